@@ -1,7 +1,7 @@
-//! The least that a client can do for a point select in PostgreSQL or MariaDB: `send` and `recv`
-//! of bytes that were made beforehand, on threads or on bare `epoll` loops (`poll`: as pgbench
-//! waits). What dbdyno loses against this is its own cost; what a peer wins against this no client
-//! of the placement can win.
+//! Measures the least that a client can do for a point select in PostgreSQL or MariaDB: `send` and
+//! `recv` of bytes that were made beforehand, on threads, on bare `epoll` loops, or with `poll`, as
+//! pgbench waits. The difference between dbdyno and this is dbdyno's own cost. No client of the
+//! same placement can be faster than this.
 //!
 //!     DBDYNO_PASSWORD=… cargo run --release -p drivers --example bare -- \
 //!         postgres://bench@127.0.0.1:5432/bench 64 5 loop
@@ -30,7 +30,7 @@ mod mariadb_wire;
 use mariadb_wire::Failure;
 
 const N_ROWS: u64 = 100_000;
-/// As many as `pgbench -j 2` has threads.
+/// Number of event loops, as many as `pgbench -j 2` has threads.
 const N_LOOPS: u32 = 2;
 static STOP: AtomicBool = AtomicBool::new(false);
 
@@ -81,14 +81,14 @@ fn run(arguments: &[String]) -> Result<String, Failure> {
     Ok(format!("queries: {n_queries}\nseconds: {seconds:.6}"))
 }
 
-/// A connection with its one request.
+/// A connection with the bytes of its only request.
 struct Line {
     stream: TcpStream,
     rng: Rng,
     request: Vec<u8>,
-    /// Where the number of the row stands in it.
+    /// Offset of the row's id in the request.
     id_at: usize,
-    /// The number as the server reads it.
+    /// Encodes the id as the server reads it.
     id_bytes: fn(u32) -> [u8; 4],
     is_whole: fn(&[u8]) -> bool,
 }
@@ -113,7 +113,7 @@ impl Line {
         self.stream.write_all(&self.request)
     }
 
-    /// The reply is one packet, with a row in it.
+    /// Receives the reply, and fails unless it comes in one piece and contains a row.
     fn take(&mut self, room: &mut [u8]) -> io::Result<()> {
         let n_bytes = self.stream.read(room)?;
         let whole = n_bytes > 100 && (self.is_whole)(&room[..n_bytes]);
@@ -131,7 +131,7 @@ fn serve_one(mut line: Line) -> io::Result<u64> {
     Ok(n_queries)
 }
 
-/// As pgbench waits: `poll` over all connections.
+/// Serves connections as pgbench does, waiting by `poll` for all of them.
 fn serve_polled(mut lines: Vec<Line>) -> io::Result<u64> {
     for line in &mut lines {
         line.ask()?;
@@ -256,7 +256,7 @@ mod postgres {
     }
 }
 
-/// <https://mariadb.com/kb/en/clientserver-protocol/>
+/// Requests and replies of MariaDB (<https://mariadb.com/kb/en/clientserver-protocol/>).
 mod mariadb {
     use mariadb_wire::{framed, packet, send, sign_in};
 

@@ -1,7 +1,8 @@
-//! What a driver costs: the same statements through a session and in a bare rusqlite loop.
+//! Measures the cost of the SQLite driver: the same statements through a session and in a bare
+//! rusqlite loop.
 //!
-//! Run it with `cargo run --release -p drivers --example cost -- /tmp/cost.db`. The rounds
-//! are interleaved; the fast rounds of both are compared.
+//! Run it with `cargo run --release -p drivers --example cost -- /tmp/cost.db`. Rounds of both are
+//! interleaved, and their fast rounds are compared.
 
 mod shared;
 
@@ -101,13 +102,13 @@ fn build(session: &mut dyn Session) {
     ask(session, text(&sql));
 }
 
-/// The fastest tenth: what else runs on the machine only ever adds.
+/// Returns the first decile of the times, since other programs on the machine can only add to them.
 fn fast(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     values[values.len() / 10]
 }
 
-/// Runs both in turn and tells their fast rounds.
+/// Runs rounds of both loops in turn, and prints the times of their fast rounds.
 fn compare(
     n_rounds: usize,
     name: &str,

@@ -1,10 +1,10 @@
-//! What a point select costs the client: queries a second, and client CPU time per query.
+//! Measures the client's cost of a point select: queries per second, and client CPU time per query.
 //!
 //!     cargo run --release -p drivers --example point -- URL [CLIENTS] [SECONDS] [thread|loop]
 //!
-//! A thread a client, or two event loops, as the engine places them; a table of 100,000 rows,
-//! made if it is not there. Two system calls a query are proven by `strace -c -f`. Not here:
-//! percentiles, loads, anything that the engine does.
+//! Clients are threads, or run on two event loops, as the engine places them. The table has 100,000
+//! rows, and is created if it does not exist. `strace -c -f` shows that a query takes two system
+//! calls. Not here: percentiles, loads, anything that the engine does.
 
 mod shared;
 
@@ -26,7 +26,7 @@ use model::{
 use shared::{StillClock, block_on};
 
 const N_ROWS: i64 = 100_000;
-/// As many as `pgbench -j 2` has threads.
+/// Number of event loops, as many as `pgbench -j 2` has threads.
 const N_LOOPS: u64 = 2;
 const NAME: &str = "dbdyno_point";
 
@@ -106,7 +106,7 @@ fn measure(
 }
 
 fn make_table(database: &Arc<dyn Database>) -> Result<(), DbError> {
-    let column = |name, of| Column { name, of, nullable: false };
+    let column = |name, column_type| Column { name, of: column_type, nullable: false };
     let table = Table {
         name: NAME.into(),
         columns: vec![column("id", ColumnType::Int), column("c", ColumnType::Char(120))],
@@ -129,7 +129,7 @@ fn make_table(database: &Arc<dyn Database>) -> Result<(), DbError> {
     Ok(())
 }
 
-/// On a thread of its own: nothing waits otherwise than by blocking.
+/// Runs a client on this thread, where every wait blocks.
 fn serve_one(
     database: &Arc<dyn Database>,
     client: u32,
@@ -138,7 +138,7 @@ fn serve_one(
     block_on(serve(Arc::clone(database), Placement::Thread, client, Arc::clone(stop)))
 }
 
-/// Every other client, on an event loop.
+/// Runs every other client, from `number` on, on an event loop of this thread.
 fn serve_many(
     database: &Arc<dyn Database>,
     number: u64,
@@ -202,7 +202,7 @@ fn ask(session: &mut dyn Session, sql: &str, visit: model::Visit<'_>) -> Result<
     block_on(model::query(session, request, visit)).map(drop)
 }
 
-/// CPU time of this process, all threads.
+/// Returns the CPU time of all threads of this process so far, in nanoseconds.
 fn cpu_ns() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64

@@ -1,13 +1,14 @@
-//! The least that writers of MariaDB can do: the bytes that dbdyno sent, sent again by threads that
-//! do nothing else. What dbdyno loses against this is its own cost.
+//! Measures the least that writers to MariaDB can do: threads that do nothing else send the bytes
+//! again that dbdyno sent. The difference between dbdyno and this is dbdyno's own cost.
 //!
 //!     cargo run --release -p drivers --example replay -- record 127.0.0.1:4000 HOST:PORT FILE
 //!     dbdyno run arm --target mariadb://bench@127.0.0.1:4000/bench ...   # then end the first
 //!     DBDYNO_PASSWORD=… … --example replay -- play mariadb://bench@HOST:PORT/bench FILE
 //!
-//! The first passes connections on and keeps what each sends after it has signed in; its input's
-//! end ends it. The second sends the commands of each connection on one of its own, the next when
-//! the last is answered, and prints commands, bytes and seconds. Not here: what replies say.
+//! `record` passes connections on, and keeps the commands that each sends after it has signed in,
+//! until its standard input ends. `play` sends the commands of each connection on one of its own,
+//! each when the one before is answered, and prints commands, bytes and seconds. Not here: reading
+//! replies.
 
 use std::io::{self, BufWriter, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -27,18 +28,19 @@ const COM_QUIT: u8 = 1;
 const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_EXECUTE: u8 = 0x17;
 const ERROR: u8 = 0xff;
-/// As dbdyno signs in: no packet ends a list, and columns of a prepared statement come once.
+/// Capabilities with which dbdyno signs in: no packet ends a list (`CLIENT_DEPRECATE_EOF`), and the
+/// columns of a prepared statement come once (`MARIADB_CLIENT_CACHE_METADATA`).
 const AS_DBDYNO: u64 = 1 << 24 | 1 << 36;
 
-/// A command, with its head, and how many packets answered it.
+/// A command with its packet header, and the number of packets that answered it.
 struct Command {
     bytes: Vec<u8>,
     n_replies: u32,
-    /// The server's number of the statement that it prepared.
+    /// The server's ID of the statement that it prepared; 0 for any other command.
     prepared: u32,
 }
 
-/// What each connection sent, in the order in which they were made.
+/// The commands of each connection; connections are in the order in which they were made.
 type Recording = Arc<Mutex<Vec<Vec<Command>>>>;
 
 fn main() -> ExitCode {
@@ -95,7 +97,7 @@ fn is_insert(command: &Command) -> bool {
     command.bytes.get(5..).is_some_and(|text| text.starts_with(b"INSERT INTO "))
 }
 
-/// Passes on one connection, packet by packet, on two threads.
+/// Passes a connection on, packet by packet, on two threads, and records its commands.
 fn pass_on(client: TcpStream, server: TcpStream, index: usize, recording: &Recording) {
     let pair = || -> io::Result<_> { Ok((client.try_clone()?, server.try_clone()?)) };
     let (Ok(up), Ok(down)) = (pair(), pair()) else { return };
@@ -188,8 +190,8 @@ fn play_one(mut stream: TcpStream, commands: &mut [Command]) -> io::Result<usize
     for command in commands {
         if command.bytes[4] == COM_STMT_EXECUTE {
             let then = statement_of(&command.bytes[4..]);
-            let of = statements.iter().find(|of| of.0 == then);
-            let (_, now) = of.ok_or_else(|| io::Error::other("it was not prepared"))?;
+            let known = statements.iter().find(|known| known.0 == then);
+            let (_, now) = known.ok_or_else(|| io::Error::other("it was not prepared"))?;
             command.bytes[5..9].copy_from_slice(&now.to_le_bytes());
         }
         stream.write_all(&command.bytes)?;
@@ -207,7 +209,7 @@ fn play_one(mut stream: TcpStream, commands: &mut [Command]) -> io::Result<usize
     Ok(n_bytes)
 }
 
-/// The number of a statement, which stands behind the first byte.
+/// Returns the ID of a statement, which follows the first byte of a payload.
 fn statement_of(payload: &[u8]) -> u32 {
     payload.get(1..5).map_or(0, |bytes| u32::from_le_bytes(bytes.try_into().expect("four")))
 }

@@ -1,14 +1,15 @@
-//! What measuring the reply lag costs: CPU time a query with it and without it, interleaved.
+//! Measures the cost of measuring the reply lag: CPU time per query with it and without it,
+//! interleaved.
 //!
 //!     cargo run --release -p drivers --example point -- URL       (makes the table)
 //!     cargo run --release -p drivers --example reply_lag -- URL [CLIENTS] [PAIRS]
 //!
-//! Each client is a thread with two sessions, one that measures and one that does not, and asks
-//! on each in turn, 1,000 queries at a time; whichever was second begins the next pair. The ratio
-//! of a pair's CPU times (of the thread, with what the kernel does in its name) is one figure.
-//! With the word `control` behind, neither measures: the ratio is the error of the method itself.
-//! With the word `stamps` behind, nobody measures, but in every other pair of moments another
-//! socket makes the kernel stamp all that comes to this machine.
+//! Each client is a thread with two sessions, one that measures and one that does not. It queries
+//! on each in turn, 1,000 queries at a time; the session that was second begins the next pair. The
+//! result is the ratio of the CPU times of a pair (of the thread, with the kernel's work for it).
+//! With `control` as the last argument no session measures, and the ratio shows the error of the
+//! method. With `stamps`, no session measures, but in one moment of each pair another socket makes
+//! the kernel timestamp all data that come to this machine.
 
 mod shared;
 #[path = "../src/net/timestamping.rs"]
@@ -35,12 +36,13 @@ use timestamping::set_timestamping;
 
 const N_ROWS: i64 = 100_000;
 const QUERIES: u32 = 1_000;
-/// Pairs before any counts.
+/// Number of first pairs that do not count.
 const WARM_UP: usize = 5;
-/// With stamps, or without, one after the other.
+/// Time with timestamps, or without, before they are switched.
 const MOMENT: Duration = Duration::from_millis(100);
 
-/// The clocks that the engine reads for it, and a histogram behind a lock as its recorder has.
+/// A receiver of reply lags that reads the same clocks as the engine's, and records into a
+/// histogram behind a lock, as the recorder does.
 struct Lags(Arc<Mutex<Histogram>>);
 
 impl ReplyLags for Lags {
@@ -123,7 +125,7 @@ fn measure(
 }
 
 fn compared(pairs: &[[f64; 2]]) -> Result<String, String> {
-    let each = |of: usize| pairs.iter().map(|pair| pair[of]).collect::<Vec<f64>>();
+    let each = |side: usize| pairs.iter().map(|pair| pair[side]).collect::<Vec<f64>>();
     let ratios: Vec<f64> = pairs.iter().map(|pair| pair[1] / pair[0]).collect();
     let middle = |values: &[f64]| median(values, 0.95).map_or(f64::NAN, |found| found.value);
     let ratio = median(&ratios, 0.95).ok_or("no pairs")?;
@@ -187,7 +189,8 @@ fn measure_stamps(url: &str, n_clients: usize, n_pairs: usize) -> Result<String,
     Ok(format!("{n_clients} clients, stamps of all, {}", compared(&pairs[WARM_UP..])?))
 }
 
-/// CPU time a query, without and with.
+/// Runs a client, and returns for each pair its CPU time per query in microseconds, without and
+/// with measuring.
 fn serve(
     database: &Arc<dyn Database>,
     client: u32,

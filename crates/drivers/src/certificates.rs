@@ -1,5 +1,5 @@
-//! Certificates for test servers, generated each time: an authority, and certificates that it
-//! signs.
+//! TLS certificates for test servers, newly generated for each test: an authority, and a server
+//! certificate that it signs.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 /// An RSA key of 2048 bits for tests (PKCS #8, PEM); not a secret.
 const RSA_KEY: &str = include_str!("certificates/rsa_test_key.pem");
 
-/// A server's certificate for the name `localhost`, and its authority.
+/// A server's certificate for the name `localhost`, and the authority that signed it.
 pub(crate) struct Certificates {
     ca: NamedTempFile,
     stranger: NamedTempFile,
@@ -36,8 +36,8 @@ impl Certificates {
         }
     }
 
-    /// Makes a certificate for a server with an old library (yaSSL): RSA, self-signed, with the key
-    /// in the form before PKCS #8.
+    /// Makes a certificate for a server with the old TLS library yaSSL: RSA, self-signed, with the
+    /// key in the older format PKCS #1.
     pub(crate) fn make_old() -> Certificates {
         let key = rsa_key();
         let params = CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");
@@ -51,12 +51,12 @@ impl Certificates {
         Certificates { ca, stranger, certificate: certificate.pem(), key }
     }
 
-    /// Returns the file of the authority that signed the server's certificate.
+    /// Returns the path of the certificate of the authority that signed the server's.
     pub(crate) fn ca(&self) -> &str {
         self.ca.path().to_str().expect("a plain path")
     }
 
-    /// Returns the file of another authority.
+    /// Returns the path of the certificate of another authority, which the server's is not from.
     pub(crate) fn stranger(&self) -> &str {
         self.stranger.path().to_str().expect("a plain path")
     }
@@ -66,7 +66,7 @@ pub(crate) fn rsa_key() -> KeyPair {
     KeyPair::from_pem(RSA_KEY).expect("a key")
 }
 
-/// Returns the RSA key for tests in the form before PKCS #8 (PKCS #1, DER).
+/// Returns the RSA key for tests in the older format PKCS #1 (DER).
 pub(crate) fn bare_rsa_key() -> Vec<u8> {
     // PKCS #8 (RFC 5208) is a header of 26 bytes before PKCS #1, for a key of 2048 bits.
     rsa_key().serialized_der()[26..].to_vec()

@@ -20,7 +20,7 @@ use model::{
     StatementKind, Table, Traffic, Value, Woken, load, query, reconnect,
 };
 
-/// Checks all laws; `make` opens a database, new or shared.
+/// Checks each law on a database that `make` opens, a new one or one that all laws share.
 pub(crate) fn holds(make: &dyn Fn() -> Arc<dyn Database>) {
     for (name, law) in LAWS {
         eprintln!("conformance: {name}");
@@ -59,7 +59,8 @@ const LAWS: &[(&str, Law)] = &[
     ("statements are counted by kind", traffic_is_counted),
 ];
 
-/// A clock that stands still: real drivers wait for their database, not for the clock.
+/// A clock for sessions on threads. It stands still at 0, and every wait ends at once, since real
+/// drivers wait for their database and not for the clock.
 pub(crate) struct StillClock;
 
 impl Clock for StillClock {
@@ -76,7 +77,7 @@ impl Clock for StillClock {
     }
 }
 
-/// A clock that never reaches a time limit, for event loops.
+/// A clock for sessions on event loops. It stands still at 0, so no time limit is ever reached.
 struct PatientClock;
 
 impl Clock for PatientClock {
@@ -93,7 +94,7 @@ impl Clock for PatientClock {
     }
 }
 
-/// The same database, restricted to event loops.
+/// A database whose sessions may live on event loops only.
 pub(crate) struct OnLoops(pub(crate) Arc<dyn Database>);
 
 impl Database for OnLoops {
@@ -115,7 +116,7 @@ impl Database for OnLoops {
 }
 
 thread_local! {
-    /// Event loop of this thread, once a session lives on it.
+    /// Event loop of this thread; empty until the first session that lives on one is connected.
     static LOOP: OnceCell<EventLoop> = const { OnceCell::new() };
 }
 
@@ -123,7 +124,8 @@ fn new_loop() -> EventLoop {
     EventLoop::new().expect("an event loop")
 }
 
-/// Runs a future on this thread's event loop if it has one; else the future may only block.
+/// Runs a future to its end, on this thread's event loop if it has one. Otherwise the future has to
+/// block where it waits; this panics if it is pending.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     LOOP.with(|event_loop| match event_loop.get() {
         Some(event_loop) => event_loop.block_on(future),
@@ -134,7 +136,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     })
 }
 
-/// An owned value of a row.
+/// An owned copy of a [`Value`] of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kept {
     Null,
@@ -249,11 +251,11 @@ pub(crate) fn refused<T: std::fmt::Debug>(result: Result<T, DbError>, kind: DbEr
     no.message
 }
 
-fn column(name: &'static str, of: ColumnType, nullable: bool) -> Column {
-    Column { name, of, nullable }
+fn column(name: &'static str, column_type: ColumnType, nullable: bool) -> Column {
+    Column { name, of: column_type, nullable }
 }
 
-/// Creates a table of numbers with a name and a value.
+/// Creates the empty table `name` with the columns `id` (its key), `name` and `v`.
 fn items(session: &mut TestSession, database: &Arc<dyn Database>, name: &'static str) -> Table {
     let columns = vec![
         column("id", ColumnType::BigInt, false),
@@ -546,7 +548,8 @@ fn no_update_is_lost(database: &Arc<dyn Database>) {
     assert_eq!(session.int("SELECT v FROM law_update"), N_THREADS * N_EACH);
 }
 
-/// Numbered rows, optionally with a duplicate at the end.
+/// A source of the rows `next` to `end` of a table from [`items`]; the last row comes twice if
+/// `twice` is set.
 struct Numbers {
     next: i64,
     end: i64,
@@ -608,7 +611,8 @@ fn cancels_end_statements(database: &Arc<dyn Database>) {
     }
 }
 
-/// Cancels a running statement from another thread. By itself it would not end on any machine.
+/// Checks that a running statement can be cancelled from another thread. `sql` must take so long
+/// that it would not end by itself on any machine.
 fn is_cancelled(database: &Arc<dyn Database>, sql: &str) {
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
@@ -669,7 +673,7 @@ fn traffic_is_counted(database: &Arc<dyn Database>) {
     session.call(1, &one).expect("it reads");
     let got = session.0.traffic() - before;
     let counted = Traffic { bytes_out: 0, bytes_in: 0, ..got };
-    let of = Traffic { reads: 3, writes: 1, others: 2, round_trips: 5, ..Traffic::default() };
+    let expected = Traffic { reads: 3, writes: 1, others: 2, round_trips: 5, ..Traffic::default() };
     // One row inserted, three read.
-    assert_eq!(counted, Traffic { rows: 4, ..of });
+    assert_eq!(counted, Traffic { rows: 4, ..expected });
 }

@@ -1,5 +1,5 @@
-//! A database wrapped around another one, for tests of any crate: an interceptor sees each request
-//! to a session and each reply, and may answer itself.
+//! Wraps a database, for tests of any crate, so that an interceptor sees each request and each
+//! reply of its sessions, and may answer itself.
 //!
 //! Not here: the tests that use it.
 
@@ -12,20 +12,20 @@ use model::{
     Request, RowSource, SentStatement, Session, Statement, StatementId, Table, Traffic, Visit,
 };
 
-/// Returns names in an SQL text that some server reserves, in any mode: there, the statement is a
-/// syntax error.
+/// Returns the names in an SQL text that some version of MariaDB or MySQL reserves, so that the
+/// statement is a syntax error there.
 pub fn reserved_names(sql: &str) -> Vec<&str> {
     crate::mysql::reserved::reserved_names(sql)
 }
 
-/// An interceptor of a session's methods; those not overridden go to the session.
+/// An interceptor of the requests to a session. Methods that it does not override call the session.
 pub trait Interceptor {
-    /// Passes a request on, or rejects it.
+    /// Passes a request on to the session, or rejects it.
     fn start(&mut self, session: &mut dyn Session, request: Request<'_>) -> Result<(), DbError> {
         session.start(request)
     }
 
-    /// Passes the reply on, or returns another one.
+    /// Passes the session's reply on, or returns another one.
     fn poll_reply(
         &mut self,
         session: &mut dyn Session,
@@ -35,7 +35,7 @@ pub trait Interceptor {
         session.poll_reply(context, visit)
     }
 
-    /// Loads rows, or rejects the load.
+    /// Passes a load of rows on to the session, or rejects it.
     fn poll_load(
         &mut self,
         session: &mut dyn Session,
@@ -55,7 +55,7 @@ pub fn intercept_session(
     Box::new(InterceptedSession { session, interceptor })
 }
 
-/// Wraps a database, so that each of its sessions has its own interceptor.
+/// Wraps a database, so that each of its sessions gets an interceptor made by `interceptor`.
 pub fn intercept<I: Interceptor + 'static>(
     database: &Arc<dyn Database>,
     interceptor: impl Fn() -> I + Send + Sync + 'static,

@@ -1,7 +1,9 @@
-//! Fuzzing of both protocols against a server that sends arbitrary bytes, in pieces of any size.
+//! Fuzzing of the MySQL and PostgreSQL protocols against a server that sends arbitrary bytes, in
+//! pieces of any size.
 //!
-//! Invariants: no panic, an end, and no more memory than the limits allow. The targets in `fuzz/`
-//! and a short proptest call the same two functions. Not here: sockets and TLS.
+//! A client must not panic, must come to an end, and must not take more memory than its limits
+//! allow. The targets in `fuzz/` and a short proptest call the same two functions. Not here:
+//! sockets and TLS.
 
 use std::sync::Arc;
 
@@ -12,13 +14,13 @@ use model::{
 
 use crate::net::{Channel, FLIGHT_BYTES, Input, Protocol, SignIn, Step, TlsMode};
 
-/// Limit on the length of a server's message.
+/// Longest message that a client accepts from the simulated server.
 const LIMIT_BYTES: usize = 1 << 20;
-/// Limit on chunks of a load sent without a reply: more than the rows of its source.
+/// Number of sent chunks after which a load counts as endless. Its source has fewer.
 const SENDS_MAX: usize = 1_000;
 
-/// Simulates a server of the MySQL family: a byte of options, a byte that sets piece sizes, and its
-/// bytes.
+/// Runs a client against a simulated server of the MySQL family. `data` is a byte of options, a
+/// byte that determines the sizes of the pieces, and the bytes that the server sends.
 pub fn mysql(data: &[u8]) {
     let [options, cut, said @ ..] = data else { return };
     let mut talk = Talk::new(*cut, said);
@@ -37,7 +39,8 @@ pub fn mysql(data: &[u8]) {
     }
 }
 
-/// Simulates a PostgreSQL server: a byte of options, a byte that sets piece sizes, and its bytes.
+/// Runs a client against a simulated PostgreSQL server. `data` is a byte of options, a byte that
+/// determines the sizes of the pieces, and the bytes that the server sends.
 pub fn postgres(data: &[u8]) {
     let [options, cut, said @ ..] = data else { return };
     let mut talk = Talk::new(*cut, said);
@@ -56,7 +59,7 @@ pub fn postgres(data: &[u8]) {
     }
 }
 
-/// Returns prepared statements and one sent as text, valid in both dialects.
+/// Returns two prepared statements and one sent as text, valid in both dialects.
 fn statements() -> Arc<[Statement]> {
     let statement =
         |sql: &str, kind, sent| Statement { sent, ..Statement::new("fuzzed", kind, sql) };
@@ -70,7 +73,7 @@ fn statements() -> Arc<[Statement]> {
 /// A conversation with a server that replays bytes.
 struct Talk<'d> {
     said: &'d [u8],
-    /// State of the generator of piece sizes.
+    /// State of the random generator of piece sizes; 0 means that nothing is cut.
     cut: u32,
     input: Input,
     out: Vec<u8>,
@@ -81,7 +84,7 @@ impl<'d> Talk<'d> {
         Talk { said, cut: cut.into(), input: Input::new(LIMIT_BYTES + 16), out: Vec::new() }
     }
 
-    /// Receives the next piece; false at the end, or if a message is too long.
+    /// Receives the server's next piece; false if its bytes are used up, or a message is too long.
     fn hear(&mut self) -> bool {
         self.out.clear();
         if self.said.is_empty() {
@@ -142,7 +145,8 @@ impl<'d> Talk<'d> {
         }
     }
 
-    /// Sends a request. Fails if the connection is broken, or the server's bytes are used up.
+    /// Sends a request and reads its reply. Fails if the connection is broken, or the server's
+    /// bytes are used up.
     fn ask(&mut self, protocol: &mut impl Protocol, request: Request<'_>) -> Result<(), DbError> {
         if protocol.start(request, &mut self.out).is_err() {
             self.out.clear();
@@ -170,7 +174,7 @@ impl<'d> Talk<'d> {
     }
 
     fn load(&mut self, protocol: &mut impl Protocol) -> Result<(), DbError> {
-        let column = |name, of| Column { name, of, nullable: true };
+        let column = |name, column_type| Column { name, of: column_type, nullable: true };
         let columns = vec![column("a", ColumnType::Int), column("b", ColumnType::VarChar(10))];
         let table =
             Table { name: "t".into(), columns, primary_key: Vec::new(), indexes: Vec::new() };
@@ -229,7 +233,8 @@ mod tests {
 
     use super::*;
 
-    /// Mostly the bytes by which a protocol is steered: tags, short lengths, ends.
+    /// Generates bytes that are mostly message tags, short lengths and end marks, which determine
+    /// what a client does next.
     fn steering() -> impl Strategy<Value = Vec<u8>> {
         let short = prop::sample::select(b"\0\0\0\x01\x02\x03\x04\x05\xfa\xfb\xfe\xff".as_slice());
         let tags = prop::sample::select(b"RKZEN123tTnDCIGHSs".as_slice());

@@ -1,4 +1,4 @@
-//! Database drivers: one folder per database, and the list of them.
+//! Database drivers: one folder per database product, and the list of all drivers.
 //!
 //! Not here: what is requested (workloads), when (engine), and the use of results.
 
@@ -28,23 +28,24 @@ use model::{BadParameter, Target, did_you_mean};
 pub use entry::{CannotOpen, Entry, LocalServer, Opened, Opening};
 pub use sim::{SimService, service_draw_ns};
 
-/// The delivered databases, in display order.
+/// Built-in drivers, in display order.
 static ALL: &[&Entry] = &[&sqlite::ENTRY, &mysql::ENTRY, &postgres::ENTRY, &sim::ENTRY];
 
-/// Databases of a program that links dbdyno.
+/// Drivers that a program linking dbdyno has added with [`add`].
 static ADDED: OnceLock<&'static [&'static Entry]> = OnceLock::new();
 
-/// The driver for workloads without a target: a file, which needs no server.
+/// Driver for runs that name no target: SQLite, which needs a file but no server.
 pub static EMBEDDED: &Entry = &sqlite::ENTRY;
 
-/// Scheme of managed servers, which belong to the app.
+/// URL scheme of private servers that the app starts; no driver has it.
 const MANAGED: &str = "managed";
 
-/// Adds databases of a program that links dbdyno: once, before any other call.
+/// Adds the drivers of a program that links dbdyno. It must be called before any other function of
+/// this crate.
 ///
 /// # Panics
 ///
-/// If a scheme belongs to another database already.
+/// If a URL scheme belongs to another driver already, or drivers were added before.
 pub fn add(added: &'static [&'static Entry]) {
     for scheme in added.iter().flat_map(|entry| entry.schemes) {
         assert!(by_scheme(scheme).is_err(), "there is a driver for '{scheme}:' already");
@@ -52,19 +53,19 @@ pub fn add(added: &'static [&'static Entry]) {
     assert!(ADDED.set(added).is_ok(), "databases are added once");
 }
 
-/// Every database in display order, added ones last.
+/// Returns all drivers in display order, added ones last.
 pub fn all() -> impl Iterator<Item = &'static Entry> + Clone {
     ALL.iter().chain(ADDED.get().copied().unwrap_or_default()).copied()
 }
 
-/// Returns the driver for `scheme`. Fails with a hint if there is none.
+/// Returns the driver for a URL scheme. If there is none, the error lists the known schemes.
 pub fn by_scheme(scheme: &str) -> Result<&'static Entry, BadParameter> {
     let found = all().find(|entry| entry.schemes.contains(&scheme));
     found.ok_or_else(|| {
         let schemes = all().flat_map(|entry| entry.schemes.iter().copied());
         let known = || schemes.clone().chain([MANAGED]);
         // The name of another product is not a typo.
-        let hint = did_you_mean(scheme, known().filter(|of| of.get(..2) == scheme.get(..2)));
+        let hint = did_you_mean(scheme, known().filter(|other| other.get(..2) == scheme.get(..2)));
         let all: Vec<&str> = known().collect();
         BadParameter::new(format!(
             "there is no driver for '{scheme}:'{hint}; choose one of {}",
@@ -73,19 +74,21 @@ pub fn by_scheme(scheme: &str) -> Result<&'static Entry, BadParameter> {
     })
 }
 
-/// Returns the driver of a target; for a managed one, that of its server. `None` if there is none.
+/// Returns the driver of a target's scheme or, for `managed:`, of the product that will be started.
+/// `None` if there is no such driver.
 pub fn of_target(target: &Target) -> Option<&'static Entry> {
     let scheme = if target.scheme == MANAGED { &target.path } else { &target.scheme };
     by_scheme(scheme).ok()
 }
 
-/// Returns the file of a target, if it is one.
+/// Returns the database file of a target; `None` if its database is a server or in memory.
 pub fn file_of(target: &Target) -> Option<PathBuf> {
     (by_scheme(&target.scheme).ok()?.file)(target)
 }
 
-/// Identifies the server of a target: by its first host and port, or its socket, whatever user,
-/// database and scheme of the product it names.
+/// Returns a text that identifies the server of a target: the driver's name with the first host and
+/// port, or with the socket. It does not depend on the user, the database, or which of the driver's
+/// schemes is used.
 pub fn server_of(target: &Target) -> String {
     let product = by_scheme(&target.scheme).map_or(target.scheme.as_str(), |entry| entry.name);
     if let Some(socket) = target.option("socket") {
@@ -97,12 +100,13 @@ pub fn server_of(target: &Target) -> String {
     format!("{product}://{name}{port}")
 }
 
-/// Checks a URL for missing parts and unknown options, without opening it.
+/// Checks a target for missing parts and unknown options, without opening it.
 pub fn check(target: &Target) -> Result<(), BadParameter> {
     (by_scheme(&target.scheme)?.check)(target)
 }
 
-/// Opens a target with the driver of its scheme. Fails if there is none, or it cannot be opened.
+/// Opens a target with the driver of its scheme. Fails if there is no such driver, the target is
+/// invalid, or the database returns an error.
 pub fn open(target: &Target, opening: Opening) -> Opened {
     let entry = by_scheme(&target.scheme).map_err(CannotOpen::Bad)?;
     (entry.open)(target, opening)
@@ -114,12 +118,12 @@ mod tests {
 
     #[test]
     fn a_server_is_the_same_whoever_signs_in_to_whichever_database() {
-        let of = |url: &str| server_of(&Target::parse(url).expect("a URL"));
-        assert_eq!(of("mariadb://a:x@h:3307/d?tls=require"), of("mysql://b@h:3307/other"));
-        assert_eq!(of("postgres://a@h/d"), of("postgresql://b@h/other"));
-        assert_ne!(of("mysql://a@h:3307/d"), of("mysql://a@h:3308/d"));
-        assert_ne!(of("mysql://a@h/d"), of("postgres://a@h/d"));
-        assert_eq!(of("mysql://a@h/d?socket=/run/s"), of("mysql://b@other/d?socket=/run/s"));
+        let id = |url: &str| server_of(&Target::parse(url).expect("a URL"));
+        assert_eq!(id("mariadb://a:x@h:3307/d?tls=require"), id("mysql://b@h:3307/other"));
+        assert_eq!(id("postgres://a@h/d"), id("postgresql://b@h/other"));
+        assert_ne!(id("mysql://a@h:3307/d"), id("mysql://a@h:3308/d"));
+        assert_ne!(id("mysql://a@h/d"), id("postgres://a@h/d"));
+        assert_eq!(id("mysql://a@h/d?socket=/run/s"), id("mysql://b@other/d?socket=/run/s"));
     }
 
     #[test]

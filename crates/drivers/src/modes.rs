@@ -1,13 +1,14 @@
-//! Durability of acknowledged commits, judged by a driver's list of risky modes. Not here: the
-//! lists, which are in the drivers.
+//! Durability of acknowledged commits, judged by a driver's list of risky modes. Not here: these
+//! lists, each of which is in its driver.
 
 use model::{CommitRisk, Fact};
 
-/// A mode in which an acknowledged commit may be lost: name, value, and which failure loses it.
+/// A setting with which acknowledged commits may be lost: its name, its value, and the failure that
+/// loses them.
 pub(crate) type RiskyMode = (&'static str, &'static str, &'static str);
 
-/// Returns facts about the first risky mode that is in force. Empty if the facts contain none of
-/// these modes, so that durability is unknown.
+/// Returns the facts of [`CommitRisk`]: the first of the `risky` modes that is in force, or that
+/// none is. Empty if `facts` do not contain these settings, so that durability is unknown.
 pub(crate) fn durability(facts: &[Fact], risky: &[RiskyMode]) -> Vec<Fact> {
     if !risky.iter().any(|(name, _, _)| mode(facts, name).is_some()) {
         return Vec::new();
@@ -19,12 +20,13 @@ pub(crate) fn durability(facts: &[Fact], risky: &[RiskyMode]) -> Vec<Fact> {
     }))
 }
 
-/// Whether a mode has this value, in any case.
+/// Whether the mode `name` has this value, ignoring upper and lower case.
 pub(crate) fn has_mode(facts: &[Fact], name: &str, value: &str) -> bool {
     mode(facts, name).is_some_and(|is| is.eq_ignore_ascii_case(value))
 }
 
-/// Returns the value of a mode, or of a fact about the database itself.
+/// Returns the value of the fact `name` about `mode` or `database`, the last if there are several;
+/// `None` if there is none.
 pub(crate) fn mode(facts: &[Fact], name: &str) -> Option<String> {
     let is_it = |fact: &&Fact| matches!(&*fact.about, "mode" | "database") && fact.name == name;
     facts.iter().rev().find(is_it).map(|fact| fact.value.to_string())

@@ -1,7 +1,8 @@
 //! Real servers for tests of both network drivers: those started for the tests, and those named by
 //! `DBDYNO_TEST_MARIADB_URL`, `DBDYNO_TEST_MYSQL_URL` or `DBDYNO_TEST_POSTGRES_URL`.
 //!
-//! Not here: the laws. A driver lists them, with the servers that must obey them.
+//! Not here: the laws, which are tests of a driver. Each driver lists its laws, with the servers
+//! that must obey them.
 
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -23,41 +24,44 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// Returns the server of this kind that all tests share. Fails with the remedy if it is not
-    /// installed.
+    /// Returns the server of this product and version that all tests share. Panics with the remedy
+    /// if it is not installed.
     pub(crate) fn shared(product: &TestServer) -> Site {
         Site::at(product.shared())
     }
 
-    /// Returns a site for a test's own server.
+    /// Returns the site of a server that the test has started for itself.
     pub(crate) fn at(server: &Server) -> Site {
         Site { target: server.target() }
     }
 
-    /// Returns the server that the environment names, if it names one.
+    /// Returns the server that the environment variable for this product names; `None` if it is not
+    /// set.
     pub(crate) fn named(kind: Kind) -> Option<Site> {
         for_tests::named(kind).map(|target| Site { target })
     }
 
-    /// Returns the target with an administrator's account.
+    /// Returns the server's target, whose user has all privileges.
     pub(crate) fn target(&self) -> Target {
         self.target.clone()
     }
 
-    /// Opens a law's own database by name, with options; creates it if it does not exist.
+    /// Opens the database of the law `name`, with options of the target; creates it if it does not
+    /// exist.
     pub(crate) fn open(&self, name: &str, options: &[(&str, &str)]) -> Arc<dyn Database> {
         let target = with(self.target_of(name), options);
         opened(&target)
     }
 
-    /// Returns the target of a law's own database.
+    /// Returns the target of the database of the law `name`, which no other law uses.
     pub(crate) fn target_of(&self, name: &str) -> Target {
         let mut target = self.target();
         target.path = format!("{}_{name}", target.path);
         target
     }
 
-    /// Returns a fact that the server reports.
+    /// Returns the value of a fact that the driver reports about the server. Panics if there is
+    /// none.
     pub(crate) fn fact(&self, name: &str) -> String {
         fact(&opened(&self.target).facts().expect("facts"), name)
     }
@@ -68,7 +72,7 @@ pub(crate) fn fact(facts: &[Fact], name: &str) -> String {
     found.unwrap_or_else(|| panic!("{name} in {facts:?}")).value.to_string()
 }
 
-/// Adds options to a target; the last of a name applies.
+/// Sets options of a target, replacing those of the same name.
 pub(crate) fn with(mut target: Target, options: &[(&str, &str)]) -> Target {
     for (name, value) in options {
         target.options.retain(|(known, _)| known != name);
@@ -77,8 +81,8 @@ pub(crate) fn with(mut target: Target, options: &[(&str, &str)]) -> Target {
     target
 }
 
-/// Opens a target and creates its database if it does not exist. Waits long for a server that gets
-/// no CPU, unless the test sets `connect_timeout`.
+/// Opens a target and creates its database if it does not exist. Waits up to 10 minutes for a
+/// server that gets no CPU, unless the target sets `connect_timeout`.
 pub(crate) fn opened(target: &Target) -> Arc<dyn Database> {
     let opening = Opening { create: true, seed: 1 };
     let patient = match target.hosts.is_empty() {
@@ -88,7 +92,7 @@ pub(crate) fn opened(target: &Target) -> Arc<dyn Database> {
     open(&patient, opening).unwrap_or_else(|no| panic!("{target}: {no}"))
 }
 
-/// Returns the error of opening a target without creating its database.
+/// Returns kind and text of the error of opening a target without creating its database.
 pub(crate) fn cannot_open(target: &Target) -> (DbErrorKind, String) {
     match open(target, Opening { create: false, seed: 1 }) {
         Err(CannotOpen::Refused(no)) => (no.kind, no.to_string()),
@@ -97,8 +101,8 @@ pub(crate) fn cannot_open(target: &Target) -> (DbErrorKind, String) {
     }
 }
 
-/// Checks that TLS is used as requested, at a server on 127.0.0.1 with a certificate for
-/// `localhost`; `is_secured` checks a session's connection.
+/// Checks all TLS modes at a server on 127.0.0.1 with a certificate for `localhost`. `is_secured`
+/// queries whether a session's connection uses TLS.
 pub(crate) fn tls_is_as_it_is_asked_for(
     target: &Target,
     certificates: &Certificates,
@@ -136,7 +140,7 @@ pub(crate) fn signed_in_as(mut target: Target, user: &str) -> Target {
     target
 }
 
-/// Checks the error of a second connection for a user who may have one.
+/// Checks the error of a second connection of the target's user, who must be limited to one.
 pub(crate) fn too_many_are_reported_so(target: &Target) {
     let database = opened(target);
     // The connection that checked the target may take a moment to end.
@@ -160,7 +164,7 @@ impl RowSource for One {
     }
 }
 
-/// Loads a row or two into `law_odd (id INT)`.
+/// Loads one row, with the id 1, into the table `law_odd (id INT)`.
 pub(crate) fn load_odd(database: &Arc<dyn Database>) -> Result<Reply, DbError> {
     let columns = vec![Column { name: "id", of: ColumnType::Int, nullable: false }];
     let table =
@@ -169,20 +173,22 @@ pub(crate) fn load_odd(database: &Arc<dyn Database>) -> Result<Reply, DbError> {
     block_on(model::load(&mut *session.0, &table, &mut One(true)))
 }
 
-/// SQL to end a server's session while it works. The connection ID follows each text.
+/// SQL by which a test ends another session on the server. The connection ID of that session is
+/// appended to `under_way` and `kill`.
 pub(crate) struct Killing {
-    /// Query for a session's connection ID.
+    /// Query for the connection ID of the session that executes it.
     pub(crate) number: &'static str,
-    /// Query that counts the session while it works.
+    /// Query for the number of sessions with this connection ID that execute a statement: 0 or 1.
     pub(crate) under_way: &'static str,
-    /// Statement that ends it.
+    /// Statement that ends the session.
     pub(crate) kill: &'static str,
-    /// Text after the connection ID in that statement.
+    /// Text after the connection ID in `kill`.
     pub(crate) end: &'static str,
 }
 
 impl Killing {
-    /// Ends a session while it executes `sql`; returns the kind of the error.
+    /// Ends a session while it executes `sql`, checks that it can reconnect, and returns the kind
+    /// of its error.
     pub(crate) fn during(
         &self,
         database: &Arc<dyn Database>,
@@ -211,7 +217,7 @@ impl Killing {
         })
     }
 
-    /// Ends an idle session, which must notice without a request.
+    /// Ends an idle session, and checks that it notices this without a request and can reconnect.
     pub(crate) fn while_idle(&self, database: &Arc<dyn Database>) {
         let mut killer = TestSession::connect(database, &[]);
         let mut session = TestSession::connect(database, &[(Read, "SELECT 7")]);
@@ -229,8 +235,9 @@ impl Killing {
     }
 }
 
-/// Makes a test of each law on each server, so that each is reported separately; and one test of
-/// all laws on the real servers that are named, if any, of the given kinds.
+/// Declares a test for each pair of a law and a server, so that each is reported separately. With
+/// `named`, also declares one test of all laws on the servers of these products that the
+/// environment names.
 ///
 /// ```text
 /// keeps! {

@@ -1,5 +1,5 @@
-//! What a client of MariaDB needs at least: packets, and to sign in.
-//! <https://mariadb.com/kb/en/clientserver-protocol/>
+//! A minimal client of MariaDB: packets and sign-in
+//! (<https://mariadb.com/kb/en/clientserver-protocol/>).
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -7,14 +7,14 @@ use std::net::TcpStream;
 use model::Target;
 use mysql_common::auth::plugins::mysql_native_password::scramble_native;
 
-/// Why an example ends.
+/// Error that ends an example.
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Protocol 4.1, a database, native passwords, sign-in by a plugin's name.
+/// Capabilities: protocol 4.1, a database, native passwords, sign-in by a plugin's name.
 const CAPABILITIES: u32 = 0x0200 | 0x0008 | 0x8000 | 0x0008_0000;
 
-/// Signs in with a native password, and with these capabilities besides; MariaDB's own begin at
-/// bit 32.
+/// Signs in with a native password, and with the additional capabilities `more`; MariaDB's own
+/// begin at bit 32.
 pub(crate) fn sign_in(stream: &mut TcpStream, target: &Target, more: u64) -> Result<(), Failure> {
     let hello = packet(stream)?;
     let version_end = hello.iter().position(|byte| *byte == 0).ok_or("no version")?;
@@ -44,7 +44,7 @@ pub(crate) fn sign_in(stream: &mut TcpStream, target: &Target, more: u64) -> Res
     }
 }
 
-/// A packet of this number.
+/// Returns a packet with this sequence number.
 pub(crate) fn framed(number: u8, payload: &[u8]) -> Vec<u8> {
     let mut out = (payload.len() as u32).to_le_bytes().to_vec();
     out[3] = number;
@@ -52,12 +52,12 @@ pub(crate) fn framed(number: u8, payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Sends one packet.
+/// Sends a packet with this sequence number.
 pub(crate) fn send(stream: &mut TcpStream, number: u8, payload: &[u8]) -> io::Result<()> {
     stream.write_all(&framed(number, payload))
 }
 
-/// Reads one packet.
+/// Reads a packet, and returns its payload.
 pub(crate) fn packet(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
     let mut head = [0; 4];
     stream.read_exact(&mut head)?;

@@ -1,13 +1,13 @@
-//! What the examples lean on: a clock that stands still, and driving what blocks instead of
-//! waiting. Not here: what they measure.
+//! Helpers of the examples: a clock that stands still, and running futures that block. Not here:
+//! the measurements.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use model::{Clock, Placement, Woken};
 
-/// Time stands still: a driver waits for its server only. On a thread whatever is waited for is
-/// due at once; on an event loop it never is, since what waits there for the clock is a limit.
+/// A clock that stands still, since a driver waits for its server only. On a thread every instant
+/// is due at once. On an event loop none ever is, since only time limits wait for the clock there.
 pub(crate) struct StillClock(pub(crate) Placement);
 
 impl Clock for StillClock {
@@ -27,7 +27,7 @@ impl Clock for StillClock {
     }
 }
 
-/// Drives what never waits otherwise than by blocking.
+/// Runs a future that blocks where it waits. Panics if it is pending.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,

@@ -1,4 +1,4 @@
-//! Laws of batches that begin and end their transaction. Not here: batches within one.
+//! Laws of batches that begin or commit their transaction. Not here: batches within a transaction.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ const INSERT: &str = "INSERT INTO law_flight (id, v) VALUES (?, ?)";
 const READ: &str = "SELECT v FROM law_flight ORDER BY id";
 const COUNT: &str = "SELECT count(*) FROM law_flight";
 
-/// Executes a transaction in one batch, in two batches, and a read-only one.
+/// Checks transactions in one batch and in two batches, and a read-only one.
 pub(super) fn is_whole(database: &Arc<dyn Database>) {
     let mut session = TestSession::connect(database, &[(Write, INSERT), (Read, READ)]);
     items(&mut session, database, "law_flight");
@@ -42,7 +42,7 @@ pub(super) fn is_whole(database: &Arc<dyn Database>) {
     assert_eq!(TestSession::connect(database, &[]).int(COUNT), 2);
 }
 
-/// A failed batch is not committed, and the session can continue after a rollback.
+/// Checks that a failed batch commits nothing, and that the session can continue after a rollback.
 pub(super) fn commits_nothing_behind_a_no(database: &Arc<dyn Database>) {
     let mut session = TestSession::connect(database, &[(Write, INSERT), (Read, READ)]);
     items(&mut session, database, "law_flight");
@@ -59,7 +59,7 @@ pub(super) fn commits_nothing_behind_a_no(database: &Arc<dyn Database>) {
     assert_eq!(TestSession::connect(database, &[]).int(COUNT), 1);
 }
 
-/// An error in reading the reply must not hide that the transaction is committed.
+/// Checks that an error in reading a batch's reply does not hide that it was committed.
 pub(super) fn is_reported_as_it_ended_where_nobody_reads(database: &Arc<dyn Database>) {
     let [begin, commit] = [StatementId::BEGIN, StatementId::COMMIT].map(Call::control);
     let values = [Value::Int(1), Value::Int(10)];
@@ -68,8 +68,8 @@ pub(super) fn is_reported_as_it_ended_where_nobody_reads(database: &Arc<dyn Data
     is_reported_as_it_ended(database, Request::Batch(&[begin, insert, read, commit]));
 }
 
-/// As above, for a text of several statements, which the server executes even if its rows are not
-/// read.
+/// Checks that an error in reading the reply to a text of several statements does not hide that
+/// they were committed: the server executes all of them even if no row is read.
 pub(crate) fn a_text_is_reported_as_it_ended(database: &Arc<dyn Database>) {
     let sql = "INSERT INTO law_flight (id, v) VALUES (1, 1); SELECT v FROM law_flight";
     is_reported_as_it_ended(database, Request::Text { kind: Write, sql });

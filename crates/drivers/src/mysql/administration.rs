@@ -1,4 +1,4 @@
-//! Building and administration of servers of the MySQL family.
+//! SQL for building data on servers of the MySQL family, and for their settings.
 
 use model::{Administration, ClientLoad, Fact, FileFormat, FlatFile, SettingsBySql};
 
@@ -50,7 +50,7 @@ pub(super) const ADMINISTRATION: Administration = Administration {
              WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '{table}'"
         )
     }),
-    // A Galera node that is not synchronized yet. Other servers do not listen meanwhile.
+    // A Galera node that is not synchronized yet. Other servers do not listen while they recover.
     is_recovering: |no| no.code == 1047,
     thread_per_session: true,
     durability: |facts| durability(facts, RISKY),
@@ -118,7 +118,7 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     ..Administration::PLAIN
 };
 
-/// Modes in which an acknowledged commit may be lost, and why.
+/// Settings with which an acknowledged commit may be lost, and the failure that loses it.
 const RISKY: &[RiskyMode] = &[
     ("innodb_flush_log_at_trx_commit", "0", "a crash may lose the last second of commits"),
     ("innodb_flush_log_at_trx_commit", "2", "a loss of power may lose the last second of commits"),
@@ -141,13 +141,15 @@ fn load_file(file: &FlatFile) -> String {
     )
 }
 
-/// Replaces `-` by `_`: servers accept `-` on their command lines, but not in SQL.
+/// Replaces `-` by `_` in the name of a variable, since servers accept `-` on their command lines,
+/// but not in SQL.
 fn plain(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// Splits the name of a performance schema setting: `instrument:wait/io/file/x` is a row of
-/// `setup_instruments`, `consumer:x` one of `setup_consumers`.
+/// Splits the name of a performance schema setting at its colon; `None` for any other name.
+/// `instrument:wait/io/file/x` is a row of `setup_instruments`, `consumer:x` one of
+/// `setup_consumers`.
 fn of_performance_schema(name: &str) -> Option<(&str, &str)> {
     let known =
         name.split_once(':').filter(|(table, _)| matches!(*table, "instrument" | "consumer"));
@@ -155,9 +157,9 @@ fn of_performance_schema(name: &str) -> Option<(&str, &str)> {
     known.filter(|(_, name)| name.chars().all(is_plain))
 }
 
-/// Returns alternatives of `SET GLOBAL`: first with a number, which a text variable rejects, then
-/// with a text, which a numeric variable rejects. Sizes are bytes in SQL, while files and command
-/// lines accept `64M`.
+/// Returns statements to be tried in this order until one sets the variable: with a number, which a
+/// text variable rejects, then with a text, which a numeric variable rejects. Sizes such as `64M`
+/// become bytes, since only option files and command lines accept the suffix.
 fn set_global(name: &str, value: &str) -> Vec<String> {
     if let Some((table, name)) = of_performance_schema(name) {
         let enabled = if value.eq_ignore_ascii_case("on") { "YES" } else { "NO" };

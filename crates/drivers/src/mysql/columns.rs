@@ -2,11 +2,12 @@
 
 use super::packets::Reader;
 
-/// Limit on columns of a result (MySQL and MariaDB: 4096).
+/// Most columns of a result that are accepted, as many as MySQL and MariaDB allow.
 pub(super) const COLUMNS_MAX: u64 = 4096;
 
-/// Number of the character set of binary strings.
+/// Number of the character set of binary strings (`binary`).
 const BINARY: u16 = 63;
+/// Flag of unsigned columns in a column definition.
 const UNSIGNED: u16 = 32;
 
 /// Numbers of column types in the protocol.
@@ -37,7 +38,7 @@ pub(super) struct Column {
     /// Type of the column, from [`kind`].
     pub(super) kind: u8,
     pub(super) is_unsigned: bool,
-    /// The value is bytes, not text.
+    /// Whether the character set is `binary`, so that a string is bytes and not text.
     pub(super) is_binary: bool,
     name_start: u32,
     name_end: u32,
@@ -56,7 +57,7 @@ impl Columns {
         self.names.clear();
     }
 
-    /// Adds a column from its definition; `None` if that is malformed.
+    /// Adds a column from the payload of its definition packet; `None` if that is malformed.
     pub(super) fn add(&mut self, payload: &[u8]) -> Option<()> {
         let mut reader = Reader(payload);
         let [_catalog, _schema, _table, _original_table] =

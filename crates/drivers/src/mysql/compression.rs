@@ -1,8 +1,9 @@
-//! The compressed protocol of the MySQL family: packets within frames, each deflated separately.
+//! The compressed protocol of the MySQL family: packets within frames, each frame deflated
+//! separately.
 //!
-//! A frame consists of its length, a sequence number, and the length of its content, or 0 if that
-//! is not deflated (<https://mariadb.com/kb/en/0-packet/>). Not here: packets, and `zstd`, which no
-//! MariaDB server supports.
+//! A frame has a header with its length, a sequence number, and the length of its inflated content,
+//! or 0 if the content is not deflated (<https://mariadb.com/kb/en/0-packet/>). Not here: packets,
+//! and `zstd`, which no MariaDB server supports.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use model::{
@@ -14,32 +15,34 @@ use super::packets::{HEADER_BYTES, PART_BYTES, broken};
 use super::protocol::MySql;
 use crate::net::{CancelKey, Input, Protocol, Step};
 
-/// Length, sequence number, length of the content.
+/// Length of a frame's header: 3 bytes of length, 1 of sequence number, 3 of inflated length.
 const FRAME_HEADER_BYTES: usize = 7;
-/// Smallest content worth deflating; servers use the same limit.
+/// Shortest content of a frame that is deflated; servers have the same limit.
 const DEFLATED_BYTES_MIN: usize = 50;
-/// Largest complete frame in an [`Input`].
+/// Length of the longest frame, with its header.
 pub(super) const FRAME_BYTES_MAX: usize = FRAME_HEADER_BYTES + PART_BYTES;
 
-/// Packs packets into frames, and unpacks them.
+/// Packs outgoing packets into frames, and unpacks received frames.
 pub(super) struct Compressor {
     deflate: Compress,
     inflate: Decompress,
-    /// Unpacked packets that are not read yet.
+    /// Received packets that are unpacked but not read yet.
     plain: Input,
-    /// Packets to be packed.
+    /// Buffer for outgoing packets before they are packed.
     unpacked: Vec<u8>,
-    /// Buffer for the content of a frame.
+    /// Buffer for the inflated content of a received frame.
     inflated: Vec<u8>,
+    /// Buffer for the deflated content of an outgoing frame.
     deflated: Vec<u8>,
-    /// Sequence number of our next frame, unless a command begins.
+    /// Sequence number of our next frame, unless the frame begins a command.
     next_frame: u8,
-    /// Sequence number of a packet that continues the current exchange: a part, or rows of a load.
+    /// Sequence number of our next packet if it continues the current command, as a further part of
+    /// a packet or as rows of a load. `None` if the next packet begins a command.
     next_packet: Option<u8>,
 }
 
 impl Compressor {
-    /// Makes a compressor for packets of at most `packet_bytes_max`.
+    /// Makes a compressor for received packets of at most `packet_bytes_max` bytes.
     pub(super) fn new(packet_bytes_max: usize) -> Compressor {
         // A part of a packet that is still incomplete, and one more frame.
         let part_bytes = packet_bytes_max.min(PART_BYTES) + HEADER_BYTES;
@@ -55,12 +58,12 @@ impl Compressor {
         }
     }
 
-    /// Returns the unpacked packets.
+    /// Returns the received packets that are unpacked but not read yet.
     pub(super) fn plain(&mut self) -> &mut Input {
         &mut self.plain
     }
 
-    /// Unpacks the next frame of `input`; false if it is incomplete.
+    /// Unpacks the next frame of `input`; false if it is incomplete. Fails if it is invalid.
     pub(super) fn take(&mut self, input: &mut Input) -> Result<bool, DbError> {
         let [a, b, c, sequence, d, e, f, rest @ ..] = input.bytes() else { return Ok(false) };
         let length =
@@ -89,7 +92,8 @@ impl Compressor {
         Ok(true)
     }
 
-    /// Packs what `put` writes. The packets of a load continue its exchange.
+    /// Packs the packets that `put` writes into frames, which are appended to `out`. With `is_load`
+    /// they are rows of a load and continue its command.
     pub(super) fn pack<T>(
         &mut self,
         out: &mut Vec<u8>,
@@ -122,7 +126,7 @@ impl Compressor {
 
     fn put_frame(&mut self, out: &mut Vec<u8>, plain: &[u8]) {
         self.deflated.clear();
-        // Sent undeflated if deflating does not help.
+        // With this capacity, deflating fails if it would not shorten the content.
         self.deflated.reserve_exact(plain.len());
         let is_deflated = plain.len() >= DEFLATED_BYTES_MIN && {
             self.deflate.reset();
@@ -143,10 +147,10 @@ impl Compressor {
     }
 }
 
-/// Capacity beyond which a buffer is freed after use.
+/// Capacity of a buffer, in bytes, beyond which its memory is freed after use.
 const BYTES_KEPT: usize = 1 << 20;
 
-/// A signed-in connection: its protocol, and optional compression.
+/// A signed-in connection: its protocol, within compressed frames if they were agreed on.
 pub(super) struct Connection {
     protocol: MySql,
     compressor: Option<Box<Compressor>>,

@@ -1,21 +1,23 @@
-//! Dates and times of the MySQL family. All are UTC: the session's time zone is set so. Not here:
-//! the calendar.
+//! Converts dates and times of the MySQL family. All are UTC, since each session sets its time zone
+//! to it. Not here: the calendar.
 
 use model::Civil;
 
 pub(super) const US_PER_S: i64 = 1_000_000;
 
-/// Converts from microseconds since 1970; `None` outside of the years that DATETIME supports.
+/// Converts microseconds since 1970 to a date and time; `None` outside of the years that DATETIME
+/// supports.
 pub(super) fn civil(us: i64) -> Option<Civil> {
     Some(Civil::of_us(us)).filter(|civil| (0..=9999).contains(&civil.year))
 }
 
-/// From days since 1970-01-01; none outside the years that DATE has.
+/// Converts days since 1970-01-01 to a date; `None` outside of the years that DATE supports.
 pub(super) fn day(days: i32) -> Option<Civil> {
     Some(Civil::of_days(days)).filter(|civil| (0..=9999).contains(&civil.year))
 }
 
-/// Parses `2026-01-31`, with or without ` 23:59:59` and `.000001`.
+/// Parses a date such as `2026-01-31`, with or without ` 23:59:59` and `.000001`; `None` if it is
+/// malformed.
 pub(super) fn read(text: &[u8]) -> Option<Civil> {
     let (date, time) = match text.iter().position(|byte| matches!(byte, b' ' | b'T')) {
         Some(at) => (&text[..at], Some(&text[at + 1..])),
@@ -39,7 +41,7 @@ pub(super) fn read(text: &[u8]) -> Option<Civil> {
     (civil.year <= 9999).then_some(civil)
 }
 
-/// Parses a TIME value such as `-838:59:59.000001` into microseconds.
+/// Parses a TIME value such as `-838:59:59.000001` into microseconds; `None` if it is malformed.
 pub(super) fn read_span_us(text: &[u8]) -> Option<i64> {
     let (sign, text) = match text.strip_prefix(b"-") {
         Some(text) => (-1, text),
@@ -69,7 +71,7 @@ fn three(text: &[u8], between: u8) -> Option<[&[u8]; 3]> {
     parts.next().is_none().then_some(three)
 }
 
-/// Parses up to nine digits.
+/// Parses one to nine digits; `None` for any other text.
 fn digits(text: &[u8]) -> Option<u64> {
     if text.is_empty() || text.len() > 9 || !text.iter().all(u8::is_ascii_digit) {
         return None;

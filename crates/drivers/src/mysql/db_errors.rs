@@ -1,16 +1,19 @@
-//! Error numbers of the MySQL family as database errors, with advice.
+//! Converts error numbers of the MySQL family to database errors, with advice.
 //!
-//! Numbers: MariaDB's and MySQL's lists of error codes; where the two differ, both are here.
+//! The numbers are from MariaDB's and MySQL's lists of error codes; where the two differ, both
+//! meanings are here.
 
 use model::{DbError, DbErrorKind};
 
 use super::packets::ServerError;
 
-/// Converts an error of the server.
+/// Converts an error of the server to a database error, whose message includes advice if there is
+/// any.
 #[cold]
 pub(super) fn db_error(error: ServerError) -> DbError {
     let ServerError { code, sqlstate, message } = error;
-    // A commit that a Galera node could not replicate (never translated). It is rolled back.
+    // A commit that a Galera node could not replicate, and that is rolled back. Servers do not
+    // translate this message.
     let has_left = code == 1180 && message.contains("Not connected to Primary Component");
     let said = of_middleware(code, &message).or_else(|| of_user_limit(code, &message));
     let kind = match said {
@@ -32,21 +35,21 @@ pub(super) fn ends_connection(code: u16) -> bool {
     matches!(code, 1040 | 1053 | 1080 | 1152..=1161 | 1184 | 1203 | 1927 | 3169 | 4031)
 }
 
-/// Whether an error that closes the connection is the server's reply to the statement, which is
-/// then not executed. A proxy that lost its server uses some of the same numbers.
+/// Whether an error that closes the connection comes from the server itself, which then has not
+/// executed the statement. A proxy that lost its server uses some of the same numbers.
 pub(super) fn is_answer(no: &DbError) -> bool {
     !["MaxScale", "backend", "Lost connection"].iter().any(|words| no.message.contains(words))
 }
 
-/// Whether the number belongs to the client library: proxies use these for their own connection to
-/// the server.
+/// Whether an error number belongs to MySQL's client library. Proxies use such numbers for their
+/// own connection to the server.
 pub(super) fn is_of_client(code: u16) -> bool {
     matches!(code, 2000..=2999)
 }
 
-/// Classifies errors of middleware. They use numbers of their own, which other products use too, so
-/// that only their text distinguishes them: ProxySQL (`MySQL_Session.cpp`) and RDS Proxy
-/// ("Troubleshooting for RDS Proxy").
+/// Returns kind and advice for an error of a proxy; `None` for any other error. Proxies use numbers
+/// that other products use too, so that only the text distinguishes them. Sources: ProxySQL's
+/// `MySQL_Session.cpp`, and "Troubleshooting for RDS Proxy".
 fn of_middleware(code: u16, message: &str) -> Option<(DbErrorKind, &'static str)> {
     let has = |words: &str| message.contains(words);
     Some(match code {
@@ -73,7 +76,8 @@ fn of_middleware(code: u16, message: &str) -> Option<(DbErrorKind, &'static str)
     })
 }
 
-/// Classifies a resource limit of this user, except that of connections, which soon recovers.
+/// Returns kind and advice if the user has exceeded an hourly resource limit; `None` for any other
+/// error. A limit on connections is another error, since connections soon become free.
 fn of_user_limit(code: u16, message: &str) -> Option<(DbErrorKind, &'static str)> {
     let is_of_connections = message.contains("connections");
     (code == 1226 && !is_of_connections).then_some((
@@ -119,7 +123,7 @@ fn kind(code: u16, sqlstate: &str) -> DbErrorKind {
     }
 }
 
-/// Returns advice, if the server's message has none.
+/// Returns advice to be appended to the server's message; `None` if there is none for this error.
 fn advice(code: u16, message: &str) -> Option<&'static str> {
     // A server installed with mysql_install_db has such users for its own host.
     let is_anonymous = message.contains("user ''@");
@@ -279,8 +283,8 @@ mod tests {
             assert!(no(host, "NO").contains("no password was given: use --ask-password"));
         }
         // The advice on the anonymous user is given for localhost only.
-        let of = |host: &str| no(host, "YES").contains("anonymous");
-        assert!(of("localhost") && !of("db1"));
+        let names_anonymous = |host: &str| no(host, "YES").contains("anonymous");
+        assert!(names_anonymous("localhost") && !names_anonymous("db1"));
     }
 
     #[test]

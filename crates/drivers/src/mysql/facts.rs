@@ -1,4 +1,5 @@
-//! Settings in force, as the server reports them.
+//! Facts of an opened database of the MySQL family: product, version, settings and connection, as
+//! the server reports them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use model::{DbError, Fact, Row, Value};
 use super::server::MysqlServer;
 use crate::net::{Connector, NetSession};
 
-/// Variables that determine durability and isolation.
+/// Server variables that determine durability and isolation.
 const MODES: &[&str] = &[
     "innodb_flush_log_at_trx_commit",
     "sync_binlog",
@@ -19,7 +20,7 @@ const MODES: &[&str] = &[
     "innodb_snapshot_isolation",
 ];
 
-/// Other variables that affect results.
+/// Other server variables that affect results.
 const SETTINGS: &[&str] = &[
     "binlog_format",
     "binlog_row_image",
@@ -70,11 +71,11 @@ const SETTINGS: &[&str] = &[
     "wsrep_on",
 ];
 
-/// Status of the connection itself.
+/// Query for TLS and compression of the connection that executes it.
 const STATUS: &str = "SHOW SESSION STATUS WHERE Variable_name LIKE 'Ssl%' OR \
                       Variable_name = 'Compression'";
 
-/// Reads the facts of an opened database.
+/// Connects to an opened database and reads its facts.
 pub(super) fn facts(server: &Arc<MysqlServer>) -> Result<Vec<Fact>, DbError> {
     let mut session = NetSession::connect_admin(server)?;
     let variables = pairs(&mut session, "SHOW VARIABLES")?;
@@ -114,15 +115,16 @@ pub(super) fn facts(server: &Arc<MysqlServer>) -> Result<Vec<Fact>, DbError> {
     Ok(facts)
 }
 
-/// Returns the settings of a query cache; `None` if there is no such cache, or it is used on
-/// request only.
+/// Returns the settings of the query cache, from the values of `query_cache_type` and
+/// `query_cache_size`. `None` if there is no query cache, or only queries that ask for it use it.
 fn query_cache(kind: &str, bytes: &str) -> Option<String> {
     let has_room = bytes.parse::<u64>().is_ok_and(|bytes| bytes > 0);
     let is_on = kind.eq_ignore_ascii_case("on") || kind == "1";
     (is_on && has_room).then(|| format!("query_cache_type={kind}, query_cache_size={bytes}"))
 }
 
-/// Returns facts about the connections of this client.
+/// Returns the facts about our connections: addresses, TLS, compression, and how statements are
+/// sent. `status` has the result of [`STATUS`].
 fn connection(
     connector: &Connector,
     as_text: bool,
@@ -145,7 +147,7 @@ fn connection(
     ]
 }
 
-/// Returns names (in lower case) and values of a SHOW statement.
+/// Executes a SHOW statement, and returns its names (in lower case) and values.
 fn pairs(
     session: &mut NetSession<MysqlServer>,
     sql: &str,

@@ -1,7 +1,7 @@
 //! Encrypts a password with the server's RSA key, for connections without TLS
-//! (`caching_sha2_password` and `sha256_password`). The key comes from the server, unverified: it
-//! hides the password from eavesdroppers, not from an impostor. So it is used only if the password
-//! may be sent in clear text.
+//! (`caching_sha2_password` and `sha256_password`). The key comes unverified from the server, so it
+//! hides the password from eavesdroppers, but not from an impostor. It is therefore used only if
+//! the password may be sent in clear text.
 
 use model::DbError;
 use mysql_common::crypto::der::{PubKeyFileType, pem_to_der};
@@ -11,11 +11,11 @@ use yasna::{ASN1Error, ASN1ErrorKind, ASN1Result, BERReader};
 
 use super::packets::broken;
 
-/// Bytes of OAEP padding with SHA-1 (RFC 8017, section 7.1.1).
+/// Length of OAEP padding with SHA-1, in bytes (RFC 8017, section 7.1.1).
 const PADDING: usize = 42;
 
-/// Encrypts the password, XORed with the server's nonce, with the key in `pem`. Fails if the key is
-/// invalid.
+/// Encrypts the password, XORed with the server's nonce, with the RSA key in `pem`. Fails if the
+/// key is invalid or too short for the password, or the nonce is empty.
 pub(super) fn encrypt(pem: &[u8], password: &[u8], nonce: &[u8]) -> Result<Vec<u8>, DbError> {
     let bad = || broken("its RSA key is not a valid key of 2048 to 8192 bits");
     if nonce.is_empty() {
@@ -34,8 +34,9 @@ pub(super) fn encrypt(pem: &[u8], password: &[u8], nonce: &[u8]) -> Result<Vec<u
     key.encrypt_block(mixed, Pkcs1OaepPadding::new(GetRandom)).map_err(|_| bad())
 }
 
-/// Parses a key of X.509 (RFC 5280, section 4.1.2.7; RFC 8017, appendix A.1.1). Fails if it is too
-/// short to be safe or so long that its arithmetic would slow the client.
+/// Parses an RSA public key in the format of X.509 (RFC 5280, section 4.1.2.7; RFC 8017, appendix
+/// A.1.1). Fails if it is too short to be safe, or so long that its arithmetic would slow the
+/// client.
 fn public_key(reader: BERReader<'_, '_>) -> ASN1Result<PublicKey> {
     let (key, bits) = reader.read_sequence(|reader| {
         reader.next().read_sequence(|reader| {
@@ -75,7 +76,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the PEM of a key with these numbers, as a server sends it.
+    /// Returns the PEM text of a public key with these numbers, as a server sends it.
     fn pem(modulus: &[u8], exponent: &[u8]) -> String {
         let key = yasna::construct_der(|writer| {
             writer.write_sequence(|writer| {

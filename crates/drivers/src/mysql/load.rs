@@ -1,4 +1,4 @@
-//! LOAD DATA LOCAL from memory: the server requests a file, and gets the rows of a source.
+//! LOAD DATA LOCAL from memory. The server requests a file, and gets the rows of a [`RowSource`].
 //!
 //! With LOCAL the server turns errors into warnings (a duplicate is skipped, a value that does not
 //! fit is changed), since it cannot stop the sender. Here a warning is an error. Not here: when a
@@ -13,7 +13,7 @@ use super::packets::{Done, ServerError, put_packet};
 use super::values::put_field;
 use crate::net::FLIGHT_BYTES;
 
-/// A load, from its request to its result.
+/// State of a LOAD DATA LOCAL, from its statement to its result.
 #[derive(Default)]
 pub(super) struct Load {
     table: Cow<'static, str>,
@@ -27,23 +27,23 @@ pub(super) struct Load {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// The server has not requested the file, or there is no load.
+    /// The server has not requested the file yet, or there is no load.
     #[default]
     Waiting,
     Sending,
     Ended,
 }
 
-/// The result of writing rows.
+/// Result of writing rows with [`Load::send`].
 pub(super) enum LoadStep {
-    /// Some rows; more follow.
+    /// Some rows were written, and more follow.
     Chunk,
-    /// The last rows of the source.
+    /// The last rows of the source were written, with the end of the file.
     Last,
 }
 
 impl Load {
-    /// Starts a load and returns its statement.
+    /// Starts a load into `table`, and returns the statement for the server.
     pub(super) fn start(&mut self, table: &Table) -> String {
         *self = Load { table: table.name.clone(), ..Load::default() };
         let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
@@ -56,19 +56,19 @@ impl Load {
         )
     }
 
-    /// Notes the server's request for the file, in packet `sequence`.
+    /// Notes that the server has requested the file, in a packet with number `sequence`.
     pub(super) fn begin(&mut self, sequence: u8) {
         self.state = State::Sending;
         self.sequence = sequence.wrapping_add(1);
     }
 
-    /// Whether rows are to be sent.
+    /// Whether the server waits for rows.
     #[inline]
     pub(super) fn is_sending(&self) -> bool {
         self.state == State::Sending
     }
 
-    /// Whether the file has been sent.
+    /// Whether all rows have been sent, or the server has rejected the load.
     pub(super) fn is_ended(&self) -> bool {
         self.state == State::Ended
     }
@@ -78,7 +78,8 @@ impl Load {
         self.state = State::Ended;
     }
 
-    /// Writes the next rows, at most a flight.
+    /// Appends the next rows of `source` to `out`, until it has [`FLIGHT_BYTES`] or more. Fails if
+    /// a value cannot be written.
     pub(super) fn send(
         &mut self,
         out: &mut Vec<u8>,
@@ -113,19 +114,20 @@ impl Load {
         Ok(LoadStep::Last)
     }
 
-    /// Notes that the server has read the whole file.
+    /// Notes the result of the server, which has read the whole file.
     pub(super) fn finish(&mut self, done: Done) {
         self.state = State::Ended;
         (self.n_affected, self.n_warnings) = (done.n_affected, done.n_warnings);
     }
 
-    /// Whether to query the server's warnings; true once.
+    /// Whether the server's warnings must be queried, because there are some or rows are missing.
+    /// True only once per load.
     pub(super) fn must_ask(&mut self) -> bool {
         let has_doubts = self.n_warnings > 0 || self.n_affected != self.n_sent;
         has_doubts && !std::mem::replace(&mut self.has_asked, true)
     }
 
-    /// Converts a row of SHOW WARNINGS to an error; `None` for a mere note.
+    /// Converts a row of SHOW WARNINGS to an error; `None` for a mere note if no row is missing.
     pub(super) fn read_warning(&self, row: &dyn Row) -> Option<DbError> {
         let [Value::Text(level), Value::Int(code), Value::Text(message)] =
             [row.value(0), row.value(1), row.value(2)]
@@ -140,7 +142,8 @@ impl Load {
         Some(db_error(ServerError { code, sqlstate, message }))
     }
 
-    /// Returns the result if there was no error. Fails if rows are missing.
+    /// Returns the result of a load without warnings. Fails if the server inserted fewer rows than
+    /// were sent.
     pub(super) fn outcome(&self) -> Result<Reply, DbError> {
         if self.n_affected == self.n_sent {
             return Ok(Reply { n_rows: 0, n_affected: self.n_affected });
@@ -153,7 +156,7 @@ impl Load {
         Err(DbError::new(DbErrorKind::Duplicate, message))
     }
 
-    /// Adds the name of the table to an error.
+    /// Adds the name of the loaded table to an error.
     pub(super) fn name(&self, no: DbError) -> DbError {
         no.during(format_args!("loading {}", self.table))
     }

@@ -1,4 +1,4 @@
-//! MariaDB and MySQL, over their own protocol; the server's greeting tells which one it is.
+//! MariaDB and MySQL, over their own protocol. The server's greeting tells which of them it is.
 //!
 //! Not here: sockets, TLS and sessions (net), and SQL beyond transaction control.
 
@@ -139,7 +139,7 @@ fn decide(target: &Target) -> Result<MysqlServer, BadParameter> {
     })
 }
 
-/// Creates the target's database.
+/// Creates the target's database if it does not exist.
 fn make_database(target: &Target) -> Result<(), DbError> {
     let mut server = decide(target).expect("it was decided before");
     let name = server.database.take().expect("a target has a database");
@@ -148,7 +148,7 @@ fn make_database(target: &Target) -> Result<(), DbError> {
     session.ask_here(&sql, &mut |_| Ok(())).map(drop)
 }
 
-/// Starts a sign-in, for fuzzing.
+/// Makes a sign-in that waits for the server's greeting, for fuzzing.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn fuzz_sign_in(
     as_text: bool,
@@ -162,7 +162,7 @@ pub(crate) fn fuzz_sign_in(
     sign_in::MysqlSignIn::new(Arc::new(server), statements)
 }
 
-/// Makes a signed-in connection, for fuzzing; bits of `options` set the agreed capabilities.
+/// Makes a signed-in connection, for fuzzing. Bits of `options` set the agreed capabilities.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn fuzz_protocol(
     options: u8,
@@ -183,7 +183,7 @@ pub(crate) fn fuzz_protocol(
     compression::Connection::new(protocol, compressor)
 }
 
-/// Returns recorded bytes of a server, for fuzzing.
+/// Returns bytes that a server once sent, for fuzzing.
 #[cfg(test)]
 pub(crate) fn fuzz_recorded() -> Vec<u8> {
     let hex = include_str!("tests/mysql-5.6.txt").lines().flat_map(str::as_bytes);

@@ -1,5 +1,5 @@
-//! Counters of servers of the MySQL family, and those read by default. Names and meaning are the
-//! servers' own (SHOW GLOBAL STATUS).
+//! Counters, session states and summaries of servers of the MySQL family. Names and meanings of
+//! counters are the servers' own (SHOW GLOBAL STATUS).
 
 use model::{
     CommitCounter, ConnectionCounter, Counter, Counters, Monitoring, Reading, SessionSampling,
@@ -46,8 +46,8 @@ pub(super) const MONITORING: Monitoring = Monitoring {
     instruments_of_own: "",
 };
 
-/// Query for the states of sessions, from the process list and InnoDB. A session without a
-/// statement is idle, unless it has a transaction.
+/// Makes the query for the states of the database's sessions and the number in each, from the
+/// process list and InnoDB. A session without a statement is idle, unless it has a transaction.
 macro_rules! session_states {
     ($is_waiting:literal, $is_in_transaction:literal, $lock:literal, $joins:literal) => {
         concat!(
@@ -72,7 +72,8 @@ macro_rules! session_states {
     };
 }
 
-/// MariaDB and MySQL up to 5.7: with the index whose lock is waited for.
+/// Query of session states for MariaDB and MySQL up to 5.7. It names the index on whose lock a
+/// session waits.
 const STATES_WITH_LOCKS: &str = session_states!(
     "t.trx_state = 'LOCK WAIT'",
     "t.trx_id IS NOT NULL",
@@ -81,6 +82,7 @@ const STATES_WITH_LOCKS: &str = session_states!(
      LEFT JOIN information_schema.INNODB_LOCKS AS l ON l.lock_id = t.trx_requested_lock_id "
 );
 
+/// Query of session states for servers without `INNODB_LOCKS`, such as MySQL from 8.0 on.
 const STATES_WITH_WAITS: &str = session_states!(
     "t.trx_state = 'LOCK WAIT'",
     "t.trx_id IS NOT NULL",
@@ -88,8 +90,8 @@ const STATES_WITH_WAITS: &str = session_states!(
     "LEFT JOIN information_schema.INNODB_TRX AS t ON t.trx_mysql_thread_id = p.ID "
 );
 
-/// Without the privilege for InnoDB's tables (PROCESS): own sessions only, and waits for row locks
-/// count as executing.
+/// Query of session states for a user without the privilege PROCESS, which InnoDB's tables need. It
+/// sees only the user's own sessions, and waits for row locks count as executing.
 const STATES: &str = session_states!("FALSE", "FALSE", "''", "");
 
 const fn column(name: &'static str, unit: &'static str, scale: f64) -> SummaryColumn {
@@ -97,14 +99,15 @@ const fn column(name: &'static str, unit: &'static str, scale: f64) -> SummaryCo
 }
 
 const COUNT: SummaryColumn = column("count", "", 1.0);
-/// The performance schema counts in picoseconds.
+/// Column of a total time, which the performance schema counts in picoseconds.
 const TIME: SummaryColumn = column("time", "s", 1e-12);
 
 const WITH_SCHEMA: &str = "Start the server with performance_schema=ON.";
 
-/// MariaDB, and MySQL from 5.7, sum up prepared statements by session; MariaDB only while the
-/// consumer `events_statements_current` is on. Returns nothing if digests include executions (MySQL
-/// 9.7 lists them as `EXECUTE SELECT ...`), which would count twice.
+/// Query for the executions of prepared statements, which MariaDB, and MySQL from 5.7 on, sum up by
+/// session; MariaDB only while the consumer `events_statements_current` is on. The result is empty
+/// if the digests include executions (MySQL 9.7 lists them as `EXECUTE SELECT ...`), so that none
+/// counts twice.
 const PREPARED: SessionsQuery = SessionsQuery {
     source: "performance_schema.prepared_statements_instances",
     sql: "SELECT CONCAT(OWNER_THREAD_ID, '.', STATEMENT_ID), LEFT(SQL_TEXT, 1000), \
@@ -117,7 +120,8 @@ const PREPARED: SessionsQuery = SessionsQuery {
           AND DIGEST_TEXT NOT LIKE 'EXECUTE `%' AND DIGEST_TEXT NOT LIKE 'EXECUTE IMMEDIATE %')",
 };
 
-/// Statements about the server itself come from dbdyno, and are excluded.
+/// Queries for what the server itself sums up about statements, waits, locks, tables and
+/// connections. Statements about the server come from dbdyno, and are excluded.
 const SUMMARIES: &[SummaryQuery] = &[
     SummaryQuery {
         of: SummaryOf::Statements,
@@ -301,7 +305,8 @@ const CHOSEN: &[Counter] = &[
     ),
 ];
 
-/// Server and engine counters are rows of one list.
+/// Returns the query for the counters `names`, or for all if there are none. The server's counters
+/// and those of its storage engines are rows of one list.
 fn ask(names: &[&str]) -> Vec<String> {
     let all = "SHOW GLOBAL STATUS";
     if names.is_empty() {
@@ -311,7 +316,7 @@ fn ask(names: &[&str]) -> Vec<String> {
     vec![format!("{all} WHERE Variable_name IN ({})", quoted.join(", "))]
 }
 
-/// Beginnings of the names of levels.
+/// Beginnings of the lower-case names of counters that go up and down (levels).
 const LEVEL_BEGINS: [&str; 11] = [
     "delayed_insert_threads",
     "innodb_mem_",
@@ -325,10 +330,10 @@ const LEVEL_BEGINS: [&str; 11] = [
     "ssl_",
     "innodb_buffer_pool_pages_",
 ];
-/// Parts of the names of levels.
+/// Parts of the lower-case names of counters that go up and down (levels).
 const LEVEL_WITHIN: [&str; 9] =
     ["_current", "_pending", "_avg", "_max", "_size", "_list_length", "_queue", "_free_", "_lsn"];
-/// Ends of the names of levels.
+/// Ends of the lower-case names of counters that go up and down (levels).
 const LEVEL_ENDS: [&str; 13] = [
     "_open_files",
     "_age",
@@ -344,7 +349,7 @@ const LEVEL_ENDS: [&str; 13] = [
     "_bytes_dirty",
     "_rows",
 ];
-/// Parts of the names of cumulative counters that look like levels.
+/// Parts of the names of cumulative counters that the other lists would take for levels.
 const TOTAL_WITHIN: [&str; 10] = [
     "pages_flushed",
     "pages_made",
@@ -357,11 +362,11 @@ const TOTAL_WITHIN: [&str; 10] = [
     "_retried_",
     "_heartbeats",
 ];
-/// Parts of the names of what is counted in bytes.
+/// Parts of the lower-case names of counters in bytes.
 const BYTES_WITHIN: [&str; 7] =
     ["bytes", "_age", "_mem_", "_lsn", "memory_used", "_free_memory", "_page_size"];
 
-/// Returns interpretation and unit of a counter, from the beginning, middle and end of its name.
+/// Guesses from a counter's name whether it is cumulative or a level, and its unit.
 fn reading(name: &str) -> (Reading, &'static str) {
     let name = name.to_ascii_lowercase();
     let is_level = LEVEL_BEGINS.iter().any(|begin| name.starts_with(begin))

@@ -1,4 +1,4 @@
-//! Packets of the MySQL family in the stream, and the fixed parts of replies.
+//! Packets of the MySQL family: their frame in the stream, and the replies with a fixed layout.
 //!
 //! Layouts are those of MariaDB's and MySQL's protocol documentation
 //! (<https://mariadb.com/kb/en/clientserver-protocol/>). Not here: rows and values.
@@ -7,22 +7,22 @@ use model::{DbError, DbErrorKind};
 
 use crate::net::Input;
 
-/// Payload length from which a packet continues in the next one.
+/// Length of a packet's payload, in bytes, at which it continues in the next packet.
 pub(super) const PART_BYTES: usize = 0xff_ffff;
 pub(super) const HEADER_BYTES: usize = 4;
 
-/// First bytes of replies.
+/// First bytes of replies, which tell their kind.
 pub(super) const OK: u8 = 0x00;
 pub(super) const FILE_WANTED: u8 = 0xfb;
 pub(super) const END: u8 = 0xfe;
 pub(super) const ERROR: u8 = 0xff;
 
-/// Flags of the server's status.
+/// Flags of the status that the server sends at the end of a reply.
 pub(super) const IN_TRANSACTION: u16 = 0x0001;
 pub(super) const MORE_RESULTS: u16 = 0x0008;
 pub(super) const NO_BACKSLASH_ESCAPES: u16 = 0x0200;
 
-/// Finds complete packets in the input, and joins those in several parts.
+/// Finds complete packets in the input, and joins packets that come in several parts.
 pub(super) struct Framer {
     parts: Vec<u8>,
     bytes_max: usize,
@@ -31,20 +31,20 @@ pub(super) struct Framer {
 /// A packet that is complete in the input.
 #[derive(Clone, Copy)]
 pub(super) struct Framed {
-    /// End of its last (or only) part in the input.
+    /// Length of its last (or only) part in the input, with the header.
     n_bytes: usize,
-    /// Sequence number within the exchange.
+    /// Sequence number of this part within the current command.
     pub(super) sequence: u8,
     is_joined: bool,
 }
 
 impl Framer {
-    /// Accepts packets of at most `bytes_max`.
+    /// Makes a framer that accepts payloads of at most `bytes_max` bytes.
     pub(super) fn new(bytes_max: usize) -> Framer {
         Framer { parts: Vec::new(), bytes_max }
     }
 
-    /// Returns the next packet once it is complete. Fails if it is too long.
+    /// Returns the next packet; `None` if it is incomplete. Fails if it is too long.
     #[inline]
     pub(super) fn next(&mut self, input: &mut Input) -> Result<Option<Framed>, DbError> {
         loop {
@@ -69,7 +69,8 @@ impl Framer {
         }
     }
 
-    /// Takes the joined parts if `framed` was joined: see [`Framed::payload`].
+    /// Returns the joined parts of the packet that [`Framer::next`] has found, for
+    /// [`Framed::payload`]; empty if it came in one part.
     #[inline]
     pub(super) fn take_parts(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.parts)
@@ -77,7 +78,7 @@ impl Framer {
 }
 
 impl Framed {
-    /// Returns the content of the packet.
+    /// Returns the packet's payload. `parts` is the result of [`Framer::take_parts`].
     #[inline]
     pub(super) fn payload<'p>(&self, input: &'p Input, parts: &'p [u8]) -> &'p [u8] {
         if self.is_joined { parts } else { &input.bytes()[HEADER_BYTES..self.n_bytes] }
@@ -99,7 +100,7 @@ fn too_long(bytes_max: usize) -> DbError {
     DbError::new(DbErrorKind::ConnectionLost, message)
 }
 
-/// Writes a packet that `write` fills, split into parts if it is too long.
+/// Appends a packet whose payload `write` appends, split into several parts if it is too long.
 #[inline]
 pub(super) fn put_packet(out: &mut Vec<u8>, sequence: u8, write: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
@@ -132,7 +133,7 @@ fn split(out: &mut Vec<u8>, start: usize, mut sequence: u8) {
     }
 }
 
-/// Writes a command with its text.
+/// Appends a command packet: the byte of the command, and its text.
 pub(super) fn put_command(out: &mut Vec<u8>, command: u8, text: &[u8]) {
     put_packet(out, 0, |out| {
         out.push(command);
@@ -140,7 +141,7 @@ pub(super) fn put_command(out: &mut Vec<u8>, command: u8, text: &[u8]) {
     });
 }
 
-/// Writes a length-encoded integer.
+/// Appends a length-encoded integer.
 #[inline]
 pub(super) fn put_length(out: &mut Vec<u8>, n: usize) {
     match n {
@@ -160,7 +161,8 @@ pub(super) fn put_length(out: &mut Vec<u8>, n: usize) {
     }
 }
 
-/// Reads a packet from its start; methods return `None` if it is too short.
+/// Reads the fields of a packet one after the other. Methods return `None` if too few bytes are
+/// left.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'p>(pub(super) &'p [u8]);
 
@@ -214,7 +216,7 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// Reads bytes after their length.
+    /// Reads a length-encoded integer and as many bytes after it.
     #[inline]
     pub(super) fn string(&mut self) -> Option<&'p [u8]> {
         let n_bytes = usize::try_from(self.length()?).ok()?;
@@ -222,7 +224,7 @@ impl<'p> Reader<'p> {
     }
 }
 
-/// Content of an OK packet, or of the end of rows in its form.
+/// Content of an OK packet, or of the packet that ends rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Done {
     pub(super) n_affected: u64,
@@ -230,7 +232,7 @@ pub(super) struct Done {
     pub(super) n_warnings: u16,
 }
 
-/// Parses an OK packet.
+/// Parses an OK packet; `None` if it is truncated.
 pub(super) fn read_ok(payload: &[u8]) -> Option<Done> {
     let mut reader = Reader(payload.get(1..)?);
     let n_affected = reader.length()?;
@@ -238,7 +240,7 @@ pub(super) fn read_ok(payload: &[u8]) -> Option<Done> {
     Some(Done { n_affected, status: reader.u16()?, n_warnings: reader.u16()? })
 }
 
-/// Parses the end of rows or columns in the older form, without an OK packet.
+/// Parses an EOF packet, which ended rows before `CLIENT_DEPRECATE_EOF`; `None` if it is truncated.
 pub(super) fn read_eof(payload: &[u8]) -> Option<Done> {
     let mut reader = Reader(payload.get(1..)?);
     let n_warnings = reader.u16()?;
@@ -253,7 +255,8 @@ pub(super) struct ServerError {
     pub(super) message: String,
 }
 
-/// Parses an ERR packet. It has no SQLSTATE before capabilities are agreed.
+/// Parses an ERR packet; `None` if it is truncated. Before capabilities are agreed on it has no
+/// SQLSTATE, which is then empty.
 pub(super) fn read_error(payload: &[u8]) -> Option<ServerError> {
     let mut reader = Reader(payload.get(1..)?);
     let code = reader.u16()?;
@@ -265,7 +268,7 @@ pub(super) fn read_error(payload: &[u8]) -> Option<ServerError> {
     Some(ServerError { code, sqlstate, message })
 }
 
-/// The reply to COM_STMT_PREPARE.
+/// The first packet of the reply to COM_STMT_PREPARE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PreparedHeader {
     pub(super) id: u32,
@@ -273,13 +276,13 @@ pub(super) struct PreparedHeader {
     pub(super) n_values: u16,
 }
 
-/// Parses the reply to COM_STMT_PREPARE.
+/// Parses the first packet of the reply to COM_STMT_PREPARE; `None` if it is truncated.
 pub(super) fn read_prepared(payload: &[u8]) -> Option<PreparedHeader> {
     let mut reader = Reader(payload.get(1..)?);
     Some(PreparedHeader { id: reader.u32()?, n_columns: reader.u16()?, n_values: reader.u16()? })
 }
 
-/// Makes the error of a server that violates the protocol.
+/// Makes the error for a server that violates the protocol.
 #[cold]
 pub(super) fn broken(what: &str) -> DbError {
     let message =

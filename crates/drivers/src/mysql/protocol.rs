@@ -1,7 +1,8 @@
-//! The protocol of a signed-in connection: requests to packets, packets to replies.
+//! The MySQL protocol of a signed-in connection: converts requests to packets, and packets to
+//! replies.
 //!
-//! Expected replies are in a queue, so that several commands in a flight work like one. Not here:
-//! sign-in, sockets, and the encoding of values.
+//! Expected replies are in a queue, so that several commands can be sent at once (a flight). Not
+//! here: sign-in, sockets, and the encoding of values.
 
 mod replies;
 
@@ -24,36 +25,37 @@ use crate::net::{CancelKey, Input, Protocol, Step, may_commit, may_commit_within
 
 const COM_QUIT: u8 = 0x01;
 
-/// Results of the handshake.
+/// Results of the sign-in: capabilities that both sides have, and the session's state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Agreed {
     pub(super) connection_id: u64,
-    /// Columns end with a packet of their own (before `CLIENT_DEPRECATE_EOF`).
+    /// Whether column definitions end with a packet of their own (before `CLIENT_DEPRECATE_EOF`).
     pub(super) has_column_end: bool,
-    /// The server omits unchanged columns (`MARIADB_CLIENT_CACHE_METADATA`).
+    /// Whether the server omits unchanged column definitions (`MARIADB_CLIENT_CACHE_METADATA`).
     pub(super) leaves_out_columns: bool,
-    /// The server may be asked to load our data.
+    /// Whether both sides allow LOAD DATA LOCAL.
     pub(super) can_load: bool,
-    /// Server status of the last reply.
+    /// Status flags in the server's last reply.
     pub(super) status: u16,
 }
 
-/// The command to which a reply belongs.
+/// The command to which the next reply belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
     /// An internal command that no request asked for.
     Quiet,
-    /// Preparation of a statement, by index.
+    /// Preparation of a statement, by its index in `known`.
     Prepare(usize),
-    /// Execution of a statement, by index.
+    /// Execution of a statement, by its index in `known`.
     Call(usize),
     Text,
-    /// A bulk load, and its warnings.
+    /// LOAD DATA LOCAL, the statement of a bulk load.
     Load,
+    /// SHOW WARNINGS after a load.
     Warnings,
 }
 
-/// The position within a reply.
+/// The kind of packet that comes next within a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Header,
@@ -61,21 +63,22 @@ enum Phase {
     Columns(u16),
     ColumnsEnd,
     Rows,
-    /// Definitions of a prepared statement's parameters, then of its columns: the numbers of each.
+    /// Definitions of a prepared statement's parameters, of which the first number is left; those
+    /// of its columns, the second number, follow.
     Values(u16, u16),
     ValuesEnd(u16),
 }
 
-/// The owner of the current columns.
+/// The owner of the column definitions of the current result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whose {
-    /// A statement, by index.
+    /// A prepared statement, by its index in `known`.
     Statement(usize),
-    /// No statement: they are read for each result.
+    /// No statement, since definitions are read for each result.
     Nobody,
 }
 
-/// An execution that is not sent yet.
+/// An encoded execution that is not sent yet; its bytes are a part of `held_bytes`.
 struct Held {
     place: usize,
     n_values: usize,
@@ -97,27 +100,29 @@ pub(super) struct MySql {
     held: VecDeque<Held>,
     held_bytes: Vec<u8>,
     in_turn: bool,
-    /// The last held execution commits, and must wait until all others succeeded.
+    /// Whether the last held execution is a COMMIT that must wait until all others have succeeded.
     commits_apart: bool,
-    /// Internal statements that begin or end a transaction within a flight, once used.
+    /// Indexes in `known` of the internal statements that begin or commit a transaction within a
+    /// batch; `None` before their first use.
     controls: [Option<usize>; 3],
     reply: Reply,
     db_error: Option<DbError>,
-    /// The error is the row visitor's: the server does not know it.
+    /// Whether `db_error` comes from the visitor of rows, and not from the server.
     is_unread: bool,
-    /// A part of the current request is certainly committed.
+    /// Whether a part of the current request is certainly committed.
     has_committed: bool,
-    /// Results with rows so far: in the request, and in the current reply.
+    /// Numbers of results with rows so far: in the current request, and in the current reply.
     n_sets: usize,
     n_sets_of_call: usize,
     is_committing: bool,
-    /// A part of the current text may commit by itself.
+    /// Whether a part of the current text may commit by itself.
     commits_within: bool,
-    /// Autocommit was switched off, so that nothing in a flight commits by itself.
+    /// Whether autocommit was switched off, so that nothing in a flight commits by itself.
     is_autocommit_off: bool,
-    /// A flight failed in the middle: the transaction contains what came after the error.
+    /// Whether the transaction must be rolled back, because a statement in the middle of a flight
+    /// failed and the server executed those after it.
     is_doomed: bool,
-    /// The current transaction has requested a change.
+    /// Whether the current transaction has requested a change of data.
     has_written: bool,
     load: Load,
     traffic: Traffic,
@@ -168,7 +173,7 @@ impl MySql {
         }
     }
 
-    /// Whether rows of a load are to be sent.
+    /// Whether the server waits for rows of a load.
     pub(super) fn is_sending(&self) -> bool {
         self.load.is_sending()
     }
@@ -197,7 +202,8 @@ impl MySql {
         self.held_bytes.clear();
     }
 
-    /// Writes what must precede a statement, and rejects what must not follow.
+    /// Prepares for a statement: fails if the transaction must be rolled back first, and switches
+    /// autocommit on again for a statement outside of a transaction.
     #[inline]
     fn precede(&mut self, writes: bool, out: &mut Vec<u8>) -> Result<(), DbError> {
         if self.is_doomed {
@@ -214,8 +220,8 @@ impl MySql {
         Ok(())
     }
 
-    /// Sends an internal command. Like a preparation it does not count as a statement, but its
-    /// bytes count.
+    /// Writes an internal command. In the traffic it does not count as a statement, but its bytes
+    /// count.
     fn put_quiet(&mut self, out: &mut Vec<u8>, sql: &str) {
         put_command(out, COM_QUERY, sql.as_bytes());
         self.expected.push_back(Expected::Quiet);
@@ -250,7 +256,8 @@ impl MySql {
         Err(DbError::new(DbErrorKind::Missing, message))
     }
 
-    /// Returns the index of a statement; of an internal one if it begins or ends a transaction.
+    /// Returns the index of a statement in `known`. For one that begins or commits a transaction
+    /// that is an internal statement, added at its first use.
     fn resolve(&mut self, statement: StatementId) -> Result<usize, DbError> {
         if !statement.is_control() {
             return self.place_of(statement);
@@ -267,7 +274,7 @@ impl MySql {
         Ok(place)
     }
 
-    /// Starts one prepared statement: the hot path.
+    /// Writes one execution of a statement, without detours if it is prepared (the hot path).
     #[inline]
     fn start_call(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), DbError> {
         let place = self.place_of(call.statement)?;
@@ -284,7 +291,7 @@ impl MySql {
         Ok(())
     }
 
-    /// Starts several statements, or statements that must be prepared first.
+    /// Writes the executions of several statements, or the preparations that must come first.
     fn start_calls(&mut self, calls: &[Call<'_>], out: &mut Vec<u8>) -> Result<(), DbError> {
         let (mut writes, mut begins, mut commits) = (false, false, false);
         for call in calls {
@@ -345,7 +352,8 @@ impl MySql {
         }
     }
 
-    /// Writes held executions: the next one if they go in turn, else all.
+    /// Writes held executions: only the next one if each must wait for the reply to the one before,
+    /// otherwise all, except a COMMIT that must wait for all others.
     fn release(&mut self, out: &mut Vec<u8>) -> Result<(), DbError> {
         let n_now = match self.held.len() {
             _ if self.in_turn => 1,

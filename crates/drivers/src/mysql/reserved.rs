@@ -1,5 +1,5 @@
-//! Words that some server of the family reserves, in any mode, and that our SQL must not use as
-//! names. Not here: keywords that are not reserved.
+//! Words that some version of MariaDB or MySQL reserves in some `sql_mode`, and that our SQL must
+//! not use as names. Not here: keywords that are not reserved.
 //!
 //! Sources: `information_schema.KEYWORDS` of MySQL 9.7.4 (`RESERVED = 1`); "Keywords and Reserved
 //! Words" of the manuals of MySQL 5.7, 8.0 and 8.4 for words that 9.7 no longer reserves, including
@@ -7,7 +7,7 @@
 //! `information_schema.KEYWORDS` that it rejects as the name of a column or of a derived table in
 //! every `sql_mode`, or in `sql_mode=ORACLE`.
 
-/// Reserved by MySQL 9.7.
+/// Words reserved by MySQL 9.7.
 const MYSQL: &str = "\
     accessible add all alter analyze and as asc asensitive before between bigint binary blob \
     both by call cascade case change char character check collate column condition constraint \
@@ -34,25 +34,27 @@ const MYSQL: &str = "\
     varbinary varchar varcharacter varying virtual when where while window with write xor \
     year_month zerofill";
 
-/// Reserved by older versions of MySQL, and some by MariaDB. The manuals list those that begin with
-/// `sql_` as not reserved, but they are options at the position of a query's first column.
+/// Words reserved by older versions of MySQL only, and some of them by MariaDB. The manuals list
+/// those that begin with `sql_` as not reserved, but they are options at the position of a query's
+/// first column.
 const OLDER_MYSQL: &str = "\
     admin array get_master_public_key manual master_bind master_ssl_verify_server_cert member \
     nonblocking parallel parse_gcol_expr persist persist_only role sql_buffer_result sql_cache \
     sql_no_cache";
 
-/// Also reserved by MariaDB.
+/// Further words reserved by MariaDB.
 const MARIADB: &str = "\
     current_role delete_domain_id do_domain_ids ignore_domain_ids master_demote_to_replica \
     master_demote_to_slave offset page_checksum parse_vcol_expr portion ref_system_id returning \
     stats_auto_recalc stats_persistent stats_sample_pages";
 
-/// Also reserved in MariaDB's `sql_mode=ORACLE`.
+/// Further words reserved in MariaDB's `sql_mode=ORACLE`.
 const ORACLE_MODE: &str = "\
     body elsif goto minus others package raise rownum rowtype sysdate";
 
-/// Returns the lower-case words of an SQL text that are reserved somewhere: our keywords are upper
-/// case, so these are names. Texts in quotes and backquotes are ignored.
+/// Returns the lower-case words of an SQL text that are in one of the lists of reserved words. In
+/// our SQL these are names, since keywords are upper case. Text in quotes and backquotes is
+/// ignored.
 pub(crate) fn reserved_names(sql: &str) -> Vec<&str> {
     let is_reserved = |word: &&str| {
         let mut lists = [MYSQL, OLDER_MYSQL, MARIADB, ORACLE_MODE].into_iter();
@@ -75,7 +77,7 @@ mod tests {
         check("SELECT 'stored', `order`, @@others, n_stored FROM history", &[]);
     }
 
-    /// SQL of the driver's own.
+    /// Covers the SQL in the declarations of this driver, not that of workloads.
     #[test]
     fn no_name_in_sql_of_ours_is_reserved() {
         let product = &super::super::PRODUCT;

@@ -1,6 +1,7 @@
-//! Rows in place in their packets: columns are located first, and read on demand.
+//! Reads rows in place in their packets: all columns are located first, and decoded on demand.
 //!
-//! Locating them proves that they are complete, so reading cannot fail. Not here: packets.
+//! Locating the columns proves that the row is complete, so decoding cannot fail. Not here:
+//! packets.
 
 use model::{Civil, Row, Value};
 
@@ -8,19 +9,19 @@ use super::columns::{Column, Columns, kind};
 use super::dates::{self, US_PER_S, read_span_us};
 use super::packets::Reader;
 
-/// The encoding of values.
+/// The encoding of the values in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Binary, for prepared statements.
+    /// Binary, in results of prepared statements.
     Binary,
-    /// Text, for statements as text.
+    /// Text, in results of statements sent as text.
     Text,
 }
 
-/// Start and end of a value in the packet; `None` if it is null.
+/// Start and end of a value in the payload of a packet; `None` if the value is null.
 pub(super) type Place = Option<(u32, u32)>;
 
-/// Locates the columns of a row; `None` if the packet is malformed.
+/// Locates the columns of a row, and stores their places; `None` if the packet is malformed.
 #[inline]
 pub(super) fn find(
     payload: &[u8],
@@ -86,7 +87,7 @@ fn find_text(payload: &[u8], columns: &[Column], places: &mut Vec<Place>) -> Opt
     Some(())
 }
 
-/// A row with located columns.
+/// A row whose columns are located in its packet.
 pub(super) struct Found<'r> {
     pub(super) payload: &'r [u8],
     pub(super) columns: &'r Columns,
@@ -152,7 +153,7 @@ fn integer(bytes: &[u8], is_unsigned: bool) -> Value<'_> {
     if is_unsigned && value < 0 { beyond(value as u64) } else { Value::Int(value) }
 }
 
-/// Converts a value beyond `i64` to the nearest float.
+/// Converts an integer that does not fit into `i64` to the nearest float.
 #[cold]
 fn beyond(value: u64) -> Value<'static> {
     Value::Float(value as f64)
@@ -181,7 +182,7 @@ fn binary_civil(bytes: &[u8]) -> Civil {
     civil
 }
 
-/// Decodes a TIME value to microseconds, since there is no type for it.
+/// Decodes a TIME value to an integer of microseconds, since [`Value`] has no such type.
 fn binary_span(bytes: &[u8]) -> Value<'_> {
     let mut reader = Reader(bytes);
     let mut read = || {
@@ -244,7 +245,7 @@ fn text_integer(bytes: &[u8]) -> Option<Value<'_>> {
     })
 }
 
-/// Parses a decimal. One with too many digits for `i64` stays text.
+/// Parses a decimal. If it has too many digits for `i64`, its text is returned.
 fn decimal(bytes: &[u8]) -> Value<'_> {
     let read = || {
         let (is_negative, digits) = match bytes {

@@ -13,24 +13,26 @@ pub(super) struct MysqlServer {
     pub(super) password: Option<Secret>,
     /// `None` only while the database is being created.
     pub(super) database: Option<String>,
-    /// Statements are sent as text, with their values as literals.
+    /// Whether all statements are sent as text, with their values as literals.
     pub(super) as_text: bool,
-    /// Packets are compressed in both directions.
+    /// Whether packets are compressed in both directions.
     pub(super) compress: bool,
-    /// The server may be asked to load our data.
+    /// Whether bulk loads may use LOAD DATA LOCAL.
     pub(super) local_infile: bool,
-    /// The password may be sent to a server that is not verified.
+    /// Whether the password may be sent to a server whose identity is not verified.
     pub(super) clear_password: bool,
     pub(super) packet_bytes_max: usize,
     /// Server-side time limit of a statement, in nanoseconds; 0 for none.
     pub(super) statement_timeout_ns: u64,
-    /// A commit may end the session or begin another transaction (completion_type), or this is
-    /// unknown: each session then resets it.
+    /// Whether each session must reset `completion_type`, because with the server's value a commit
+    /// would begin another transaction or end the session, or because the value is unknown.
     pub(super) chains: AtomicBool,
-    /// The sql_mode that sessions set, because some modes of the server's change the meaning of our
-    /// SQL; `None` if not needed. Unset until looked up.
+    /// Value of `sql_mode` that each session sets, because some modes of the server change the
+    /// meaning of our SQL; `None` if the server has no such mode. Empty until a session has looked
+    /// it up.
     pub(super) sql_mode: OnceLock<Option<String>>,
-    /// From the server's greeting; distinguishes the two products.
+    /// Version in the server's last greeting, which also tells MariaDB from MySQL; empty before the
+    /// first connection.
     pub(super) version: Mutex<String>,
 }
 
@@ -39,12 +41,13 @@ impl MysqlServer {
         self.password.as_ref().map_or(b"", |password| password.reveal().as_bytes())
     }
 
-    /// Returns the last reported version; empty before the first connection.
+    /// Returns the version in the server's last greeting; empty before the first connection.
     pub(super) fn version(&self) -> String {
         self.version.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Stores the version from a greeting. MariaDB before 11.0 prefixes a number for old replicas.
+    /// Stores the version of a greeting, without the prefix `5.5.5-` that MariaDB before 11.0 adds
+    /// for old replicas.
     pub(super) fn note_version(&self, version: &str) {
         let version = version.strip_prefix("5.5.5-").unwrap_or(version);
         let mut known = self.version.lock().unwrap_or_else(PoisonError::into_inner);
@@ -53,15 +56,14 @@ impl MysqlServer {
         }
     }
 
-    /// Whether the server is MariaDB, not MySQL.
+    /// Whether the server is MariaDB and not MySQL; false before the first connection.
     pub(super) fn is_mariadb(&self) -> bool {
         self.version().to_ascii_lowercase().contains("mariadb")
     }
 
-    /// Returns the first statement of every session. Dates are UTC; a commit ends the transaction
-    /// and begins no other (completion_type); the server's sql_mode stays, except for modes that
-    /// change the meaning of our SQL. Proxies that share connections do not know completion_type,
-    /// so it is only set if necessary.
+    /// Returns the first statement of every session, a SET. It makes dates UTC, and removes modes
+    /// from the server's `sql_mode` that change the meaning of our SQL. It resets `completion_type`
+    /// only if necessary, since proxies that share connections do not know it.
     pub(super) fn session_state(&self) -> String {
         let mut sql = "SET autocommit=1, time_zone='+00:00'".to_owned();
         if self.chains.load(Ordering::Relaxed) {
@@ -84,8 +86,8 @@ impl MysqlServer {
     }
 }
 
-/// Modes of SQL that change its grammar, or values that are stored and compared. Those of products
-/// (`ORACLE`, `ANSI`) stand for several.
+/// Elements of `sql_mode` that change the grammar of SQL, or the values that are stored and
+/// compared. Names of products and `ANSI` stand for several of them.
 const CHANGING: &[&str] = &[
     "ANSI",
     "ANSI_QUOTES",
@@ -109,8 +111,8 @@ const CHANGING: &[&str] = &[
     "TIME_TRUNCATE_FRACTIONAL",
 ];
 
-/// Returns a sql_mode without modes that change the meaning of our SQL; `None` if it has none of
-/// them.
+/// Returns a `sql_mode` without the modes that change the meaning of our SQL; `None` if it contains
+/// none of these, so that sessions need not set it.
 pub(super) fn plain_modes(sql_mode: &str) -> Option<String> {
     let is_plain = |mode: &&str| !CHANGING.iter().any(|one| one.eq_ignore_ascii_case(mode));
     let all = || sql_mode.split(',').filter(|mode| !mode.is_empty());

@@ -1,4 +1,5 @@
-//! Making and ending sessions of a server. Not here: its parameters (server).
+//! Makes and ends sessions of a server of the MySQL family. Not here: its address and options
+//! (server).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

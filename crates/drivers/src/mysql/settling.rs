@@ -1,4 +1,4 @@
-//! Settling of InnoDB: purge old row versions, write dirty pages.
+//! Settling of InnoDB: how a server is made to purge old row versions and to write dirty pages.
 //!
 //! Order, settings and values are those of HammerDB 4.10 for MariaDB ("Purge and Write back for
 //! MariaDB TPROC-C"), on the advice of MariaDB's developers. innodb_lru_flush_size is left out: it
@@ -8,13 +8,14 @@ use model::{Fact, NothingLeft, Settling, SettlingLevel, SettlingStep};
 
 use crate::modes::mode;
 
-/// First version whose purge threads can be set at run time (MDEV-11024).
+/// First version of MariaDB with an `innodb_purge_threads` that can be set at run time
+/// (MDEV-11024).
 const DYNAMIC_FROM: (u32, u32) = (10, 7);
 
-/// Query for changing statements. An autocommit statement is counted by its command, like one in a
-/// transaction, and not in Com_commit. Handler_commit also counts statements of transactions,
-/// including reading ones, and twice with a binary log: it would be no better (MariaDB 10.11, MySQL
-/// 5.6).
+/// Query for the counters of statements that change data. They count statements in and outside of
+/// transactions; Com_commit lacks the latter. Handler_commit would be no better: it also counts
+/// statements within transactions, even reading ones, and counts twice with a binary log (MariaDB
+/// 10.11, MySQL 5.6).
 const CHANGES: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_insert', \
                        'Com_insert_select', 'Com_update', 'Com_update_multi', 'Com_delete', \
                        'Com_delete_multi', 'Com_replace', 'Com_replace_select', 'Com_load')";
@@ -46,7 +47,7 @@ const OF_MARIADB: Settling = Settling {
     advised: ADVISED,
 };
 
-/// Advised for loads: purge runs beside them, and delays no statement.
+/// Settings advised for runs, with which purge runs beside the load and delays no statement.
 const ADVISED: &[(&str, &str)] = &[
     ("innodb_purge_threads", "4"),
     ("innodb_purge_batch_size", "1000"),
@@ -56,18 +57,19 @@ const ADVISED: &[(&str, &str)] = &[
 const PURGE_STAYS: &str = "Open transactions of other sessions may hold old row versions: end \
                            them. Without any, the server leaves this for its next work.";
 
-/// MySQL keeps purged logs of transactions in the list: from 5.7 until the next of a number of
-/// purges, in 5.6 while it is idle.
+/// Test that MySQL has nothing left to purge although its history list is not empty. MySQL keeps
+/// purged undo logs in that list: from 5.7 on until it is truncated, in 5.6 while it is idle.
 const ALL_PURGED: NothingLeft = NothingLeft {
     sql: "SHOW ENGINE INNODB STATUS",
     numbers_behind: ["Trx id counter", "Purge done for trx's n:o <"],
 };
 
-/// First version of MySQL with a setting for the number of purges after which the list is
-/// truncated.
+/// First version of MySQL with `innodb_purge_rseg_truncate_frequency`, the number of purges after
+/// which the history list is truncated.
 const TRUNCATES_FROM: (u32, u32) = (5, 7);
 
-/// MySQL fixes the number of purge threads at its start.
+/// Step that purges old row versions in MySQL before 5.7. It leaves `innodb_purge_threads` alone,
+/// which MySQL cannot change at run time.
 const PURGE_OF_OLD_MYSQL: SettlingStep = SettlingStep {
     name: "purge",
     doing: "purging old row versions",
@@ -86,6 +88,7 @@ const PURGE_OF_OLD_MYSQL: SettlingStep = SettlingStep {
     nothing_left: Some(ALL_PURGED),
 };
 
+/// Step that purges old row versions in MySQL from 5.7 on.
 const PURGE_OF_MYSQL: SettlingStep = SettlingStep {
     settings: &[
         ("innodb_purge_batch_size", "5000"),
@@ -108,7 +111,8 @@ const CHECKPOINT: SettlingStep = SettlingStep {
     name: "checkpoint",
     doing: "writing dirty pages",
     settings: &[
-        // The low-water mark is limited by the other setting, and a capacity by its maximum.
+        // In this order, because the low-water mark must not exceed innodb_max_dirty_pages_pct, nor
+        // a capacity its maximum.
         ("innodb_max_dirty_pages_pct_lwm", "0"),
         ("innodb_max_dirty_pages_pct", "0"),
         ("innodb_lru_scan_depth", "4096"),
@@ -153,19 +157,19 @@ mod tests {
 
     #[test]
     fn an_old_mariadb_cannot_be_settled_and_the_others_each_in_their_way() {
-        let of = |product: &str, version: &str| {
+        let steps_for = |product: &str, version: &str| {
             settling(&[
                 Fact::new("database", "product", product),
                 Fact::new("database", "version", version),
             ])
         };
         for old in ["10.6.19-MariaDB", "10.3.39-MariaDB-log", "5.5.68-MariaDB"] {
-            assert!(of("MariaDB", old).is_err_and(|why| why.contains("10.7")), "{old}");
+            assert!(steps_for("MariaDB", old).is_err_and(|why| why.contains("10.7")), "{old}");
         }
         for new in ["10.7.0-MariaDB", "10.11.19-MariaDB-0+deb12u1", "11.4.5-MariaDB-log", "?"] {
-            assert_eq!(of("MariaDB", new), Ok(OF_MARIADB), "{new}");
+            assert_eq!(steps_for("MariaDB", new), Ok(OF_MARIADB), "{new}");
         }
-        assert_eq!(of("MySQL", "5.6.24"), Ok(OF_OLD_MYSQL));
-        assert_eq!(of("MySQL", "9.7.4-2"), Ok(OF_MYSQL));
+        assert_eq!(steps_for("MySQL", "5.6.24"), Ok(OF_OLD_MYSQL));
+        assert_eq!(steps_for("MySQL", "9.7.4-2"), Ok(OF_MYSQL));
     }
 }

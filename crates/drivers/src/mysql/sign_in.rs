@@ -1,4 +1,5 @@
-//! Sign-in to a server of the MySQL family: greeting, TLS, password, and session state.
+//! Sign-in to a server of the MySQL family: greeting, TLS, password, and the session's first
+//! statement.
 //!
 //! Packets and authentication methods come from `mysql_common`. Not here: sockets, and requests.
 
@@ -26,13 +27,13 @@ use super::server::MysqlServer;
 use super::statements::COM_QUERY;
 use crate::net::{Channel, Input, SignIn, Step, check_clear};
 
-/// Largest packet of ours that the server should accept: the maximum of servers.
+/// Longest packet that we announce to send, in bytes: the maximum that servers can allow.
 const PACKET_BYTES_MAX: u32 = 1 << 30;
 /// `utf8mb4_general_ci`, which every server since 5.5 knows.
 const UTF8MB4: u8 = 45;
-/// Limit on authentication steps, above that of any method.
+/// Most packets that the server may send in a sign-in; no authentication method needs as many.
 const STEPS_MAX: u32 = 32;
-/// First byte of more data for an authentication method.
+/// First byte of a packet with further data for the authentication method.
 const MORE_DATA: u8 = 0x01;
 
 pub(super) struct MysqlSignIn {
@@ -41,14 +42,14 @@ pub(super) struct MysqlSignIn {
     framer: Framer,
     state: State,
     n_steps: u32,
-    /// Set once the password is accepted, if packets are compressed from then on.
+    /// Compressor of packets; `None` until the password is accepted, and without compression.
     compressor: Option<Box<Compressor>>,
 }
 
 enum State {
     /// Waiting for the server's greeting.
     Greeting,
-    /// TLS was requested from the server.
+    /// The server was told that TLS begins.
     Securing(Box<Greeting>),
     /// The password is being verified.
     Proving(Box<Proof>),
@@ -56,23 +57,23 @@ enum State {
     Setting(Agreed),
 }
 
-/// The server's greeting, which it sends first.
+/// The server's greeting, and the capabilities in it that the connection will use.
 struct Greeting {
     packet: HandshakePacket<'static>,
     capabilities: CapabilityFlags,
     mariadb_capabilities: MariadbCapabilities,
 }
 
-/// A running authentication method.
+/// State of the authentication method.
 struct Proof {
     method: AuthProc,
     nonce: Vec<u8>,
-    /// The server was asked for its RSA key.
+    /// Whether the server was asked for its RSA key, which then comes next.
     awaits_key: bool,
     agreed: Agreed,
 }
 
-/// Input of an authentication method.
+/// Input of an authentication method of `mysql_common`.
 struct AuthInput<'a> {
     password: &'a [u8],
     nonce: &'a [u8],
@@ -114,7 +115,7 @@ impl MysqlSignIn {
         }
     }
 
-    /// Returns payload and sequence number of the next packet, once it is complete.
+    /// Returns payload and sequence number of the next packet; `None` if it is incomplete.
     fn next(&mut self, input: &mut Input) -> Result<Option<(Vec<u8>, u8)>, DbError> {
         loop {
             let plain = match &mut self.compressor {
@@ -196,7 +197,7 @@ impl MysqlSignIn {
         Ok(Step::More)
     }
 
-    /// Answers the greeting with account, capabilities, and the first authentication data.
+    /// Answers the greeting with user, database, capabilities, and first authentication data.
     fn respond(
         &mut self,
         greeting: Greeting,
@@ -240,7 +241,9 @@ impl MysqlSignIn {
         Ok(())
     }
 
-    /// Chooses the server's default method if we support it; else the server will ask for another.
+    /// Returns the server's default authentication method with its first data if it is supported
+    /// and allowed on this channel; otherwise `mysql_native_password` without data, upon which the
+    /// server asks for the user's method.
     fn first_proof(
         &self,
         offered: Option<&AuthPlugin<'_>>,
@@ -261,7 +264,7 @@ impl MysqlSignIn {
         (plugin, method, Vec::new())
     }
 
-    /// Sends the first statement of the session.
+    /// Writes the first statement of the session, and begins compression if it was agreed on.
     fn set_state(&mut self, out: &mut Vec<u8>) {
         let state = self.server.session_state();
         let put = |out: &mut Vec<u8>| put_command(out, COM_QUERY, state.as_bytes());
@@ -406,7 +409,7 @@ impl SignIn for MysqlSignIn {
     }
 }
 
-/// Whether a method has asked for the server's RSA key with `data`.
+/// Whether `data`, which the authentication method sends, asks the server for its RSA key.
 fn asks_for_key(method: &AuthProc, data: &[u8]) -> bool {
     match method {
         AuthProc::CachingSha2Password(_) => data == [0x02],
@@ -415,7 +418,7 @@ fn asks_for_key(method: &AuthProc, data: &[u8]) -> bool {
     }
 }
 
-/// Checks the greeting, because `mysql_common` panics at an invalid nonce length.
+/// Checks the nonce length in a greeting, because `mysql_common` panics if it is invalid.
 fn check_greeting(payload: &[u8]) -> Result<(), DbError> {
     // After the protocol version, which may be anything.
     let version_end = payload.iter().skip(1).position(|byte| *byte == 0).map(|at| at + 1);
@@ -426,7 +429,8 @@ fn check_greeting(payload: &[u8]) -> Result<(), DbError> {
     }
 }
 
-/// Rejects methods that send the password on channels where others could read it.
+/// Rejects the authentication method if others could read the password that it sends on this
+/// channel, or if it is `mysql_old_password`.
 fn check_method(
     plugin: &AuthPlugin<'_>,
     server: &MysqlServer,
@@ -445,8 +449,8 @@ fn check_method(
     }
 }
 
-/// Checks a challenge: `caching_sha2_password` proves the password to a server that has it cached;
-/// another one asks for the password itself.
+/// Fails if the server asks for the password itself, and the channel does not allow this. With
+/// `caching_sha2_password` a server asks for it unless it has the password cached.
 fn check_answer(
     method: &AuthProc,
     challenge: &[u8],
@@ -462,7 +466,8 @@ fn check_answer(
     }
 }
 
-/// Fails unless the password may be sent itself, or under an unverified key. An empty one may.
+/// Fails unless the password may be sent in clear text, or encrypted with an unverified key. An
+/// empty password always may.
 fn may_show(server: &MysqlServer, channel: &Channel, method: &'static str) -> Result<(), DbError> {
     if server.password().is_empty() {
         return Ok(());
@@ -498,7 +503,7 @@ fn too_old() -> DbError {
     DbError::new(DbErrorKind::Unsupported, message)
 }
 
-/// Adds advice: "Access denied" is also the error of a user who must use TLS.
+/// Adds advice to "Access denied", which is also the error for a user who must use TLS.
 fn may_need_tls(mut no: DbError) -> DbError {
     if no.code == 1045 {
         no.message += "; if this user must use TLS, connect with tls=require";
@@ -506,7 +511,8 @@ fn may_need_tls(mut no: DbError) -> DbError {
     no
 }
 
-/// Adds advice for a user who must present a certificate.
+/// Adds advice to "Access denied", which is also the error for a user who must present a
+/// certificate.
 fn may_need_certificate(mut no: DbError) -> DbError {
     if no.code == 1045 {
         no.message += "; a user with REQUIRE X509, SUBJECT or ISSUER needs a certificate of the \

@@ -10,13 +10,13 @@ const MYISAM: StorageEngine = StorageEngine {
     loss: Some("a crash may damage the tables, and a loss of power lose the last rows"),
     ..StorageEngine::with_clause("myisam", " ENGINE=MyISAM")
 };
-/// Crash-safe, but without transactions: a statement's changes stay.
+/// Aria, which is crash-safe but has no transactions, so that the changes of a statement stay.
 const ARIA: StorageEngine = StorageEngine {
     is_transactional: false,
     loss: Some("a loss of power may lose the last rows"),
     ..StorageEngine::with_clause("aria", " ENGINE=Aria")
 };
-/// A plugin that not every server has.
+/// MyRocks, a plugin that not every server has.
 const ROCKSDB: StorageEngine = StorageEngine {
     plugin: Some("ha_rocksdb"),
     ..StorageEngine::with_clause("rocksdb", " ENGINE=ROCKSDB")
@@ -40,13 +40,13 @@ pub(super) const DIALECT: Dialect = Dialect {
     ..Dialect::PLAIN
 };
 
-fn type_name(of: ColumnType) -> String {
-    match of {
+fn type_name(column_type: ColumnType) -> String {
+    match column_type {
         ColumnType::Int => "INT".to_owned(),
         ColumnType::Serial => "INT AUTO_INCREMENT".to_owned(),
         ColumnType::BigSerial => "BIGINT AUTO_INCREMENT".to_owned(),
         ColumnType::Double => "DOUBLE".to_owned(),
         ColumnType::Timestamp => "DATETIME(6)".to_owned(),
-        of => of.standard_name(),
+        other => other.standard_name(),
     }
 }

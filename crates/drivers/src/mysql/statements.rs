@@ -1,6 +1,6 @@
-//! Prepared statements of a connection, and the encoding of their executions.
+//! Statements of a connection, and the encoding of their executions.
 //!
-//! Types of values are sent once; later executions only carry the values. Not here: replies.
+//! The types of values are sent once; later executions contain only the values. Not here: replies.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -15,14 +15,14 @@ pub(super) const COM_QUERY: u8 = 0x03;
 const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_EXECUTE: u8 = 0x17;
 const COM_STMT_CLOSE: u8 = 0x19;
-/// Offset of the statement's ID in an execution: after header and command.
+/// Offset of the statement's ID in an execution: behind the packet's header and the command.
 const ID_OFFSET: usize = 5;
 
-/// The owner of a statement: declared ones are shared by all connections.
+/// A statement that is either declared, and shared by all connections, or a connection's own.
 pub(super) enum DeclaredOrOwn {
-    /// Declared, with its index.
+    /// All declared statements, and the index of this one.
     Declared(Arc<[Statement]>, usize),
-    /// Prepared by this connection only.
+    /// Prepared at run time, on this connection only.
     Own(Statement),
 }
 
@@ -37,28 +37,29 @@ impl Deref for DeclaredOrOwn {
     }
 }
 
-/// A statement on one connection.
+/// A statement on one connection, prepared or not.
 pub(super) struct PreparedStatement {
     pub(super) statement: DeclaredOrOwn,
     pub(super) kind: StatementKind,
-    /// Sent as text each time: declared so, or required by the connection.
+    /// Whether it is sent as text each time, because it is declared so or the target demands it.
     pub(super) is_text: bool,
-    /// The server's ID for it, once prepared.
+    /// The server's ID of the statement; `None` before it is prepared.
     pub(super) id: Option<u32>,
-    /// A former ID that the server may still keep.
+    /// ID of an earlier preparation that the server may still keep.
     stale: Option<u32>,
-    /// Number of parameters, once prepared.
+    /// Number of parameters; 0 before it is prepared.
     n_values: usize,
-    /// Types of its values that the server has; empty if none.
+    /// Types of values that were sent to the server; empty if they must be sent again.
     types: Vec<u8>,
     /// Columns of its result, as last described by the server.
     pub(super) columns: Columns,
-    /// Text between the placeholders, if it is sent as text.
+    /// Pieces of text between the placeholders, split at the first time that it is sent as text.
     pieces: Vec<String>,
 }
 
 impl PreparedStatement {
-    /// Makes an unprepared statement; sent as text if declared so, or if `as_text`.
+    /// Makes a statement that is not prepared. It is sent as text if it is declared so, or if
+    /// `as_text` is set.
     pub(super) fn new(statement: DeclaredOrOwn, as_text: bool) -> PreparedStatement {
         PreparedStatement {
             is_text: as_text || statement.sent == Sent::Text,
@@ -73,14 +74,15 @@ impl PreparedStatement {
         }
     }
 
-    /// Notes that the server has prepared it.
+    /// Notes that the server has prepared the statement.
     pub(super) fn prepared(&mut self, id: u32, n_values: u16) {
         self.id = Some(id);
         self.n_values = usize::from(n_values);
         self.columns.clear();
     }
 
-    /// Notes that the server's state is uncertain; `forget` also drops the ID.
+    /// Forgets the types of values, because the server may not have them. With `forget`, also drops
+    /// the ID, so that the statement is prepared again.
     #[cold]
     pub(super) fn doubt(&mut self, forget: bool) {
         self.types.clear();
@@ -89,8 +91,8 @@ impl PreparedStatement {
         }
     }
 
-    /// Writes its preparation. A former one is closed, since it counts against the server's
-    /// max_prepared_stmt_count; closing has no reply.
+    /// Writes the command that prepares the statement. An earlier preparation is closed first,
+    /// since it counts against the server's max_prepared_stmt_count; closing has no reply.
     pub(super) fn put_prepare(&mut self, out: &mut Vec<u8>) {
         if let Some(id) = self.stale.take() {
             put_command(out, COM_STMT_CLOSE, &id.to_le_bytes());
@@ -98,7 +100,7 @@ impl PreparedStatement {
         put_command(out, COM_STMT_PREPARE, self.statement.sql.as_bytes());
     }
 
-    /// Fails unless the number of values matches.
+    /// Fails unless `n_given` is the number of the statement's parameters.
     pub(super) fn check_count(&self, n_given: usize) -> Result<(), DbError> {
         if n_given == self.n_values {
             return Ok(());
@@ -106,7 +108,7 @@ impl PreparedStatement {
         Err(wrong_number(self.n_values, n_given).during(self.statement.name))
     }
 
-    /// Writes an execution. The ID may still be unknown: see [`set_id`].
+    /// Writes an execution in binary form. If the ID is still unknown, [`set_id`] inserts it later.
     #[inline]
     pub(super) fn put_execute(
         &mut self,
@@ -167,7 +169,7 @@ impl PreparedStatement {
         }
     }
 
-    /// Writes the statement as text with its values.
+    /// Writes the statement as a command with its text, in which the values are literals.
     pub(super) fn put_text(
         &mut self,
         out: &mut Vec<u8>,
@@ -186,7 +188,8 @@ impl PreparedStatement {
         })
     }
 
-    /// Writes the text with its values as literals.
+    /// Writes the statement's text, in which the values are literals. Fails if their number is
+    /// wrong.
     fn fill(
         &mut self,
         out: &mut Vec<u8>,
@@ -219,7 +222,7 @@ impl PreparedStatement {
     }
 }
 
-/// Writes the server's ID into an execution that begins at `start`.
+/// Writes the server's ID of a statement into its encoded execution, which begins at `start`.
 pub(super) fn set_id(out: &mut [u8], start: usize, id: u32) {
     out[start + ID_OFFSET..start + ID_OFFSET + 4].copy_from_slice(&id.to_le_bytes());
 }
@@ -230,7 +233,7 @@ fn wrong_number(wanted: usize, got: usize) -> DbError {
     DbError::new(DbErrorKind::Shape, message)
 }
 
-/// Splits the text at placeholders, ignoring those in quotes and comments.
+/// Splits the text at its placeholders `?`, ignoring those in quotes and comments.
 fn pieces(sql: &str, escapes: Escapes) -> Vec<String> {
     let bytes = sql.as_bytes();
     let mut pieces = Vec::new();

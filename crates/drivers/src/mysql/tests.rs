@@ -1,4 +1,4 @@
-//! Laws of the MySQL family: on real servers, else on made-up bytes.
+//! Tests of the MySQL family, on real servers where possible, otherwise with scripted ones.
 
 mod late;
 mod odd;

@@ -1,5 +1,5 @@
-//! Encoding of values: in the binary form of prepared statements, as literals, and in lines of a
-//! bulk load. They are copied only into the output.
+//! Encodes values in the binary form of prepared statements, as literals, and in lines of a bulk
+//! load. Nothing is copied except into the output.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::columns::kind;
 use super::dates;
 use super::packets::put_length;
 
-/// Returns the type with which a value is sent.
+/// Returns the protocol's type with which a value is sent.
 #[inline]
 pub(super) fn kind_of(value: &Value<'_>) -> u8 {
     match value {
@@ -24,7 +24,8 @@ pub(super) fn kind_of(value: &Value<'_>) -> u8 {
     }
 }
 
-/// Writes a value in binary form. Null is a bit elsewhere.
+/// Appends a value in binary form. For null nothing is appended, since it is a bit in a bitmap.
+/// Fails if the type cannot hold the value.
 #[inline]
 pub(super) fn put_binary(out: &mut Vec<u8>, value: &Value<'_>) -> Result<(), DbError> {
     match *value {
@@ -66,7 +67,7 @@ fn put_day(out: &mut Vec<u8>, civil: Civil) {
     out.extend_from_slice(&[civil.month, civil.day]);
 }
 
-/// Escapes in quoted texts: the session's mode decides.
+/// Escapes in quoted texts, which depend on the session's `sql_mode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Escapes {
     /// Backslash escapes, as in `\'`.
@@ -75,7 +76,7 @@ pub(super) enum Escapes {
     Doubled,
 }
 
-/// Writes a value as a literal.
+/// Appends a value as an SQL literal. Fails if the type cannot hold the value.
 pub(super) fn put_literal(
     out: &mut Vec<u8>,
     value: &Value<'_>,
@@ -110,7 +111,7 @@ pub(super) fn put_literal(
     Ok(())
 }
 
-/// Writes a value as a field of LOAD DATA.
+/// Appends a value as a field of LOAD DATA. Fails if the type cannot hold the value.
 pub(super) fn put_field(out: &mut Vec<u8>, value: &Value<'_>) -> Result<(), DbError> {
     match *value {
         Value::Null => out.extend_from_slice(b"\\N"),
@@ -161,7 +162,8 @@ fn put_integer(out: &mut Vec<u8>, value: i64) {
     put_unsigned(out, value.unsigned_abs(), 1);
 }
 
-/// Writes a float with an exponent, so that it is not read as a decimal of 300 digits.
+/// Appends a float with an exponent, so that it is not read as a decimal of 300 digits. Fails for
+/// infinity and NaN.
 fn put_float(out: &mut Vec<u8>, value: f64) -> Result<(), DbError> {
     use std::io::Write;
     if !value.is_finite() {
@@ -187,8 +189,8 @@ fn day(days: i32) -> Result<Civil, DbError> {
 }
 
 #[cold]
-fn outside(what: fmt::Arguments<'_>, of: &str) -> DbError {
-    let message = format!("{what} outside the years 0 to 9999 of a {of}");
+fn outside(what: fmt::Arguments<'_>, type_name: &str) -> DbError {
+    let message = format!("{what} outside the years 0 to 9999 of a {type_name}");
     DbError::new(DbErrorKind::Shape, message)
 }
 

@@ -12,7 +12,7 @@ pub(crate) enum Address {
 }
 
 impl Address {
-    /// Returns the name or address of the host.
+    /// Returns the name or IP address of the host, as TLS verifies it; `localhost` for a socket.
     pub(super) fn host(&self) -> &str {
         match self {
             Address::Host(host, _) => host,

@@ -4,17 +4,17 @@ use std::io;
 
 use model::{DbError, DbErrorKind};
 
-/// The error of a connection closed by the other side.
+/// Makes the error for a connection that the server has closed.
 pub(super) fn ended() -> DbError {
     DbError::new(DbErrorKind::ConnectionLost, "the server closed the connection")
 }
 
-/// The error of a reply that did not come in time.
+/// Makes the error for bytes of the server that did not come in time.
 pub(super) fn silent() -> DbError {
     db_error(io::ErrorKind::TimedOut.into())
 }
 
-/// Converts an error of a socket.
+/// Converts an error of a socket to a database error that breaks the connection.
 pub(super) fn db_error(error: io::Error) -> DbError {
     if error.kind() == io::ErrorKind::TimedOut {
         let advice = "check scheme, host and port, or raise connect_timeout";

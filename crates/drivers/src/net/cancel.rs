@@ -3,9 +3,9 @@
 //!
 //! A server does not look at the socket while it executes a statement, so it must be told on
 //! another connection. A pooler in between cannot relay the cancel before the statement has reached
-//! the server, nor after the socket is gone: so the cancel is repeated until the session has
-//! noticed, and only then the socket is shut down. One thread per target does this for all its
-//! cancelled sessions. Not here: the request itself (each driver's `Server::end`).
+//! the server, nor after the socket is gone. So the cancel is repeated until the session has
+//! noticed it, and only then the socket is shut down. One thread per target does this for all its
+//! cancelled sessions. Not here: the cancel request itself (each driver's `Server::end`).
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -19,29 +19,29 @@ use model::Cancel;
 use super::socket::shut_down;
 use super::{CancelKey, Server};
 
-/// State of a session that is shared with other threads.
+/// State of a session that other threads need in order to cancel it or to break its connection.
 pub(super) struct Handle<S> {
     flags: Arc<Flags>,
     held: Mutex<Held>,
     canceller: Option<Arc<Canceller<S>>>,
 }
 
-/// Flags that a session reads and writes with each request: one cache line.
+/// Flags that a session reads and writes with each request, together in one cache line.
 #[derive(Default)]
 pub(super) struct Flags {
     cancelled: AtomicBool,
-    /// The server is working for it.
+    /// Whether a request of the session is not completely answered.
     busy: AtomicBool,
 }
 
 impl Flags {
-    /// Whether it was cancelled, permanently.
+    /// Whether the session was cancelled, which is permanent.
     #[inline]
     pub(super) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Acquire)
     }
 
-    /// Notes whether the server is working for it.
+    /// Notes whether the server is working on a request of the session.
     #[inline]
     pub(super) fn set_busy(&self, busy: bool) {
         self.busy.store(busy, Ordering::Release);
@@ -51,7 +51,8 @@ impl Flags {
 #[derive(Default)]
 struct Held {
     socket: Option<Arc<OwnedFd>>,
-    /// Once signed in: place of the server, and the key to cancel there.
+    /// Index of the connected host, and the key by which the session can be cancelled there; `None`
+    /// before the sign-in.
     key: Option<(usize, CancelKey)>,
 }
 
@@ -64,12 +65,12 @@ impl<S: Server> Handle<S> {
         &self.flags
     }
 
-    /// Whether it was cancelled, permanently.
+    /// Whether the session was cancelled, which is permanent.
     pub(super) fn is_cancelled(&self) -> bool {
         self.flags.is_cancelled()
     }
 
-    /// Registers the socket that a cancel shuts down, before it is connected.
+    /// Registers the session's new socket, before it is connected, to be shut down by a cancel.
     pub(super) fn watch(&self, socket: &Arc<OwnedFd>) {
         *lock(&self.held) = Held { socket: Some(Arc::clone(socket)), key: None };
         // An earlier cancel found no socket.
@@ -78,12 +79,13 @@ impl<S: Server> Handle<S> {
         }
     }
 
-    /// Notes that the connection is signed in.
+    /// Notes that the connection to the host at `place` is signed in, and can be cancelled by
+    /// `key`.
     pub(super) fn know(&self, place: usize, key: CancelKey) {
         lock(&self.held).key = Some((place, key));
     }
 
-    /// Notes that the connection is gone.
+    /// Notes that the session has no connection any more.
     pub(super) fn forget(&self) {
         *lock(&self.held) = Held::default();
         self.flags.set_busy(false);
@@ -91,13 +93,13 @@ impl<S: Server> Handle<S> {
 }
 
 impl<S> Handle<S> {
-    /// Whether its connection is to `place`.
+    /// Whether the session is connected to the host at `place`.
     pub(super) fn is_at(&self, place: usize) -> bool {
         lock(&self.held).key.as_ref().is_some_and(|(at, _)| *at == place)
     }
 
-    /// Shuts the connection down if it is to `place`; returns whether it was. Its session notices,
-    /// and may reconnect.
+    /// Shuts the session's connection down if it is to the host at `place`, and returns whether it
+    /// was. The session notices, and may reconnect.
     pub(super) fn cut(&self, place: usize) -> bool {
         let held = lock(&self.held);
         match (&held.key, &held.socket) {
@@ -125,18 +127,20 @@ impl<S: Server> Cancel for Handle<S> {
     }
 }
 
-/// Makes servers stop the work of cancelled sessions.
+/// Makes a target's servers stop the work of cancelled sessions, on a thread of its own.
 pub(super) struct Canceller<S> {
     server: Arc<S>,
     waiting: Mutex<Waiting>,
     is_done: Condvar,
 }
 
-/// Time that closing a target may wait for its servers to stop; a server that hangs never does.
+/// Longest time that closing a target waits until its servers were asked to stop cancelled work. A
+/// server that hangs never answers.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Longest time that a cancelled session continues while its server is asked to stop, and the
-/// interval of asking.
+/// Time after which the socket of a cancelled session is shut down although its server has not
+/// stopped the work.
 const SHUT_DOWN_AFTER: Duration = Duration::from_millis(300);
+/// Pause between two cancel requests for the same session.
 const TELL_EVERY: Duration = Duration::from_millis(20);
 
 #[derive(Default)]
@@ -176,8 +180,8 @@ impl<S: Server> Canceller<S> {
         }
     }
 
-    /// Asks the server until no session waits for it, and shuts the sockets down then, or after a
-    /// time limit.
+    /// Repeats the cancel request to the server at `place` until none of these sessions is busy or
+    /// the time limit is over, and then shuts their sockets down.
     fn end(&self, place: usize, cancelled: &[Cancelled]) {
         let (knows, known) = mpsc::channel::<()>();
         let is_shut = AtomicBool::new(false);
@@ -222,7 +226,7 @@ fn shut_all_down(cancelled: &[Cancelled]) {
 }
 
 impl<S> Canceller<S> {
-    /// Waits until all servers have been asked, up to a time limit.
+    /// Waits until all cancelled sessions have been dealt with, at most [`PATIENCE`].
     pub(super) fn wait(&self) {
         let waiting = lock(&self.waiting);
         // However the wait ends, nothing more can be done.
@@ -230,7 +234,7 @@ impl<S> Canceller<S> {
     }
 }
 
-/// Locks, ignoring poisoning: no panic can leave these values half changed.
+/// Locks a mutex and ignores poisoning, since no panic can leave these values half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -21,19 +21,19 @@ use super::socket::{Got, Socket, Wait};
 use super::stream::{Channel, Stream};
 use super::{Connector, Protocol, Server, SignIn, Step};
 
-/// Limit on waits during a sign-in: a broken server could continue forever.
+/// Most waits for bytes during a sign-in, which a broken server could continue forever.
 const WAITS_MAX: u32 = 1_000;
-/// Multiple of `connect_timeout` after which a silent server is checked.
+/// Multiple of `connect_timeout` after which a server that sends nothing is checked.
 const SILENCE_TIMES: u32 = 6;
-/// Pause when too many connections wait at a Unix socket.
+/// Pause before the next attempt if too many connections wait at a Unix socket.
 const CROWDED_NS: u64 = NS_PER_MS;
 
-/// The place where a session runs.
+/// Execution context of a session.
 #[derive(Clone)]
 pub(super) enum ExecContext {
-    /// A separate thread, which blocks.
+    /// A thread of its own, which blocks.
     Thread,
-    /// An event loop, with its clock.
+    /// An event loop with its clock.
     Loop(Rc<dyn Clock>),
 }
 
@@ -46,9 +46,10 @@ impl ExecContext {
     }
 }
 
-/// Parameters of a connection.
+/// Parameters of a connection, with which a session can also reconnect.
 pub(super) struct ConnectSpec<S> {
     pub(super) server: Arc<S>,
+    /// Index of the host in the [`Connector`].
     pub(super) place: usize,
     /// Index of the client; `None` for sessions that build, check, query or measure round trips.
     pub(super) client: Option<u32>,
@@ -58,7 +59,8 @@ pub(super) struct ConnectSpec<S> {
 }
 
 impl<S: Server> ConnectSpec<S> {
-    /// Makes the parameters of a session on this thread, without statements and cancellation.
+    /// Makes the parameters of a session that blocks this thread, without statements and
+    /// cancellation.
     pub(super) fn here(server: &Arc<S>, place: usize) -> ConnectSpec<S> {
         ConnectSpec {
             server: Arc::clone(server),
@@ -72,7 +74,7 @@ impl<S: Server> ConnectSpec<S> {
 }
 
 impl<S: Server> ConnectSpec<S> {
-    /// Moves on to another place, because this one does not respond.
+    /// Switches to another host of the target, because the current one does not respond.
     pub(super) fn go_on(&mut self) {
         self.place = self.server.connector().place_after(self.place, self.client);
     }
@@ -93,7 +95,7 @@ impl<S> Clone for ConnectSpec<S> {
 
 pub(super) type ProtocolOf<S> = <<S as Server>::SignIn as SignIn>::Protocol;
 
-/// Connects and signs in. Fails with the address of the server.
+/// Connects and signs in. Errors contain the address of the server.
 pub(super) async fn connect<S: Server>(
     spec: ConnectSpec<S>,
 ) -> Result<Line<ProtocolOf<S>>, DbError> {
@@ -117,7 +119,7 @@ pub(super) async fn connect<S: Server>(
     }
 }
 
-/// Removes the password from a server's message, which may repeat it.
+/// Removes the password from the message of an error, since a server may repeat it there.
 pub(super) fn without_password<S: Server>(server: &S, mut no: DbError) -> DbError {
     if let Some(password) = server.secret() {
         no.message = password.hide_in(&no.message);
@@ -125,7 +127,7 @@ pub(super) fn without_password<S: Server>(server: &S, mut no: DbError) -> DbErro
     no
 }
 
-/// Limits the time of `work`; fails after `timeout`.
+/// Runs `work` on an event loop; fails after `timeout`.
 async fn within<T>(
     clock: &dyn Clock,
     timeout: Duration,
@@ -307,7 +309,7 @@ async fn sign_in<S: Server>(
     }
 }
 
-/// Adds advice for a connection that was lost before a byte came.
+/// Adds advice to the error of a connection that was lost before the server sent a byte.
 fn unheard(no: DbError) -> DbError {
     if no.is_silence() {
         return no;
@@ -325,9 +327,10 @@ fn channel(connector: &Connector, address: &Address) -> Channel {
     }
 }
 
-/// Sets the limits on waiting. A client waits until its run is cut off. A session that builds,
-/// checks or queries has no declared statements, and is never cut off: an index may take an hour,
-/// but waiting for a stopped server would be useless.
+/// Sets how long a session waits for replies. A client waits without limit, since its run cancels
+/// it. A session that builds, checks or queries (one without declared statements) is not cancelled.
+/// It may wait an hour for an index, but after a long silence it checks whether the server still
+/// responds.
 fn watch_over<S: Server, P>(spec: &ConnectSpec<S>, line: &mut Line<P>) -> Result<(), DbError> {
     if !spec.statements.is_empty() {
         return line.stream.set_receive_timeout(None).map_err(no_socket);
@@ -349,7 +352,7 @@ fn watch_over<S: Server, P>(spec: &ConnectSpec<S>, line: &mut Line<P>) -> Result
 }
 
 /// Whether a server still responds to new connections, even with an error, as a busy or full one
-/// does. A failure to connect says nothing about existing connections.
+/// does. True also if connecting fails, which says nothing about existing connections.
 fn is_there<S: Server>(server: &Arc<S>, place: usize) -> bool {
     let spec = ConnectSpec::here(server, place);
     let (connector, address) = (server.connector(), server.connector().address(place));
@@ -381,11 +384,11 @@ async fn start_tls<T>(
     poll_fn(|context| line.stream.poll_handshake(context)).await
 }
 
-/// Sends bytes to a server on a separate connection, on this thread, and waits until the server
-/// closes it.
+/// Sends bytes to a server on a separate connection, and blocks this thread until the server closes
+/// it.
 pub(crate) fn tell<S: Server>(server: &Arc<S>, place: usize, bytes: &[u8]) -> Result<(), DbError> {
     let spec = ConnectSpec::here(server, place);
-    let shown = async {
+    let telling = async {
         let stream = open(&spec).await?;
         let mut line = Line::new((), stream, Input::new(1 << 10), bytes.to_owned());
         poll_fn(|context| line.poll_send(context)).await?;
@@ -393,5 +396,5 @@ pub(crate) fn tell<S: Server>(server: &Arc<S>, place: usize, bytes: &[u8]) -> Re
         let _ = poll_fn(|context| line.poll_receive(context, Wait::Bytes)).await;
         Ok(())
     };
-    here(|context| pin!(shown).poll(context))
+    here(|context| pin!(telling).poll(context))
 }

@@ -1,5 +1,5 @@
-//! The places of a target and their assignment to clients. Not here: bytes (socket), TLS itself
-//! (tls).
+//! The places of a target, which are its hosts or its Unix socket, and their assignment to clients.
+//! Not here: bytes (socket), TLS itself (tls).
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,25 +16,27 @@ use super::address::Address;
 use super::hosts::Spread;
 use super::tls::Tls;
 
-/// Limit on hosts that a run may add: each keeps its place permanently.
+/// Most hosts that a run may add, since each keeps its index permanently.
 const ADDED_MAX: usize = 64;
 
-/// State: commands sent together have arrived, so the path supports them.
+/// Value of `n_lost_flights` once commands that were sent together have been answered, so that the
+/// way to the server supports them.
 const ARRIVED: u32 = u32::MAX;
-/// Number of consecutive losses that is no coincidence.
+/// Number of consecutive losses of commands sent together that is no coincidence.
 const LOST_FLIGHTS: u32 = 2;
 
-/// The places of a target, with common parameters of their connections.
+/// The places of a target, with the parameters that all connections have in common.
 pub(crate) struct Connector {
-    /// Known places first; the others are room for more.
+    /// Known places; behind them, empty room for hosts that the run adds.
     places: Box<[OnceLock<Arc<KnownHost>>]>,
     spread: Mutex<Spread>,
     /// Number of changes to the places that clients use.
     n_changes: AtomicU64,
     /// Place that last responded to a session that builds, checks or queries.
     desk_place: AtomicUsize,
+    /// Places that have failed to respond to such a session.
     silent: Mutex<BTreeSet<usize>>,
-    /// Losses of commands sent together; [`ARRIVED`] once some have arrived.
+    /// Consecutive losses of commands sent together; [`ARRIVED`] once some were answered.
     n_lost_flights: AtomicU32,
     /// Entrance of the simulated network; `None` if clients connect directly.
     entrance: Mutex<Option<PathEntrance>>,
@@ -49,17 +51,17 @@ struct KnownHost {
     resolved: Mutex<Resolved>,
 }
 
-/// Resolved addresses of a host.
+/// IP addresses of a host, and the state of their resolution.
 #[derive(Default)]
 struct Resolved {
-    /// Kept until there is another answer.
+    /// Result of the last successful resolution; empty if there was none.
     addresses: Vec<SocketAddr>,
-    /// A resolution is in progress.
+    /// Whether a resolution in the background is in progress.
     is_asked: bool,
 }
 
 impl Connector {
-    /// Makes a connector to one or several places; clients are spread over them.
+    /// Makes a connector to one or several places, over which clients are spread.
     pub(crate) fn new(addresses: Vec<Address>, tls: Tls, timeout: Duration) -> Connector {
         let n_places = addresses.len();
         let known = addresses.into_iter().map(|address| OnceLock::from(KnownHost::new(address)));
@@ -78,12 +80,13 @@ impl Connector {
         }
     }
 
-    /// Sets the port of a host that is added without one.
+    /// Sets the port for hosts that the run adds without one.
     pub(crate) fn with_default_port(self, default_port: u16) -> Connector {
         Connector { default_port, ..self }
     }
 
-    /// Returns the places that a target names: its socket if it has one, else its hosts.
+    /// Returns the addresses that a target names: its socket if it has one, otherwise its hosts, or
+    /// `localhost` if it names none.
     pub(crate) fn addresses(
         target: &Target,
         socket: Option<PathBuf>,
@@ -111,7 +114,7 @@ impl Connector {
         lock(&self.spread).used().len()
     }
 
-    /// Returns the place of a client after `n_refused` consecutive failures.
+    /// Returns the place to which a client connects after `n_refused` consecutive failures.
     pub(crate) fn place_of(&self, client: u32, n_refused: usize) -> usize {
         let mut spread = lock(&self.spread);
         let home = spread.home(client);
@@ -124,14 +127,14 @@ impl Connector {
         lock(&self.spread).after(place, client.unwrap_or(0))
     }
 
-    /// Returns the number of changes to the places that clients use.
+    /// Returns how often hosts were added or removed, by which sessions notice a change.
     #[inline]
     pub(crate) fn n_changes(&self) -> u64 {
         self.n_changes.load(Ordering::Relaxed)
     }
 
-    /// Returns the places for a session that builds, checks or queries, in the order to try: the
-    /// one that responded last comes first.
+    /// Returns the places for a session that builds, checks or queries, in the order in which they
+    /// are to be tried. The one that responded last comes first.
     pub(crate) fn admin_places(&self) -> Vec<usize> {
         let mut places = self.used();
         let last = self.desk_place.load(Ordering::Relaxed);
@@ -157,21 +160,22 @@ impl Connector {
         }
     }
 
-    /// Notes that the connection broke before commands sent together were answered; returns whether
-    /// that seems systematic.
+    /// Notes that the connection broke before commands sent together were answered. Returns whether
+    /// this is no coincidence: it happened before, and none were ever answered.
     pub(super) fn note_lost_flight(&self) -> bool {
         let add = |n_lost| (n_lost != ARRIVED).then(|| LOST_FLIGHTS.min(n_lost + 1));
         let before = self.n_lost_flights.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
         before.is_ok_and(|n_lost| n_lost + 1 >= LOST_FLIGHTS)
     }
 
-    /// Sets the entrance for clients; returns whether all places are hosts.
+    /// Sets the entrance of a simulated network, through which clients then connect; `None` for
+    /// direct connections. Returns false if a place is a Unix socket, which has no way through it.
     pub(super) fn enter_through(&self, entrance: Option<PathEntrance>) -> bool {
         *lock(&self.entrance) = entrance;
         self.used().into_iter().all(|place| matches!(self.address(place), Address::Host(..)))
     }
 
-    /// Returns the entrance of the simulated network.
+    /// Returns the entrance of the simulated network; `None` if clients connect directly.
     pub(super) fn entrance(&self) -> Option<PathEntrance> {
         *lock(&self.entrance)
     }
@@ -193,7 +197,7 @@ impl Connector {
         known.into_iter().position(|known| known.address == *address)
     }
 
-    /// Returns hosts for [`model::Hosts::list`].
+    /// Returns names and ports of these places, for [`model::Hosts::list`].
     pub(super) fn hosts(&self, places: impl IntoIterator<Item = usize>) -> Vec<Host> {
         let host = |place: usize| match self.address(place) {
             Address::Host(name, port) => Host { name: name.clone(), port: Some(*port) },
@@ -202,13 +206,15 @@ impl Connector {
         places.into_iter().map(host).collect()
     }
 
-    /// Returns hosts for [`model::Hosts::silent`].
+    /// Returns the hosts that failed to respond to a session that builds, checks or queries, for
+    /// [`model::Hosts::silent`].
     pub(super) fn silent(&self) -> Vec<Host> {
         let silent = lock(&self.silent).clone();
         self.hosts(silent)
     }
 
-    /// Adds a host for [`model::Hosts::add`].
+    /// Adds a host for [`model::Hosts::add`]. Returns the number of clients that it gets; fails if
+    /// its name cannot be resolved, or there is no room for it.
     pub(super) fn add(&self, host: &Host) -> Result<usize, String> {
         let address = self.address_of(host);
         let mut spread = lock(&self.spread);
@@ -234,7 +240,8 @@ impl Connector {
         Ok(n_moved)
     }
 
-    /// Removes a host for [`model::Hosts::remove`].
+    /// Removes a host for [`model::Hosts::remove`]. Returns the number of clients that were moved;
+    /// fails if it is not in use, or is the last one.
     pub(super) fn remove(&self, host: &Host) -> Result<usize, String> {
         let address = self.address_of(host);
         let mut spread = lock(&self.spread);
@@ -246,14 +253,14 @@ impl Connector {
         Ok(n_moved)
     }
 
-    /// Returns the place of a host that is not in use; `None` if it is.
+    /// Returns the place of a host that was removed; `None` if it is in use or unknown.
     pub(super) fn place_left(&self, host: &Host) -> Option<usize> {
         let place = self.find(&self.address_of(host))?;
         (!lock(&self.spread).used().contains(&place)).then_some(place)
     }
 
-    /// Returns the addresses of a host's place, in the order to try. The first call may block in
-    /// the system's resolver.
+    /// Returns the IP addresses of the host at `place`, in the order in which they are to be tried.
+    /// The first call may block in the system's resolver.
     pub(super) fn resolve(&self, place: usize) -> Result<Vec<SocketAddr>, DbError> {
         let known = self.known(place);
         let addresses = known.resolved().addresses.clone();
@@ -265,8 +272,8 @@ impl Connector {
         Ok(found)
     }
 
-    /// Like [`Connector::resolve`] without blocking: an unknown host is resolved for the next
-    /// attempt.
+    /// Returns the known IP addresses of the host at `place`, without blocking. If there are none,
+    /// starts to resolve its name for the next attempt, and fails.
     pub(super) fn resolved(&self, place: usize) -> Result<Vec<SocketAddr>, DbError> {
         let known = self.known(place);
         let addresses = known.resolved().addresses.clone();
@@ -277,16 +284,16 @@ impl Connector {
         Ok(addresses)
     }
 
-    /// Resolves every host, so that no event loop must wait for it. Failures are retried when a
-    /// client connects.
+    /// Resolves the names of all hosts in use, so that no event loop must wait for this. Failures
+    /// are retried when a client connects.
     pub(super) fn resolve_all(&self) {
         for place in self.used() {
             let _ = self.resolve(place);
         }
     }
 
-    /// Resolves a name again in the background, because no connection succeeds; known addresses are
-    /// kept until there is an answer.
+    /// Resolves the name of a host again in the background, because connecting to it has failed.
+    /// Known addresses are kept until there is an answer.
     pub(super) fn doubt(&self, place: usize) {
         let known = self.known(place);
         if known.is_number() || std::mem::replace(&mut known.resolved().is_asked, true) {
@@ -312,12 +319,11 @@ impl KnownHost {
         Arc::new(KnownHost { address, resolved: Mutex::default() })
     }
 
-    /// Locks, ignoring poisoning: no panic can leave it half changed.
     fn resolved(&self) -> MutexGuard<'_, Resolved> {
         lock(&self.resolved)
     }
 
-    /// Whether there is nothing to resolve.
+    /// Whether the address is an IP address or a socket, so that there is no name to resolve.
     fn is_number(&self) -> bool {
         match &self.address {
             Address::Host(host, _) => host.parse::<IpAddr>().is_ok(),
@@ -336,7 +342,7 @@ impl KnownHost {
     }
 }
 
-/// Locks, ignoring poisoning: no panic can leave these values half changed.
+/// Locks a mutex and ignores poisoning, since no panic can leave these values half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

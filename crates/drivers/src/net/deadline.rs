@@ -1,5 +1,5 @@
-//! A limit of real time over several waits of a thread, such as those of one connection attempt.
-//! Not here: event loops, which have a clock.
+//! A limit in real time on several waits of a thread together, such as those of one connection
+//! attempt. Not here: event loops, which have a clock.
 
 use std::io;
 use std::time::Duration;

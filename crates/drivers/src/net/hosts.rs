@@ -1,20 +1,20 @@
-//! Assignment of clients to the places of a target. Not here: connecting to a place (address), and
-//! moving a client (session).
+//! Assignment of clients to the places of a target, which are its hosts by index. Not here:
+//! connecting to a place (address), and moving a client (session).
 
 use std::collections::BTreeMap;
 
-/// Places in use, with their clients.
+/// The places that clients use, and the place of each client.
 pub(super) struct Spread {
-    /// Places in the order in which they were named.
+    /// Places in use, in the order in which they were named or added.
     used: Vec<usize>,
-    /// Known clients with their places.
+    /// Places of the clients that have asked for one.
     homes: BTreeMap<u32, usize>,
-    /// A place was added or removed.
+    /// Whether a place was added or removed.
     has_changed: bool,
 }
 
 impl Spread {
-    /// Makes an assignment to the first `n_places`.
+    /// Makes an assignment over the places from 0 to `n_places`, without clients.
     pub(super) fn over(n_places: usize) -> Spread {
         assert!(n_places > 0, "a target has a place");
         Spread { used: (0..n_places).collect(), homes: BTreeMap::new(), has_changed: false }
@@ -24,7 +24,8 @@ impl Spread {
         &self.used
     }
 
-    /// Returns the place of a client: round-robin as long as places do not change.
+    /// Returns the place of a client. A new client gets one round-robin or, after places were added
+    /// or removed, the one with the fewest clients.
     pub(super) fn home(&mut self, client: u32) -> usize {
         if let Some(home) = self.homes.get(&client) {
             return *home;
@@ -50,8 +51,8 @@ impl Spread {
         }
     }
 
-    /// Adds a place, which gets clients from those with the most until it has as many; returns the
-    /// number moved.
+    /// Adds a place, and moves clients to it from the places with the most until it has as many.
+    /// Returns the number of clients that were moved.
     pub(super) fn add(&mut self, place: usize) -> usize {
         self.has_changed = true;
         self.used.push(place);
@@ -73,8 +74,8 @@ impl Spread {
         }
     }
 
-    /// Removes a place; its clients go where the fewest are. Returns the number moved, or `None`
-    /// for the last place.
+    /// Removes a place, and moves its clients to the places with the fewest. Returns the number of
+    /// clients that were moved; `None` if it is the last place, which stays.
     pub(super) fn remove(&mut self, place: usize) -> Option<usize> {
         if self.used.len() < 2 {
             return None;
@@ -92,7 +93,7 @@ impl Spread {
         Some(n_moved)
     }
 
-    /// Returns the number of clients at each place in use.
+    /// Returns the number of clients at each place in `used`, in its order.
     fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.used.len()];
         for home in self.homes.values() {

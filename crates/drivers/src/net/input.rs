@@ -1,19 +1,19 @@
-//! Received bytes that are not read yet, in one buffer.
+//! Received bytes of a connection that are not parsed yet, in one buffer.
 //!
-//! A connection has a buffer only while it contains something unread: most of ten thousand clients
-//! are idle, and those of one event loop are read one after the other. Not here: receiving
+//! A connection has a buffer only while something in it is unread, since most of ten thousand
+//! clients are idle, and those of one event loop are read one after the other. Not here: receiving
 //! (stream), and parsing (protocols).
 
 use std::cell::RefCell;
 
 use model::{DbError, DbErrorKind};
 
-/// Initial size of a buffer, in which most replies fit.
+/// Initial size of a buffer, in bytes, into which most replies fit.
 const BYTES_FIRST: usize = 16 << 10;
-/// Size beyond which a buffer is freed once it is read.
+/// Size of a buffer, in bytes, beyond which it is freed and not reused once it is read.
 const BYTES_KEPT: usize = 1 << 20;
-/// Number of buffers that a thread keeps. One is in use at a time, except those with half a
-/// message, and those of a connection that decompresses.
+/// Most empty buffers that a thread keeps. Usually one is in use at a time; more are in use by
+/// connections that have received half a message, or that decompress.
 const SPARE_MAX: usize = 4;
 
 thread_local! {
@@ -21,10 +21,9 @@ thread_local! {
     static SPARE: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Received bytes. Grows up to a limit.
+/// Received bytes that are not parsed yet. The buffer grows up to a limit.
 pub(crate) struct Input {
-    /// All of it is initialized; the unread bytes are between `start` and `end`. It has no length
-    /// while nothing is unread.
+    /// Buffer whose bytes from `start` to `end` are unread; it is empty while nothing is unread.
     buffer: Vec<u8>,
     start: usize,
     end: usize,
@@ -32,7 +31,7 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Makes an empty input; messages are limited to `limit_bytes`.
+    /// Makes an empty input for messages of at most `limit_bytes`.
     pub(crate) fn new(limit_bytes: usize) -> Input {
         Input { buffer: Vec::new(), start: 0, end: 0, limit_bytes }
     }
@@ -43,7 +42,7 @@ impl Input {
         &self.buffer[self.start..self.end]
     }
 
-    /// Removes the first `n_bytes`.
+    /// Removes the first `n_bytes` of the unread bytes, which are parsed.
     #[inline]
     pub(crate) fn consume(&mut self, n_bytes: usize) {
         assert!(n_bytes <= self.end - self.start, "no more is read than has come");
@@ -51,7 +50,7 @@ impl Input {
         self.rest();
     }
 
-    /// Releases the buffer if it is empty, for the next reader on this thread.
+    /// Gives the buffer to the next connection on this thread if nothing in it is unread.
     #[inline]
     pub(crate) fn rest(&mut self) {
         if self.start < self.end || self.buffer.is_empty() {
@@ -70,7 +69,8 @@ impl Input {
         }
     }
 
-    /// Returns room for more bytes. Fails if the limit is reached, because the message is too long.
+    /// Returns room in the buffer for more bytes. Fails if the limit is reached, because the
+    /// server's message is too long.
     pub(crate) fn room(&mut self) -> Result<&mut [u8], DbError> {
         if self.buffer.is_empty() {
             self.buffer = self.first();
@@ -81,14 +81,15 @@ impl Input {
         Ok(&mut self.buffer[self.end..])
     }
 
-    /// Notes that `n_bytes` were received into the room.
+    /// Notes that `n_bytes` were received into the result of [`Input::room`].
     #[inline]
     pub(crate) fn filled(&mut self, n_bytes: usize) {
         assert!(n_bytes <= self.buffer.len() - self.end, "no more has come than there was room");
         self.end += n_bytes;
     }
 
-    /// Appends bytes from elsewhere: decompressed data, recorded transcripts.
+    /// Appends bytes that do not come from a socket, such as decompressed ones. Fails if the limit
+    /// is reached.
     pub(crate) fn push(&mut self, mut bytes: &[u8]) -> Result<(), DbError> {
         while !bytes.is_empty() {
             let room = self.room()?;

@@ -1,4 +1,4 @@
-//! A signed-in connection: sends the protocol's output, and passes it the input.
+//! A connection with its protocol: sends the protocol's output, and passes received bytes to it.
 //!
 //! Not here: the session (session), and connecting (connect).
 
@@ -12,7 +12,7 @@ use super::socket::{Got, Wait};
 use super::stream::Stream;
 use super::{Protocol, Step};
 
-/// Limit on reads of a server's last message, which comes in one piece, or in a few.
+/// Most reads for a server's last message, which comes in one or a few pieces.
 const LAST_READS_MAX: u32 = 16;
 
 pub(super) struct Line<P> {
@@ -20,18 +20,19 @@ pub(super) struct Line<P> {
     pub(super) stream: Stream,
     pub(super) input: Input,
     pub(super) out: Vec<u8>,
-    /// Number of output bytes that are sent.
+    /// Number of bytes of `out` that are sent.
     n_sent: usize,
-    /// A part of the current request is sent.
+    /// Whether a part of the current request is sent.
     pub(super) has_sent: bool,
-    /// Something was sent since the last wait for a reply.
+    /// Whether something was sent since the last wait for a reply, so that the next is a round
+    /// trip.
     is_unanswered: bool,
     round_trips: u64,
-    /// Checks the server after a long silence; `None` if silence is an error.
+    /// Check of the server after a long silence; `None` if silence is an error.
     pub(super) read_watchdog: Option<ReadWatchdog>,
 }
 
-/// Fails if waiting is to end.
+/// Check of a server that has sent nothing for long. It fails if waiting is to end.
 pub(super) type ReadWatchdog = Box<dyn Fn() -> Result<(), DbError>>;
 
 impl<P> Line<P> {
@@ -70,7 +71,7 @@ impl<P> Line<P> {
         self.has_sent = false;
     }
 
-    /// Sends output without waiting; returns whether all is sent.
+    /// Sends output, as far as possible without waiting. Returns whether all is sent.
     #[inline]
     fn send(&mut self, context: &mut Context<'_>) -> Result<bool, DbError> {
         if self.out.is_empty() {
@@ -89,7 +90,7 @@ impl<P> Line<P> {
         Ok(all_sent)
     }
 
-    /// Waits until all output is sent; input is not parsed meanwhile.
+    /// Waits until all output is sent. Bytes that come meanwhile are received but not parsed.
     pub(super) fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<Result<(), DbError>> {
         loop {
             if self.send(context)? {
@@ -99,7 +100,7 @@ impl<P> Line<P> {
         }
     }
 
-    /// Sends and receives until `advance` is done.
+    /// Sends and receives until `advance`, which calls the protocol, is done.
     #[inline]
     pub(super) fn poll<T>(
         &mut self,
@@ -136,6 +137,7 @@ impl<P> Line<P> {
     }
 
     /// Reads the server's last message after sending failed, since it may contain the reason.
+    /// Returns its result if it ends the request, otherwise the error `no` of sending.
     #[cold]
     fn last_words<T>(
         &mut self,
@@ -156,7 +158,7 @@ impl<P> Line<P> {
         Err(no)
     }
 
-    /// Whether the other side has closed the connection; its last message stays to be read.
+    /// Whether the server has closed the connection. Its last message remains in the input.
     pub(super) fn has_ended(&mut self) -> bool {
         let context = &mut Context::from_waker(Waker::noop());
         for _ in 0..LAST_READS_MAX {
@@ -169,7 +171,7 @@ impl<P> Line<P> {
         false
     }
 
-    /// Receives after a wait; returns whether something came.
+    /// Waits as `wait` says, and receives. Returns whether bytes came.
     #[inline]
     pub(super) fn poll_receive(
         &mut self,
@@ -206,7 +208,7 @@ impl<P: Protocol> Line<P> {
         traffic
     }
 
-    /// Sends a goodbye, as far as possible without waiting.
+    /// Tells the server that the connection ends, as far as possible without waiting.
     pub(super) fn say_goodbye(&mut self) {
         self.protocol.say_goodbye(&mut self.out);
         // A loss is harmless.
@@ -214,7 +216,7 @@ impl<P: Protocol> Line<P> {
     }
 }
 
-/// Polls once: on a thread everything blocks.
+/// Polls a session on a thread once, which blocks until it is ready.
 pub(super) fn here<T>(poll: impl FnOnce(&mut Context<'_>) -> Poll<T>) -> T {
     match poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
@@ -222,7 +224,7 @@ pub(super) fn here<T>(poll: impl FnOnce(&mut Context<'_>) -> Poll<T>) -> T {
     }
 }
 
-/// The error of a cancelled session.
+/// Makes the error of all requests to a cancelled session.
 pub(super) fn cancelled() -> DbError {
     DbError::new(DbErrorKind::Cancelled, "cancelled")
 }

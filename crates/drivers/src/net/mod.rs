@@ -1,9 +1,9 @@
 //! Common parts of databases behind a network protocol: streams, buffers, and the session that
 //! connects a protocol to a stream. Not here: any protocol (mysql, postgres), any clock.
 //!
-//! A protocol is sans-IO: request in, bytes out, bytes in, reply out. The session writes the
-//! protocol's output and reads what it needs; on a separate thread that is exactly one write and
-//! one read per round trip.
+//! A protocol does no I/O: it converts requests to bytes, and received bytes to replies. The
+//! session sends the protocol's output and receives what it needs. On a thread that is exactly one
+//! system call to send and one to receive per round trip.
 
 mod address;
 mod broken;
@@ -47,57 +47,58 @@ pub(crate) use stream::Channel;
 pub(crate) use tls::Tls;
 pub(crate) use tls_mode::TlsMode;
 
-/// A server: the source of all sessions of a target.
+/// The part of a target that depends on the product. All sessions of the target share it.
 pub(crate) trait Server: Send + Sync + Sized + 'static {
-    /// The sign-in procedure of its protocol.
+    /// Sign-in procedure of the product's protocol.
     type SignIn: SignIn + 'static;
 
     const PRODUCT: &'static Product;
 
-    /// Reads the facts about settings in force.
+    /// Reads facts about product, version, settings in force and the connection.
     fn facts(self: &Arc<Self>) -> Result<Vec<Fact>, DbError>;
 
-    /// Learns parameters for later sessions from the first one; returns whether a pooler shares the
-    /// server's connections, so that one session may use several.
+    /// Looks up in the first session what later ones need to know. Returns whether a pooler shares
+    /// the server's connections, so that one session may use several.
     fn learn(self: &Arc<Self>, session: &mut NetSession<Self>) -> bool;
 
-    /// Checks in an unmeasured session what later sessions must set, and sets it for this one.
+    /// Looks up in a session that is not measured which settings all later sessions must change,
+    /// and changes them in this one.
     fn look_around(self: &Arc<Self>, _session: &mut NetSession<Self>) {}
 
     fn connector(&self) -> &Connector;
 
-    /// Starts a sign-in; the resulting protocol knows `statements`.
+    /// Starts a sign-in, whose resulting protocol knows `statements`.
     fn sign_in(self: &Arc<Self>, statements: Arc<[Statement]>) -> Self::SignIn;
 
-    /// Returns the password, which a server may repeat in its messages.
+    /// Returns the password, to be removed from the server's messages.
     fn secret(&self) -> Option<&Secret>;
 
-    /// Limit on the server's messages, in bytes.
+    /// Longest message that is accepted from the server, in bytes.
     fn message_bytes_max(&self) -> usize;
 
-    /// Stops the work of cancelled sessions on the server. Called on a separate thread that may
-    /// block, repeatedly for sessions that continue. Errors are ignored.
+    /// Asks the server at `place` to stop the work of cancelled sessions. It is called on a thread
+    /// that may block, again and again for sessions that continue. Errors are ignored.
     fn end(self: &Arc<Self>, place: usize, keys: &[CancelKey]);
 }
 
-/// Limit on output before it is sent: loads and long flights go in pieces.
+/// Number of bytes of output from which a load or a long batch is sent before more is written.
 pub(crate) const FLIGHT_BYTES: usize = 64 << 10;
 
-/// The need of a protocol before it can continue. Its output is always sent first.
+/// Condition on which a protocol can continue. Its output is always sent first.
 pub(crate) enum Step<T> {
-    /// More bytes from the other side.
+    /// More bytes must come from the server.
     More,
-    /// TLS on this connection; only during sign-in.
+    /// TLS must begin on this connection; only during sign-in.
     StartTls,
-    /// Output to be sent: the protocol is called again then (loads and long flights). It is also
-    /// called while that is on its way if bytes have come, and then keeps the output below
+    /// The output must be sent, because more follows (loads and long batches). The protocol is also
+    /// called before all of it is sent if bytes have come. It must then keep the output below
     /// [`FLIGHT_BYTES`].
     Send,
-    /// Nothing: the operation is complete.
+    /// The operation is complete.
     Done(T),
 }
 
-/// A running sign-in, which results in a protocol.
+/// A running sign-in, which results in the protocol of a signed-in connection.
 pub(crate) trait SignIn {
     type Protocol: Protocol + 'static;
 
@@ -112,12 +113,14 @@ pub(crate) trait SignIn {
 
 /// The protocol of a signed-in connection.
 pub(crate) trait Protocol {
-    /// Writes a request. Only one may be in flight. After an error nothing is written.
+    /// Writes a request to `out`. The request before it must be complete. After an error nothing of
+    /// it may be sent.
     fn start(&mut self, request: Request<'_>, out: &mut Vec<u8>) -> Result<(), DbError>;
 
-    /// Continues with the received bytes. `Ok(Done(Err(_)))` is a database error after which the
-    /// connection is intact; `Err(_)` breaks it, and its kind is replaced during a commit. Also
-    /// called before anything was received, and while a long flight is being sent.
+    /// Continues a request with the received bytes. `Ok(Done(Err(_)))` is a database error after
+    /// which the connection is intact. `Err(_)` breaks the connection; during a commit its kind
+    /// becomes `UnknownCommit`. It is also called before anything was received, and while a long
+    /// batch is being sent.
     fn advance(
         &mut self,
         input: &mut Input,
@@ -128,7 +131,7 @@ pub(crate) trait Protocol {
     /// Writes the start of a bulk load; then [`Protocol::advance_load`] is called until it is done.
     fn start_load(&mut self, table: &Table, out: &mut Vec<u8>) -> Result<(), DbError>;
 
-    /// Continues a load: pulls at most a chunk (64 KiB) of rows from `source` into `out`.
+    /// Continues a load. Writes rows of `source` to `out`, about [`FLIGHT_BYTES`] at a time.
     fn advance_load(
         &mut self,
         input: &mut Input,
@@ -136,39 +139,40 @@ pub(crate) trait Protocol {
         source: &mut dyn RowSource,
     ) -> Result<Step<Result<Reply, DbError>>, DbError>;
 
-    /// Adds a statement, which is prepared on the server at its first use.
+    /// Adds a statement, which the server prepares at its first use, and returns its number.
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError>;
 
     /// Returns the statements of a request as they would be sent now.
     fn sent(&mut self, request: Request<'_>) -> Vec<SentStatement>;
 
-    /// Returns counts of statements; bytes and round trips are counted by the session.
+    /// Returns the numbers of statements so far. Bytes and round trips are counted elsewhere.
     fn traffic(&self) -> Traffic;
 
-    /// Whether a commit is in flight: a connection lost now leaves its outcome unknown.
+    /// Whether a commit is not answered yet, so that its outcome is unknown if the connection is
+    /// lost now.
     fn is_committing(&self) -> bool;
 
-    /// Returns the approximate number of unanswered commands of the current request: more than one
-    /// if they were sent together.
+    /// Returns the approximate number of unanswered commands of the current request. More than one
+    /// means that they were sent together.
     fn n_unanswered(&self) -> usize;
 
-    /// Returns the key with which another connection can cancel this one. Fixed for its life.
+    /// Returns the key by which another connection can cancel this one. It never changes.
     fn cancel_key(&self) -> CancelKey;
 
-    /// Writes a goodbye, so that the server logs no lost connection.
+    /// Writes a message that ends the session, so that the server logs no lost connection.
     fn say_goodbye(&mut self, out: &mut Vec<u8>);
 }
 
-/// Whether a text sent outside of a transaction may change data, judged by its first word;
-/// functions that write are not recognized.
+/// Whether a text of SQL outside of a transaction may change data, judged by its first word. A
+/// SELECT of a function that writes is not recognized.
 pub(crate) fn may_commit(kind: StatementKind, sql: &str) -> bool {
     const ASK: [&str; 8] =
         ["select", "show", "set", "explain", "begin", "start", "rollback", "use"];
     kind != StatementKind::Read && !begins_with(sql, &ASK)
 }
 
-/// Whether a failed statement may have committed something before: a procedure may, and so may one
-/// of several statements.
+/// Whether a statement that fails may have committed something before: true for calls of procedures
+/// and for texts of several statements.
 pub(crate) fn may_commit_within(sql: &str) -> bool {
     begins_with(sql, &["call", "do"]) || sql.contains(';')
 }
@@ -178,11 +182,11 @@ fn begins_with(sql: &str, words: &[&str]) -> bool {
     first.is_some_and(|first| words.iter().any(|word| word.eq_ignore_ascii_case(first)))
 }
 
-/// The means to stop a running statement from outside.
+/// Key by which another connection stops a session's running statement.
 #[derive(Clone, Debug)]
 pub(crate) enum CancelKey {
-    /// `KILL QUERY id` on another connection (MySQL family).
+    /// Connection ID for a KILL statement (MySQL family).
     KillQuery(u64),
-    /// A cancel request on a new connection (PostgreSQL): process and secret.
+    /// Process ID and secret key for a cancel request on a new connection (PostgreSQL).
     Secret(i32, i32),
 }

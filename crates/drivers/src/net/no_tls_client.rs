@@ -1,4 +1,4 @@
-//! Replacement for TLS in builds without it.
+//! Replacement for `tls_client` in builds without TLS.
 
 use std::convert::Infallible;
 use std::io;
@@ -10,7 +10,7 @@ use model::{BadParameter, DbError};
 use super::socket::{Got, Socket, Wait};
 use super::tls_mode::TlsMode;
 
-/// Uninhabited: there is no configuration without TLS.
+/// TLS configuration, of which no value exists in a build without TLS.
 #[derive(Clone)]
 pub(super) struct Config(Infallible);
 
@@ -30,7 +30,7 @@ impl Config {
     }
 }
 
-/// Uninhabited: there is no secured connection without TLS.
+/// TLS on a connection, of which no value exists in a build without TLS.
 pub(super) struct Secured(Infallible);
 
 impl Secured {

@@ -1,5 +1,5 @@
-//! Common options of targets behind a network protocol, and opening them. Not here: options of a
-//! product.
+//! Common options of targets behind a network protocol, and opening such targets. Not here: options
+//! of a single product.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub(crate) const CLEAR_PASSWORD: Parameter = Parameter::option(
      server whose certificate is not verified (tls=verify-ca)",
 );
 
-/// Returns the limit on packets, in bytes. Fails if it is out of range.
+/// Returns the value of the option `max_packet`, in bytes. Fails if it is out of range.
 pub(crate) fn packet_bytes_max(settings: &Settings) -> Result<usize, BadParameter> {
     let n_bytes = settings.count("max_packet");
     if !(1 << 16..=1 << 30).contains(&n_bytes) {
@@ -59,7 +59,8 @@ pub(crate) fn packet_bytes_max(settings: &Settings) -> Result<usize, BadParamete
     Ok(n_bytes as usize)
 }
 
-/// Fails unless the password may be sent over `channel`; `may_be_clear` is the user's option.
+/// Fails unless the password may be sent in clear text over `channel`: the channel is local, the
+/// server's certificate is verified, or the user allows it (`may_be_clear`).
 pub(crate) fn check_clear(channel: &Channel, may_be_clear: bool) -> Result<(), DbError> {
     let is_verified = matches!(channel.tls_mode, TlsMode::VerifyCa | TlsMode::VerifyFull);
     if channel.is_local || is_verified || may_be_clear {
@@ -71,8 +72,8 @@ pub(crate) fn check_clear(channel: &Channel, may_be_clear: bool) -> Result<(), D
     Err(DbError::new(DbErrorKind::Denied, message))
 }
 
-/// Makes the connector to `target` with its options: to the Unix socket at `socket` if there is
-/// one, else to its hosts. Fails for duplicate hosts.
+/// Makes the connector of `target` with its options: to the Unix socket at `socket` if there is
+/// one, otherwise to its hosts. Fails if an option is invalid or a host is named twice.
 pub(crate) fn connector(
     target: &Target,
     settings: &Settings,
@@ -90,8 +91,8 @@ pub(crate) fn connector(
     Ok(Connector::new(addresses, tls, timeout).with_default_port(default_port))
 }
 
-/// Opens a target, so that errors are reported before a thousand clients meet them. `make` creates
-/// its database if it is missing and may be created.
+/// Opens a target and connects once, so that errors are reported before a thousand clients meet
+/// them. `make` creates the database if it is missing and `opening` allows it.
 pub(crate) fn open<S: Server>(
     server: Result<S, BadParameter>,
     opening: Opening,
@@ -111,11 +112,11 @@ pub(crate) fn open<S: Server>(
     Ok(Arc::new(database))
 }
 
-/// Time for which a pooler blocks a database that the server did not know before (PgBouncer:
-/// `server_login_retry`, 15 s), plus a margin.
+/// Time for which a pooler rejects connections to a database that the server did not know before
+/// (PgBouncer: `server_login_retry`, 15 s), plus a margin.
 const POOLER_WAITS: Duration = Duration::from_secs(16);
 
-/// Connects to a newly created database.
+/// Connects to a newly created database, and retries while a pooler rejects this.
 fn connect_to_new<S: Server>(database: &NetDatabase<S>) -> Result<NetSession<S>, DbError> {
     let timeout_ms = database.server().connector().timeout.as_millis().max(1);
     let n_attempts = POOLER_WAITS.as_millis().div_ceil(timeout_ms);

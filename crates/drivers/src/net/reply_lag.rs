@@ -1,11 +1,12 @@
 //! Reply lag: the time that replies wait in a socket before they are read.
 //!
-//! The kernel stamps what a TCP socket receives (`SO_TIMESTAMPING` with `RX_SOFTWARE`,
-//! Documentation/networking/timestamping.rst) and hands the stamp of the last byte to `recvmsg`. It
-//! does so for all sockets of the host as soon as one asks, which costs each query some. So it is
-//! asked for short spells only ([`Spells`]), and what comes within them is the sample. A reply
-//! that lay long is seen outside of spells too: after each round trip that took long the kernel
-//! says how long ago the last data came (`TCP_INFO`), to a tick of its clock.
+//! The kernel can timestamp what a TCP socket receives (`SO_TIMESTAMPING` with `RX_SOFTWARE`,
+//! Documentation/networking/timestamping.rst); `recvmsg` then returns the timestamp of the last
+//! byte. It does so for all sockets of the host as soon as one asks, which costs each query some
+//! CPU time. So timestamps are switched on for short periods only, called spells ([`Spells`]);
+//! replies that come within a spell are the sample. A reply that waited long is noticed outside of
+//! spells too: after each long round trip the kernel is asked how long ago the last data came
+//! (`TCP_INFO`), to a tick of its clock.
 //!
 //! Not here: the use of reply lags (engine).
 
@@ -23,37 +24,40 @@ use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType};
 
 use super::timestamping::set_timestamping;
 
-/// One spell per period, at an offset that varies from period to period: one reply in 40 is
-/// timestamped. `examples/reply_lag.rs` measures the cost (docs/explanation/generator.md).
+/// Period in which there is one spell, at an offset that varies from period to period.
 const PERIOD: Duration = Duration::from_secs(1);
+/// Length of a spell, so that one reply in 40 is timestamped. `examples/reply_lag.rs` measures the
+/// cost (docs/explanation/generator.md).
 const SPELL: Duration = Duration::from_millis(25);
 /// Interval of checks for the first timestamp, with which a spell begins: the kernel switches
-/// timestamps on in a worker, which may wait long for a CPU. If none comes, the spell is given up.
+/// timestamps on in a worker, which may wait long for a CPU.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
+/// Number of checks after which a spell counts as begun even if no timestamp was seen.
 const LOOKS_MAX: u32 = 100;
-/// Time after a spell during which replies are still read with timestamps. Replies that wait longer
-/// make round trips long, and those are all read with timestamps.
+/// Time after a spell during which replies are still read with the timestamps that they got in it.
+/// A reply that waits longer makes a long round trip, and is noticed by that.
 const GRACE: Duration = Duration::from_millis(10);
 
-/// Lag from which a reply is late, timestamped or not. After a round trip of this length, the
-/// kernel is asked whether its reply was late, and the next reply is read with its timestamp even
-/// outside of a spell: it may come within a spell that began after its request.
+/// Reply lag from which a reply is late, in nanoseconds. After a round trip of this length, the
+/// kernel is asked whether its reply was late. The next reply is read with its timestamp even
+/// outside of a spell, since it may come within a spell that begins after its request.
 const LATE_NS: u64 = 10 * NS_PER_MS;
 
-/// Size of the control message with the timestamps: three times, of which the first is used.
+/// Room for the control message with the timestamps, in bytes. It has three times, of which the
+/// first is used.
 const CONTROL_BYTES: usize = 128;
 
-/// Aligned as the kernel's header of a control message must be.
+/// Buffer for a control message, aligned as the kernel's header of such a message must be.
 #[repr(align(8))]
 struct Control([u8; CONTROL_BYTES]);
 
-/// The spells of this process, shared by all of its sockets, as long as any is measured.
+/// The spells of this process, which all measured sockets share; they end with the last of these.
 struct Spells {
-    /// A socket that receives nothing, with which timestamps are requested for all.
+    /// Socket that receives nothing, and whose option switches timestamps on for all sockets.
     asking: OwnedFd,
-    /// Replies are read with timestamps.
+    /// Whether replies are read with their timestamps: during a spell and shortly after.
     are_read: AtomicBool,
-    /// A timestamp was seen in this spell.
+    /// Whether a timestamp was seen in the current spell.
     has_begun: AtomicBool,
 }
 
@@ -94,7 +98,7 @@ impl Spells {
     }
 }
 
-/// Starts and ends spells as long as they are used.
+/// Starts and ends spells until no socket is measured any more; the body of a thread.
 fn keep_time(spells: &Weak<Spells>) {
     // The offset of a spell in its period follows a Weyl sequence, so that it does not coincide
     // with any other period.
@@ -121,30 +125,30 @@ fn keep_time(spells: &Weak<Spells>) {
     }
 }
 
-/// Returns the spells after a pause if they are still used. The exact length of the pause does not
-/// matter.
+/// Pauses, and returns the spells; `None` if no socket is measured any more. The exact length of
+/// the pause does not matter.
 fn after(pause: Duration, spells: &Weak<Spells>) -> Option<Arc<Spells>> {
     thread::park_timeout(pause);
     spells.upgrade()
 }
 
-/// Measurement of one socket.
+/// Measurement of the reply lags of one socket.
 pub(super) struct Probe {
     lags: Rc<dyn ReplyLags>,
     spells: Arc<Spells>,
     is_under_way: bool,
-    /// End of the last round trip, on the coarse clock.
+    /// End of the last round trip, on the clock of [`ReplyLags::coarse_ns`].
     ended_ns: u64,
-    /// The last round trip took at least [`LATE_NS`].
+    /// Whether the last round trip took at least [`LATE_NS`].
     took_long: bool,
-    /// The current reply is read with its timestamp.
+    /// Whether the current reply is read with its timestamp.
     pub(super) is_sampling: bool,
-    /// Lag of the last read of the current reply.
+    /// Lag of the last read of the current reply; `None` if it had no timestamp.
     lag_ns: Option<u64>,
 }
 
 impl Probe {
-    /// Requests timestamps for a TCP socket; `None` if the kernel rejects this, with a report to
+    /// Prepares a TCP socket for timestamps; `None` if the kernel rejects this, with a report to
     /// `lags`.
     pub(super) fn new(descriptor: &OwnedFd, lags: Rc<dyn ReplyLags>) -> Option<Probe> {
         let reported = set_timestamping(descriptor, libc::SOF_TIMESTAMPING_SOFTWARE);
@@ -160,7 +164,7 @@ impl Probe {
         Some(Probe { lags, spells, is_under_way, ended_ns, took_long, is_sampling, lag_ns })
     }
 
-    /// Notes that a request was sent, and its reply is awaited.
+    /// Notes that a request was sent and that its reply is awaited.
     #[inline]
     pub(super) fn begin(&mut self, descriptor: &OwnedFd) {
         self.end(descriptor);
@@ -168,7 +172,7 @@ impl Probe {
         self.is_sampling = self.took_long || self.spells.are_read();
     }
 
-    /// Notes that the reply is complete: the last read contained its last byte.
+    /// Notes that the reply is complete, with the last byte in the last read, and records its lag.
     #[inline]
     pub(super) fn end(&mut self, descriptor: &OwnedFd) {
         if !std::mem::take(&mut self.is_under_way) {
@@ -195,7 +199,7 @@ impl Probe {
         }
     }
 
-    /// Receives bytes, and notes the lag of the last one.
+    /// Receives bytes, and notes the lag of the last byte if it has a timestamp.
     #[cold]
     pub(super) fn receive(
         &mut self,
@@ -213,7 +217,8 @@ impl Probe {
     }
 }
 
-/// Returns the time since a TCP socket last received data, to a tick of the kernel's clock.
+/// Returns the time since a TCP socket last received data, to a tick of the kernel's clock; `None`
+/// if the kernel does not tell.
 #[allow(unsafe_code)]
 fn since_last_data_ns(descriptor: &OwnedFd) -> Option<u64> {
     // SAFETY: a `tcp_info` of zeros is valid: it is made of numbers alone.
@@ -232,7 +237,8 @@ fn since_last_data_ns(descriptor: &OwnedFd) -> Option<u64> {
     (result == 0).then(|| u64::from(info.tcpi_last_data_recv) * NS_PER_MS)
 }
 
-/// Receives bytes, with the arrival time of the last one in nanoseconds of `CLOCK_REALTIME`.
+/// Receives bytes. Returns their number, and the arrival of the last one in nanoseconds of
+/// `CLOCK_REALTIME`; `None` if it has no timestamp.
 #[allow(unsafe_code)]
 fn receive_stamped(
     descriptor: &OwnedFd,
@@ -286,7 +292,7 @@ mod tests {
 
     use super::*;
 
-    /// Keeps what it hears.
+    /// A receiver of reply lags that keeps all of them. A lag is the number of timestamps so far.
     #[derive(Default)]
     struct Heard {
         arrived: RefCell<Vec<u64>>,
@@ -333,7 +339,7 @@ mod tests {
         Probe::new(near, Rc::clone(heard) as Rc<dyn ReplyLags>).expect("this kernel stamps")
     }
 
-    /// A reply in two pieces is received, as a session does it.
+    /// Receives a reply in two pieces, as a session does it.
     fn round_trip(probe: &mut Probe, far: &mut TcpStream, near: &OwnedFd) {
         let mut room = [0; 8];
         probe.begin(near);

@@ -1,4 +1,4 @@
-//! A session over a network: connects a protocol to a stream, and handles broken connections.
+//! A session over a network: runs requests on a connection, and handles its loss.
 //!
 //! A round trip on a thread is one system call to send and one to receive. Not here: parsing
 //! (protocols), and connecting (connect).
@@ -22,20 +22,21 @@ use super::input::Input;
 use super::line::{Line, cancelled, here};
 use super::{CancelKey, Connector, Protocol, Server};
 
-/// A target behind a network protocol, which makes sessions.
+/// An opened target behind a network protocol, which makes sessions.
 pub(crate) struct NetDatabase<S> {
     server: Arc<S>,
     canceller: Arc<Canceller<S>>,
     product: Product,
     is_pooled: bool,
-    /// Consecutive failures to connect by client; no entry after a success.
+    /// Number of consecutive failures to connect, for each client whose last attempt failed.
     n_refused: Mutex<BTreeMap<u32, usize>>,
-    /// Handles of clients' sessions, to break their connections.
+    /// Handles of clients' sessions, by which their connections to a host can be broken.
     handles: Mutex<Vec<Weak<Handle<S>>>>,
 }
 
 impl<S: Server> NetDatabase<S> {
-    /// Makes the database of `server`.
+    /// Makes the database of `server`, without connecting. With several hosts it has no counters of
+    /// commits or connections.
     pub(crate) fn new(server: S) -> NetDatabase<S> {
         let server = Arc::new(server);
         let mut product = *S::PRODUCT;
@@ -56,7 +57,8 @@ impl<S: Server> NetDatabase<S> {
         }
     }
 
-    /// Learns from the first session whether a pooler is between dbdyno and the server.
+    /// Looks up in the first session what later ones need, and whether a pooler is between dbdyno
+    /// and the server.
     pub(super) fn learn(&mut self, session: &mut NetSession<S>) {
         if self.server.learn(session) {
             self.is_pooled = true;
@@ -80,7 +82,8 @@ impl<S: Server> NetDatabase<S> {
         &self.server
     }
 
-    /// Makes a session for a client; see [`model::Database::connect`].
+    /// Makes a session for [`model::Database::connect`]. A client connects to its host only, any
+    /// other session to the first host that responds.
     pub(super) fn connect_client(
         &self,
         place: Place,
@@ -118,7 +121,8 @@ impl<S: Server> NetDatabase<S> {
         self.counts().get(&client).copied().unwrap_or(0)
     }
 
-    /// Counts failures of a client, so that it tries the next of several servers.
+    /// Counts the consecutive failures of a client to connect, so that it tries the next host. `no`
+    /// is the error; `None` for a success.
     fn note(&self, client: u32, no: Option<&DbError>) {
         let mut counts = self.counts();
         match no {
@@ -133,7 +137,8 @@ impl<S: Server> NetDatabase<S> {
         lock(&self.n_refused)
     }
 
-    /// Returns the number of clients' sessions at an unused host for which `is_so` holds.
+    /// Returns the number of clients' sessions for which `is_so` holds at a removed host; 0 if the
+    /// host is in use.
     fn count_at(&self, host: &Host, is_so: fn(&Handle<S>, usize) -> bool) -> usize {
         let Some(place) = self.server.connector().place_left(host) else { return 0 };
         let mut handles = lock(&self.handles);
@@ -142,7 +147,7 @@ impl<S: Server> NetDatabase<S> {
     }
 }
 
-/// Locks, ignoring poisoning: no panic can leave these values half changed.
+/// Locks a mutex and ignores poisoning, since no panic can leave these values half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -174,7 +179,8 @@ impl<S: Server> Hosts for NetDatabase<S> {
     }
 }
 
-/// Connects to the first place that responds: one of several servers may be down.
+/// Connects to the first place that responds, since one of several servers may be down. If none
+/// does, returns the first error.
 async fn first_of<S: Server>(
     connector: &Connector,
     connect: impl AsyncFn(usize) -> Result<NetSession<S>, DbError>,
@@ -192,7 +198,7 @@ async fn first_of<S: Server>(
     Err(first.expect("a target has a place"))
 }
 
-/// Stops cancelled work on the server before the target is closed.
+/// Waits until cancelled work on the servers was stopped, up to a time limit.
 impl<S> Drop for NetDatabase<S> {
     fn drop(&mut self) {
         self.canceller.wait();
@@ -201,22 +207,22 @@ impl<S> Drop for NetDatabase<S> {
 
 pub(crate) struct NetSession<S: Server> {
     spec: ConnectSpec<S>,
-    /// Flags of its handle.
+    /// Flags of the session's handle in `spec`.
     flags: Arc<Flags>,
     /// `None` once the connection is broken.
     line: Option<Line<ProtocolOf<S>>>,
-    /// Reason of the break, with the server's address.
+    /// Address of the server and error that broke the connection; `None` if none did.
     why_broken: Option<String>,
-    /// A reconnect that is in progress.
+    /// Reconnect that is in progress.
     connecting: Option<Reconnecting<S>>,
     under_way: UnderWay,
-    /// The current request was sent as several commands at once.
+    /// Whether the current request was sent as several commands at once.
     is_flight: bool,
-    /// Receiver of reply lags.
+    /// Receiver of reply lags; `None` if they are not measured.
     reply_lags: Option<Rc<dyn ReplyLags>>,
-    /// Traffic of earlier connections.
+    /// Traffic of earlier connections of the session, and rows of all.
     past: Traffic,
-    /// Last seen change of the target's places.
+    /// Value of [`Connector::n_changes`] when the session last looked at it.
     n_changes: u64,
 }
 
@@ -250,13 +256,14 @@ impl<S: Server> NetSession<S> {
         })
     }
 
-    /// Makes a session on this thread, which blocks and cannot be cancelled.
+    /// Makes a session to the host at `place` that blocks this thread and cannot be cancelled.
     pub(crate) fn connect_here(server: &Arc<S>, place: usize) -> Result<NetSession<S>, DbError> {
         let spec = ConnectSpec::here(server, place);
         here(|context| std::pin::pin!(NetSession::connect(spec)).poll(context))
     }
 
-    /// Makes a session on this thread, at the first place that responds.
+    /// Makes a session to the first host that responds, for building, checking or querying. It
+    /// blocks this thread and cannot be cancelled.
     pub(crate) fn connect_admin(server: &Arc<S>) -> Result<NetSession<S>, DbError> {
         let connect = async |place| NetSession::connect(ConnectSpec::here(server, place)).await;
         let mut connect = std::pin::pin!(first_of(server.connector(), connect));
@@ -265,18 +272,19 @@ impl<S: Server> NetSession<S> {
         Ok(session)
     }
 
-    /// Returns the key to cancel this connection; `None` once it is broken.
+    /// Returns the key by which the connection can be cancelled; `None` once it is broken.
     pub(crate) fn cancel_key(&self) -> Option<CancelKey> {
         self.line.as_ref().map(|line| line.protocol.cancel_key())
     }
 
-    /// Sends a text on this thread, which blocks.
+    /// Sends SQL as text, and blocks this thread until the reply is complete.
     pub(crate) fn ask_here(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, DbError> {
         self.start(Request::Text { kind: StatementKind::Other, sql })?;
         here(|context| self.poll_reply(context, visit))
     }
 
-    /// Returns the connection for a request. Fails if it is cancelled or broken.
+    /// Returns the connection for a new request. Fails if the session is cancelled, or the
+    /// connection is broken.
     fn line(&mut self) -> Result<&mut Line<ProtocolOf<S>>, DbError> {
         if self.flags.is_cancelled() {
             return Err(cancelled());
@@ -300,8 +308,8 @@ impl<S: Server> NetSession<S> {
         result.map_err(|no| self.break_off(no))
     }
 
-    /// Moves on after a server's error that it is unavailable (shutting down, full, out of its
-    /// cluster), because it would repeat it: another host may work.
+    /// Switches to another host if the server's error says that it is unavailable (shutting down,
+    /// full, out of its cluster), since this host would repeat it.
     #[inline]
     fn note_failure<T>(&mut self, result: Result<T, DbError>) -> Result<T, DbError> {
         result.map_err(|no| {
@@ -312,7 +320,8 @@ impl<S: Server> NetSession<S> {
         })
     }
 
-    /// Closes a broken connection, and returns the error with its meaning for the transaction.
+    /// Closes a broken connection, and returns its error: as `Cancelled` if the session was
+    /// cancelled, and as `UnknownCommit` if a commit was not answered.
     #[cold]
     fn break_off(&mut self, mut no: DbError) -> DbError {
         let is_committing =
@@ -335,7 +344,7 @@ impl<S: Server> NetSession<S> {
         no
     }
 
-    /// Continues with a new connection.
+    /// Sets the session's new connection.
     fn take(&mut self, mut line: Line<ProtocolOf<S>>) {
         if let Some(lags) = &self.reply_lags {
             line.stream.measure_reply_lag(Rc::clone(lags));

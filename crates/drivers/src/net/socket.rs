@@ -1,7 +1,7 @@
-//! Sockets: blocking on a thread, waiting on an event loop.
+//! Sockets whose waits block on a thread, and are pending on an event loop.
 //!
-//! Sending never blocks in either place, so that replies can be read while a long flight is being
-//! sent: two sides that both only write would wait for each other forever. Not here: TLS.
+//! Sending never blocks, so that replies can be read while a long batch is being sent: two sides
+//! that only write would wait for each other forever. Not here: TLS.
 
 use std::io;
 use std::net::SocketAddr;
@@ -25,18 +25,18 @@ use rustix::net::{
 use super::deadline::Deadline;
 use super::reply_lag::Probe;
 
-/// The event to wait for.
+/// The event for which a receiver waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wait {
-    /// Bytes from the other side.
+    /// Bytes from the server.
     Bytes,
-    /// Bytes, or room to send more.
+    /// Bytes from the server, or room to send more.
     BytesOrRoom,
-    /// No wait: takes what has come.
+    /// No event: only bytes that have come already are received.
     Nothing,
 }
 
-/// The result of a wait.
+/// The result of a wait for bytes or room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Got {
     /// Number of received bytes; 0 if the other side has closed the connection.
@@ -51,23 +51,24 @@ pub(super) enum Got {
 
 pub(super) struct Socket {
     descriptor: Arc<OwnedFd>,
-    /// Set on an event loop only.
+    /// Registration with an event loop; `None` on a thread.
     watched: Option<Watched>,
-    /// Set on a thread only.
+    /// Time limit of each wait on a thread; `None` for no limit.
     receive_timeout: Option<Duration>,
-    /// Set on a thread only, while connecting.
+    /// Instant at which all waits on a thread end, while connecting and signing in.
     deadline: Option<Deadline>,
-    /// Set only if reply lags are measured.
+    /// Measurement of reply lags; `None` if they are not measured.
     probe: Option<Probe>,
 }
 
-/// A server whose host is gone is noticed after half a minute of silence.
+/// Silence after which the kernel probes whether the server's host is still there. Together with
+/// the probes, the loss of a host is noticed after half a minute.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
 const KEEPALIVE_EVERY: Duration = Duration::from_secs(5);
 const KEEPALIVE_COUNT: u32 = 3;
 
 impl Socket {
-    /// Makes a TCP socket, not connected yet; see [`Socket::poll_connected`].
+    /// Makes a TCP socket that is not connected yet; see [`Socket::connect_tcp`].
     pub(super) fn tcp(address: &SocketAddr) -> io::Result<Socket> {
         let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let descriptor = new_descriptor(family)?;
@@ -79,7 +80,7 @@ impl Socket {
         Ok(Socket::from_descriptor(descriptor))
     }
 
-    /// Makes a Unix socket, not connected yet.
+    /// Makes a Unix socket that is not connected yet; see [`Socket::connect_unix`].
     pub(super) fn unix() -> io::Result<Socket> {
         let descriptor = new_descriptor(AddressFamily::UNIX)?;
         Ok(Socket::from_descriptor(descriptor))
@@ -95,7 +96,8 @@ impl Socket {
         }
     }
 
-    /// Starts to measure reply lags, which the kernel supports for TCP only.
+    /// Starts to measure reply lags, and tells `lags` if the kernel does not support it: it has
+    /// timestamps for TCP only.
     pub(super) fn measure_reply_lag(&mut self, lags: Rc<dyn ReplyLags>) {
         let domain = sockopt::socket_domain(&self.descriptor);
         if domain.is_ok_and(|domain| domain == AddressFamily::UNIX) {
@@ -105,7 +107,7 @@ impl Socket {
         }
     }
 
-    /// Notes that a request was sent, and its reply is awaited.
+    /// Notes that a request was sent and its reply is awaited, for the reply lag.
     #[inline]
     pub(super) fn begin_reply(&mut self) {
         if let Some(probe) = &mut self.probe {
@@ -124,12 +126,13 @@ impl Socket {
         &self.descriptor
     }
 
-    /// Starts to connect to a host.
+    /// Starts to connect to an address; [`Socket::poll_connected`] waits for the result.
     pub(super) fn connect_tcp(&self, address: &SocketAddr) -> io::Result<()> {
         begun(rustix::net::connect(&self.descriptor, &SocketAddrAny::from(*address)))
     }
 
-    /// Starts to connect to a path. `WouldBlock` means that too many connections are waiting there.
+    /// Connects to the Unix socket at a path. `WouldBlock` means that too many connections are
+    /// waiting there.
     pub(super) fn connect_unix(&self, path: &Path) -> io::Result<()> {
         let address = SocketAddrUnix::new(path)?;
         begun(rustix::net::connect(&self.descriptor, &address))
@@ -141,7 +144,7 @@ impl Socket {
         Ok(())
     }
 
-    /// Waits until connecting succeeds or fails; on a thread at most for `timeout`.
+    /// Waits until connecting succeeds or fails; on a thread for at most `timeout`.
     pub(super) fn poll_connected(
         &self,
         context: &mut Context<'_>,
@@ -157,7 +160,7 @@ impl Socket {
         })
     }
 
-    /// Sends the first bytes of a connection, for which there is always room.
+    /// Sends the first bytes of a connection, for which there is always room, without waiting.
     pub(super) fn greet(&mut self, bytes: &[u8]) -> io::Result<()> {
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
         match rustix::net::send(&self.descriptor, bytes, flags)? {
@@ -166,7 +169,8 @@ impl Socket {
         }
     }
 
-    /// Sets the time after which a wait on a thread returns [`Got::Silence`]; `None` for no limit.
+    /// Sets the length of a wait on a thread after which it returns [`Got::Silence`]; `None` for no
+    /// limit.
     pub(super) fn set_receive_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         if self.watched.is_none() {
             (self.receive_timeout, self.deadline) = (timeout, None);
@@ -176,7 +180,7 @@ impl Socket {
         Ok(())
     }
 
-    /// Sets the time at which all waits on a thread return [`Got::Silence`].
+    /// Sets the instant at which every wait on a thread returns [`Got::Silence`].
     pub(super) fn set_deadline(&mut self, deadline: Deadline) -> io::Result<()> {
         if self.watched.is_none() {
             rustix::io::ioctl_fionbio(&self.descriptor, false)?;
@@ -185,13 +189,14 @@ impl Socket {
         Ok(())
     }
 
-    /// Sets the time that connecting may take on a thread.
+    /// Sets the time limit for connecting to a Unix socket on a thread.
     pub(super) fn set_connect_timeout(&self, timeout: Duration) -> io::Result<()> {
         rustix::io::ioctl_fionbio(&self.descriptor, false)?;
         Ok(sockopt::set_socket_timeout(&self.descriptor, Timeout::Send, Some(timeout))?)
     }
 
-    /// Sends without waiting; on an event loop the task is woken when there is room for more.
+    /// Sends without waiting, and returns the number of bytes sent; 0 if there is no room. On an
+    /// event loop the task is then woken when there is room.
     #[inline]
     pub(super) fn send(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> io::Result<usize> {
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
@@ -218,7 +223,7 @@ impl Socket {
         }
     }
 
-    /// Receives bytes, after a wait.
+    /// Waits as `wait` says, and receives bytes into `room`.
     #[inline]
     pub(super) fn poll_receive(
         &mut self,
@@ -324,7 +329,7 @@ fn receive(
     }
 }
 
-/// Shuts a connection down from any thread, which wakes a reader.
+/// Shuts a connection down, from any thread; a wait for bytes on it then ends.
 pub(super) fn shut_down(descriptor: &OwnedFd) {
     // It may not be connected any more.
     let _ = rustix::net::shutdown(descriptor.as_fd(), Shutdown::Both);

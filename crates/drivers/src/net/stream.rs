@@ -14,16 +14,16 @@ use super::socket::{Got, Socket, Wait};
 use super::tls_client::Secured;
 use super::tls_mode::TlsMode;
 
-/// Properties of the connection that a sign-in must know.
+/// Properties of a connection that a sign-in must know.
 #[derive(Clone, Debug)]
 pub(crate) struct Channel {
-    /// TLS mode requested by the target.
+    /// TLS mode that the target's URL requests.
     pub(crate) tls_mode: TlsMode,
-    /// TLS is active on this connection.
+    /// Whether TLS has begun on this connection.
     pub(crate) is_tls: bool,
-    /// A Unix socket, on which nobody can eavesdrop.
+    /// Whether this is a Unix socket, on which nobody can eavesdrop.
     pub(crate) is_local: bool,
-    /// The server's certificate (DER), once TLS is active; for channel binding.
+    /// The server's certificate (DER), for channel binding; `None` without TLS.
     pub(crate) certificate: Option<Vec<u8>>,
 }
 
@@ -42,12 +42,13 @@ impl Stream {
         Stream { socket, tls: None, bytes_out: 0, bytes_in: 0 }
     }
 
-    /// Sets the time after which a wait on a thread returns [`Got::Silence`]; `None` for no limit.
+    /// Sets the length of a wait on a thread after which it returns [`Got::Silence`]; `None` for no
+    /// limit.
     pub(super) fn set_receive_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.socket.set_receive_timeout(timeout)
     }
 
-    /// Sets the time at which all waits on a thread return [`Got::Silence`].
+    /// Sets the instant at which every wait on a thread returns [`Got::Silence`].
     pub(super) fn set_deadline(&mut self, deadline: Deadline) -> io::Result<()> {
         self.socket.set_deadline(deadline)
     }
@@ -56,7 +57,7 @@ impl Stream {
         self.socket.measure_reply_lag(lags);
     }
 
-    /// Notes that a request was sent, and its reply is awaited.
+    /// Notes that a request was sent and its reply is awaited, for the reply lag.
     #[inline]
     pub(super) fn begin_reply(&mut self) {
         self.socket.begin_reply();
@@ -67,7 +68,7 @@ impl Stream {
         self.socket.end_reply();
     }
 
-    /// Starts TLS, of which no byte has come yet.
+    /// Starts TLS, whose handshake [`Stream::poll_handshake`] completes.
     pub(super) fn begin_tls(&mut self, secured: Secured) {
         self.tls = Some(secured);
     }
@@ -81,7 +82,8 @@ impl Stream {
         tls.poll_handshake(&mut self.socket, context, &mut self.bytes_out, &mut self.bytes_in)
     }
 
-    /// Sends without waiting; returns whether all is sent.
+    /// Sends `bytes` from `n_sent` on, as far as possible without waiting, and raises `n_sent`.
+    /// Returns whether all is sent.
     #[inline]
     pub(super) fn send(
         &mut self,
@@ -103,7 +105,8 @@ impl Stream {
         }
     }
 
-    /// Receives bytes into `input`, after a wait. The end of the connection is an error.
+    /// Waits as `wait` says, and receives bytes into `input`. The end of the connection is an
+    /// error.
     #[inline]
     pub(super) fn poll_receive(
         &mut self,

@@ -1,10 +1,10 @@
-//! Kernel timestamps of received data: `SO_TIMESTAMPING`. The example `reply_lag` includes this
-//! file. Not here: when to request and how to read them.
+//! Switches kernel timestamps of received data on and off (`SO_TIMESTAMPING`). The example
+//! `reply_lag` includes this file. Not here: when they are on, and reading them.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Sets the flags `SOF_TIMESTAMPING_*` of a socket.
+/// Sets the flags `SOF_TIMESTAMPING_*` of a socket; 0 switches timestamps off.
 #[allow(unsafe_code)]
 pub(crate) fn set_timestamping(socket: &impl AsFd, wanted: u32) -> io::Result<()> {
     // SAFETY: the kernel reads the four bytes of `wanted`, which lives through the call.

@@ -10,7 +10,7 @@ use super::address::Address;
 use super::tls_client::{Config, Secured, config};
 use super::tls_mode::TlsMode;
 
-/// A TLS mode with its configuration. Cheap to clone.
+/// TLS mode of a target with its configuration. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Tls {
     pub(crate) mode: TlsMode,
@@ -22,8 +22,9 @@ impl Tls {
         Tls { mode: TlsMode::Disable, config: None }
     }
 
-    /// Makes TLS in `mode`, trusting the authorities in the file `ca`, or the system's. Fails if
-    /// the file is invalid, or this build lacks TLS.
+    /// Makes the configuration for `mode`, which trusts the certificate authorities in the file
+    /// `ca`, or those of the system if it is `None`. Fails if the file is invalid, or `mode`
+    /// requires TLS and this build lacks it.
     pub(crate) fn new(mode: TlsMode, ca: Option<&Path>) -> Result<Tls, BadParameter> {
         if mode == TlsMode::Disable {
             return Ok(Tls::disabled());
@@ -33,7 +34,8 @@ impl Tls {
             .map_or_else(Tls::disabled, |config| Tls { mode, config: Some(config) }))
     }
 
-    /// Returns the mode for a connection to `address`: Unix sockets need no TLS unless requested.
+    /// Returns the TLS mode for a connection to `address`: the target's, except that `prefer` means
+    /// no TLS over Unix sockets.
     pub(crate) fn mode_for(&self, address: &Address) -> TlsMode {
         match (self.mode, address) {
             (TlsMode::Prefer, Address::Socket(_)) => TlsMode::Disable,
@@ -41,7 +43,7 @@ impl Tls {
         }
     }
 
-    /// Starts the client's side of TLS with the server at `address`.
+    /// Starts TLS, as its client, with the server at `address`. Fails if TLS is disabled.
     pub(super) fn begin(&self, address: &Address) -> Result<Secured, DbError> {
         match &self.config {
             Some(config) => config.begin(address.host()),

@@ -1,4 +1,4 @@
-//! TLS by `rustls`: trust, and transfer of records through a socket.
+//! TLS by `rustls`: verification of certificates, transfer of records, and errors in plain words.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -21,12 +21,12 @@ use super::broken::{db_error, ended, silent};
 use super::socket::{Got, Socket, Wait};
 use super::tls_mode::TlsMode;
 
-/// Configuration of trust. Cheap to clone.
+/// Configuration of TLS: versions, ciphers, and the certificates that are accepted. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Config(Arc<ClientConfig>);
 
-/// Returns the configuration for `mode`, trusting the authorities in the file `ca`, or the
-/// system's. `None` only in builds without TLS.
+/// Makes the configuration for `mode`, which trusts the certificate authorities in the file `ca`,
+/// or those of the system if it is `None`. The result is `None` only in builds without TLS.
 pub(super) fn config(mode: TlsMode, ca: Option<&Path>) -> Result<Option<Config>, BadParameter> {
     let provider = Arc::new(ring::default_provider());
     let verifier = verifier(mode, ca, &provider)?;
@@ -40,14 +40,14 @@ pub(super) fn config(mode: TlsMode, ca: Option<&Path>) -> Result<Option<Config>,
 }
 
 impl Config {
-    /// Starts the client's side of TLS with the server named `host`.
+    /// Starts TLS, as its client, with the server named `host`.
     pub(super) fn begin(&self, host: &str) -> Result<Secured, DbError> {
         let name = ServerName::try_from(host.to_owned()).map_err(|_| {
             let message = format!("'{host}' is not a valid host name for TLS");
             DbError::new(DbErrorKind::Denied, message)
         })?;
         let connection = ClientConnection::new(Arc::clone(&self.0), name);
-        connection.map(|it| Secured(Box::new(it))).map_err(|error| refused(&error))
+        connection.map(|tls| Secured(Box::new(tls))).map_err(|error| refused(&error))
     }
 }
 
@@ -79,7 +79,8 @@ impl Secured {
         }
     }
 
-    /// Sends without waiting; returns whether all is sent.
+    /// Sends `bytes` from `n_sent` on, as far as possible without waiting, and raises `n_sent`.
+    /// Returns whether all is sent.
     pub(super) fn send(
         &mut self,
         socket: &mut Socket,
@@ -100,7 +101,7 @@ impl Secured {
         }
     }
 
-    /// Receives bytes into `room`, after a wait.
+    /// Waits as `wait` says, and receives decrypted bytes into `room`.
     pub(super) fn poll_receive(
         &mut self,
         socket: &mut Socket,
@@ -125,7 +126,7 @@ impl Secured {
     }
 }
 
-/// Sends pending TLS records; returns whether all are sent.
+/// Sends pending TLS records, as far as possible without waiting. Returns whether all are sent.
 fn send_records(
     tls: &mut ClientConnection,
     socket: &mut Socket,
@@ -167,7 +168,7 @@ fn read_records(
     }
 }
 
-/// The socket as the writer of TLS records.
+/// A writer through which `rustls` sends TLS records on the socket.
 struct Out<'s, 'c, 'w> {
     socket: &'s mut Socket,
     context: &'c mut Context<'w>,
@@ -186,7 +187,7 @@ impl Write for Out<'_, '_, '_> {
     }
 }
 
-/// The socket as the reader of TLS records.
+/// A reader through which `rustls` receives TLS records from the socket.
 struct In<'s, 'c, 'w> {
     socket: &'s mut Socket,
     context: &'c mut Context<'w>,
@@ -208,7 +209,7 @@ impl Read for In<'_, '_, '_> {
     }
 }
 
-/// Converts an error of TLS, with advice.
+/// Converts an error of `rustls` to a database error with advice.
 fn refused(error: &Error) -> DbError {
     use rustls::AlertDescription as Alert;
     let advice = match error {
@@ -247,7 +248,7 @@ fn refused(error: &Error) -> DbError {
     DbError::new(kind, format!("TLS: {}{advice}", in_words(error)))
 }
 
-/// Describes an error of the library, which shows internal names for most.
+/// Describes an error of `rustls` in plain words, since the library shows internal names for most.
 fn in_words(error: &Error) -> String {
     match error {
         Error::InvalidCertificate(why) => {
@@ -290,7 +291,8 @@ fn of_certificate(why: &CertificateError) -> String {
     }
 }
 
-/// Converts an identifier to words: `BadEncoding` to `bad encoding`. Its content is dropped.
+/// Converts an identifier to words, such as `BadEncoding(..)` to `bad encoding`. Its content in
+/// parentheses is dropped.
 fn spaced(name: &str) -> String {
     let end = name.find(['(', '{', ' ']).unwrap_or(name.len());
     let mut words = String::new();
@@ -303,7 +305,8 @@ fn spaced(name: &str) -> String {
     words
 }
 
-/// Whether an authority's certificate is used by a server, for which the library has no variant.
+/// Whether the error is that a server uses an authority's certificate, for which `rustls` has no
+/// variant.
 fn is_of_an_authority(error: &CertificateError) -> bool {
     match error {
         CertificateError::Other(why) => why.0.to_string().contains("CaUsedAsEndEntity"),
@@ -311,7 +314,7 @@ fn is_of_an_authority(error: &CertificateError) -> bool {
     }
 }
 
-/// Whether the two sides have no TLS version in common.
+/// Whether the error is that client and server have no TLS version in common.
 fn is_too_old(error: &Error) -> bool {
     use rustls::AlertDescription::ProtocolVersion;
     use rustls::PeerIncompatible as No;
@@ -323,7 +326,8 @@ fn is_too_old(error: &Error) -> bool {
     )
 }
 
-/// Whether the two sides have a version, but no cipher, curve or signature in common.
+/// Whether the error is that client and server have a TLS version, but no cipher, curve or
+/// signature in common.
 fn has_no_cipher(error: &Error) -> bool {
     use rustls::AlertDescription::{HandshakeFailure, InsufficientSecurity};
     let is_alert = matches!(error, Error::AlertReceived(HandshakeFailure | InsufficientSecurity));
@@ -349,7 +353,7 @@ fn verifier(
     })
 }
 
-/// Limit on the file of authorities; those of a system have a quarter of a megabyte.
+/// Longest file of certificate authorities, in bytes; that of a system has a quarter of a megabyte.
 const CA_BYTES_MAX: u64 = 16 << 20;
 
 fn roots(ca: Option<&Path>) -> Result<RootCertStore, BadParameter> {
@@ -378,12 +382,13 @@ fn roots(ca: Option<&Path>) -> Result<RootCertStore, BadParameter> {
     Ok(roots)
 }
 
-/// Verifies less of a certificate than a browser does, like `require` and `verify-ca` elsewhere.
+/// Verifier of certificates for all modes but `verify-full`, which checks less than a browser does.
 #[derive(Debug)]
 struct Lenient {
-    /// Trusted authorities, whatever name a certificate has. `None` trusts any server: this hides
-    /// the traffic from eavesdroppers, but does not verify the server; the certificate is not
-    /// parsed, since servers generate old ones (X.509 version 1) that would be rejected.
+    /// Verifier of the certificate's authority, whatever host it names (`verify-ca`). `None`
+    /// accepts any server (`prefer`, `require`): traffic is hidden from eavesdroppers, but the
+    /// server's identity is not verified. Certificates are then not parsed, since servers generate
+    /// old ones (X.509 version 1) that would be rejected.
     trusted: Option<Arc<WebPkiServerVerifier>>,
     schemes: Vec<SignatureScheme>,
 }

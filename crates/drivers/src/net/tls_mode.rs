@@ -1,4 +1,4 @@
-//! TLS modes, as users choose them. Not here: TLS itself (tls).
+//! TLS modes that users choose with the option `tls`. Not here: TLS itself (tls_client).
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use std::fmt;
 pub(crate) enum TlsMode {
     /// Never uses TLS, even if offered.
     Disable,
-    /// Uses TLS if the server supports it, with any certificate. Not over Unix sockets.
+    /// Uses TLS if the server supports it, with any certificate, but not over Unix sockets.
     Prefer,
     /// Requires TLS, with any certificate.
     Require,
@@ -17,11 +17,11 @@ pub(crate) enum TlsMode {
 }
 
 impl TlsMode {
-    /// All names, as users write them.
+    /// Names of all modes, as users write them, in the order of the variants.
     pub(crate) const NAMES: &'static [&'static str] =
         &["disable", "prefer", "require", "verify-ca", "verify-full"];
 
-    /// Returns the mode with this name.
+    /// Returns the mode with this name; `None` if there is none.
     pub(crate) fn by_name(name: &str) -> Option<TlsMode> {
         Some(match name {
             "disable" => TlsMode::Disable,

@@ -1,4 +1,4 @@
-//! Building and administration of PostgreSQL.
+//! SQL for building data in PostgreSQL, and for its settings.
 
 use model::{Administration, ClientLoad, FileFormat, FlatFile, SettingsBySql, Table};
 
@@ -69,8 +69,9 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     ..Administration::PLAIN
 };
 
-/// Sets the sequence behind loaded numbers, and vacuums. Without VACUUM the first readers would
-/// write the rows' hint bits, and autovacuum would run during a load.
+/// Returns the statements that follow the load of a table: one that moves the sequence of a serial
+/// column behind the loaded numbers, and VACUUM ANALYZE. Without VACUUM the first readers would
+/// write the rows' hint bits, and autovacuum would run during a run's load.
 fn after_load(table: &Table) -> Vec<String> {
     let name = &table.name;
     let serial = table.columns.iter().find(|column| column.of.is_serial());
@@ -86,7 +87,7 @@ fn after_load(table: &Table) -> Vec<String> {
     moved.into_iter().chain([format!("VACUUM ANALYZE {name}")]).collect()
 }
 
-/// Modes in which an acknowledged commit may be lost, and why.
+/// Settings with which an acknowledged commit may be lost, and the failure that loses it.
 const RISKY: &[RiskyMode] = &[
     ("fsync", "off", "a loss of power may lose commits and damage the data"),
     ("full_page_writes", "off", "a loss of power may damage the data"),
@@ -102,10 +103,10 @@ fn load_file(file: &FlatFile) -> String {
     format!("\\copy {table} ({columns}) FROM '{path}'{options}")
 }
 
-/// Returns the query for a setting, its value from `ALTER SYSTEM`, and why it cannot be set that
-/// way.
+/// Returns the query for a setting: its name, its value, its value from `ALTER SYSTEM`, and the
+/// reason why it cannot be set that way.
 ///
-/// Lists of names are stored with each name in quotes, which no single text can express.
+/// A list of names cannot: it is stored with each name in quotes, which no single text can express.
 fn look_at_setting(name: &str) -> String {
     format!(
         "SELECT s.name, current_setting(s.name), \

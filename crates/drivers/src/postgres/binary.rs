@@ -1,4 +1,4 @@
-//! Values in PostgreSQL's binary format, by type: the hot path.
+//! Encodes and decodes values in PostgreSQL's binary format, which is the hot path.
 
 use std::str;
 
@@ -7,10 +7,10 @@ use model::{ColumnType, Value};
 use super::numeric;
 use super::types::{EPOCH_DAYS, EPOCH_US, Type};
 
-/// Decodes a value from the server; one that is not in the format of its type stays bytes.
+/// Decodes a value from the server. If it is not in the format of its type, it stays bytes.
 #[inline]
-pub(super) fn read(of: Type, bytes: &[u8]) -> Value<'_> {
-    let read = match of {
+pub(super) fn read(kind: Type, bytes: &[u8]) -> Value<'_> {
+    let read = match kind {
         Type::Int4 => fixed(bytes).map(|four| Value::Int(i64::from(i32::from_be_bytes(four)))),
         Type::Int8 => fixed(bytes).map(|eight| Value::Int(i64::from_be_bytes(eight))),
         Type::Int2 => fixed(bytes).map(|two| Value::Int(i64::from(i16::from_be_bytes(two)))),
@@ -48,11 +48,11 @@ fn read_timestamp(us: i64) -> Value<'static> {
     }
 }
 
-/// Writes a value with its length, in the format of `of`. False (and nothing written) if the types
-/// do not match: it is then sent as text, and the server decides.
+/// Appends a value with its length, in the format of the type `kind`. Returns false, and appends
+/// nothing, if that type cannot hold the value; it is then sent as text, and the server decides.
 #[inline]
-pub(super) fn put(out: &mut Vec<u8>, of: Type, value: &Value<'_>) -> bool {
-    match (of, *value) {
+pub(super) fn put(out: &mut Vec<u8>, kind: Type, value: &Value<'_>) -> bool {
+    match (kind, *value) {
         (_, Value::Null) => out.extend_from_slice(&(-1i32).to_be_bytes()),
         (Type::Int4, Value::Int(value)) => match i32::try_from(value) {
             Ok(value) => put_fixed(out, value.to_be_bytes()),
@@ -86,22 +86,23 @@ pub(super) fn put(out: &mut Vec<u8>, of: Type, value: &Value<'_>) -> bool {
     true
 }
 
-/// Writes a value for a column of a bulk load, which has no text format to fall back on.
-pub(super) fn put_column(out: &mut Vec<u8>, of: ColumnType, value: &Value<'_>) -> bool {
-    match (of, *value) {
+/// Appends a value for a column of a bulk load; false if the column cannot hold it. It also
+/// converts numbers for floats, since a bulk load has no text format to fall back on.
+pub(super) fn put_column(out: &mut Vec<u8>, column_type: ColumnType, value: &Value<'_>) -> bool {
+    match (column_type, *value) {
         (ColumnType::Double, Value::Int(value)) => put_fixed(out, (value as f64).to_be_bytes()),
         (ColumnType::Double, Value::Decimal { unscaled, scale }) => {
             let value = unscaled as f64 / 10f64.powi(i32::from(scale));
             put_fixed(out, value.to_be_bytes());
         }
-        _ => return put(out, type_of(of), value),
+        _ => return put(out, type_of(column_type), value),
     }
     true
 }
 
-/// Returns the type that the dialect gives to a column.
-fn type_of(of: ColumnType) -> Type {
-    match of {
+/// Returns PostgreSQL's type of a column, as our CREATE TABLE declares it.
+fn type_of(column_type: ColumnType) -> Type {
+    match column_type {
         ColumnType::SmallInt => Type::Int2,
         ColumnType::Int | ColumnType::Serial => Type::Int4,
         ColumnType::BigInt | ColumnType::BigSerial => Type::Int8,
@@ -119,7 +120,7 @@ fn put_fixed<const N: usize>(out: &mut Vec<u8>, bytes: [u8; N]) {
     out.extend_from_slice(&bytes);
 }
 
-/// Writes bytes with their length; false if they exceed any message.
+/// Appends bytes with their length; false if they are longer than a message can be.
 #[inline]
 fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) -> bool {
     let Ok(n_bytes) = i32::try_from(bytes.len()) else { return false };
@@ -142,11 +143,11 @@ mod tests {
 
     #[test]
     fn values_come_back_as_they_went() {
-        let check = |of: Type, value: Value<'_>| {
+        let check = |kind: Type, value: Value<'_>| {
             let mut out = Vec::new();
-            assert!(put(&mut out, of, &value));
+            assert!(put(&mut out, kind, &value));
             assert_eq!(out[..4], (out.len() as u32 - 4).to_be_bytes());
-            assert_eq!(read(of, &out[4..]), value, "{of:?}");
+            assert_eq!(read(kind, &out[4..]), value, "{kind:?}");
         };
         for value in [i64::MIN, -1, 0, i64::MAX] {
             check(Type::Int8, Value::Int(value));

@@ -1,4 +1,5 @@
-//! Contents of completion messages: the transaction status, and the number of changed rows.
+//! Parses the messages that complete a statement or a request: the number of changed rows, and the
+//! transaction status.
 //!
 //! Not here: framing (messages), and the order of messages (protocol, load).
 
@@ -6,10 +7,10 @@ use model::DbError;
 
 use super::db_errors::garbled;
 
-/// Transaction status: idle (`I`), in a transaction (`T`), or in a failed one (`E`).
+/// Transaction status of a session: idle (`I`), in a transaction (`T`), or in a failed one (`E`).
 pub(super) type Status = u8;
 
-/// Parses the body of a ReadyForQuery.
+/// Parses the body of a ReadyForQuery message.
 pub(super) fn read_status(body: &[u8]) -> Result<Status, DbError> {
     match body {
         [status @ (b'I' | b'T' | b'E')] => Ok(*status),
@@ -17,8 +18,9 @@ pub(super) fn read_status(body: &[u8]) -> Result<Status, DbError> {
     }
 }
 
-/// Returns the number of rows that a completed statement changed: the last word of `INSERT 0 5`,
-/// `UPDATE 3`, `DELETE 2`, `MERGE 4`, `COPY 9`; 0 for a `SELECT 7`.
+/// Returns the number of rows that a completed statement changed, from its CommandComplete message:
+/// the last word of `INSERT 0 5`, `UPDATE 3`, `DELETE 2`, `MERGE 4` or `COPY 9`, but 0 for `SELECT
+/// 7`.
 #[inline]
 pub(super) fn n_affected(body: &[u8]) -> u64 {
     if !matches!(body.first(), Some(b'I' | b'U' | b'D' | b'M' | b'C')) {

@@ -1,4 +1,5 @@
-//! Settings in force, as the server reports them.
+//! Facts of an opened PostgreSQL database: product, version, settings in force and TLS, as the
+//! server reports them.
 
 use std::sync::Arc;
 
@@ -46,7 +47,7 @@ const SETTINGS: &[&str] = &[
     "TimeZone",
 ];
 
-/// Reads the facts of a server in a separate session.
+/// Connects to an opened database and reads its facts.
 pub(super) fn facts(server: &Arc<Server>) -> Result<Vec<Fact>, DbError> {
     let mut session = NetSession::connect_admin(server)?;
     let mut ask = |sql: &str, visit: Visit<'_>| session.ask_here(sql, visit);

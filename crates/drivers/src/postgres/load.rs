@@ -1,7 +1,7 @@
-//! Bulk load: `COPY ... FROM STDIN` in binary format. Rows are pulled in chunks.
+//! Bulk load by `COPY ... FROM STDIN` in binary format, with rows pulled from a source in chunks.
 //!
-//! Column types are those of our own CREATE TABLE; the server rejects a table with other types,
-//! since it cannot convert binary values.
+//! Columns must have the types of our own CREATE TABLE; the server rejects a table with other
+//! types, since it cannot convert binary values.
 
 use std::borrow::Cow;
 
@@ -14,9 +14,9 @@ use super::db_errors::{garbled, read_error};
 use super::messages::{self, Message, is_aside, put_query};
 use crate::net::{FLIGHT_BYTES, Step};
 
-/// Output after which the source is asked again.
+/// Number of bytes of output from which a chunk of rows is sent before more rows are pulled.
 const CHUNK_BYTES: usize = FLIGHT_BYTES;
-/// Signature, flags and the length of an empty extension.
+/// Head of the data: signature, flags, and the length of an empty extension.
 const HEAD: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 /// End marker in place of a row's number of columns.
 const END: &[u8] = &[0xff, 0xff];
@@ -29,7 +29,7 @@ pub(super) struct Load {
     db_error: Option<DbError>,
 }
 
-/// The result of a load.
+/// Result of a load, and the transaction status after it.
 pub(super) struct Loaded {
     pub(super) status: Status,
     pub(super) result: Result<Reply, DbError>,
@@ -39,7 +39,7 @@ pub(super) struct Loaded {
 enum Stage {
     /// The server has not accepted the COPY yet.
     Asked,
-    /// Rows are being sent; the head precedes the first.
+    /// Rows are being sent. The head of the data precedes the first chunk (`has_begun` is false).
     Sending { has_begun: bool },
     /// Everything is sent, or the load has failed.
     Ended,
@@ -60,7 +60,8 @@ impl Load {
         })
     }
 
-    /// Continues with the received bytes.
+    /// Continues a load with the received bytes, adds the number of parsed ones to `n_read`, and
+    /// writes the next chunk of rows when the last one is sent.
     pub(super) fn advance(
         &mut self,
         bytes: &[u8],
@@ -165,10 +166,11 @@ fn put_row(out: &mut Vec<u8>, columns: &[ColumnType], row: &[Value<'_>]) -> Resu
         return Err(format!("a row has {} values for {} columns", row.len(), columns.len()));
     }
     out.extend_from_slice(&(row.len() as u16).to_be_bytes());
-    for (index, (value, of)) in row.iter().zip(columns).enumerate() {
-        if !binary::put_column(out, *of, value) {
+    for (index, (value, column_type)) in row.iter().zip(columns).enumerate() {
+        if !binary::put_column(out, *column_type, value) {
             let what = value.type_name();
-            return Err(format!("column {} is {of:?}, which cannot take {what}", index + 1));
+            let column = index + 1;
+            return Err(format!("column {column} is {column_type:?}, which cannot take {what}"));
         }
     }
     Ok(())

@@ -1,7 +1,8 @@
-//! Messages of the protocol (version 3.0) that every conversation needs.
+//! Frames of PostgreSQL's messages (protocol 3.0), and the messages that prepare and run
+//! statements.
 //!
-//! Messages per statement are written here, byte by byte; those that occur once come from
-//! `postgres-protocol`. Not here: their handling.
+//! Messages that occur with each statement are written here, byte by byte; those that occur once
+//! come from `postgres-protocol`. Not here: the handling of messages.
 
 use std::io;
 
@@ -11,12 +12,13 @@ use postgres_protocol::message::backend::Header;
 
 use super::db_errors::garbled;
 
-/// Limit on a row, equal to the server's own of 1 GiB.
+/// Longest message with a row that is accepted, in bytes: the server's own limit of 1 GiB.
 pub(super) const ROW_BYTES_MAX: usize = 1 << 30;
-/// Limit on other messages, which are short, but an error may quote a statement.
+/// Longest message without a row that is accepted, in bytes. Most are short, but an error may quote
+/// a statement.
 const MESSAGE_BYTES_MAX: usize = 16 << 20;
 
-/// Executes the unnamed portal to its end.
+/// Message that executes the unnamed portal to its end.
 pub(super) const EXECUTE: &[u8] = b"E\0\0\0\x09\0\0\0\0\0";
 pub(super) const SYNC: &[u8] = b"S\0\0\0\x04";
 
@@ -28,14 +30,14 @@ pub(super) struct Message<'b> {
 }
 
 impl<'b> Message<'b> {
-    /// Returns what follows tag and length.
+    /// Returns the content of the message, which follows tag and length.
     #[inline]
     pub(super) fn body(&self) -> &'b [u8] {
         &self.whole[5..]
     }
 
-    /// Returns the message at the start of `bytes`, once it is complete. Fails if it is malformed
-    /// or too long.
+    /// Returns the message at the start of `bytes`; `None` if it is incomplete. Fails if it is
+    /// malformed or too long.
     #[inline]
     pub(super) fn first(bytes: &'b [u8]) -> Result<Option<Message<'b>>, DbError> {
         let header = match Header::parse(bytes) {
@@ -52,14 +54,14 @@ impl<'b> Message<'b> {
     }
 }
 
-/// Whether a message is asynchronous and ignored: notices, notifications and changed settings.
+/// Whether a message is asynchronous and ignored: a notice, a notification, or a changed setting.
 #[inline]
 pub(super) fn is_aside(tag: u8) -> bool {
     matches!(tag, b'N' | b'A' | b'S')
 }
 
-/// Writes a simple query; `write` writes its text. Fails, with nothing written, if it cannot be
-/// sent.
+/// Appends a simple query, whose text `write` appends. Fails, and appends nothing, if the text
+/// contains a zero byte or is too long.
 #[inline]
 pub(super) fn put_query(
     out: &mut Vec<u8>,
@@ -77,8 +79,9 @@ pub(super) fn put_query(
     Err(bad_statement())
 }
 
-/// Writes messages that prepare `sql` as `name` again and describe it: a statement left by an
-/// earlier attempt is closed, which is allowed if there is none. Without parameter types.
+/// Appends messages that prepare `sql` as `name`, without parameter types, and describe it. A
+/// statement of that name is closed first, since an earlier attempt may have left one; closing is
+/// allowed if there is none.
 pub(super) fn put_prepare(out: &mut Vec<u8>, name: &str, sql: &str) -> Result<(), DbError> {
     let start = out.len();
     if !name.is_empty() {
@@ -99,7 +102,7 @@ pub(super) fn put_prepare(out: &mut Vec<u8>, name: &str, sql: &str) -> Result<()
     Ok(())
 }
 
-/// Writes a message to close (`C`) or describe (`D`) a prepared statement.
+/// Appends a message that closes (`C`) or describes (`D`) a prepared statement.
 fn put_named(out: &mut Vec<u8>, tag: u8, name: &str) {
     let start = out.len();
     out.extend_from_slice(&[tag, 0, 0, 0, 0, b'S']);
@@ -114,7 +117,8 @@ fn bad_statement() -> DbError {
     DbError::new(DbErrorKind::Unsupported, message)
 }
 
-/// Writes the length of the complete message that begins at `start`; false if it is too long.
+/// Writes the length of a message, which reaches from `start` to the end of `out`, into it; false
+/// if it is too long.
 #[inline]
 pub(super) fn close(out: &mut [u8], start: usize) -> bool {
     let Ok(n_bytes) = i32::try_from(out.len() - start - 1) else { return false };
@@ -122,7 +126,8 @@ pub(super) fn close(out: &mut [u8], start: usize) -> bool {
     true
 }
 
-/// Writes a message by `postgres-protocol`.
+/// Appends a message that a function of `postgres-protocol` writes. Fails if the protocol cannot
+/// express it.
 pub(super) fn put(
     out: &mut Vec<u8>,
     write: impl FnOnce(&mut BytesMut) -> io::Result<()>,

@@ -1,8 +1,8 @@
-//! PostgreSQL, with our own thin client: protocol 3.0, prepared statements in binary, one write and
-//! one read per round trip.
+//! PostgreSQL, with a thin client of our own: protocol 3.0, prepared statements in binary format,
+//! one write and one read per round trip.
 //!
-//! Types, messages that occur once and MD5 come from `postgres-protocol`; sockets and TLS are in
-//! net. `CHAR(n)` is returned as the server sends it, padded with blanks.
+//! Messages that occur once and MD5 come from `postgres-protocol`; sockets and TLS are in net.
+//! `CHAR(n)` is returned as the server sends it, padded with blanks.
 
 mod administration;
 mod binary;
@@ -109,7 +109,7 @@ static PARAMETERS: &[Parameter] = &[
     ),
 ];
 
-/// The way in which statements are sent.
+/// The way in which statements are sent, as chosen by the option `statements`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     /// Prepared once per connection, with a name.
@@ -138,7 +138,7 @@ impl Way {
     }
 }
 
-/// One or several servers, with the account there.
+/// A target: one or several servers, with the account there.
 struct Server {
     connector: Connector,
     packet_bytes_max: usize,
@@ -209,8 +209,9 @@ impl net::Server for Server {
     }
 }
 
-/// Terminates abandoned sessions, and removes their `keys`. A server does not check whether its
-/// client still waits, and a cancel that arrives before the statement is read is lost.
+/// Terminates cancelled sessions by SQL, and removes from `keys` those that the server knows. A
+/// cancel request is not enough, since it is lost if it arrives before the statement, and a server
+/// does not check whether its client still waits.
 fn terminate(
     server: &Arc<Server>,
     place: usize,
@@ -237,10 +238,10 @@ fn open(target: &Target, opening: Opening) -> Opened {
     net::open(server(target), opening, || make_database(target))
 }
 
-/// Databases that exist on every server unless removed, to connect to while creating another.
+/// Databases to connect to while creating another. They exist on every server unless removed.
 const ALWAYS_THERE: [&str; 2] = ["postgres", "template1"];
 
-/// Creates the target's database. If another client is faster, that is fine.
+/// Creates the target's database, unless another client does so at the same time.
 fn make_database(target: &Target) -> Result<(), DbError> {
     let decided = |target: &Target| server(target).expect("it was decided before");
     let name = decided(target).account.database.replace('"', "\"\"");
@@ -290,8 +291,9 @@ fn server(target: &Target) -> Result<Server, BadParameter> {
     Ok(Server { connector, packet_bytes_max, account: Arc::new(account) })
 }
 
-/// Returns the Unix socket of a target: in `directory`, or in a host written as a path
-/// (`postgres://user@%2Fvar%2Frun%2Fpostgresql/database`). Either may be the socket itself.
+/// Returns the path of a target's Unix socket: in `directory`, or in a host written as a path
+/// (`postgres://user@%2Fvar%2Frun%2Fpostgresql/database`). Either may be the socket itself. `None`
+/// if the target is reached over TCP.
 fn socket(target: &Target, directory: &str) -> Option<PathBuf> {
     let host = target.hosts.first();
     let port = host.and_then(|host| host.port).unwrap_or(PORT);
@@ -311,7 +313,7 @@ fn socket(target: &Target, directory: &str) -> Option<PathBuf> {
 #[cfg(any(test, feature = "fuzzing"))]
 const FUZZ_WAYS: [Way; 3] = [Way::Named, Way::Unnamed, Way::Simple];
 
-/// Starts a sign-in, for fuzzing.
+/// Makes a sign-in that has sent nothing yet, for fuzzing.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn fuzz_sign_in(way: usize, statements: Arc<[Statement]>) -> impl net::SignIn {
     let target = Target::parse("postgres://fuzz:secret@nowhere/db?tls=disable").expect("a URL");
@@ -327,7 +329,7 @@ pub(crate) fn fuzz_protocol(way: usize, statements: Arc<[Statement]>) -> impl ne
     protocol::Postgres::new(FUZZ_WAYS[way], statements, CancelKey::Secret(1, 2), b'I')
 }
 
-/// Returns recorded bytes of a server, for fuzzing.
+/// Returns bytes that a server once sent, for fuzzing.
 #[cfg(test)]
 pub(crate) fn fuzz_recorded() -> Vec<u8> {
     let digits_of = |line: &'static str| line.split_once(' ').map_or("", |(_, hex)| hex).as_bytes();

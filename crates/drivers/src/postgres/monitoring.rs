@@ -1,9 +1,9 @@
-//! Counters of PostgreSQL (its cumulative statistics system), and those read by default.
+//! Counters, session states and summaries of PostgreSQL, from its cumulative statistics system.
 //!
 //! A row of a view is returned as names and values, whatever columns a version has; a missing view
-//! is an error of its query only. Sessions report their counts once per second at most, so a single
-//! second may contain more or less than its own. Names: `database_xact_commit` is `xact_commit` of
-//! `pg_stat_database` for the target's database.
+//! is an error of its query only. Sessions report their counts at most once per second, so a second
+//! may contain more or less than its own. The name of a counter is that of the view and the column:
+//! `database_xact_commit` is `xact_commit` of `pg_stat_database` for the target's database.
 
 use model::{
     CommitCounter, ConnectionCounter, Counter, Counters, Monitoring, Reading, SessionSampling,
@@ -44,8 +44,8 @@ pub(super) const MONITORING: Monitoring = Monitoring {
         END IF; END $$",
 };
 
-/// Query for the states of sessions; a wait for a row is reported with its table. The locks are
-/// searched only while some session waits for one.
+/// Query for the states of the database's sessions and the number in each. A wait for a row's lock
+/// is reported with its table; locks are searched only while a session waits for one.
 const STATES: &str = "WITH a AS MATERIALIZED (SELECT pid, state, wait_event_type AS type, \
     wait_event AS event FROM pg_stat_activity WHERE datname = current_database() \
     AND pid <> pg_backend_pid() AND coalesce(backend_type, 'client backend') = 'client backend'), \
@@ -64,7 +64,8 @@ const fn column(name: &'static str, unit: &'static str, scale: f64) -> SummaryCo
     SummaryColumn { name, unit, scale }
 }
 
-/// Statements about the server itself come from dbdyno, and are excluded.
+/// Queries for what the server itself sums up about statements and tables. Statements about the
+/// server come from dbdyno, and are excluded.
 const SUMMARIES: &[SummaryQuery] = &[
     SummaryQuery {
         of: SummaryOf::Statements,
@@ -179,7 +180,8 @@ const CHOSEN: &[Counter] = &[
     level("waits_timeout", "Active sessions waiting for a timeout."),
 ];
 
-/// Names and values of a row; the reader skips values that are not numbers.
+/// Query for the counters of the target's database, by name and value. The caller skips values that
+/// are not numbers.
 const OF_DATABASE: &str = "SELECT 'database_' || e.key, e.value FROM pg_stat_database AS s, \
     LATERAL jsonb_each_text(to_jsonb(s) - 'datid' - 'datname') AS e \
     WHERE s.datname = current_database()";
@@ -189,11 +191,12 @@ const OF_WRITER: &str = "SELECT 'bgwriter_' || e.key, e.value FROM pg_stat_bgwri
     LATERAL jsonb_each_text(to_jsonb(s)) AS e";
 const OF_CHECKPOINTER: &str = "SELECT 'checkpointer_' || e.key, e.value \
     FROM pg_stat_checkpointer AS s, LATERAL jsonb_each_text(to_jsonb(s)) AS e";
-/// Summed over all kinds of processes and objects.
+/// Query for counters of I/O, summed over all kinds of processes and objects.
 const OF_IO: &str = "SELECT 'io_' || e.key, sum(e.value::numeric)::text FROM pg_stat_io AS s, \
     LATERAL jsonb_each_text(to_jsonb(s) - 'op_bytes') AS e \
     WHERE e.value ~ '^[0-9]+([.][0-9]+)?$' GROUP BY e.key";
-/// Sessions that we may not inspect have no state, and are not counted.
+/// Query for the numbers of sessions by state and by kind of wait. Sessions that this user may not
+/// inspect have no state, and are not counted.
 const OF_SESSIONS: &str = "SELECT v.name, v.count::text FROM (SELECT \
     count(*) FILTER (WHERE state = 'active') AS active, \
     count(*) FILTER (WHERE state = 'idle') AS idle, \
@@ -210,7 +213,7 @@ const OF_SESSIONS: &str = "SELECT v.name, v.count::text FROM (SELECT \
     ('waits_io', s.io), ('waits_client', s.client), ('waits_ipc', s.ipc), \
     ('waits_timeout', s.timeout)) AS v(name, count)";
 
-/// Both forms return few rows; with names, each query filters them.
+/// Returns a query for each view, with the counters `names`, or with all if there are none.
 fn ask(names: &[&str]) -> Vec<String> {
     let all = [OF_DATABASE, OF_WAL, OF_WRITER, OF_CHECKPOINTER, OF_IO, OF_SESSIONS];
     if names.is_empty() {

@@ -1,8 +1,9 @@
-//! The protocol of a signed-in connection: requests to messages, messages to replies.
+//! PostgreSQL's protocol on a signed-in connection: converts requests to messages, and messages to
+//! replies.
 //!
-//! A prepared statement is Bind, Execute and Sync in one write. A batch is one flight that ends in
-//! one Sync, so that outside of a transaction it forms one by itself. Not here: bulk loads (load),
-//! and the start of a connection (sign_in).
+//! A call of a prepared statement is Bind, Execute and Sync in one write. A batch is sent at once
+//! and ends in one Sync, so that outside of a transaction it is one by itself. Not here: bulk loads
+//! (load), and the start of a connection (sign_in).
 
 use std::sync::Arc;
 
@@ -27,32 +28,33 @@ pub(super) struct Postgres {
     status: Status,
     cancel_key: CancelKey,
     exchange: Exchange,
-    /// Calls of the current request; reused.
+    /// Calls of the current request, in their order.
     flight: Vec<Flown>,
     /// Index of the call that the server is answering.
     at: usize,
-    /// Columns of the current result set, unless it is a prepared statement's.
+    /// Columns of the current result set of a statement sent as text.
     columns: Vec<Column>,
-    /// A result set is open, unless it is a prepared statement's.
+    /// Whether a result set of a statement sent as text has begun and not ended.
     is_open: bool,
     fields: Fields,
     n_sets: usize,
     reply: Reply,
     db_error: Option<DbError>,
-    /// Error of the row visitor. The server does not know it, and continues.
+    /// Error of the visitor of rows, which the server does not know, so that it continues.
     unread: Option<DbError>,
     load: Option<Load>,
     is_committing: bool,
-    /// A part of the current request may commit by itself.
+    /// Whether a part of the current request may commit by itself.
     commits_within: bool,
     traffic: Traffic,
 }
 
-/// A call in flight.
+/// A call of the current request.
 #[derive(Clone, Copy)]
 struct Flown {
+    /// Index of its statement.
     index: usize,
-    /// True if the call also prepares its statement, which is prepared again if the call fails.
+    /// Whether the call also prepares its statement, which is prepared again if the call fails.
     asks: bool,
 }
 
@@ -60,7 +62,7 @@ struct Flown {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Exchange {
     Nothing,
-    /// Prepared statements, in binary.
+    /// Prepared statements, whose rows are in binary format.
     Calls,
     /// Statements sent as text.
     Text,
@@ -176,7 +178,7 @@ impl Postgres {
         Ok(())
     }
 
-    /// Marks statements whose preparation did not complete.
+    /// Notes for all unanswered calls that also prepare their statement that it is not prepared.
     #[cold]
     fn ground(&mut self) {
         for flown in &self.flight[self.at.min(self.flight.len())..] {
@@ -197,7 +199,7 @@ impl Postgres {
         Ok(())
     }
 
-    /// Handles one message; returns the reply if it was the last one.
+    /// Handles one message of the server. Returns the result of the request if it was the last one.
     #[inline]
     fn take(
         &mut self,
@@ -250,7 +252,7 @@ impl Postgres {
         Ok(())
     }
 
-    /// Returns the statement that the server is answering.
+    /// Returns the index of the statement that the server is answering. Fails if all are answered.
     #[inline]
     fn current(&self) -> Result<usize, DbError> {
         let flown = self.flight.get(self.at);
@@ -346,8 +348,8 @@ impl Postgres {
         Ok(result)
     }
 
-    /// Returns the smallest number of replies: a text may contain fewer statements than calls, but
-    /// at least one.
+    /// Returns the smallest number of replies that a complete answer has. Calls sent as text may
+    /// contain fewer statements than calls, but at least one.
     #[inline]
     fn n_answers_least(&self) -> usize {
         if self.exchange == Exchange::Calls { self.flight.len() } else { 1 }
@@ -473,7 +475,7 @@ impl Protocol for Postgres {
     }
 }
 
-/// Returns the process ID of the connection; a pooler draws one.
+/// Returns the server's process ID in a cancel key; a pooler draws one at random.
 fn process_of(cancel_key: &CancelKey) -> i32 {
     match cancel_key {
         CancelKey::Secret(process, _) => *process,

@@ -1,4 +1,4 @@
-//! A DataRow, read in place. Nothing is copied or allocated per row.
+//! Reads a DataRow message in place. Nothing is copied or allocated per row.
 
 use model::{Row, Value};
 
@@ -10,26 +10,26 @@ use super::{binary, text};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Column {
     pub(super) name: String,
-    pub(super) of: Type,
+    pub(super) kind: Type,
 }
 
-/// The format of the server's values.
+/// The format of the values in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Text,
     Binary,
 }
 
-/// Position of a value; a null has a negative length.
+/// Position of a value in a row's message. A null has a negative length.
 #[derive(Clone, Copy, Debug)]
 struct Field {
     start: u32,
     n_bytes: i32,
-    /// The value is among the decoded bytes.
+    /// Whether the value is in `Fields::unhexed`, and not in the message.
     is_unhexed: bool,
 }
 
-/// Positions of a row's values; reused for each row.
+/// Positions of a row's values. The memory is reused for each row.
 #[derive(Default)]
 pub(super) struct Fields {
     fields: Vec<Field>,
@@ -37,7 +37,8 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// Locates the values of a row of `columns` in the body of its message.
+    /// Locates the values of a row in the body of its message. Fails if the row does not match
+    /// `columns`.
     #[inline]
     pub(super) fn find(
         &mut self,
@@ -73,11 +74,11 @@ impl Fields {
         Ok(())
     }
 
-    /// Decodes bytes that come as text in hexadecimal.
+    /// Decodes values of the type `bytea`, which come encoded in text format.
     fn unhex(&mut self, body: &[u8], columns: &[Column]) {
         self.unhexed.clear();
         for (field, column) in self.fields.iter_mut().zip(columns) {
-            if column.of != Type::Bytes || field.n_bytes < 0 {
+            if column.kind != Type::Bytes || field.n_bytes < 0 {
                 continue;
             }
             let written = &body[field.start as usize..][..field.n_bytes as usize];
@@ -90,7 +91,7 @@ impl Fields {
     }
 }
 
-/// A row with located values.
+/// A row whose values are located in its message.
 pub(super) struct DataRow<'r> {
     pub(super) body: &'r [u8],
     pub(super) fields: &'r Fields,
@@ -111,7 +112,7 @@ impl Row for DataRow<'_> {
         };
         let from = if field.is_unhexed { &self.fields.unhexed } else { self.body };
         let bytes = &from[field.start as usize..][..field.n_bytes as usize];
-        let kind = self.columns[column].of;
+        let kind = self.columns[column].kind;
         match self.format {
             Format::Binary => binary::read(kind, bytes),
             Format::Text if field.is_unhexed => Value::Bytes(bytes),

@@ -1,7 +1,8 @@
-//! SCRAM-SHA-256 and SCRAM-SHA-256-PLUS (RFC 5802, 5677, 7677), client side.
+//! The client's side of SCRAM-SHA-256 and SCRAM-SHA-256-PLUS (RFC 5802, 5677, 7677).
 //!
 //! Stretching a password takes milliseconds by design. All connections of a target share the
-//! result, so that a thousand of them cost one. Not here: sending and receiving messages.
+//! result, so that only the first of a thousand pays for it. Not here: sending and receiving
+//! messages.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -15,9 +16,11 @@ use sha2::{Digest, Sha256, Sha384, Sha512};
 pub(super) const PLAIN: &str = "SCRAM-SHA-256";
 pub(super) const PLUS: &str = "SCRAM-SHA-256-PLUS";
 
-/// Limit on iterations, which default to 4,096 in PostgreSQL. More would waste the client's CPU.
+/// Most iterations that a server may demand, since they cost CPU time. PostgreSQL's default is
+/// 4,096.
 const ITERATIONS_MAX: u32 = 1_000_000;
-/// Limit on salts of a target: one per server; a hostile one may invent more.
+/// Most salts whose keys are cached. A target has one per server, but a hostile server may invent
+/// more.
 const SALTS_MAX: usize = 64;
 
 type Hash = [u8; 32];
@@ -29,14 +32,15 @@ struct Keys {
     server: Hash,
 }
 
-/// Keys of a target's user, by salt and iterations.
+/// Cache of the keys of a target's user, by salt and number of iterations.
 #[derive(Default)]
 pub(super) struct KeyCache {
     keys: Mutex<BTreeMap<(Vec<u8>, u32), Keys>>,
 }
 
 impl KeyCache {
-    /// Returns cached keys. Concurrent callers wait instead of deriving them again.
+    /// Returns the keys of a password, and derives them if they are not cached. Concurrent callers
+    /// wait for this instead of deriving them too.
     fn get(&self, password: &str, salt: &[u8], iterations: u32) -> Keys {
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = keys.get(&(salt.to_vec(), iterations)) {
@@ -59,7 +63,8 @@ fn make_keys(password: &str, salt: &[u8], iterations: u32) -> Keys {
     Keys { client: hmac(&salted, &[b"Client Key"]), server: hmac(&salted, &[b"Server Key"]) }
 }
 
-/// PBKDF2 with HMAC-SHA-256 and one block of output: `Hi` of RFC 5802, section 2.2.
+/// Stretches a password by PBKDF2 with HMAC-SHA-256 and one block of output (`Hi` of RFC 5802,
+/// section 2.2).
 fn stretch(password: &[u8], salt: &[u8], iterations: u32) -> Hash {
     let keyed = keyed(password);
     let next = |parts: &[&[u8]]| -> Hash {
@@ -91,12 +96,12 @@ fn xor(mut a: Hash, b: Hash) -> Hash {
     a
 }
 
-/// The channel binding of a sign-in.
+/// Channel binding of a sign-in, which ties it to the TLS connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Binding {
-    /// No TLS, or a certificate for which no binding is defined.
+    /// None, because there is no TLS, or no binding is defined for the certificate.
     Impossible,
-    /// Possible, but not offered by this server.
+    /// None, because the server does not offer it.
     NotOffered,
     /// Hash of the server's certificate (`tls-server-end-point`, RFC 5929).
     Certificate(Vec<u8>),
@@ -115,19 +120,21 @@ impl Binding {
 pub(super) struct Scram {
     binding: Binding,
     nonce: String,
-    /// Signature that the server must present at the end.
+    /// Signature that the server must present at the end; `None` before our last message.
     server_signature: Option<Hash>,
 }
 
 impl Scram {
-    /// Returns the state and our first message; `nonce` must never have been used before.
+    /// Begins a sign-in, and returns its state and our first message. `nonce` must be random and
+    /// never used before.
     pub(super) fn begin(binding: Binding, nonce: [u8; 18]) -> (Scram, String) {
         let nonce = STANDARD.encode(nonce);
         let first = format!("{}{}", binding.header(), first_bare(&nonce));
         (Scram { binding, nonce, server_signature: None }, first)
     }
 
-    /// Returns our last message, in reply to the server's first. Fails if that is malformed.
+    /// Returns our last message, which answers the server's first one. Fails if that is malformed
+    /// or demands too many iterations.
     pub(super) fn answer(
         &mut self,
         server_first: &[u8],
@@ -159,7 +166,7 @@ impl Scram {
         Ok(format!("{bare},p={}", STANDARD.encode(proof)))
     }
 
-    /// Verifies the server's last message, which requires knowledge of the password.
+    /// Verifies the server's last message, by which it proves that it knows the password.
     pub(super) fn finish(&mut self, server_final: &[u8]) -> Result<(), DbError> {
         let expect = self.server_signature.take();
         let expect = expect.ok_or_else(|| wrong("its last message comes too early"))?;
@@ -171,12 +178,14 @@ impl Scram {
     }
 }
 
-/// Returns the bare first message. The user is in the start-up message, and empty here.
+/// Returns our first message without the header of the channel binding. The user's name is empty in
+/// it, since the start-up message contains it.
 fn first_bare(nonce: &str) -> String {
     format!("n=,r={nonce}")
 }
 
-/// Parses `r=nonce,s=salt,i=iterations`; unknown extensions may follow.
+/// Parses the server's first message, `r=nonce,s=salt,i=iterations`, which unknown extensions may
+/// follow. `None` if it is malformed.
 fn read_first(message: &str) -> Option<(&str, Vec<u8>, u32)> {
     let mut parts = message.split(',');
     let nonce = parts.next()?.strip_prefix("r=")?;
@@ -196,8 +205,9 @@ fn wrong(what: &str) -> DbError {
     )
 }
 
-/// Returns the hash of a certificate for channel binding: by the hash function of its signature,
-/// but SHA-256 instead of MD5 and SHA-1 (RFC 5929, section 4.1). `None` if none is defined.
+/// Returns the hash of a certificate (DER) for channel binding, by the hash function of its
+/// signature, but SHA-256 instead of MD5 and SHA-1 (RFC 5929, section 4.1). `None` if none is
+/// defined.
 pub(super) fn certificate_hash(certificate: &[u8]) -> Option<Vec<u8>> {
     // Certificate ::= SEQUENCE { tbs SEQUENCE, algorithm SEQUENCE { OBJECT IDENTIFIER, ... }, ... }
     let (certificate_body, _) = der(certificate, 0x30)?;
@@ -219,7 +229,8 @@ pub(super) fn certificate_hash(certificate: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns the content of the DER element with `tag` at the start, and what follows it.
+/// Returns the content of the DER element at the start, and the bytes after it. `None` if it does
+/// not have the tag `tag`, or is malformed.
 fn der(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     let (&[found, first], rest) = bytes.split_first_chunk::<2>()?;
     if found != tag {
@@ -240,7 +251,7 @@ fn der(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
 mod tests {
     use super::*;
 
-    /// The example of RFC 7677, section 3, whose first message has a user's name.
+    /// Uses the example of RFC 7677, section 3, whose first message contains a user's name.
     #[test]
     fn keys_are_those_of_the_rfc() {
         let salt = STANDARD.decode("W22ZaJ0SNY7soEsUEjb6gQ==").expect("base64");

@@ -1,29 +1,32 @@
-//! Settling of PostgreSQL: vacuum dead rows, write dirty pages, wait for standbys.
+//! Settling of PostgreSQL: how dead rows are vacuumed, dirty pages written, and standbys awaited.
 
 use model::{Fact, Settling, SettlingLevel, SettlingStep};
 
 use crate::modes::mode;
 
-/// With indexes: if few pages of a table have dead rows, VACUUM skips its indexes by default, and
-/// the dead rows stay.
+/// Step that vacuums tables with all their indexes. By default VACUUM skips the indexes of a table
+/// in which few pages have dead rows, and these rows stay.
 const VACUUM_ALL: SettlingStep =
     SettlingStep { statements: &["VACUUM (INDEX_CLEANUP ON, ANALYZE) {tables}"], ..VACUUM };
 
-/// Tables that may not be vacuumed: PostgreSQL 17 and later have a privilege for it.
+/// Query for the tables that this user may not vacuum, for PostgreSQL 17 and later, which have a
+/// privilege for it.
 const MAY_NOT_MAINTAIN: &str = "SELECT c.relname::text FROM pg_class c, pg_database d \
     WHERE c.relname IN ({names}) AND c.relkind IN ('r', 'p') AND pg_table_is_visible(c.oid) \
     AND d.datname = current_database() AND NOT pg_has_role(d.datdba, 'USAGE') \
     AND NOT has_table_privilege(c.oid, 'MAINTAIN') ORDER BY 1";
 
-/// Tables that may not be vacuumed: before 17, it takes the owner of the table or of the database.
+/// Query for the tables that this user may not vacuum, for PostgreSQL before 17, where only the
+/// owner of the table or of the database may.
 const DOES_NOT_OWN: &str = "SELECT c.relname::text FROM pg_class c, pg_database d \
     WHERE c.relname IN ({names}) AND c.relkind IN ('r', 'p') AND pg_table_is_visible(c.oid) \
     AND d.datname = current_database() AND NOT pg_has_role(d.datdba, 'USAGE') \
     AND NOT pg_has_role(c.relowner, 'USAGE') ORDER BY 1";
 
-/// First major version with the option of [`VACUUM_ALL`].
+/// First major version whose VACUUM has the option INDEX_CLEANUP.
 const INDEX_CLEANUP_FROM: u32 = 12;
 
+/// Step that vacuums tables in PostgreSQL before 12.
 const VACUUM: SettlingStep = SettlingStep {
     name: "vacuum",
     doing: "vacuuming and analysing",
@@ -129,15 +132,15 @@ mod tests {
 
     #[test]
     fn indexes_are_vacuumed_too_where_the_version_can_be_told_so() {
-        let of = |version: &str| {
+        let vacuum_for = |version: &str| {
             let settling = settling(&[Fact::new("database", "version", version)]);
             settling.expect("it can be settled").steps[0].statements[0]
         };
         for new in ["12.0", "15.18 (Debian 15.18-0+deb12u1)", "18devel", "?"] {
-            assert!(of(new).starts_with("VACUUM (INDEX_CLEANUP ON, ANALYZE)"), "{new}");
+            assert!(vacuum_for(new).starts_with("VACUUM (INDEX_CLEANUP ON, ANALYZE)"), "{new}");
         }
         for old in ["11.22", "9.6.24"] {
-            assert!(of(old).starts_with("VACUUM (ANALYZE)"), "{old}");
+            assert!(vacuum_for(old).starts_with("VACUUM (ANALYZE)"), "{old}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The start of a connection: TLS if requested, the start-up message, authentication, until the
+//! Sign-in to PostgreSQL: TLS if requested, the start-up message, and authentication, until the
 //! server is ready for the first statement.
 
 use std::sync::Arc;
@@ -19,30 +19,31 @@ use super::protocol::Postgres;
 use super::scram::{self, Binding, KeyCache, Scram};
 use crate::net::{CancelKey, Channel, Input, SignIn, Step, check_clear};
 
-/// Limit on messages: a server sends some twenty settings and a few notices; a hostile one might
-/// never stop.
+/// Most messages that a server may send in a sign-in. Some twenty settings and a few notices are
+/// usual; a hostile server might never stop.
 const MESSAGES_MAX: usize = 1_000;
 
-/// Account and parameters of a target's connections.
+/// Account and options of a target's connections.
 pub(super) struct Account {
     pub(super) user: String,
     pub(super) password: Option<Secret>,
     pub(super) database: String,
     pub(super) application_name: String,
     pub(super) way: Way,
-    /// The password may be sent to a server that is not verified.
+    /// Whether the password may be sent to a server whose identity is not verified.
     pub(super) clear_password: bool,
     /// Server-side time limit of a statement, in milliseconds; 0 for none.
     pub(super) statement_timeout_ms: u64,
+    /// Keys derived from the password, for SCRAM.
     pub(super) keys: KeyCache,
-    /// A pooler shares the server's connections, as far as is known.
+    /// Whether a pooler shares the server's connections; false until the first session has told.
     pub(super) is_pooled: AtomicBool,
 }
 
 pub(super) struct PostgresSignIn {
     account: Arc<Account>,
     statements: Arc<[Statement]>,
-    /// Random, and never used before.
+    /// Random bytes for SCRAM, never used before.
     nonce: [u8; 18],
     stage: Stage,
     scram: Option<Scram>,
@@ -53,13 +54,13 @@ pub(super) struct PostgresSignIn {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Nothing,
-    /// TLS was requested from the server.
+    /// The server was asked whether it supports TLS.
     AskedTls,
     /// TLS is being started.
     Securing,
-    /// The start-up message was sent.
+    /// The start-up message was sent, and authentication is under way.
     Proving,
-    /// Authentication succeeded; the session's state follows.
+    /// Authentication has succeeded; settings and the cancel key follow.
     Known,
 }
 
@@ -95,7 +96,7 @@ impl PostgresSignIn {
         Ok(())
     }
 
-    /// Reads the server's reply to the TLS request, a single byte.
+    /// Reads the server's reply to the request for TLS, which is a single byte or an error.
     fn read_tls_reply(
         &mut self,
         input: &mut Input,
@@ -313,7 +314,7 @@ fn not_begun() -> DbError {
     garbled(&"a SCRAM message before SCRAM was started")
 }
 
-/// Parses process and secret, of four bytes each in this protocol version.
+/// Parses the cancel key: process ID and secret, of four bytes each in this protocol version.
 fn read_key(body: &[u8]) -> Result<CancelKey, DbError> {
     match *body {
         [a, b, c, d, e, f, g, h] => {

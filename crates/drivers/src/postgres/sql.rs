@@ -5,7 +5,7 @@ use model::{
     StorageEngine,
 };
 
-/// Tables without write-ahead log.
+/// Unlogged tables, whose changes are not in the write-ahead log.
 const UNLOGGED: StorageEngine = StorageEngine {
     before_table: "UNLOGGED ",
     is_emptied_by_crash: true,
@@ -31,11 +31,11 @@ pub(super) const DIALECT: Dialect = Dialect {
     ..Dialect::PLAIN
 };
 
-fn type_name(of: ColumnType) -> String {
-    match of {
+fn type_name(column_type: ColumnType) -> String {
+    match column_type {
         ColumnType::Decimal { precision, scale } => format!("NUMERIC({precision},{scale})"),
         ColumnType::Timestamp => "TIMESTAMPTZ".to_owned(),
         // Shorter values of `CHAR(n)` are returned padded with blanks.
-        of => of.standard_name(),
+        other => other.standard_name(),
     }
 }

@@ -1,8 +1,8 @@
-//! Statements of a connection: declared and later ones, prepared at their first use.
+//! Statements of a connection, declared ones and later ones, which are prepared at their first use.
 //!
-//! The first call of a statement is sent with its preparation, so that it costs no further round
-//! trip. The server's types are not known then, so its values are sent as text, which the server
-//! parses by the expected type; later ones are binary.
+//! The first call of a statement is sent with its preparation, so that this costs no further round
+//! trip. The server's types are not known then, so the values of that call are sent as text, which
+//! the server parses by the expected type. Those of later calls are binary.
 
 use std::sync::Arc;
 
@@ -21,35 +21,37 @@ use super::template::Template;
 use super::types::Type;
 use super::{Way, binary, text};
 
-/// Limit on values of the protocol.
+/// Most values that a statement may have in the protocol.
 const VALUES_MAX: usize = u16::MAX as usize;
-/// Requests all result columns in binary format.
+/// End of a Bind message, which requests all result columns in binary format.
 const BINARY_RESULT: &[u8] = &[0, 1, 0, 1];
-/// Binds the unnamed statement without values, with its result in binary format.
+/// Bind message of the unnamed statement without values, with its result in binary format.
 const BIND_NOTHING: &[u8] = b"B\0\0\0\x0e\0\0\0\0\0\0\0\x01\0\x01";
 
 pub(super) struct Statements {
     way: Way,
-    /// Part of the statements' names, so that those of two connections differ: a pooler may assign
-    /// both to one server connection, where the wrong statement would be executed.
+    /// Number in the names of this connection's statements, so that those of two connections
+    /// differ. A pooler may assign both to one server connection, where equal names would execute
+    /// the wrong statement.
     connection: i32,
     declared: Arc<[Statement]>,
     late: Vec<Statement>,
     prepared: Vec<Prepared>,
-    /// Buffer for a text.
+    /// Buffer for the text of a statement with its values.
     sql: Vec<u8>,
-    /// Internal statements that begin or end a transaction within a flight, once used.
+    /// Internal statements that begin or commit a transaction within a batch; `None` before their
+    /// first use.
     controls: [Option<StatementId>; 3],
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// Unknown to the server, or its state there is uncertain.
+    /// Not prepared, or it is uncertain whether the server knows it.
     #[default]
     Unknown,
-    /// The preparation is on its way.
+    /// The preparation was sent and is not answered yet.
     Asked,
-    /// Prepared, with known types.
+    /// Prepared, with known types of parameters and columns.
     Ready,
 }
 
@@ -57,12 +59,12 @@ enum State {
 pub(super) struct Prepared {
     state: State,
     parameters: Vec<Type>,
-    /// A Bind message up to its first value, all values in binary.
+    /// Start of its Bind message, up to the first value, with all values in binary format.
     head: Vec<u8>,
     pub(super) columns: Vec<Column>,
-    /// The statement returns a result set, possibly empty.
+    /// Whether the statement returns a result set, which may be empty.
     pub(super) has_rows: bool,
-    /// Set only for statements sent as text.
+    /// Text split at its placeholders; `None` unless the statement was sent as text.
     template: Option<Template>,
 }
 
@@ -81,13 +83,14 @@ impl Statements {
         Ok(id)
     }
 
-    /// Whether the statement at `index` is the COMMIT of a flight.
+    /// Whether the statement at `index` is the internal COMMIT of batches.
     pub(super) fn is_commit(&self, index: usize) -> bool {
         let [_, _, commit] = self.controls;
         commit.is_some_and(|commit| usize::from(commit.0) == index)
     }
 
-    /// Returns the statement itself, or an internal one if it begins or ends a transaction.
+    /// Returns the ID of the statement to execute: an internal statement if `id` means the begin or
+    /// commit of a transaction, otherwise `id` itself.
     #[inline]
     pub(super) fn resolve(&mut self, id: StatementId) -> Result<StatementId, DbError> {
         if id.is_control() { self.control(id) } else { Ok(id) }
@@ -115,7 +118,7 @@ impl Statements {
         self.statement(index).name
     }
 
-    /// Returns the statement's name on the server.
+    /// Returns the statement's name on the server; empty for the unnamed statement.
     fn server_name(&self, index: usize) -> String {
         match self.way {
             Way::Named => format!("s{index}_{:x}", self.connection),
@@ -127,7 +130,7 @@ impl Statements {
         &self.prepared[index]
     }
 
-    /// Returns the classification of a call. Fails if its statement is unknown.
+    /// Returns the kind of a statement. Fails if the statement is unknown.
     #[inline]
     pub(super) fn kind(&self, id: StatementId) -> Result<StatementKind, DbError> {
         let index = usize::from(id.0);
@@ -147,13 +150,15 @@ impl Statements {
         DbError::new(DbErrorKind::Missing, message)
     }
 
-    /// Whether a known statement is sent as text: declared so, or by the target's option.
+    /// Whether a known statement is sent as text, because it is declared so or the target demands
+    /// it.
     #[inline]
     pub(super) fn is_text(&self, id: StatementId) -> bool {
         self.way == Way::Simple || self.statement(usize::from(id.0)).sent == Sent::Text
     }
 
-    /// Writes a call of a known statement; true if it is prepared with it.
+    /// Writes a call of a known statement, after its preparation if needed. Returns whether that
+    /// was needed.
     #[inline]
     pub(super) fn put_call(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<bool, DbError> {
         let index = usize::from(call.statement.0);
@@ -176,7 +181,7 @@ impl Statements {
         Ok(asks)
     }
 
-    /// Writes the preparation of a statement.
+    /// Writes the preparation of a statement, whose values are sent as text until it is answered.
     #[cold]
     fn ask(&mut self, index: usize, n_values: usize, out: &mut Vec<u8>) -> Result<(), DbError> {
         if n_values > VALUES_MAX {
@@ -191,8 +196,8 @@ impl Statements {
         Ok(())
     }
 
-    /// Writes a call as text in a flight with prepared ones: parsed at each call, without a name
-    /// and without values, so that it shares the flight's Sync.
+    /// Writes a call as text within a batch that also has prepared ones. The text is parsed at each
+    /// call, without a name and without values, so that it shares the Sync of the batch.
     #[cold]
     pub(super) fn put_parsed(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), DbError> {
         let mut sql = std::mem::take(&mut self.sql);
@@ -207,7 +212,7 @@ impl Statements {
         Ok(())
     }
 
-    /// Writes a call as text.
+    /// Writes the text of a call, in which the values are literals. Fails if their number is wrong.
     pub(super) fn put_text(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), DbError> {
         let index = usize::from(call.statement.0);
         if self.prepared[index].template.is_none() {
@@ -222,7 +227,7 @@ impl Statements {
         Ok(())
     }
 
-    /// Returns a call as it would be sent.
+    /// Returns a call as it would be sent; `None` if its statement is unknown.
     pub(super) fn sent(&mut self, call: &Call<'_>) -> Option<SentStatement> {
         let index = usize::from(call.statement.0);
         (index < self.prepared.len()).then(|| {
@@ -260,7 +265,8 @@ impl Statements {
         Ok(())
     }
 
-    /// Stores the columns of a statement's rows, or that it has none, which makes it ready.
+    /// Stores the columns of a statement's rows, which the server has reported, and notes that it
+    /// is prepared. `message` is `None` if it returns no rows.
     pub(super) fn learn_columns(
         &mut self,
         index: usize,
@@ -276,14 +282,15 @@ impl Statements {
         Ok(())
     }
 
-    /// Marks a statement whose flight ended before it was ready.
+    /// Notes that the preparation of a statement was not completed.
     pub(super) fn give_up(&mut self, index: usize) {
         if self.prepared[index].state == State::Asked {
             self.prepared[index].state = State::Unknown;
         }
     }
 
-    /// Marks a statement that the server no longer knows, or knows differently.
+    /// Notes that the server no longer knows a statement, or that its columns have changed, so that
+    /// it is prepared again.
     pub(super) fn forget(&mut self, index: usize) {
         self.prepared[index].state = State::Unknown;
     }
@@ -309,8 +316,8 @@ impl Prepared {
         out.extend_from_slice(&self.head);
         // The formats end where the second count of two bytes begins.
         let formats = out.len() - 2 - 2 * values.len();
-        for (index, (value, of)) in values.iter().zip(&self.parameters).enumerate() {
-            if !binary::put(out, *of, value) {
+        for (index, (value, kind)) in values.iter().zip(&self.parameters).enumerate() {
+            if !binary::put(out, *kind, value) {
                 out[formats + 2 * index + 1] = 0;
                 if !put_as_text(value, out) {
                     return false;
@@ -344,15 +351,15 @@ fn read_parameters(message: Message<'_>) -> Result<Vec<Type>, DbError> {
     body.parameters().map(|oid| Ok(Type::from_oid(oid))).collect().map_err(|error| garbled(&error))
 }
 
-/// Parses the columns of a RowDescription.
+/// Parses a RowDescription, and appends its columns.
 pub(super) fn read_columns(message: Message<'_>, columns: &mut Vec<Column>) -> Result<(), DbError> {
     let backend::Message::RowDescription(body) = parse(message)? else {
         return Err(garbled(&"the description of the columns is missing"));
     };
     let mut fields = body.fields();
     while let Some(field) = fields.next().map_err(|error| garbled(&error))? {
-        columns
-            .push(Column { name: field.name().to_owned(), of: Type::from_oid(field.type_oid()) });
+        let kind = Type::from_oid(field.type_oid());
+        columns.push(Column { name: field.name().to_owned(), kind });
     }
     Ok(())
 }

@@ -1,25 +1,26 @@
-//! Statements with values written into their text, for `statements=simple`.
+//! Writes values as literals into the text of statements, for `statements=simple`.
 //!
-//! A value is inserted as an untyped literal (`'12'`), whose type the server derives from the
-//! context, as for a parameter. A literal with a backslash is preceded by `E`, so that it is read
-//! the same whatever `standard_conforming_strings` is.
+//! A value becomes an untyped literal (`'12'`), whose type the server derives from the context, as
+//! for a parameter. A literal with a backslash is preceded by `E`, so that its meaning does not
+//! depend on `standard_conforming_strings`.
 
 use model::Value;
 
 use super::text;
 
-/// A text with placeholders.
+/// The text of a statement, split at its placeholders.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Template {
     /// Text before each placeholder, and the index of its value, from 0.
     parts: Vec<(String, usize)>,
+    /// Text after the last placeholder.
     rest: String,
-    /// Number of distinct values.
+    /// Number of values: the highest number of a placeholder.
     pub(super) n_values: usize,
 }
 
 impl Template {
-    /// Finds the placeholders `$1`, `$2`... outside of quotes and comments.
+    /// Splits a text at the placeholders `$1`, `$2`... outside of quotes and comments.
     pub(super) fn parse(sql: &str) -> Template {
         let (mut parts, mut n_values, mut start, mut at) = (Vec::new(), 0, 0, 0);
         while at < sql.len() {
@@ -36,7 +37,7 @@ impl Template {
         Template { parts, rest: sql[start..].to_owned(), n_values }
     }
 
-    /// Writes the text with `values`, of which there must be `n_values`.
+    /// Appends the text, with `values` as literals. Panics unless there are `n_values` of them.
     pub(super) fn fill(&self, values: &[Value<'_>], out: &mut Vec<u8>) {
         assert_eq!(values.len(), self.n_values, "the values were counted");
         for (before, index) in &self.parts {
@@ -61,7 +62,7 @@ fn put_literal(out: &mut Vec<u8>, value: &Value<'_>) {
     out.push(b'\'');
 }
 
-/// Doubles quotes and backslashes in the literal that begins at `start`.
+/// Doubles quotes and backslashes in the unfinished literal from `start` to the end of `out`.
 #[cold]
 fn escape(out: &mut Vec<u8>, start: usize) {
     let written = out.split_off(start);
@@ -77,7 +78,8 @@ fn escape(out: &mut Vec<u8>, start: usize) {
     }
 }
 
-/// Parses `$7` at the start of `rest`: its number and length.
+/// Returns number and length of a placeholder such as `$7` at the start of `rest`; `None` if there
+/// is none. `before` is the text before it.
 fn placeholder(before: &str, rest: &str) -> Option<(usize, usize)> {
     if before.ends_with(is_of_word) {
         return None;
@@ -89,7 +91,8 @@ fn placeholder(before: &str, rest: &str) -> Option<(usize, usize)> {
     Some((usize::from(number), n_digits + 1))
 }
 
-/// Returns the length of the token at the start of `rest`: a quote, a comment, or one character.
+/// Returns the length of the token at the start of `rest`: a quoted text, a comment, or one
+/// character. `before` is the text before it.
 fn skip(before: &str, rest: &str) -> usize {
     let first = rest.chars().next().expect("something is left");
     let to = |end: Option<usize>, n_bytes: usize| end.map_or(rest.len(), |at| at + n_bytes);
@@ -110,7 +113,7 @@ fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '$'
 }
 
-/// Returns the length of `E'...\'...'`.
+/// Returns the length of a text with escapes, such as `'...\'...'` after an `E`.
 fn escaped(rest: &str) -> usize {
     let mut bytes = rest.bytes().enumerate().skip(1);
     while let Some((at, byte)) = bytes.next() {
@@ -123,7 +126,7 @@ fn escaped(rest: &str) -> usize {
     rest.len()
 }
 
-/// Returns the length of a nested comment.
+/// Returns the length of a comment, which may contain other comments.
 fn comment(rest: &str) -> usize {
     let (mut depth, mut at) = (0, 0);
     while let Some(found) = rest[at..].find(['/', '*']) {
@@ -138,7 +141,7 @@ fn comment(rest: &str) -> usize {
     rest.len()
 }
 
-/// Returns the tag `$$` or `$word$`.
+/// Returns the tag `$$` or `$word$` at the start of a dollar-quoted text; `None` if there is none.
 fn dollar_tag(rest: &str) -> Option<&str> {
     let end = rest[1..].find('$')? + 2;
     let word = &rest[1..end - 1];

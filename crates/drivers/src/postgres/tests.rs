@@ -1,4 +1,4 @@
-//! Laws of PostgreSQL: on real servers, else on made-up bytes.
+//! Tests of PostgreSQL, on real servers where possible, otherwise on scripted bytes.
 
 mod odd;
 mod on_server;

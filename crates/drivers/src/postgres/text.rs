@@ -1,4 +1,4 @@
-//! Values in PostgreSQL's text format.
+//! Encodes and decodes values in PostgreSQL's text format.
 //!
 //! Timestamps are parsed in the `ISO` form of `DateStyle`, which every session sets.
 
@@ -10,7 +10,8 @@ use model::{Civil, Value, put_decimal};
 use super::numeric;
 use super::types::Type;
 
-/// Writes a value as text, which the server parses by the expected type; nothing for a null.
+/// Appends a value as text, which the server parses by the expected type. Appends nothing for a
+/// null.
 pub(super) fn put(out: &mut Vec<u8>, value: &Value<'_>) {
     let written = match value {
         Value::Null => Ok(()),
@@ -46,7 +47,8 @@ fn put_date(out: &mut Vec<u8>, days: i32) {
     out.extend_from_slice(era);
 }
 
-/// The server knows no year 0: the one before 1 is 1 BC.
+/// Converts a date to the server's calendar, which has no year 0: the year before 1 is 1 BC.
+/// Returns the date with a positive year, and the suffix for its era.
 fn with_era(civil: Civil) -> (Civil, &'static [u8]) {
     match civil.year {
         1.. => (civil, b""),
@@ -54,10 +56,11 @@ fn with_era(civil: Civil) -> (Civil, &'static [u8]) {
     }
 }
 
-/// Parses a value from the server; one that is not as expected stays text, or bytes.
-pub(super) fn read(of: Type, bytes: &[u8]) -> Value<'_> {
+/// Parses a value from the server. If it is not in the format of its type, it stays text, or bytes
+/// if it is not UTF-8.
+pub(super) fn read(kind: Type, bytes: &[u8]) -> Value<'_> {
     let Ok(text) = str::from_utf8(bytes) else { return Value::Bytes(bytes) };
-    let read = match of {
+    let read = match kind {
         Type::Bool => match text {
             "t" => Some(Value::Int(1)),
             "f" => Some(Value::Int(0)),
@@ -74,9 +77,9 @@ pub(super) fn read(of: Type, bytes: &[u8]) -> Value<'_> {
     read.unwrap_or(Value::Text(text))
 }
 
-/// Appends the bytes of a `bytea` text, in either format of `bytea_output` (PostgreSQL manual,
-/// 8.4); false if it is neither. Escaped bytes never begin with `\x`, since a backslash is doubled
-/// there.
+/// Appends the bytes of a `bytea` in text format, in either form of `bytea_output` (PostgreSQL
+/// manual, 8.4); false if it is malformed. The escape form never begins with `\x`, since a
+/// backslash is doubled there.
 pub(super) fn read_bytes(text: &[u8], out: &mut Vec<u8>) -> bool {
     match text.strip_prefix(b"\\x") {
         Some(digits) => unhex(digits, out),
@@ -84,7 +87,8 @@ pub(super) fn read_bytes(text: &[u8], out: &mut Vec<u8>) -> bool {
     }
 }
 
-/// Decodes the escape format: `\\` is a backslash, `\012` an octal byte, all else is itself.
+/// Appends the bytes of the escape form of a `bytea`; false if it is malformed. In it `\\` is a
+/// backslash, `\012` an octal byte, and any other byte itself.
 fn unescape(mut text: &[u8], out: &mut Vec<u8>) -> bool {
     let n_before = out.len();
     while let Some((&first, rest)) = text.split_first() {
@@ -123,7 +127,7 @@ fn unhex(digits: &[u8], out: &mut Vec<u8>) -> bool {
     is_whole
 }
 
-/// `2030-01-02`, `... BC`, `infinity`.
+/// Parses `2030-01-02`, `... BC` or `infinity` into days since 1970; `None` if it is malformed.
 fn read_date(text: &str) -> Option<i32> {
     match text {
         "infinity" => return Some(i32::MAX),
@@ -135,7 +139,7 @@ fn read_date(text: &str) -> Option<i32> {
     read_day(date, is_before_christ, 5_874_897)?.to_days()
 }
 
-/// A text without ` BC`, and whether it had that.
+/// Returns a text without the suffix ` BC`, and whether it had the suffix.
 fn without_era(text: &str) -> (&str, bool) {
     match text.strip_suffix(" BC") {
         Some(rest) => (rest, true),
@@ -152,7 +156,8 @@ fn read_day(date: &str, is_before_christ: bool, year_max: i64) -> Option<Civil> 
     Some(Civil { year, month, day, ..Civil::default() })
 }
 
-/// Parses `2030-01-02`, `2030-01-02 03:04:05.6`, `...+05:30`, `... BC`, `infinity`.
+/// Parses `2030-01-02`, `2030-01-02 03:04:05.6`, `...+05:30`, `... BC` or `infinity` into
+/// microseconds since 1970; `None` if it is malformed.
 fn read_timestamp(text: &str) -> Option<i64> {
     match text {
         "infinity" => return Some(i64::MAX),
@@ -173,7 +178,8 @@ fn read_timestamp(text: &str) -> Option<i64> {
     days_us.checked_add(time_us)?.checked_sub(zone_us)
 }
 
-/// Parses `03`, `03:04`, `03:04:05`, `03:04:05.123456` into microseconds.
+/// Parses a time such as `03`, `03:04`, `03:04:05` or `03:04:05.123456` into microseconds; `None`
+/// if it is malformed.
 fn read_time(text: &str) -> Option<i64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let mut us = 0;

@@ -1,14 +1,14 @@
-//! PostgreSQL's built-in types for our values.
+//! PostgreSQL's built-in types, as far as our values have an encoding for them.
 
-/// Encoding of a column or a parameter. Types that are not listed are sent as text, and received as
-/// bytes.
+/// Type of a column or a parameter, by which values are encoded. Values of all types that are not
+/// listed (`Other`) are sent as text, and received as bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Type {
     Bool,
     Int2,
     Int4,
     Int8,
-    /// Object identifiers: 32 bits, unsigned.
+    /// Object identifier: 32 bits, unsigned.
     Oid,
     Float4,
     Float8,
@@ -17,13 +17,13 @@ pub(super) enum Type {
     Text,
     Bytes,
     Date,
-    /// With or without a time zone: both are microseconds since 2000.
+    /// Timestamp with or without time zone; both are microseconds since 2000.
     Timestamp,
     Other,
 }
 
 impl Type {
-    /// Returns the type of an OID in `pg_type.dat`; these never change.
+    /// Returns the type with this OID. The OIDs in PostgreSQL's `pg_type.dat` never change.
     pub(super) fn from_oid(oid: u32) -> Type {
         match oid {
             16 => Type::Bool,
@@ -46,6 +46,6 @@ impl Type {
 
 /// Microseconds from 1970-01-01 to PostgreSQL's epoch, 2000-01-01.
 pub(super) const EPOCH_US: i64 = EPOCH_DAYS as i64 * DAY_US;
-/// Days from 1970-01-01 to that.
+/// Days from 1970-01-01 to PostgreSQL's epoch, 2000-01-01.
 pub(super) const EPOCH_DAYS: i32 = 10_957;
 pub(super) const DAY_US: i64 = 86_400_000_000;

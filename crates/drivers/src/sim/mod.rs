@@ -1,8 +1,8 @@
-//! A simulated database: answers any statement after a random service time.
+//! A simulated database, which answers any statement after a random service time.
 //!
-//! With the same draws the whole tool must equal the queueing recursion, sample for sample; without
-//! a service time it costs nanoseconds, so that our own overhead is visible. Not here: data. What
-//! is written is lost.
+//! With the same draws, the samples of the whole tool must equal those of the queueing recursion.
+//! Without a service time a statement costs nanoseconds, so that the tool's own overhead is
+//! visible. Not here: data, since rows that are written are lost.
 
 mod servers;
 mod service;
@@ -110,13 +110,13 @@ static PARAMETERS: &[Parameter] = &[
     ),
 ];
 
-/// Decided parameters and shared state of all sessions.
+/// Decided options of an opened database, and the state that all its sessions share.
 struct Decided {
     seed: u64,
     service: SimService,
-    /// Factor on drawn service times.
+    /// Factor on drawn service times, from the options `drift` and `spread`.
     slowness: f64,
-    /// Further relative growth of service times per minute of the run.
+    /// Relative growth of service times per minute of the run, from the option `slowing`.
     slowing: f64,
     failures: Failures,
     by_key: bool,
@@ -124,17 +124,18 @@ struct Decided {
     /// `None` for an unlimited number of servers.
     servers: Option<Mutex<Servers>>,
     n_draws: AtomicU64,
-    /// Total service time of all statements, and below their total wait.
+    /// Total service time of all statements so far.
     served_ns: AtomicU64,
+    /// Total time that all statements so far have waited for a server or the end of a stall.
     waited_ns: AtomicU64,
     connect_ns: u64,
     n_rows: u64,
     control_is_served: bool,
-    /// Statements take no time and never fail: nothing is shared, and no clock is read.
+    /// Whether statements take no time and never fail. Then no lock is taken and no clock read.
     at_once: bool,
 }
 
-/// The completion of a statement: its time and failure.
+/// The completion of a statement: its instant, and its error if it fails.
 #[derive(Clone, Copy)]
 struct Served {
     completion_ns: u64,
@@ -145,7 +146,8 @@ impl Served {
     const AT_ONCE: Served = Served { completion_ns: 0, failure: None };
 }
 
-/// Draws of statements without a key follow those of statements with one.
+/// Bit in the draw numbers of statements without a key, with `draws=key`, so that they differ from
+/// those of statements with a key.
 const WITHOUT_KEY: u64 = 1 << 63;
 
 impl Decided {
@@ -180,7 +182,7 @@ impl Decided {
         })
     }
 
-    /// Serves a statement that arrives now.
+    /// Draws the service time of a statement that arrives now, and returns its completion.
     fn serve(&self, clock: &dyn Clock, key: Option<i64>) -> Served {
         if self.at_once {
             return Served::AT_ONCE;
@@ -202,8 +204,8 @@ impl Decided {
         Served { completion_ns, failure }
     }
 
-    /// Adds a statement's times: `here_ns` from arrival to completion, of which `service_ns` were
-    /// service.
+    /// Adds a statement's times to the totals: `here_ns` from arrival to completion, of which
+    /// `service_ns` are service.
     fn count(&self, here_ns: u64, service_ns: u64) {
         self.served_ns.fetch_add(service_ns, Ordering::Relaxed);
         self.waited_ns.fetch_add(here_ns.saturating_sub(service_ns), Ordering::Relaxed);
@@ -230,7 +232,7 @@ impl Decided {
     }
 }
 
-/// Number of drifting databases opened by this process.
+/// Number of databases with the option `drift` that this process has opened.
 static OPENINGS: AtomicU64 = AtomicU64::new(0);
 
 fn drifted(settings: &Settings) -> f64 {
@@ -240,7 +242,8 @@ fn drifted(settings: &Settings) -> f64 {
     }
 }
 
-/// Returns a lognormal factor with mean 1, a function of the seed.
+/// Returns a lognormal factor with mean 1 and about the standard deviation `sd`, which depends on
+/// the seed only.
 fn spread(seed: u64, sd: f64) -> f64 {
     let mut rng = model::Rng::new(seed, model::Stream::Sim, u64::MAX);
     // The sum of twelve uniform draws minus six is close to normal.
@@ -271,8 +274,8 @@ static PRODUCT: Product = Product {
     },
 };
 
-/// Counters of the seconds that statements spend in a state: per second, they are the mean number
-/// of statements in it, without sampling.
+/// Counters of the total time, in seconds, that statements have spent in a state. Their rate is the
+/// mean number of statements in that state, without sampling.
 const STATES: &[Counter] = &[
     Counter {
         name: "sessions/executing",
@@ -288,7 +291,7 @@ const STATES: &[Counter] = &[
     },
 ];
 
-/// Parses the options of a URL.
+/// Parses the options of a target. Fails if it also has a path, a host or a user.
 fn decide(target: &Target) -> Result<Settings, BadParameter> {
     if !target.path.is_empty() || !target.hosts.is_empty() || target.user.is_some() {
         let words = "sim has no path and no host: write sim: or sim:?service=exponential:2ms";

@@ -1,7 +1,8 @@
-//! The servers of a simulated database, in integer nanoseconds.
+//! The servers of a simulated database with one queue, first come first served, in integer
+//! nanoseconds.
 //!
-//! completion = max(arrival, earliest free server) + service, first come first served: the
-//! recursion of Kiefer and Wolfowitz (1955). Not here: clocks, draws and locks.
+//! By the recursion of Kiefer and Wolfowitz (1955), completion = max(arrival, time at which a
+//! server becomes free) + service. Not here: clocks, draws and locks.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,8 +17,8 @@ pub(super) struct Stall {
 }
 
 impl Stall {
-    /// Returns the end of a service that begins at `begin_ns`, delayed by its overlap with the
-    /// stall.
+    /// Returns the end of a service that begins at `begin_ns` and takes `service_ns`, delayed by
+    /// its overlap with the stall.
     pub(super) fn completion_ns(self, begin_ns: u64, service_ns: u64) -> u64 {
         let end_ns = self.at_ns.saturating_add(self.length_ns);
         let completion_ns = begin_ns.saturating_add(service_ns);
@@ -40,14 +41,15 @@ pub(super) struct Servers {
 }
 
 impl Servers {
-    /// Makes `count` free servers.
+    /// Makes `count` servers that are free.
     pub(super) fn new(count: usize, stall: Stall) -> Servers {
         assert!(count > 0, "no servers would never answer");
         Servers { free_ns: vec![Reverse(0); count].into(), stall, last_arrival_ns: 0 }
     }
 
-    /// Returns when a statement that arrives now is done. Arrivals must be in order; an earlier one
-    /// is the first of another run, which finds all servers free.
+    /// Returns the completion of a statement that arrives at `arrival_ns`, and occupies a server
+    /// until then. Arrivals must be in order. One that is earlier than the last counts as the first
+    /// of another run, which finds all servers free.
     pub(super) fn completion_ns(&mut self, arrival_ns: u64, service_ns: u64) -> u64 {
         if arrival_ns < self.last_arrival_ns {
             self.free_ns = vec![Reverse(0); self.free_ns.len()].into();

@@ -1,22 +1,22 @@
-//! Draws of a simulated database: service times and failures.
+//! Random draws of a simulated database: service times and failures.
 //!
 //! Every draw is a function of seed and number, so that the queueing recursion can use the same
-//! ones. Not here: numbering (the database), and queueing (servers).
+//! draws. Not here: the numbering of statements (the database), and queueing (servers).
 
 use model::{BadParameter, DbErrorKind, Rng, Stream, parse_duration};
 
-/// The distribution of service times.
+/// Distribution of the service times of a simulated database.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SimService {
     /// The same time for every statement, in nanoseconds.
     Constant(u64),
-    /// Exponential, with this mean in nanoseconds.
+    /// Exponentially distributed times with this mean, in nanoseconds.
     Exponential(f64),
-    /// These times in nanoseconds, in order, repeated.
+    /// These times, in nanoseconds, one after the other and again from the first.
     List(Vec<u64>),
 }
 
-/// Limit on the length of a list.
+/// Most times in a list of service times.
 const LIST_LENGTH_MAX: usize = 10_000;
 
 impl SimService {
@@ -40,7 +40,7 @@ impl SimService {
         }
     }
 
-    /// Returns the time of draw `n`, given the draw's own random bits.
+    /// Returns the service time of draw `n`, in nanoseconds. `bits` returns the draw's random bits.
     fn time_ns(&self, n: u64, bits: impl FnOnce() -> u64) -> u64 {
         match self {
             SimService::Constant(ns) => *ns,
@@ -50,12 +50,13 @@ impl SimService {
     }
 }
 
-/// Returns the time of draw `n` under `seed`, in nanoseconds.
+/// Returns the service time of draw `n` with this seed, in nanoseconds.
 pub fn service_draw_ns(seed: u64, service: &SimService, n: u64) -> u64 {
     service.time_ns(n, || Rng::new(seed, Stream::Sim, n).bits())
 }
 
-/// Failure probabilities: for each kind, the cumulative probability up to it.
+/// Failures of statements: for each kind of error, the sum of its probability and of those before
+/// it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Failures(Vec<(f64, DbErrorKind)>);
 
@@ -99,8 +100,8 @@ impl Failures {
     }
 }
 
-/// Returns draw `n`: the time of [`service_draw_ns`], and a failure from the second number of its
-/// stream.
+/// Returns draw `n`: the service time of [`service_draw_ns`], in nanoseconds, and the kind of the
+/// error, `None` if the statement succeeds. The error depends on the second number of the stream.
 pub(super) fn draw(
     seed: u64,
     service: &SimService,

@@ -13,7 +13,7 @@ use model::{
 
 use super::{Decided, Served};
 
-/// The standard's words, which are never parsed.
+/// Statements of the SQL standard that begin a transaction. They are only shown, never parsed.
 const BEGIN: BeginSql = BeginSql {
     writes: "START TRANSACTION",
     reads: "START TRANSACTION READ ONLY",
@@ -34,15 +34,18 @@ pub(super) struct SimSession {
     reply: Reply,
     n_result_sets: usize,
     broken: bool,
-    /// Time at which a reconnect completes.
+    /// Instant at which the current reconnect completes; `None` if there is none.
     reconnected_ns: Option<u64>,
 }
 
-/// A call of a batch.
+/// A call of a batch that is not served yet.
 #[derive(Clone, Copy)]
 enum ToCome {
+    /// A statement, and its first value if that is an integer.
     Statement(StatementKind, Option<i64>),
-    Control { commits: bool },
+    Control {
+        commits: bool,
+    },
 }
 
 /// The statement that is being answered.
@@ -55,7 +58,8 @@ struct Step {
 
 const NOTHING: Step = Step { served: Served::AT_ONCE, kind: StatementKind::Other, commits: false };
 
-/// A flag that is never reset. The clock wakes a waiting session: the engine cuts that off too.
+/// Flag that a session is cancelled, which is never reset. It does not wake a session that waits
+/// for the clock; the engine also aborts these waits.
 #[derive(Default)]
 struct Flag(AtomicBool);
 
@@ -103,8 +107,8 @@ impl SimSession {
         Step { served: self.decided.serve(&*self.clock, key), kind, commits: false }
     }
 
-    /// Returns the step for transaction control: without a service time, unless configured
-    /// otherwise.
+    /// Returns the step for BEGIN, COMMIT or ROLLBACK, which takes no time unless the option
+    /// `transaction_control` says otherwise.
     fn control(&self, commits: bool) -> Step {
         let step = match self.decided.control_is_served {
             true => self.serve(StatementKind::Other, None),
@@ -148,7 +152,8 @@ impl SimSession {
         })
     }
 
-    /// Returns the result of the finished statement.
+    /// Completes the current statement: fails if its draw says so, otherwise passes its rows to
+    /// `visit`.
     fn answer(&mut self, visit: &mut Visit<'_>) -> Result<(), DbError> {
         if let Some(kind) = self.step.served.failure {
             let kind = match kind {
@@ -225,7 +230,7 @@ impl Session for SimSession {
         }
     }
 
-    /// Discards all rows, in no time.
+    /// Discards all rows of the source, without waiting.
     fn poll_load(
         &mut self,
         _context: &mut Context<'_>,
@@ -279,7 +284,8 @@ impl Session for SimSession {
     }
 }
 
-/// Returns the first value if it is an integer.
+/// Returns the first value of a statement, by which its draw is chosen with `draws=key`; `None` if
+/// it is no integer.
 fn key(values: &[Value<'_>]) -> Option<i64> {
     match values.first() {
         Some(Value::Int(key)) => Some(*key),
@@ -291,7 +297,7 @@ pub(super) fn cancelled() -> DbError {
     DbError::new(DbErrorKind::Cancelled, "cancelled")
 }
 
-/// A row of integers: its number, from 0, and nulls for all further columns.
+/// A row whose first column is its number, from 0, and whose further columns are null.
 struct SimRow {
     number: i64,
     result_set: usize,

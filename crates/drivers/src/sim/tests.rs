@@ -1,4 +1,4 @@
-//! The simulated database as the engine meets it, on a clock that jumps.
+//! Tests of the simulated database through its sessions, on a clock that jumps.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ use crate::{CannotOpen, Opening};
 
 const SEED: u64 = 7;
 
-/// A clock that jumps to any instant that is waited for.
+/// A clock that jumps to the instant for which a session waits.
 #[derive(Default)]
 struct JumpingClock {
     now_ns: Cell<u64>,
@@ -63,7 +63,7 @@ fn connected_to(
 const READ: u16 = 0;
 const WRITE: u16 = 1;
 
-/// The instants at which `n` statements one after the other are answered.
+/// Returns the instants at which `n` statements, executed one after the other, are answered.
 fn instants(url: &str, n: u64) -> Vec<u64> {
     let (mut session, clock) = connected(url);
     (0..n)

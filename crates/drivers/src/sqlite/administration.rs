@@ -1,4 +1,5 @@
-//! Building and durability of SQLite databases. There is no server, and so no server settings.
+//! Building, settling and durability of SQLite databases. Not here: settings of a server, since
+//! there is none.
 
 use model::{Administration, CommitRisk, Fact, Settling, SettlingLevel, SettlingStep};
 
@@ -13,7 +14,8 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     ..Administration::PLAIN
 };
 
-/// Only a write-ahead log has pages to write back.
+/// Step that writes the pages of the write-ahead log back to the file. Other journal modes have no
+/// such pages.
 const CHECKPOINT: SettlingStep = SettlingStep {
     name: "checkpoint",
     doing: "checkpointing",
@@ -46,7 +48,7 @@ fn settling(facts: &[Fact]) -> Result<Settling, String> {
     Ok(Settling { steps, ..Settling::NOTHING })
 }
 
-/// Modes in which an acknowledged commit may be lost, and why.
+/// Settings with which an acknowledged commit may be lost, and the failure that loses it.
 const RISKY: &[RiskyMode] = &[
     ("synchronous", "off", "a loss of power may lose commits and damage the file"),
     ("journal_mode", "off", "a crash damages the file"),

@@ -1,10 +1,10 @@
-//! SQLite's result codes as database errors. Not here: paths, which are added where a file is
-//! opened.
+//! Converts SQLite's result codes to database errors. Not here: paths, which are added to an error
+//! where a file is opened.
 
 use model::{DbError, DbErrorKind};
 use rusqlite::{Error, ffi};
 
-/// Converts an error of SQLite.
+/// Converts an error of SQLite to a database error.
 #[cold]
 pub(super) fn db_error(error: Error) -> DbError {
     let (code, message) = match error {
@@ -18,12 +18,13 @@ pub(super) fn db_error(error: Error) -> DbError {
     DbError { kind, code: i64::from(code), sqlstate: String::new(), message }
 }
 
-/// The error of a cancelled session.
+/// Makes the error of all requests to a cancelled session.
 pub(super) fn cancelled() -> DbError {
     DbError::new(DbErrorKind::Cancelled, "cancelled")
 }
 
-/// Classifies extended codes first, then primary ones (<https://www.sqlite.org/rescode.html>).
+/// Classifies an error by its extended result code, then by its primary one
+/// (<https://www.sqlite.org/rescode.html>).
 fn kind(code: i32, message: &str) -> DbErrorKind {
     match code {
         ffi::SQLITE_BUSY_SNAPSHOT => return DbErrorKind::Serialization,

@@ -1,4 +1,5 @@
-//! Settings in force, as SQLite reports them on a connection like any session's.
+//! Facts of an opened SQLite database: version, file and settings in force, as SQLite reports them
+//! on a connection that is set up like a session's.
 
 use std::fs;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use super::db_errors::db_error;
 use super::location::Location;
 use super::opening::{Shared, ask, open_connection};
 
-/// Reads the facts of an opened database.
+/// Opens a further connection to an opened database and reads its facts.
 pub(super) fn facts(shared: &Shared) -> Result<Vec<Fact>, DbError> {
     let connection = open_connection(shared, &Arc::default())?;
     let page_size_bytes = number(&connection, "page_size")?;

@@ -1,13 +1,13 @@
-//! Values written into the text of statements that are compiled at each call.
+//! Writes values as literals into the text of statements, which are compiled at each call.
 //!
-//! Every value has an exact literal, so that only the compilation differs from a bound value. Not
+//! Every value has an exact literal, so that the result is the same as with a bound value. Not
 //! here: execution.
 
 use std::fmt::Write;
 
 use model::{DbError, DbErrorKind, Value};
 
-/// A statement's text with placeholders.
+/// The text of a statement, split at its placeholders.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Pieces {
     /// Text before each placeholder, and the index of its value, from 0.
@@ -17,7 +17,7 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// Finds the placeholders `?` and `?1`, `?2`... outside of quotes and comments.
+    /// Splits a text at the placeholders `?` and `?1`, `?2`... outside of quotes and comments.
     pub(super) fn parse(sql: &str) -> Pieces {
         let (mut parts, mut n_values, mut start, mut at) = (Vec::new(), 0, 0, 0);
         while at < sql.len() {
@@ -35,7 +35,7 @@ impl Pieces {
         Pieces { parts, rest: sql[start..].to_owned(), n_values }
     }
 
-    /// Returns the text with `values` in it. Fails if their number is wrong.
+    /// Returns the text with `values` as literals in it. Fails if their number is wrong.
     pub(super) fn fill(&self, values: &[Value<'_>]) -> Result<String, DbError> {
         if values.len() != self.n_values {
             let (wanted, got) = (self.n_values, values.len());
@@ -91,8 +91,8 @@ fn put_bytes(sql: &mut String, bytes: &[u8]) {
     sql.push('\'');
 }
 
-/// Returns the length of the token at the start of `rest`: a quote, a comment, a placeholder, a
-/// character.
+/// Returns the length of the token at the start of `rest`: a quoted text, a comment, a placeholder,
+/// or one character.
 fn length(rest: &str) -> usize {
     let first = rest.chars().next().expect("something is left");
     let to = |end: Option<usize>, n_bytes: usize| end.map_or(rest.len(), |at| at + n_bytes);

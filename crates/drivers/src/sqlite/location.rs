@@ -1,4 +1,4 @@
-//! The location of a database. Not here: opening it (opening).
+//! The location of an SQLite database: a file, or memory. Not here: opening it (opening).
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Location {
     File(PathBuf),
-    /// In the memory of this process, under this name.
+    /// Memory of this process, under this name.
     Memory(String),
 }
 
@@ -15,7 +15,7 @@ impl Location {
         matches!(self, Location::Memory(_))
     }
 
-    /// Returns the start of the message for a lack of space.
+    /// Returns the start of the error message for a lack of space.
     pub(super) fn words_when_full(&self) -> String {
         match self {
             Location::File(path) => format!("no disk space for {}", path.display()),

@@ -1,6 +1,7 @@
-//! SQLite, in this process: a file, or memory that all sessions of a target share.
+//! SQLite, which runs in this process: a file, or memory that all sessions of a target share.
 //!
-//! It blocks, so its clients are threads. Not here: SQL beyond transaction control and pragmas.
+//! SQLite blocks, so its clients must be threads. Not here: SQL beyond transaction control and
+//! pragmas.
 
 mod administration;
 mod cancel;
@@ -50,7 +51,7 @@ pub(crate) static ENTRY: Entry = Entry {
     open,
 };
 
-/// Capabilities of SQLite, in this version.
+/// Capabilities of the bundled version of SQLite.
 static PRODUCT: Product = Product {
     dialect: sql::DIALECT,
     administration: administration::ADMINISTRATION,
@@ -114,7 +115,8 @@ static PARAMETERS: &[Parameter] = &[
 
 struct Sqlite {
     shared: Arc<Shared>,
-    /// Keeps an in-memory database alive while it has no session.
+    /// Connection that keeps an in-memory database alive while it has no session; `None` for a
+    /// file.
     _keeper: Option<Mutex<Connection>>,
 }
 

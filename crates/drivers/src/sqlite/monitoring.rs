@@ -1,4 +1,5 @@
-//! Counters of SQLite, summed over all sessions: their page caches, and the sizes of the files.
+//! Counters of SQLite: those of the sessions' page caches, summed over all sessions, and the sizes
+//! of the files.
 //!
 //! Only its own thread can query a connection's counters, so each session reports them now and
 //! then, between two requests. Source: sqlite.org/c3ref/c_dbstatus_options.html. Not here: pages of
@@ -13,8 +14,8 @@ use rusqlite::{Connection, ffi};
 
 use super::location::Location;
 
-/// Number of requests after which a session reports: each report costs some tenths of a
-/// microsecond, so a request some hundredths.
+/// Number of requests after which a session reports its counters. A report costs some tenths of a
+/// microsecond, so that each request costs some hundredths.
 const REQUESTS_BETWEEN: u32 = 16;
 
 pub(super) const MONITORING: Monitoring = Monitoring {
@@ -47,7 +48,7 @@ const CHOSEN: &[Counter] = &[
     bytes("file_bytes", "The size of the database's file."),
 ];
 
-/// In the order of the first of [`CHOSEN`].
+/// SQLite's numbers of the first four counters in [`CHOSEN`], in the same order.
 const OPERATIONS: [i32; 4] = [
     ffi::SQLITE_DBSTATUS_CACHE_HIT,
     ffi::SQLITE_DBSTATUS_CACHE_MISS,
@@ -55,7 +56,7 @@ const OPERATIONS: [i32; 4] = [
     ffi::SQLITE_DBSTATUS_CACHE_SPILL,
 ];
 
-/// Sums of what all sessions have reported.
+/// Sums of the page cache counters that all sessions have reported, in the order of [`OPERATIONS`].
 #[derive(Debug, Default)]
 pub(super) struct Caches([AtomicU64; 4]);
 
@@ -66,7 +67,7 @@ impl Caches {
         }
     }
 
-    /// Returns the counters by name, with the sizes of the files if there are any.
+    /// Returns all counters by name, with the sizes of those files that exist.
     pub(super) fn counters(&self, location: &Location) -> Vec<(&'static str, f64)> {
         let sums = self.0.iter().map(|sum| sum.load(Ordering::Relaxed) as f64);
         let names = CHOSEN.iter().map(|counter| counter.name);
@@ -88,7 +89,7 @@ impl Caches {
 pub(super) struct Turns(u32);
 
 impl Turns {
-    /// Counts a request on a session's connection, and reports if it is time.
+    /// Counts a request of a session, and reports the counters of its connection if it is time.
     #[inline]
     pub(super) fn count(&mut self, caches: &Caches, connection: &Connection) {
         self.0 += 1;
@@ -99,7 +100,7 @@ impl Turns {
     }
 }
 
-/// Returns the growth of a counter since the last call, and resets it.
+/// Returns the growth of a connection's counter since the last call, and resets it.
 #[allow(unsafe_code)]
 fn taken(connection: &Connection, operation: i32) -> u64 {
     let (mut current, mut highest) = (0_i64, 0_i64);

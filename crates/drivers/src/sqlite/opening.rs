@@ -1,4 +1,5 @@
-//! Options of a target, and connections to it, with errors for every way in which opening can fail.
+//! Options of a target, and opening connections to it, with an error for every way in which that
+//! can fail.
 //!
 //! Not here: requests (the session).
 
@@ -17,11 +18,12 @@ use super::location::Location;
 use super::monitoring::Caches;
 use super::queue::{Queue, Turn};
 
-/// Number of SQLite's virtual machine steps between two checks of a cancelled session's flag: some
-/// tenths of a millisecond.
+/// Number of steps of SQLite's virtual machine after which a statement checks whether its session
+/// is cancelled. They take some tenths of a millisecond.
 const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 
-/// Limit on an in-memory database: it is one allocation, and SQLite makes none of 2 GiB.
+/// Largest size of an in-memory database, in bytes. It is one allocation, and SQLite makes none of
+/// 2 GiB.
 pub(super) const MEMORY_BYTES_MAX: i64 = 0x7fff_0000;
 
 /// State shared by all sessions of a database.
@@ -29,10 +31,11 @@ pub(super) struct Shared {
     pub(super) location: Location,
     pub(super) options: Options,
     pub(super) queue: Queue,
-    /// The file may be created.
+    /// Whether the file may be created.
     pub(super) create: bool,
     pub(super) caches: Caches,
-    /// SQLite's busy handler does not help concurrent changes of the journal mode.
+    /// Lock for changing the journal mode, since SQLite's busy handler does not help concurrent
+    /// changes of it.
     changing_journal: Mutex<()>,
 }
 
@@ -44,7 +47,7 @@ impl Shared {
     }
 }
 
-/// The way to wait for a locked database.
+/// The way in which writers wait for a locked database, as chosen by the option `busy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Busy {
     Queue,
@@ -72,7 +75,7 @@ pub(super) struct Options {
     pub(super) busy_timeout_ms: u64,
     cache_size_kib: i64,
     mmap_size_bytes: u64,
-    /// `None` keeps that of the database.
+    /// Page size of a new database; `None` keeps SQLite's default or that of the database.
     page_size_bytes: Option<u64>,
     wal_autocheckpoint_pages: u64,
 }
@@ -121,7 +124,8 @@ impl Options {
     }
 }
 
-/// Opens a connection and sets it up; its busy handler and a cancel use `handle`.
+/// Opens a connection of a session and sets it up. A cancel of `handle` interrupts its statements
+/// and its waits for locks.
 pub(super) fn open_connection(
     shared: &Shared,
     handle: &Arc<Handle>,
@@ -157,7 +161,7 @@ fn connect(shared: &Shared, handle: &Arc<Handle>) -> Result<Connection, DbError>
     Ok(connection)
 }
 
-/// Opens the file or the memory database, without any setup.
+/// Opens a connection to a file or a memory database, without setting it up.
 pub(super) fn open(
     location: &Location,
     create: bool,
@@ -190,7 +194,8 @@ pub(super) fn open(
     })
 }
 
-/// Checks a path, where SQLite's error only says that it cannot be opened.
+/// Checks the path of a database file, so that the error tells the reason; SQLite's only says that
+/// it cannot be opened. `create` allows that the file does not exist.
 pub(super) fn check_path(path: &Path, create: bool) -> Result<(), DbError> {
     let no = |kind, message: String| Err(DbError::new(kind, message));
     let shown = path.display();
@@ -240,7 +245,7 @@ pub(super) fn check_path(path: &Path, create: bool) -> Result<(), DbError> {
     }
 }
 
-/// Applies the options. Fails with the reason.
+/// Applies the target's options to a new connection. Fails if the file is unsuitable for them.
 fn set_up(connection: &Connection, shared: &Shared) -> Result<(), DbError> {
     let options = &shared.options;
     if let Some(bytes) = options.page_size_bytes {
@@ -313,7 +318,7 @@ fn set(connection: &Connection, pragma: &str, value: &str) -> Result<(), DbError
     connection.execute_batch(&sql).map_err(|error| db_error(error).during(sql))
 }
 
-/// Adds path and remedy to an error of opening.
+/// Adds the path and a remedy to an error of opening a connection.
 fn explain(no: DbError, shared: &Shared) -> DbError {
     let remedy = match no.kind {
         DbErrorKind::Corrupt => "it is not an SQLite database, or it is damaged",
@@ -329,9 +334,10 @@ fn explain(no: DbError, shared: &Shared) -> DbError {
     no.during(format_args!("cannot open {}{sign}{remedy}", shared.location))
 }
 
-/// Returns the sleep at call `n_calls`, from 0, of the busy handler, in milliseconds; `None` when
-/// the limit is reached. The steps are SQLite's own (`sqliteDefaultBusyCallback` in main.c), so
-/// that `busy=handler` measures what its users have; ours can be cancelled.
+/// Returns the time in milliseconds that the busy handler sleeps at call `n_calls`, from 0; `None`
+/// when all sleeps have reached the limit. The steps are SQLite's own (`sqliteDefaultBusyCallback`
+/// in main.c), so that `busy=handler` measures what its users have; but our sleeps can be
+/// cancelled.
 fn patience_ms(n_calls: i32, limit_ms: u64) -> Option<u64> {
     const STEPS_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
     let n_calls = usize::try_from(n_calls).unwrap_or_default();

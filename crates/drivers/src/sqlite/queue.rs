@@ -1,9 +1,10 @@
-//! A fair queue of a process's writers: first come, first served, each woken individually.
+//! A fair queue of a process's writers to an SQLite database: first come, first served.
 //!
-//! SQLite admits one writer and lets the others poll, so that chance decides. Here a writer waits
-//! for its turn, which is passed on without a race. Readers need a turn only where SQLite allows no
-//! reads beside a writer (an in-memory database); there they share one. Not here: use of a turn,
-//! and other processes (the busy handler waits for them).
+//! SQLite admits one writer and lets the others poll, so that chance decides which is next. Here a
+//! writer waits for its turn, is woken individually, and passes the turn on without a race. Readers
+//! need a turn only where SQLite allows no reads beside a writer (an in-memory database); there
+//! they share one. Not here: the use of a turn, and other processes (the busy handler waits for
+//! them).
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -31,7 +32,7 @@ struct State {
 }
 
 impl Queue {
-    /// Waits for a turn; false if the session was cancelled instead.
+    /// Waits until the session gets the turn; false if it was cancelled instead.
     pub(super) fn enter(&self, turn: Turn, session: &Arc<Handle>) -> bool {
         let mut state = lock(&self.0);
         if state.waiting.is_empty() && state.admits(turn) {
@@ -52,7 +53,7 @@ impl Queue {
         lock(&self.0).leave(turn);
     }
 
-    /// Removes a cancelled session from the queue, or returns the turn that it just got.
+    /// Removes a cancelled session from the queue, or gives back the turn that it just got.
     fn abandon(&self, turn: Turn, session: &Arc<Handle>) {
         let mut state = lock(&self.0);
         let place = state.waiting.iter().position(|(_, waiter)| Arc::ptr_eq(waiter, session));
@@ -93,7 +94,8 @@ impl State {
         self.hand_over();
     }
 
-    /// Passes turns to those who have waited longest, as far as they are compatible.
+    /// Grants turns to the sessions that have waited longest, as long as they can have them at the
+    /// same time.
     fn hand_over(&mut self) {
         while let Some((turn, _)) = self.waiting.front()
             && self.admits(*turn)
@@ -124,7 +126,7 @@ mod tests {
             Scene { queue: Arc::default(), order: Arc::default(), threads: Vec::new() }
         }
 
-        /// Starts a thread that waits for `turn`, and returns once it does.
+        /// Starts a thread that waits for `turn`. Returns its session once it waits.
         fn wait_in_line(&mut self, name: usize, turn: Turn) -> Arc<Handle> {
             let session = Arc::new(Handle::default());
             let (queue, order) = (Arc::clone(&self.queue), Arc::clone(&self.order));

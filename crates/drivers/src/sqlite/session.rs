@@ -1,9 +1,9 @@
-//! One connection of a client, as the engine knows it.
+//! A session of SQLite: one connection, which executes the requests of a client.
 //!
-//! A ready statement is bound in `start` and run in `poll_reply`, so that nothing is copied and
-//! `start` never waits. Other requests (first use, a batch, text) are copied there, since preparing
-//! reads the schema and may have to wait for a turn. A statement sent as text is never ready: it is
-//! compiled at each call, with its values as literals.
+//! The values of a prepared statement are bound in `start` and run in `poll_reply`, so that nothing
+//! is copied and `start` never waits. Other requests (first use of a statement, a batch, text) are
+//! copied in `start`, since preparing reads the schema and may have to wait for a turn. A statement
+//! sent as text is never prepared: it is compiled at each call, with its values as literals.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -34,17 +34,17 @@ pub(super) struct SqliteSession {
     declared: Arc<[Statement]>,
     /// Statements prepared at run time, numbered after the declared ones.
     late: Vec<Statement>,
-    /// Split texts of statements sent as text, by number, once used.
+    /// Split texts of statements sent as text, by number; `None` before their first use.
     pieces: Vec<Option<Pieces>>,
-    /// The started statement, if it was ready: its values are bound.
+    /// Index of the prepared statement whose values `start` has bound, to be run next.
     bound: Option<usize>,
-    /// Any other started request.
+    /// Any other request that was started and is not run yet.
     under_way: UnderWay,
     turns: Turns,
     traffic: Traffic,
 }
 
-/// A request other than a ready statement.
+/// A started request other than a call of a prepared statement.
 enum UnderWay {
     Nothing,
     Calls(Vec<Copied>),
@@ -52,7 +52,7 @@ enum UnderWay {
     Control(Control),
 }
 
-/// A call with its own copy of its values.
+/// A call with a copy of its values.
 struct Copied {
     index: usize,
     what: What,
@@ -63,7 +63,7 @@ enum What {
     Values(Vec<rusqlite::types::Value>),
     /// A statement with its values as literals.
     Text(String),
-    /// Begin or end of a transaction.
+    /// Begin or commit of a transaction within a batch.
     Control(Control),
 }
 
@@ -86,7 +86,7 @@ impl Control {
 }
 
 impl SqliteSession {
-    /// Opens a connection that knows `declared`.
+    /// Opens a connection that can execute the statements `declared`.
     pub(super) fn connect(
         shared: Arc<Shared>,
         declared: Arc<[Statement]>,
@@ -107,7 +107,7 @@ impl SqliteSession {
         })
     }
 
-    /// Binds a call's values to its statement, or copies them if it is not ready.
+    /// Binds a call's values to its statement, or copies them if that is not prepared.
     fn start_call(&mut self, call: Call<'_>) -> Result<(), DbError> {
         let index = usize::from(call.statement.0);
         let bound = self.connected.with_dependent_mut(|_, prepared| {
@@ -123,7 +123,7 @@ impl SqliteSession {
         Ok(())
     }
 
-    /// Runs the statement whose values are bound: the hot path.
+    /// Runs the prepared statement at `index`, whose values are bound. This is the hot path.
     #[inline]
     fn run_bound(&mut self, index: usize, visit: Visit<'_>) -> Result<Reply, DbError> {
         let Self { connected, permit, .. } = self;
@@ -195,7 +195,8 @@ impl SqliteSession {
         })
     }
 
-    /// Cleans up after each request.
+    /// Rolls back if the session was cancelled, and gives the turn back unless a transaction is
+    /// open.
     fn settle(&mut self) {
         if self.handle.is_cancelled() {
             self.roll_back();
@@ -203,7 +204,7 @@ impl SqliteSession {
         self.permit.settle(self.connected.borrow_owner());
     }
 
-    /// Rolls back any open transaction; closing would do so too, but later.
+    /// Rolls back the open transaction, if there is one. Closing would do so too, but later.
     fn roll_back(&mut self) {
         self.connected.with_dependent_mut(|connection, prepared| {
             if !connection.is_autocommit() {
@@ -278,7 +279,8 @@ impl SqliteSession {
         Ok(())
     }
 
-    /// Adds hints for this database to an error.
+    /// Completes an error with what only this session knows: that it was cancelled, or the location
+    /// of a database without space.
     fn explain(&self, no: DbError) -> DbError {
         match no.kind {
             // A cancelled wait for another process's lock.
@@ -454,7 +456,8 @@ fn run_calls<'c>(
     Ok(total)
 }
 
-/// Runs statements as text, one after the other. Only those that return rows make result sets.
+/// Runs the statements of a text one after the other. Each one that returns rows makes a result
+/// set.
 fn run_text(
     connection: &Connection,
     permit: &mut WritePermit,

@@ -5,8 +5,9 @@ use model::{BeginSql, ColumnType, DateUnit, Decimals, Dialect, Serial};
 pub(super) const BEGIN: BeginSql =
     BeginSql { writes: "BEGIN IMMEDIATE", reads: "BEGIN DEFERRED", plain: "BEGIN DEFERRED" };
 
-/// Tables keep their rowid: with TPC-C's tables and keys `WITHOUT ROWID` reads a row by key 5 to
-/// 10 % faster and ranges 20 %, but updates by key 5 to 15 % slower and by second index 20 %.
+/// Dialect of SQLite. Tables keep their rowid: with TPC-C's tables and keys, `WITHOUT ROWID` reads
+/// rows by key 5 to 10 % faster and ranges 20 % faster, but updates rows by key 5 to 15 % slower
+/// and by a second index 20 % slower.
 pub(super) const DIALECT: Dialect = Dialect {
     name: "sqlite",
     decimals: Decimals::ScaledInteger,
@@ -19,7 +20,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     ..Dialect::PLAIN
 };
 
-/// Days since 1970, as values are bound and kept.
+/// Returns the expression for a date: days since 1970, as dates are bound and stored.
 fn date(day: &str) -> String {
     format!("(unixepoch('{day}') / 86400)")
 }
@@ -31,8 +32,8 @@ fn later(date: &str, n: i64, unit: DateUnit) -> String {
     format!("(unixepoch({date} * 86400, 'unixepoch', '{length}'{floor}) / 86400)")
 }
 
-fn type_name(of: ColumnType) -> String {
-    match of {
+fn type_name(column_type: ColumnType) -> String {
+    match column_type {
         // Exactly `INTEGER`: as a sole primary key it is then the rowid.
         ColumnType::SmallInt
         | ColumnType::Int
@@ -43,6 +44,6 @@ fn type_name(of: ColumnType) -> String {
         | ColumnType::Timestamp
         | ColumnType::Date => "INTEGER".to_owned(),
         ColumnType::Double => "REAL".to_owned(),
-        ColumnType::Char(_) | ColumnType::VarChar(_) => of.standard_name(),
+        ColumnType::Char(_) | ColumnType::VarChar(_) => column_type.standard_name(),
     }
 }

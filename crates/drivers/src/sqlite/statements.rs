@@ -1,6 +1,6 @@
-//! A connection with the statements prepared on it, kept for its life.
+//! A connection with the statements that are prepared on it, which are kept as long as it.
 //!
-//! SQLite's statement is reused without a look-up by text: rusqlite's cache hashes and copies the
+//! Statements are reused without a look-up by text, since rusqlite's cache hashes and copies the
 //! text each time. Not here: when a statement may run (write_permit).
 
 use model::{DbError, DbErrorKind, Reply, StatementKind, Visit};
@@ -24,12 +24,13 @@ pub(super) struct Prepared<'c> {
     pub(super) begin_read_only: rusqlite::Statement<'c>,
     pub(super) commit: rusqlite::Statement<'c>,
     pub(super) rollback: rusqlite::Statement<'c>,
-    /// Statements by number; `None` until first used, since their tables may not exist before.
+    /// Statements by number; `None` before their first use, when their tables may not exist.
     pub(super) ready: Vec<Option<Ready<'c>>>,
 }
 
 impl<'c> Prepared<'c> {
-    /// Prepares transaction control, and makes room for `n_statements` others.
+    /// Prepares the statements that begin and end transactions, and makes room for `n_statements`
+    /// others.
     pub(super) fn new(
         connection: &'c Connection,
         n_statements: usize,
@@ -44,7 +45,7 @@ impl<'c> Prepared<'c> {
         })
     }
 
-    /// Returns a ready statement. Panics if it is not prepared.
+    /// Returns a prepared statement. Panics if it is not prepared.
     pub(super) fn at(&mut self, index: usize) -> &mut Ready<'c> {
         self.ready[index].as_mut().expect("it was prepared before it is run")
     }
@@ -58,9 +59,9 @@ fn prepare<'c>(connection: &'c Connection, sql: &str) -> Result<rusqlite::Statem
 /// A prepared statement with its properties.
 pub(super) struct Ready<'c> {
     statement: rusqlite::Statement<'c>,
-    /// Classification of the statement for counting.
+    /// Kind as declared, by which the statement is counted.
     pub(super) kind: StatementKind,
-    /// SQLite may change the database in it, whatever it was declared as.
+    /// Whether SQLite may change the database in it, whatever its declared kind is.
     pub(super) writes: bool,
     pub(super) has_rows: bool,
     n_values: usize,
@@ -118,7 +119,8 @@ impl<'c> Ready<'c> {
         Ok(())
     }
 
-    /// Runs it to its end with the values bound last.
+    /// Runs the statement to its end, with the values that were bound last, and passes its rows to
+    /// `visit`.
     #[inline]
     pub(super) fn run(
         &mut self,

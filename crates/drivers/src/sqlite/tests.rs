@@ -1,4 +1,4 @@
-//! Behaviour of SQLite only: its files, its locks, its queue.
+//! Tests of behaviour that only SQLite has: files, locks, and the queue of writers.
 
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -92,7 +92,7 @@ fn sessions_of_one_memory_see_the_same_and_other_memories_do_not() {
     refused(TestSession::connect(&other, &[]).text("SELECT i FROM t"), DbErrorKind::Missing);
 }
 
-/// Opening or connecting is refused.
+/// Checks that opening or connecting fails with this kind of error and these words.
 fn check_refused(url: &str, opening: Opening, kind: DbErrorKind, words: &str) {
     let no = match try_open(url, opening) {
         Ok(database) => TestSession::try_connect(&any(&database), &[]).err().expect("refused"),
@@ -231,14 +231,15 @@ fn the_page_size_holds_for_a_new_database_and_is_not_ignored_for_an_old_one() {
 #[test]
 fn the_facts_of_memory_say_so() {
     let facts = opened("sqlite::memory:?cache_size=1MiB").facts().expect("facts");
-    let of = |name: &str| facts.iter().find(|fact| fact.name == name).map(|fact| &fact.value);
-    assert_eq!(of("path").and_then(FactValue::text), Some(":memory:"));
-    assert_eq!(of("journal_mode").and_then(FactValue::text), Some("memory"));
-    assert_eq!(of("cache_size_bytes"), Some(&FactValue::Bytes(1 << 20)));
-    assert_eq!(of("busy").and_then(FactValue::text), Some("queue"));
+    let value = |name: &str| facts.iter().find(|fact| fact.name == name).map(|fact| &fact.value);
+    assert_eq!(value("path").and_then(FactValue::text), Some(":memory:"));
+    assert_eq!(value("journal_mode").and_then(FactValue::text), Some("memory"));
+    assert_eq!(value("cache_size_bytes"), Some(&FactValue::Bytes(1 << 20)));
+    assert_eq!(value("busy").and_then(FactValue::text), Some("queue"));
 }
 
-/// Begins in `n` threads while a session writes; each thread asks once the one before it waits.
+/// Begins transactions in `n` threads while a session writes, each after the one before it waits.
+/// Returns the numbers of the threads in the order in which their transactions began.
 fn begin_in_line(database: &Arc<Sqlite>, n: usize) -> Vec<usize> {
     let mut first = TestSession::connect(&any(database), &[]);
     first.ask(Request::Begin).expect("begun");

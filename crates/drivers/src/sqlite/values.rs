@@ -1,4 +1,4 @@
-//! Values into statements and rows out of them, without copies.
+//! Binds values to statements, and reads rows, without copies.
 //!
 //! Decimals are integers of their smallest unit, timestamps integers of microseconds and dates
 //! integers of days, since SQLite has none of these types. Not here: statements.
@@ -7,7 +7,7 @@ use model::{DbError, DbErrorKind, Row, Value};
 use rusqlite::ToSql;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
-/// A value to be bound.
+/// A value to be bound to a statement.
 pub(super) struct Given<'a>(pub(super) &'a Value<'a>);
 
 impl ToSql for Given<'_> {
@@ -25,7 +25,7 @@ impl ToSql for Given<'_> {
     }
 }
 
-/// Copies a value that cannot be bound at once.
+/// Copies a value that must be kept until it can be bound.
 pub(super) fn owned(value: &Value<'_>) -> rusqlite::types::Value {
     use rusqlite::types::Value as Owned;
     match *value {
@@ -40,7 +40,7 @@ pub(super) fn owned(value: &Value<'_>) -> rusqlite::types::Value {
     }
 }
 
-/// A row in SQLite's memory.
+/// A row in SQLite's memory, valid until the next one is read.
 pub(super) struct Visited<'r, 's> {
     pub(super) row: &'r rusqlite::Row<'s>,
     pub(super) result_set: usize,

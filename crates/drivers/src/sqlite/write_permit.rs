@@ -1,7 +1,8 @@
-//! Permission to run a statement: not cancelled, not read-only, and its turn has come.
+//! Permission to run a statement: its session is not cancelled, its transaction is not read-only if
+//! it writes, and its turn has come.
 //!
-//! A turn is taken before SQLite is called and returned when SQLite has left the transaction, for
-//! any reason. Not here: the queue.
+//! A turn is taken before SQLite is called, and given back when SQLite has left the transaction,
+//! for whatever reason. Not here: the queue.
 
 use std::sync::Arc;
 
@@ -13,16 +14,16 @@ use super::db_errors::cancelled;
 use super::opening::{Busy, Shared};
 use super::queue::Turn;
 
-/// The turn of a session, requested before each statement.
+/// The turn that a session holds, and the state by which each statement gets its permission.
 pub(super) struct WritePermit {
     shared: Arc<Shared>,
     handle: Arc<Handle>,
     held: Option<Turn>,
-    /// Reads need no turn.
+    /// Whether reads need no turn.
     reads_freely: bool,
-    /// A transaction was begun by a request, so its turn is taken.
+    /// Whether a transaction was begun by a request, so that its turn is taken.
     in_transaction: bool,
-    /// That transaction is read-only.
+    /// Whether that transaction is read-only.
     read_only: bool,
 }
 
@@ -34,7 +35,8 @@ impl WritePermit {
         WritePermit { shared, handle, held, reads_freely, in_transaction, read_only }
     }
 
-    /// Waits until a statement may run. Fails if the session is cancelled or read-only.
+    /// Waits until a statement may run. Fails if the session is cancelled, or if the statement
+    /// writes in a read-only transaction.
     #[inline]
     pub(super) fn acquire(&mut self, connection: &Connection, writes: bool) -> Result<(), DbError> {
         let is_free = match writes {
@@ -90,12 +92,13 @@ impl WritePermit {
         Ok(())
     }
 
-    /// Notes that a transaction was begun by a request.
+    /// Notes that a request has begun a transaction.
     pub(super) fn begin(&mut self, read_only: bool) {
         (self.in_transaction, self.read_only) = (true, read_only);
     }
 
-    /// Returns the turn after a declared statement, which cannot have begun or ended a transaction.
+    /// Gives the turn back after a statement that reads or writes outside of a transaction. Such a
+    /// statement cannot have begun or ended one.
     #[inline]
     pub(super) fn settle_statement(&mut self, connection: &Connection) {
         if !self.in_transaction && self.held.is_some() {
@@ -103,7 +106,7 @@ impl WritePermit {
         }
     }
 
-    /// Returns the turn after any other request, unless a transaction is open.
+    /// Gives the turn back after any request, unless a transaction is open.
     pub(super) fn settle(&mut self, connection: &Connection) {
         if connection.is_autocommit() {
             (self.in_transaction, self.read_only) = (false, false);

@@ -1,6 +1,6 @@
-//! What the server answers: packets in, rows and outcomes out.
+//! Reads the server's packets, and converts them to rows and outcomes.
 //!
-//! Not here: what is sent, and what is expected of the server for it.
+//! Not here: the commands that are sent, and the queue of their expected replies.
 
 use model::{DbError, DbErrorKind, Reply, StatementKind, Visit};
 
@@ -14,7 +14,7 @@ use super::super::rows::{Form, Found, find};
 use super::{Expected, MySql, Phase, Whose};
 use crate::net::{Input, may_commit_within};
 
-/// The next step that a packet requires.
+/// The reaction that a packet requires: reading more, or sending the file of a load.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     More,
@@ -22,7 +22,8 @@ enum Wanted {
 }
 
 impl MySql {
-    /// Reads packets as long as replies are expected; false if more bytes are needed.
+    /// Reads packets until all expected replies are complete; false if more bytes are needed, or
+    /// rows must be sent.
     #[inline]
     pub(super) fn read(
         &mut self,
@@ -120,7 +121,7 @@ impl MySql {
         Ok(Wanted::More)
     }
 
-    /// Reads the start of a result: number of columns, and whether definitions follow.
+    /// Reads the first packet of a result: the number of columns, and whether definitions follow.
     #[inline]
     fn read_width(&mut self, expected: Expected, payload: &[u8]) -> Result<(), DbError> {
         let mut reader = Reader(payload);
@@ -170,7 +171,8 @@ impl MySql {
         Ok(())
     }
 
-    /// Continues after a prepared statement's parameters: with its columns, if it has any.
+    /// Returns the next phase after the definitions of a prepared statement's parameters: those of
+    /// its columns, or the end of the reply if it has none.
     fn after_values(&mut self, n_columns: u16) -> Phase {
         match n_columns {
             0 => self.end_prepare(),
@@ -225,7 +227,7 @@ impl MySql {
         Ok(())
     }
 
-    /// Handles the successful end of a result, or of the whole reply.
+    /// Handles the successful end of a result, which may end the reply.
     #[inline]
     fn finish(&mut self, expected: Expected, done: Done) {
         if self.phase == Phase::Rows {
@@ -283,7 +285,7 @@ impl MySql {
         Ok(())
     }
 
-    /// Whether a part of the answered request may have committed by itself.
+    /// Whether a part of the command to which this reply belongs may have committed by itself.
     fn may_commit_within(&self, expected: Expected) -> bool {
         match expected {
             Expected::Call(place) => may_commit_within(&self.known[place].statement.sql),
@@ -297,7 +299,7 @@ impl MySql {
         self.db_error.get_or_insert(no);
     }
 
-    /// Drops held executions, whose types the server then does not have.
+    /// Drops held executions, and forgets the types in them, which the server does not get.
     pub(super) fn drop_held(&mut self) {
         for held in self.held.drain(..) {
             self.known[held.place].doubt(false);
@@ -313,7 +315,7 @@ impl MySql {
         }
     }
 
-    /// Whether it changes data.
+    /// Whether the command to which this reply belongs may change data.
     fn is_change(&self, expected: Expected) -> bool {
         match expected {
             Expected::Call(place) => self.known[place].kind != StatementKind::Read,

@@ -1,4 +1,5 @@
-//! A client that reads late: how long replies lay in its socket is the kernel's word, not ours.
+//! Tests of the reply lag with a client that reads late. The time that a reply lay in its socket
+//! comes from the kernel.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -14,7 +15,8 @@ use rustix::time::{ClockId, clock_gettime};
 use super::rude::{OK, hear, opened, say, server, sign_in};
 use crate::conformance::{OnLoops, TestSession, block_on};
 
-/// Many times the round trips that fit between two spells of stamping.
+/// Most round trips until a reply is sampled: many times those that fit between two spells of
+/// timestamps.
 const ROUND_TRIPS: usize = 1_000_000;
 
 fn unix_ns() -> u64 {
@@ -26,7 +28,7 @@ fn read_ns(clock: ClockId) -> u64 {
     now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64
 }
 
-/// Recorded lags, each with the time of the reply.
+/// Recorded reply lags, each with the instant at which the reply arrived.
 #[derive(Default)]
 struct Kept {
     arrived_unix_ns: RefCell<u64>,
@@ -58,8 +60,9 @@ impl ReplyLags for Kept {
     }
 }
 
-/// Asks until a reply was sampled, and lets each reply lie for `late`; between which two instants
-/// it was sent, and what was recorded.
+/// Sends requests until the lag of a reply is sampled, and reads each reply `late` after it was
+/// sent. Returns two instants between which the sampled reply was sent, and its recorded arrival
+/// and lag.
 fn ask_late(
     session: &mut TestSession,
     kept: &Kept,

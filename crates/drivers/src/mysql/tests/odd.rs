@@ -1,5 +1,5 @@
-//! Servers that are set up as ours would not be, and users who may do little: what can be had is
-//! had, and what cannot is reported with its remedy.
+//! Tests with unusual settings of a server, and with users who have few rights. The driver does
+//! what is possible, and reports what is not, with the remedy.
 
 use model::{DbError, DbErrorKind, Reply, Request, Target};
 use servers::Kind;
@@ -15,7 +15,8 @@ keeps! {
     named Kind::MariaDb, Kind::MySql;
 }
 
-/// Makes a user without any right, who may sign in from here; returns the target of a law with it.
+/// Creates a user who may sign in from here, and has no right except `more` (`RIGHT` or
+/// `RIGHT|OPTION`) on the law's database. Returns the target of the law with this user.
 fn user(site: &Site, law: &str, name: &str, more: &str) -> Target {
     let mut session = TestSession::connect(&site.open(law, &[]), &[]);
     for host in ["127.0.0.1", "localhost"] {

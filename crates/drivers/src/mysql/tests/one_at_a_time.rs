@@ -1,4 +1,4 @@
-//! Behind a proxy that takes one command at a time and closes the connection otherwise, as
+//! Tests with a proxy that takes one command at a time and otherwise closes the connection, as
 //! ProxySQL does.
 
 use std::io::{self, Read as _, Write as _};
@@ -16,8 +16,8 @@ keeps! {
     on mariadb: MARIADB;
 }
 
-/// Returns the number of commands that begin in `bytes`, which a client wrote at once. Packets of a
-/// command are numbered from 0; those of a sign-in are not.
+/// Returns the number of commands that begin in `bytes`, which a client wrote at once. The packets
+/// of a command are numbered from 0, those of a sign-in from 1.
 fn n_commands(mut bytes: &[u8]) -> usize {
     let mut n_commands = 0;
     while let [a, b, c, sequence, rest @ ..] = bytes {
@@ -28,7 +28,8 @@ fn n_commands(mut bytes: &[u8]) -> usize {
     n_commands
 }
 
-/// Passes bytes on until one side ends, or `is_enough` of a piece says so.
+/// Passes bytes on until the sender ends, or `is_enough` holds for the bytes of one read; then
+/// closes both connections.
 fn pass(
     mut from: TcpStream,
     mut to: TcpStream,
@@ -45,7 +46,8 @@ fn pass(
     }
 }
 
-/// The target through such a proxy, which lives as long as the tests.
+/// Starts such a proxy to a target, and returns the target with the proxy's port. The proxy lives
+/// as long as the test process.
 fn through_a_proxy(target: Target) -> Target {
     let server = ("127.0.0.1", target.hosts[0].port.expect("a port"));
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");

@@ -1,5 +1,6 @@
-//! Sign-ins to a scripted server, for methods that no server here has: its proofs are checked with
-//! another library than the one that made them, or with what the method's inventors publish.
+//! Sign-ins to a scripted server, by methods that no test server has. The client's proofs are
+//! checked with another library than the one that made them, or with what the inventors of the
+//! method publish.
 
 use std::sync::Arc;
 
@@ -27,12 +28,12 @@ use crate::net::{Channel, Input, SignIn, Step, TlsMode};
 const PASSWORD: &[u8] = b"secret";
 const NONCE: &[u8; 20] = b"abcdefghijklmnopqrst";
 const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
-/// The URL of a server that may have the password itself.
+/// URL of a server to which the password may be sent in clear text.
 const CLEAR: &str = "mysql://bench:secret@nowhere/db?tls=disable&clear_password=true";
 const FAST: &[u8] = &[1, 3];
 const FULL: &[u8] = &[1, 4];
 
-/// The client, and what lies between.
+/// A client that signs in, with the bytes between it and the scripted server.
 struct Client {
     sign_in: MysqlSignIn,
     input: Input,
@@ -53,7 +54,8 @@ impl Client {
         Client { sign_in, input: Input::new(1 << 16), out: Vec::new(), channel, sequence: 0 }
     }
 
-    /// The server says something; what the client answers, if it does.
+    /// Gives the client a packet of the server, and returns the payload of its answer; `None` if it
+    /// sends none.
     fn hear(&mut self, payload: &[u8]) -> Result<Option<Vec<u8>>, DbError> {
         let mut packet = Vec::new();
         put_packet(&mut packet, self.sequence, |out| out.extend_from_slice(payload));
@@ -72,7 +74,7 @@ impl Client {
         Ok(Some(payload.to_owned()))
     }
 
-    /// The server greets; the client's proof.
+    /// Gives the client the server's greeting, and returns the authentication data of its answer.
     fn greet(&mut self, plugin: &str) -> Vec<u8> {
         let payload = greeting(plugin, CapabilityFlags::all() - CapabilityFlags::CLIENT_SSL);
         let answer = self.hear(&payload).expect("greeted").expect("an answer");
@@ -87,7 +89,7 @@ impl Client {
         self.hear(&payload).map(|answer| answer.expect("an answer"))
     }
 
-    /// The password is accepted; the client sets the session's state and is done.
+    /// Accepts the password, and checks that the client sets the session's state and is signed in.
     fn accept(&mut self) {
         let setting = self.hear(OK).expect("accepted").expect("a statement");
         assert!(setting.starts_with(b"\x03SET autocommit=1"));
@@ -147,7 +149,8 @@ fn caching_sha2_shows_the_password_only_where_nobody_listens() {
     }
 }
 
-/// A key without TLS, or an unverified certificate, does not prove the identity of a server.
+/// Covers an RSA key without TLS, and an unverified certificate: neither proves the identity of a
+/// server.
 #[test]
 fn a_server_that_has_proven_nothing_does_not_get_the_password() {
     let over_tls = |tls_mode| Channel { tls_mode, is_tls: true, ..open_channel() };
@@ -228,7 +231,7 @@ fn decrypt(key: &[u8], encrypted: &[u8]) -> Vec<u8> {
     rest[begin + 1..].to_vec()
 }
 
-/// The mask that `seed` gives (MGF1 with SHA-1: RFC 8017, appendix B.2.1).
+/// Returns the mask that follows from `seed` (MGF1 with SHA-1: RFC 8017, appendix B.2.1).
 fn mask(seed: &[u8], length: usize) -> Vec<u8> {
     let blocks = (0u32..).flat_map(|block| Sha1::digest([seed, &block.to_be_bytes()].concat()));
     blocks.take(length).collect()
@@ -341,7 +344,7 @@ proptest! {
     }
 }
 
-/// Found by fuzzing: the length of the nonce was looked for behind the wrong zero.
+/// A case found by fuzzing: the length of the nonce was looked for behind the wrong zero.
 #[test]
 fn a_greeting_of_protocol_0_with_a_nonce_of_no_length_is_refused() {
     let greeting = [b"\x008.4.0\0", &[0xff; 20][..], &[0x80], &[0; 40]].concat();

@@ -1,4 +1,4 @@
-//! Servers that do not do what a server should: they fall silent, do not listen, or are gone.
+//! Tests with scripted servers that fall silent, do not listen, or are gone.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -21,7 +21,8 @@ use super::super::packets::put_packet;
 use crate::conformance::{OnLoops, StillClock, TestSession, block_on, refused};
 use crate::{CannotOpen, Opening};
 
-/// A server of this test: it serves each connection with `manners`, on a thread.
+/// Starts a scripted server that handles each connection by `manners`, on a thread of its own, and
+/// returns its port.
 pub(super) fn server(manners: impl Fn(&mut TcpStream) + Clone + Send + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("it is bound").port();
@@ -41,7 +42,7 @@ pub(super) fn say(stream: &mut TcpStream, sequence: u8, payload: &[u8]) {
     let _ = stream.write_all(&packet);
 }
 
-/// The next packet; none when the client is gone.
+/// Reads the payload of the next packet; `None` if the client has closed the connection.
 pub(super) fn hear(stream: &mut TcpStream) -> Option<Vec<u8>> {
     let mut header = [0; 4];
     stream.read_exact(&mut header).ok()?;
@@ -53,7 +54,7 @@ pub(super) fn hear(stream: &mut TcpStream) -> Option<Vec<u8>> {
 pub(super) const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
 const OK_IN_TRANSACTION: &[u8] = &[0, 0, 0, 3, 0, 0, 0];
 
-/// Accepts any user and password.
+/// Signs a client in, whatever its user and password are.
 pub(super) fn sign_in(stream: &mut TcpStream) {
     let offered = CapabilityFlags::all() - CapabilityFlags::CLIENT_SSL;
     let nonce = Some(b"ijklmnopqrst\0".as_slice());
@@ -76,7 +77,7 @@ fn open(port: u16, connect_timeout: &str) -> Result<Arc<dyn Database>, CannotOpe
     (ENTRY.open)(&Target::parse(&url).expect("a URL"), Opening { create: false, seed: 1 })
 }
 
-/// With as much time to sign in as any busy machine takes.
+/// Opens a scripted server with as long a connect timeout as any busy machine needs.
 pub(super) fn opened(port: u16) -> Arc<dyn Database> {
     opened_within(port, "15m")
 }
@@ -85,7 +86,7 @@ fn opened_within(port: u16, connect_timeout: &str) -> Arc<dyn Database> {
     open(port, connect_timeout).unwrap_or_else(|no| panic!("{no}"))
 }
 
-/// The same for clients on threads and on event loops.
+/// Checks a law for clients on threads and for clients on event loops.
 fn both(database: &Arc<dyn Database>, law: fn(&Arc<dyn Database>)) {
     law(database);
     law(&(Arc::new(OnLoops(Arc::clone(database))) as Arc<dyn Database>));
@@ -101,8 +102,8 @@ fn a_server_that_never_greets_is_given_up() {
     assert!(no.message.contains("does not answer in time"), "{no}");
 }
 
-/// Each of its bytes comes in time, and the greeting never ends: it would be waited for a thousand
-/// times.
+/// Covers a greeting that never ends although each of its bytes comes in time. Without a limit on
+/// the whole sign-in, the client would wait a thousand times.
 #[test]
 fn a_server_that_greets_byte_by_byte_is_given_up_when_the_time_is_over() {
     let port = server(|stream| {
@@ -156,7 +157,7 @@ fn a_commit_whose_answer_never_comes_is_unknown() {
     });
 }
 
-/// Rows without end, counted.
+/// An endless source of rows, which counts them.
 struct Endless<'c>(&'c AtomicU64);
 
 impl RowSource for Endless<'_> {
@@ -250,7 +251,7 @@ fn a_server_that_stops_in_mid_reply_is_given_up_by_who_builds_and_a_slow_one_is_
     assert!(no.message.contains("it is stopped or hangs"), "{no}");
 }
 
-/// Returns a port without a listener: it was given back.
+/// Returns a port on which nothing listens any more.
 fn gone() -> u16 {
     let gone = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     gone.expect("a port").port()

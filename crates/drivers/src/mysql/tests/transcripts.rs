@@ -1,6 +1,7 @@
-//! What servers said once, read again in pieces of every size; and what none would ever say.
+//! Tests of the protocol with recorded bytes of servers, in pieces of every size, and with garbage.
 //!
-//! `DBDYNO_RECORD=file` with a server that is named (TCP, no TLS) records a transcript again.
+//! `DBDYNO_RECORD=file`, and a server named by the environment (TCP, no TLS), record a transcript
+//! anew.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -25,7 +26,7 @@ use crate::net::{Channel, Input, Protocol, SignIn, Step, TlsMode};
 
 const LIMIT: usize = 1 << 20;
 
-/// Where a server's bytes come from.
+/// A source of a server's bytes: a recording or a real server.
 trait Source {
     /// Receives the bytes sent to the server.
     fn send(&mut self, _bytes: &[u8]) {}
@@ -34,7 +35,7 @@ trait Source {
     fn next(&mut self) -> Vec<u8>;
 }
 
-/// A real server, whose words are kept.
+/// A connection to a real server, all of whose bytes are kept.
 struct Recording {
     stream: TcpStream,
     heard: Vec<Vec<u8>>,
@@ -64,9 +65,9 @@ struct Replay {
 
 #[derive(Clone, Copy)]
 enum Pieces {
-    /// All of this size.
+    /// Pieces of this number of bytes.
     Of(usize),
-    /// Two: up to here, and the rest.
+    /// Two pieces, of which the first has this number of bytes.
     Cut(usize),
 }
 
@@ -85,10 +86,10 @@ impl Source for Replay {
     }
 }
 
-/// Rows with the number of their result set.
+/// Rows, each with the number of its result set.
 type Rows = Vec<(usize, Vec<Kept>)>;
 
-/// Drives a protocol by hand.
+/// Drives a protocol without a session, with bytes of `source`.
 struct Hand<'s> {
     source: &'s mut dyn Source,
     input: Input,
@@ -320,7 +321,8 @@ fn transcripts_are_understood_when_cut_at_every_byte() {
     }
 }
 
-/// A conversation with a server that says `bytes` to whatever is asked, until it breaks.
+/// Drives a protocol, request by request, with a server that sends `bytes` and nothing more, until
+/// an error breaks the connection.
 fn listen(bytes: &[u8], agreed: Agreed) {
     let mut protocol = MySql::new(agreed, false, LIMIT, &Arc::from(statements()));
     let mut input = Input::new(LIMIT + 8);
@@ -370,7 +372,7 @@ fn agreed(has_column_end: bool) -> Agreed {
     }
 }
 
-/// Packets with whole headers around garbage: they get further than garbage alone.
+/// Generates packets with valid headers around garbage, which get further than garbage alone.
 fn packets() -> impl Strategy<Value = Vec<u8>> {
     let first = prop::sample::select(vec![0x00, 0x01, 0x02, 0xfb, 0xfe, 0xff, 0x03]);
     let payload = (first, prop::collection::vec(any::<u8>(), 0..40)).prop_map(|(first, rest)| {

@@ -1,5 +1,5 @@
-//! Servers that are set up as ours would not be, and users who may do little: what can be had is
-//! had, and what cannot is reported with its remedy.
+//! Tests with unusual settings of a server, and with users who have few rights. The driver does
+//! what is possible, and reports what is not, with the remedy.
 
 use std::thread;
 
@@ -23,7 +23,8 @@ keeps! {
     named Kind::Postgres;
 }
 
-/// A law's target for a user of its own, who has what `sql` gives.
+/// Creates a user with the rights that the statements `sql` give, and returns the target of the law
+/// with this user.
 fn user(site: &Site, law: &str, name: &str, sql: &[&str]) -> Target {
     let mut admin = TestSession::connect(&site.open(law, &[]), &[]);
     let there = format!("SELECT count(*) FROM pg_roles WHERE rolname = '{name}'");

@@ -1,4 +1,4 @@
-//! Behaviour of PostgreSQL only, on real servers.
+//! Tests of behaviour that only PostgreSQL has, on real servers.
 
 use std::sync::Barrier;
 use std::thread;
@@ -164,16 +164,16 @@ fn a_session_that_the_server_ends_is_lost_and_can_be_made_anew(site: &Site) {
 fn facts_name_version_and_modes(site: &Site) {
     let database = site.open("facts_name_version_a", &[]);
     let facts = database.facts().expect("it answers");
-    let of = |about: &str, name: &str| {
+    let value_of = |about: &str, name: &str| {
         let found = facts.iter().find(|fact| fact.about == about && fact.name == name);
         found.unwrap_or_else(|| panic!("{about} {name}: {facts:?}")).value.to_string()
     };
-    assert_eq!(of("database", "product"), "PostgreSQL");
-    assert!(of("database", "version").starts_with(|c: char| c.is_ascii_digit()));
-    assert!(["on", "off"].contains(&of("mode", "fsync").as_str()));
-    assert_eq!(of("mode", "default_transaction_isolation"), "read committed");
-    assert_eq!(of("mode", "statements"), "named");
-    assert!(of("database", "shared_buffers").ends_with("MB"));
+    assert_eq!(value_of("database", "product"), "PostgreSQL");
+    assert!(value_of("database", "version").starts_with(|c: char| c.is_ascii_digit()));
+    assert!(["on", "off"].contains(&value_of("mode", "fsync").as_str()));
+    assert_eq!(value_of("mode", "default_transaction_isolation"), "read committed");
+    assert_eq!(value_of("mode", "statements"), "named");
+    assert!(value_of("database", "shared_buffers").ends_with("MB"));
 }
 
 fn what_is_wrong_with_a_target_is_reported_with_its_remedy(site: &Site) {

@@ -1,5 +1,5 @@
-//! Behind PgBouncer, which hands out its connections by transaction: what one has prepared by
-//! name, another one does not know.
+//! Tests with PgBouncer, which assigns its connections to the server by transaction, so that a
+//! statement prepared by name on one is unknown on another.
 
 use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader};
@@ -15,12 +15,13 @@ use crate::Opening;
 use crate::conformance::{Kept, Read, TestSession, holds, refused};
 use crate::postgres::ENTRY;
 
-/// Debian's; version 1.18, as many run it. Later ones can keep statements.
+/// PgBouncer as packaged by Debian: version 1.18, which many run. Later ones can keep prepared
+/// statements.
 const PROGRAM: &str = "/usr/sbin/pgbouncer";
-/// The number in its socket's name; it listens on no port.
+/// Port number in the name of PgBouncer's Unix socket; it listens on no TCP port.
 const PORT: u16 = 6432;
 
-/// A pooler with two connections, in front of a server of its own.
+/// A PgBouncer with at most two connections to a server of its own.
 struct Pooler {
     child: Child,
     folder: TempDir,
@@ -32,7 +33,7 @@ impl Pooler {
         Pooler::start_with("")
     }
 
-    /// With more settings, each a line.
+    /// Starts server and PgBouncer, with further settings of the latter, one per line.
     fn start_with(more: &str) -> Pooler {
         let mut options = Options::default();
         let counted = ("shared_preload_libraries".to_owned(), "pg_stat_statements".to_owned());
@@ -105,8 +106,8 @@ fn behind_a_pooler_unnamed_and_simple_statements_hold_the_laws_and_named_ones_ar
     named_statements_are_refused(&pooler.open("named"));
 }
 
-/// A setting that the server reports in another spelling than the session's is set again by the
-/// pooler at each transaction, which halves throughput.
+/// Checks the spelling of our session's settings. If the server reports a setting in another
+/// spelling, PgBouncer sets it again at each transaction, which halves throughput.
 #[test]
 fn a_pooler_puts_no_statements_between_our_transactions() {
     let pooler = Pooler::start();

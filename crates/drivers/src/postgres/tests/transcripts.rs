@@ -1,5 +1,5 @@
-//! The protocol without a server: what one has said (`recorded.txt`, of PostgreSQL 15, in hex),
-//! what one may say, and what none should.
+//! Tests of the protocol without a server: with bytes recorded from PostgreSQL 15 (`recorded.txt`,
+//! in hex), with made-up messages, and with garbage.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use crate::postgres::protocol::Postgres;
 use crate::postgres::scram::KeyCache;
 use crate::postgres::sign_in::{Account, PostgresSignIn};
 
-/// Returns recorded bytes of a server, by name: one line each.
+/// Returns the recorded replies of a server by name; each is a line of the file.
 fn recorded() -> BTreeMap<&'static str, Vec<u8>> {
     let line = |line: &'static str| {
         let (name, hex) = line.split_once(' ').expect("a name and its bytes");
@@ -50,7 +50,7 @@ impl Cut {
         }
     }
 
-    /// Every way to cut `n_bytes`, uncut first.
+    /// Returns every way to cut `n_bytes`, with the uncut one first.
     fn all(n_bytes: usize) -> impl Iterator<Item = Cut> {
         [Cut::At(0), Cut::Each].into_iter().chain((1..n_bytes).map(Cut::At))
     }
@@ -84,7 +84,7 @@ fn sign_in(account: &Arc<Account>) -> PostgresSignIn {
     PostgresSignIn::new(Arc::clone(account), Arc::from([]), NONCE)
 }
 
-/// Hands `bytes` to a sign-in; whether it is done with them, and what it has put out.
+/// Gives a sign-in further bytes of the server. Returns its next step and its output.
 fn hear(
     sign_in: &mut PostgresSignIn,
     input: &mut Input,
@@ -97,7 +97,8 @@ fn hear(
     (step, out)
 }
 
-/// The database error of a sign-in that hears `bytes` behind its start-up message.
+/// Signs in to a server that answers the start-up message with `bytes`, checks the kind of the
+/// error, and returns its message.
 fn sign_in_refused(password: Option<&str>, bytes: &[u8], kind: DbErrorKind) -> String {
     let mut sign_in = sign_in(&account(Way::Named, password));
     let mut input = Input::new(1 << 20);
@@ -121,7 +122,8 @@ struct Heard {
     out: Vec<u8>,
 }
 
-/// Asks, and hears `bytes` in pieces.
+/// Sends a request to a server that answers with `bytes`, which arrive in pieces. Returns the
+/// result, and the rows and the output of the client.
 fn converse(
     protocol: &mut Postgres,
     request: Request<'_>,
@@ -495,13 +497,13 @@ fn tls_begins_before_anything_is_said() {
 }
 
 fn table() -> Table {
-    let column = |name, of| Column { name, of, nullable: true };
+    let column = |name, column_type| Column { name, of: column_type, nullable: true };
     let money = ColumnType::Decimal { precision: 12, scale: 2 };
     let columns = vec![column("id", ColumnType::Int), column("money", money)];
     Table { name: "t".into(), columns, primary_key: vec!["id"], indexes: Vec::new() }
 }
 
-/// Rows `next` to `end`, the last excluded, of which `wrong` has a text as its id.
+/// A source of the rows from `next` to `end`, which is excluded. The id of row `wrong` is a text.
 struct Rows {
     next: i64,
     end: i64,
@@ -520,7 +522,8 @@ impl RowSource for Rows {
     }
 }
 
-/// Loads rows, one reply after the other. Returns the result and the bytes sent.
+/// Loads rows into a server that sends one of `answers` after the other. Returns the result, and
+/// the bytes that the client sent.
 fn load(rows: Rows, answers: &[&[u8]]) -> Result<(Result<Reply, DbError>, Vec<u8>), DbError> {
     let (mut protocol, mut rows) = (protocol(Way::Named), rows);
     let (mut input, mut out, mut sent) = (Input::new(1 << 20), Vec::new(), Vec::new());
@@ -592,7 +595,7 @@ fn a_row_that_does_not_go_into_its_table_ends_a_load() {
     assert!(sent.ends_with(&message(b'f', b"the rows are invalid\0")));
 }
 
-/// Recorded bytes with some of them changed.
+/// Generates the index of a recorded reply, changes of its bytes, and a size of pieces.
 fn garbled() -> impl Strategy<Value = (usize, Vec<(usize, u8)>, usize)> {
     (0usize..15, proptest::collection::vec((0usize..2_000, any::<u8>()), 0..8), 1usize..200)
 }
@@ -617,7 +620,8 @@ proptest! {
     }
 }
 
-/// Feeds `bytes` in pieces to all state machines that read. Their output stays small.
+/// Gives `bytes` in pieces to a request, a sign-in and a load, and checks that their output stays
+/// small.
 fn hear_anything(bytes: &[u8], n_piece: usize) {
     let visit = &mut |row: &dyn Row| {
         (0..row.width()).for_each(|column| drop(keep(row.value(column))));

@@ -1,4 +1,4 @@
-//! Signing in to PostgreSQL: the methods of pg_hba.conf, with TLS and without.
+//! Tests of signing in to PostgreSQL: the methods of pg_hba.conf, with TLS and without.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,8 @@ use crate::certificates::Certificates;
 use crate::conformance::TestSession;
 use crate::on_servers::{Site, cannot_open, opened, tls_is_as_it_is_asked_for, with};
 
-/// A server with TLS, and a user of each method, whose password is its method in Polish letters.
+/// A server with TLS, and a user for each authentication method, whose password is the name of the
+/// method in Polish letters.
 static SECURED: LazyLock<(Server, Certificates)> = LazyLock::new(|| {
     let mut server = POSTGRES.start();
     let site = Site::at(&server);
