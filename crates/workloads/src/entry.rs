@@ -14,7 +14,7 @@ pub struct Entry {
     /// Summary in one line, for lists of workloads.
     pub summary: &'static str,
     pub parameters: &'static [Parameter],
-    /// Groups of a run that has no plan; empty if one group does everything.
+    /// Groups of clients in a run without a plan; empty if there is a single group.
     pub roles: &'static [GroupRole],
     /// Builds the workload from its parameters.
     pub make: fn(&Make<'_>) -> Result<Arc<dyn Workload>, BadParameter>,
@@ -43,7 +43,8 @@ impl Entry {
 pub struct Language {
     /// File name extension, without the dot: `lua`.
     pub extension: &'static str,
-    /// Reads a file. Names are [interned](model::interned), and the list of parameters is kept.
+    /// Reads a workload from the text of a file. Names are [interned](model::interned), and the
+    /// list of parameters is never freed.
     ///
     /// # Errors
     ///
@@ -59,13 +60,14 @@ pub struct GroupRole {
     pub default: &'static str,
     /// Help of the flag, in one line.
     pub help: &'static str,
-    /// Plan values of the group if its load is not given; load flags apply to the first group.
+    /// Plan values (key and value) of the group, used if its load is not given. Load flags apply to
+    /// the first group.
     pub values: &'static [(&'static str, &'static str)],
     /// Flags that apply to this group instead of the first one.
     pub flags: &'static [&'static str],
-    /// Workload parameters of the group.
+    /// Workload parameters (name and value) that this group has by default.
     pub parameters: &'static [(&'static str, &'static str)],
-    /// Parameter of all groups that defaults to this group's number of clients.
+    /// Name of a parameter, in all groups, whose default is this group's number of clients.
     pub count_parameter: Option<&'static str>,
 }
 
@@ -74,8 +76,9 @@ pub struct Make<'a> {
     pub settings: &'a Settings,
     /// Seed of the plan.
     pub seed: u64,
-    /// Identity of existing data, if there are any: its constants and seed take precedence.
+    /// Identity of existing data, whose constants and seed take precedence; `None` if there are
+    /// none.
     pub data: Option<&'a Identity>,
-    /// File that the workload was read from.
+    /// File that the workload was read from; `None` if it is compiled in.
     pub source: Option<&'static Source>,
 }

@@ -6,6 +6,6 @@ use model::{ColumnType, Dialect, Placeholder};
 pub(crate) const DIALECT: Dialect = Dialect {
     name: "made up",
     placeholder: Placeholder::Dollar,
-    type_name: |of: ColumnType| format!("{of:?}"),
+    type_name: |column_type: ColumnType| format!("{column_type:?}"),
     ..Dialect::PLAIN
 };

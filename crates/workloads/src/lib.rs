@@ -45,11 +45,11 @@ pub static ALL: &[&Entry] = &[
     &empty::ENTRY,
 ];
 
-/// Workloads and languages of another program that links dbdyno.
+/// Workloads and workload languages that a program linking dbdyno adds to the built-in ones.
 #[derive(Clone, Copy, Default)]
 pub struct Added {
     pub workloads: &'static [&'static Entry],
-    /// Languages of workload files.
+    /// Languages in which workload files may be written.
     pub languages: &'static [&'static Language],
 }
 
@@ -67,7 +67,7 @@ pub fn add(added: Added) {
     assert!(ADDED.set(added).is_ok(), "workloads are added once");
 }
 
-/// Finds the language of a file by its extension.
+/// Finds the language of a workload file by the extension of its name; `None` if it is unknown.
 pub fn language_of(name: &str) -> Option<&'static Language> {
     let (stem, extension) = name.rsplit_once('.')?;
     let added = ADDED.get().map_or(&[][..], |added| added.languages);
@@ -75,8 +75,8 @@ pub fn language_of(name: &str) -> Option<&'static Language> {
     added.iter().copied().find(|language| is_it(&language))
 }
 
-/// Reads a workload from a file. From then on [`by_name`] knows it by the name of the file, until
-/// another text of that name is read.
+/// Reads a workload from a file. Afterwards [`by_name`] finds it by the file's name, until another
+/// text with that name is read.
 ///
 /// # Errors
 ///
@@ -109,12 +109,12 @@ pub fn all() -> impl Iterator<Item = &'static Entry> + Clone {
     ALL.iter().chain(added).copied()
 }
 
-/// Returns true if a compiled-in workload has this name, so that no file is named by it.
+/// Whether a compiled-in workload has this name, so that no workload file can have it.
 pub fn is_compiled_in(name: &str) -> bool {
     all().any(|entry| entry.name == name)
 }
 
-/// Finds the first workload that uses the data of this name.
+/// Finds the first workload whose data have this name.
 pub fn by_data(name: &str) -> Option<&'static Entry> {
     all().chain(all_read()).find(|entry| entry.data == name)
 }
@@ -145,8 +145,8 @@ mod tests {
 
     use super::*;
 
-    /// Custom metrics of all workloads and roles: those of which more is better or neither, and
-    /// those of which less is better.
+    /// Returns the names of the custom metrics of all workloads and roles: first those of which
+    /// more is better or neither, then those of which less is better.
     fn custom_metrics() -> [BTreeSet<&'static str>; 2] {
         let mut found = [BTreeSet::new(), BTreeSet::new()];
         for entry in ALL {

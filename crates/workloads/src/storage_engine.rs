@@ -7,7 +7,7 @@ use model::{Choice, Parameter, ParameterKind, choice};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StorageEngine {
-    /// dbdyno's default for the database.
+    /// The engine that dbdyno uses for the database unless another one is requested.
     Default,
     InnoDb,
     MyIsam,
@@ -27,10 +27,10 @@ choice!(StorageEngine {
     Unlogged = "unlogged",
 });
 
-/// Name of the parameter.
+/// Name of the storage engine parameter.
 pub(crate) const NAME: &str = "engine";
 
-/// The parameter, as every workload with tables declares it.
+/// The storage engine parameter, as every workload with tables declares it.
 pub(crate) const PARAMETER: Parameter = Parameter {
     name: NAME,
     kind: ParameterKind::Choice(StorageEngine::NAMES),
@@ -40,7 +40,7 @@ pub(crate) const PARAMETER: Parameter = Parameter {
 };
 
 impl StorageEngine {
-    /// Name for the dialect; `None` for the default.
+    /// Returns the name that the dialect has for the engine; `None` for the default.
     pub(crate) fn asked(self) -> Option<&'static str> {
         (self != StorageEngine::Default).then(|| self.name())
     }
@@ -51,7 +51,7 @@ impl StorageEngine {
         matches!(self, StorageEngine::MyIsam | StorageEngine::Aria)
     }
 
-    /// Entry in the identity of the data.
+    /// Returns name and value of the parameter, for the scale in the identity of the data.
     pub(crate) fn scale(self) -> (&'static str, String) {
         (NAME, self.name().to_owned())
     }

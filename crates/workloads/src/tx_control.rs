@@ -9,8 +9,8 @@ pub async fn control(session: &mut dyn Session, request: Request<'_>) -> Result<
     query(session, request, &mut |_| Ok(())).await.map(|_| ())
 }
 
-/// Commits or rolls back as the conversation demands. After a database error, rolls back and
-/// returns that error.
+/// Commits or rolls back as the conversation's result `said` demands. After a database error, rolls
+/// back and returns that error.
 pub async fn end(session: &mut dyn Session, said: Result<Done, DbError>) -> Result<Done, DbError> {
     let ended = match said {
         Ok(Done::Committed) => control(session, Request::Commit).await.and(said),
@@ -20,7 +20,7 @@ pub async fn end(session: &mut dyn Session, said: Result<Done, DbError>) -> Resu
     taken_back(session, ended).await
 }
 
-/// Rolls back after a database error, unless the session is broken.
+/// Rolls back if `ended` is a database error, unless the session is broken. Returns `ended`.
 pub async fn taken_back(
     session: &mut dyn Session,
     ended: Result<Done, DbError>,

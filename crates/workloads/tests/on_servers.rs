@@ -30,17 +30,18 @@ const WAYS: [&str; 4] = ["prepared", "text", "batched", "procedures"];
 /// Modes that are compared, and modes in which many clients contend.
 type Asked = [&'static [&'static str]; 2];
 const ALL: Asked = [&WAYS, &WAYS];
-/// Enough for another version of a product: each mode once, and comparing those that differ most.
+/// Modes for another version of a product: each mode once, and those compared that differ most.
 const HALVES: Asked = [&["batched", "procedures"], &["prepared", "text"]];
 /// Transactions of the one client whose results are compared between modes.
 const ALONE: u64 = 100;
-/// Contending clients, and transactions of each.
+/// Number of contending clients.
 const CLIENTS: u32 = 32;
+/// Number of transactions of each contending client.
 const EACH: u64 = 12;
-/// Most attempts after a conflict: more than 32 clients can need without a livelock.
+/// Maximum number of attempts after a conflict: more than 32 clients can need without a livelock.
 const ATTEMPTS: u32 = 100;
 
-/// Number of looks for a waiting statement: a minute and more.
+/// Maximum number of looks for a waiting statement, which take a minute and more.
 const LOOKS: u32 = 200_000;
 
 /// Tables that a run changes.
@@ -51,7 +52,7 @@ fn workload(mode: &str) -> Arc<dyn Workload> {
     split(mode, 0)
 }
 
-/// The workload with tables in `partitions` parts.
+/// Builds the workload, with tables in `partitions` parts.
 fn split(mode: &str, partitions: u64) -> Arc<dyn Workload> {
     let partitions = partitions.to_string();
     let written = [
@@ -299,7 +300,7 @@ fn work(database: &Arc<dyn Database>, workload: &dyn Workload, client: u32, n: u
     tally
 }
 
-/// Repeats while there is a conflict.
+/// Repeats an attempt while it ends in a conflict, and counts the conflicts.
 fn again<T>(n_conflicts: &mut u64, attempt: &mut dyn FnMut() -> Result<T, DbError>) -> T {
     for _ in 0..ATTEMPTS {
         match attempt() {
@@ -311,7 +312,7 @@ fn again<T>(n_conflicts: &mut u64, attempt: &mut dyn FnMut() -> Result<T, DbErro
     panic!("{ATTEMPTS} conflicts in a row");
 }
 
-/// All modes give the same data and the same custom metrics.
+/// Checks that all modes give the same data and the same custom metrics.
 fn every_way_does_the_same(site: &mut Site, modes: &[&str]) {
     let loaded = site.state();
     let mut first: Option<(Vec<String>, Tally)> = None;
@@ -341,8 +342,8 @@ fn every_way_does_the_same(site: &mut Site, modes: &[&str]) {
     }
 }
 
-/// Many clients on two warehouses: each commit is stored once, and all checks pass. No mode repairs
-/// violations of another, so the checks run once at the end.
+/// Runs many clients on two warehouses. Each commit must be stored once, and all checks must pass.
+/// No mode repairs violations of another, so the checks run once at the end.
 fn nothing_is_lost_where_many_fight(site: &mut Site, modes: &[&str], what: &str) {
     for &mode in modes {
         let before = counts(site);
@@ -368,7 +369,7 @@ fn nothing_is_lost_where_many_fight(site: &mut Site, modes: &[&str], what: &str)
     assert_eq!(site.broken(), [""; 0], "{what}, {modes:?}");
 }
 
-/// Orders, payments of customers, payments in the history, deliveries, undelivered orders.
+/// Counts orders, payments of customers, payments in the history, deliveries, undelivered orders.
 fn counts(site: &mut Site) -> [i64; 5] {
     [
         "SELECT SUM(d_next_o_id) FROM district",
@@ -380,7 +381,8 @@ fn counts(site: &mut Site) -> [i64; 5] {
     .map(|sql| site.number(sql))
 }
 
-/// A batch of several statements and a COMMIT, one of which is rejected.
+/// Sends a batch of several statements and a COMMIT. One statement is rejected, so nothing may be
+/// committed.
 fn nothing_is_committed_behind_a_no(site: &mut Site) {
     let sql = "INSERT INTO new_order (no_o_id, no_d_id, no_w_id) VALUES (?, 1, 1)";
     let sql = site.database.dialect().sql(sql);
@@ -399,8 +401,8 @@ fn nothing_is_committed_behind_a_no(site: &mut Site) {
     }
 }
 
-/// Statements find their rows by keys and indexes, both single rows and lists, whatever the
-/// planner's statistics.
+/// Checks that statements find their rows by keys and indexes, both single rows and lists, whatever
+/// the planner's statistics.
 fn no_statement_reads_a_whole_table(site: &mut Site) {
     let dialect = *site.database.dialect();
     let statements = workload("batched").statements(&dialect);

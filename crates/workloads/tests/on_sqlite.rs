@@ -178,9 +178,14 @@ impl Bench {
     }
 
     fn measured(&self, metric: &str) -> i64 {
-        let place = self.workload.custom_metrics().iter().position(|of| of.name == metric);
+        let place =
+            self.workload.custom_metrics().iter().position(|declared| declared.name == metric);
         let place = place.expect("declared") as u16;
-        self.measured.iter().filter(|(of, _)| *of == place).map(|(_, value)| *value as i64).sum()
+        self.measured
+            .iter()
+            .filter(|(index, _)| *index == place)
+            .map(|(_, value)| *value as i64)
+            .sum()
     }
 }
 
@@ -461,7 +466,8 @@ fn every_workload_asks_what_it_says_and_keeps_its_conditions() {
         let mut bench = Bench::new(name, written);
         assert_eq!(bench.broken(), [], "{name} before");
         let crosscheck = bench.workload.crosscheck(bench.database.dialect());
-        let count = |bench: &mut Bench| crosscheck.as_ref().map_or(0, |of| bench.number(&of.sql));
+        let count =
+            |bench: &mut Bench| crosscheck.as_ref().map_or(0, |check| bench.number(&check.sql));
         let counted_before = count(&mut bench);
         for client in 0..3u32 {
             let mut user = bench.workload.client(client);
@@ -595,9 +601,9 @@ fn a_reader_ages_each_record_once_and_counts_what_its_window_lacks() {
             return Vec::new();
         }
         let values = |name: &str| {
-            let place =
-                readers.custom_metrics().iter().position(|of| of.name == name).expect("declared");
-            let all = bench.measured.iter().filter(move |(of, _)| usize::from(*of) == place);
+            let mut metrics = readers.custom_metrics().iter();
+            let place = metrics.position(|metric| metric.name == name).expect("declared");
+            let all = bench.measured.iter().filter(move |(index, _)| usize::from(*index) == place);
             all.map(|(_, value)| *value).collect::<Vec<u64>>()
         };
         let sum = |name: &str| values(name).iter().sum::<u64>();

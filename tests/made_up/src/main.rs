@@ -1,6 +1,6 @@
-//! dbdyno with workloads, a database, a member of runs and a transport that are not delivered: a
-//! folder of its own and a line in the list below are all that one takes. Not here: anything that
-//! is to be measured.
+//! dbdyno with added workloads, a database, a run member and a transport, as a program that links
+//! it may have. Each takes a folder of its own and a line in the list below. Not here: anything
+//! that is to be measured.
 
 mod hinted;
 mod marked;
@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use dbdyno::Added;
 
-/// What is listed behind what is delivered.
+/// Items that are added to those of dbdyno, and follow them in lists.
 static ADDED: Added = Added {
     workloads: workloads::Added {
         workloads: &[&postings::ENTRY, &questions::ENTRY],

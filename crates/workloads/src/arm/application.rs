@@ -9,14 +9,17 @@ use super::measurement::{Buffer, Chunk, Head, Status};
 use super::parameters::{Class, PoolEmpty};
 use super::pools::{Lacking, Pools};
 
-/// Measurements that an application thread hands over at once, at most.
+/// Maximum number of measurements that an application thread hands over at once.
 pub(super) const CHUNK_MAX: u64 = 64;
-/// Shortest sleep of a thread at an offered rate; it then makes all measurements that became due.
-/// Waking it and the agent costs many times as much as making one measurement.
+/// Minimum sleep of an application thread at an offered rate, in nanoseconds. After it, the thread
+/// makes all measurements that became due. Waking it and the agent costs many times as much as
+/// making one measurement.
 const SLEEP_NS_MIN: u64 = 1_000_000;
-/// Virtual time per measurement; otherwise a load without a rate would be endless at one instant.
+/// Virtual time that a measurement takes, in nanoseconds. Without it, a load without a rate would
+/// never leave one virtual instant.
 const VIRTUAL_NS: u64 = 1000;
-/// One of this many transactions with a correlator is the parent of the others in the group.
+/// Number of consecutive measurements that form a group. The first is the parent of the others, if
+/// it has a correlator.
 const FAMILY: u64 = 4;
 /// Characters of context values and diagnostic details.
 const LETTERS: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
@@ -33,12 +36,12 @@ pub(super) struct Shape {
     pub(super) aborted_per_million: i64,
     pub(super) diagnostic_bytes: u8,
     pub(super) n_threads: u64,
-    /// Measurements of all threads together; 0 means no limit.
+    /// Number of measurements of all threads together; 0 for no limit.
     pub(super) n_measurements: u64,
-    /// Measurements per second of all threads together; 0 means as fast as possible.
+    /// Measurements per second of all threads together; 0 for as many as possible.
     pub(super) rate_per_s: f64,
     pub(super) pool_empty: PoolEmpty,
-    /// Measurements that a thread hands over at once.
+    /// Maximum number of measurements that a thread hands over at once.
     pub(super) n_chunk: u64,
 }
 
@@ -60,7 +63,7 @@ impl Shape {
         self.classes.iter().position(is_it).expect("weights add up")
     }
 
-    /// Draws the status of a transaction.
+    /// Draws the status of a measured transaction.
     fn status(&self, rng: &mut Rng) -> Status {
         let aborted_to = self.failed_per_million + self.aborted_per_million;
         if aborted_to == 0 {
@@ -73,13 +76,13 @@ impl Shape {
         }
     }
 
-    /// Offered rate of one thread, in measurements per nanosecond.
+    /// Returns the offered rate of one thread, in measurements per nanosecond.
     fn rate_per_ns(&self) -> f64 {
         self.rate_per_s / self.n_threads as f64 / NS_PER_S as f64
     }
 
-    /// Shortest sleep of a thread: at most the time in which a whole chunk becomes due, since more
-    /// at once might not fit into the pools.
+    /// Returns the minimum sleep of a thread, in nanoseconds. It is at most the time in which a
+    /// whole chunk becomes due, since more measurements at once might not fit into the pools.
     fn sleep_ns(&self) -> u64 {
         SLEEP_NS_MIN.min((self.n_chunk as f64 / self.rate_per_ns()) as u64).max(1)
     }
@@ -89,7 +92,7 @@ impl Shape {
     }
 }
 
-/// A thread of the application.
+/// A thread of the measured application.
 pub(super) struct Application {
     pub(super) shape: Arc<Shape>,
     pub(super) pools: Arc<Pools>,
@@ -121,8 +124,8 @@ impl ProducerTask for Application {
 }
 
 impl Application {
-    /// Makes measurements until there are enough or the load is over. Returns the time for which it
-    /// was blocked, in nanoseconds.
+    /// Makes measurements until there are enough or the load is over. Returns the nanoseconds for
+    /// which it waited for room in the pools.
     async fn make_all(&self, context: &ProducerContext<'_>, begun_ns: u64) -> u64 {
         let shape = self.shape.as_ref();
         let n_all = match shape.n_measurements {
@@ -171,8 +174,8 @@ impl Application {
         blocked_ns
     }
 
-    /// Waits until at least one measurement is due and returns how many of the next `n` are; `None`
-    /// when the load is over.
+    /// Waits until at least one measurement is due. Returns how many of the next `n` are due;
+    /// `None` when the load is over.
     async fn due(
         &self,
         context: &ProducerContext<'_>,
@@ -228,8 +231,8 @@ impl Application {
         }
     }
 
-    /// Fills a chunk with `n` measurements. Their numbers are this thread's, interleaved with those
-    /// of the other threads.
+    /// Fills a chunk with the thread's next `n` measurements, after the `made` ones. Their numbers
+    /// in the run are interleaved with those of other threads.
     fn fill(&self, context: &ProducerContext<'_>, chunk: &mut Chunk, made: u64, n: u64) {
         let shape = self.shape.as_ref();
         let mut parent = 0;
@@ -307,7 +310,8 @@ impl ProducerTask for Agent {
 
 impl Agent {
     /// Fills buffers until all measurements are in them or the load is over. Returns the number of
-    /// measurements in the last, partly filled buffer, and whether nothing was left over.
+    /// measurements in a partly filled buffer that was not queued, and whether all measurements
+    /// were queued.
     async fn fill_all(&self, context: &ProducerContext<'_>) -> (u64, bool) {
         let signal = Arc::clone(&self.pools.for_tasks);
         let Some(mut buffer) = self.empty_buffer(context).await else { return (0, false) };
@@ -330,8 +334,8 @@ impl Agent {
         }
     }
 
-    /// Puts a chunk into this buffer and the next ones. Fails if the load ends before another
-    /// buffer is empty.
+    /// Puts a chunk into `buffer`, and into further ones when that is full. Returns the last one.
+    /// Fails if the load ends before another buffer is empty.
     async fn put(
         &self,
         context: &ProducerContext<'_>,

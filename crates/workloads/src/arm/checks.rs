@@ -1,4 +1,5 @@
-//! Checks that what was stored is what was generated: the tables against the note of each buffer.
+//! Checks that the tables contain what was generated, by the counts and checksums that the writers
+//! note for each buffer in `arm_buffer`.
 
 use model::{Check, Dialect};
 

@@ -12,12 +12,13 @@ use super::parameters::Contexts;
 use super::tables::{CONTEXT_COLUMNS, GAUGE, Layout};
 
 const PRIME: i64 = 65_521;
-/// Most letters of a text that go into its checksum.
+/// Maximum number of letters of a text that go into its checksum.
 const LETTERS_MAX: usize = 8;
-/// Letters of a diagnostic detail that go into its checksum: the first ones.
+/// Number of letters of a diagnostic detail, from the first one, that go into its checksum.
 const DIAGNOSTIC_LETTERS: usize = LETTERS_MAX;
 
-/// Positions of the letters that count, from 0, spread evenly over a text of this length.
+/// Returns the positions of the letters that go into the checksum, from 0. They are spread evenly
+/// over a text of `letters` letters.
 fn places(letters: usize) -> impl Iterator<Item = usize> {
     let n = letters.min(LETTERS_MAX);
     (0..n).map(move |nth| if n < 2 { 0 } else { nth * (letters - 1) / (n - 1) })
@@ -51,13 +52,13 @@ fn text_sql(dialect: &Dialect, text: &str, letters: usize) -> String {
     format!("LENGTH({text}){letters}")
 }
 
-/// Checksum of a measurement's row, without its context values.
-pub(super) fn measurement(of: &Measurement<'_>, id: i64, parent: Option<i64>) -> i64 {
-    let head = &of.head;
+/// Returns what a measurement's row adds to the checksum, without its context values.
+pub(super) fn measurement(measured: &Measurement<'_>, id: i64, parent: Option<i64>) -> i64 {
+    let head = &measured.head;
     let (start_ns, stop_ns) = (head.start_ns as i64, head.stop_ns as i64);
     let correlator = if head.has_correlator { id + 1 } else { 0 };
     let parent = parent.map_or(0, |parent| parent + 1);
-    let diagnostic = of.diagnostic().map_or(0, |detail| 1 + text(detail, DIAGNOSTIC_LETTERS));
+    let diagnostic = measured.diagnostic().map_or(0, |detail| 1 + text(detail, DIAGNOSTIC_LETTERS));
     let values = start_ns
         + 3 * stop_ns
         + 5 * (stop_ns - start_ns)
@@ -68,7 +69,7 @@ pub(super) fn measurement(of: &Measurement<'_>, id: i64, parent: Option<i64>) ->
     row(id, values)
 }
 
-/// SQL expression for the sum of [`measurement`].
+/// Returns the SQL expression that computes [`measurement`] for a row.
 pub(super) fn measurement_sql(dialect: &Dialect) -> String {
     let diagnostic = text_sql(dialect, "diagnostic", DIAGNOSTIC_LETTERS);
     let values = format!(
@@ -78,25 +79,26 @@ pub(super) fn measurement_sql(dialect: &Dialect) -> String {
     row_sql("id", &values)
 }
 
-/// Checksum of the metrics of a measurement.
-pub(super) fn metrics(of: &Measurement<'_>, id: i64) -> i64 {
+/// Returns what the metrics of a measurement add to the checksum of metrics.
+pub(super) fn metrics(measured: &Measurement<'_>, id: i64) -> i64 {
     let metric = |(slot, value): (usize, i64)| row(id, 3 * (slot as i64 + 1) + 5 * GAUGE + value);
-    of.metrics().enumerate().map(metric).sum()
+    measured.metrics().enumerate().map(metric).sum()
 }
 
-/// SQL expression for a row of [`metrics`].
+/// Returns the SQL expression for what a row of the table of metrics adds to the checksum.
 pub(super) fn metric_sql() -> String {
     row_sql("measurement", "3 * slot + 5 * kind + value")
 }
 
-/// Checksum of the context values of a measurement.
-pub(super) fn contexts(of: &Measurement<'_>, id: i64, layout: Layout) -> i64 {
+/// Returns what the context values of a measurement add to the checksum of context values.
+pub(super) fn contexts(measured: &Measurement<'_>, id: i64, layout: Layout) -> i64 {
     let letters = usize::from(layout.context_bytes);
     let context = |(slot, value)| row(id, 3 * (slot as i64 + 1) + text(value, letters));
-    of.contexts().enumerate().map(context).sum()
+    measured.contexts().enumerate().map(context).sum()
 }
 
-/// SELECT of the number of context values (`n_stored`) and their checksum (`sum_stored`).
+/// Returns the SELECT of the number of context values (`n_stored`) and of their checksum
+/// (`sum_stored`).
 pub(super) fn contexts_sql(dialect: &Dialect, layout: Layout) -> String {
     let letters = usize::from(layout.context_bytes);
     let context_sql = |slot: &str, value: &str, id: &str| {
@@ -128,18 +130,17 @@ pub(super) fn contexts_sql(dialect: &Dialect, layout: Layout) -> String {
     )
 }
 
-/// Count and checksum of context values that lie in one row. Each place is an expression for the
-/// value and a condition for its presence.
+/// Returns the table of measurements, and the SQL expressions for count and checksum of the context
+/// values in a row. Each place is an expression for the value and a condition for its presence.
 fn in_slots(
     places: [(String, String); CONTEXT_COLUMNS.len()],
-    of: impl Fn(&str, &str, &str) -> String,
+    context_sql: impl Fn(&str, &str, &str) -> String,
 ) -> (&'static str, String, String) {
     let case = |is_there: &str, then: &str| format!("CASE WHEN {is_there} THEN {then} ELSE 0 END");
     let count = places.iter().map(|(_, is_there)| case(is_there, "1"));
-    let sum = places
-        .iter()
-        .enumerate()
-        .map(|(slot, (value, is_there))| case(is_there, &of(&(slot + 1).to_string(), value, "id")));
+    let sum = places.iter().enumerate().map(|(slot, (value, is_there))| {
+        case(is_there, &context_sql(&(slot + 1).to_string(), value, "id"))
+    });
     let [count, sum] = [count.collect::<Vec<_>>(), sum.collect()].map(|all| all.join(" + "));
     ("arm_measurement", count, sum)
 }

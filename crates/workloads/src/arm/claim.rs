@@ -3,17 +3,17 @@
 
 use super::measurement::Head;
 
-/// Size of the range of ids of a run.
+/// Number of ids in the range of a run.
 pub(super) const RANGE: i64 = 1 << 40;
-/// Class of the row that claims a range; no measurement has it.
+/// Class in the row of `arm_buffer` that claims a range; no measurement has it.
 pub(super) const NO_CLASS: i64 = -1;
 
 /// Ids and class numbers reserved for one group of one run.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Claim {
-    /// Last id before the range.
+    /// Last id before the claimed range.
     pub(super) base: i64,
-    /// Numbers of the classes in the tables, in the order of the mixture.
+    /// Number of each class in the tables, in the order of the mixture.
     pub(super) classes: Vec<i64>,
 }
 
@@ -22,13 +22,13 @@ impl Claim {
         self.base + number as i64
     }
 
-    /// Number of the measurement's class in the tables.
+    /// Returns the number of a measurement's class in the tables.
     pub(super) fn class(&self, head: &Head) -> i64 {
         self.classes[usize::from(head.class)]
     }
 
     /// Assigns numbers to classes: the one already in `held`, or a new one above all others. The
-    /// flag says whether it is new.
+    /// flag is true for a new number.
     pub(super) fn number<'n>(
         names: impl Iterator<Item = &'n str>,
         held: &[(i64, String)],
@@ -57,7 +57,7 @@ mod tests {
             |names: &[&str], held: &[(i64, String)]| Claim::number(names.iter().copied(), held);
         assert_eq!(number(&["simple", "correlator"], &[]), [(0, true), (1, true)]);
         assert_eq!(number(&["simple"], &held[..1]), [(0, true)]);
-        let of = number(&["correlator", "metrics", "context-5", "simple"], &held);
-        assert_eq!(of, [(2, true), (1, false), (3, true), (0, false)]);
+        let numbers = number(&["correlator", "metrics", "context-5", "simple"], &held);
+        assert_eq!(numbers, [(2, true), (1, false), (3, true), (0, false)]);
     }
 }

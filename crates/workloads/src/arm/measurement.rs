@@ -15,7 +15,7 @@ impl Status {
 /// Fields of fixed size that every measurement has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
-    /// Number from 1, over the application of this run; 0 means none.
+    /// Number of the measurement within the run, from 1.
     pub(super) number: u64,
     pub(super) class: u16,
     pub(super) status: Status,
@@ -30,18 +30,18 @@ pub(super) struct Head {
     pub(super) diagnostic_bytes: u8,
 }
 
-/// Size of an encoded head.
+/// Encoded size of a [`Head`], in bytes.
 const HEAD_BYTES: usize = 8 * 4 + 2 + 6;
 
-/// Measurements that an application thread hands over at once. Parts of varying size are stored in
-/// the order of the measurements.
+/// Measurements that an application thread hands over at once. Metrics and texts, which vary in
+/// number, are stored in the order of the measurements.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
     pub(super) heads: Vec<Head>,
     pub(super) metrics: Vec<i64>,
-    /// Context values, followed by the diagnostic detail, of each measurement.
+    /// Texts of each measurement: its context values, then its diagnostic detail.
     pub(super) text: Vec<u8>,
-    /// Metrics for which room is reserved in their pool.
+    /// Number of metrics for which room is reserved in the pool of metrics.
     pub(super) n_metrics_reserved: u64,
 }
 
@@ -53,7 +53,7 @@ impl Chunk {
     }
 }
 
-/// Encoded size of a measurement.
+/// Returns the encoded size of a measurement, in bytes.
 pub(super) fn encoded_bytes(n_metrics: u64, n_contexts: u64, context: u64, detail: u64) -> u64 {
     HEAD_BYTES as u64 + 8 * n_metrics + n_contexts * context + detail
 }
@@ -92,7 +92,7 @@ impl Buffer {
         self.n += 1;
     }
 
-    /// Reads the measurements; each context value takes `context_bytes`.
+    /// Iterates over the measurements of the buffer. Each context value takes `context_bytes`.
     pub(super) fn read(&self, context_bytes: usize) -> Reader<'_> {
         Reader { rest: &self.bytes, context_bytes }
     }
@@ -122,7 +122,7 @@ impl<'a> Measurement<'a> {
     }
 }
 
-/// Views text that the application made of ASCII letters and digits.
+/// Returns text that the application made of ASCII letters and digits.
 fn letters(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("letters are ASCII")
 }

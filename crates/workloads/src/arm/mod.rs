@@ -45,16 +45,16 @@ pub(crate) static ENTRY: Entry = Entry {
 
 const NAME: &str = "arm";
 
-/// Smallest number of full buffers left in the pools that counts as a growing backlog.
+/// Minimum backlog that counts as growing, in buffers whose measurements were not stored.
 const PILED_LEAST: u64 = 32;
 
-/// Below this number of filled buffers, rates are too coarse.
+/// Number of filled buffers below which rates are too coarse.
 const BUFFERS_FEW: u64 = 20;
 
-/// Smallest share of the offered rate that the application must generate.
+/// Minimum share of the offered rate that the application must generate.
 const OFFERED_LEAST: f64 = 0.95;
 
-/// In the order of the indices in `writer`.
+/// Custom metrics, in the order of their indices in `writer`.
 static CUSTOM_METRICS: [CustomMetric; 4] = [
     CustomMetric {
         name: "measurements",
@@ -175,11 +175,12 @@ impl Workload for Arm {
         &CUSTOM_METRICS
     }
 
-    /// Rates of what was committed. Response times are those of buffers.
+    /// Declares the rates of committed measurements and of their bytes. Response times are those of
+    /// buffers.
     fn primary_metrics(&self) -> Vec<PrimaryMetric> {
         let primary = |name, title, metric, per_ns| {
-            let of = PrimaryOf::Rate { kinds: Vec::new(), metric: Some(metric), per_ns };
-            PrimaryMetric { name, title, of, better: Direction::Higher }
+            let rate = PrimaryOf::Rate { kinds: Vec::new(), metric: Some(metric), per_ns };
+            PrimaryMetric { name, title, of: rate, better: Direction::Higher }
         };
         vec![
             primary("measurements_per_s", "measurements/s", 0, NS_PER_S),
@@ -255,8 +256,8 @@ impl Workload for Arm {
         checks::checks(self.shared.layout, dialect)
     }
 
-    /// Compares commits with the buffers noted in the database. A buffer is one commit, noted once
-    /// for each of its classes; claims note no measurements.
+    /// Compares commits with the buffers noted in the database. A buffer is one commit, and is
+    /// noted once for each of its classes. Claims of id ranges note no measurements.
     fn crosscheck(&self, _dialect: &Dialect) -> Option<Crosscheck> {
         let sql = "SELECT COUNT(DISTINCT id) FROM arm_buffer WHERE measurements > 0".to_owned();
         Some(Crosscheck { sql, kind: 0, per_commit: 1 })
@@ -264,7 +265,7 @@ impl Workload for Arm {
 }
 
 impl Arm {
-    /// Finding that measurements were dropped because a pool was empty.
+    /// Returns the finding that measurements were dropped because a pool was empty.
     fn too_many(&self, counts: &Counts) -> Finding {
         let Counts { dropped, generated, .. } = *counts;
         let percent = numbers::percent_text(100.0 * dropped as f64 / generated as f64);
@@ -277,7 +278,8 @@ impl Arm {
         Finding::new("dropped_measurements", Severity::Warning, text)
     }
 
-    /// Finding that fewer measurements were generated than the rate offers, with the reason.
+    /// Returns the finding that fewer measurements were generated than the rate offers; `None` if
+    /// not.
     fn too_slow(&self, counts: &Counts) -> Option<Finding> {
         let shape = &self.shared.shape;
         let lived_s = counts.lived_ns as f64 / NS_PER_S as f64 / shape.n_threads as f64;
@@ -300,7 +302,7 @@ impl Arm {
         Some(Finding::new("application_behind", Severity::Warning, text))
     }
 
-    /// Finding that the backlog in the pools grows at the offered rate.
+    /// Returns the finding that the backlog in the pools grows at the offered rate; `None` if not.
     fn piles_up(&self, counts: &Counts, pending: u64) -> Option<Finding> {
         let each = counts.handled.checked_div(counts.filled_buffers).unwrap_or(0).max(1);
         let share = pending as f64 / counts.generated.max(1) as f64;
@@ -319,7 +321,7 @@ impl Arm {
         Some(Finding::new("application_behind", Severity::Warning, text))
     }
 
-    /// Finding that too few buffers were filled for a precise rate.
+    /// Returns the finding that too few buffers were filled for a precise rate; `None` if not.
     fn few_buffers(counts: &Counts) -> Option<Finding> {
         let n = counts.filled_buffers;
         (1..BUFFERS_FEW).contains(&n).then(|| {
@@ -333,7 +335,7 @@ impl Arm {
         })
     }
 
-    /// Finding that nothing was stored, or less than was requested, with the reason.
+    /// Returns the finding that nothing was stored, or less than was requested; `None` if not.
     fn too_little(&self, counts: &Counts, pending: u64) -> Option<Finding> {
         let warning = |id, text| Some(Finding::new(id, Severity::Warning, text));
         if counts.filled_buffers == 0 && counts.generated > counts.dropped {
@@ -454,8 +456,8 @@ mod tests {
 
     #[test]
     fn a_run_without_a_number_of_measurements_says_that_there_is_no_limit() {
-        let notes = |of: Option<&str>| {
-            let given = of.map(|n| (model::PRODUCER_COUNT, n));
+        let notes = |count: Option<&str>| {
+            let given = count.map(|n| (model::PRODUCER_COUNT, n));
             let settings = Settings::decide(NAME, PARAMETERS, given).expect("valid");
             decided(&Make { settings: &settings, seed: 7, data: None, source: None })
                 .expect("valid")
@@ -527,7 +529,7 @@ mod tests {
             counts.dropped += 9_990;
         });
         let facts = arm.account();
-        let fact = |name: &str| facts.iter().find(|fact| fact.name == name).map(|of| &of.value);
+        let fact = |name: &str| facts.iter().find(|fact| fact.name == name).map(|fact| &fact.value);
         let counted = |name: &str| fact(name).and_then(model::FactValue::count);
         assert_eq!(counted("application_cpu_ns_per_measurement"), Some(10));
         assert_eq!(counted("agent_cpu_ns_per_measurement"), Some(40));

@@ -4,25 +4,25 @@ use model::{BadParameter, Choice, Parameter, ParameterKind, Settings, choice};
 
 use crate::storage_engine;
 
-/// Layout of the context values.
+/// Layout of the context values in the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Contexts {
-    /// One row each, in a separate table.
+    /// A row for each context value, in a table of their own.
     Rows,
-    /// One column each, in the measurement's row.
+    /// A column for each context value, in the measurement's row.
     Columns,
-    /// One JSON text in the measurement's row.
+    /// One JSON text with all context values, in the measurement's row.
     Json,
 }
 
 choice!(Contexts { Rows = "rows", Columns = "columns", Json = "json" });
 
-/// Statement that writes a buffer.
+/// Kind of statement by which a buffer is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Write {
     /// INSERT of many rows.
     Insert,
-    /// Prepared INSERT per row.
+    /// A prepared INSERT for each row.
     Row,
     /// LOAD DATA, COPY or the database's equivalent.
     Bulk,
@@ -30,9 +30,9 @@ pub(super) enum Write {
 
 choice!(Write { Insert = "insert", Row = "row", Bulk = "bulk" });
 
-/// Most metrics of one measurement: the slots of ARM 4.0.
+/// Maximum number of metrics of a measurement: the slots of ARM 4.0.
 const METRICS_MAX: u64 = 7;
-/// Most context values of one measurement: the slots of ARM 4.0.
+/// Maximum number of context values of a measurement: the slots of ARM 4.0.
 pub(super) const CONTEXTS_MAX: u64 = 20;
 
 /// Behaviour of the application when a pool is empty.
@@ -156,24 +156,24 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     ),
 ];
 
-/// Scenario whose measurements have no features.
+/// Name of the scenario whose measurements have no correlator, metrics or context values.
 const SIMPLE: &str = "simple";
 const METRICS: &str = "metrics";
 const CONTEXT_VALUES: &str = "context values";
 
-/// A part of the mixture: the features of its measurements.
+/// A class of measurements: one part of the mixture, and the data that its measurements carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Class {
     /// Name as written by the user.
     pub(super) name: String,
-    /// Share of the mixture, in parts of the sum of all weights.
+    /// Weight in the mixture, relative to the sum of all weights.
     pub(super) weight: u64,
     pub(super) has_correlator: bool,
     pub(super) n_metrics: u64,
     pub(super) n_contexts: u64,
 }
 
-/// Parses `scenario`, the mixture of measurements.
+/// Parses the parameter `scenario`, the mixture of measurements.
 pub(super) fn classes(settings: &Settings) -> Result<Vec<Class>, BadParameter> {
     let bad = |why: String| BadParameter::named("scenario", why);
     let classes: Result<Vec<Class>, String> =
@@ -222,11 +222,11 @@ fn class(text: &str) -> Result<Class, String> {
 }
 
 impl Class {
-    /// Adds a feature and returns its kind.
+    /// Parses and adds a feature, such as `metrics=3`. Returns its kind.
     fn add(&mut self, feature: &str) -> Result<&'static str, String> {
-        let number = |of: &str, text: &str, max: u64| match text.parse::<u64>() {
+        let number = |counted: &str, text: &str, max: u64| match text.parse::<u64>() {
             Ok(n) if (1..=max).contains(&n) => Ok(n),
-            _ => Err(format!("'{feature}' is no number of {of} from 1 to {max}")),
+            _ => Err(format!("'{feature}' is no number of {counted} from 1 to {max}")),
         };
         match feature.split_once(['=', '-']) {
             None if feature == SIMPLE => return Ok(SIMPLE),

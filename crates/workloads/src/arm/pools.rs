@@ -8,7 +8,7 @@ use model::Signal;
 
 use super::measurement::{Buffer, Chunk, Head};
 
-/// Capacities of the pools.
+/// Capacities of the pools, in measurements, metrics and buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Limits {
     pub(super) transactions: u64,
@@ -16,7 +16,7 @@ pub(super) struct Limits {
     pub(super) buffers: u64,
 }
 
-/// The pool that was empty.
+/// Pool without room for what is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lacking {
     Transactions = 0,
@@ -24,32 +24,32 @@ pub(super) enum Lacking {
     Buffers = 2,
 }
 
-/// Counts over the whole load.
+/// Counts over the whole load, by the application, the agent and the writers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) generated: u64,
     pub(super) dropped: u64,
     pub(super) stored: u64,
-    /// Measurements put into buffers by the agent.
+    /// Number of measurements that the agent has put into buffers.
     pub(super) handled: u64,
-    /// Buffers that were full, or the last ones of a run that made all its measurements.
+    /// Buffers that were full when queued, or the last one of a run that made all its measurements.
     pub(super) filled_buffers: u64,
-    /// Number of waits, by [`Lacking`].
+    /// Number of waits for a pool, by [`Lacking`].
     pub(super) waits: [u64; 3],
     /// Time that application threads waited for a pool, summed over the threads.
     pub(super) blocked_ns: u64,
     pub(super) lived_ns: u64,
-    /// CPU time of the application.
+    /// CPU time of all application threads.
     pub(super) application_cpu_ns: u64,
     pub(super) agent_cpu_ns: u64,
-    /// Start of the first application thread.
+    /// Start of the first application thread, in nanoseconds of the run's clock; `None` before it.
     pub(super) begun_ns: Option<u64>,
     pub(super) last_commit_ns: u64,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Number of measurements in use.
+    /// Number of measurements that take up room in the pool of transactions.
     transactions: u64,
     metrics: u64,
     buffers: u64,
@@ -57,13 +57,13 @@ struct State {
     spare_chunks: Vec<Chunk>,
     full: VecDeque<Buffer>,
     spare_buffers: Vec<Buffer>,
-    /// Application threads that still make measurements.
+    /// Number of application threads that have not ended.
     n_applications: u64,
-    /// Whether all measurements are in full buffers.
+    /// Whether all measurements are in buffers that were queued for writers.
     is_flushed: bool,
-    /// Measurements in the buffer that was being filled when the load was over.
+    /// Number of measurements that were in a partly filled buffer when the load was over.
     in_part: u64,
-    /// Measurements in buffers that writers have taken but not written yet.
+    /// Number of measurements in buffers that writers have taken but not written yet.
     with_writers: u64,
     counts: Counts,
 }
@@ -86,7 +86,7 @@ impl Pools {
         }
     }
 
-    /// Most bytes that all pools hold, without texts that wait for room in a buffer.
+    /// Returns the maximum bytes in all pools, without texts that wait for room in a buffer.
     pub(super) fn bytes(&self, buffer_bytes: u64) -> u64 {
         let Limits { transactions, metrics, buffers } = self.limits;
         let heads = transactions.saturating_mul(size_of::<Head>() as u64);
@@ -103,8 +103,8 @@ impl Pools {
         *self.lock() = State { n_applications, ..State::default() };
     }
 
-    /// Reserves room for `n` measurements with their metrics and returns a chunk for them. Fails
-    /// with the pool that has no room.
+    /// Reserves room for `n` measurements with their metrics, and returns a chunk for them. The
+    /// error is the pool that has no room.
     pub(super) fn reserve(&self, n: u64, n_metrics: u64) -> Result<Chunk, Lacking> {
         let mut state = self.lock();
         if state.transactions + n > self.limits.transactions {
@@ -127,7 +127,8 @@ impl Pools {
         self.for_tasks.raise();
     }
 
-    /// Takes the next chunk to encode; the flag says whether more may come.
+    /// Takes the next chunk to put into buffers, if there is one. The flag says whether more may
+    /// come.
     pub(super) fn take_chunk(&self) -> (Option<Chunk>, bool) {
         let mut state = self.lock();
         let chunk = state.chunks.pop_front();
@@ -135,7 +136,7 @@ impl Pools {
         (chunk, may_come)
     }
 
-    /// Frees the room of a chunk whose measurements are now in buffers.
+    /// Frees the room of a chunk whose measurements are all in buffers.
     pub(super) fn release(&self, mut chunk: Chunk) {
         let mut state = self.lock();
         state.counts.handled += chunk.heads.len() as u64;
@@ -147,8 +148,8 @@ impl Pools {
         self.for_tasks.raise();
     }
 
-    /// Accounts for the measurements of a chunk from `from` on, which stay where they are because
-    /// the load is over.
+    /// Counts a chunk that was being put into buffers when the load ended. Measurements before
+    /// `from` are in buffers; the others stay unwritten, and count as pending.
     pub(super) fn leave(&self, chunk: &Chunk, from: usize) {
         let mut state = self.lock();
         state.counts.handled += from as u64;
@@ -165,8 +166,8 @@ impl Pools {
         Some(state.spare_buffers.pop().unwrap_or_default())
     }
 
-    /// Queues a buffer for a writer. `is_full` also holds for the last buffer of a run that made
-    /// all its measurements; otherwise the buffer is what there was when the load was over.
+    /// Queues a buffer for a writer. `is_full` is also true for the last buffer of a run that made
+    /// all its measurements. Otherwise the buffer was partly filled when the load was over.
     pub(super) fn fill(&self, buffer: Buffer, is_full: bool) {
         let mut state = self.lock();
         state.counts.filled_buffers += u64::from(is_full);
@@ -175,8 +176,8 @@ impl Pools {
         self.for_clients.raise();
     }
 
-    /// Ends the load with a partly filled buffer of `n_in_part` measurements. `is_flushed` says
-    /// that all measurements are in buffers.
+    /// Called by the agent when it ends, to wake the clients. `n_in_part` measurements remain in a
+    /// partly filled buffer; `is_flushed` says that all measurements are in queued buffers.
     pub(super) fn end_filling(&self, n_in_part: u64, is_flushed: bool) {
         let mut state = self.lock();
         state.in_part += n_in_part;
@@ -185,7 +186,7 @@ impl Pools {
         self.for_clients.raise();
     }
 
-    /// Takes a full buffer; the error says whether no more will come.
+    /// Takes a full buffer. The error says whether no further one will come.
     pub(super) fn take_buffer(&self) -> Result<Buffer, bool> {
         let mut state = self.lock();
         match state.full.pop_front() {
@@ -197,7 +198,7 @@ impl Pools {
         }
     }
 
-    /// Frees a buffer that was committed at `now_ns`.
+    /// Frees a buffer whose measurements were committed at `now_ns`, and counts them as stored.
     pub(super) fn stored(&self, mut buffer: Buffer, now_ns: u64) {
         let mut state = self.lock();
         state.with_writers -= buffer.n;
@@ -214,7 +215,8 @@ impl Pools {
         change(&mut self.lock().counts);
     }
 
-    /// Notes that an application thread has made all its measurements, or that the load is over.
+    /// Called by each application thread when it ends, to wake the agent, which ends after the last
+    /// one.
     pub(super) fn end_application(&self) {
         self.lock().n_applications -= 1;
         self.for_tasks.raise();

@@ -6,7 +6,7 @@ use super::claim::Claim;
 use super::measurement::{Buffer, Measurement, Reader};
 use super::parameters::{CONTEXTS_MAX, Contexts};
 
-/// Layout of the tables.
+/// Layout of the tables, as determined by the parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) contexts: Contexts,
@@ -14,7 +14,7 @@ pub(super) struct Layout {
     pub(super) has_keys: bool,
 }
 
-/// Indices of the tables.
+/// Indices of the tables in [`Layout::tables`].
 pub(super) const MEASUREMENT: usize = 0;
 pub(super) const METRIC: usize = 1;
 pub(super) const BUFFER: usize = 2;
@@ -24,7 +24,7 @@ pub(super) const CONTEXT: usize = 3;
 /// counter, 3 a number without an order.
 pub(super) const GAUGE: i64 = 2;
 
-/// Names of the context columns; slots count from 1.
+/// Names of the columns for context values; slots count from 1.
 pub(super) static CONTEXT_COLUMNS: [&str; CONTEXTS_MAX as usize] = [
     "context_1",
     "context_2",
@@ -57,10 +57,10 @@ impl Layout {
         }
     }
 
-    /// Tables, in the order of their indices.
+    /// Declares the tables, in the order of their indices.
     pub(super) fn tables(&self) -> Vec<Table> {
-        let column = |name, of| Column { name, of, nullable: false };
-        let optional = |name, of| Column { name, of, nullable: true };
+        let column = |name, column_type| Column { name, of: column_type, nullable: false };
+        let optional = |name, column_type| Column { name, of: column_type, nullable: true };
         let table = |name: &'static str, columns, primary_key: Vec<&'static str>| Table {
             name: name.into(),
             columns,
@@ -82,8 +82,8 @@ impl Layout {
         match self.contexts {
             Contexts::Rows => {}
             Contexts::Columns => {
-                let of = VarChar(self.context_bytes);
-                measurement.extend(CONTEXT_COLUMNS.map(|name| optional(name, of)));
+                let value_type = VarChar(self.context_bytes);
+                measurement.extend(CONTEXT_COLUMNS.map(|name| optional(name, value_type)));
             }
             Contexts::Json => {
                 let n_most = CONTEXTS_MAX as u16 * (self.context_bytes + JSON_BYTES) + 2;
@@ -117,7 +117,7 @@ impl Layout {
         tables
     }
 
-    /// Indices of the tables that a buffer is written to.
+    /// Indices of the tables that get the rows of measurements, without the table of buffers.
     pub(super) fn written(&self) -> &'static [usize] {
         match self.contexts {
             Contexts::Rows => &[MEASUREMENT, METRIC, CONTEXT],
@@ -127,18 +127,18 @@ impl Layout {
 }
 
 impl Layout {
-    /// Number of rows of a buffer in a table.
+    /// Returns the number of rows in a table that a buffer becomes.
     pub(super) fn n_rows(&self, table: usize, buffer: &Buffer) -> u64 {
-        let rows = |of: Measurement<'_>| match table {
+        let rows = |measurement: Measurement<'_>| match table {
             MEASUREMENT => 1,
-            METRIC => u64::from(of.head.n_metrics),
-            _ => u64::from(of.head.n_contexts),
+            METRIC => u64::from(measurement.head.n_metrics),
+            _ => u64::from(measurement.head.n_contexts),
         };
         buffer.read(usize::from(self.context_bytes)).map(rows).sum()
     }
 }
 
-/// Characters of a context value in JSON besides the value: `"context_20":"",`.
+/// Maximum number of characters that JSON adds to a context value: `"context_20":"",`.
 const JSON_BYTES: u16 = 16;
 
 /// Iterator over the rows of a buffer for one table.
@@ -147,7 +147,8 @@ pub(super) struct Rows<'a> {
     table: usize,
     claim: &'a Claim,
     rest: Reader<'a>,
-    /// Measurement with slots left, and the last slot read.
+    /// Measurement whose slots are being returned, and the last slot returned; `None` before the
+    /// first.
     current: Option<(Measurement<'a>, usize)>,
     json: String,
 }
@@ -163,8 +164,8 @@ impl<'a> Rows<'a> {
         Rows { layout, table, claim, rest, current: None, json: String::new() }
     }
 
-    fn measurement(&mut self, of: &Measurement<'_>, emit: &mut dyn FnMut(&[Value<'_>])) {
-        let head = &of.head;
+    fn measurement(&mut self, measurement: &Measurement<'_>, emit: &mut dyn FnMut(&[Value<'_>])) {
+        let head = &measurement.head;
         let id = self.claim.id(head.number);
         let int = |yes: bool, value: i64| if yes { Value::Int(value) } else { Value::Null };
         let mut row = [Value::Null; 9 + CONTEXTS_MAX as usize];
@@ -177,19 +178,19 @@ impl<'a> Rows<'a> {
             Value::Int(head.status as i64),
             int(head.has_correlator, id),
             int(head.parent > 0, self.claim.id(head.parent)),
-            of.diagnostic().map_or(Value::Null, Value::Text),
+            measurement.diagnostic().map_or(Value::Null, Value::Text),
         ]);
         let width = match self.layout.contexts {
             Contexts::Rows => 9,
             Contexts::Columns => {
-                for (place, value) in row[9..].iter_mut().zip(of.contexts()) {
+                for (place, value) in row[9..].iter_mut().zip(measurement.contexts()) {
                     *place = Value::Text(value);
                 }
                 row.len()
             }
             Contexts::Json => {
                 self.json.clear();
-                for (slot, value) in of.contexts().enumerate() {
+                for (slot, value) in measurement.contexts().enumerate() {
                     self.json.push(if slot == 0 { '{' } else { ',' });
                     for part in ["\"", CONTEXT_COLUMNS[slot], "\":\"", value, "\""] {
                         self.json.push_str(part);
@@ -205,16 +206,17 @@ impl<'a> Rows<'a> {
         emit(&row[..width]);
     }
 
-    /// Returns the next slot of the current measurement, or the first of the next one that has any.
+    /// Returns the next slot of the current measurement, or the first slot of the next measurement
+    /// that has any; `None` at the end of the buffer.
     fn slot(&mut self) -> Option<(Measurement<'a>, usize)> {
-        let n_slots = |of: &Measurement<'_>| match self.table {
-            METRIC => usize::from(of.head.n_metrics),
-            _ => usize::from(of.head.n_contexts),
+        let n_slots = |measurement: &Measurement<'_>| match self.table {
+            METRIC => usize::from(measurement.head.n_metrics),
+            _ => usize::from(measurement.head.n_contexts),
         };
-        let mut next = self.current.map(|(of, slot)| (of, slot + 1));
+        let mut next = self.current.map(|(measurement, slot)| (measurement, slot + 1));
         loop {
             match next {
-                Some((of, slot)) if slot < n_slots(&of) => break,
+                Some((measurement, slot)) if slot < n_slots(&measurement) => break,
                 _ => next = Some((self.rest.next()?, 0)),
             }
         }
@@ -226,20 +228,20 @@ impl<'a> Rows<'a> {
 impl RowSource for Rows<'_> {
     fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool {
         if self.table == MEASUREMENT {
-            let Some(of) = self.rest.next() else { return false };
-            self.measurement(&of, emit);
+            let Some(measurement) = self.rest.next() else { return false };
+            self.measurement(&measurement, emit);
             return true;
         }
-        let Some((of, slot)) = self.slot() else { return false };
-        let id = Value::Int(self.claim.id(of.head.number));
+        let Some((measurement, slot)) = self.slot() else { return false };
+        let id = Value::Int(self.claim.id(measurement.head.number));
         let number = Value::Int(slot as i64 + 1);
         match self.table {
             METRIC => {
-                let value = of.metrics().nth(slot).expect("it has the slot");
+                let value = measurement.metrics().nth(slot).expect("it has the slot");
                 emit(&[id, number, Value::Int(GAUGE), Value::Int(value)]);
             }
             _ => {
-                let value = of.contexts().nth(slot).expect("it has the slot");
+                let value = measurement.contexts().nth(slot).expect("it has the slot");
                 emit(&[id, number, Value::Text(value)]);
             }
         }

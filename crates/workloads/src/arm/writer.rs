@@ -19,7 +19,7 @@ use super::tables::{BUFFER, CONTEXT, Layout, MEASUREMENT, Rows};
 use crate::empty_tables::EmptyTables;
 use crate::tx_control::{control, end};
 
-/// Indices of the statements, after the INSERT for each table.
+/// Indices of the statements that follow the INSERT for each table.
 pub(super) const LAST_ID: StatementId = StatementId(CONTEXT as u16 + 1);
 pub(super) const IS_STORED: StatementId = StatementId(CONTEXT as u16 + 2);
 pub(super) const CLASSES: StatementId = StatementId(CONTEXT as u16 + 3);
@@ -30,10 +30,11 @@ pub(super) const ROWS: u16 = 1;
 pub(super) const BYTES: u16 = 2;
 pub(super) const AGE: u16 = 3;
 
-/// Approximate length limit of a statement of many rows: servers reject longer ones.
+/// Approximate maximum length of a statement with many rows, in bytes; servers reject longer ones.
 const STATEMENT_BYTES: usize = 512 << 10;
 
-/// Most rows removed by one statement: servers plan longer lists as scans of the table.
+/// Maximum number of rows that one statement removes; servers plan longer lists as scans of the
+/// table.
 const REMOVED_IDS: usize = 4096;
 
 /// State shared by all writers.
@@ -44,16 +45,18 @@ pub(super) struct Shared {
     pub(super) shape: Arc<Shape>,
     pub(super) write: Write,
     pub(super) rows_per_insert: usize,
-    /// This run's reserved ids and classes, once claimed.
+    /// Ids and classes reserved for this run; `None` until a writer has claimed them.
     pub(super) claim: Mutex<Option<Arc<Claim>>>,
 }
 
 pub(super) struct Writer {
     shared: Arc<Shared>,
     buffer: Option<Buffer>,
-    /// Whether the connection was lost while the buffer was written, so that it may be stored.
+    /// Whether the connection was lost while the buffer was written, so that the buffer may be
+    /// stored.
     is_uncertain: bool,
-    /// Whether an attempt failed on a storage engine that cannot roll back.
+    /// Whether an attempt failed on a storage engine that cannot roll back, so that its rows may
+    /// remain.
     has_left_rows: bool,
     sql: Vec<u8>,
 }
@@ -63,7 +66,7 @@ impl Writer {
         Writer { shared, buffer: None, is_uncertain: false, has_left_rows: false, sql: Vec::new() }
     }
 
-    /// Returns this run's claim; makes it if no writer has done so.
+    /// Returns this run's claim, and makes it if no writer has made it yet.
     async fn claim(&self, session: &mut dyn Session) -> Result<Arc<Claim>, DbError> {
         let slot = || self.shared.claim.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -80,7 +83,7 @@ impl Writer {
         }
     }
 
-    /// Claims the ids above all others, and numbers for classes that have none.
+    /// Claims the range of ids above all others, and numbers for classes that have none.
     async fn reserve(&self, session: &mut dyn Session) -> Result<Claim, DbError> {
         let base = query_number(session, LAST_ID, &[]).await?.unwrap_or(0);
         control(session, Request::Begin).await?;
@@ -113,7 +116,7 @@ impl Writer {
         Ok(numbers.into_iter().map(|(class, _)| class).collect())
     }
 
-    /// Writes the buffer and returns the number of rows.
+    /// Writes the rows of a buffer and its note. Returns the number of rows without the note.
     async fn write(
         &mut self,
         session: &mut dyn Session,
@@ -140,7 +143,7 @@ impl Writer {
         Ok(n_rows)
     }
 
-    /// Writes rows with as few statements as possible.
+    /// Writes rows with as few INSERT statements as possible. Returns their number.
     async fn insert(
         &mut self,
         session: &mut dyn Session,
@@ -176,7 +179,7 @@ impl Writer {
         }
     }
 
-    /// Notes per class what was written, in the same transaction.
+    /// Notes in `arm_buffer`, for each class, what was written in this transaction.
     async fn note(
         &self,
         session: &mut dyn Session,
@@ -186,8 +189,8 @@ impl Writer {
         let shared = self.shared.as_ref();
         let mut sums = vec![[0i64; 6]; shared.shape.classes.len()];
         let (mut first, mut last) = (i64::MAX, 0);
-        for of in buffer.read(usize::from(shared.layout.context_bytes)) {
-            let head = &of.head;
+        for measurement in buffer.read(usize::from(shared.layout.context_bytes)) {
+            let head = &measurement.head;
             let id = claim.id(head.number);
             let parent = (head.parent > 0).then(|| claim.id(head.parent));
             (first, last) = (first.min(id), last.max(id));
@@ -195,9 +198,9 @@ impl Writer {
                 1,
                 i64::from(head.n_metrics),
                 i64::from(head.n_contexts),
-                checksum::measurement(&of, id, parent),
-                checksum::metrics(&of, id),
-                checksum::contexts(&of, id, shared.layout),
+                checksum::measurement(&measurement, id, parent),
+                checksum::metrics(&measurement, id),
+                checksum::contexts(&measurement, id, shared.layout),
             ];
             let of_class = sums[usize::from(head.class)].iter_mut();
             of_class.zip(added).for_each(|(sum, value)| *sum += value);
@@ -212,8 +215,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Removes rows that earlier attempts have left of the buffer. Deletes by exact id: ids of
-    /// other buffers may lie between them.
+    /// Removes the rows of the buffer that failed attempts have left. Deletes by exact id, because
+    /// ids of other buffers may lie between them.
     async fn remove(
         &mut self,
         session: &mut dyn Session,
@@ -222,7 +225,7 @@ impl Writer {
     ) -> Result<(), DbError> {
         let shared = Arc::clone(&self.shared);
         let all = buffer.read(usize::from(shared.layout.context_bytes));
-        let mut ids: Vec<i64> = all.map(|of| claim.id(of.head.number)).collect();
+        let mut ids: Vec<i64> = all.map(|measurement| claim.id(measurement.head.number)).collect();
         ids.sort_unstable();
         // The notes first: the checks compare the rows with them.
         let notes = [(BUFFER, "id", &ids[..ids.len().min(1)])];
@@ -249,7 +252,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Whether the buffer was stored although the connection was lost.
+    /// Whether the buffer was stored although the connection was lost while it was written.
     async fn is_stored(
         &self,
         session: &mut dyn Session,
@@ -257,7 +260,7 @@ impl Writer {
         claim: &Claim,
     ) -> Result<bool, DbError> {
         let numbers = buffer.read(usize::from(self.shared.layout.context_bytes));
-        let first = claim.id(numbers.map(|of| of.head.number).min().unwrap_or(0));
+        let first = claim.id(numbers.map(|measurement| measurement.head.number).min().unwrap_or(0));
         let n = query_number(session, IS_STORED, &[Value::Int(first)]).await?;
         Ok(n.is_some_and(|n| n > 0))
     }
@@ -322,7 +325,9 @@ impl Client for Writer {
             measured.push((ROWS, n_rows));
             measured.push((BYTES, buffer.bytes.len() as u64));
             let context_bytes = usize::from(self.shared.layout.context_bytes);
-            let ages = buffer.read(context_bytes).map(|of| now_ns.saturating_sub(of.head.stop_ns));
+            let ages = buffer
+                .read(context_bytes)
+                .map(|measurement| now_ns.saturating_sub(measurement.head.stop_ns));
             measured.extend(ages.map(|age_ns| (AGE, age_ns)));
             self.shared.pools.stored(buffer, now_ns);
             Ok(Done::Committed)
@@ -330,7 +335,7 @@ impl Client for Writer {
     }
 }
 
-/// Notes the totals of a class, in the order of the table's columns.
+/// Inserts a row of `arm_buffer` with the totals of a class, in the order of the table's columns.
 async fn note(
     session: &mut dyn Session,
     key: [i64; 2],
@@ -344,8 +349,8 @@ async fn note(
     execute(session, StatementId(BUFFER as u16), &row).await.map(drop)
 }
 
-/// Appends `(1,2,'text')`, with a leading comma if `has_comma`. Texts consist of letters and
-/// digits, so they need no escaping.
+/// Appends a row such as `(1,2,'text')`, with a leading comma if `has_comma`. Texts consist of
+/// letters and digits, so they need no escaping.
 fn put_row(sql: &mut Vec<u8>, has_comma: bool, row: &[Value<'_>]) {
     if has_comma {
         sql.push(b',');
@@ -372,7 +377,7 @@ enum Owned {
     Text(String),
 }
 
-/// Writes rows one by one.
+/// Writes each row by a prepared INSERT. Returns the number of rows.
 async fn insert_each(
     session: &mut dyn Session,
     table: usize,

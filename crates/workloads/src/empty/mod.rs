@@ -82,7 +82,7 @@ impl Workload for Empty {
         ]
     }
 
-    /// Casts the parameter where the server infers a value's type from its position (`$1`): it
+    /// Casts the parameter for servers that infer a value's type from its position (`$1`). They
     /// would take the number for text otherwise.
     fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
         let sql = match dialect.infers_types {

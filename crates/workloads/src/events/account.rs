@@ -25,10 +25,10 @@ struct OfReader {
 
 #[derive(Default)]
 struct State {
-    /// By table: the number of committed records, and the sequence number of the last.
+    /// By table: number of committed records, and sequence number of the last one.
     written: BTreeMap<usize, (u64, i64)>,
     readers: BTreeMap<u32, OfReader>,
-    /// Number of the run in the result tables.
+    /// Number of the run in the result tables; `None` until a reader asks for it.
     run: Option<i64>,
 }
 
@@ -45,7 +45,8 @@ impl Account {
         *self.state() = State::default();
     }
 
-    /// Returns the number of the run in the result tables: the time at which its first reader asks.
+    /// Returns the number of the run in the result tables, which is the time at which its first
+    /// reader asks for it.
     pub(super) fn run(&self, now_unix_ns: i64) -> i64 {
         *self.state().run.get_or_insert(now_unix_ns)
     }
@@ -58,18 +59,18 @@ impl Account {
         *newest = last;
     }
 
-    /// Adds the results of a reader's transaction.
+    /// Adds the records that a reader's transaction has read, and their ages in nanoseconds.
     pub(super) fn read(&self, reader: u32, table: usize, ages: &[u64], noted: Noted) {
         let mut state = self.state();
-        let of = state.readers.entry(reader).or_default();
-        of.table = table;
-        of.read += ages.len() as u64;
-        of.missed += noted.missed;
-        of.duplicates += noted.duplicates;
-        of.last = noted.last;
+        let totals = state.readers.entry(reader).or_default();
+        totals.table = table;
+        totals.read += ages.len() as u64;
+        totals.missed += noted.missed;
+        totals.duplicates += noted.duplicates;
+        totals.last = noted.last;
         for age_ns in ages {
             let bucket = BOUNDS_MS.iter().position(|bound| *age_ns < bound * NS_PER_MS);
-            of.ages[bucket.unwrap_or(BOUNDS_MS.len())] += 1;
+            totals.ages[bucket.unwrap_or(BOUNDS_MS.len())] += 1;
         }
     }
 
@@ -82,17 +83,17 @@ impl Account {
             facts.push(Fact::new(NAME, &format!("table_{number}_written"), *count));
             facts.push(Fact::new(NAME, &format!("table_{number}_newest_number"), *last as u64));
         }
-        for (reader, of) in &state.readers {
-            facts.push(Fact::new(NAME, &format!("reader_{reader}"), of.sentence()));
-            if of.read > 0 {
-                facts.push(Fact::new(NAME, &format!("reader_{reader}_ages_ms"), of.ages()));
+        for (reader, totals) in &state.readers {
+            facts.push(Fact::new(NAME, &format!("reader_{reader}"), totals.sentence()));
+            if totals.read > 0 {
+                facts.push(Fact::new(NAME, &format!("reader_{reader}_ages_ms"), totals.ages()));
             }
         }
         facts
     }
 }
 
-/// Counts of a reader besides ages.
+/// Missed and duplicate records of a reader, and its position in the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Noted {
     pub(super) missed: u64,

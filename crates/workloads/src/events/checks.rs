@@ -1,8 +1,8 @@
-//! Checks of the tables: each is a query for violations.
+//! Checks of the tables; each is a query for violations.
 //!
 //! Together they ensure that each record of a table between a reader's first read and its last one
-//! has exactly one first read, or was missed. Not here: that the tables have as many records as
-//! were committed (the workload's crosscheck).
+//! has exactly one first read, or was missed. Not here: the comparison of the number of records
+//! with the commits (the workload's crosscheck).
 
 use model::Check;
 

@@ -60,7 +60,7 @@ pub(crate) static ENTRY: Entry = Entry {
     source: None,
 };
 
-/// In the order of the indices in `writer`.
+/// Custom metrics of writers, in the order of their indices in `writer`.
 static WRITER_MEASURES: [CustomMetric; 2] = [
     CustomMetric {
         name: "records",
@@ -76,7 +76,7 @@ static WRITER_MEASURES: [CustomMetric; 2] = [
     },
 ];
 
-/// In the order of the indices in `reader`.
+/// Custom metrics of readers, in the order of their indices in `reader`.
 static READER_MEASURES: [CustomMetric; 7] = [
     CustomMetric {
         name: "age",
@@ -136,7 +136,7 @@ struct Shared {
     records_per_insert: usize,
     seed: u64,
     account: Account,
-    /// Raised at the start of each read interval.
+    /// Signal that is raised at the start of each read interval.
     ticks: Arc<Signal>,
 }
 
@@ -144,7 +144,7 @@ struct Events {
     role: Role,
     shared: Arc<Shared>,
     rows: Rows,
-    /// Never raised: the producer waits for no space.
+    /// Signal that is never raised, because the producer never waits for space.
     no_room: Arc<Signal>,
 }
 
@@ -221,7 +221,7 @@ impl Workload for Events {
         }
     }
 
-    /// Rate of records and of their bytes, in committed transactions.
+    /// Declares the rates of committed records and of their bytes, for writers only.
     fn primary_metrics(&self) -> Vec<PrimaryMetric> {
         if self.role == Role::Reader {
             return Vec::new();
@@ -302,14 +302,14 @@ impl Workload for Events {
         Some(self)
     }
 
-    /// Whether clients can run without replies: a writer begins with the first number then, but a
+    /// Returns true for writers. Without replies a writer begins with the first number, but a
     /// reader has nothing to read.
     fn is_blind(&self) -> bool {
         self.role == Role::Writer
     }
 
-    /// Whether other runs must not use the tables: each table's one writer numbers its records
-    /// without gaps.
+    /// Returns true for writers, because the one writer of each table numbers its records without
+    /// gaps.
     fn needs_tables_alone(&self) -> bool {
         self.role == Role::Writer
     }
@@ -329,8 +329,8 @@ impl Workload for Events {
     }
 }
 
-/// The producer of `events` generates nothing: it signals the start of each read, and reports the
-/// account of records.
+/// The producer of `events` generates no input. It signals the start of each read interval, and
+/// reports the account of records.
 impl Producer for Events {
     fn begin(&self) -> Vec<Box<dyn ProducerTask>> {
         self.shared.account.begin();
@@ -358,7 +358,7 @@ impl Producer for Events {
     }
 }
 
-/// Task that raises a signal when the next read is due.
+/// Task that raises the signal `ticks` at the start of each read interval.
 struct Ticker {
     interval_ns: u64,
     ticks: Arc<Signal>,

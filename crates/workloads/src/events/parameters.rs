@@ -12,19 +12,23 @@ use crate::storage_engine::{self, StorageEngine};
 pub(super) const NAME: &str = "events";
 /// Version of the data's format.
 const VERSION: u32 = 1;
-/// Most tables: each has its own writer, and every client prepares statements for all of them.
+/// Maximum number of tables: each has its own writer, and every client prepares statements for all
+/// of them.
 const TABLES_MAX: u64 = 100;
-/// Most records per INSERT: with four values each it stays far below SQLite's limit of 32,766.
+/// Maximum number of records per INSERT. With four values each, they stay far below SQLite's limit
+/// of 32,766 placeholders.
 const RECORDS_PER_INSERT_MAX: u64 = 1_000;
-/// Most records that a read returns and a client holds.
+/// Maximum number of records that a read returns and a client holds.
 const WINDOW_MAX: u64 = 1_000_000;
-/// Most sets of result tables.
+/// Maximum number of sets of result tables.
 const READER_HOSTS_MAX: u64 = 100;
-/// Most records that the build inserts; writers continue from there.
+/// Maximum number of records that the build inserts; writers continue from there.
 const ROWS_MAX: u64 = 2_000_000_000;
-/// Bytes of `recordID`, `sequence` and the time stamp (8 each), and `column1` (4).
+/// Bytes of the columns of fixed size: `recordID`, `sequence` and time stamp (8 each), and
+/// `column1` (4).
 const FIXED_BYTES: u64 = 28;
-/// Largest record: the MySQL family limits a VARCHAR to 16,383 characters of four bytes.
+/// Maximum size of a record in bytes: the MySQL family limits a VARCHAR to 16,383 characters of
+/// four bytes.
 const RECORD_SIZE_MAX: u64 = 16_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,7 +130,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     ),
 ];
 
-/// Settings of the data.
+/// Parameters that determine the tables and their records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Data {
     /// Seed of the records that the build inserts.
@@ -144,7 +148,8 @@ pub(super) struct Data {
 }
 
 impl Data {
-    /// Combines the parameters with the identity of existing data, if any.
+    /// Reads the parameters; the seed is that of existing data, if there are any. Fails if the size
+    /// of a record is not possible.
     pub(super) fn new(make: &Make<'_>) -> Result<Data, BadParameter> {
         let settings = make.settings;
         let fixed = ("recordID, sequence, time stamp and column1", FIXED_BYTES);
@@ -160,7 +165,7 @@ impl Data {
         })
     }
 
-    /// Length of a payload in characters of one byte.
+    /// Length of a record's payload, in characters of one byte.
     pub(super) fn payload(&self) -> usize {
         (self.record_size - FIXED_BYTES) as usize
     }
@@ -179,25 +184,25 @@ impl Data {
     }
 }
 
-/// Settings of the readers.
+/// Parameters of the readers' transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reading {
     /// Number of newest records that a read returns.
     pub(super) window: u64,
     /// Time from the start of one read to the start of the next.
     pub(super) interval_ns: u64,
-    /// Every this-many-th read has no window; 0 means none.
+    /// Interval, in reads, between reads without the window; 0 for none.
     pub(super) plain_every: u64,
-    /// Every this-many-th transaction reads old records; 0 means none.
+    /// Interval, in transactions, between queries for old records; 0 for none.
     pub(super) history_every: u64,
-    /// Number of old records that such a transaction reads.
+    /// Number of records that a query for old records requests.
     pub(super) history_rows: i64,
-    /// Whether reads are written to the result tables.
+    /// Whether readers write the results of their reads into the result tables.
     pub(super) has_results: bool,
 }
 
 impl Reading {
-    /// Builds the settings of readers from the parameters.
+    /// Reads the parameters of readers. Fails if they would only query for old records.
     pub(super) fn new(settings: &Settings) -> Result<Reading, BadParameter> {
         let history_every = settings.count("history_every");
         if history_every == 1 {

@@ -1,6 +1,6 @@
-//! One reader: fetches the newest records of a table, notes how old each is when it is first read,
-//! and writes that into the result tables of its host. Not here: which records are new (seen), and
-//! the time of reads (engine).
+//! A reader fetches the newest records of a table, notes how old each is when it is first read, and
+//! writes that into the result tables of its host. Not here: which records are new (seen), and the
+//! time of reads (engine).
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -31,15 +31,15 @@ pub(super) const READ: KindIndex = 0;
 pub(super) const READ_PLAIN: KindIndex = 1;
 pub(super) const HISTORY: KindIndex = 2;
 
-/// Statements per table, in the order of the transaction types.
+/// Number of statements per table, one for each transaction type.
 const PER_TABLE: usize = 3;
-/// Upper bound of `column1`, so that a query selects all records.
+/// Upper bound of `column1` in queries; it is above all values, so queries select all records.
 const COLUMN1_BOUND: i64 = 1_000;
-/// Approximate length limit of a statement of many rows: servers reject longer ones.
+/// Approximate maximum length of a statement with many rows, in bytes; servers reject longer ones.
 const STATEMENT_BYTES: usize = 512 << 10;
 
-/// Statements of all tables, followed by one for each set of result tables that counts a given
-/// read.
+/// Returns the statements of all tables, followed by one for each set of result tables, which tells
+/// whether a given read is stored.
 pub(super) fn statements(shared: &Shared, dialect: &Dialect) -> Vec<Statement> {
     let window = shared.reading.window;
     let table_statements = |place: usize| {
@@ -77,7 +77,7 @@ pub(super) fn kind_of(shared: &Shared, nth: u64) -> KindIndex {
     }
 }
 
-/// A read that may not be in the result tables yet.
+/// A read whose result may not be in the result tables yet.
 struct Pending {
     nth: i64,
     read_ns: i64,
@@ -88,27 +88,28 @@ pub(super) struct Reader {
     shared: Arc<Shared>,
     /// Number of the reader in its group, from 1.
     number: u32,
-    /// Table that it reads, from 0.
+    /// Index of the table that this reader reads.
     table: usize,
-    /// Set of result tables, from 1.
+    /// Number of the reader's set of result tables, from 1.
     host: usize,
     seen: Seen,
     kind: KindIndex,
     /// Random number that selects old records.
     drawn: u64,
-    /// Ticks of the read interval so far.
+    /// Number of read intervals that had begun at the last read.
     n_ticks: u64,
-    /// End of the last read, if any.
+    /// End of the last read; `None` before the first one.
     last_read_ns: Option<u64>,
-    /// Reads in the result tables, or on their way there.
+    /// Number of reads whose results are in the result tables, or pending.
     n_reads: i64,
     pending: Vec<Pending>,
-    /// Reads up to this one may be stored: the connection was lost during their commit.
+    /// Number of the last read whose commit had an unknown outcome, so that reads up to it may be
+    /// stored; `None` if there is none.
     uncertain: Option<i64>,
-    /// Measurements not reported yet.
+    /// Values of custom metrics that are not reported yet, each with the index of its metric.
     measured: Vec<(u16, u64)>,
     noted: Noted,
-    /// Duplicates in reads that found nothing new.
+    /// Duplicates in reads that found nothing new, to be stored with the next read that does.
     duplicates: u64,
     sql: String,
 }
@@ -158,7 +159,7 @@ impl Reader {
         Ok(Done::Committed)
     }
 
-    /// Reads the newest records and notes which are new.
+    /// Reads the newest records, and notes which of them are new.
     async fn read(&mut self, session: &mut dyn Session, clock: &dyn Clock) -> Result<(), DbError> {
         let begun_ns = clock.now();
         let call = Call { statement: self.statement(self.kind), values: &[] };
@@ -200,7 +201,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads a range of old records at a random position.
+    /// Reads old records, a range at a random position.
     async fn read_history(&mut self, session: &mut dyn Session) -> Result<(), DbError> {
         let n_rows = self.shared.reading.history_rows;
         let n_places = (self.seen.last_id - n_rows + 1).max(1) as u64;
@@ -210,7 +211,7 @@ impl Reader {
         query(session, Request::Execute(call), &mut |_| Ok(())).await.map(|_| ())
     }
 
-    /// Writes reads that are not in the result tables yet.
+    /// Writes pending reads into the result tables.
     async fn store(&mut self, session: &mut dyn Session, run: i64) -> Result<(), DbError> {
         if let Some(nth) = self.uncertain {
             let first = PER_TABLE * self.shared.data.tables;
@@ -243,10 +244,19 @@ impl Reader {
         let own = [run, i64::from(*number), *table as i64 + 1];
         let each = |pending: &Pending| -> Vec<[i64; AGE_COLUMNS.len()]> {
             let read_ns = pending.read_ns;
-            let row = |of: &Record| {
-                let age_ns = age_ns(of, read_ns) as i64;
+            let row = |record: &Record| {
+                let age_ns = age_ns(record, read_ns) as i64;
                 let [run, reader, source] = own;
-                [run, reader, source, of.id, of.sequence, of.stamped_ns, read_ns, age_ns]
+                [
+                    run,
+                    reader,
+                    source,
+                    record.id,
+                    record.sequence,
+                    record.stamped_ns,
+                    read_ns,
+                    age_ns,
+                ]
             };
             pending.read.new.iter().map(row).collect()
         };
@@ -260,7 +270,7 @@ impl Reader {
         insert(session, sql, (&reads(*host), &READ_COLUMNS), pending.iter().map(row)).await
     }
 
-    /// Reports measurements of this transaction, and of earlier ones that did not finish.
+    /// Reports the custom metrics of this transaction, and of earlier ones that did not finish.
     fn tell(&mut self, measured: &mut Vec<(u16, u64)>) {
         let is_age = |(place, _): &&(u16, u64)| *place == AGE;
         let ages: Vec<u64> = self.measured.iter().filter(is_age).map(|(_, age)| *age).collect();
@@ -270,7 +280,8 @@ impl Reader {
     }
 }
 
-/// Age of a record at an instant, at least 0: clocks of two hosts may differ.
+/// Returns the age of a record at an instant, in nanoseconds. It is at least 0, because clocks of
+/// two hosts may differ.
 fn age_ns(record: &Record, read_ns: i64) -> u64 {
     u64::try_from(read_ns - record.stamped_ns).unwrap_or(0)
 }
@@ -384,10 +395,11 @@ mod tests {
             for (first, rounds) in [(0, 1), (1, 1), (tables as u32, 1), (5, 3)] {
                 let n_readers = tables as u32 * rounds;
                 let all = of_readers(tables, hosts, first..first + n_readers);
-                let readers = |table| all.iter().filter(|of| of.1 == table).count() as u32;
+                let readers = |table| all.iter().filter(|reader| reader.1 == table).count() as u32;
                 let each: Vec<u32> = (0..tables).map(readers).collect();
                 assert_eq!(each, vec![rounds; tables], "{tables} tables, {hosts} hosts, {first}");
-                let of_hosts = (first..).zip(&all).all(|(n, of)| of.0 == n as usize % hosts + 1);
+                let of_hosts =
+                    (first..).zip(&all).all(|(n, reader)| reader.0 == n as usize % hosts + 1);
                 assert!(of_hosts, "{all:?}");
             }
         }

@@ -1,5 +1,5 @@
-//! Records of a table that a reader has seen: which ones in a read are new, duplicate or missed.
-//! Not here: the reads themselves (reader).
+//! Records of a table that a reader has seen, to tell which ones in a read are new, duplicate or
+//! missed. Not here: the reads themselves (reader).
 
 /// The fields of a record that a reader needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,14 +7,14 @@ pub(super) struct Record {
     pub(super) id: i64,
     /// Sequence number given by the writer, without gaps.
     pub(super) sequence: i64,
-    /// Time of the stamp.
+    /// Time stamp of the record, in nanoseconds since 1970.
     pub(super) stamped_ns: i64,
 }
 
 /// Result of one read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Read {
-    /// Highest sequence number before the read.
+    /// Highest sequence number seen before the read.
     pub(super) after: i64,
     pub(super) last: i64,
     /// Records read for the first time, in the order of the rows.
@@ -23,16 +23,16 @@ pub(super) struct Read {
     pub(super) duplicates: u64,
     /// Records that were neither in this read nor in an earlier one, and never will be.
     pub(super) missed: u64,
-    /// Whether this is the reader's first read, which ignores the records in the table.
+    /// Whether this is the reader's first read, in which no record counts as new.
     pub(super) is_first: bool,
 }
 
 /// Position of a reader in its table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// Highest sequence number; `None` before the first read.
+    /// Highest sequence number seen; `None` before the first read.
     pub(super) last: Option<i64>,
-    /// Key of that record.
+    /// Key (`recordID`) of the record with that sequence number.
     pub(super) last_id: i64,
 }
 

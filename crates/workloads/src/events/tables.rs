@@ -10,17 +10,17 @@ use model::{Column, ColumnType, Index, NS_PER_US, Population, RowSource, Table, 
 use super::parameters::{Data, Indexes};
 use crate::record::BuiltRecords;
 
-/// Name of a table of records, from 0.
+/// Returns the name of the table of records with index `place`, from 0.
 pub(super) fn records(place: usize) -> String {
     format!("event{}", place + 1)
 }
 
-/// Name of the table of record ages for a host, from 1.
+/// Returns the name of the table of record ages for host `host`, from 1.
 pub(super) fn ages(host: usize) -> String {
     format!("event_age{host}")
 }
 
-/// Name of the table of reads with new records for a host, from 1.
+/// Returns the name of the table of reads with new records for host `host`, from 1.
 pub(super) fn reads(host: usize) -> String {
     format!("event_read{host}")
 }
@@ -52,7 +52,7 @@ impl Rows {
 }
 
 fn table_of_records(data: &Data, place: usize) -> Table {
-    let column = |name, of| Column { name, of, nullable: false };
+    let column = |name, column_type| Column { name, of: column_type, nullable: false };
     let name = records(place);
     let on_column1 = (data.indexes == Indexes::Column1).then(|| Index {
         name: format!("{name}_column1").into(),
@@ -83,11 +83,11 @@ fn of_numbers(name: String, columns: &[&'static str], primary_key: &[&'static st
     }
 }
 
-/// Columns of a record's first read, in the order of its values.
+/// Columns of the tables of record ages, which have a row for each first read of a record.
 pub(super) const AGE_COLUMNS: [&str; 8] =
     ["run", "reader", "source", "record", "sequence", "stamped_ns", "read_ns", "age_ns"];
 
-/// Columns of a read.
+/// Columns of the tables of reads, which have a row for each read with new records.
 pub(super) const READ_COLUMNS: [&str; 9] = [
     "run",
     "reader",

@@ -16,10 +16,10 @@ use crate::record::{draw_column1, draw_payload};
 pub(super) const RECORDS: u16 = 0;
 pub(super) const BYTES: u16 = 1;
 
-/// Statements prepared per table.
+/// Number of statements per table.
 const PER_TABLE: usize = 2;
 
-/// Statements, table by table: the INSERT, and a query for the last record.
+/// Returns the statements, table by table: the INSERT, and a query for the last record.
 pub(super) fn statements(shared: &Shared, dialect: &Dialect) -> Vec<Statement> {
     let marks = vec!["(?, ?, ?, ?)"; shared.records_per_insert].join(", ");
     let table_statements = |place: usize| {
@@ -39,11 +39,11 @@ pub(super) fn statements(shared: &Shared, dialect: &Dialect) -> Vec<Statement> {
 /// A simulated sensor that writes records.
 pub(super) struct Writer {
     shared: Arc<Shared>,
-    /// Index of its table.
+    /// Index of the table that belongs to this writer.
     table: usize,
-    /// Last sequence number given; `None` if the database must be asked.
+    /// Last sequence number assigned; `None` if the database must be asked for it.
     given: Option<i64>,
-    /// `column1` of the records of a transaction.
+    /// Values of `column1`, one for each record of a transaction.
     column1: Vec<i64>,
     payloads: String,
 }

@@ -1,7 +1,7 @@
-//! `oltp-bulk-insert`: many small rows in one statement, each client into a table of its own.
+//! `oltp-bulk-insert`: each client inserts many small rows per statement into its own table.
 //!
-//! Its tables are as narrow as sysbench's (`id`, `k`), so its data differ from the family's,
-//! although the names are the same. Not here: code shared by the family.
+//! The tables are as narrow as sysbench's (`id`, `k`), so the data differ from those of the other
+//! oltp workloads, although the tables have the same names. Not here: code shared by the family.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ static PARAMETERS: &[Parameter] = &[
     },
 ];
 
-/// Index of the custom metric.
+/// Index of the custom metric `rows` in [`CUSTOM_METRICS`].
 const ROWS: u16 = 0;
 
 static CUSTOM_METRICS: [CustomMetric; 1] = [CustomMetric {
@@ -142,7 +142,8 @@ impl Workload for BulkInsert {
         Some(&self.tables)
     }
 
-    /// Checks that ids count up from 1 without a gap, including after rejected inserts.
+    /// Checks that the ids of each table count up from 1 without a gap. A rejected INSERT leaves
+    /// none, because the client assigns the ids.
     fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
         let check = |table: &Table| Check {
             id: "rows",
@@ -161,10 +162,11 @@ struct User {
     client: u32,
     n_tables: usize,
     bulk_rows: i64,
-    /// Last id in its table; `None` if the database must be asked.
+    /// Last id in the client's table; `None` if it must be read from the database.
     last: Option<i64>,
-    /// Text of the statement.
+    /// Text of the INSERT statement.
     sql: String,
+    /// First id in `sql`; `None` before the first statement is written.
     first: Option<i64>,
 }
 
@@ -192,7 +194,7 @@ impl User {
         Ok(())
     }
 
-    /// Writes the statement whose rows follow `last`, unless it is already there.
+    /// Writes the INSERT of the rows that follow id `last` into `sql`, unless it is already there.
     fn write_rows(&mut self, last: i64) {
         if self.first == Some(last + 1) {
             return;
@@ -211,8 +213,8 @@ impl User {
 const NEVER_FULL: &str = "a string takes everything";
 
 impl Client for User {
-    /// Writes the statement before it is due, so that this takes no time of the transaction. If the
-    /// last id is unknown, the conversation writes it.
+    /// Writes the INSERT before the transaction is due, so that its time is not measured. If the
+    /// last id is not known yet, the conversation writes it.
     fn inputs(&mut self, _number: Number) -> KindIndex {
         if let Some(last) = self.last {
             self.write_rows(last);

@@ -1,4 +1,4 @@
-//! Checks of the tables: row counts, since nothing else is cheap with 100 million rows.
+//! Checks of the tables. They only count rows, since nothing else is cheap with 100 million rows.
 //!
 //! Not here: when the checks run (app).
 
@@ -6,10 +6,11 @@ use model::Check;
 
 use super::parameters::Data;
 
-/// Most tables counted by one statement.
+/// Maximum number of tables counted by one statement.
 const TABLES_AT_ONCE: usize = 100;
 
-/// Checks for a member; `loses_rows` says that its load may delete rows.
+/// Returns the checks of a workload of the family. If its load may delete rows (`loses_rows`), a
+/// table may have fewer rows than were built.
 pub(super) fn checks(data: &Data, loses_rows: bool) -> Vec<Check> {
     let numbers: Vec<usize> = (1..=data.tables).collect();
     let (bad, title) = match loses_rows {

@@ -1,4 +1,5 @@
-//! A user draws the values of a transaction before it begins, and sends one statement per request.
+//! A client of the OLTP workloads. It draws the values of a transaction before the transaction
+//! begins, and sends one statement per request.
 //!
 //! Buffers are reused, so that a transaction allocates nothing but its future. Not here: the
 //! statements (script), and their timing (engine).
@@ -17,7 +18,7 @@ use super::distribution::Sampler;
 use super::script::{Begin, Step, Stmt};
 use crate::tx_control::{control, end};
 
-/// Range of ids that a client gives to its new rows.
+/// Range of ids, reserved for one client, that it assigns to the rows that it inserts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct OwnIds {
     first: i64,
@@ -25,9 +26,9 @@ struct OwnIds {
 }
 
 impl OwnIds {
-    /// Assigns a range by client index. In tables built by dbdyno each client has 2^40 ids. Tables
-    /// built by sysbench have ids of 32 bits, whose positive half it fills: each of the first 1,024
-    /// clients has 2^21 negative ones. `None` if there are no ids left for a client.
+    /// Assigns a range by client index; `None` if no ids are left for this client. In tables built
+    /// by dbdyno each client has 2^40 ids. Tables built by sysbench have 32-bit ids and use the
+    /// positive ones, so each of the first 1,024 clients has 2^21 negative ids.
     fn for_client(client: u32, is_ours: bool) -> Option<OwnIds> {
         let (n, first) = match is_ours {
             true => (1 << 40, (i64::from(client) + 1) << 40),
@@ -43,16 +44,16 @@ struct DrawnCall {
     values: Drawn,
 }
 
-/// Values of a statement. Texts and lists lie in the user's buffers.
+/// Drawn values of a statement. `c`, `text` and `List` are offsets into the buffers of [`User`].
 enum Drawn {
     Id(i64),
     Range(i64, i64),
-    /// `c`, then the id.
+    /// The new value of `c`, and the id of the row to update.
     SetC {
         c: usize,
         id: i64,
     },
-    /// A row whose id was deleted just before.
+    /// A row to insert again, with the id that was deleted just before.
     Again {
         id: i64,
         k: i64,
@@ -63,7 +64,7 @@ enum Drawn {
         k: i64,
         text: usize,
     },
-    /// A new row with the client's next own id.
+    /// A new row with the next id of the client's own range.
     Own {
         table: usize,
         k: i64,
@@ -75,9 +76,10 @@ enum Drawn {
 pub(super) struct User {
     shared: Arc<Oltp>,
     own_ids: Option<OwnIds>,
-    /// By table: the last own id given; `None` until the database is asked.
+    /// Last used id of the client's own range, by table; `None` if the database must be asked for
+    /// it.
     own_last: Vec<Option<i64>>,
-    /// Distribution of the rows that it selects.
+    /// Distribution of the row ids in statements.
     rows: Sampler,
     calls: Vec<DrawnCall>,
     list: Vec<Value<'static>>,
@@ -93,7 +95,8 @@ impl User {
         User { shared, own_ids, own_last, rows, calls, list, text }
     }
 
-    /// Draws one step: a table, then its queries.
+    /// Draws a table and the values of one step's statements. `first` is the id of the step's first
+    /// statement for the first table.
     fn draw(&mut self, rng: &mut Rng, step: Step, first: u16) {
         let n_tables = self.shared.data.tables;
         let table = match n_tables {
@@ -150,7 +153,8 @@ impl User {
         }
     }
 
-    /// Draws `c`, or `c` and `pad`, and returns the start of the text in the buffer.
+    /// Appends random text to the buffer, for `c` alone or for `c` and `pad`, `length` bytes in
+    /// all. Returns the offset at which it starts.
     fn draw_text(&mut self, rng: &mut Rng, length: usize) -> usize {
         let start = self.text.len();
         self.text.resize(start + length, 0);
@@ -205,7 +209,8 @@ impl User {
     }
 }
 
-/// Returns the client's next own id in a table, by its own memory or by asking the database.
+/// Returns the next id of the client's own range in a table. If `last` is `None`, the database is
+/// asked for the last id used. Fails if the range is used up.
 async fn next_own(
     session: &mut dyn Session,
     statement: StatementId,
@@ -228,8 +233,8 @@ fn no_ids_left() -> DbError {
     DbError::new(DbErrorKind::Constraint, message)
 }
 
-/// Turns a duplicate key into a serialization error: another client inserted the same row between
-/// our DELETE and INSERT. This happens if a DELETE does not see that row (READ COMMITTED of
+/// Turns a duplicate key into a serialization error, because another client inserted the same row
+/// between our DELETE and INSERT. This happens if a DELETE does not see that row (READ COMMITTED of
 /// PostgreSQL); sysbench treats it the same way.
 fn overtaken(mut db_error: DbError) -> DbError {
     if db_error.kind == DbErrorKind::Duplicate {

@@ -4,9 +4,9 @@
 
 use model::Rng;
 
-/// Length of `c`: ten groups.
+/// Characters of column `c`: ten groups of digits.
 pub(super) const C: usize = 119;
-/// Length of `pad`: five groups.
+/// Characters of column `pad`: five groups of digits.
 pub(super) const PAD: usize = 59;
 
 const GROUP: usize = 11;
@@ -23,7 +23,8 @@ static PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-/// Fills `bytes` with groups, one random number each; its deviation from uniform is below 1e-8.
+/// Fills `bytes` with groups of digits, each drawn as one random number. They deviate from a
+/// uniform distribution by less than 1e-8.
 pub(super) fn fill(rng: &mut Rng, bytes: &mut [u8]) {
     for group in bytes.chunks_mut(GROUP + 1) {
         let wide = u128::from(rng.bits()) * u128::from(TEN_TO_GROUP);
@@ -40,7 +41,7 @@ pub(super) fn fill(rng: &mut Rng, bytes: &mut [u8]) {
     }
 }
 
-/// Reusable buffer of `N` characters.
+/// Reusable buffer of `N` characters, with groups of digits as [`fill`] writes them.
 pub(super) struct Digits<const N: usize>([u8; N]);
 
 impl<const N: usize> Default for Digits<N> {

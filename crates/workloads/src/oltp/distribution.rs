@@ -1,24 +1,26 @@
-//! Distributions of the selected rows: those of sysbench 1.0 and its later zipfian, by formula.
+//! Distributions of the selected rows: those of sysbench 1.0, and its later zipfian.
 //!
-//! All of them draw whole numbers of a range; none scatters them, so that the frequent ones are
-//! neighbours, as in sysbench. Not here: the statements (script), and random numbers (model).
-//! Logarithms and powers are the C library's: another may round one draw in a billion otherwise.
+//! All of them draw whole numbers from a range. None scatters them, so frequent numbers are
+//! neighbours, as in sysbench. Logarithms and powers are computed by the C library; another library
+//! may round one draw in a billion differently. Not here: the statements (script), and random
+//! numbers (model).
 
 use model::{Rng, Settings};
 
-/// A distribution, without its range.
+/// A distribution with its parameters, but without the range of numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Shape {
     /// All numbers are equally likely.
     Uniform,
     /// The mean of `iterations` uniform draws.
     Gaussian { iterations: u32 },
-    /// `res` percent of the draws fall into a band of about `percent` percent in the middle, the
-    /// others are as gaussian.
+    /// `res` percent of the draws fall into a band in the middle, about `percent` percent of the
+    /// range wide. The others are gaussian.
     Special {
-        /// Number of uniform draws whose mean is a gaussian one.
+        /// Number of uniform draws that are averaged into one gaussian draw.
         iterations: u32,
-        /// Nominal width of the band; see [`special`] for the effective width.
+        /// Nominal width of the band, in percent of the range; see [`special`] for the effective
+        /// width.
         percent: u32,
         /// Percentage of the draws in the band.
         res: u32,
@@ -26,7 +28,7 @@ pub(super) enum Shape {
     /// The first numbers are the most frequent: with h = 0.2, a fifth of them get four fifths of
     /// the draws.
     Pareto {
-        /// Parameter of the distribution.
+        /// Share of the numbers that gets a share 1 - `h` of the draws, from 0.01 to 0.49.
         h: f64,
     },
     /// The frequency of number k (from 1) is proportional to k^-`exponent`.
@@ -51,7 +53,7 @@ impl Shape {
         }
     }
 
-    /// Formats name and parameters, as stored with the data: `special 12 1 75`.
+    /// Formats name and parameters, as stored with the data, for example `special 12 1 75`.
     pub(super) fn written(&self) -> String {
         match self {
             Shape::Uniform => "uniform".to_owned(),
@@ -64,7 +66,7 @@ impl Shape {
         }
     }
 
-    /// Parses the output of [`Shape::written`].
+    /// Parses the output of [`Shape::written`]; `None` if the text is no such output.
     pub(super) fn read(text: &str) -> Option<Shape> {
         let words: Vec<&str> = text.split(' ').collect();
         match words.as_slice() {
@@ -118,7 +120,7 @@ pub(super) struct Sampler {
 }
 
 impl Sampler {
-    /// Samples `shape` in `low..=high`.
+    /// Creates a sampler that draws from `low..=high` with this distribution.
     pub(super) fn new(shape: Shape, low: i64, high: i64) -> Sampler {
         assert!(low <= high, "an empty range {low}..={high}");
         let power = match shape {
@@ -149,19 +151,20 @@ impl Sampler {
     }
 }
 
-/// Uniform in 0..1, with all 53 bits of a float.
+/// Draws uniformly from 0..1, with 53 random bits.
 #[inline]
 fn unit(rng: &mut Rng) -> f64 {
     (rng.bits() >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// Mean of `n` uniform draws: the Bates distribution, close to normal for `n` = 12.
+/// Draws from the Bates distribution, the mean of `n` uniform draws, which is close to normal for
+/// 12 of them.
 fn mean_of(rng: &mut Rng, n: u32) -> f64 {
     let sum: f64 = (0..n).map(|_| unit(rng)).sum();
     sum / f64::from(n)
 }
 
-/// Offset of a `special` draw within `width` + 1 numbers.
+/// Draws an offset within `width` + 1 numbers from sysbench's `special` distribution.
 ///
 /// One uniform draw decides both whether the number is in the band and where in it. Since that draw
 /// is above 1 - `res` percent, only the upper `res` percent of the band are used. So `percent` 1
@@ -182,11 +185,12 @@ fn special(rng: &mut Rng, width: f64, iterations: u32, percent: u32, res: u32) -
 struct Zipf {
     exponent: f64,
     n: f64,
-    /// Integral up to the first number's right edge, minus its weight.
+    /// Integral of the weights at 1.5, the right edge of number 1, minus the weight of number 1.
     first: f64,
-    /// Integral up to the last number's right edge.
+    /// Integral of the weights at `n` + 0.5, the right edge of the last number.
     last: f64,
-    /// A number is accepted without another test up to this distance to its left.
+    /// A draw at most this far below the number to which it is rounded is accepted without another
+    /// test.
     squeeze: f64,
 }
 
@@ -203,7 +207,8 @@ impl Zipf {
         x.powf(-self.exponent)
     }
 
-    /// (x^(1-s) - 1) / (1-s), which is ln x if s is 1.
+    /// Integral of the weights from 1 to `x`: (x^(1-s) - 1) / (1-s) with exponent s, or ln x if s
+    /// is 1.
     fn integral(&self, x: f64) -> f64 {
         let (rest, log) = (1.0 - self.exponent, x.ln());
         if rest.abs() < 1e-12 { log } else { (rest * log).exp_m1() / rest }

@@ -37,10 +37,11 @@ use distribution::{Sampler, Shape};
 use parameters::Data;
 use script::{Script, Stmt};
 
-/// The only transaction type of a member.
+/// The only transaction type of each workload of the family.
 const TRANSACTION: Kind = Kind { name: "transaction", weight: 1, keying_ns: 0, thinking_ns: 0 };
 
-/// Most tables of a crosscheck, which counts the rows of all tables in one statement.
+/// Maximum number of tables with a crosscheck, which counts the rows of all tables in one
+/// statement.
 const CROSSCHECK_TABLES_MAX: usize = 100;
 
 /// Settings and data shared by all users.
@@ -48,11 +49,12 @@ struct Oltp {
     data: Data,
     script: Script,
     seed: u64,
-    /// Distribution of the selected rows.
+    /// Distribution of the row ids that transactions select.
     shape: Shape,
-    /// Ids in a range; 1 if the member has no ranges.
+    /// Number of ids in the range of a query; 1 if the workload has no range queries.
     range_size: i64,
-    /// Number of parts into which the rows are divided; a client uses one of them.
+    /// Number of equal parts into which the rows of a table are divided; each client selects from
+    /// one of them.
     segments: i64,
     kinds: [Kind; 1],
 }
@@ -94,7 +96,7 @@ fn make(
 }
 
 impl Oltp {
-    /// Returns the sampler for a client: its segment of the rows.
+    /// Returns the sampler of a client, which draws from the client's segment of the rows.
     fn rows_of(&self, client: u32) -> Sampler {
         let (size, segments) = (self.data.table_size, self.segments);
         let segment = i64::from(client) % segments;
@@ -107,8 +109,8 @@ impl Workload for Member {
         self.oltp.data.identity()
     }
 
-    /// Recognizes the scale of tables built by sysbench, which have the same names and columns; its
-    /// rows are numbered from 1.
+    /// Recognizes the scale of tables built by sysbench, which have the same names and columns.
+    /// Their rows are numbered from 1.
     fn scale_in_data(&self) -> &'static [ScaleInData] {
         &[
             ScaleInData { parameter: "tables", of: ScaleOf::Tables("sbtest") },

@@ -12,11 +12,12 @@ use crate::storage_engine::{self, StorageEngine};
 pub(super) const DATA: &str = "oltp";
 /// Version of the data's format.
 const VERSION: u32 = 1;
-/// Most rows of a table: `id` is an INTEGER of 32 bits, and inserts need room above the rows.
+/// Maximum number of rows in a table: `id` is a 32-bit INTEGER, and inserts need ids above the
+/// rows.
 const TABLE_SIZE_MAX: u64 = 2_000_000_000;
-/// Most tables: each has up to nine statements, and a session has at most 65,536.
+/// Maximum number of tables: each has up to nine statements, and a session has at most 65,536.
 pub(super) const TABLES_MAX: u64 = 5_000;
-/// Most queries of one kind in a transaction; their inputs still fit a CPU cache.
+/// Maximum number of queries of one kind in a transaction; so many inputs still fit a CPU cache.
 const TIMES_MAX: u64 = 10_000;
 
 const fn count(
@@ -52,8 +53,8 @@ const fn data(parameter: Parameter) -> Parameter {
     Parameter { shapes_data: true, ..parameter }
 }
 
-/// Parameters of every member. `rand_*` shape `k` when the data are built, and select rows in a
-/// run; the two may differ.
+/// Parameters of every workload of the family. The build draws `k` by the `rand_*` parameters, and
+/// a run selects rows by them; the values may differ.
 pub(super) const SHARED: [Parameter; 12] = [
     data(count(
         "table_size",
@@ -86,7 +87,7 @@ pub(super) const SHARED: [Parameter; 12] = [
     data(number("rand_zipfian_exp", (0.01, 10.0), "0.8", "Exponent of zipfian")),
 ];
 
-/// Read queries of a transaction.
+/// Parameters of the read queries of a transaction.
 pub(super) const READS: [Parameter; 6] = [
     times("point_selects", "10", "Selects by id in a transaction"),
     switch("range_selects", "true", "Run the selects of ranges; false omits all of them"),
@@ -99,7 +100,7 @@ pub(super) const READS: [Parameter; 6] = [
 pub(super) const RANGE_SIZE: [Parameter; 1] =
     [count("range_size", (1, 1_000_000_000), "100", "Ids in a range")];
 
-/// Write queries of a transaction.
+/// Parameters of the write queries of a transaction.
 pub(super) const WRITES: [Parameter; 3] = [
     times("index_updates", "1", "Updates of k, which is indexed"),
     times("non_index_updates", "1", "Updates of c, which is not indexed"),
@@ -109,12 +110,12 @@ pub(super) const WRITES: [Parameter; 3] = [
 pub(super) const SKIP_TRX: [Parameter; 1] =
     [switch("skip_trx", "false", "Omit BEGIN and COMMIT: each statement is its own transaction")];
 
-/// For the workload that updates only `k`.
+/// Number of updates of `k`, for workloads that do not have all of [`WRITES`].
 pub(super) const INDEX_UPDATES: [Parameter; 1] = [WRITES[0]];
-/// For the workload that updates only `c`.
+/// Number of updates of `c`, for workloads that do not have all of [`WRITES`].
 pub(super) const NON_INDEX_UPDATES: [Parameter; 1] = [WRITES[1]];
 
-/// For the two random members.
+/// Number of segments of the rows, for `oltp-random-points` and `oltp-random-ranges`.
 const SEGMENTS: Parameter = count(
     "segments",
     (1, 1_000_000),
@@ -123,11 +124,11 @@ const SEGMENTS: Parameter = count(
                                             part",
 );
 
-/// For the workload that selects by many values of `k`.
+/// Parameters of `oltp-random-points`, which selects by many values of `k`.
 pub(super) const RANDOM_POINTS: [Parameter; 2] =
     [count("random_points", (1, 1000), "10", "Values of k in the IN list"), SEGMENTS];
 
-/// For the workload that counts rows in many ranges of `k`.
+/// Parameters of `oltp-random-ranges`, which counts rows in many ranges of `k`.
 pub(super) const RANDOM_RANGES: [Parameter; 3] = [
     count("number_of_ranges", (1, 500), "10", "Ranges of k in the condition"),
     count(
@@ -140,7 +141,7 @@ pub(super) const RANDOM_RANGES: [Parameter; 3] = [
     SEGMENTS,
 ];
 
-/// Concatenates lists of parameters; `N` is the total length.
+/// Concatenates lists of parameters, which must have `N` parameters in all.
 pub(super) const fn join<const N: usize>(tables: &[&[Parameter]]) -> [Parameter; N] {
     let mut joined = [SHARED[0]; N];
     let (mut table, mut place) = (0, 0);
@@ -156,7 +157,7 @@ pub(super) const fn join<const N: usize>(tables: &[&[Parameter]]) -> [Parameter;
     joined
 }
 
-/// Settings of the data.
+/// Parameters that determine the tables and their rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Data {
     /// Seed of the rows.
@@ -173,12 +174,13 @@ pub(super) struct Data {
     pub(super) engine: StorageEngine,
     /// Distribution of the values of `k`.
     pub(super) k: Shape,
-    /// Whether dbdyno built the tables: ids have 64 bits then, and 32 in those of sysbench.
+    /// Whether dbdyno built the existing tables. Their ids have 64 bits; those of sysbench have 32.
     pub(super) is_ours: bool,
 }
 
 impl Data {
-    /// Combines the parameters with the identity of existing data, if any.
+    /// Reads the parameters; seed and distribution of `k` are those of existing data, if there are
+    /// any. Fails if such data do not say how `k` was drawn.
     pub(super) fn new(make: &Make<'_>) -> Result<Data, BadParameter> {
         let asked = Data::asked(make.settings, make.seed);
         let Some(found) = make.data else {

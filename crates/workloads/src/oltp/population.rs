@@ -1,6 +1,7 @@
-//! The tables `sbtest1`, `sbtest2`, ... and their rows, chunk by chunk, each from the seed alone.
+//! The tables `sbtest1`, `sbtest2`, ... and their rows. Each chunk of rows depends only on the
+//! seed, the table and its own number.
 //!
-//! Not here: how rows reach a database (drivers), and the chunks that are done (app).
+//! Not here: how rows reach a database (drivers), and which chunks are built (app).
 
 use model::{Column, ColumnType, Index, Population, Rng, RowSource, Stream, Table, Value};
 
@@ -8,7 +9,8 @@ use super::digits::{C, Digits, PAD};
 use super::distribution::Sampler;
 use super::parameters::Data;
 
-/// Rows per chunk: 19 MB, loaded in a second or less, so that an interruption loses little.
+/// Rows per chunk. They take 19 MB and load in a second or less, so an interrupted build repeats
+/// little.
 const CHUNK_ROWS: i64 = 100_000;
 
 pub(super) struct Rows {
@@ -23,13 +25,13 @@ impl Rows {
     }
 }
 
-/// Describes table `number`, from 1. Ids that clients assign have 64 bits, so that each client can
-/// have its own range.
+/// Declares table `number`, from 1. Ids that clients assign have 64 bits, so that each client can
+/// have a range of its own.
 fn table(data: &Data, number: usize) -> Table {
-    let of = if data.auto_inc { ColumnType::Serial } else { ColumnType::BigInt };
-    let column = |(name, of)| Column { name, of, nullable: false };
+    let id_type = if data.auto_inc { ColumnType::Serial } else { ColumnType::BigInt };
+    let column = |(name, column_type)| Column { name, of: column_type, nullable: false };
     let columns = [
-        ("id", of),
+        ("id", id_type),
         ("k", ColumnType::Int),
         ("c", ColumnType::Char(120)),
         ("pad", ColumnType::Char(60)),
@@ -176,13 +178,13 @@ mod tests {
 
     #[test]
     fn tables_have_the_keys_and_indexes_asked_for() {
-        let check = |data: Data, key: &[&str], indexes: &[&str], of| {
+        let check = |data: Data, key: &[&str], indexes: &[&str], id_type| {
             let table = &Rows::new(data).tables[1];
             assert_eq!(table.name, "sbtest2");
             assert_eq!(table.primary_key, key);
             let names: Vec<&str> = table.indexes.iter().map(|index| &*index.name).collect();
             assert_eq!(names, indexes);
-            assert_eq!(table.columns[0].of, of);
+            assert_eq!(table.columns[0].of, id_type);
         };
         check(DATA, &["id"], &["k_2"], ColumnType::Serial);
         let data = Data { secondary: true, create_secondary: false, auto_inc: false, ..DATA };

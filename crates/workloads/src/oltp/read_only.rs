@@ -20,7 +20,8 @@ pub(crate) static ENTRY: Entry = Entry {
 
 static PARAMETERS: [Parameter; 20] = join(&[&SHARED, &READS, &RANGE_SIZE, &SKIP_TRX]);
 
-/// Read steps of a transaction; `range_selects` switches the range queries off.
+/// Returns the read queries of a transaction, each with its number of repetitions. `range_selects`
+/// switches the range queries off.
 pub(super) fn reads(settings: &Settings) -> [(Stmt, u64); 5] {
     let ranges = |name| if settings.switch("range_selects") { settings.count(name) } else { 0 };
     [

@@ -1,13 +1,13 @@
-//! Statements of a member's transaction, in order, with their SQL.
+//! The statements of a workload's transaction, in order, with their SQL.
 //!
-//! The same list serves for drawing values (client) and declaring statements: a step is a kind of
-//! query, repeated on one table. Not here: values.
+//! Clients draw values by the same list of steps by which statements are declared. A step is a kind
+//! of query, repeated on one table. Not here: the values.
 
 use model::{Dialect, Serial, Statement, StatementKind};
 
 use super::parameters::Data;
 
-/// Start of a transaction.
+/// Statement that begins a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Begin {
     /// Plain BEGIN, also if the transaction only reads, as in sysbench.
@@ -23,22 +23,22 @@ pub(super) enum Stmt {
     Point,
     /// Selects `c` in a range of ids.
     SimpleRange,
-    /// Sums `k` over a range.
+    /// Sums `k` over a range of ids.
     SumRange,
-    /// Selects `c` in a range, ordered.
+    /// Selects `c` in a range of ids, ordered by `c`.
     OrderRange,
-    /// Selects the distinct `c` in a range, ordered.
+    /// Selects the distinct values of `c` in a range of ids, ordered.
     DistinctRange,
-    /// Adds one to `k` by id.
+    /// Adds one to `k` of the row with an id.
     UpdateIndex,
-    /// Sets `c` by id.
+    /// Sets `c` of the row with an id.
     UpdateNonIndex,
-    /// Deletes a row by id.
+    /// Deletes the row with an id.
     Delete,
     /// Deletes a row and inserts it again.
     DeleteInsert,
-    /// Adds one to `k` of a row, deletes the row and inserts it again: the update locks it, so that
-    /// no other client inserts it in between.
+    /// Adds one to `k` of a row, deletes the row and inserts it again. The update locks the row, so
+    /// that no other client inserts it in between.
     UpdateDeleteInsert,
     /// Inserts a row with a new id.
     Insert,
@@ -83,14 +83,14 @@ impl Script {
         self.steps.iter().any(|step| step.stmt == stmt)
     }
 
-    /// Whether rows of the build can be missing after the load: deleted, or lost when it was
-    /// interrupted between DELETE and INSERT outside a transaction.
+    /// Whether rows of the build may be missing after the load. They are if the workload deletes
+    /// them, or if the load is interrupted between DELETE and INSERT outside of a transaction.
     pub(super) fn loses_rows(&self, has_transactions: bool) -> bool {
         let replaces = self.asks(Stmt::DeleteInsert) || self.asks(Stmt::UpdateDeleteInsert);
         self.asks(Stmt::Delete) || replaces && !(has_transactions && self.begin.is_some())
     }
 
-    /// All statements: step by step, then the statements of a step, then table by table.
+    /// Returns all statements, ordered by step, then by statement of the step, then by table.
     pub(super) fn statements(&self, data: &Data, dialect: &Dialect) -> Vec<Statement> {
         let mut statements = Vec::new();
         for step in &self.steps {
@@ -107,7 +107,7 @@ impl Script {
 }
 
 impl Stmt {
-    /// Number of statements per table.
+    /// Number of statements that a query of this kind declares for each table.
     pub(super) fn n_statements(self) -> usize {
         match self {
             Stmt::UpdateDeleteInsert => 3,
@@ -117,7 +117,7 @@ impl Stmt {
     }
 }
 
-/// A table and the dialect of its statements.
+/// A table and the dialect of its statements, to format their SQL.
 struct Words<'a> {
     table: String,
     data: &'a Data,
@@ -125,7 +125,7 @@ struct Words<'a> {
 }
 
 impl Words<'_> {
-    /// Name, kind and SQL of statement `nth` of a query.
+    /// Returns name, kind and SQL of statement `nth` (from 0) of a query.
     fn statement(&self, stmt: Stmt, nth: usize) -> (&'static str, StatementKind, String) {
         use StatementKind::{Read, Write};
         let table = &self.table;
@@ -177,7 +177,7 @@ impl Words<'_> {
         format!("INSERT INTO {} (id, k, c, pad) VALUES (?, ?, ?, ?)", self.table)
     }
 
-    /// INSERT of a new row, without an id if it is serial.
+    /// Returns the INSERT of a new row, without an id if the database assigns it.
     fn insert(&self) -> String {
         let table = &self.table;
         if !self.data.auto_inc {

@@ -20,7 +20,7 @@ pub(crate) static ENTRY: Entry = Entry {
 
 static PARAMETERS: [Parameter; 16] = join(&[&SHARED, &WRITES, &SKIP_TRX]);
 
-/// Write steps of a transaction.
+/// Returns the write queries of a transaction, each with its number of repetitions.
 pub(super) fn writes(settings: &Settings) -> [(Stmt, u64); 3] {
     [
         (Stmt::UpdateIndex, settings.count("index_updates")),

@@ -1,6 +1,6 @@
-//! Checks of the tables: each is a query for violations.
+//! Consistency checks of the tables; each is a query for violations.
 //!
-//! Not here: that the tables have as many records as were committed (the workload's crosscheck).
+//! Not here: the comparison of the number of records with the commits (the workload's crosscheck).
 
 use model::{Check, Table};
 

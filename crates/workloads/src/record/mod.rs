@@ -35,7 +35,8 @@ pub(crate) static ENTRY: Entry = Entry {
     source: None,
 };
 
-/// Most tables of a crosscheck, which counts the rows of all tables in one statement.
+/// Maximum number of tables with a crosscheck, which counts the rows of all tables in one
+/// statement.
 const CROSSCHECK_TABLES_MAX: usize = 100;
 
 /// Settings shared by all writers.
@@ -60,7 +61,7 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
 }
 
 impl Recording {
-    /// Describes the indexes in a sentence.
+    /// Describes the indexes of the tables in a sentence, for the notes of a run.
     fn indexing(&self) -> &'static str {
         match self.record.data.index {
             IndexPolicy::None => {
@@ -88,14 +89,14 @@ impl Workload for Recording {
         &self.record.kinds
     }
 
-    /// Rate of records and of their bytes, in committed transactions: a commit of n records counts
-    /// n times.
+    /// Declares the rates of committed records and of their bytes. A commit of n records counts n
+    /// times.
     fn primary_metrics(&self) -> Vec<PrimaryMetric> {
         let records = self.record.commit.records as u64;
         let bytes = records * self.record.data.record_size as u64;
         let primary = |name, title, per_ns| {
-            let of = PrimaryOf::Rate { kinds: vec![0], metric: None, per_ns };
-            PrimaryMetric { name, title, of, better: Direction::Higher }
+            let rate = PrimaryOf::Rate { kinds: vec![0], metric: None, per_ns };
+            PrimaryMetric { name, title, of: rate, better: Direction::Higher }
         };
         vec![
             primary("records_per_s", "records/s", NS_PER_S * records),
@@ -158,13 +159,14 @@ impl Workload for Recording {
         Some(&self.rows)
     }
 
-    /// Conversations need no replies: a writer that gets no answer to its query for the last number
-    /// begins with the first one.
+    /// Returns true, because no conversation depends on a reply. A writer that gets no answer to
+    /// its query for the last record number begins with its first number.
     fn is_blind(&self) -> bool {
         true
     }
 
-    /// Writers number the records themselves without a key, and indexes may be added and dropped.
+    /// Returns true, because writers may number the records themselves, and a run may add and drop
+    /// indexes.
     fn needs_tables_alone(&self) -> bool {
         true
     }

@@ -13,20 +13,22 @@ use crate::storage_engine::{self, StorageEngine};
 pub(super) const NAME: &str = "record";
 /// Version of the data's format.
 const VERSION: u32 = 1;
-/// Most tables: each has up to two INSERT statements with placeholders for all rows.
+/// Maximum number of tables: each has up to two INSERT statements with placeholders for all rows.
 const TABLES_MAX: u64 = 1_000;
-/// Most rows per INSERT: with four values each it stays far below SQLite's limit of 32,766.
+/// Maximum number of rows per INSERT. With four values each, they stay far below SQLite's limit of
+/// 32,766 placeholders.
 const ROWS_PER_STATEMENT_MAX: u64 = 1_000;
-/// Most records per commit: larger commits gain nothing, and all records are drawn before the
-/// transaction begins.
+/// Maximum number of records per commit. Larger commits gain nothing, and all records are drawn
+/// before the transaction begins.
 const RECORDS_PER_COMMIT_MAX: u64 = 100_000;
-/// Most bytes of records that a client prepares for a transaction.
+/// Maximum bytes of records that a client prepares for a transaction.
 const COMMIT_BYTES_MAX: u64 = 64 << 20;
-/// Most records that the build inserts; writers continue from there.
+/// Maximum number of records that the build inserts; writers continue from there.
 const ROWS_MAX: u64 = 2_000_000_000;
-/// Bytes of `recordID` and the time stamp (8 each), and `column1` (4).
+/// Bytes of the columns of fixed size: `recordID` and time stamp (8 each), and `column1` (4).
 pub(super) const FIXED_BYTES: usize = 20;
-/// Largest record: the MySQL family limits a VARCHAR to 16,383 characters of four bytes.
+/// Maximum size of a record in bytes: the MySQL family limits a VARCHAR to 16,383 characters of
+/// four bytes.
 const RECORD_SIZE_MAX: u64 = 16_000;
 
 /// Indexes of the tables, and the time at which they are created.
@@ -38,7 +40,7 @@ pub(super) enum IndexPolicy {
     Key,
     /// Primary key, and an index on `column1`.
     Secondary,
-    /// Both indexes, created when the load is over.
+    /// Indexes on `recordID` and `column1`, both created when the load is over.
     Afterwards,
 }
 
@@ -105,7 +107,8 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     data(count("rows", (0, ROWS_MAX), "0", "Records in each table before the load")),
 ];
 
-/// Reads the size of a record in bytes: above `fixed`, the size of `columns`, and at most `most`.
+/// Reads `record_size` in bytes. It must exceed `fixed`, which `columns` take, and be at most
+/// `most`.
 pub(crate) fn record_size(
     settings: &Settings,
     (columns, fixed): (&str, u64),
@@ -122,7 +125,7 @@ pub(crate) fn record_size(
     Ok(record_size)
 }
 
-/// Settings of the data.
+/// Parameters that determine the tables and their records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Data {
     /// Seed of the records that the build inserts.
@@ -137,7 +140,8 @@ pub(super) struct Data {
 }
 
 impl Data {
-    /// Combines the parameters with the identity of existing data, if any.
+    /// Reads the parameters; the seed is that of existing data, if there are any. Fails if the size
+    /// of a record is not possible.
     pub(super) fn new(make: &Make<'_>) -> Result<Data, BadParameter> {
         let settings = make.settings;
         let fixed = ("recordID, time stamp and column1", FIXED_BYTES as u64);
@@ -152,7 +156,7 @@ impl Data {
         })
     }
 
-    /// Length of a payload in characters of one byte.
+    /// Length of a record's payload, in characters of one byte.
     pub(super) fn payload(&self) -> usize {
         self.record_size - FIXED_BYTES
     }
@@ -170,16 +174,17 @@ impl Data {
     }
 }
 
-/// Size of a transaction.
+/// Number of records per transaction and per statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Commit {
     pub(super) records: usize,
-    /// Records per statement; the last statement has the rest.
+    /// Records per INSERT; the last one of a transaction has the rest.
     pub(super) statement: usize,
 }
 
 impl Commit {
-    /// Builds the settings of a transaction from the parameters.
+    /// Reads the parameters. Fails if a statement has more records than a transaction, or a
+    /// transaction too many bytes.
     pub(super) fn new(settings: &Settings, record_size: usize) -> Result<Commit, BadParameter> {
         let records = settings.count("records_per_commit");
         let statement = settings.count("rows_per_statement");
@@ -208,7 +213,7 @@ impl Commit {
         self.records.div_ceil(self.statement)
     }
 
-    /// Records of the last statement if it is shorter than the others, else 0.
+    /// Number of records in the last statement if it is shorter than the others, else 0.
     pub(super) fn rest(self) -> usize {
         self.records % self.statement
     }

@@ -9,14 +9,15 @@ use model::{
 
 use super::parameters::{Data, IndexPolicy};
 
-/// First time stamp of a run, 2024-01-01T00:00:00Z in microseconds. It is the same for all runs, so
-/// that the same seed and the same simulated time give the same records.
+/// First time stamp of a run: 2024-01-01T00:00:00Z, in microseconds since 1970. It is the same for
+/// all runs, so that the same seed and the same simulated time give the same records.
 pub(crate) const STARTED_AT_US: i64 = (VIRTUAL_ORIGIN_UNIX_NS / NS_PER_US) as i64;
-/// Time between two built records: a sensor at 1 kHz.
+/// Microseconds between the time stamps of two built records, as from a sensor at 1 kHz.
 pub(crate) const GAP_US: i64 = 1_000;
-/// Largest value of `column1`, from 0, so that the paper's query for `column1 < 300` finds 30 %.
+/// Largest value of `column1`. The smallest is 0, so the paper's query for `column1 < 300` finds
+/// 30 % of the records.
 const COLUMN1_MAX: i64 = 999;
-/// Bytes per chunk, loaded in a second or less, so that an interruption loses little.
+/// Bytes per chunk. They load in a second or less, so an interrupted build repeats little.
 const CHUNK_BYTES: usize = 20_000_000;
 
 pub(super) struct Rows {
@@ -43,9 +44,8 @@ impl Rows {
     }
 }
 
-/// Describes table `number`, from 1. The paper's tables have an AUTO_INCREMENT key. The MySQL
-/// family cannot count up a column without a key, so writers assign the numbers then, in as many
-/// bytes.
+/// Declares table `number`, from 1. The paper's tables have an AUTO_INCREMENT key. Without a key
+/// the MySQL family cannot assign numbers, so writers assign them, in a column of the same size.
 fn table(data: &Data, number: usize) -> Table {
     let id = if data.index.has_key() { ColumnType::BigSerial } else { ColumnType::BigInt };
     let columns = [
@@ -58,14 +58,16 @@ fn table(data: &Data, number: usize) -> Table {
     let secondary = (data.index == IndexPolicy::Secondary).then_some(on_column1);
     Table {
         name: format!("record{number}").into(),
-        columns: columns.map(|(name, of)| Column { name, of, nullable: false }).to_vec(),
+        columns: columns
+            .map(|(name, column_type)| Column { name, of: column_type, nullable: false })
+            .to_vec(),
         primary_key: if data.index.has_key() { vec!["recordID"] } else { Vec::new() },
         indexes: secondary.into_iter().collect(),
     }
 }
 
-/// Indexes of table `number` that are added afterwards: on the column that is the key elsewhere,
-/// and the secondary one.
+/// Returns the indexes that are added to table `number` after the load: a unique one on `recordID`,
+/// which is the key of other index policies, and one on `column1`.
 pub(super) fn indexes_added(number: usize) -> [Index; 2] {
     let index = |stem: &str, column, unique| Index {
         name: format!("record{number}_{stem}").into(),
@@ -75,7 +77,7 @@ pub(super) fn indexes_added(number: usize) -> [Index; 2] {
     [index("id", "recordID", true), index("column1", "column1", false)]
 }
 
-/// Returns the time stamp of a record sent at this time of the run.
+/// Returns the time stamp of a record that is sent `run_ns` nanoseconds after the start of the run.
 pub(super) fn stamp(run_ns: u64) -> Value<'static> {
     Value::Timestamp(STARTED_AT_US + (run_ns / NS_PER_US) as i64)
 }
@@ -85,8 +87,8 @@ pub(crate) fn draw_column1(rng: &mut Rng) -> i64 {
     rng.uniform(0, COLUMN1_MAX)
 }
 
-/// Appends a payload of characters with six random bits each, so that no page compression saves
-/// more than a quarter.
+/// Appends a payload of `length` characters with six random bits each, so that no page compression
+/// saves more than a quarter.
 pub(crate) fn draw_payload(rng: &mut Rng, text: &mut String, length: usize) {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
     const PER_THROW: usize = 10;
@@ -134,17 +136,17 @@ pub(crate) struct BuiltRecord<'t> {
     pub(crate) payload: &'t str,
 }
 
-/// Passes the row of a record to the consumer.
+/// Passes a built record to a callback, as a row with the workload's columns.
 type EmitRecord = fn(&BuiltRecord<'_>, &mut dyn FnMut(&[Value<'_>]));
 
-/// Records that the build inserts into each table.
+/// Generator of the records that the build inserts into each table.
 pub(crate) struct BuiltRecords {
     pub(crate) seed: u64,
-    /// Records that the build inserts into each table.
+    /// Number of records that the build inserts into each table.
     pub(crate) rows: i64,
     /// Size of a record in bytes.
     pub(crate) record_size: usize,
-    /// Characters of its payload.
+    /// Length of a record's payload, in characters.
     pub(crate) payload: usize,
     pub(crate) emit: EmitRecord,
 }
@@ -155,7 +157,7 @@ impl BuiltRecords {
         (self.rows as u64).div_ceil(self.chunk_rows() as u64)
     }
 
-    /// Iterates over the records of a chunk of a table.
+    /// Returns the records of a chunk of a table.
     pub(crate) fn chunk(&self, table: usize, chunk: u64) -> impl RowSource + Send + use<> {
         let n_before = chunk as i64 * self.chunk_rows();
         Chunk {
@@ -174,7 +176,7 @@ impl BuiltRecords {
     }
 }
 
-/// Iterator over the records of a chunk.
+/// Source of the records of a chunk.
 struct Chunk {
     rng: Rng,
     next: i64,

@@ -1,4 +1,5 @@
-//! A writer draws the records of a transaction before it begins, and inserts them.
+//! A client of `record`. It draws the records of a transaction before the transaction begins, and
+//! inserts them.
 //!
 //! Not here: timing (engine), and the tables (population).
 
@@ -13,11 +14,12 @@ use super::Record;
 use super::population::{draw_column1, draw_payload, stamp};
 use crate::tx_control::{control, end};
 
-/// Bits of the numbers that each writer assigns: enough for twelve days at a million per second.
+/// Bits of the record numbers in each writer's own range: enough for twelve days at a million per
+/// second.
 pub(super) const ID_BITS: u32 = 40;
 
-/// Statements, table by table: a full INSERT, one for the rest if there is one, and a query for the
-/// last number if writers number their records.
+/// Returns the statements, table by table: a full INSERT, one for the rest of a transaction if
+/// there is one, and a query for the last number if writers number their records.
 pub(super) fn statements(record: &Record, dialect: &Dialect) -> Vec<Statement> {
     let mut statements = Vec::new();
     for number in 1..=record.data.tables {
@@ -63,20 +65,20 @@ impl Statements {
     }
 }
 
-/// Numbers that a writer assigns to its records.
+/// Range of the numbers that a writer assigns to its records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Numbers {
     first: i64,
-    /// Last number given; `None` if the database must be asked.
+    /// Last number assigned; `None` if the database must be asked for it.
     given: Option<i64>,
 }
 
 pub(super) struct Writer {
     record: Arc<Record>,
     statements: Statements,
-    /// `None` if the database numbers the records.
+    /// Numbers to assign; `None` if the database numbers the records.
     numbers: Option<Numbers>,
-    /// `column1` of the records of a transaction.
+    /// Values of `column1`, one for each record of a transaction.
     column1: Vec<i64>,
     payloads: String,
 }
@@ -93,7 +95,7 @@ impl Writer {
         Writer { record, statements, numbers, column1, payloads }
     }
 
-    /// Number of the first record of a transaction; `None` if the database assigns it.
+    /// Returns the number of a transaction's first record; `None` if the database assigns it.
     async fn first_number(&mut self, session: &mut dyn Session) -> Result<Option<i64>, DbError> {
         let Some(numbers) = &mut self.numbers else { return Ok(None) };
         // Left as `None` if the outcome is unknown, so that the database is asked again.
@@ -150,7 +152,8 @@ impl Writer {
     }
 }
 
-/// Last number that a writer has given in earlier runs, if any.
+/// Asks the database for the last number that a writer has assigned, in this run or before; `None`
+/// if there is none.
 async fn last_number(
     session: &mut dyn Session,
     statement: StatementId,

@@ -6,8 +6,8 @@ use model::Check;
 
 use super::{ACCOUNTS, TELLERS};
 
-/// Checks row counts, and that all sums of balances agree. The history agrees only if it was kept
-/// from the start, as in data built by dbdyno.
+/// Returns the checks of row counts and of the sums of balances. The history is checked only in
+/// data built by dbdyno, because it must be complete.
 pub(super) fn checks(scale: i64, is_built: bool) -> Vec<Check> {
     let history = is_built.then(|| Check {
         id: "history",

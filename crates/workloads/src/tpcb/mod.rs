@@ -44,10 +44,10 @@ static PARAMETERS: &[Parameter] = &[
 const TELLERS: i64 = 10;
 /// Accounts per branch (TPC-B, clause 4.2).
 const ACCOUNTS: i64 = 100_000;
-/// Largest absolute value of an amount.
+/// Largest absolute value of the amount that a transaction adds.
 const DELTA_MAX: i64 = 5_000;
 
-/// Indices of the statements.
+/// Ids of the statements, in the order in which they are declared.
 const ACCOUNT_UPDATE: StatementId = StatementId(0);
 const ACCOUNT_SELECT: StatementId = StatementId(1);
 const TELLER_UPDATE: StatementId = StatementId(2);
@@ -164,7 +164,6 @@ impl Workload for Tpcb {
     }
 }
 
-/// Inputs of a transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Inputs {
     account: i64,

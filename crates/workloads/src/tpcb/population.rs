@@ -1,6 +1,6 @@
-//! The four tables of pgbench and their rows: none of them is random.
+//! The four tables of pgbench and their rows, none of which is random.
 //!
-//! Not here: how rows reach a database (drivers), and the chunks that are done (app).
+//! Not here: how rows reach a database (drivers), and which chunks are built (app).
 
 use model::{Column, ColumnType, Population, RowSource, Table, Value};
 
@@ -9,7 +9,7 @@ use crate::storage_engine::StorageEngine;
 
 use ColumnType::{BigInt, Char, Int, Timestamp};
 
-/// Rows per chunk of accounts: those of one branch.
+/// Rows per chunk; the accounts of one branch are a chunk.
 const CHUNK_ROWS: i64 = ACCOUNTS;
 /// Smallest scale at which account numbers need 64 bits, as in pgbench.
 const SCALE_OF_BIG_ACCOUNTS: i64 = 20_000;
@@ -18,7 +18,7 @@ const SCALE_OF_BIG_ACCOUNTS: i64 = 20_000;
 const FILLER: &str =
     "                                                                                    ";
 
-/// Indices of the tables.
+/// Indices of the tables, in the order in which they are built.
 const BRANCHES_TABLE: usize = 0;
 const TELLERS_TABLE: usize = 1;
 const ACCOUNTS_TABLE: usize = 2;
@@ -63,9 +63,9 @@ fn table(
     columns: &[(&'static str, ColumnType)],
     key: Option<&'static str>,
 ) -> Table {
-    let column = |(name, of): &(&'static str, ColumnType)| Column {
+    let column = |(name, column_type): &(&'static str, ColumnType)| Column {
         name,
-        of: *of,
+        of: *column_type,
         nullable: Some(*name) != key,
     };
     Table {

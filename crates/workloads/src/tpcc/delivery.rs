@@ -11,8 +11,8 @@ use super::statements::Stmt;
 use super::tx::Tx;
 use super::{DELIVERIES_SKIPPED, ORDERS_DELIVERED};
 
-/// Runs the profile of clause 2.7.4.2. Districts are visited in order, so that two deliveries of
-/// one warehouse cannot deadlock.
+/// Runs the Delivery transaction as clause 2.7.4.2 describes it. Districts are visited in order, so
+/// that two deliveries of one warehouse cannot deadlock.
 pub(super) async fn converse(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Done, DbError> {
     let mut n_delivered = 0;
     for district in 1..=DISTRICTS {
@@ -24,7 +24,7 @@ pub(super) async fn converse(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Don
     Ok(Done::Committed)
 }
 
-/// Delivers one order; returns false if the district has none, which is skipped and counted.
+/// Delivers the oldest undelivered order of a district. Returns false if there is none.
 async fn deliver(tx: &mut Tx<'_>, delivery: &Delivery, district: i64) -> Result<bool, DbError> {
     let (w_id, d_id) = (Value::Int(delivery.warehouse), Value::Int(district));
     let mut oldest = None;

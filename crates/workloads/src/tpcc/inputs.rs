@@ -1,5 +1,5 @@
-//! Inputs of the five transactions, as keyed in at a terminal, and the deck of their types. All of
-//! it is a function of the seed and the transaction's number.
+//! Inputs of the five transactions, as keyed in at a terminal, and the deck of transaction types.
+//! Both depend only on the seed and the transaction's number.
 //!
 //! Not here: statements and databases.
 
@@ -15,10 +15,10 @@ pub(super) const PAYMENT: KindIndex = 1;
 pub(super) const ORDER_STATUS: KindIndex = 2;
 pub(super) const DELIVERY: KindIndex = 3;
 
-/// Number of an unused item (clause 2.4.1.5).
+/// Item number that no item has; an order with it must roll back (clause 2.4.1.5).
 pub(super) const UNUSED_ITEM: i64 = ITEMS + 1;
 
-/// One line of a new order.
+/// One line of a new order, as entered at the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) item: i64,
@@ -26,7 +26,7 @@ pub(super) struct Line {
     pub(super) quantity: i64,
 }
 
-/// Inputs of clause 2.4.1.
+/// Inputs of the New-Order transaction (clause 2.4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NewOrder {
     pub(super) warehouse: i64,
@@ -37,13 +37,13 @@ pub(super) struct NewOrder {
 }
 
 impl NewOrder {
-    /// Lines of this order, without the unused ones.
+    /// Returns the order's lines, without the unused places of the array.
     pub(super) fn lines(&self) -> &[Line] {
         &self.lines[..self.n_lines]
     }
 
-    /// Returns the lines with their numbers, in the order in which their stock is locked: by
-    /// supplying warehouse and item, so that two orders cannot deadlock. An unused item comes last,
+    /// Returns the lines with their numbers, sorted by supplying warehouse and item. Stock is
+    /// locked in this order, so that two orders cannot deadlock. An unused item comes last,
     /// followed by empty lines.
     pub(super) fn in_lock_order(&self) -> [(i64, Line); LINES_MAX as usize] {
         let mut sorted = [(0, Line::default()); LINES_MAX as usize];
@@ -62,7 +62,7 @@ impl NewOrder {
     }
 }
 
-/// Customer selection: 60 % by last name, 40 % by number.
+/// Selection of a customer: by last name in 60 % of the transactions, by number in 40 %.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Who {
     /// Number of the last name, 0..=999.
@@ -77,7 +77,7 @@ impl Who {
     }
 }
 
-/// Inputs of clause 2.5.1.
+/// Inputs of the Payment transaction (clause 2.5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Payment {
     pub(super) warehouse: i64,
@@ -88,7 +88,7 @@ pub(super) struct Payment {
     pub(super) cents: i64,
 }
 
-/// Inputs of clause 2.6.1.
+/// Inputs of the Order-Status transaction (clause 2.6.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OrderStatus {
     pub(super) warehouse: i64,
@@ -96,14 +96,14 @@ pub(super) struct OrderStatus {
     pub(super) who: Who,
 }
 
-/// Inputs of clause 2.7.1.
+/// Inputs of the Delivery transaction (clause 2.7.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Delivery {
     pub(super) warehouse: i64,
     pub(super) carrier: i64,
 }
 
-/// Inputs of clause 2.8.1.
+/// Inputs of the Stock-Level transaction (clause 2.8.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct StockLevel {
     pub(super) warehouse: i64,
@@ -122,7 +122,7 @@ pub(super) enum Inputs {
 }
 
 impl Inputs {
-    /// Draws the inputs of transaction `number` of type `kind`.
+    /// Draws the inputs of transaction `number`, whose type is `kind`.
     pub(super) fn draw(decided: &Decided, number: Number, kind: KindIndex) -> Inputs {
         let mut rng = number.rng(decided.seed);
         let (warehouse, district) = home(decided, number, &mut rng);
@@ -144,9 +144,10 @@ impl Inputs {
     }
 }
 
-/// Warehouse and district of the terminal. A client with a fixed home is a terminal (clauses
-/// 2.4.1.1 and 2.8.1.1): client 0 is at warehouse 1, district 1, client 1 at the next warehouse,
-/// and ten clients use the ten districts of a warehouse. Otherwise both are random.
+/// Returns warehouse and district of the terminal that starts a transaction. A client with a fixed
+/// home is a terminal (clauses 2.4.1.1 and 2.8.1.1): client 0 is at warehouse 1, client 1 at
+/// warehouse 2; after the last warehouse, the next client is at district 2 of warehouse 1.
+/// Otherwise both are drawn.
 fn home(decided: &Decided, number: Number, rng: &mut Rng) -> (i64, i64) {
     let warehouses = decided.data.warehouses;
     match (number, decided.home) {
@@ -158,7 +159,7 @@ fn home(decided: &Decided, number: Number, rng: &mut Rng) -> (i64, i64) {
     }
 }
 
-/// Draws a warehouse other than `home`, if there is one.
+/// Draws a warehouse other than `home`. Returns `home` if there is no other.
 fn other_warehouse(decided: &Decided, home: i64, rng: &mut Rng) -> i64 {
     let warehouses = decided.data.warehouses;
     if warehouses == 1 {
@@ -182,7 +183,7 @@ fn who(decided: &Decided, rng: &mut Rng) -> Who {
     }
 }
 
-/// Draws inputs by clauses 2.4.1.2 to 2.4.1.5.
+/// Draws the inputs of a New-Order (clauses 2.4.1.2 to 2.4.1.5).
 fn new_order(decided: &Decided, warehouse: i64, rng: &mut Rng) -> NewOrder {
     let district = rng.uniform(1, DISTRICTS);
     let customer = customer_id(decided, rng);
@@ -203,8 +204,8 @@ fn new_order(decided: &Decided, warehouse: i64, rng: &mut Rng) -> NewOrder {
     NewOrder { warehouse, district, customer, n_lines, lines }
 }
 
-/// Draws inputs by clauses 2.5.1.2 and 2.5.1.3. With a single warehouse, a remote customer is in
-/// any of its districts.
+/// Draws the inputs of a Payment (clauses 2.5.1.2 and 2.5.1.3). With a single warehouse, a remote
+/// customer may belong to any of its districts.
 fn payment(decided: &Decided, warehouse: i64, rng: &mut Rng) -> Payment {
     let district = rng.uniform(1, DISTRICTS);
     let remote = rng.chance(decided.remote_customer, CHANCE_UNIT);
@@ -217,35 +218,35 @@ fn payment(decided: &Decided, warehouse: i64, rng: &mut Rng) -> Payment {
     Payment { warehouse, district, customer_warehouse, customer_district, who, cents }
 }
 
-/// Returns the last name of this number.
+/// Returns the last name with a number from 0 to 999.
 pub(super) fn last_name(number: i64) -> LastName {
     let mut name = LastName::default();
     name.last_name(number);
     name
 }
 
-/// A shuffled deck of transaction types (clause 5.2.4.2): over each whole deck the mix is exact.
-/// Deck `nth` of a client, or of a group's arrivals, is a function of the seed.
+/// A shuffled deck of transaction types (clause 5.2.4.2), so that each whole deck has exactly the
+/// mix. The n-th deck of a client, or of a group's arrivals, depends only on the seed.
 pub(super) struct Deck {
-    /// Owner and index of the current deck.
-    of: Option<(Stream, u64)>,
+    /// Random stream and index of the current deck; `None` before the first one.
+    current: Option<(Stream, u64)>,
     cards: Vec<u8>,
 }
 
 impl Deck {
     pub(super) fn new() -> Deck {
-        Deck { of: None, cards: Vec::new() }
+        Deck { current: None, cards: Vec::new() }
     }
 
-    /// Returns the type of transaction `number`; shuffles only if another deck is needed.
+    /// Returns the type of transaction `number`. Shuffles only if it is not in the current deck.
     pub(super) fn kind(&mut self, decided: &Decided, number: Number) -> KindIndex {
         let n_cards: u64 = decided.weights.iter().sum();
-        let of = (number.deck(), number.nth() / n_cards);
-        if self.of != Some(of) {
+        let deck = (number.deck(), number.nth() / n_cards);
+        if self.current != Some(deck) {
             self.cards.clear();
             self.cards.extend(decided.cards());
-            Rng::new(decided.seed, of.0, of.1).shuffle(&mut self.cards);
-            self.of = Some(of);
+            Rng::new(decided.seed, deck.0, deck.1).shuffle(&mut self.cards);
+            self.current = Some(deck);
         }
         KindIndex::from(self.cards[(number.nth() % n_cards) as usize])
     }
@@ -303,11 +304,11 @@ mod tests {
         assert_ne!(draw(3, arrival, NEW_ORDER), draw(4, arrival, NEW_ORDER));
     }
 
-    /// Asserts that the share is within five standard errors of `p`.
-    fn assert_share(n: u32, of: u32, p: f64) {
-        let (n, of) = (f64::from(n), f64::from(of));
-        let bound = 5.0 * (of * p * (1.0 - p)).sqrt();
-        assert!((n - of * p).abs() <= bound, "{n} of {of} is not {p}");
+    /// Asserts that `n` of `total` is within five standard errors of the share `p`.
+    fn assert_share(n: u32, total: u32, p: f64) {
+        let (n, total) = (f64::from(n), f64::from(total));
+        let bound = 5.0 * (total * p * (1.0 - p)).sqrt();
+        assert!((n - total * p).abs() <= bound, "{n} of {total} is not {p}");
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub(crate) static ENTRY: Entry = Entry {
 const KINDS: [&str; parameters::N_KINDS] =
     ["new_order", "payment", "order_status", "delivery", "stock_level"];
 
-/// Indices of the custom metrics.
+/// Indices of the custom metrics in [`CUSTOM_METRICS`].
 const ORDER_LINES: u16 = 0;
 const BRAND_LINES: u16 = 1;
 const ORDER_TOTAL: u16 = 2;
@@ -65,7 +65,7 @@ const PAYMENTS_BY_NAME: u16 = 8;
 const ORDER_STATUSES_BY_NAME: u16 = 9;
 const SHORT_DELIVERIES: u16 = 10;
 
-/// Custom metrics, by index.
+/// Custom metrics, in the order of the indices above.
 static CUSTOM_METRICS: [CustomMetric; 11] = [
     counter("order_lines", "rows"),
     counter("brand_lines", "rows"),
@@ -220,8 +220,8 @@ impl Workload for Tpcc {
     }
 }
 
-/// Notes that a reader needs before comparing a result. The defaults are those of the
-/// specification; each change of one is noted.
+/// Returns the notes that a reader needs before comparing a result. They name each parameter that
+/// differs from the specification.
 fn notes(settings: &Settings, decided: &Decided) -> Vec<String> {
     let mut all: Vec<String> = [
         "Derived from TPC-C, a trademark of the TPC; not a TPC-C result and not comparable to one.",
@@ -279,7 +279,7 @@ fn notes(settings: &Settings, decided: &Decided) -> Vec<String> {
     all
 }
 
-/// One client: a terminal of clause 2.4.1.1 without its screen.
+/// A client: a terminal of clause 2.4.1.1, without its screen.
 struct Terminal {
     decided: Arc<Decided>,
     deck: Deck,
@@ -306,7 +306,8 @@ impl Client for Terminal {
 }
 
 impl Terminal {
-    /// Runs the transaction by `transact`.
+    /// Runs a transaction by `transact`. Adds its counts to the custom metrics; after a database
+    /// error, adds none.
     async fn have(
         &mut self,
         context: &mut TxContext<'_>,
@@ -330,8 +331,8 @@ impl Terminal {
     }
 }
 
-/// Counts what the standard limits in the inputs (clauses 5.5.1.5 and 5.5.1.6), in every mode; an
-/// order that is rolled back counts too.
+/// Counts the inputs whose shares the standard limits (clauses 5.5.1.5 and 5.5.1.6), such as remote
+/// lines. Orders that are rolled back count too.
 fn count_inputs(inputs: &Inputs, measured: &mut Vec<(u16, u64)>) {
     match inputs {
         Inputs::NewOrder(order) => {
@@ -349,7 +350,8 @@ fn count_inputs(inputs: &Inputs, measured: &mut Vec<(u16, u64)>) {
             measured.push((ORDER_STATUSES_BY_NAME, asked.who.is_by_name().into()));
         }
         Inputs::Delivery(_) => {
-            let skipped = measured.iter().any(|it| it.0 == DELIVERIES_SKIPPED && it.1 > 0);
+            let skipped =
+                measured.iter().any(|(metric, count)| *metric == DELIVERIES_SKIPPED && *count > 0);
             measured.push((SHORT_DELIVERIES, skipped.into()));
         }
         Inputs::StockLevel(_) => {}
@@ -360,7 +362,7 @@ fn run_time_us(clock: &dyn Clock) -> i64 {
     (clock.now() / 1_000) as i64
 }
 
-/// Runs a transaction from BEGIN to COMMIT or ROLLBACK.
+/// Runs a transaction row by row, from BEGIN to COMMIT or ROLLBACK.
 async fn transact(tx: &mut Tx<'_>, inputs: &Inputs) -> Result<Done, DbError> {
     let begin = match inputs {
         Inputs::OrderStatus(_) | Inputs::StockLevel(_) => Request::BeginReadOnly,

@@ -10,12 +10,12 @@ use super::statements::{Stmt, stock_of};
 use super::tx::{Tx, wrong_count};
 use super::{BRAND_LINES, ORDER_LINES, ORDER_TOTAL};
 
-/// Runs the profile of clause 2.4.2.2.
+/// Runs the New-Order transaction as clause 2.4.2.2 describes it.
 ///
-/// The specification leaves the order of the data manipulations open. The district comes first:
-/// orders of one district queue for its row, and a database that compares a row to the
-/// transaction's snapshot would turn every wait for it into a database error if the snapshot, which
-/// the first plain read takes, were older than the wait.
+/// The specification leaves the order of the data manipulations open. The district's row is updated
+/// first, because orders of one district queue for it. The first plain read takes the transaction's
+/// snapshot. If it came before that wait, a database that compares the row to the snapshot would
+/// turn every wait into a database error.
 pub(super) async fn converse(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, DbError> {
     let (w_id, d_id) = (Value::Int(order.warehouse), Value::Int(order.district));
     let c_id = Value::Int(order.customer);
@@ -60,8 +60,8 @@ pub(super) async fn converse(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, 
     Ok(Done::Committed)
 }
 
-/// Processes one line. Returns its amount in cents, and whether it is of a brand; `None` if the
-/// item does not exist, as in one percent of all orders (clause 2.4.2.3).
+/// Processes an order line. Returns its amount in cents, and whether I_DATA and S_DATA both contain
+/// "ORIGINAL"; `None` if the item is unused, so that the order must roll back (clause 2.4.2.3).
 async fn order_line(
     tx: &mut Tx<'_>,
     order: &NewOrder,
@@ -99,8 +99,8 @@ async fn order_line(
     Ok(Some((amount, item_original && stock_original)))
 }
 
-/// Reads and updates the stock of a line, leaves the district information in `words.short`, and
-/// returns whether S_DATA contains "ORIGINAL".
+/// Reads and updates the stock of an order line, and leaves S_DIST_xx in `words.short`. Returns
+/// whether S_DATA contains "ORIGINAL".
 async fn take_stock(tx: &mut Tx<'_>, order: &NewOrder, line: &Line) -> Result<bool, DbError> {
     let key = [line.supply_warehouse.into(), line.item.into()];
     let (mut quantity, mut original) = (0, false);
@@ -122,7 +122,7 @@ async fn take_stock(tx: &mut Tx<'_>, order: &NewOrder, line: &Line) -> Result<bo
     Ok(original)
 }
 
-/// S_QUANTITY after the order; 91 are added to a stock that would fall below ten.
+/// Returns S_QUANTITY after an order. 91 are added to a stock that would fall below ten.
 pub(super) fn quantity_left(quantity: i64, ordered: i64) -> i64 {
     match quantity - ordered {
         left @ 10.. => left,
@@ -130,8 +130,8 @@ pub(super) fn quantity_left(quantity: i64, ordered: i64) -> i64 {
     }
 }
 
-/// Total in cents: sum × (1 − discount) × (1 + tax), rates in ten-thousandths, rounded to the
-/// nearest cent, half a cent up. At most 1.5 million cents × 10^4 × 1.4 × 10^4: no overflow.
+/// Returns the total in cents: sum × (1 − discount) × (1 + tax), with half a cent rounded up. Rates
+/// are in ten-thousandths. At most 1.5 million cents × 10^4 × 1.4 × 10^4: no overflow.
 pub(super) fn total(sum: i64, discount: i64, tax: i64) -> i64 {
     let scaled = sum * (10_000 - discount) * (10_000 + tax);
     (scaled + 50_000_000) / 100_000_000

@@ -8,7 +8,8 @@ use super::inputs::{OrderStatus, Who, last_name};
 use super::statements::Stmt;
 use super::tx::{Tx, middle, wrong_count};
 
-/// Runs the profile of clause 2.6.2.2. It changes nothing, so nothing is locked.
+/// Runs the Order-Status transaction as clause 2.6.2.2 describes it. It changes nothing, so nothing
+/// is locked.
 pub(super) async fn converse(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Done, DbError> {
     let (w_id, d_id) = (Value::Int(asked.warehouse), Value::Int(asked.district));
     let c_id = Value::Int(customer(tx, asked).await?);
@@ -36,7 +37,8 @@ pub(super) async fn converse(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Don
     Ok(Done::Committed)
 }
 
-/// Returns the customer's number; by last name, that of the middle one by first name.
+/// Returns the customer's number. If several have the last name, it is the middle one by first
+/// name.
 async fn customer(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<i64, DbError> {
     let (w_id, d_id) = (Value::Int(asked.warehouse), Value::Int(asked.district));
     let mut found = std::mem::take(&mut tx.words.namesakes);

@@ -12,14 +12,16 @@ use crate::storage_engine::{self, StorageEngine};
 /// Number of transaction types.
 pub(super) const N_KINDS: usize = 5;
 
-/// Most cards of a deck: arrivals without a client may shuffle a deck for each transaction.
+/// Maximum number of cards in the deck of transaction types; a deck may be shuffled for each
+/// arrival.
 const CARDS_MAX: u64 = 1000;
 
-/// Denominator of the chances, so that `0.25` percent is exact.
+/// Denominator of probabilities; with it, `0.25` percent is exact.
 pub(super) const CHANCE_UNIT: i64 = 1_000_000;
 
-/// Time of the load, 2024-01-01T00:00:00Z in microseconds. It is the same for all data so that the
-/// same seed gives the same rows; it is stored with the data, as C-Load is.
+/// Load time that the rows contain: 2024-01-01T00:00:00Z, in microseconds since 1970. It is the
+/// same for all data, so that the same seed gives the same rows. It is stored with the data, as
+/// C-Load is.
 const LOADED_AT_US: i64 = 1_704_067_200_000_000;
 
 pub(super) static PARAMETERS: &[Parameter] = &[
@@ -106,7 +108,7 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     },
 ];
 
-/// Execution mode of a transaction.
+/// Execution mode: how the statements of a transaction reach the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// Row by row, with prepared statements.
@@ -120,7 +122,8 @@ pub(super) enum Mode {
 }
 
 impl Mode {
-    /// Note for readers who expect the specification's sample programs.
+    /// Returns the note on the difference between this mode and the specification's sample
+    /// programs; `None` for prepared statements.
     pub(super) fn note(self) -> Option<&'static str> {
         match self {
             Mode::Prepared => None,
@@ -138,42 +141,42 @@ impl Mode {
     }
 }
 
-/// Choice of a client's warehouse.
+/// Choice of the warehouse of a client's transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Home {
-    /// Each client has its own, as a terminal of clause 2.4.1.1.
+    /// Each client keeps one warehouse, as a terminal of clause 2.4.1.1 does.
     Fixed,
-    /// Each transaction draws one.
+    /// Each transaction draws a warehouse.
     All,
 }
 
-/// Constants of NURand (clause 2.1.6).
+/// Constants C of the random function NURand (clause 2.1.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Constants {
-    /// C for C_LAST at the load.
+    /// C for C_LAST when the data were loaded (C-Load).
     pub(super) c_load: i64,
-    /// C for C_LAST in the run (C-Run).
+    /// C for C_LAST in this run (C-Run).
     pub(super) c_last: i64,
-    /// Constant C for C_ID.
+    /// C for C_ID, the numbers of customers.
     pub(super) c_id: i64,
-    /// Constant C for OL_I_ID.
+    /// C for OL_I_ID, the items of order lines.
     pub(super) ol_i_id: i64,
 }
 
-/// Settings of the data.
+/// Parameters and constants that determine the tables and their rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Data {
     /// Seed of the rows.
     pub(super) seed: u64,
     pub(super) warehouses: i64,
-    /// Divisor of the rows per warehouse; 1 for those of the specification.
+    /// Divisor of the numbers of items, customers and orders; 1 for those of the specification.
     pub(super) shrink: i64,
     /// Partitions per table; 0 for unpartitioned tables.
     pub(super) partitions: u64,
     pub(super) engine: StorageEngine,
-    /// C for C_LAST at the load.
+    /// C for C_LAST when the data were loaded (C-Load).
     pub(super) c_load: i64,
-    /// Time of the load as given in the rows, in microseconds since 1970.
+    /// Load time that the rows contain, in microseconds since 1970.
     pub(super) loaded_at_us: i64,
 }
 
@@ -184,16 +187,16 @@ pub(super) struct Decided {
     /// Seed of the inputs.
     pub(super) seed: u64,
     pub(super) mode: Mode,
-    /// Cards per deck, by transaction type.
+    /// Cards of each transaction type in a deck.
     pub(super) weights: [u64; N_KINDS],
     pub(super) home: Home,
-    /// Keying time by transaction type.
+    /// Keying time of each transaction type.
     pub(super) keying_ns: [u64; N_KINDS],
-    /// Mean think time by transaction type.
+    /// Mean think time of each transaction type.
     pub(super) thinking_ns: [u64; N_KINDS],
-    /// Chance that a line is remote, in parts of [`CHANCE_UNIT`].
+    /// Chance that another warehouse supplies an order line, in parts of [`CHANCE_UNIT`].
     pub(super) remote_line: i64,
-    /// Chance that a customer is remote, in parts of [`CHANCE_UNIT`].
+    /// Chance that a payment's customer is of another warehouse, in parts of [`CHANCE_UNIT`].
     pub(super) remote_customer: i64,
     /// Chance that a new order is rolled back, in parts of [`CHANCE_UNIT`].
     pub(super) rollback: i64,
@@ -201,7 +204,7 @@ pub(super) struct Decided {
 }
 
 impl Decided {
-    /// Builds the settings. Fails if parameters contradict each other or the data.
+    /// Reads the parameters. Fails if they contradict each other or existing data.
     pub(super) fn new(make: &Make<'_>) -> Result<Decided, BadParameter> {
         let settings = make.settings;
         let data = Data::new(make)?;
@@ -227,7 +230,8 @@ impl Decided {
         })
     }
 
-    /// The whole deck before it is shuffled (clause 5.2.4.2).
+    /// Returns a whole deck before it is shuffled (clause 5.2.4.2): the index of a type on each
+    /// card.
     pub(super) fn cards(&self) -> impl Iterator<Item = u8> {
         let counted = self.weights.iter().zip(0u8..);
         counted.flat_map(|(n_cards, kind)| std::iter::repeat_n(kind, *n_cards as usize))
@@ -278,27 +282,27 @@ impl Data {
         })
     }
 
-    /// Items, and stocks of a warehouse.
+    /// Number of items, and of stock rows per warehouse.
     pub(super) fn items(&self) -> i64 {
         ITEMS / self.shrink
     }
 
-    /// Customers of a district, and its orders at the load: each customer has one.
+    /// Number of customers per district, and of its orders when the data are loaded: each has one.
     pub(super) fn customers(&self) -> i64 {
         CUSTOMERS / self.shrink
     }
 
-    /// Orders of a district that are undelivered at the load.
+    /// Number of orders per district that are undelivered when the data are loaded.
     pub(super) fn undelivered(&self) -> i64 {
         UNDELIVERED / self.shrink
     }
 
-    /// First undelivered order of a district.
+    /// Number (O_ID) of a district's first undelivered order when the data are loaded.
     pub(super) fn first_undelivered(&self) -> i64 {
         self.customers() - self.undelivered() + 1
     }
 
-    /// Number of last names; every district has customers of each.
+    /// Number of different last names. Each district has customers with every one of them.
     pub(super) fn last_names(&self) -> i64 {
         LAST_NAMES.min(self.customers())
     }

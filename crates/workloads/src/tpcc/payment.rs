@@ -11,11 +11,11 @@ use super::inputs::{Payment, Who, last_name};
 use super::statements::Stmt;
 use super::tx::{Tx, middle, wrong_count};
 
-/// Most characters of C_DATA.
+/// Maximum number of characters in C_DATA.
 pub(super) const DATA_MAX: usize = 500;
 
-/// Runs the profile of clause 2.5.2.2. Warehouse and district are both updated before anything is
-/// read; New-Order explains why.
+/// Runs the Payment transaction as clause 2.5.2.2 describes it. Warehouse and district are both
+/// updated before anything is read, for the reason given at New-Order.
 pub(super) async fn converse(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done, DbError> {
     let (w_id, d_id) = (Value::Int(payment.warehouse), Value::Int(payment.district));
     let amount = Value::cents(payment.cents);
@@ -38,8 +38,8 @@ pub(super) async fn converse(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done,
     Ok(Done::Committed)
 }
 
-/// Reads the addresses of warehouse and district, and leaves H_DATA in `words.short`: both names
-/// separated by four blanks.
+/// Reads the addresses of warehouse and district. Leaves H_DATA, both names separated by four
+/// blanks, in `words.short`.
 async fn read_places(tx: &mut Tx<'_>, w_id: Value<'_>, d_id: Value<'_>) -> Result<(), DbError> {
     let mut names = std::mem::take(&mut tx.words.short);
     names.clear();
@@ -58,7 +58,8 @@ async fn read_places(tx: &mut Tx<'_>, w_id: Value<'_>, d_id: Value<'_>) -> Resul
     Ok(())
 }
 
-/// Returns the customer's number; by last name, that of the middle one by first name.
+/// Returns the customer's number. If several have the last name, it is the middle one by first
+/// name.
 async fn customer_id(tx: &mut Tx<'_>, payment: &Payment) -> Result<i64, DbError> {
     let number = match payment.who {
         Who::Id(id) => return Ok(id),
@@ -82,7 +83,7 @@ async fn customer_id(tx: &mut Tx<'_>, payment: &Payment) -> Result<i64, DbError>
     chosen.ok_or_else(|| wrong_count("customer", &values, 0))
 }
 
-/// Reads the customer, which locks its row, and books the payment.
+/// Reads the customer, which locks the row, and books the payment in it.
 async fn pay(tx: &mut Tx<'_>, payment: &Payment, c_id: i64) -> Result<(), DbError> {
     let [w_id, d_id] = [payment.customer_warehouse, payment.customer_district].map(Value::Int);
     let key = [w_id, d_id, c_id.into()];
@@ -114,8 +115,8 @@ async fn pay(tx: &mut Tx<'_>, payment: &Payment, c_id: i64) -> Result<(), DbErro
     Ok(())
 }
 
-/// Writes the prefix of the new C_DATA of a customer with bad credit: C_ID, C_D_ID, C_W_ID, D_ID,
-/// W_ID and H_AMOUNT.
+/// Writes the first part of the new C_DATA of a customer with bad credit: C_ID, C_D_ID, C_W_ID,
+/// D_ID, W_ID and H_AMOUNT.
 pub(super) fn begin_data(data: &mut String, payment: &Payment, c_id: i64) {
     let Payment { warehouse, district, customer_warehouse, customer_district, cents, .. } = payment;
     let (whole, hundredths) = (cents / 100, cents % 100);

@@ -1,8 +1,9 @@
-//! The initial rows of clause 4.3.3.1, chunk by chunk, each from the seed alone.
+//! The initial rows of clause 4.3.3.1. Each chunk of rows depends only on the seed, the table and
+//! its own number.
 //!
 //! Orders, their lines and the queue of new orders agree even if built separately: their common
 //! values are drawn from the random numbers of the orders' chunk ([`Heads`]). Not here: how rows
-//! reach a database (drivers), and the chunks that are done (app).
+//! reach a database (drivers), and which chunks are built (app).
 
 use model::{Population, Rng, RowSource, Stream, Table, Value};
 
@@ -15,12 +16,12 @@ use super::schema::{
 
 /// Rows per chunk of a table that is not divided by district or warehouse.
 const CHUNK_ROWS: i64 = 10_000;
-/// Mean number of lines of an order.
+/// Mean number of lines of an order, for the estimate of rows.
 const LINES_MEAN: i64 = (LINES_MIN + LINES_MAX) / 2;
-/// Amount that each customer has paid before the load (clause 4.3.3.1); the sums of districts and
-/// warehouses agree with it.
+/// Amount that each customer has paid before the load (clause 4.3.3.1). W_YTD and D_YTD are
+/// multiples of it.
 const PAID_CENTS: i64 = 10_00;
-/// Orders are entered one per second; the last one a second before the load.
+/// Time between two orders of a district. The last one is entered this long before the load.
 const ORDER_GAP_US: i64 = 1_000_000;
 
 pub(super) struct Rows {
@@ -109,7 +110,8 @@ impl Population for Rows {
 
 type Emit<'e> = &'e mut dyn FnMut(&[Value<'_>]);
 
-/// Rows `next..=last` of a chunk, made by `row`, which owns its buffers.
+/// Source of the rows `next..=last` of a chunk. The closure `row` makes each row, and owns the
+/// buffers for it.
 struct Source<R> {
     rng: Rng,
     next: i64,
@@ -135,17 +137,17 @@ where
     Box::new(Source { rng, next, last, row })
 }
 
-/// Warehouse and district of a chunk that holds a district.
+/// Returns the warehouse and the district of a chunk, for tables with a chunk per district.
 fn place_of(chunk: i64) -> (i64, i64) {
     (chunk / DISTRICTS + 1, chunk % DISTRICTS + 1)
 }
 
-/// Number of chunks of all items, and of the stocks of a warehouse.
+/// Number of chunks of the items; the stock of each warehouse has as many.
 fn chunks_of_items(data: &Data) -> i64 {
     (data.items() + CHUNK_ROWS - 1) / CHUNK_ROWS
 }
 
-/// First and last item of a chunk.
+/// Returns the first and the last item of a chunk.
 fn items_of(chunk: i64, data: &Data) -> (i64, i64) {
     (chunk * CHUNK_ROWS + 1, data.items().min((chunk + 1) * CHUNK_ROWS))
 }
@@ -251,8 +253,8 @@ fn districts(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     })
 }
 
-/// Makes the customers of a district. The first ones have the thousand last names in turn; the
-/// others draw them (clause 4.3.3.1).
+/// Returns the source of a district's customers. The first ones have each last name once, the
+/// others draw theirs (clause 4.3.3.1).
 fn customers(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     let (w_id, d_id) = place_of(chunk);
     let (mut first, mut last) = (FixedBuf::<16>::default(), LastName::default());
@@ -337,13 +339,13 @@ fn stocks(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     })
 }
 
-/// Values that orders and their lines share in one district, by order.
+/// Values of a district's orders on which the tables ORDERS and ORDER_LINE must agree.
 struct Heads {
-    /// A permutation of all customers: each has exactly one order (clause 4.3.3.1).
+    /// Customer of each order: a permutation, because each has exactly one order (clause 4.3.3.1).
     customers: Vec<u16>,
     /// Number of lines of each order.
     lines: Vec<u8>,
-    /// Carrier of each order, delivered or not.
+    /// Carrier of each order; drawn for undelivered orders too, but not in their rows.
     carriers: Vec<u8>,
 }
 

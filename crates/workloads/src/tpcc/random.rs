@@ -4,32 +4,32 @@
 
 use model::Rng;
 
-/// Characters of an a-string (clause 4.3.2.2).
+/// Characters of an a-string, a random alphanumeric string (clause 4.3.2.2).
 const ALPHANUMERIC: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// Characters of an n-string (clause 4.3.2.2).
+/// Characters of an n-string, a random numeric string (clause 4.3.2.2).
 const DIGITS: &[u8; 10] = b"0123456789";
 
 /// Syllables of a last name, by digit (clause 4.3.2.3).
 const SYLLABLES: [&str; 10] =
     ["BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"];
 
-/// Text contained in the data of 10 % of items and stocks (clause 4.3.3.1).
+/// Text that I_DATA and S_DATA contain in 10 % of the rows (clause 4.3.3.1).
 pub(super) const ORIGINAL: &str = "ORIGINAL";
 
-/// NURand(a, low, high) of clause 2.1.6 with its constant `c`.
+/// Draws a non-uniform number by NURand(a, low, high) of clause 2.1.6, with constant `c`.
 pub(super) fn nurand(rng: &mut Rng, a: i64, c: i64, low: i64, high: i64) -> i64 {
     let mixed = rng.uniform(0, a) | rng.uniform(low, high);
     (mixed + c) % (high - low + 1) + low
 }
 
-/// Draws C for C_LAST at the load: any of 0..=255 (clause 2.1.6.1).
+/// Draws C-Load, the constant of C_LAST at the load, from 0..=255 (clause 2.1.6.1).
 pub(super) fn draw_c_load(rng: &mut Rng) -> i64 {
     rng.uniform(0, 255)
 }
 
-/// Draws C for C_LAST in a run, uniform among the values that clause 2.1.6.1 allows for `c_load`.
-/// There are always some: `c_load` + 65 or `c_load` - 65 lies in 0..=255.
+/// Draws C-Run, the constant of C_LAST in a run, uniformly from the values that clause 2.1.6.1
+/// allows for `c_load`. There are always some: `c_load` + 65 or `c_load` - 65 lies in 0..=255.
 pub(super) fn draw_c_run(rng: &mut Rng, c_load: i64) -> i64 {
     let n_allowed = (0..=255).filter(|c_run| is_allowed(c_load, *c_run)).count();
     let chosen = rng.uniform(0, n_allowed as i64 - 1) as usize;
@@ -37,7 +37,8 @@ pub(super) fn draw_c_run(rng: &mut Rng, c_load: i64) -> i64 {
     allowed.nth(chosen).expect("chosen among as many")
 }
 
-/// Whether C-Delta is within 65..=119 and neither 96 nor 112 (clause 2.1.6.1).
+/// Whether C-Delta, the difference of C-Load and C-Run, is in 65..=119 and neither 96 nor 112
+/// (clause 2.1.6.1).
 pub(super) fn is_allowed(c_load: i64, c_run: i64) -> bool {
     let delta = (c_load - c_run).abs();
     (65..=119).contains(&delta) && delta != 96 && delta != 112
@@ -61,7 +62,7 @@ impl<const N: usize> FixedBuf<N> {
         std::str::from_utf8(&self.bytes[..self.n_bytes]).expect("only ASCII is ever put here")
     }
 
-    /// Fills the buffer with a random a-string of `low..=N` characters, its length uniform (clause
+    /// Fills the buffer with a random a-string, whose length is uniform in `low..=N` (clause
     /// 4.3.2.2).
     pub(super) fn a_string(&mut self, rng: &mut Rng, low: usize) {
         self.n_bytes = rng.uniform(low as i64, N as i64) as usize;
@@ -110,7 +111,7 @@ impl FixedBuf<9> {
     }
 }
 
-/// Buffer for a last name: at most three syllables of five letters.
+/// Buffer for a last name of three syllables, with at most five letters each.
 pub(super) type LastName = FixedBuf<15>;
 
 impl LastName {
@@ -121,9 +122,9 @@ impl LastName {
     }
 }
 
-/// Fills `bytes` from `alphabet`, eight characters per random number: the high half of a product
-/// selects, the low half is used for the next. The deviation from uniform is below 62^8 / 2^64,
-/// about 1e-5 in all.
+/// Fills `bytes` with characters from `alphabet`, eight per random number. The high half of a
+/// product with the alphabet's size selects a character, and the low half is used for the next one.
+/// The strings deviate from a uniform distribution by less than 62^8 / 2^64, about 1e-5.
 fn fill(rng: &mut Rng, alphabet: &[u8], bytes: &mut [u8]) {
     for eight in bytes.chunks_mut(8) {
         let mut rest = rng.bits();

@@ -6,19 +6,19 @@ use model::{Column, ColumnType, Index, Table};
 
 use ColumnType::{Char, Decimal, Int, SmallInt, Timestamp, VarChar};
 
-/// Items, and stocks per warehouse, unless shrunk.
+/// Number of items, and of stock rows per warehouse, unless the data are shrunk.
 pub(super) const ITEMS: i64 = 100_000;
 /// Districts per warehouse (clause 1.2.1).
 pub(super) const DISTRICTS: i64 = 10;
-/// Customers per district, unless shrunk; each has one order at the load.
+/// Customers per district, unless the data are shrunk. Each has one order when they are loaded.
 pub(super) const CUSTOMERS: i64 = 3_000;
-/// Orders per district that are undelivered at the load, unless shrunk.
+/// Orders per district that are undelivered when the data are loaded, unless they are shrunk.
 pub(super) const UNDELIVERED: i64 = 900;
 /// Number of different last names.
 pub(super) const LAST_NAMES: i64 = 1_000;
-/// Most lines of an order.
+/// Maximum number of lines of an order.
 pub(super) const LINES_MAX: i64 = 15;
-/// Fewest lines of an order.
+/// Minimum number of lines of an order.
 pub(super) const LINES_MIN: i64 = 5;
 
 /// Indices of the tables, in the order in which they are built.
@@ -34,8 +34,8 @@ pub(super) const ORDER_LINE: usize = 8;
 
 const MONEY: ColumnType = Decimal { precision: 12, scale: 2 };
 const RATE: ColumnType = Decimal { precision: 4, scale: 4 };
-/// Type of totals. Clause 1.3.1 demands at least 12 digits, which a busy warehouse would overflow
-/// after about four million payments.
+/// Type of W_YTD and D_YTD, the sums of payments. Clause 1.3.1 demands at least 12 digits, which a
+/// busy warehouse would overflow after about four million payments.
 const TOTAL: ColumnType = Decimal { precision: 16, scale: 2 };
 
 pub(super) fn tables() -> Vec<Table> {
@@ -57,7 +57,11 @@ fn table(
     columns: &[(&'static str, ColumnType)],
     key: &[&'static str],
 ) -> Table {
-    let columns = columns.iter().map(|(name, of)| Column { name, of: *of, nullable: false });
+    let columns = columns.iter().map(|(name, column_type)| Column {
+        name,
+        of: *column_type,
+        nullable: false,
+    });
     Table {
         name: name.into(),
         columns: columns.collect(),
@@ -149,7 +153,7 @@ fn customer() -> Table {
     index(customer, "customer_by_name", &["c_w_id", "c_d_id", "c_last", "c_first"])
 }
 
-/// Clause 1.3.1 names no key for it.
+/// Declares HISTORY, for which clause 1.3.1 names no key.
 fn history() -> Table {
     let columns = [
         ("h_c_id", Int),
@@ -187,7 +191,7 @@ fn stock() -> Table {
     table("stock", &columns, &["s_w_id", "s_i_id"])
 }
 
-/// `order` is a reserved word of SQL, so the table is called `orders`.
+/// Declares ORDER as `orders`, because `order` is a reserved word of SQL.
 fn orders() -> Table {
     let columns = [
         ("o_id", Int),

@@ -8,7 +8,7 @@ use model::{Dialect, Sent, Statement, StatementId, StatementKind};
 
 use StatementKind::{Read, Write};
 
-/// A statement of the list below, by name.
+/// A statement of the row-by-row mode, in the order of [`LIST`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub(super) enum Stmt {
@@ -44,18 +44,18 @@ pub(super) enum Stmt {
     CustomerReceives,
     DistrictNextOrder,
     LowStock,
-    /// First of ten: one for each district's column of STOCK.
+    /// First of ten statements that read stock, one for each of the columns S_DIST_01 to S_DIST_10.
     Stock,
 }
 
 impl Stmt {
-    /// Index in the declared list.
+    /// Returns the index of the statement in the declared list.
     pub(super) fn id(self) -> StatementId {
         StatementId(self as u16)
     }
 }
 
-/// Statement that reads stock for an order of `district` (1..=10).
+/// Returns the statement that reads stock for an order of `district` (1..=10).
 pub(super) fn stock_of(district: i64) -> StatementId {
     StatementId(Stmt::Stock as u16 + district as u16 - 1)
 }
@@ -63,7 +63,7 @@ pub(super) fn stock_of(district: i64) -> StatementId {
 /// Number of statements of the row-by-row mode.
 pub(super) const N_STMTS: u16 = Stmt::Stock as u16 + 10;
 
-/// Declares the statements in `dialect`; `sent` says how they are sent.
+/// Declares the statements in `dialect`, to be sent as prepared statements or as text.
 pub(super) fn declare(dialect: &Dialect, sent: Sent) -> Vec<Statement> {
     let one = |(_, name, kind, text): &(Stmt, &'static str, StatementKind, &str)| {
         Statement::new(name, *kind, dialect.sql(text))
@@ -92,6 +92,7 @@ static STOCK_NAMES: [&str; 10] = [
     "stock for district 10",
 ];
 
+/// Statement, name, kind and SQL of all statements except the ten that read stock.
 static LIST: [(Stmt, &str, StatementKind, &str); Stmt::Stock as usize] = [
     // New-Order, clause 2.4.2.2.
     (
@@ -322,7 +323,7 @@ mod tests {
         Dialect {
             name: "test",
             placeholder,
-            type_name: |of| format!("{of:?}"),
+            type_name: |column_type| format!("{column_type:?}"),
             row_lock,
             ..Dialect::PLAIN
         }
@@ -353,7 +354,8 @@ mod tests {
         assert!(declared[Stmt::HistoryInsert as usize].sql.ends_with("$7, $8)"));
         let hint = RowLock::Hint(" WITH (UPDLOCK)");
         let declared = declare(&dialect(Placeholder::At, hint), Sent::Text);
-        let hinted = declared.iter().filter(|of| of.sql.contains(" WITH (UPDLOCK) WHERE "));
-        assert_eq!(hinted.map(|of| of.name).collect::<Vec<_>>(), locks);
+        let hinted =
+            declared.iter().filter(|statement| statement.sql.contains(" WITH (UPDLOCK) WHERE "));
+        assert_eq!(hinted.map(|statement| statement.name).collect::<Vec<_>>(), locks);
     }
 }

@@ -8,10 +8,10 @@ use super::inputs::StockLevel;
 use super::statements::Stmt;
 use super::tx::Tx;
 
-/// Number of recent orders that it examines.
+/// Number of a district's latest orders whose items are examined.
 const ORDERS_BACK: i64 = 20;
 
-/// Runs the profile of clause 2.8.2.2.
+/// Runs the Stock-Level transaction as clause 2.8.2.2 describes it.
 pub(super) async fn converse(tx: &mut Tx<'_>, asked: &StockLevel) -> Result<Done, DbError> {
     let (w_id, d_id) = (Value::Int(asked.warehouse), Value::Int(asked.district));
     let mut next = 0;

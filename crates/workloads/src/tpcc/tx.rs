@@ -8,26 +8,26 @@ use model::{
     query, shown_value,
 };
 
-/// Text and customers that a transaction keeps between two statements.
+/// Reusable buffers for text and customers that a transaction keeps between two statements.
 #[derive(Default)]
 pub(super) struct Words {
-    /// District information of a line, or the data of a history row.
+    /// S_DIST_xx of an order line, or H_DATA of a payment.
     pub(super) short: String,
     /// C_DATA: the old text, then the new one.
     pub(super) data: String,
-    /// Old C_DATA, where both are needed.
+    /// Old C_DATA while `data` contains the new one.
     pub(super) was: String,
-    /// Customers of one last name by first name: number, and balance in cents.
+    /// Customers with one last name, by first name: number, and balance in cents where it is read.
     pub(super) namesakes: Vec<(i64, i64)>,
 }
 
-/// Context of a transaction.
+/// A running transaction: its session, date, buffers and measured values.
 pub(super) struct Tx<'a> {
     pub(super) session: &'a mut dyn Session,
     /// Date of the transaction, in microseconds since 1970.
     pub(super) date_us: i64,
     pub(super) words: &'a mut Words,
-    /// Values of custom metrics.
+    /// Values of custom metrics, each with the index of its metric.
     pub(super) measured: &'a mut Vec<(u16, u64)>,
 }
 
@@ -51,8 +51,8 @@ impl Tx<'_> {
         query(self.session, Request::Execute(Call { statement, values }), visit).await
     }
 
-    /// Executes a statement and visits its only row; an error names the row by `what` unless there
-    /// is exactly one.
+    /// Executes a statement and visits its only row. Unless there is exactly one, returns an error
+    /// that calls the row `what`.
     pub(super) async fn one(
         &mut self,
         what: &str,
@@ -77,7 +77,8 @@ impl Tx<'_> {
     }
 }
 
-/// Error for data that are not those that the workload built.
+/// Returns the error for data that this workload did not build: `n_rows` rows of `what` instead of
+/// one.
 pub(super) fn wrong_count(what: &str, values: &[Value<'_>], n_rows: u64) -> DbError {
     let key: Vec<String> = values.iter().map(shown_value).collect();
     let key = key.join(", ");

@@ -1,11 +1,11 @@
-//! A member of runs: it counts its steps, and keeps with the run how many there were and how long
-//! the load was.
+//! A run member that counts the calls of its methods, and stores their number and the length of the
+//! load as facts of the run.
 
 use app::error::Error;
 use app::run::{LoadEnded, RunMember, RunUnderWay};
 use model::{Event, Fact};
 
-/// Counts steps before the load and after it.
+/// Counter of calls before the load and at its end.
 #[derive(Default)]
 pub(crate) struct Marked {
     n_before: u64,

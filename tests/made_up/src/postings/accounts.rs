@@ -1,13 +1,12 @@
-//! The accounts of the ledger, and the table that postings go into.
+//! The tables of the ledger: accounts, and postings, which are empty at first.
 
 use model::{Column, ColumnType, Population, RowSource, Table, Value};
 
-/// Rows of a chunk.
 const CHUNK_ROWS: i64 = 10_000;
 
-/// The data of the workload.
+/// Population of the two tables of the ledger.
 pub(super) struct Accounts {
-    /// How many.
+    /// Number of accounts in the ledger.
     pub(super) n: i64,
     tables: [Table; 2],
 }
@@ -46,7 +45,7 @@ impl Population for Accounts {
     }
 }
 
-/// The accounts of a chunk that are still to come, each with nothing on it.
+/// Source of the accounts of a chunk, each with a balance of 0.
 struct Chunk {
     next: i64,
     last: i64,

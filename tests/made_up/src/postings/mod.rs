@@ -17,7 +17,7 @@ use workloads::{Entry, Make};
 
 use self::accounts::Accounts;
 
-/// The workload in the list.
+/// Entry of the workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
     name: "postings",
     data: "postings",
@@ -45,14 +45,14 @@ static PARAMETERS: &[Parameter] = &[
     },
 ];
 
-/// Places of the kinds.
+/// Indices of the transaction types.
 const POST: KindIndex = 0;
 const READ: KindIndex = 1;
-/// Of four transactions three post.
+/// Number of transactions that post, of `ALL`.
 const POSTS: i64 = 3;
 const ALL: i64 = 4;
 
-/// The only measure.
+/// Index of the only custom metric.
 const POSTED: u16 = 0;
 static CUSTOM_METRICS: [CustomMetric; 1] = [CustomMetric {
     name: "posted",
@@ -61,7 +61,7 @@ static CUSTOM_METRICS: [CustomMetric; 1] = [CustomMetric {
     better: Direction::Higher,
 }];
 
-/// Places of the statements.
+/// Indices of the statements.
 const ENTER: StatementId = StatementId(0);
 const ADD: StatementId = StatementId(1);
 const BALANCE: StatementId = StatementId(2);
@@ -146,7 +146,6 @@ impl Workload for Postings {
     }
 }
 
-/// What a transaction is about.
 #[derive(Clone, Copy, Debug, Default)]
 struct Inputs {
     kind: KindIndex,
@@ -164,7 +163,6 @@ impl Inputs {
     }
 }
 
-/// One simulated user.
 struct User {
     seed: u64,
     n_accounts: i64,

@@ -1,4 +1,4 @@
-//! Made-up questions of very different length, known by one mean time of all of them.
+//! Made-up questions of very different length, whose primary metric is a mean over both types.
 //!
 //! Not here: anything that another workload needs.
 
@@ -11,7 +11,7 @@ use model::{
 };
 use workloads::{Entry, Make};
 
-/// The workload in the list.
+/// Entry of the workload in the list.
 pub(crate) static ENTRY: Entry = Entry {
     name: "questions",
     data: "questions",
@@ -22,7 +22,7 @@ pub(crate) static ENTRY: Entry = Entry {
     source: None,
 };
 
-/// The geometric mean of the mean times of all kinds.
+/// Name of the primary metric: the geometric mean of the mean times of all types, in milliseconds.
 const MEAN_MS: &str = "mean_question_ms";
 
 struct Questions {
@@ -89,7 +89,6 @@ impl Workload for Questions {
     }
 }
 
-/// One simulated user.
 struct User {
     kind: KindIndex,
 }

@@ -1,4 +1,4 @@
-//! Client processes that are reached by TCP on this machine instead of by pipes.
+//! A transport that reaches client processes by TCP on this machine, instead of by pipes.
 
 use std::io;
 use std::net::{TcpListener, TcpStream};

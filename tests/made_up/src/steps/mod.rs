@@ -1,5 +1,5 @@
-//! A made-up language of workloads: a line is a parameter, a type of transaction, a statement of
-//! the last type, or a check of the data.
+//! A made-up language of workloads. A line is a parameter, a transaction type, a statement of the
+//! last type, or a check of the data.
 //!
 //! ```text
 //! parameter amount 5
@@ -21,10 +21,10 @@ use model::{
 };
 use workloads::{Entry, Language, Make};
 
-/// The language in the list.
+/// The language, for files with the extension `steps`.
 pub(crate) static LANGUAGE: Language = Language { extension: "steps", read };
 
-/// What a file says.
+/// Content of a workload file.
 #[derive(Default)]
 struct Script {
     parameters: Vec<(&'static str, &'static str)>,
@@ -32,7 +32,7 @@ struct Script {
     checks: Vec<(&'static str, &'static str)>,
 }
 
-/// A type of transaction, and its statements.
+/// A transaction type and its statements.
 struct Type {
     kind: Kind,
     statements: Vec<(StatementKind, &'static str)>,
@@ -67,8 +67,8 @@ impl Script {
             }
             "read" | "write" => {
                 let kind = if word == "read" { StatementKind::Read } else { StatementKind::Write };
-                let of = self.types.last_mut().ok_or("no transaction has begun")?;
-                of.statements.push((kind, rest));
+                let last_type = self.types.last_mut().ok_or("no transaction has begun")?;
+                last_type.statements.push((kind, rest));
             }
             other => return Err(format!("there is no '{other}'")),
         }
@@ -101,7 +101,7 @@ struct Steps {
     name: &'static str,
     seed: u64,
     kinds: Vec<Kind>,
-    /// Of each type its first statement and how many it has.
+    /// By transaction type: index of the first statement, and number of statements.
     statements_of: Vec<(u16, u16)>,
     statements: Vec<Statement>,
     checks: Vec<Check>,
@@ -112,10 +112,10 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
     let source = make.source.expect("it was read from a file");
     let script = Script::parse(source)?;
     let filled = |sql: &str| {
-        let of = |sql: String, (name, _): &(&str, &str)| {
+        let fill_in = |sql: String, (name, _): &(&str, &str)| {
             sql.replace(&format!("{{{name}}}"), &make.settings.count(name).to_string())
         };
-        script.parameters.iter().fold(sql.to_owned(), of)
+        script.parameters.iter().fold(sql.to_owned(), fill_in)
     };
     let (mut statements, mut statements_of) = (Vec::new(), Vec::new());
     for one in &script.types {

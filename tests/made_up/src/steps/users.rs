@@ -1,8 +1,8 @@
-//! The users of a workload that is written in a file.
+//! Clients of a workload that is written in a file.
 
 use model::{Client, Conversation, Done, KindIndex, Number, StatementId, TxContext, execute};
 
-/// Draws a type by its weight: the place of the type.
+/// Draws a transaction type by weight, and returns its index.
 pub(super) fn drawn(seed: u64, weights: &[u64], number: Number) -> KindIndex {
     let all: u64 = weights.iter().sum();
     let mut left = number.rng(seed).uniform(1, all as i64) as u64;
@@ -15,11 +15,10 @@ pub(super) fn drawn(seed: u64, weights: &[u64], number: Number) -> KindIndex {
     unreachable!("the weights add up to {all}")
 }
 
-/// One simulated user.
 pub(super) struct User {
     seed: u64,
     weights: Vec<u64>,
-    /// Of each type its first statement and how many it has.
+    /// By transaction type: index of the first statement, and number of statements.
     statements_of: Vec<(u16, u16)>,
     kind: KindIndex,
 }

@@ -1,7 +1,7 @@
-//! The Delivery transaction (clause 2.7) in three flights: the oldest orders; their contents and
-//! delivery; the customers.
+//! The Delivery transaction (clause 2.7) in three flights, each for all ten districts. They read
+//! the oldest orders; deliver and read these orders; and update the customers.
 //!
-//! All ten districts at once. Not here: the inputs.
+//! Not here: the inputs.
 
 use model::{DbError, DbErrorKind, Done, Row, StatementId, Value};
 
@@ -18,7 +18,7 @@ use super::{BEGIN, COMMIT};
 
 const TEN: usize = DISTRICTS as usize;
 
-/// The oldest undelivered order of a district, as far as it is known.
+/// Oldest undelivered order of a district; values that are not read yet are `None`.
 #[derive(Clone, Copy, Default)]
 struct Order {
     o_id: Option<i64>,
@@ -27,7 +27,7 @@ struct Order {
     n_lines: u64,
 }
 
-/// Runs the profile of clause 2.7.4.2.
+/// Runs the Delivery transaction as clause 2.7.4.2 describes it.
 pub(super) async fn converse(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Done, DbError> {
     let w_id = Value::Int(delivery.warehouse);
     let mut orders = [Order::default(); TEN];
@@ -52,7 +52,8 @@ pub(super) async fn converse(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Don
     Ok(Done::Committed)
 }
 
-/// Delivers the orders, and reads their customers and amounts.
+/// Sends the flight that delivers the orders and reads their customers and amounts. Returns a
+/// serialization error if another client delivered one of them first.
 async fn deliver(
     tx: &mut Tx<'_>,
     delivery: &Delivery,
@@ -92,8 +93,8 @@ async fn deliver(
     Err(DbError::new(DbErrorKind::Serialization, message))
 }
 
-/// District and order of all ten; a district without an order repeats another, which changes
-/// nothing.
+/// Returns district and number of ten orders, as keys. A district without an order repeats the
+/// first key, which changes nothing.
 fn keys(orders: &[Order; TEN]) -> [Value<'static>; 2 * TEN] {
     let known = (1..).zip(orders).filter_map(|(d_id, order)| Some((d_id, order.o_id?)));
     let filler = known.clone().next().unwrap_or_default();
@@ -105,7 +106,8 @@ fn keys(orders: &[Order; TEN]) -> [Value<'static>; 2 * TEN] {
     keys
 }
 
-/// Builds the last flight: each customer is charged the amount of the order.
+/// Builds the last flight, which adds the amount of each order to the balance of its customer, and
+/// commits.
 fn paying(w_id: Value<'static>, orders: &[Order; TEN]) -> Result<Flight<'static>, DbError> {
     let mut flight = Flight::empty();
     for (d_id, order) in (1..=DISTRICTS).zip(orders).filter(|(_, order)| order.o_id.is_some()) {

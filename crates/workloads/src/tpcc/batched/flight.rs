@@ -1,25 +1,27 @@
-//! A flight: calls that are sent together. Not here: the calls.
+//! A flight: statements that are sent to the database together, as one batch. Not here: the
+//! statements.
 
 use model::{Call, DbError, Reply, Request, StatementId, Value, Visit, query};
 
 use super::super::tx::Tx;
 
-/// Most calls of a flight: an order's header, fifteen stocks, BEGIN and COMMIT.
+/// Maximum number of statements in a flight, enough for BEGIN, an order's header, fifteen stocks
+/// and COMMIT.
 const CALLS_MAX: usize = 24;
-/// Most values of a flight: an order of fifteen lines has 220.
+/// Maximum number of values in a flight; an order of fifteen lines has 220.
 const VALUES_MAX: usize = 224;
 
-/// A flight under construction; it allocates nothing.
+/// A flight under construction, in buffers of fixed size.
 pub(super) struct Flight<'v> {
     values: [Value<'v>; VALUES_MAX],
     n_values: usize,
-    /// Statement, and the end of its values.
+    /// Id of each statement, and the end of its values in `values`.
     calls: [(StatementId, usize); CALLS_MAX],
     n_calls: usize,
 }
 
 impl<'v> Flight<'v> {
-    /// Creates a flight without calls.
+    /// Creates a flight without statements.
     pub(super) fn empty() -> Flight<'v> {
         Flight {
             values: [Value::Null; VALUES_MAX],
@@ -29,32 +31,33 @@ impl<'v> Flight<'v> {
         }
     }
 
-    /// Creates a flight with one call.
+    /// Creates a flight with one statement.
     pub(super) fn new(statement: StatementId, values: &[Value<'v>]) -> Flight<'v> {
         let mut flight = Flight::empty();
         flight.call(statement, values);
         flight
     }
 
-    /// Adds a call with all its values.
+    /// Adds a statement with all its values.
     pub(super) fn call(&mut self, statement: StatementId, values: &[Value<'v>]) {
         values.iter().for_each(|value| self.value(*value));
         self.end(statement);
     }
 
-    /// Adds a value of a call; [`Flight::end`] completes it.
+    /// Adds one value of the next statement, which [`Flight::end`] completes.
     pub(super) fn value(&mut self, value: Value<'v>) {
         self.values[self.n_values] = value;
         self.n_values += 1;
     }
 
-    /// Completes a call whose values were added one by one.
+    /// Completes a statement whose values were added one by one.
     pub(super) fn end(&mut self, statement: StatementId) {
         self.calls[self.n_calls] = (statement, self.n_values);
         self.n_calls += 1;
     }
 
-    /// Sends the flight. The future visits the rows, and does not borrow the flight.
+    /// Sends the flight, and passes each row of the reply to `visit`. The future does not borrow
+    /// the flight.
     pub(super) fn ask<'s>(
         &self,
         tx: &'s mut Tx<'_>,

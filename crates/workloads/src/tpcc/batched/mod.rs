@@ -1,9 +1,9 @@
 //! The five transactions in as few round trips as SQL from a client allows.
 //!
-//! Statements that need no earlier result are sent together: BEGIN with the first flight, COMMIT
-//! with the last, and key lists instead of single rows. Contended rows are locked first, before any
-//! plain read; stock in the order of warehouse and item, so that two orders cannot deadlock. Not
-//! here: the inputs, and the same conversations row by row.
+//! Statements that need no earlier result are sent together, in a flight: BEGIN with the first
+//! flight, COMMIT with the last, and lists of keys instead of single rows. Contended rows are
+//! locked first, before any plain read. Stock is locked in the order of warehouse and item, so that
+//! two orders cannot deadlock. Not here: the inputs, and the same transactions row by row.
 
 mod delivery;
 mod flight;
@@ -21,7 +21,7 @@ use crate::tx_control::{control, taken_back};
 
 pub(super) use statements::declare;
 
-/// Runs a whole transaction.
+/// Runs a transaction from BEGIN to COMMIT or ROLLBACK. Rolls back after a database error.
 pub(super) async fn transact(tx: &mut Tx<'_>, inputs: &Inputs) -> Result<Done, DbError> {
     let said = match inputs {
         Inputs::NewOrder(order) => new_order::converse(tx, order).await,

@@ -17,17 +17,17 @@ use super::flight::Flight;
 use super::statements::{items, lines, stocks};
 use super::{BEGIN, COMMIT};
 
-/// An order line, as far as it is known.
+/// An order line with what has been read for it.
 #[derive(Clone, Default)]
 struct Pick {
     number: i64,
     line: Line,
-    /// Index of the flight's stock list that contains the line.
+    /// Index of the stock query, in the first flight, that reads the stock of this line.
     list: usize,
-    /// Price in cents, and whether I_DATA contains "ORIGINAL".
+    /// Price in cents, and whether I_DATA contains "ORIGINAL"; `None` if the item is not read.
     item: Option<(i64, bool)>,
-    /// Quantity, range of the district information in `infos`, and whether S_DATA contains
-    /// "ORIGINAL".
+    /// S_QUANTITY, the place of S_DIST_xx in `infos`, and whether S_DATA contains "ORIGINAL";
+    /// `None` if the stock is not read.
     stock: Option<(i64, Range<usize>, bool)>,
 }
 
@@ -41,7 +41,7 @@ impl Pick {
     }
 }
 
-/// The order's header, as far as it is known.
+/// Values from the first flight that the order's header and total need.
 #[derive(Default)]
 struct Head {
     o_id: i64,
@@ -53,7 +53,7 @@ struct Head {
 
 type Picks = [Pick; LINES_MAX as usize];
 
-/// Runs the profile of clause 2.4.2.2.
+/// Runs the New-Order transaction as clause 2.4.2.2 describes it.
 pub(super) async fn converse(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, DbError> {
     let mut picks = Picks::default();
     let places = picks.iter_mut().zip(order.in_lock_order());
@@ -91,8 +91,8 @@ pub(super) async fn converse(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, 
     Ok(Done::Committed)
 }
 
-/// Takes the district's next order number, locks the stocks, and reads everything. The district
-/// information of each line is appended to `infos`.
+/// Sends the first flight, which takes the district's next order number, locks the stocks, and
+/// reads everything. Appends S_DIST_xx of each line to `infos`.
 async fn read(
     tx: &mut Tx<'_>,
     order: &NewOrder,
@@ -129,7 +129,7 @@ async fn read(
     }
 }
 
-/// Builds the first flight; also returns its number of stock lists.
+/// Builds the first flight. Also returns its number of stock queries, one per supplying warehouse.
 fn reading(order: &NewOrder, picks: &mut [Pick]) -> (Flight<'static>, usize) {
     let (w_id, d_id) = (Value::Int(order.warehouse), Value::Int(order.district));
     let mut flight = Flight::new(BEGIN, &[]);
@@ -186,7 +186,8 @@ fn see_item(row: &dyn Row, picks: &mut [Pick]) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Subtracts the quantities from the stocks, line by line. Lines of the same stock are adjacent.
+/// Subtracts the ordered quantities from the stocks, line by line. Lines with the same stock must
+/// be adjacent.
 fn take(picks: &mut [Pick]) -> Result<(), DbError> {
     let mut before: Option<(i64, i64, i64)> = None;
     for pick in picks.iter_mut().filter(|pick| !pick.is_unused()) {
@@ -205,7 +206,7 @@ fn take(picks: &mut [Pick]) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Builds the second flight, without its end.
+/// Builds the second flight, without COMMIT.
 fn writing<'v>(
     tx: &Tx<'_>,
     order: &NewOrder,

@@ -12,9 +12,9 @@ use super::flight::Flight;
 use super::statements::LAST_WITH_LINES;
 use super::{BEGIN_READ_ONLY, COMMIT};
 
-/// Runs the profile of clause 2.6.2.2. The order and its lines are read by one statement: between
-/// two statements the customer may order again, if the database takes a snapshot per statement, and
-/// 3.4.1 requires that an Order-Status is isolated.
+/// Runs the Order-Status transaction as clause 2.6.2.2 describes it. One statement reads the order
+/// and its lines. Between two statements the customer may order again if the database takes a
+/// snapshot per statement, and clause 3.4.1 requires that an Order-Status is isolated.
 pub(super) async fn converse(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Done, DbError> {
     let (w_id, d_id) = (Value::Int(asked.warehouse), Value::Int(asked.district));
     let mut flight = Flight::empty();
@@ -57,7 +57,7 @@ pub(super) async fn converse(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Don
     Ok(Done::Committed)
 }
 
-/// Reads a line, and the columns of the order in front of it.
+/// Reads a row with the columns of an order, followed by those of one of its lines.
 fn see_line(row: &dyn Row) -> Result<(), DbError> {
     row.int(0)?;
     row.value(1);
@@ -73,7 +73,8 @@ fn see_customer(row: &dyn Row) -> Result<(i64, i64), DbError> {
     Ok((row.int(0)?, row.cents(1)?))
 }
 
-/// Returns the number of the customer in the middle of those of the name.
+/// Sends the flight that reads the customers with one last name. Returns the number of the middle
+/// one.
 async fn namesake(tx: &mut Tx<'_>, flight: Flight<'_>) -> Result<i64, DbError> {
     let mut found = std::mem::take(&mut tx.words.namesakes);
     found.clear();

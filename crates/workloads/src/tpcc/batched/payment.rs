@@ -13,7 +13,7 @@ use super::flight::Flight;
 use super::statements::CUSTOMER_PAID;
 use super::{BEGIN, COMMIT};
 
-/// Runs the profile of clause 2.5.2.2.
+/// Runs the Payment transaction as clause 2.5.2.2 describes it.
 pub(super) async fn converse(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done, DbError> {
     let mut names = std::mem::take(&mut tx.words.short);
     let mut data = std::mem::take(&mut tx.words.data);
@@ -47,8 +47,10 @@ pub(super) async fn converse(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done,
     Ok(Done::Committed)
 }
 
-/// Updates and reads warehouse and district, and reads the customer or those of the name. Leaves
-/// H_DATA in `names` and C_DATA in `data`. Returns the customer's number and bad credit.
+/// Sends the first flight, which updates and reads warehouse and district, and reads the customer,
+/// or the numbers of all with the last name. Leaves H_DATA in `names` and C_DATA in `data`. Returns
+/// the customer's number (0 if selected by name) and whether the credit is bad (`None` if not
+/// read).
 async fn open(
     tx: &mut Tx<'_>,
     payment: &Payment,
@@ -107,7 +109,7 @@ fn key(payment: &Payment, c_id: i64) -> [Value<'static>; 3] {
     [payment.customer_warehouse, payment.customer_district, c_id].map(Value::Int)
 }
 
-/// Reads the customer: C_DATA, and whether the credit is bad.
+/// Reads a customer's row: appends C_DATA to `data`, and sets `bad_credit`.
 fn see_customer(
     row: &dyn Row,
     data: &mut String,
@@ -122,7 +124,8 @@ fn see_customer(
     Ok(())
 }
 
-/// Builds the last flight; `data` is the new C_DATA of a customer with bad credit.
+/// Builds the last flight. `data` is the new C_DATA of a customer with bad credit, `None` for good
+/// credit.
 fn writing<'v>(
     tx: &Tx<'_>,
     payment: &Payment,

@@ -1,8 +1,8 @@
 //! Statements of the batched mode, declared after those of the row-by-row mode.
 //!
-//! Lists are lists of keys: each value is one index look-up on every server. There is a statement
-//! for each length of a list, since a prepared statement has a fixed number of placeholders. Not
-//! here: their use.
+//! A statement for several rows has a list of their keys, so that every server makes one index
+//! look-up per key. There is a statement for each length of a list, since a prepared statement has
+//! a fixed number of placeholders. Not here: their use.
 
 use model::{Dialect, Sent, Statement, StatementId, StatementKind};
 
@@ -13,17 +13,17 @@ use StatementKind::{Read, Write};
 
 const LINES: u16 = LINES_MAX as u16;
 
-/// Statement that reads `n` items.
+/// Returns the statement that reads `n` items.
 pub(super) fn items(n: usize) -> StatementId {
     StatementId(N_STMTS + n as u16 - 1)
 }
 
-/// Statement that reads `n` stocks of a warehouse.
+/// Returns the statement that reads `n` stocks of a warehouse.
 pub(super) fn stocks(n: usize) -> StatementId {
     StatementId(N_STMTS + LINES + n as u16 - 1)
 }
 
-/// Statement that inserts `n` order lines.
+/// Returns the statement that inserts `n` order lines.
 pub(super) fn lines(n: usize) -> StatementId {
     StatementId(N_STMTS + 2 * LINES + n as u16 - 1)
 }
@@ -38,7 +38,7 @@ pub(super) const ORDERS_CARRIER: StatementId = StatementId(OTHERS + 5);
 pub(super) const LINES_DELIVERED: StatementId = StatementId(OTHERS + 6);
 pub(super) const LINES_AMOUNTS: StatementId = StatementId(OTHERS + 7);
 
-/// Declares all statements, after those of the row-by-row mode.
+/// Declares the statements of the row-by-row mode, then those of the batched mode.
 pub(in super::super) fn declare(dialect: &Dialect) -> Vec<Statement> {
     let mut all = statements::declare(dialect, Sent::Prepared);
     assert_eq!(all.len(), usize::from(N_STMTS), "the numbers above begin there");
@@ -80,8 +80,8 @@ pub(in super::super) fn declare(dialect: &Dialect) -> Vec<Statement> {
     all
 }
 
-/// Name, kind, SQL, and the column prefix for statements with keys of ten orders, in the order of
-/// the constants above.
+/// Name, kind and SQL of each statement with a constant above, in that order. The fourth text is
+/// the column prefix in `{orders}`, which stands for the keys of ten orders.
 static OTHER: [(&str, StatementKind, &str, &str); 8] = [
     (
         "customer of the payment",

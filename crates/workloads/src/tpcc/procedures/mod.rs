@@ -18,10 +18,11 @@ use super::inputs::{UNUSED_ITEM, last_name};
 use super::tx::{Tx, wrong_count};
 use super::{BRAND_LINES, DELIVERIES_SKIPPED, ORDER_LINES, ORDER_TOTAL, ORDERS_DELIVERED};
 
-/// SQLSTATE by which a function reports a rollback because of an unused item.
+/// SQLSTATE of the exception by which a PL/pgSQL routine rolls back an order with an unused item.
 const ROLLED_BACK: &str = "TR001";
 
-/// Name of a routine, kind of its call, and number of its arguments.
+/// A stored routine: its name, the kind of the statement that calls it, and its number of
+/// arguments.
 struct CalledRoutine {
     name: &'static str,
     kind: StatementKind,
@@ -32,7 +33,7 @@ const fn called(name: &'static str, kind: StatementKind, n_values: usize) -> Cal
     CalledRoutine { name, kind, n_values }
 }
 
-/// Routines, by transaction type.
+/// The routines, in the order of the transaction types.
 static ALL: [CalledRoutine; 5] = [
     called("dbdyno_tpcc_new_order", StatementKind::Write, 6),
     called("dbdyno_tpcc_payment", StatementKind::Write, 8),
@@ -47,9 +48,9 @@ const ORDER_STATUS: StatementId = StatementId(2);
 const DELIVERY: StatementId = StatementId(3);
 const STOCK_LEVEL: StatementId = StatementId(4);
 
-/// Routines in the dialect's language; empty if it has none.
+/// Returns the routines in the dialect's language; empty if it has no stored procedures.
 pub(super) fn routines(dialect: &Dialect) -> Vec<Routine> {
-    let names = ALL.each_ref().map(|of| of.name);
+    let names = ALL.each_ref().map(|routine| routine.name);
     match dialect.routines {
         None => Vec::new(),
         Some(RoutineLanguage::Psm) => psm::routines(names),
@@ -57,7 +58,7 @@ pub(super) fn routines(dialect: &Dialect) -> Vec<Routine> {
     }
 }
 
-/// Statements that call the routines.
+/// Declares the statements that call the routines.
 pub(super) fn declare(dialect: &Dialect) -> Vec<Statement> {
     let call = |routine: &CalledRoutine| {
         let (name, marks) = (routine.name, vec!["?"; routine.n_values].join(", "));
@@ -70,7 +71,7 @@ pub(super) fn declare(dialect: &Dialect) -> Vec<Statement> {
     ALL.iter().map(call).collect()
 }
 
-/// Runs a whole transaction with one call.
+/// Runs a whole transaction by one call of a routine.
 pub(super) async fn transact(tx: &mut Tx<'_>, inputs: &Inputs) -> Result<Done, DbError> {
     match inputs {
         Inputs::NewOrder(order) => new_order(tx, order).await,
@@ -122,7 +123,7 @@ async fn new_order(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, DbError> {
     Ok(Done::Committed)
 }
 
-/// Writes the lines in lock order, as the routines parse them.
+/// Writes the order lines in lock order, in the encoding that the routines parse.
 fn put_lines(text: &mut String, order: &NewOrder) {
     text.clear();
     for (number, line) in order.in_lock_order().iter().take(order.n_lines) {
@@ -206,7 +207,7 @@ async fn stock_level(tx: &mut Tx<'_>, asked: &StockLevel) -> Result<Done, DbErro
     Ok(Done::Committed)
 }
 
-/// The customer's number; 0 if the selection is by name.
+/// Returns the customer's number; 0 if the customer is selected by last name.
 fn id_of(who: Who) -> i64 {
     match who {
         Who::Id(id) => id,
@@ -214,7 +215,7 @@ fn id_of(who: Who) -> i64 {
     }
 }
 
-/// The customer's last name; empty if the selection is by number, where the routine ignores it.
+/// Returns the customer's last name; empty if the customer is selected by number.
 fn name_of(who: Who) -> super::random::LastName {
     match who {
         Who::LastName(number) => last_name(number),

@@ -1,10 +1,10 @@
 //! The five transactions as procedures in SQL/PSM, for the MySQL family.
 //!
-//! Each begins and ends its own transaction. An error rolls back and is raised again unchanged, so
-//! that a conflict reaches the caller as a conflict. Contended rows are locked before the first
-//! plain read, and read by locking reads if they are locked anyway: a plain read takes the snapshot
-//! that a server may compare with later locks. Arguments and results are those of the PL/pgSQL
-//! functions. Not here: the calls.
+//! Each procedure begins and ends its own transaction. An error rolls back and is raised again
+//! unchanged, so that a conflict reaches the caller as a conflict. Contended rows are locked before
+//! the first plain read, and read by locking reads if they are locked anyway: a plain read takes
+//! the snapshot that a server may compare with later locks. Arguments and results are those of the
+//! PL/pgSQL functions. Not here: the calls.
 
 use model::Routine;
 
@@ -16,8 +16,8 @@ struct Body {
     text: &'static str,
 }
 
-/// Follows the declarations: handlers that note missing rows, roll back and re-raise errors; then
-/// the transaction begins.
+/// Statements after the declarations of a procedure: handlers that note missing rows, roll back,
+/// and raise errors again; then the start of the transaction.
 const BEGIN: &str = "    DECLARE v_missing INT DEFAULT 0;
     DECLARE CONTINUE HANDLER FOR NOT FOUND SET v_missing = 1;
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
@@ -30,7 +30,8 @@ const BEGIN: &str = "    DECLARE v_missing INT DEFAULT 0;
 /// Character set and collation of text, as in the tables.
 const BIN: &str = " CHARACTER SET utf8mb4 COLLATE utf8mb4_bin";
 
-/// Finds the customer's number: the given one, or that of the middle customer of the name.
+/// Statements that find the customer's number: the given one or, if it is 0, that of the middle
+/// customer with the last name.
 const CUSTOMER: &str = "    SET v_c_id = p_c_id;
     IF p_c_id = 0 THEN
         SELECT COUNT(*) INTO v_before FROM customer
@@ -41,7 +42,7 @@ const CUSTOMER: &str = "    SET v_c_id = p_c_id;
         ORDER BY c_first LIMIT v_before, 1;
     END IF;";
 
-/// Procedures, in the order of the transaction types.
+/// Returns the procedures, in the order of the transaction types.
 pub(super) fn routines(names: [&'static str; 5]) -> Vec<Routine> {
     let bodies = [&NEW_ORDER, &PAYMENT, &ORDER_STATUS, &DELIVERY, &STOCK_LEVEL];
     names.into_iter().zip(bodies).map(|(name, body)| routine(name, body)).collect()
@@ -58,18 +59,19 @@ fn routine(name: &'static str, body: &Body) -> Routine {
     let takes = body.takes.replace("{bin}", BIN);
     let text = format!("{data} SQL DATA\nwhole: BEGIN\n{}\nEND", text.replace("{bin}", BIN));
     let mark = Routine::mark_of(&[&takes, &*text].join("\n"));
-    // MariaDB replaces a routine, MySQL cannot: the words are a comment to it.
+    // MariaDB can replace a routine. MySQL cannot, and takes the words for a comment.
     let create =
         format!("CREATE /*M! OR REPLACE */ PROCEDURE {name}({takes})\nCOMMENT '{mark}' {text}");
     Routine { name, mark, create, drop: format!("DROP PROCEDURE IF EXISTS {name}") }
 }
 
-/// Clause 2.4.2.2. A line is encoded as 2 digits for its number, 6 for the item, 6 for the
-/// supplying warehouse and 2 for the quantity. Stocks are updated one by one, since two lines may
-/// have the same stock. One statement inserts all lines; it numbers them by the items 1, 2, .... It
-/// keeps the output of a line in session variables, which saves reading it back. A missing item or
-/// stock leaves fewer lines than requested. Text in a one-byte character set gives the position of
-/// a line directly; otherwise each access would search for it.
+/// New-Order (clause 2.4.2.2). A line is encoded as 2 digits for its number, 6 for the item, 6 for
+/// the supplying warehouse and 2 for the quantity. Stocks are updated one by one, since two lines
+/// may have the same stock. One statement inserts all lines, and takes their indexes from the items
+/// 1, 2, .... It keeps the output of a line in session variables, which saves reading it back. If
+/// an item or stock is missing, it inserts fewer lines than requested. `p_lines` has a one-byte
+/// character set, which gives the position of a line directly; otherwise each access would search
+/// for it.
 static NEW_ORDER: Body = Body {
     takes: "p_w_id INT, p_d_id INT, p_c_id INT, p_date DATETIME(6), p_all_local INT, \
             p_lines VARCHAR(240) CHARACTER SET ascii",
@@ -142,8 +144,8 @@ static NEW_ORDER: Body = Body {
         @dbdyno_brand, @dbdyno_lines;",
 };
 
-/// Clause 2.5.2.2. Without a number, the customer is the middle one of the name. The history's
-/// values are kept as the output is read.
+/// Payment (clause 2.5.2.2). If `p_c_id` is 0, the customer is the middle one with the last name.
+/// The SELECT of the output also keeps H_DATA in a session variable.
 static PAYMENT: Body = Body {
     takes: "p_w_id INT, p_d_id INT, p_c_w_id INT, p_c_d_id INT, p_c_id INT, \
             p_c_last VARCHAR(16){bin}, p_amount DECIMAL(6,2), p_date DATETIME(6)",
@@ -175,7 +177,8 @@ static PAYMENT: Body = Body {
     COMMIT;",
 };
 
-/// Clause 2.6.2.2: one row per line, each with the customer and the order.
+/// Order-Status (clause 2.6.2.2). Returns a row per order line, each with the customer and the
+/// order.
 static ORDER_STATUS: Body = Body {
     takes: "p_w_id INT, p_d_id INT, p_c_id INT, \
             p_c_last VARCHAR(16){bin}",
@@ -202,8 +205,8 @@ static ORDER_STATUS: Body = Body {
     COMMIT;",
 };
 
-/// Clause 2.7.4.2, all ten districts in order. The UPDATE of an order keeps its customer and the
-/// sum of its lines in variables.
+/// Delivery (clause 2.7.4.2), for all ten districts in order. The UPDATEs keep the customer of an
+/// order and the sum of its lines in variables.
 static DELIVERY: Body = Body {
     takes: "p_w_id INT, p_carrier_id INT, p_date DATETIME(6)",
     writes: true,
@@ -240,7 +243,7 @@ static DELIVERY: Body = Body {
     SELECT v_n_delivered, 10 - v_n_delivered, v_orders;",
 };
 
-/// Clause 2.8.2.2.
+/// Stock-Level (clause 2.8.2.2): the number of items below the threshold.
 static STOCK_LEVEL: Body = Body {
     takes: "p_w_id INT, p_d_id INT, p_threshold INT",
     writes: false,
