@@ -6,32 +6,35 @@ use crate::readings::Readings;
 
 /// A source of gauges that is read once a second.
 pub trait Collector {
-    /// Subject of its gauges, as in [`model::Gauge::about`].
+    /// Returns the subject of the collector's gauges, as in [`model::Gauge::about`].
     fn about(&self) -> String;
 
-    /// Number of looks per second; the last look of a second is its reading.
+    /// Number of looks at the source per second. The last one of a second is a call of `read`, the
+    /// others of `look`.
     fn looks_per_second(&self) -> u32 {
         1
     }
 
-    /// Looks between two readings.
+    /// Looks at the source between two readings, `_at_ns` nanoseconds after the start of the
+    /// measured phase.
     fn look(&mut self, _at_ns: i64) {}
 
-    /// Adds current values to the readings. Values that cannot be read are left out.
+    /// Adds current values to the readings; called once a second. Values that cannot be read are
+    /// left out.
     fn read(&mut self, readings: &mut Readings);
 
-    /// Returns events while the load runs; called after each reading.
+    /// Returns events to report while the load runs; called after each reading.
     fn so_far(&mut self) -> Vec<Event> {
         Vec::new()
     }
 
-    /// Returns events about the whole load, which ended at `_at_ns` from the start of the measured
-    /// phase.
+    /// Returns events about the whole load; called at its end, `_at_ns` nanoseconds after the start
+    /// of the measured phase.
     fn end(&mut self, _at_ns: i64) -> Vec<Event> {
         Vec::new()
     }
 
-    /// Facts for the end of the run: values that were not read, and why.
+    /// Returns facts for the end of the run: values that were not read, and why.
     fn facts(&self) -> Vec<Fact>;
 }
 

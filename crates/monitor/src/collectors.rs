@@ -18,50 +18,51 @@ use crate::server_summaries::ServerSummaries;
 use crate::session_states::SessionStates;
 use crate::tasks::SharedTasks;
 
-/// Targets of the monitor.
+/// Choice of what the monitor reads during a run, and how it connects.
 pub struct Scope {
-    /// Level chosen by the user.
+    /// Level of monitoring, as chosen by the user.
     pub monitor: MonitorScope,
-    /// Threads of this process.
+    /// Threads of this process, shared with other readers of their counters.
     pub threads: SharedTasks,
-    /// Database under load, if any.
+    /// Database under load; `None` if there is none.
     pub database: Option<Arc<dyn Database>>,
-    /// Connects to read the counters.
+    /// Function that connects to the database, to read its counters.
     pub connect: Connect,
-    /// Connects on the path of the clients, to measure round trips.
+    /// Function that connects on the path of the clients, to measure round trips.
     pub connect_as_client: Connect,
-    /// Processes of the servers that were started for the run, by name; `None` if there are none.
+    /// Processes of the servers that were started for the run: name, and function that finds the
+    /// process. `None` if the run started no server.
     pub servers: Option<Vec<(String, Locate)>>,
-    /// Other processes of dbdyno, by name.
+    /// Other processes of dbdyno: name and process id.
     pub helpers: Vec<(String, u32)>,
-    /// Collectors of the run itself.
+    /// Further collectors, which the run itself provides.
     pub own: Vec<Make>,
 }
 
-/// Starts the collectors. The facts say what is not read.
-pub fn start(of: Scope) -> (Monitor, Vec<Fact>) {
+/// Starts the collectors. The facts say which parts are not read, and why.
+pub fn start(scope: Scope) -> (Monitor, Vec<Fact>) {
     let canceller = Canceller::default();
-    let mut collectors: Vec<Make> = of.own;
+    let mut collectors: Vec<Make> = scope.own;
     let mut facts = Vec::new();
-    if of.monitor == MonitorScope::Off {
+    if scope.monitor == MonitorScope::Off {
         return (Monitor::over(collectors, canceller), facts);
     }
-    let threads = of.threads;
+    let threads = scope.threads;
     collectors.push(Box::new(|| Some(Box::new(Machine::default()))));
     collectors.push(Box::new(move || Some(Box::new(Process::generator(threads)))));
-    for (about, process) in of.helpers {
+    for (about, process) in scope.helpers {
         collectors.push(Box::new(move || Some(Box::new(Process::helper(about, process)))));
     }
-    if let Some(database) = of.database {
-        let processes = match of.servers {
+    if let Some(database) = scope.database {
+        let processes = match scope.servers {
             Some(servers) => servers,
             None => found(database.as_ref(), &mut facts),
         };
         for (about, locate) in processes {
             collectors.push(Box::new(move || Some(Box::new(Process::server(about, locate)))));
         }
-        let (all, of_collector) = (of.monitor == MonitorScope::All, canceller.clone());
-        let (connect, connect_as_client) = (of.connect, of.connect_as_client);
+        let (all, of_collector) = (scope.monitor == MonitorScope::All, canceller.clone());
+        let (connect, connect_as_client) = (scope.connect, scope.connect_as_client);
         let of_counters = Arc::clone(&database);
         collectors.push(Box::new(move || {
             let counters = DatabaseCounters::if_supported(of_counters, connect, all, of_collector)?;
@@ -86,7 +87,8 @@ pub fn start(of: Scope) -> (Monitor, Vec<Fact>) {
     (Monitor::over(collectors, canceller), facts)
 }
 
-/// Process of a server that dbdyno did not start. A database without hosts runs in this process.
+/// Finds the process of a server that dbdyno did not start; adds a fact if it cannot. A database
+/// without hosts runs in this process and has none.
 fn found(database: &dyn Database, facts: &mut Vec<Fact>) -> Vec<(String, Locate)> {
     match database.hosts().map(|hosts| ProcessLocator::for_hosts(&hosts.list())) {
         None => Vec::new(),

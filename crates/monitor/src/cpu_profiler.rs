@@ -33,36 +33,36 @@ use crate::process::{Locate, children_of};
 use crate::process_locator::{ProcessLocator, proxy};
 use crate::stacks::{Folded, Folder};
 
-/// Most samples per second of a busy CPU. It is odd, so that events that occur ten times per second
-/// are not sampled always or never.
+/// Maximum number of samples per second of a busy CPU. It is odd, so that events that occur ten
+/// times per second are not sampled always or never.
 const FREQUENCY_HZ_MAX: u64 = 99;
 
-/// Least samples per second; fewer make no useful profile.
+/// Minimum number of samples per second; fewer make no useful profile.
 const FREQUENCY_HZ_MIN: u64 = 5;
 
 /// Target number of samples per side: at most 250 MB of stacks, and about 10 s to resolve names.
 const SAMPLES_AIMED: u64 = 15_000;
 
-/// Maximum size of a recording.
+/// Option of `perf record` for the maximum size of a recording.
 const RECORDING_MAX: &str = "--max-size=512M";
 
 /// Unwinding method, and bytes of stack copied per sample. With 8 KiB, two fifths of MariaDB's
 /// stacks were incomplete.
 const CALL_GRAPH: &str = "dwarf,16384";
 
-/// Limit for `perf` to report that it has attached.
+/// Time limit for `perf` to report that it has attached.
 const READY_WITHIN: Duration = Duration::from_secs(10);
 
-/// Limit for `perf` to write its data after its input has ended.
+/// Time limit for `perf` to write its data after its input has ended.
 const END_WITHIN: Duration = Duration::from_secs(20);
 
-/// Folders of programs that servers and shells use; `perf` reads no user settings.
+/// Search path of `perf`, which gets none of the user's environment.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Subject of the facts about profiles.
 const ABOUT: &str = "cpu_profile";
 
-/// Processes and duration of a profile.
+/// Processes to profile, and the expected duration.
 pub struct ProfileScope {
     /// Path of the program `perf`.
     pub perf: PathBuf,
@@ -80,13 +80,13 @@ pub struct CpuProfiler {
     facts: Vec<Fact>,
 }
 
-/// Processes of one side.
+/// One side of the load, server or generator, with its processes.
 #[derive(Clone, Debug)]
 struct Side {
     side: ProfileSide,
-    /// Processes known from the start.
+    /// Ids of processes that are known from the start.
     roots: Vec<u32>,
-    /// The roots and their children.
+    /// Ids of the roots and their children.
     processes: Vec<u32>,
 }
 
@@ -97,16 +97,16 @@ struct Recording {
     event: &'static str,
     frequency_hz: u64,
     child: Child,
-    /// Closed by the kernel when this process ends, which ends `perf`.
+    /// Input of the command `cat`. The kernel closes it when this process ends, which ends `perf`.
     pipe: Option<ChildStdin>,
     control: PipeWriter,
-    /// Held open: `perf` would end by SIGPIPE when it acknowledges a command.
+    /// Held open, because `perf` would end by SIGPIPE when it acknowledges a command.
     acknowledged: PipeReader,
     data: File,
 }
 
-/// Finds the processes of a server: those that dbdyno started, or those that listen where clients
-/// connect. The error is a sentence with the reason.
+/// Finds the processes of a server: those that dbdyno started, or the one that listens where
+/// clients connect. The error is a sentence with the reason.
 pub fn server_processes(
     database: Option<&dyn Database>,
     started: Option<Vec<(String, Locate)>>,
@@ -115,7 +115,7 @@ pub fn server_processes(
         Some(all) => all.into_iter().filter_map(|(_, mut locate)| locate()).collect(),
         None => match database
             .and_then(Database::hosts)
-            .map(|of| ProcessLocator::for_hosts(&of.list()))
+            .map(|hosts| ProcessLocator::for_hosts(&hosts.list()))
         {
             None => {
                 return Err("the database runs within dbdyno: see the graph of dbdyno".to_owned());
@@ -143,8 +143,8 @@ impl Side {
         side
     }
 
-    /// Adds children: servers may have a process per session. The generator has no children with
-    /// clients except its agents, which are known.
+    /// Adds the current children of a server, which may have a process per session. The generator
+    /// has no children with clients except its agents, which are among the roots.
     fn find_children(&mut self) {
         if self.side == ProfileSide::Server {
             self.processes.extend(self.roots.iter().flat_map(|root| children_of(*root)));
@@ -155,17 +155,19 @@ impl Side {
 }
 
 impl CpuProfiler {
-    /// Attaches to the processes. A side that cannot be sampled becomes a fact with the reason.
-    pub fn start(of: ProfileScope) -> CpuProfiler {
-        let mut profiler = CpuProfiler { perf: of.perf, recordings: Vec::new(), facts: Vec::new() };
-        let mut sides = vec![Side::new(ProfileSide::Generator, of.generator)];
-        match of.server {
+    /// Attaches `perf` to the processes. A side that cannot be sampled becomes a fact with the
+    /// reason.
+    pub fn start(scope: ProfileScope) -> CpuProfiler {
+        let mut profiler =
+            CpuProfiler { perf: scope.perf, recordings: Vec::new(), facts: Vec::new() };
+        let mut sides = vec![Side::new(ProfileSide::Generator, scope.generator)];
+        match scope.server {
             // The server first: the other recording would otherwise see this `perf` as a child of
             // ours.
             Ok(roots) => sides.insert(0, Side::new(ProfileSide::Server, roots)),
             Err(why) => profiler.facts.push(none(ProfileSide::Server, &why)),
         }
-        let frequency_hz = frequency_hz(of.measured);
+        let frequency_hz = frequency_hz(scope.measured);
         if let Ok(recording) = Recording::start(&profiler.perf, &sides, true, frequency_hz) {
             profiler.recordings.push(recording);
             return profiler;
@@ -180,7 +182,8 @@ impl CpuProfiler {
         profiler
     }
 
-    /// Enables sampling for the measured phase only.
+    /// Enables sampling when the measured phase begins, and disables it when the drain begins. To
+    /// be called with each event of the run.
     pub fn follow(&mut self, event: &Event) {
         let command: &[u8] = match event {
             Event::Phase { phase: Phase::Measure, .. } => b"enable\n",
@@ -197,7 +200,8 @@ impl CpuProfiler {
         }
     }
 
-    /// Ends the recordings after the load, resolves function names, and folds the stacks.
+    /// Ends the recordings after the load, resolves function names, and folds the stacks. A side
+    /// without a profile becomes a fact.
     pub fn end(mut self) -> (Vec<CpuProfile>, Vec<Fact>) {
         let mut profiles = Vec::new();
         for recording in std::mem::take(&mut self.recordings) {
@@ -211,21 +215,21 @@ impl CpuProfiler {
         (profiles, self.facts)
     }
 
-    /// Ends the recordings without profiles; `why` becomes their fact.
+    /// Ends the recordings without profiles. Each side becomes a fact with the reason `why`.
     pub fn abandon(mut self, why: &str) -> Vec<Fact> {
         for recording in std::mem::take(&mut self.recordings) {
-            self.facts.extend(recording.sides.iter().map(|of| none(of.side, why)));
+            self.facts.extend(recording.sides.iter().map(|side| none(side.side, why)));
         }
         self.facts
     }
 }
 
-/// Fact that a side has no profile, with the reason.
+/// Returns the fact that a side has no profile, with the reason.
 fn none(side: ProfileSide, why: &str) -> Fact {
     Fact::new(ABOUT, side.name(), why.to_owned())
 }
 
-/// Samples per second; lower for a long run or many CPUs.
+/// Returns the number of samples per second, which is lower for a long run or many CPUs.
 fn frequency_hz(measured: Option<Duration>) -> u64 {
     let seconds = measured.unwrap_or(Duration::from_secs(60)).as_secs().max(1);
     let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
@@ -233,8 +237,8 @@ fn frequency_hz(measured: Option<Duration>) -> u64 {
     aimed.clamp(FREQUENCY_HZ_MIN, FREQUENCY_HZ_MAX) | 1
 }
 
-/// Event to sample: cycles include kernel code with interrupts disabled, but many virtual machines
-/// have no such counter.
+/// Returns the event to sample. Cycles include kernel code with interrupts disabled, but many
+/// virtual machines have no counter of cycles.
 fn event() -> &'static str {
     match Path::new("/sys/bus/event_source/devices/cpu/events/cpu-cycles").exists() {
         true => "cycles",
@@ -242,7 +246,8 @@ fn event() -> &'static str {
     }
 }
 
-/// Prepares `perf` with a clean environment: no user settings, no download of symbols.
+/// Prepares `perf` with a clean environment, so that it reads no user settings and downloads no
+/// symbols.
 fn perf(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear().env("PATH", PATH).env("LC_ALL", "C").env("PERF_CONFIG", "/dev/null");
@@ -251,7 +256,7 @@ fn perf(program: &Path) -> Command {
     command
 }
 
-/// Creates a file without a name, which disappears with this process.
+/// Creates a file without a name, which disappears when this process ends.
 fn nameless_file() -> io::Result<File> {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let mode = Mode::RUSR | Mode::WUSR;
@@ -262,14 +267,14 @@ fn nameless_file() -> io::Result<File> {
     Ok(File::from(made))
 }
 
-/// Lets a child inherit a descriptor. Another child started at the same time inherits it too, which
-/// is harmless: nothing else uses that end of the pipe.
+/// Lets child processes inherit a descriptor, and returns its number. Another child started at the
+/// same time inherits it too, which is harmless: nothing else uses that end of the pipe.
 fn inherited(fd: BorrowedFd<'_>) -> io::Result<i32> {
     rustix::io::fcntl_setfd(fd, FdFlags::empty())?;
     Ok(fd.as_raw_fd())
 }
 
-/// Waits until data or the end of the stream can be read, or the limit passes.
+/// Waits until data or the end of the stream can be read. Returns no flags if the limit passes.
 fn is_readable_within(fd: BorrowedFd<'_>, limit: Duration) -> PollFlags {
     let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: 0 };
     let mut polled = [PollFd::from_borrowed_fd(fd, PollFlags::IN)];
@@ -285,7 +290,7 @@ fn list(processes: &[u32]) -> String {
 }
 
 impl Recording {
-    /// Starts a recording with events disabled. The error is the reason.
+    /// Starts a recording whose events are disabled. The error is a sentence with the reason.
     fn start(
         program: &Path,
         sides: &[Side],
@@ -310,7 +315,7 @@ impl Recording {
         let whom = match is_system_wide {
             true => vec!["-a".to_owned()],
             false => {
-                let all: Vec<u32> = sides.iter().flat_map(|of| of.processes.clone()).collect();
+                let all: Vec<u32> = sides.iter().flat_map(|side| side.processes.clone()).collect();
                 vec!["-p".to_owned(), list(&all)]
             }
         };
@@ -357,8 +362,8 @@ impl Recording {
         }
     }
 
-    /// Whether `perf` answers a ping, which it does once it has attached. `disable` as a test would
-    /// also disable the records of new threads and processes.
+    /// Whether `perf` answers a ping, which it does once it has attached. `disable` is no test for
+    /// this, because it also disables the records of new threads and processes.
     fn is_ready(&mut self) -> bool {
         let asked = self.control.write_all(b"ping\n");
         let polled = is_readable_within(self.acknowledged.as_fd(), READY_WITHIN);
@@ -391,18 +396,19 @@ impl Recording {
         let said = self.close();
         let recording_cpu_ns = ended_cpu_ns(&mut self.child);
         let sides = std::mem::take(&mut self.sides);
-        let profile = |of: &Side| (of.side, self.profile(program, of, recording_cpu_ns, &said));
+        let profile =
+            |side: &Side| (side.side, self.profile(program, side, recording_cpu_ns, &said));
         sides.iter().map(profile).collect()
     }
 
     fn profile(
         &self,
         program: &Path,
-        of: &Side,
+        side: &Side,
         recording_cpu_ns: u64,
         said: &str,
     ) -> Result<CpuProfile, String> {
-        let folded = self.fold(program, of).map_err(|error| error.to_string());
+        let folded = self.fold(program, side).map_err(|error| error.to_string());
         let (folded, naming_cpu_ns) = folded?;
         if folded.samples == 0 {
             let said = match said.lines().find(|line| line.contains("rror")) {
@@ -413,7 +419,7 @@ impl Recording {
         }
         let Folded { samples, stacks, stacks_cut, samples_cut } = folded;
         Ok(CpuProfile {
-            side: of.side,
+            side: side.side,
             is_system_wide: self.is_system_wide,
             event: self.event.to_owned(),
             frequency_hz: self.frequency_hz as u32,
@@ -427,7 +433,7 @@ impl Recording {
     }
 
     /// Returns folded stacks with function names, and the CPU time of `perf script` in nanoseconds.
-    fn fold(&self, program: &Path, of: &Side) -> io::Result<(Folded, u64)> {
+    fn fold(&self, program: &Path, side: &Side) -> io::Result<(Folded, u64)> {
         let mut data = self.data.try_clone()?;
         data.rewind()?;
         let mut command = perf(program);
@@ -435,8 +441,8 @@ impl Recording {
         command.args(["script", "-i", "-", "--no-inline", "-F", "comm,event,ip,sym,dso"]);
         // A recording of a server's processes contains only these and their children, whenever they
         // started. Ours also contains other programs that we start: servers, and `perf`.
-        if self.is_system_wide || of.side == ProfileSide::Generator {
-            command.args(["--pid", &list(&of.processes)]);
+        if self.is_system_wide || side.side == ProfileSide::Generator {
+            command.args(["--pid", &list(&side.processes)]);
         }
         // `perf` ends when its output is no longer read.
         let mut child = command.stdin(data).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
@@ -454,7 +460,8 @@ impl Recording {
     }
 }
 
-/// Waits for a child to end, reads its CPU time, which the kernel keeps until then, and reaps it.
+/// Waits for a child to end, and reaps it. Returns its CPU time in nanoseconds, which the kernel
+/// keeps until then; 0 if it cannot be read.
 fn ended_cpu_ns(child: &mut Child) -> u64 {
     if let Some(process) = Pid::from_raw(child.id() as i32) {
         let _ended = waitid(WaitId::Pid(process), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
@@ -476,7 +483,7 @@ impl Drop for Recording {
 enum Refused {
     /// `perf` cannot be started.
     Start(io::Error),
-    /// `perf` ended with this output.
+    /// `perf` did not begin to record. Contains its error output.
     Perf(String),
 }
 
@@ -504,7 +511,7 @@ fn paranoid() -> String {
     level.trim().to_owned()
 }
 
-/// Describes the error output of `perf` as a reason.
+/// Turns the error output of `perf` into a sentence with the reason.
 fn why(said: &str, paranoid: &str) -> String {
     let lower = said.to_ascii_lowercase();
     let is_refused = ["paranoid", "permission", "not permitted", "is limited", "no permission"]

@@ -1,7 +1,7 @@
 //! A database's own counters, read on a separate connection.
 //!
-//! Counters that cannot be read are reported once and are no error. A lost connection leaves a gap
-//! and is made again. Not here: the list of counters (drivers).
+//! Counters that cannot be read are reported once and are no error. After a lost connection the
+//! collector connects again, and there is a gap. Not here: the list of counters (drivers).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,17 +16,18 @@ use crate::readings::{Readings, What};
 pub(crate) struct DatabaseCounters {
     database: Arc<dyn Database>,
     by: Counters,
-    /// Position of each chosen counter, by its name in lower case.
+    /// Position of each chosen counter in the driver's list, by its name in lower case.
     places: HashMap<String, usize>,
     session: QuerySession,
     /// Queries that this server supports and permits.
     queries: Vec<String>,
-    /// First reason why something was not read.
+    /// First reason why something was not read; `None` if there is none.
     why: Option<String>,
 }
 
 impl DatabaseCounters {
-    /// Creates the collector for the chosen counters, or for all; `None` if the database has none.
+    /// Creates the collector for the counters chosen by the driver, or for all of them. `None` if
+    /// the database has no counters.
     pub(crate) fn if_supported(
         database: Arc<dyn Database>,
         connect: Connect,
@@ -42,7 +43,7 @@ impl DatabaseCounters {
         Some(DatabaseCounters { database, by, places, session, queries, why: None })
     }
 
-    /// Sort key: chosen counters in their order, then the others.
+    /// Returns the sort key of a counter: chosen counters come first, in their order.
     fn place(&self, name: &str) -> usize {
         self.places.get(&name.to_ascii_lowercase()).copied().unwrap_or(usize::MAX)
     }
@@ -61,7 +62,8 @@ impl DatabaseCounters {
         }
     }
 
-    /// Runs the queries and returns names and values. Rejected queries are not sent again.
+    /// Runs the queries and returns names and values of counters. A rejected query is not sent
+    /// again.
     fn ask(&mut self) -> Result<Vec<(String, f64)>, DbError> {
         self.session.connect()?;
         let mut shown = Vec::new();
@@ -120,7 +122,8 @@ impl Collector for DatabaseCounters {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        let shown = |why: &String| Fact::new("monitor", "database", format!("not all read: {why}"));
-        self.why.iter().map(shown).collect()
+        let to_fact =
+            |why: &String| Fact::new("monitor", "database", format!("not all read: {why}"));
+        self.why.iter().map(to_fact).collect()
     }
 }

@@ -17,7 +17,7 @@ use procfs::{CpuInfo, FromBufRead, FromRead, LoadAverage, Meminfo};
 
 use crate::kernel_files::read;
 
-/// Most interfaces that are reported: a container host has hundreds.
+/// Maximum number of network interfaces that are reported: a container host has hundreds.
 const INTERFACES_MAX: usize = 16;
 
 /// Returns all facts about this machine, this build, and the disks that hold `paths`.
@@ -46,18 +46,18 @@ pub fn machine(paths: &[&Path]) -> Vec<Fact> {
     facts
 }
 
-/// Reads a file of one line; `None` if it is missing or empty.
+/// Reads a file with one line; `None` if it is missing or empty.
 fn read_line(path: impl AsRef<Path>) -> Option<String> {
     let line = read(path).trim().to_owned();
     (!line.is_empty()).then_some(line)
 }
 
-/// Reads a file with one number.
+/// Reads a file with one number; `None` if it is missing or contains something else.
 fn read_number(path: impl AsRef<Path>) -> Option<u64> {
     read_line(path)?.parse().ok()
 }
 
-/// Names in a folder, sorted.
+/// Returns the names in a folder, sorted. Returns none if it cannot be read.
 fn entries(folder: &Path) -> Vec<String> {
     let Ok(listing) = fs::read_dir(folder) else { return Vec::new() };
     let mut names: Vec<String> =
@@ -66,12 +66,12 @@ fn entries(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Makes a fact if its value is known.
+/// Makes a fact if its value is known, else `None`.
 fn fact(about: &str, name: &str, value: Option<impl Into<FactValue>>) -> Option<Fact> {
     value.map(|value| Fact::new(about, name, value))
 }
 
-/// Returns the word in brackets: `always [madvise] never`.
+/// Returns the word in brackets, such as `madvise` in `always [madvise] never`.
 fn chosen(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once('[')?;
     Some(rest.split_once(']')?.0)
@@ -206,7 +206,7 @@ fn topology(siblings: &[Sibling]) -> Vec<Fact> {
     .collect()
 }
 
-/// Caches of the first processor, each with the number of processors that share it.
+/// Returns the caches of the first processor, each with the number of processors that share it.
 fn caches(folder: &Path) -> Vec<Fact> {
     let of_cache = |name: String| {
         let cache = folder.join(name);
@@ -233,7 +233,7 @@ fn cache_bytes(text: &str) -> Option<u64> {
     Some(number.parse::<u64>().ok()? * unit)
 }
 
-/// Counts the numbers in the kernel's list `0-3,8`.
+/// Counts the numbers in a list of the kernel. `0-3,8` has five.
 fn list_length(list: &str) -> Option<u32> {
     list.trim().split(',').try_fold(0, |sum, part| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -286,7 +286,7 @@ fn memory(meminfo: &str, huge_pages: &str) -> Vec<Fact> {
 
 // The control group (version 2).
 
-/// Strictest limits on the path from our control group to its root.
+/// Returns the strictest limits on the path from our control group to its root.
 fn control_group(mounts: &[Mount], membership: &str) -> Vec<Fact> {
     let Some(mount) = mounts.iter().find(|mount| mount.kind == "cgroup2") else {
         return Vec::new();
@@ -307,7 +307,8 @@ fn control_group(mounts: &[Mount], membership: &str) -> Vec<Fact> {
     .collect()
 }
 
-/// The smallest limit as text; `none` if every level says `max`, `None` if no level has a value.
+/// Returns the smallest limit as text: `none` if every level says `max`. `None` if no level has a
+/// value.
 fn strictest(levels: &[String], limit_of: fn(&str) -> Option<f64>) -> Option<String> {
     if levels.is_empty() {
         return None;
@@ -317,7 +318,7 @@ fn strictest(levels: &[String], limit_of: fn(&str) -> Option<f64>) -> Option<Str
     Some(least.map_or("none".to_owned(), |limit| limit.to_string()))
 }
 
-/// Parses a quota in cores: `200000 100000` is two, `max 100000` none.
+/// Parses `cpu.max`, a quota of CPU time, in cores: `200000 100000` is two, `max 100000` none.
 fn cores_of(cpu_max: &str) -> Option<f64> {
     let (quota, period) = cpu_max.split_once(' ')?;
     let (quota, period) = (quota.parse::<f64>().ok()?, period.parse::<f64>().ok()?);
@@ -333,7 +334,7 @@ fn bytes_of(memory_max: &str) -> Option<f64> {
 /// One line of `/proc/self/mountinfo`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Mount {
-    /// Major and minor number of the device, `254:0`.
+    /// Major and minor number of the device, such as `254:0`.
     device: String,
     point: PathBuf,
     kind: String,
@@ -362,7 +363,7 @@ fn parse_mount(line: &str) -> Option<Mount> {
     })
 }
 
-/// Decodes the kernel's escapes in a path: `\040` is a blank, and so on.
+/// Decodes the kernel's escapes in a path, such as `\040` for a blank.
 fn unescape(text: &str) -> String {
     let mut out = text.to_owned();
     for (code, letter) in [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")] {
@@ -371,8 +372,9 @@ fn unescape(text: &str) -> String {
     out
 }
 
-/// Options that describe the behaviour of the file system, each once. Those with a path, an address
-/// or a user (`lowerdir=/a:/b`, `addr=10.0.0.1`, `username=x`) are private: left out.
+/// Returns the mount options that describe the behaviour of the file system, each once. Options
+/// with a path, an address or a user (`lowerdir=/a:/b`, `addr=10.0.0.1`, `username=x`) are private
+/// and left out.
 fn telling_options(here: &str, of_file_system: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     for option in here.split(',').chain(of_file_system.split(',')) {
@@ -386,8 +388,8 @@ fn telling_options(here: &str, of_file_system: &str) -> String {
     kept.join(",")
 }
 
-/// Finds the mount that holds `path`: the longest mount point that is a prefix, and the last of
-/// equal ones, which hides the others.
+/// Finds the mount that holds `path`: the one with the longest mount point that is a prefix. Of
+/// several with that mount point, it is the last, which hides the others.
 fn mount_of<'a>(path: &Path, mounts: &'a [Mount]) -> Option<&'a Mount> {
     let holding = mounts.iter().filter(|mount| path.starts_with(&mount.point));
     holding.max_by_key(|mount| mount.point.components().count())
@@ -419,7 +421,8 @@ fn disk(about: &str, path: &Path, mounts: &[Mount]) -> Vec<Fact> {
     facts
 }
 
-/// Folder of the whole device under `/sys`; a partition lacks most attributes.
+/// Finds the folder of the whole device under `/sys`, because that of a partition lacks most
+/// attributes.
 fn device_folder(mount: &Mount) -> Option<PathBuf> {
     let number = if mount.device.starts_with("0:") && mount.source.starts_with("/dev/") {
         // Btrfs and similar file systems mount under their own device number.
@@ -467,8 +470,8 @@ fn network(folder: &Path) -> Vec<Fact> {
     names.take(INTERFACES_MAX).enumerate().flat_map(of_interface).flatten().collect()
 }
 
-/// Replaces a name that contains the hardware address, such as `enx0123456789ab`, by the index:
-/// addresses are private.
+/// Replaces the name of an interface by its index if it contains the hardware address, such as
+/// `enx0123456789ab`, because addresses are private.
 fn reported_name(name: &str, index: usize) -> String {
     let address = name.strip_prefix("enx").or_else(|| name.strip_prefix("wlx"));
     match address {

@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Initial buffer size: most of these files fit, and are read by one call and a second that finds
-/// the end.
+/// Initial buffer size in bytes. Most of these files fit, and are read by one call and a second
+/// that finds the end.
 const BYTES_FIRST: usize = 4 << 10;
 
-/// Returns the file's text, or an empty string if it cannot be read: every caller treats that as
+/// Returns the file's text, or an empty string if it cannot be read, which every caller treats as
 /// "not known".
 pub(crate) fn read(path: impl AsRef<Path>) -> String {
     let Ok(file) = File::open(path) else { return String::new() };

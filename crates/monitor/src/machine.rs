@@ -14,8 +14,8 @@ use crate::collector::Collector;
 use crate::kernel_files::read;
 use crate::readings::{Readings, What};
 
-/// Most disks and interfaces that are reported, by name: a container host has hundreds of
-/// interfaces.
+/// Maximum number of disks, and of interfaces, that are reported by name. A container host has
+/// hundreds of interfaces.
 const DEVICES_MAX: usize = 16;
 
 /// Size of a sector in /proc/diskstats, independent of the device.
@@ -25,7 +25,7 @@ const SECTOR_BYTES: f64 = 512.0;
 #[derive(Default)]
 pub(crate) struct Machine {
     cpu: Option<CpuTicks>,
-    /// By the core's number.
+    /// CPU times at the last reading, by the core's number.
     cores: BTreeMap<String, CpuTicks>,
 }
 
@@ -41,8 +41,8 @@ impl Collector for Machine {
         put_counts(&stat, readings);
         put_load(&read("/proc/loadavg"), readings);
         put_memory(&read("/proc/meminfo"), readings);
-        for of in ["cpu", "io", "memory"] {
-            put_pressure(of, &read(format!("/proc/pressure/{of}")), readings);
+        for resource in ["cpu", "io", "memory"] {
+            put_pressure(resource, &read(format!("/proc/pressure/{resource}")), readings);
         }
         put_disks(&read("/proc/diskstats"), &whole_disks(), readings);
         put_network(&read("/proc/net/dev"), readings);
@@ -60,20 +60,20 @@ impl Collector for Machine {
 pub(crate) struct CpuTicks([u64; 8]);
 
 impl CpuTicks {
-    /// Parses the first line of `/proc/stat`. The guests' times that follow are already included in
-    /// user and nice.
+    /// Parses the first line of `/proc/stat`. The guests' times at its end are left out, because
+    /// user and nice include them.
     pub(crate) fn parse(stat: &str) -> Option<CpuTicks> {
         CpuTicks::of_line(stat.lines().find_map(|line| line.strip_prefix("cpu "))?)
     }
 
-    /// Parses the numbers after the name in such a line.
+    /// Parses the numbers in a CPU's line of `/proc/stat`, after the name.
     fn of_line(line: &str) -> Option<CpuTicks> {
         let ticks: Vec<u64> = numbers(line).collect();
         Some(CpuTicks(*ticks.first_chunk()?))
     }
 
-    /// Share of each kind between an earlier reading and this one, 0 to 1; `None` within one tick,
-    /// or if a counter went backwards.
+    /// Returns the share of each kind of time since an earlier reading, 0 to 1. A counter that went
+    /// backwards counts as no growth; `None` if none has grown.
     pub(crate) fn shares_since(&self, earlier: &CpuTicks) -> Option<[f64; 8]> {
         let mut growth = [0; 8];
         for (kind, growth) in growth.iter_mut().enumerate() {
@@ -85,14 +85,14 @@ impl CpuTicks {
     }
 }
 
-/// Share of work: user, nice, system, irq, softirq. Waiting for a disk is not work, and stolen time
-/// is not ours.
+/// Returns the share of time spent working: user, nice, system, irq and softirq. Waiting for a disk
+/// is not work, and stolen time is not ours.
 pub(crate) fn busy_of(shares: &[f64; 8]) -> f64 {
     let [user, nice, system, _, _, irq, softirq, _] = shares;
     user + nice + system + irq + softirq
 }
 
-/// Share that the hypervisor gave to other guests.
+/// Returns the share of time that the hypervisor gave to other guests.
 pub(crate) fn steal_of(shares: &[f64; 8]) -> f64 {
     shares[7]
 }
@@ -126,7 +126,7 @@ const CORE: What<'_> = What::new(
     "Share of one core's time in which it worked, in programs or in the kernel.",
 );
 
-/// Most cores that are reported one by one.
+/// Maximum number of cores with gauges of their own; if there are more, none has.
 const CORES_MAX: usize = 64;
 
 fn put_cores(stat: &str, before: &mut BTreeMap<String, CpuTicks>, readings: &mut Readings) {
@@ -198,8 +198,8 @@ fn put_memory(meminfo: &str, readings: &mut Readings) {
     readings.level(SWAP, seen.swap_total.saturating_sub(seen.swap_free) as f64);
 }
 
-/// Pressure `some` and `full` of each resource. For the CPU, `full` is undefined for a whole
-/// machine.
+/// Gauges of pressure stall information: resource, line of its file, and gauge. For the CPU, `full`
+/// is undefined for a whole machine.
 const PRESSURE: [(&str, &str, What<'_>); 5] = [
     (
         "cpu",
@@ -236,9 +236,10 @@ const PRESSURE: [(&str, &str, What<'_>); 5] = [
     ),
 ];
 
-/// Parses `some avg10=0.00 avg60=0.00 avg300=0.00 total=12345`, in microseconds.
-fn put_pressure(of: &str, text: &str, readings: &mut Readings) {
-    for (_, line, what) in PRESSURE.iter().filter(|(resource, _, _)| *resource == of) {
+/// Reports the pressure of a resource from lines such as `some avg10=0.00 avg60=0.00 avg300=0.00
+/// total=12345`, whose total is in microseconds.
+fn put_pressure(resource: &str, text: &str, readings: &mut Readings) {
+    for (_, line, what) in PRESSURE.iter().filter(|(name, _, _)| *name == resource) {
         let found = text.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(' '));
         let mut fields = found.into_iter().flat_map(str::split_ascii_whitespace);
         let total = fields.find_map(|field| field.strip_prefix("total=")?.parse::<u64>().ok());
@@ -247,8 +248,8 @@ fn put_pressure(of: &str, text: &str, readings: &mut Readings) {
     }
 }
 
-/// Block devices that are not partitions, and whether they store data themselves: others pass it on
-/// to devices below, or to a file.
+/// Returns the block devices that are not partitions, and whether each stores data itself. Others
+/// pass data on to devices below, or to a file.
 fn whole_disks() -> BTreeMap<String, bool> {
     let Ok(listing) = fs::read_dir("/sys/block") else { return BTreeMap::new() };
     let stores = |name: &str| {
@@ -279,7 +280,7 @@ const LATENCY: What<'_> = What::new(
     "Mean time of the requests completed in this second, including time in the queue.",
 );
 
-/// Reports devices with any activity since boot.
+/// Reports the disks with any activity since boot.
 fn put_disks(diskstats: &str, whole: &BTreeMap<String, bool>, readings: &mut Readings) {
     let (mut all_read, mut all_written, mut n_stores) = (0.0, 0.0, 0);
     let shown = diskstats.lines().filter_map(|line| {
@@ -326,7 +327,7 @@ const PACKETS_IN: What<'_> = What::new("packets_in", "1/s", "Packets received.")
 const PACKETS_OUT: What<'_> = What::new("packets_out", "1/s", "Packets sent.");
 const DROPS: What<'_> = What::new("packets_dropped", "1/s", "Packets dropped, received and sent.");
 
-/// Reports interfaces with any traffic since boot, including the loopback.
+/// Reports the interfaces with any traffic since boot, including the loopback.
 fn put_network(dev: &str, readings: &mut Readings) {
     let shown = dev.lines().filter_map(|line| {
         // A long name has no blank after the colon.
@@ -352,7 +353,8 @@ const SOFTIRQS: What<'_> = What::new(
      timers, SCHED of the scheduler, BLOCK of disks, RCU of the kernel itself.",
 );
 
-/// Reports types that occurred since boot: one line each, with a number per CPU.
+/// Reports the kinds of softirqs that occurred since boot. Each line has a kind, and a number per
+/// CPU.
 fn put_softirqs(softirqs: &str, readings: &mut Readings) {
     for (kind, counts) in softirqs.lines().filter_map(|line| line.split_once(':')) {
         let n = numbers(counts).fold(0_u64, u64::saturating_add);
@@ -375,7 +377,7 @@ const NUMA: [(&str, What<'_>); 3] = [
     ("numa_pages_migrated", What::new("numa_migrated", "1/s", "Pages moved to another NUMA node.")),
 ];
 
-/// Reports counters that are not zero, which takes several nodes.
+/// Reports the NUMA counters that are not zero, which takes several nodes.
 fn put_numa(vmstat: &str, readings: &mut Readings) {
     for (name, what) in NUMA {
         let parse = |line: &str| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok();
@@ -409,7 +411,7 @@ mod tests {
         assert_eq!(shown, [("numa_migrated".to_owned(), 3.0)]);
     }
 
-    /// Reports values of the second between two readings of a file.
+    /// Returns the values that are reported for the second between two readings of a file.
     fn between(put: &mut dyn FnMut(&str, &mut Readings), texts: [&str; 2]) -> Vec<(String, f64)> {
         let mut readings = Readings::new("machine".to_owned());
         let mut names = Vec::new();

@@ -18,12 +18,12 @@ use crate::query_session::Canceller;
 use crate::readings::Readings;
 use crate::wall_clock::{self, since};
 
-/// Time for a reading that is in progress when the load ends. Then its query is cancelled, and
-/// after the same time again its thread is abandoned. The final sums of a busy server take more
+/// Time granted to a reading that is in progress when the load ends. Then its query is cancelled,
+/// and after the same time again its thread is abandoned. The final sums of a busy server take more
 /// than a second.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Shortest time before the last reading: rates over less are noise.
+/// Minimum time between the last two readings, in nanoseconds; rates over less are noise.
 const LAST_NS_MIN: i64 = 200 * NS_PER_MS as i64;
 
 const SECOND_NS: i64 = NS_PER_S as i64;
@@ -38,7 +38,7 @@ enum Message {
 pub struct Monitor {
     signal: Arc<PhaseSignal>,
     hear: Receiver<(usize, Message)>,
-    /// By collector: indices of its gauges among all that were reported.
+    /// By collector: the index of each of its gauges among all gauges of the run.
     places: Vec<Vec<u16>>,
     n_gauges: u16,
     /// Number of collectors that have not ended.
@@ -67,18 +67,18 @@ impl Monitor {
         Monitor { signal, hear, places, n_gauges: 0, n_left, canceller, cpu_ns: 0, facts }
     }
 
-    /// Whether there are collectors.
     pub fn has_collectors(&self) -> bool {
         !self.places.is_empty()
     }
 
-    /// Returns a function that takes the time until the measured phase begins.
+    /// Returns a function that tells the collectors when the measured phase begins. Its argument is
+    /// the time until then.
     pub fn begin(&self) -> impl Fn(Duration) + use<> {
         let signal = Arc::clone(&self.signal);
         move |ahead| signal.begin(wall_clock::now() + ahead)
     }
 
-    /// Reports the readings since the last call.
+    /// Reports the readings since the last call, as events.
     pub fn follow(&mut self, tell: &mut dyn FnMut(Event)) {
         while let Ok((index, message)) = self.hear.try_recv() {
             self.take(index, message, tell);
@@ -144,7 +144,8 @@ impl Monitor {
     }
 }
 
-/// Reads a collector at the end of each second until the load is over.
+/// Reads a collector at the end of each second until the load is over. Runs on the collector's own
+/// thread.
 fn look(index: usize, make: Make, signal: &PhaseSignal, tell: &Sender<(usize, Message)>) {
     // The receiver may be gone.
     let send = |message| drop(tell.send((index, message)));
@@ -200,7 +201,7 @@ fn look_from(
     }
 }
 
-/// Waits until second `next`, with the looks in between that the collector wants.
+/// Waits until second `next` begins, and makes the looks in between that the collector wants.
 fn look_until(
     start: Instant,
     next: i64,
@@ -220,25 +221,27 @@ fn look_until(
     }
 }
 
-/// Instant at a time from the start; `None` if this machine cannot represent it.
+/// Returns the instant `at_ns` nanoseconds from the start; `None` if this machine cannot represent
+/// it.
 fn at(start: Instant, at_ns: i64) -> Option<Instant> {
     let away = Duration::from_nanos(at_ns.unsigned_abs());
     if at_ns < 0 { start.checked_sub(away) } else { start.checked_add(away) }
 }
 
-/// First whole second at or after a time.
+/// Returns the first whole second at or after a time.
 fn whole_second_from(at_ns: i64) -> i64 {
     -((-at_ns).div_euclid(SECOND_NS))
 }
 
-/// Second that a reading belongs to: the one that has just ended, even if its thread woke a little
-/// late; at the end of the load, the one that contains most of it.
+/// Returns the second that a reading belongs to. It is the one that has just ended, even if its
+/// thread woke a little late. At the end of the load it is the one that contains most of the time
+/// since the reading before.
 fn second_between(before_ns: i64, at_ns: i64) -> i64 {
     let back_ns = ((at_ns - before_ns) / 2).min(SECOND_NS / 2);
     (at_ns - back_ns).div_euclid(SECOND_NS)
 }
 
-/// CPU time of this thread, in nanoseconds.
+/// Returns the CPU time of this thread, in nanoseconds.
 fn own_cpu_ns() -> u64 {
     let spent = clock_gettime(ClockId::ThreadCPUTime);
     let positive = |n: i64| u64::try_from(n).unwrap_or(0);

@@ -9,7 +9,7 @@ use crate::wall_clock;
 
 #[derive(Default)]
 struct State {
-    /// Start of the measured phase, once it is known.
+    /// Start of the measured phase; `None` until it is known.
     start: Option<Instant>,
     is_over: bool,
 }
@@ -25,7 +25,7 @@ pub struct PhaseSignal {
 /// Reason why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Woken {
-    /// The awaited condition holds.
+    /// The condition that was waited for holds.
     Done,
     /// The instant has come.
     Due,
@@ -38,13 +38,13 @@ impl PhaseSignal {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets the start of the measured phase.
+    /// Sets the start of the measured phase, which may lie in the future, and wakes all waiters.
     pub fn begin(&self, start: Instant) {
         self.state().start = Some(start);
         self.changed.notify_all();
     }
 
-    /// Notes that the load is over.
+    /// Ends all waits, because the load is over.
     pub fn end(&self) {
         self.state().is_over = true;
         self.changed.notify_all();
@@ -61,12 +61,14 @@ impl PhaseSignal {
         self.changed.notify_all();
     }
 
-    /// Nanoseconds since the start of the measured phase; 0 if it has no start.
+    /// Nanoseconds since the start of the measured phase, negative before it; 0 if the start is not
+    /// known.
     pub fn now_ns(&self) -> i64 {
         self.state().start.map_or(0, |start| wall_clock::since(start, wall_clock::now()))
     }
 
-    /// Waits for the start of the measured phase to be known; `None` if the load is over.
+    /// Waits until the start of the measured phase is known, and returns it; `None` if the load is
+    /// over.
     pub fn wait_for_start(&self) -> Option<Instant> {
         let mut state = self.state();
         while state.start.is_none() && !state.is_over {
@@ -75,7 +77,7 @@ impl PhaseSignal {
         state.start.filter(|_| !state.is_over)
     }
 
-    /// Waits until `is_done` holds, until an instant, or until the load is over.
+    /// Waits until `is_done` holds, until the instant `until`, or until the load is over.
     pub fn wait(&self, until: Option<Instant>, is_done: &dyn Fn() -> bool) -> Woken {
         let mut state = self.state();
         loop {
@@ -97,7 +99,7 @@ impl PhaseSignal {
         }
     }
 
-    /// Number of starts and ends of actions on the server, such as a disturbance.
+    /// Number of starts and ends of actions on the server, such as disturbances, so far.
     pub fn n_server_actions(&self) -> u32 {
         self.n_server_actions.load(Ordering::Acquire)
     }

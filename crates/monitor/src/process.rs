@@ -12,20 +12,22 @@ use crate::kernel_files::read;
 use crate::readings::{Readings, What};
 use crate::tasks::{SharedTasks, Task, Tasks, field};
 
-/// Most threads (or children) that are read per second, the others in turn: up to 50 µs each on a
-/// slow machine, so 0.25 % of a core. With 128 it was 1.4 % at 900 clients.
+/// Maximum number of threads or children that are read per second; if there are more, they are read
+/// in turn. Each takes up to 50 µs on a slow machine, so 0.25 % of a core in all. With 128 it was
+/// 1.4 % at 900 clients.
 const TASKS_A_SECOND: usize = 48;
 
-/// Most threads that are reported one by one, as many as a chart can show.
+/// Maximum number of threads with gauges of their own, as many as a chart can show.
 const THREADS_SHOWN: usize = 8;
 
-/// Smallest share of a core, in percent, for a thread to be reported by itself.
+/// Minimum CPU use of a thread, in percent of a core, for gauges of its own.
 const SHOWN_PERCENT_MIN: f64 = 0.5;
 
-/// Most children that are read: a server with more has a pooler in front of it, or needs one.
+/// Maximum number of child processes that are read. A server with more has a pooler in front of it,
+/// or needs one.
 const CHILDREN_MAX: usize = 1_024;
 
-/// Interval in seconds for finding children if the kernel does not list them: it takes a scan of
+/// Interval in seconds for finding children if the kernel does not list them, which takes a scan of
 /// all processes.
 const CHILDREN_EVERY: u32 = 5;
 
@@ -84,7 +86,7 @@ const THREAD_INVOLUNTARY: What<'_> = What::new(
 const THREAD_MIGRATIONS: What<'_> =
     What::new("thread_migrations", "1/s", "Migrations of one of these threads to another CPU.");
 
-/// Finds the id of a process that may change.
+/// Function that finds the id of a process, which may change; `None` if there is no such process.
 pub type Locate = Box<dyn FnMut() -> Option<u32> + Send>;
 
 /// Collector of a process.
@@ -104,18 +106,18 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Collector of this process; other readers of our threads share the counters.
+    /// Creates the collector of this process. Other readers of our threads share the counters.
     pub(crate) fn generator(threads: SharedTasks) -> Process {
         let process = std::process::id();
         Process::new("generator".to_owned(), Box::new(move || Some(process)), threads, false)
     }
 
-    /// Collector of another process of dbdyno.
+    /// Creates the collector of another process of dbdyno.
     pub(crate) fn helper(about: String, process: u32) -> Process {
         Process::new(about, Box::new(move || Some(process)), SharedTasks::default(), false)
     }
 
-    /// Collector of a server and its children; `locate` finds it after a restart.
+    /// Creates the collector of a server and its children. `locate` finds it again after a restart.
     pub(crate) fn server(about: String, locate: Locate) -> Process {
         Process::new(about, locate, SharedTasks::default(), true)
     }
@@ -136,7 +138,8 @@ impl Process {
         }
     }
 
-    /// Returns the process with its `stat`, and finds it again if it has ended.
+    /// Returns the id and `stat` of the process. Finds it again if it has ended; `None` if it is
+    /// not found.
     fn root(&mut self) -> Option<(u32, Stat)> {
         if let Some(root) = self.root {
             let is_same = |stat: &Stat| self.read_last.is_none_or(|(_, began)| began == stat.began);
@@ -222,7 +225,8 @@ impl Process {
         }
     }
 
-    /// Reports files and I/O. For other processes this needs permission to trace them.
+    /// Reports the bytes read from and written to files. For other processes this needs permission
+    /// to trace them.
     fn put_files(&self, root: u32, readings: &mut Readings) {
         let (mut read_bytes, mut written) = (None::<u64>, None::<u64>);
         for process in std::iter::once(&root).chain(&self.children) {
@@ -302,7 +306,7 @@ struct Stat {
     parent: u32,
     user: u64,
     system: u64,
-    /// User time of children that ended and were waited for.
+    /// User time of children that ended and were waited for, in ticks.
     user_of_children: u64,
     system_of_children: u64,
     n_threads: u64,
@@ -311,8 +315,8 @@ struct Stat {
 }
 
 impl Stat {
-    /// Parses the file. The command (field 2) may contain anything, so fields are counted from the
-    /// last parenthesis. `None` for a zombie, which uses nothing any more.
+    /// Parses `/proc/<pid>/stat`. The command (field 2) may contain anything, so fields are counted
+    /// from the last parenthesis. `None` for a zombie, which uses nothing any more.
     fn parse(text: &str) -> Option<Stat> {
         let (_, fields) = text.rsplit_once(')')?;
         let mut fields = fields.split_ascii_whitespace();
@@ -348,12 +352,13 @@ fn cpu_count() -> usize {
     stat.lines().filter(is_one).count().max(1)
 }
 
-/// Parent of a process; `None` if it has ended.
+/// Returns the parent of a process; `None` if the process has ended.
 pub(crate) fn parent_of(process: u32) -> Option<u32> {
     Stat::parse(&read(format!("/proc/{process}/stat"))).map(|stat| stat.parent)
 }
 
-/// Children of a process with one thread, sorted; `None` if the kernel does not list them.
+/// Returns the children of a process as the kernel lists them, sorted. `None` if the process has
+/// several threads, or if the kernel lists no children.
 fn children_told(root: u32) -> Option<Vec<u32>> {
     let mut threads = fs::read_dir(format!("/proc/{root}/task")).ok()?;
     let is_single = threads.next().is_some() && threads.next().is_none();
@@ -365,7 +370,7 @@ fn children_told(root: u32) -> Option<Vec<u32>> {
     Some(children)
 }
 
-/// Current children by a scan of all processes, sorted.
+/// Finds the current children of a process by a scan of all processes. They are sorted.
 pub(crate) fn children_of(root: u32) -> Vec<u32> {
     let Ok(folder) = fs::read_dir("/proc") else { return Vec::new() };
     let all = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -377,7 +382,7 @@ pub(crate) fn children_of(root: u32) -> Vec<u32> {
     children
 }
 
-/// Memory of processes that share a part of it.
+/// Memory of several processes that share a part of it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Memory {
     own_pages: u64,
@@ -386,8 +391,8 @@ struct Memory {
 }
 
 impl Memory {
-    /// Adds a `statm`, which has pages: total, resident, and resident ones backed by a file or
-    /// shared memory. `status` has the same counters at several times the cost.
+    /// Adds a process by its `statm`, which has pages: total, resident, and resident ones backed by
+    /// a file or shared memory. `status` has the same counters at several times the cost.
     fn add(&mut self, statm: &str) {
         let mut pages = statm.split_ascii_whitespace().skip(1).map(str::parse::<u64>);
         let (Some(Ok(resident)), Some(Ok(shared))) = (pages.next(), pages.next()) else { return };

@@ -11,13 +11,13 @@ use model::Host;
 use crate::kernel_files::read;
 use crate::process::parent_of;
 
-/// State of a listening socket in /proc/net/tcp.
+/// Code of the state of a listening socket in /proc/net/tcp.
 const LISTENS: &str = "0A";
 
 /// Flag of a listening socket in /proc/net/unix.
 const ACCEPTS: &str = "00010000";
 
-/// Location of a server.
+/// Location at which clients connect to a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ProcessLocator {
     /// Path of a Unix socket.
@@ -29,7 +29,7 @@ pub(crate) enum ProcessLocator {
 }
 
 impl ProcessLocator {
-    /// Derives the location from the clients' hosts; a socket is a host with a path.
+    /// Derives the location from the clients' hosts. A host whose name is a path is a Unix socket.
     pub(crate) fn for_hosts(hosts: &[Host]) -> ProcessLocator {
         match hosts.first() {
             Some(host) if host.name.starts_with('/') => ProcessLocator::Socket(host.name.clone()),
@@ -40,7 +40,7 @@ impl ProcessLocator {
         }
     }
 
-    /// Finds the process that listens there; `None` if it is not visible.
+    /// Finds the process that listens at the location; `None` if it is elsewhere or not visible.
     pub(crate) fn process(&self) -> Option<u32> {
         match self {
             ProcessLocator::Socket(path) => {
@@ -55,7 +55,7 @@ impl ProcessLocator {
     }
 }
 
-/// Programs that forward clients to a server, by the kernel's names, which are cut after 15
+/// Names of programs that forward clients to a server, as the kernel has them: cut after 15
 /// characters.
 const PROXIES: [&str; 15] = [
     "docker-proxy",
@@ -75,15 +75,16 @@ const PROXIES: [&str; 15] = [
     "toxiproxy-serve",
 ];
 
-/// Returns the name of a process if it is a proxy: the server is another process then, perhaps on
+/// Returns the name of a process if it is a proxy. Then the server is another process, perhaps on
 /// another machine.
 pub(crate) fn proxy(process: u32) -> Option<String> {
     let name = read(format!("/proc/{process}/comm"));
     PROXIES.contains(&name.trim()).then(|| name.trim().to_owned())
 }
 
-/// Finds the inode of the socket that listens at a path. Columns are number, references, protocol,
-/// flags, type, state, inode and the path as it was bound, which may contain any character.
+/// Finds the inode of the socket that listens at a path, in the text of /proc/net/unix. Columns are
+/// number, references, protocol, flags, type, state, inode and the path as it was bound, which may
+/// contain any character.
 fn listener_at(table: &str, path: &Path) -> Option<u64> {
     let real = |path: &Path| fs::canonicalize(path).ok();
     let wanted = real(path);
@@ -107,8 +108,9 @@ fn listener_at(table: &str, path: &Path) -> Option<u64> {
     })
 }
 
-/// Finds the inode of the socket that listens at a port: proc_pid_net(5). Columns are number, local
-/// address, remote address, state, queues, timer, retransmissions, user, timeout, inode.
+/// Finds the inode of the socket that listens at a port, in the text of /proc/net/tcp
+/// (proc_pid_net(5)). Columns are number, local address, remote address, state, queues, timer,
+/// retransmissions, user, timeout, inode.
 fn listener(table: &str, port: u16) -> Option<u64> {
     let at_port = format!(":{port:04X}");
     table.lines().skip(1).find_map(|line| {
@@ -126,7 +128,7 @@ fn holder_of(inode: u64) -> Option<u32> {
     all.find(|process: &u32| holds(*process, inode)).and_then(|one| eldest_holder(one, inode))
 }
 
-/// Whether a process holds a socket. systemd is excluded: it opens sockets for others, and keeps
+/// Whether a process holds a socket. False for systemd, which opens sockets for others and keeps
 /// them.
 fn holds(process: u32, inode: u64) -> bool {
     let wanted = format!("socket:[{inode}]");
@@ -136,8 +138,8 @@ fn holds(process: u32, inode: u64) -> bool {
         && read(format!("/proc/{process}/comm")).trim() != "systemd"
 }
 
-/// Follows the parents of a holder while they hold the socket too; `None` if a process ended
-/// meanwhile.
+/// Follows the parents of a holder while they hold the socket too, and returns the last that does;
+/// `None` if a process ended meanwhile.
 fn eldest_holder(holder: u32, inode: u64) -> Option<u32> {
     let mut eldest = holder;
     loop {

@@ -12,7 +12,7 @@ pub trait CounterSession {
     /// Runs a query as text; `visit` receives its rows.
     fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, DbError>;
 
-    /// Handle for cancelling the current query from another thread.
+    /// Returns a handle that cancels the current query from another thread.
     fn canceller(&self) -> Arc<dyn Cancel>;
 }
 
@@ -34,7 +34,7 @@ impl Canceller {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reserves an index for another session.
+    /// Reserves an index for the handle of another session.
     fn place(&self) -> usize {
         let mut held = self.held();
         held.sessions.push(None);
@@ -49,7 +49,7 @@ impl Canceller {
         held.sessions[place] = session;
     }
 
-    /// Cancels current queries, and all later ones.
+    /// Cancels current queries. Sessions that connect later are cancelled at once.
     pub fn cut_off(&self) {
         let mut held = self.held();
         held.is_over = true;
@@ -105,7 +105,7 @@ impl QuerySession {
     }
 }
 
-/// Converts a numeric value of any type.
+/// Converts a numeric value of any type; `None` if it is no number.
 pub(crate) fn number(value: &Value<'_>) -> Option<f64> {
     match value {
         Value::Int(number) => Some(*number as f64),

@@ -10,13 +10,15 @@ use model::{Gauge, NS_PER_S};
 
 use crate::wall_clock;
 
-/// Most gauges of one collector: enough for all counters of a server, and a limit for a broken one.
+/// Maximum number of gauges of one collector: enough for all counters of a server, and a limit for
+/// a broken one.
 const GAUGES_MAX: usize = 2_000;
 
-/// A counter that stays lower for this long, in nanoseconds, was reset.
+/// Nanoseconds after which a counter that stays lower than before counts as reset.
 const FELL_NS: i64 = 5 * NS_PER_S as i64 / 2;
 
-/// Tolerance for clocks that are read one after the other, in ticks.
+/// Factor by which a rate may exceed its maximum, because counters of ticks and the clock are not
+/// read at one instant.
 const ABOVE_MAX: f64 = 1.1;
 
 /// Name, unit and help of a [`Gauge`], without its subject.
@@ -38,9 +40,9 @@ impl<'a> What<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Known {
     place: u16,
-    /// Time and value of the counter's last reading.
+    /// Time in nanoseconds and value of the counter's last reading; `None` before the first.
     before: Option<(i64, f64)>,
-    /// Last numerator and denominator of a ratio.
+    /// Last numerator and denominator of a ratio; `None` before the first.
     ratio_before: Option<(f64, f64)>,
 }
 
@@ -48,7 +50,7 @@ struct Known {
 #[derive(Debug)]
 pub struct Readings {
     about: String,
-    /// Instant from which times are counted.
+    /// Instant from which times are counted; `None` if it was not set.
     origin: Option<Instant>,
     at_ns: i64,
     known: HashMap<String, Known>,
@@ -63,13 +65,14 @@ impl Readings {
         Readings { about, origin: None, at_ns: 0, known, new, values }
     }
 
-    /// Sets the origin of times.
+    /// Sets the instant from which times are counted.
     pub fn from(mut self, origin: Instant) -> Readings {
         self.origin = Some(origin);
         self
     }
 
-    /// Sets the time of the next values to now.
+    /// Sets the time of the next values to now, if there is an instant from which times are
+    /// counted.
     pub fn again(&mut self) {
         if let Some(origin) = self.origin {
             self.at_ns = wall_clock::since(origin, wall_clock::now());
@@ -86,27 +89,29 @@ impl Readings {
         self.at_ns = at_ns;
     }
 
-    /// Adds the value of a level.
+    /// Adds a value that is reported as it is, such as memory in use.
     pub fn level(&mut self, what: What<'_>, value: f64) {
         self.level_of(what, "", value);
     }
 
-    /// Adds the value of a level for one of several items, such as a disk.
-    pub fn level_of(&mut self, what: What<'_>, of: &str, value: f64) {
-        if let Some(place) = self.known(what, of).map(|known| known.place) {
+    /// Adds a value that is reported as it is, for one of several items such as disks.
+    pub fn level_of(&mut self, what: What<'_>, item: &str, value: f64) {
+        if let Some(place) = self.known(what, item).map(|known| known.place) {
             self.put(place, value);
         }
     }
 
-    /// Adds the value of a counter; reports its rate per second since the last reading.
+    /// Adds the value of a counter, and reports its growth per second since the last reading.
+    /// Reports nothing if it fell.
     pub fn total(&mut self, what: What<'_>, total: f64) {
         self.total_of(what, "", total);
     }
 
-    /// Adds the value of a counter for one of several items, such as a disk.
-    pub fn total_of(&mut self, what: What<'_>, of: &str, total: f64) {
+    /// Adds the value of a counter, as [`Readings::total`] does, for one of several items such as
+    /// disks.
+    pub fn total_of(&mut self, what: What<'_>, item: &str, total: f64) {
         let at_ns = self.at_ns;
-        let Some(known) = self.known(what, of) else { return };
+        let Some(known) = self.known(what, item) else { return };
         let before = known.before.replace((at_ns, total));
         let place = known.place;
         if let Some((before_ns, before)) = before
@@ -118,9 +123,10 @@ impl Readings {
         }
     }
 
-    /// Adds counters that together grow by at most `rate_max` per second. A slightly higher rate is
-    /// reduced to the limit; a much higher one is a gap. A short fall is ignored: a child's time
-    /// appears in its parent's counters a little after it has ended.
+    /// Adds two counters that together grow by at most `rate_max` per second. A slightly higher
+    /// rate is reduced to this maximum; a much higher one is a gap. A short fall is ignored,
+    /// because the CPU time of a child that has ended appears in its parent's counters a little
+    /// later.
     pub fn totals_within(&mut self, counters: [(What<'_>, f64); 2], rate_max: f64) {
         let at_ns = self.at_ns;
         let mut before = [None; 2];
@@ -154,10 +160,10 @@ impl Readings {
         }
     }
 
-    /// Adds the ratio of the growth of two numbers since the last reading; nothing if the second
-    /// has not grown.
-    pub fn ratio_of(&mut self, what: What<'_>, of: &str, part: f64, whole: f64) {
-        let Some(known) = self.known(what, of) else { return };
+    /// Adds two numbers, and reports the ratio of their growth since the last reading. Reports
+    /// nothing if `whole` has not grown.
+    pub fn ratio_of(&mut self, what: What<'_>, item: &str, part: f64, whole: f64) {
+        let Some(known) = self.known(what, item) else { return };
         let before = known.ratio_before.replace((part, whole));
         let place = known.place;
         if let Some((part_before, whole_before)) = before
@@ -168,8 +174,8 @@ impl Readings {
         }
     }
 
-    /// Rounds to seven digits, more than the precision of any source, which halves the bytes in the
-    /// store.
+    /// Adds a value, rounded to seven digits: more than the precision of any source, and half the
+    /// bytes in the store.
     fn put(&mut self, place: u16, value: f64) {
         let short = f64::from(value as f32);
         if short.is_finite() {
@@ -177,11 +183,11 @@ impl Readings {
         }
     }
 
-    /// Finds or declares a gauge by its name; `None` beyond the limit.
-    fn known(&mut self, what: What<'_>, of: &str) -> Option<&mut Known> {
-        let name = match of {
+    /// Finds or declares a gauge by its name; `None` if the collector has too many gauges.
+    fn known(&mut self, what: What<'_>, item: &str) -> Option<&mut Known> {
+        let name = match item {
             "" => what.name.to_owned(),
-            of => format!("{}/{of}", what.name),
+            item => format!("{}/{item}", what.name),
         };
         if !self.known.contains_key(&name) {
             let place = u16::try_from(self.known.len()).ok()?;
@@ -199,19 +205,19 @@ impl Readings {
         self.known.get_mut(&name)
     }
 
-    /// Takes the gauges declared and the values read since the last call. Indices refer to the
-    /// gauges of these readings.
+    /// Takes the gauges declared and the values read since the last call. The indices of values
+    /// count the gauges of this collector, in the order of their declaration.
     pub fn take(&mut self) -> (Vec<Gauge>, Vec<(u16, f64)>) {
         (std::mem::take(&mut self.new), std::mem::take(&mut self.values))
     }
 
-    /// Drops values, but keeps the state of counters.
+    /// Drops the values, but keeps what is known of the counters.
     pub fn forget_values(&mut self) {
         self.values.clear();
     }
 }
 
-/// Values by name, for tests.
+/// Returns the values since the last call by name, for tests.
 #[cfg(test)]
 pub(crate) fn by_name(readings: &mut Readings, names: &mut Vec<String>) -> Vec<(String, f64)> {
     let (new, values) = readings.take();

@@ -17,39 +17,40 @@ use crate::query_session::{Canceller, Connect, QuerySession, number};
 use crate::readings::Readings;
 use crate::wall_clock;
 
-/// Most rows that are kept of a summary.
+/// Maximum number of rows that are kept of a summary.
 const ROWS_MAX: usize = 40;
 
-/// Most rows that are reported for the last seconds.
+/// Maximum number of rows in a report of the last seconds.
 pub(crate) const ROWS_SO_FAR: usize = 10;
 
-/// Approximate period of such a report, in nanoseconds.
+/// Approximate period of the reports of the last seconds, in nanoseconds.
 pub(crate) const SO_FAR_NS: i64 = 5 * NS_PER_S as i64 - SLACK_NS;
 
-/// Interval for sums of sessions, in nanoseconds: each second, because sessions take them along
-/// when they end.
+/// Interval for reading the sums of single sessions, in nanoseconds. It is a second, because a
+/// session that ends takes its sums along.
 const OF_SESSIONS_NS: i64 = NS_PER_S as i64 - SLACK_NS;
 
-/// Readings without sums of sessions after which a server is assumed to have none. They are made
-/// however long they take, since a short run has no others.
+/// Number of readings without sums of sessions after which a server is assumed to have none. They
+/// are made however long they take, since a short run has no others.
 const READINGS_MIN: u32 = 5;
 
-/// Tolerance for a reading that comes early after a late one, in nanoseconds.
+/// Tolerance, in nanoseconds, for a reading that comes early after a late one.
 const SLACK_NS: i64 = 500 * NS_PER_MS as i64;
 
-/// While the load runs, reading a summary takes at most 1/120 of the time...
+/// Factor by which the interval between two readings exceeds the time that a reading takes, so that
+/// reading takes at most 1/120 of the time while the load runs.
 const REST_FACTOR: i64 = 120;
 
-/// ...unless that would make the interval longer than this, in nanoseconds.
+/// Maximum interval in nanoseconds that [`REST_FACTOR`] may demand.
 const REST_MAX_NS: i64 = 10 * NS_PER_S as i64;
 
-/// Most characters that are kept of a statement.
+/// Maximum number of characters that are kept of a statement's text.
 const LETTERS_MAX: usize = 400;
 
-/// Values of each row, by its key.
+/// Cumulative values of each row, by the row's key.
 type Stood = HashMap<String, Vec<f64>>;
 
-/// Values of a summary, and their time.
+/// Cumulative values of a summary at one time.
 #[derive(Clone)]
 struct Stand {
     at_ns: i64,
@@ -66,41 +67,43 @@ pub(crate) struct ServerSummaries {
 /// State of one summary.
 struct Summed {
     query: &'static SummaryQuery,
-    /// Sums of single sessions; `None` if they are not queried.
+    /// Sums of single sessions; `None` if the summary has no query for them.
     of_sessions: Option<OfSessions>,
     first: Option<Stand>,
-    /// Values at the last reading...
+    /// Values at the last reading.
     last: Option<Stand>,
-    /// ...at the last report...
+    /// Values at the last report of the last seconds.
     told: Option<Stand>,
-    /// ...and at the last reading before which no session had ended.
+    /// Values at the last reading at which every session of the reading before still existed.
     whole: Option<Stand>,
-    /// Time of the next reading, in nanoseconds.
+    /// Time of the next reading, in nanoseconds from the start of the measured phase.
     due_ns: i64,
     so_far: Option<ServerSummary>,
-    /// Error of the last reading.
+    /// Error of the last reading; `None` if it succeeded.
     db_error: Option<DbError>,
 }
 
-/// Sums of single sessions, kept after the sessions end.
+/// Sums of single sessions, to which ended sessions still contribute.
 struct OfSessions {
     query: &'static SessionsQuery,
-    /// Values at the last reading, by session; `None` before the first.
+    /// Values at the last reading, by session; `None` before the first one.
     before: Option<Stood>,
-    /// Growth of the values, by row.
+    /// Growth of the values since the first reading, summed over sessions, by row.
     grown: Stood,
-    /// Sessions that ended before their last values were read...
+    /// Number of sessions that ended before their last values were read.
     n_gone: usize,
-    /// ...and the number of those that ended before the load did.
+    /// The same number at the last reading at which no session had ended: those that ended before
+    /// the load did.
     n_gone_in_mid_run: usize,
     n_readings: u32,
-    /// Number of readings with at least one value.
+    /// Number of readings that found at least one session.
     n_readings_with_any: u32,
     db_error: Option<DbError>,
 }
 
 impl OfSessions {
-    /// Adds a reading. Returns whether all earlier sessions still exist.
+    /// Adds a reading of session, row and values. Returns whether every session of the reading
+    /// before still exists.
     fn add(&mut self, now: Vec<(String, String, Vec<f64>)>) -> bool {
         let is_first = self.before.is_none();
         let mut before = self.before.take().unwrap_or_default();
@@ -117,7 +120,7 @@ impl OfSessions {
         self.before = Some(stood);
         self.n_readings += 1;
         self.n_readings_with_any +=
-            u32::from(self.before.as_ref().is_some_and(|of| !of.is_empty()));
+            u32::from(self.before.as_ref().is_some_and(|sessions| !sessions.is_empty()));
         let is_whole = before.is_empty();
         if is_whole {
             self.n_gone_in_mid_run = self.n_gone;
@@ -129,8 +132,8 @@ impl OfSessions {
         !self.grown.is_empty()
     }
 
-    /// Whether sums of sessions are read each second; also while it is unknown whether the server
-    /// has them.
+    /// Whether sums of sessions are read each second. They are, too, while it is unknown whether
+    /// the server has any.
     fn is_followed(&self) -> bool {
         self.counts() || self.may_count()
     }
@@ -165,7 +168,7 @@ impl Summed {
         }
     }
 
-    /// Whether it is also read while the load runs.
+    /// Whether the summary is also read while the load runs.
     fn is_followed(&self) -> bool {
         matches!(self.query.of, SummaryOf::Statements | SummaryOf::Waits)
     }
@@ -188,7 +191,7 @@ impl Summed {
         self.tell(at_ns);
     }
 
-    /// Reads the summary; on an error the state is unchanged.
+    /// Reads the summary from the server. After an error the values of earlier readings stay.
     fn read(&mut self, session: &mut QuerySession, at_ns: i64) {
         let mut stood = Stood::new();
         let n_columns = self.query.columns.len();
@@ -206,10 +209,10 @@ impl Summed {
         self.stands(at_ns, stood, is_whole);
     }
 
-    /// Stores the server's values plus the sums of sessions. `is_whole` says that no session has
-    /// ended.
+    /// Stores the server's values plus the sums of sessions as the last reading. `is_whole` says
+    /// that no session has ended since the reading before.
     fn stands(&mut self, at_ns: i64, mut stood: Stood, is_whole: bool) {
-        for (what, grown) in self.of_sessions.iter().flat_map(|of| &of.grown) {
+        for (what, grown) in self.of_sessions.iter().flat_map(|sessions| &sessions.grown) {
             add(stood.entry(what.clone()).or_insert_with(|| vec![0.0; grown.len()]), grown);
         }
         let stand = Stand { at_ns, stood: Arc::new(stood) };
@@ -222,7 +225,8 @@ impl Summed {
         self.last = Some(stand);
     }
 
-    /// Reads the sums of sessions. Returns whether all earlier sessions still exist.
+    /// Reads the sums of single sessions. Returns whether every session of the reading before still
+    /// exists.
     fn read_sessions(&mut self, session: &mut QuerySession) -> bool {
         let Some(of_sessions) = &mut self.of_sessions else { return true };
         let is_lasting = |error: &DbError| !error.kind.breaks_session();
@@ -242,7 +246,7 @@ impl Summed {
         }
     }
 
-    /// Prepares a report of the growth since the last one, if its period is over.
+    /// Prepares a report of the growth since the last report, if the period of reports is over.
     fn tell(&mut self, at_ns: i64) {
         let (Some(told), Some(last)) = (&self.told, &self.last) else { return };
         if self.is_followed() && at_ns - told.at_ns >= SO_FAR_NS && last.at_ns == at_ns {
@@ -251,7 +255,8 @@ impl Summed {
         }
     }
 
-    /// Growth over the load, with facts about gaps; `None` if it was not read.
+    /// Returns the growth over the load, and adds facts about gaps. `None` if there are no two
+    /// readings.
     fn end(&self, facts: &mut Vec<Fact>) -> Option<ServerSummary> {
         let mut say = |source: &str, text: String| {
             facts.push(Fact::new("monitor", source, text));
@@ -280,21 +285,21 @@ impl Summed {
             }
             (None, Some(_)) => {}
         }
-        let Some(of) = of_sessions else { return summary };
-        if let Some(error) = of.db_error.as_ref().filter(|error| !is_missing(error)) {
-            say(of.query.source, format!("not read: {error}"));
+        let Some(sessions) = of_sessions else { return summary };
+        if let Some(error) = sessions.db_error.as_ref().filter(|error| !is_missing(error)) {
+            say(sessions.query.source, format!("not read: {error}"));
         }
-        let n_gone = if whole.is_some() { of.n_gone_in_mid_run } else { of.n_gone };
-        let n_while_there = of.n_readings_with_any;
+        let n_gone = if whole.is_some() { sessions.n_gone_in_mid_run } else { sessions.n_gone };
+        let n_while_there = sessions.n_readings_with_any;
         if !counts_sessions && n_gone > 0 && n_while_there < 2 {
             let text = format!("not read: {n_gone} ended before they were read twice; run longer");
-            say(of.query.source, text);
+            say(sessions.query.source, text);
         }
         if counts_sessions && n_gone > 0 {
             let text = format!(
                 "{n_gone} ended in mid-run: what each did after it was read last is not counted"
             );
-            say(of.query.source, text);
+            say(sessions.query.source, text);
         }
         summary
     }
@@ -304,7 +309,7 @@ fn is_missing(error: &DbError) -> bool {
     error.kind == DbErrorKind::Missing
 }
 
-/// Values of a row from column `from` on, in their units.
+/// Returns the values of a row from column `from` on, scaled to the units of the summary's columns.
 fn values(query: &SummaryQuery, row: &dyn Row, from: usize) -> Vec<f64> {
     let value = |(place, column): (usize, &SummaryColumn)| {
         number(&row.value(place)).unwrap_or(0.0) * column.scale
@@ -332,7 +337,8 @@ impl ServerSummaries {
         })
     }
 
-    /// Reports how to fill a summary, unless a reason was reported already.
+    /// Adds a fact that says why a summary is incomplete (`how`) and how to fill it, unless it has
+    /// one.
     fn say_why(&mut self, query: &SummaryQuery, how: &str) {
         let is_told = self.facts.iter().any(|fact| fact.name == query.source);
         // A summary that a product does not have at all is not reported.
@@ -355,7 +361,7 @@ impl ServerSummaries {
     }
 }
 
-/// Whether all statements only begin or end transactions.
+/// Whether all statements of a summary only begin or end transactions.
 fn has_control_alone(summary: &ServerSummary) -> bool {
     const CONTROL: [&str; 4] = ["BEGIN", "START TRANSACTION", "COMMIT", "ROLLBACK"];
     let is_control = |row: &SummaryRow| CONTROL.iter().any(|word| row.what.starts_with(word));
@@ -372,7 +378,7 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// Growth of values. If one fell, they were reset.
+/// Returns the growth of each value. If any of them fell, all were reset and count from 0.
 fn growth_of(before: Option<&[f64]>, now: &[f64]) -> Vec<f64> {
     match before.filter(|before| now.iter().zip(*before).all(|(now, before)| now >= before)) {
         Some(before) => now.iter().zip(before).map(|(now, before)| now - before).collect(),
@@ -380,7 +386,7 @@ fn growth_of(before: Option<&[f64]>, now: &[f64]) -> Vec<f64> {
     }
 }
 
-/// Growth of each row that grew.
+/// Returns the growth of each row in which a value grew.
 fn growth(before: &Stood, now: &Stood) -> Vec<(String, Vec<f64>)> {
     let grown = |(what, now): (&String, &Vec<f64>)| {
         let values = growth_of(before.get(what).map(Vec::as_slice), now);
@@ -389,7 +395,8 @@ fn growth(before: &Stood, now: &Stood) -> Vec<(String, Vec<f64>)> {
     now.iter().filter_map(grown).collect()
 }
 
-/// Growth of a summary between two instants: the `rows_max` rows that grew most.
+/// Returns the growth of a summary between two readings: the `rows_max` rows whose time grew most,
+/// and the sum of the others.
 fn kept(query: &SummaryQuery, before: &Stand, now: &Stand, rows_max: usize) -> ServerSummary {
     let mut grown = growth(&before.stood, &now.stood);
     let by = query.columns.iter().position(|column| column.name == "time").unwrap_or(0);
@@ -446,13 +453,13 @@ impl Collector for ServerSummaries {
             let (query, summary) = (summed.query, summed.end(&mut self.facts));
             match &summary {
                 None => self.say_why(query, "missing"),
-                Some(of) if of.rows.is_empty() => self.say_why(query, "empty"),
-                Some(of) if query.of == SummaryOf::Statements && has_control_alone(of) => {
+                Some(grown) if grown.rows.is_empty() => self.say_why(query, "empty"),
+                Some(grown) if query.of == SummaryOf::Statements && has_control_alone(grown) => {
                     self.say_why(query, "without the statements of transactions");
                 }
                 Some(_) => {}
             }
-            let summary = summary.filter(|of| !of.rows.is_empty());
+            let summary = summary.filter(|summary| !summary.rows.is_empty());
             events.extend(summary.map(Event::Summary));
         }
         events
@@ -509,7 +516,7 @@ mod tests {
     const OF_SESSIONS: SummaryQuery =
         SummaryQuery { of_sessions: Some(SessionsQuery { source: "sessions", sql: "" }), ..QUERY };
 
-    /// A summary read at these times, with these sums of sessions.
+    /// Reads a summary at these times, with these sums of single sessions.
     fn read(readings: &[(i64, &[(&str, f64)])]) -> Summed {
         let mut summed = Summed::new(&OF_SESSIONS);
         for (at_ns, sessions) in readings {
@@ -579,7 +586,7 @@ mod tests {
             summed.db_error = Some(DbError::new(DbErrorKind::Cancelled, "cut off"));
             let mut facts = Vec::new();
             let summary = summed.end(&mut facts);
-            (summary.and_then(|of| of.total("count")), facts[0].value.to_string())
+            (summary.and_then(|summary| summary.total("count")), facts[0].value.to_string())
         };
         assert_eq!(read(2), (Some(5.0), "not read after 0.0 s: cut off".to_owned()));
         assert_eq!(read(1), (None, "not read: cut off".to_owned()));
@@ -597,7 +604,9 @@ mod tests {
         for (at_ns, count) in [(0, 7.0), (2 * s, 8.0), (5 * s, 9.0), (10 * s, 13.0)] {
             summed.stands(at_ns, stood(&[("a", count, 0.0)]), true);
             summed.tell(at_ns);
-            told.extend(summed.so_far.take().map(|of| (of.total("count"), of.seconds())));
+            told.extend(
+                summed.so_far.take().map(|summary| (summary.total("count"), summary.seconds())),
+            );
         }
         assert_eq!(told, [(Some(2.0), 5.0), (Some(4.0), 5.0)]);
     }
@@ -615,7 +624,8 @@ mod tests {
     #[test]
     fn a_list_of_commits_alone_has_no_statement_of_a_transaction() {
         let is_control_alone = |statements: &[&str]| {
-            let rows: Vec<(&str, f64, f64)> = statements.iter().map(|of| (*of, 1.0, 1.0)).collect();
+            let rows: Vec<(&str, f64, f64)> =
+                statements.iter().map(|text| (*text, 1.0, 1.0)).collect();
             has_control_alone(&kept(&QUERY, &stand(0, &[]), &stand(1, &rows), ROWS_MAX))
         };
         assert!(is_control_alone(&["COMMIT", "START TRANSACTION"]));

@@ -22,19 +22,21 @@ use crate::wall_clock;
 
 const LOOKS_PER_SECOND: u32 = 10;
 
-/// A query takes at most 1/120 of the time...
+/// Factor by which the interval between two samples exceeds the time that a sample takes, so that
+/// sampling takes at most 1/120 of the time.
 const REST_FACTOR: i64 = 120;
 
-/// ...unless that would mean less than one sample per second.
+/// Maximum interval in nanoseconds that [`REST_FACTOR`] may demand, for at least one sample per
+/// second.
 const REST_MAX_NS: i64 = 900 * NS_PER_MS as i64;
 
-/// Most rows that are kept, those seen most often.
+/// Maximum number of rows that are kept; they are those seen most often.
 const ROWS_MAX: usize = 60;
 
-/// Most tables and indexes with a gauge of sessions that wait for their locks.
+/// Maximum number of tables and indexes with a gauge of the sessions that wait for their locks.
 const LOCKS_MAX: usize = 60;
 
-/// Sessions seen in a period, by state and the server's name for it.
+/// Numbers of sessions that the samples of a period found, by state and the server's name for it.
 #[derive(Default)]
 struct Seen {
     by_state: BTreeMap<(SessionState, String), f64>,
@@ -51,13 +53,13 @@ impl Seen {
         }
     }
 
-    /// Number of samples that were due in the period.
+    /// Returns the number of samples that were due in a period, at least that of the samples taken.
     fn n_due(&self, from_ns: i64, to_ns: i64) -> u32 {
         let each_ns = model::NS_PER_S as i64 / i64::from(LOOKS_PER_SECOND);
         u32::try_from((to_ns - from_ns) / each_ns).unwrap_or(0).max(self.n_seen)
     }
 
-    /// Summary of the period with at most `rows_max` rows; `None` without samples.
+    /// Returns a summary of the period with at most `rows_max` rows; `None` without samples.
     fn summary(self, to_ns: i64, n_due: u32, rows_max: usize) -> Option<ServerSummary> {
         let from_ns = self.from_ns?;
         let seconds = (to_ns - from_ns) as f64 / model::NS_PER_S as f64;
@@ -83,22 +85,23 @@ impl Seen {
 /// Collector of session states.
 pub(crate) struct SessionStates {
     states: QuerySession,
-    /// Queries that are left; the first one is used.
+    /// Queries that have not failed yet, the most detailed one first; the first one is used.
     queries: &'static [&'static str],
-    /// Sums of this second's samples, by state.
+    /// Sums of sessions over the samples since the last reading, by state.
     now: [f64; SessionState::ALL.len()],
     n_now: u32,
-    /// Sums of sessions that wait for locks, by table or index. Names seen once stay, with 0.
+    /// Sums of sessions that wait for a lock, since the last reading, by table or index. A name
+    /// that was seen once stays, with 0.
     locked: BTreeMap<String, f64>,
-    /// Longest sample of this second.
+    /// Longest time that a sample took since the last reading, in nanoseconds.
     longest_ns: i64,
     /// States of sessions sampled in the measured phase.
     seen: Seen,
     /// States of sessions sampled since the last report.
     seen_since: Seen,
-    /// Time of the last sample of the measured phase.
+    /// Time of the last sample in the measured phase, in nanoseconds from its start.
     last_ns: i64,
-    /// Time of the next sample, in nanoseconds.
+    /// Time of the next sample, in nanoseconds from the start of the measured phase.
     due_ns: i64,
     why: Option<String>,
 }
@@ -183,14 +186,14 @@ impl SessionStates {
     }
 }
 
-/// Table or index of a lock wait, if the server names one: `warehouse` in `Lock/tuple on
-/// warehouse`.
+/// Returns the table or index of a lock wait if the server names one, such as `warehouse` in
+/// `Lock/tuple on warehouse`.
 fn what_is_locked(event: &str) -> Option<&str> {
-    let of = event.rsplit_once(" on ").map_or(event, |(_, table)| table);
-    (!of.is_empty() && !of.contains([' ', '/'])).then_some(of)
+    let locked = event.rsplit_once(" on ").map_or(event, |(_, table)| table);
+    (!locked.is_empty() && !locked.contains([' ', '/'])).then_some(locked)
 }
 
-/// Warning if fewer than half of the samples were taken.
+/// Returns a finding if fewer than half of the samples that were due were taken.
 fn few_samples(n_seen: u32, n_due: u32) -> Option<Event> {
     let known = catalog_entry("few_session_samples").expect("it is in the list of all");
     (2 * u64::from(n_seen) < u64::from(n_due)).then(|| {
@@ -254,14 +257,14 @@ impl Collector for SessionStates {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        let shown = |why: &String| {
+        let to_fact = |why: &String| {
             let text = match self.queries {
                 [] => format!("not read: {why}"),
                 _ => format!("not all read: {why}"),
             };
             Fact::new("monitor", "sessions", text)
         };
-        self.why.iter().map(shown).collect()
+        self.why.iter().map(to_fact).collect()
     }
 }
 

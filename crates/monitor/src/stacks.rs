@@ -1,5 +1,5 @@
-//! Sampled stacks as printed by `perf script`, folded: a line of frames and a count for equal
-//! stacks.
+//! Folds sampled stacks, as printed by `perf script`: equal stacks become one line of frames and a
+//! count.
 //!
 //! Not here: sampling (cpu_profiler).
 
@@ -7,25 +7,26 @@ use std::collections::HashMap;
 
 use model::{FRAME_SEPARATOR, KERNEL_FRAME};
 
-/// Most distinct stacks that are kept; rarer ones are invisible in a graph.
+/// Maximum number of distinct stacks that are kept; rarer ones would be invisible in a graph.
 const STACKS_MAX: usize = 5_000;
 
-/// Most bytes of all kept stacks; the store compresses them to a tenth or less.
+/// Maximum bytes of all kept stacks; the store compresses them to a tenth or less.
 const BYTES_MAX: usize = 4 << 20;
 
-/// Most distinct stacks in memory; samples of others are counted as left out.
+/// Maximum number of distinct stacks in memory; samples of further stacks are counted as left out.
 const DISTINCT_MAX: usize = 200_000;
 
-/// Most characters of a name that are kept: templates may be longer than a screen.
+/// Maximum number of characters that are kept of a name: those of templates may be longer than a
+/// screen.
 const LETTERS_MAX: usize = 160;
 
-/// Most frames of a stack that are kept, starting at the function that ran.
+/// Maximum number of frames that are kept of a stack, starting at the function that ran.
 const FRAMES_MAX: usize = 128;
 
 /// Counts stacks, line by line.
 #[derive(Debug, Default)]
 pub(crate) struct Folder {
-    /// Thread of the current sample.
+    /// Thread of the current sample; `None` before its first line.
     thread: Option<String>,
     /// Frames of the current sample, innermost first.
     frames: Vec<String>,
@@ -45,7 +46,7 @@ pub(crate) struct Folded {
 }
 
 impl Folder {
-    /// Adds a line of `perf script -F comm,event,ip,sym,dso`: a sample has a line with its thread,
+    /// Adds a line of `perf script -F comm,event,ip,sym,dso`. A sample has a line with its thread,
     /// a line for each frame, and an empty line.
     pub(crate) fn line(&mut self, line: &str) {
         let is_frame = line.starts_with('\t');
@@ -78,7 +79,8 @@ impl Folder {
         }
     }
 
-    /// Returns the most frequent stacks, sorted by their text.
+    /// Returns the most frequent stacks, sorted by their text, and the numbers of stacks and
+    /// samples left out.
     pub(crate) fn end(self) -> Folded {
         self.end_within(STACKS_MAX, BYTES_MAX)
     }
@@ -104,8 +106,8 @@ impl Folder {
     }
 }
 
-/// Thread name of a sample: the text before the last word, which is the event. A number at the end
-/// is dropped, so that similar threads are one.
+/// Returns the thread name in the first line of a sample: the text before the last word, which is
+/// the event. A number at its end is dropped, so that similar threads are one.
 fn thread(line: &str) -> Option<String> {
     let (name, _event) = line.trim().trim_end_matches(':').rsplit_once(char::is_whitespace)?;
     let name = name.trim();
@@ -114,7 +116,7 @@ fn thread(line: &str) -> Option<String> {
     Some(kept(if family.is_empty() { name } else { family }))
 }
 
-/// Parses a frame: an address, the function, and the file in parentheses.
+/// Parses a frame's line: an address, the function, and the file in parentheses.
 fn frame(line: &str) -> Option<String> {
     let (_address, rest) = line.trim().split_once(' ')?;
     let (function, file) = match rest.rsplit_once(" (") {
@@ -132,7 +134,7 @@ fn frame(line: &str) -> Option<String> {
     })
 }
 
-/// Shortens a name and replaces the separator of frames.
+/// Shortens a name, and replaces the separator of frames in it.
 fn kept(name: &str) -> String {
     name.chars()
         .take(LETTERS_MAX)
@@ -140,7 +142,7 @@ fn kept(name: &str) -> String {
         .collect()
 }
 
-/// Path of a Rust function without the hash of its crate: `::h` and 16 hexadecimal digits.
+/// Removes the hash from the path of a Rust function: `::h` and 16 hexadecimal digits.
 fn without_hash(function: &str) -> &str {
     match function.rsplit_once("::h") {
         Some((path, hash)) if hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()) => {
@@ -150,7 +152,7 @@ fn without_hash(function: &str) -> &str {
     }
 }
 
-/// C++ function without its arguments.
+/// Removes the arguments from a C++ function.
 fn without_arguments(function: &str) -> &str {
     let whole = function.split(" [clone").next().unwrap_or(function).trim_end();
     let head = whole.strip_suffix(" const").unwrap_or(whole);

@@ -27,7 +27,8 @@ impl Task {
         format!("/proc/{}/task/{}/{name}", self.process, self.thread)
     }
 
-    /// Name given by the program, reduced to letters, digits, `-`, `_` and `.`.
+    /// Returns the name that the program gave to the thread, reduced to letters, digits, `-`, `_`
+    /// and `.`.
     pub fn name(self) -> String {
         let name = read(self.file("comm"));
         let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -43,7 +44,7 @@ impl Task {
         folder.flatten().filter_map(task).collect()
     }
 
-    /// Reads the counters; `None` if the thread has ended.
+    /// Reads the thread's counters; `None` if the thread has ended.
     fn counters(self) -> Option<TaskCounters> {
         let schedstat = read(self.file("schedstat"));
         // Not every kernel has it; it has more counters than `status`.
@@ -60,18 +61,19 @@ impl Task {
 pub struct TaskCounters {
     /// CPU time, in nanoseconds.
     pub cpu_ns: Option<u64>,
-    /// Time in which it was runnable without a processor, in nanoseconds.
+    /// Time in which the thread was ready to run but had no processor, in nanoseconds.
     pub run_delay_ns: Option<u64>,
-    /// Context switches because it waited.
+    /// Context switches because the thread waited.
     pub voluntary_switches: Option<u64>,
-    /// Context switches because its processor was taken away.
+    /// Context switches because the thread's processor was taken away.
     pub involuntary_switches: Option<u64>,
-    /// Moves to another processor.
+    /// Moves of the thread to another processor.
     pub migrations: Option<u64>,
 }
 
 impl TaskCounters {
-    /// Parses the files. `schedstat` has CPU time, run delay, and the number of time slices.
+    /// Parses the texts of the three files. `schedstat` has CPU time, run delay, and the number of
+    /// time slices.
     fn parse(schedstat: &str, sched: &str, status: &str) -> TaskCounters {
         let mut times = schedstat.split_ascii_whitespace().map(|text| text.parse().ok());
         let mut time = || times.next().flatten();
@@ -87,7 +89,7 @@ impl TaskCounters {
         }
     }
 
-    /// Combines each counter of two; one that is known on one side only is kept.
+    /// Combines each counter with that of `other`. A counter that only one side knows is kept.
     pub fn join(self, other: TaskCounters, join: fn(u64, u64) -> u64) -> TaskCounters {
         let each = |ours: Option<u64>, theirs: Option<u64>| match (ours, theirs) {
             (Some(ours), Some(theirs)) => Some(join(ours, theirs)),
@@ -102,7 +104,8 @@ impl TaskCounters {
         }
     }
 
-    /// Whether no counter fell; otherwise this is a newer thread with the same id.
+    /// Whether no counter is lower than `earlier`. Otherwise this is a newer thread with the same
+    /// id.
     fn continues(&self, earlier: &TaskCounters) -> bool {
         self.cpu_ns >= earlier.cpu_ns
             && self.run_delay_ns >= earlier.run_delay_ns
@@ -112,7 +115,8 @@ impl TaskCounters {
     }
 }
 
-/// Number after `name:` in a file such as `/proc/self/status`, which may pad names.
+/// Returns the number after `name:` in a file such as `/proc/self/status`, which may pad names;
+/// `None` if there is none.
 pub(crate) fn field(text: &str, name: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| {
         line.strip_prefix(name)?.trim_start_matches([' ', '\t']).strip_prefix(':')
@@ -120,12 +124,13 @@ pub(crate) fn field(text: &str, name: &str) -> Option<u64> {
     value.split_ascii_whitespace().next()?.parse().ok()
 }
 
-/// Threads shared by several readers.
+/// Threads of a process, shared by several readers of their counters.
 #[derive(Clone, Debug, Default)]
 pub struct SharedTasks(Arc<Mutex<Tasks>>);
 
 impl SharedTasks {
-    /// Locks the threads. After a panic of another reader the counters are still consistent.
+    /// Locks the threads. A panic of another reader does not matter, because the counters stay
+    /// consistent.
     pub fn lock(&self) -> MutexGuard<'_, Tasks> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -140,7 +145,7 @@ struct Ledger {
 }
 
 impl Ledger {
-    /// Enters a reading. Returns the growth of CPU time of each thread.
+    /// Enters a reading. Returns the growth of each thread's CPU time, in nanoseconds.
     fn enter(&mut self, now: &[(Task, TaskCounters)]) -> Vec<(Task, u64)> {
         let mut grown = Vec::new();
         for &(task, counters) in now {
@@ -161,10 +166,10 @@ impl Ledger {
     }
 }
 
-/// Threads of a process with two readers. One needs their work between two instants, and reads all
-/// threads then. The other needs it per second, and reads only as many as it may cost. Readings of
-/// either serve the first, but not the second: a full reading in the middle of a run would look
-/// like a peak.
+/// Counters of a process's threads, for two readers. The first needs the work of all threads
+/// between two instants, and reads all threads then. The second needs the work per second, and
+/// reads as many threads as it can afford, in turn. Sums for the first reader include readings in
+/// turn. Sums for the second exclude full readings, which would look like a peak during a run.
 #[derive(Debug, Default)]
 pub struct Tasks {
     /// Threads to read, in turn.
@@ -172,17 +177,17 @@ pub struct Tasks {
     next: usize,
     all: Ledger,
     in_turn: Ledger,
-    /// CPU time between the last two readings of the threads read last, in nanoseconds.
+    /// Growth of CPU time, in nanoseconds, of the threads in the last reading in turn.
     grown: Vec<(Task, u64)>,
 }
 
 impl Tasks {
-    /// Sum since the first reading, by all readings.
+    /// Sums of the counters since the first reading, by all readings.
     pub fn total(&self) -> TaskCounters {
         self.all.total
     }
 
-    /// Sum since the first reading, by the readings in turn.
+    /// Sums of the counters since the first reading, by the readings in turn.
     pub fn total_in_turn(&self) -> TaskCounters {
         self.in_turn.total
     }
@@ -202,8 +207,8 @@ impl Tasks {
         self.in_turn.seen.get(&task).copied()
     }
 
-    /// Busiest threads of the last reading, in descending order: at most `n_most`, and none below
-    /// `percent_min` percent of a core.
+    /// Returns the busiest threads of the last reading in turn, busiest first: at most `n_most`,
+    /// and none below `percent_min` percent of a core.
     pub fn busiest(&self, n_most: usize, percent_min: f64) -> Vec<Task> {
         let least_ns = percent_min / 100.0 * NS_PER_S as f64;
         let mut busy = self.grown.clone();
@@ -212,7 +217,7 @@ impl Tasks {
         busy.into_iter().map(|(task, _)| task).take(n_most).collect()
     }
 
-    /// Sets the threads to read from now on.
+    /// Sets the threads to read from now on, and forgets the counters of all others.
     pub fn set_list(&mut self, list: Vec<Task>) {
         let alive: HashSet<Task> = list.iter().copied().collect();
         for ledger in [&mut self.all, &mut self.in_turn] {
@@ -221,15 +226,15 @@ impl Tasks {
         self.list = list;
     }
 
-    /// Reads all threads: two small files each, about 5 µs. Work before the first reading does not
-    /// count.
+    /// Reads all threads, which have two small files each and take about 5 µs each. Work before the
+    /// first reading does not count.
     pub fn read_all(&mut self) {
         let now = read_each(self.list.iter().copied());
         self.all.enter(&now);
     }
 
-    /// Reads `first`, and up to `n_most` others in turn; the growth of the rest is counted when it
-    /// is their turn.
+    /// Reads `first`, and up to `n_most` other threads in turn. The growth of a thread is counted
+    /// when it is its turn.
     pub fn read_some(&mut self, first: &[Task], n_most: usize) {
         // The first reading is the base of growth.
         let is_first = !self.in_turn.is_begun;
@@ -265,7 +270,7 @@ mod tests {
         }
     }
 
-    /// A thread that does not exist.
+    /// Returns a thread that does not exist.
     const fn task(thread: u32) -> Task {
         Task { process: u32::MAX, thread }
     }

@@ -11,10 +11,11 @@ use crate::tasks::{SharedTasks, Task, TaskCounters, field};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Most threads that an intermediate look reads, the first ones in turn.
+/// Maximum number of threads that an intermediate look reads; if there are more, they are read in
+/// turn.
 const THREADS_A_LOOK: usize = 256;
 
-/// A measurement of usage from an instant on.
+/// A measurement of this process's usage from an instant on.
 #[derive(Debug)]
 pub struct Watch {
     cpu_ns_begin: u64,
@@ -28,7 +29,7 @@ pub struct Watch {
 pub struct Usage {
     /// CPU time of all threads of this process, user and system, including those that have ended.
     pub cpu_ns: u64,
-    /// Peak memory of the process since its start, not since the watch began.
+    /// Peak memory of the process since its start, not since the watch began, in bytes.
     pub max_rss_bytes: Option<u64>,
     /// Share of all processors' time that the hypervisor gave to other guests, 0 to 1.
     pub steal_share: Option<f64>,
@@ -51,8 +52,8 @@ fn read_all(threads: &SharedTasks) -> TaskCounters {
     tasks.total()
 }
 
-/// Reads as many threads as an intermediate look may cost, so that the work of those that end is
-/// not lost.
+/// Reads as many threads as may be read while the load runs, so that the work of threads that end
+/// is not lost.
 pub fn look(threads: &SharedTasks) {
     let mut tasks = threads.lock();
     if tasks.count() <= THREADS_A_LOOK {
@@ -62,12 +63,12 @@ pub fn look(threads: &SharedTasks) {
 }
 
 impl Watch {
-    /// Starts a watch with its own threads.
+    /// Starts a watch over threads that have no other reader.
     pub fn start() -> Watch {
         Watch::over(&SharedTasks::default())
     }
 
-    /// Starts a watch over threads with other readers.
+    /// Starts a watch over threads that have other readers, too.
     pub fn over(threads: &SharedTasks) -> Watch {
         Watch {
             cpu_ns_begin: cpu_ns(),
@@ -77,8 +78,8 @@ impl Watch {
         }
     }
 
-    /// Usage since the start. Reads all threads: cheap at the end of a phase, not in a measured
-    /// loop.
+    /// Returns the usage since the start. Reads all threads, which is cheap at the end of a phase,
+    /// but not in a measured loop.
     pub fn read(&mut self) -> Usage {
         let total = read_all(&self.threads).join(self.threads_begin, |now, then| now - then);
         let now = CpuTicks::parse(&read("/proc/stat"));

@@ -2,13 +2,13 @@
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// The current instant, for durations in reports.
+/// Returns the current instant, for durations in reports.
 #[expect(clippy::disallowed_methods, reason = "builds are timed for people, outside any run")]
 pub fn now() -> Instant {
     Instant::now()
 }
 
-/// Waits at most this long outside of any run; the wait may end early.
+/// Waits for at most `ms` milliseconds, outside of any run. The wait may end early.
 pub fn rest_ms(ms: u64) {
     std::thread::park_timeout(std::time::Duration::from_millis(ms));
 }
@@ -19,7 +19,7 @@ pub fn unix_ms() -> i64 {
     since.map_or(0, |since| since.as_millis() as i64)
 }
 
-/// Nanoseconds from one instant to another; negative if the second is earlier.
+/// Returns the nanoseconds from `start` to `instant`, negative if `instant` is earlier.
 pub fn since(start: Instant, instant: Instant) -> i64 {
     match instant.checked_duration_since(start) {
         Some(after) => after.as_nanos() as i64,

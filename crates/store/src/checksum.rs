@@ -12,16 +12,16 @@ use sha2::{Digest, Sha256};
 
 use super::error::StoreError;
 
-/// Text before the digest.
+/// Text in front of the digest.
 const PREFIX: &str = "dbdyno sha256 ";
-/// Characters of the digest.
+/// Number of hexadecimal characters in the digest.
 const HEX: usize = 64;
-/// Length of the checksum, including the end of line.
+/// Length of the appended checksum in bytes, including the end of line.
 const BYTES: usize = PREFIX.len() + HEX + 1;
 /// Bytes of the file per read.
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// Appends the checksum to a file that will not change any more.
+/// Appends the checksum to a file, which must not change any more.
 pub(super) fn put(path: &Path) -> io::Result<()> {
     let mut file = OpenOptions::new().read(true).append(true).open(path)?;
     let bytes = file.metadata()?.len();
@@ -30,7 +30,7 @@ pub(super) fn put(path: &Path) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Fails if the checksum is missing or wrong.
+/// Verifies the checksum of an exported file. Fails if it is missing or wrong.
 pub(super) fn check(path: &Path) -> Result<(), StoreError> {
     let damaged = |why: &str| Err(StoreError::damaged_file(path, why));
     match is_right(path) {
@@ -53,7 +53,7 @@ fn is_right(path: &Path) -> io::Result<bool> {
     Ok(found == expected.as_bytes())
 }
 
-/// Checksum of the first `bytes` of a file.
+/// Returns the checksum of the first `bytes` of a file, as it is appended.
 fn checksum_of(file: &mut File, bytes: u64) -> io::Result<String> {
     file.seek(SeekFrom::Start(0))?;
     let (mut digest, mut buffer) = (Sha256::new(), vec![0; BUFFER_BYTES]);

@@ -15,17 +15,18 @@ use model::Event;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Format of blobs: CBOR, deflated (RFC 8949, RFC 1951). A different format gets another number.
+/// Number of the format of blobs: CBOR, deflated (RFC 8949, RFC 1951). A different format gets
+/// another number.
 pub(super) const CBOR_DEFLATED: i64 = 1;
 
-/// Most bytes of an inflated blob: 64 transaction types with five histograms of the largest size
-/// (0.5 MB) are 160 MB. A larger one is damaged or not ours.
+/// Maximum bytes of an inflated blob. 64 transaction types with five histograms of the largest size
+/// (0.5 MB) are 160 MB; a larger blob is damaged or not ours.
 const INFLATED_BYTES_MAX: u64 = 256 << 20;
 
 /// Reason why stored data cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Unreadable {
-    /// Written by a newer dbdyno.
+    /// Written in a form that only a newer dbdyno knows; the text names it.
     Newer(String),
     Damaged(String),
 }
@@ -43,7 +44,7 @@ pub(super) fn to_blob<T: Serialize>(value: &T) -> Result<Vec<u8>, String> {
     encoder.finish().map_err(|error| error.to_string())
 }
 
-/// Decodes a value from a blob.
+/// Decodes a value from a blob of this format.
 pub(super) fn from_blob<T: DeserializeOwned>(format: i64, blob: &[u8]) -> Result<T, Unreadable> {
     if format != CBOR_DEFLATED {
         return Err(Unreadable::Newer(format!("a blob of format {format}")));
@@ -69,7 +70,7 @@ pub(super) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, Unreadable
     serde_json::from_str(text).map_err(damaged)
 }
 
-/// Kinds of events that are stored as JSON; any other kind is from a newer version.
+/// Kinds of events that are stored as JSON text; any other kind is from a newer version.
 const KINDS: [&str; 11] = [
     "phase",
     "connected",
@@ -84,7 +85,8 @@ const KINDS: [&str; 11] = [
     "output",
 ];
 
-/// Kind of an event that is stored as JSON: its serde tag.
+/// Returns the kind of an event that is stored as JSON text, its serde tag; `None` for other
+/// events.
 pub(super) fn kind_of(event: &Event) -> Option<&'static str> {
     match event {
         Event::Phase { .. } => Some("phase"),

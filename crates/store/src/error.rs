@@ -10,11 +10,11 @@ use rusqlite::ErrorCode;
 pub enum StoreErrorKind {
     /// The file does not exist.
     Missing,
-    /// A directory, not an SQLite file, or a database of another program.
+    /// The path is no store, but a directory, not an SQLite file, or a database of another program.
     NotAStore,
-    /// Written by a newer dbdyno.
+    /// The store was written by a newer dbdyno.
     Newer {
-        /// Version of its format.
+        /// Version of the store's format.
         found: u32,
         /// Newest version that this program knows.
         known: u32,
@@ -25,19 +25,19 @@ pub enum StoreErrorKind {
     DiskFull,
     /// Another process holds the file for longer than the time-out.
     Busy,
-    /// A living process runs the trials of the experiment.
+    /// A living process holds the lock for the trials of the experiment.
     Taken,
     /// A run or an experiment is running, and the request has to wait for its end.
     UnderWay,
-    /// No run has the name.
+    /// No run or experiment has the given name.
     UnknownRun,
-    /// Several runs have the name.
+    /// Several runs or experiments match the given name.
     AmbiguousRun,
     Other,
 }
 
 impl StoreErrorKind {
-    /// Whether the name of a run or file is wrong, not the store.
+    /// Whether the user named a wrong run or file, and the store itself is as it should be.
     pub fn is_wrong_name(self) -> bool {
         use StoreErrorKind::{AmbiguousRun, Missing, NotAStore, UnknownRun};
         matches!(self, UnknownRun | AmbiguousRun | Missing | NotAStore)
@@ -61,9 +61,9 @@ impl fmt::Display for StoreError {
 
 impl std::error::Error for StoreError {}
 
-/// Remedy for a damaged store.
+/// Remedy for a damaged store, as messages end with it.
 const RESTORE: &str = "restore it from a copy, or move it away to start a new one";
-/// Remedy for a damaged file from elsewhere.
+/// Remedy for a damaged file that was received, as messages end with it.
 const SEND_AGAIN: &str = "have it sent again, or exported again";
 
 impl StoreError {
@@ -90,7 +90,8 @@ impl StoreError {
         StoreError::new(StoreErrorKind::Corrupt, message)
     }
 
-    /// Error for a newer format, or for an event that only a newer dbdyno knows.
+    /// Error for a store of format version `found`, which is above `known`. A version that no
+    /// dbdyno writes is reported as damage.
     pub(super) fn newer(path: &Path, found: u32, known: u32) -> StoreError {
         let signed = found.cast_signed();
         if signed < 0 {
@@ -108,7 +109,7 @@ impl StoreError {
         StoreError::new(StoreErrorKind::Newer { found, known }, message)
     }
 
-    /// Error for an older format that cannot be upgraded.
+    /// Error for a store of an older format that cannot be upgraded, because it is read-only.
     pub(super) fn older(path: &Path, found: u32, known: u32) -> StoreError {
         let message = format!(
             "the store {} has version {found}, and is read-only, so it cannot be upgraded to \
@@ -118,7 +119,7 @@ impl StoreError {
         StoreError::new(StoreErrorKind::ReadOnly, message)
     }
 
-    /// Error for a WAL that cannot be read, and may contain the newest runs.
+    /// Error for a write-ahead log (WAL) that cannot be read, and may contain the newest runs.
     pub(super) fn of_log(path: &Path) -> StoreError {
         let store = path.display();
         let message = format!(
@@ -128,7 +129,7 @@ impl StoreError {
         StoreError::new(StoreErrorKind::ReadOnly, message)
     }
 
-    /// Translates an error of SQLite.
+    /// Translates an error of SQLite to a message with the remedy.
     pub(super) fn from_sqlite(path: &Path, error: &rusqlite::Error) -> StoreError {
         use StoreErrorKind::{Busy, DiskFull, NotAStore, Other, ReadOnly};
         let store = format!("the store {}", path.display());
@@ -169,7 +170,7 @@ impl StoreError {
         StoreError::new(kind, message)
     }
 
-    /// Translates an error of the file system while a file was created.
+    /// Translates an error of the file system at the creation of a store or an export.
     pub(super) fn of_new(path: &Path, error: &std::io::Error) -> StoreError {
         use std::io::ErrorKind;
         let code = match error.kind() {
@@ -180,13 +181,13 @@ impl StoreError {
         StoreError::from_sqlite(path, &failure)
     }
 
-    /// Names the file `theirs` in the message, of which `ours` is a copy or a draft.
+    /// Replaces the path `ours` in the message by `theirs`, of which it is a copy or a draft.
     pub(super) fn at(self, ours: &Path, theirs: &Path) -> StoreError {
         let (ours, theirs) = (ours.display().to_string(), theirs.display().to_string());
         StoreError { message: self.message.replace(&ours, &theirs), ..self }
     }
 
-    /// Translates an error of the file system while the store's folder was created.
+    /// Translates an error of the file system at the creation of the store's folder.
     pub(super) fn of_folder(path: &Path, folder: &Path, error: &std::io::Error) -> StoreError {
         use std::io::ErrorKind;
         let kind = match error.kind() {
@@ -214,8 +215,8 @@ impl StoreError {
     }
 }
 
-/// Whether the file system has no room for the file that SQLite needs to read: 32 KiB
-/// (https://www.sqlite.org/walformat.html, the WAL-index file).
+/// Whether the file system has no room for the WAL-index file that SQLite needs to read a store,
+/// 32 KiB (https://www.sqlite.org/walformat.html).
 fn is_full(path: &Path) -> bool {
     const ROOM: u64 = 32 * 1024;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -223,7 +224,7 @@ fn is_full(path: &Path) -> bool {
     room.is_ok_and(|room| room.f_bavail.saturating_mul(room.f_frsize) < ROOM)
 }
 
-/// Whether a file, or its WAL, has reached the size limit of this process.
+/// Whether a store, or its WAL, has reached the limit of file sizes of this process.
 fn is_at_limit(path: &Path) -> bool {
     /// Bytes per write: a page.
     const ROOM: u64 = 64 * 1024;

@@ -18,25 +18,26 @@ use super::reader::SILENCE_MS_MAX;
 use super::schema::{self, IfMissing};
 use super::wall_clock::{unix_ms, utc};
 
-/// Interval of heartbeats: several may be missed before the lock counts as lost, and rare ones do
-/// not disturb a measurement.
+/// Interval of heartbeats. Several may be missed before the lock counts as lost, and they are too
+/// rare to disturb a measurement.
 const BEAT_EVERY: Duration = Duration::from_secs(5);
 
-/// Status of an experiment's trials.
+/// Status of an experiment's trials, by its lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExperimentLockRow {
     /// Status of the trials: running, or the way in which they ended.
     pub status: Status,
-    /// Time at which they were started or resumed, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Time at which the trials were started or resumed, in milliseconds since
+    /// 1970-01-01T00:00:00Z.
     pub started_unix_ms: i64,
-    /// Id of the process that runs or ran them.
+    /// Id of the process that runs or ran the trials.
     pub pid: u32,
-    /// Whether that process is visible from here.
+    /// Whether that process is of this boot and PID namespace, so that it is visible from here.
     pub is_near: bool,
 }
 
-/// Exclusive right to run an experiment's trials. Drop without [`ExperimentLock::end`] ends it as
-/// interrupted.
+/// Exclusive right to run an experiment's trials. Dropping it without [`ExperimentLock::end`]
+/// releases it as interrupted.
 #[derive(Debug)]
 pub struct ExperimentLock {
     number: i64,
@@ -63,7 +64,7 @@ impl Store {
         Ok(ExperimentLock { number, end, thread: Some(thread) })
     }
 
-    /// Whether a lock is still held: a process that was paused for long, and is not visible to
+    /// Whether a lock is still held. A process that was paused for long, and is not visible to
     /// others, may have lost it.
     pub fn has(&self, lock: &ExperimentLock) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM walk WHERE number = ?";
@@ -71,7 +72,7 @@ impl Store {
         found.map(|found| found.is_some()).map_err(|error| self.reader().said(&error))
     }
 
-    /// Status of an experiment's trials; `None` if it was made before locks existed.
+    /// Returns the status of an experiment's trials; `None` if the experiment is older than locks.
     pub fn experiment_lock_row(
         &self,
         experiment: &Experiment,
@@ -104,30 +105,31 @@ impl Drop for ExperimentLock {
     }
 }
 
-/// Takes the lock. Check and insert are one transaction, so that two processes cannot both succeed.
-fn take(path: &Path, connection: &Connection, of: &Experiment) -> Result<i64, StoreError> {
+/// Takes the lock of an experiment and returns its number. Check and insert are one transaction, so
+/// that two processes cannot both succeed.
+fn take(path: &Path, connection: &Connection, experiment: &Experiment) -> Result<i64, StoreError> {
     let said = |error: rusqlite::Error| StoreError::from_sqlite(path, &error);
     let behavior = TransactionBehavior::Immediate;
     let all = Transaction::new_unchecked(connection, behavior).map_err(said)?;
-    let row = row_of(&all, of).map_err(said)?;
+    let row = row_of(&all, experiment).map_err(said)?;
     if let Some(row) = row.filter(|row| row.status == Status::Running) {
-        return Err(taken(of, &row));
+        return Err(taken(experiment, &row));
     }
     let us = Process::current();
     let insert = || -> rusqlite::Result<usize> {
         let sql = "DELETE FROM walk
                    WHERE experiment = (SELECT number FROM experiment WHERE id = ?)";
-        all.execute(sql, [&of.id])?;
+        all.execute(sql, [&experiment.id])?;
         let sql = "INSERT INTO walk (experiment, started_unix_ms, heartbeat_unix_ms, status,
                                      boot_id, pid_namespace, pid, pid_start_time)
                    SELECT number, ?2, ?2, ?3, ?4, ?5, ?6, ?7 FROM experiment WHERE id = ?1";
         let start = us.start_column();
         let running = Status::Running.name();
         let (boot, namespace) = (&us.boot_id, &us.pid_namespace);
-        all.execute(sql, params![of.id, unix_ms(), running, boot, namespace, us.pid, start])
+        all.execute(sql, params![experiment.id, unix_ms(), running, boot, namespace, us.pid, start])
     };
     if insert().map_err(said)? == 0 {
-        let message = format!("the store {} has no experiment {}", path.display(), of.id);
+        let message = format!("the store {} has no experiment {}", path.display(), experiment.id);
         return Err(StoreError::new(StoreErrorKind::UnknownRun, message));
     }
     let number = all.last_insert_rowid();
@@ -145,12 +147,12 @@ fn taken(experiment: &Experiment, row: &ExperimentLockRow) -> StoreError {
     StoreError::new(StoreErrorKind::Taken, message)
 }
 
-/// Whether no process runs trials of an experiment.
-pub(super) fn is_free(connection: &Connection, of: &Experiment) -> rusqlite::Result<bool> {
-    Ok(row_of(connection, of)?.is_none_or(|row| row.status != Status::Running))
+/// Whether no living process runs trials of an experiment.
+pub(super) fn is_free(connection: &Connection, experiment: &Experiment) -> rusqlite::Result<bool> {
+    Ok(row_of(connection, experiment)?.is_none_or(|row| row.status != Status::Running))
 }
 
-/// Numbers of the experiments whose trials are running.
+/// Returns the numbers of the experiments whose trials are running.
 pub(super) fn alive(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     let here = Process::current();
     let mut select = connection.prepare("SELECT * FROM walk WHERE status = 'running'")?;
@@ -164,12 +166,15 @@ pub(super) fn alive(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     Ok(alive)
 }
 
-fn row_of(connection: &Connection, of: &Experiment) -> rusqlite::Result<Option<ExperimentLockRow>> {
+fn row_of(
+    connection: &Connection,
+    experiment: &Experiment,
+) -> rusqlite::Result<Option<ExperimentLockRow>> {
     let sql = "SELECT started_unix_ms, heartbeat_unix_ms, status, boot_id, pid_namespace, pid,
                       pid_start_time
                FROM walk WHERE experiment = (SELECT number FROM experiment WHERE id = ?)";
     let here = Process::current();
-    connection.query_row(sql, [&of.id], |row| lock_row(row, &here)).optional()
+    connection.query_row(sql, [&experiment.id], |row| lock_row(row, &here)).optional()
 }
 
 fn lock_row(row: &Row<'_>, here: &Process) -> rusqlite::Result<ExperimentLockRow> {
@@ -196,7 +201,7 @@ fn lock_row(row: &Row<'_>, here: &Process) -> rusqlite::Result<ExperimentLockRow
     })
 }
 
-/// Body of the thread: sends heartbeats, then writes the final status.
+/// Body of the lock's thread: sends heartbeats until a final status arrives, and writes that.
 fn beat(connection: &Connection, number: i64, ended: &Receiver<Status>) -> rusqlite::Result<()> {
     let status = loop {
         match ended.recv_timeout(BEAT_EVERY) {

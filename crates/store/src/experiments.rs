@@ -1,7 +1,7 @@
 //! Experiments in the store, and the runs that are their trials.
 //!
-//! An experiment is stored before its first trial; a trial is bound to it in the transaction that
-//! starts its run. Not here: the evaluation of their figures (experiment).
+//! An experiment is stored before its first trial. A trial is bound to it in the transaction that
+//! starts its run. Not here: the evaluation of their figures (study).
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,17 +15,17 @@ use super::query::Sql;
 use super::reader::{LAST, RunRow};
 use super::{ExperimentFilter, Filter, Store, codec, experiment_lock};
 
-/// A trial and its run.
+/// A trial of an experiment, with its run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialRow {
     /// Index of the point in the experiment.
     pub point: u32,
-    /// Index of the trial at its point.
+    /// Index of the trial among the repeats of its point.
     pub repeat: u32,
     pub run: RunRow,
 }
 
-/// Number of trials with a completed run; a trial that was repeated counts once.
+/// Number of trials with a completed run; a trial that was run several times counts once.
 pub fn trials_completed(trials: &[TrialRow]) -> usize {
     let completed = trials.iter().filter(|trial| trial.run.status == Status::Completed);
     completed.map(|trial| (trial.point, trial.repeat)).collect::<BTreeSet<_>>().len()
@@ -53,7 +53,7 @@ impl Store {
         bodies.iter().map(|body| self.read_experiment(body)).collect()
     }
 
-    /// Finds the experiment called `name`, by the same rules as for runs.
+    /// Finds the experiment called `name`, by the same rules as [`Store::find`].
     pub fn find_experiment(&self, name: &str) -> Result<Experiment, StoreError> {
         let id = self.reader().find_in("experiment", name)?;
         let sql = "SELECT body FROM experiment WHERE id = ?";
@@ -61,8 +61,8 @@ impl Store {
         self.read_experiment(&body.map_err(|error| self.reader().said(&error))?)
     }
 
-    /// Finds an experiment where a run may be named as well: the [last](LAST) is one only if the
-    /// newest run is a trial of it, or if it was started after that run.
+    /// Finds an experiment where a run may be named as well. There, [`LAST`] is an experiment only
+    /// if the newest run is a trial of it, or if it was started after that run.
     pub fn experiment_or_run(&self, name: &str) -> Result<Experiment, StoreError> {
         if name != LAST {
             return self.find_experiment(name);
@@ -90,7 +90,7 @@ impl Store {
         Ok(experiment)
     }
 
-    /// Trials of an experiment that were started, in the order of their starts.
+    /// Returns the trials of an experiment that were started, in the order of their starts.
     pub fn trials(&self, experiment: &Experiment) -> Result<Vec<TrialRow>, StoreError> {
         let sql = "SELECT run.id, point, repeat FROM trial
                    JOIN experiment ON experiment.number = trial.experiment

@@ -1,6 +1,6 @@
 //! Users' decisions about histories: acknowledged changes and pinned baselines.
 //!
-//! Not here: their effect (history).
+//! Not here: their effect (study).
 
 use model::Acknowledged;
 use rusqlite::{OptionalExtension, params};
@@ -10,7 +10,8 @@ use super::error::StoreError;
 use super::wall_clock::unix_ms;
 
 impl Store {
-    /// Acknowledges a change of level in the history of a label; replaces an earlier entry.
+    /// Acknowledges a change of level in the history of a label. Replaces an earlier
+    /// acknowledgement of it.
     pub fn acknowledge(&self, label: &str, change: &Acknowledged) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO acknowledged VALUES (?, ?, ?, ?, ?, ?)";
         let Acknowledged { build, point, reason, size } = change;
@@ -26,7 +27,7 @@ impl Store {
         gone.map(|n| n > 0).map_err(|error| self.reader().said(&error))
     }
 
-    /// Acknowledged changes in the history of a label, oldest first.
+    /// Returns the acknowledged changes in the history of a label, oldest first.
     pub fn acknowledged(&self, label: &str) -> Result<Vec<Acknowledged>, StoreError> {
         let read = || -> rusqlite::Result<Vec<Acknowledged>> {
             let mut select = self.connection.prepare(
@@ -42,7 +43,7 @@ impl Store {
         read().map_err(|error| self.reader().said(&error))
     }
 
-    /// Pins the build that the newest ones of a label are compared with; `None` unpins it.
+    /// Pins the build with which the newest builds of a label are compared; `None` unpins it.
     pub fn pin_baseline(&self, label: &str, build: Option<&str>) -> Result<(), StoreError> {
         let done = match build {
             Some(build) => self.connection.execute(
@@ -54,7 +55,7 @@ impl Store {
         done.map(drop).map_err(|error| self.reader().said(&error))
     }
 
-    /// Pinned builds of all labels, as (label, build), ordered by label.
+    /// Returns the pinned builds of all labels, as (label, build), ordered by label.
     pub fn baselines(&self) -> Result<Vec<(String, String)>, StoreError> {
         let read = || -> rusqlite::Result<Vec<(String, String)>> {
             let sql = "SELECT label, build FROM baseline ORDER BY label";

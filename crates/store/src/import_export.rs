@@ -21,14 +21,14 @@ use super::error::{StoreError, StoreErrorKind};
 use super::schema;
 use super::{ExperimentFilter, Filter, Store};
 
-/// Longest id that is accepted: a UUID has 36 characters.
+/// Maximum number of characters in the id of an imported run: a UUID has 36.
 const ID_CHARACTERS_MAX: usize = 64;
 
-/// Mode of files: names and settings of databases are private.
+/// Permissions of exported files: names and settings of databases are private.
 const MODE: u32 = 0o600;
 
-/// Reads a run, and describes what no run of dbdyno contains, if it finds that. The caller provides
-/// it, since the store does not know the meaning of events and reports.
+/// Function that reads a run, and describes what no run of dbdyno contains; `None` if the run is
+/// sound. The caller provides it, since the store does not know the meaning of events and reports.
 pub type RunCheck = fn(&Store, &RunId) -> Result<Option<String>, StoreError>;
 
 /// Result of an import.
@@ -36,13 +36,13 @@ pub type RunCheck = fn(&Store, &RunId) -> Result<Option<String>, StoreError>;
 pub struct Imported {
     /// Runs that were added, oldest first.
     pub new: Vec<RunId>,
-    /// Runs that were here already; they are unchanged.
+    /// Runs that this store had already; they are unchanged.
     pub known: Vec<RunId>,
 }
 
 impl Store {
-    /// Writes a new store at `path` with these runs, their labels and their experiments. Replaces
-    /// an earlier export there, but no other file.
+    /// Exports these runs, with their labels and experiments, as a new store at `path`. Replaces an
+    /// earlier export there, but no other file.
     pub fn export_to(&self, path: &Path, runs: &[RunId]) -> Result<(), StoreError> {
         let is_replaced = path.exists();
         if is_replaced && !schema::is_exported(path) {
@@ -60,7 +60,8 @@ impl Store {
         if is_replaced { new.replace(path) } else { new.create(path) }.map_err(failed)
     }
 
-    /// Fails if a file is damaged, or is neither an export nor a store. Does not read its runs.
+    /// Fails if a received file is damaged, or is neither an export nor a store. Does not read its
+    /// runs.
     pub fn check_sent(path: &Path) -> Result<(), StoreError> {
         sent(path).map(drop)
     }
@@ -101,8 +102,8 @@ impl Store {
     }
 
     /// Imports all new runs of the store at `path`, with their labels and experiments. Rejects the
-    /// whole file if any part is invalid, or a run of it is not finished, since the rest of it
-    /// would never arrive. `check` examines each run.
+    /// whole file if any part of it is invalid, or if a run in it is not finished, because the rest
+    /// of that run would never arrive. `check` examines each run.
     pub fn import(&self, path: &Path, check: RunCheck) -> Result<Imported, StoreError> {
         if !path.exists() {
             let message = format!("there is no file {}", path.display());
@@ -157,7 +158,7 @@ fn exists_already(path: &Path) -> StoreError {
     StoreError::new(StoreErrorKind::Other, message)
 }
 
-/// Another store attached to a connection, under the name `beside`.
+/// Another store that is attached to a connection under the name `beside`.
 struct Beside<'a> {
     connection: &'a Connection,
     path: PathBuf,
@@ -182,17 +183,18 @@ impl<'a> Beside<'a> {
     }
 }
 
-/// Number of a run in one of two stores.
-fn number(connection: &Connection, of: &str, id: &str) -> rusqlite::Result<Option<i64>> {
-    let sql = format!("SELECT number FROM {of}.run WHERE id = ?");
+/// Returns the number of a run in the store that is attached as `name`; `None` if it has no such
+/// run.
+fn number(connection: &Connection, name: &str, id: &str) -> rusqlite::Result<Option<i64>> {
+    let sql = format!("SELECT number FROM {name}.run WHERE id = ?");
     connection.query_row(&sql, [id], |row| row.get(0)).optional()
 }
 
-/// Tables and columns of a run, the same in both stores.
+/// Tables and columns with the data of a run. Both stores have the same.
 struct Tables {
-    /// Columns of `run` except its number.
+    /// Columns of the table `run` except `number`.
     run: Vec<String>,
-    /// Tables with rows of a run, and their columns except `run`.
+    /// Other tables with rows of a run, and their columns except `run`.
     parts: Vec<(String, Vec<String>)>,
 }
 
@@ -217,7 +219,7 @@ impl Tables {
         Ok(tables)
     }
 
-    /// Copies a run with all its rows.
+    /// Copies a run with all its rows, its experiment, and decisions about its histories.
     fn copy(&self, all: &Connection, from: &str, to: &str, run: &RunId) -> rusqlite::Result<()> {
         let columns = quoted(&self.run);
         let sql = format!(
@@ -264,7 +266,8 @@ fn copy_decisions(
     Ok(())
 }
 
-/// Binds a run to its experiment, which is copied with its status unless it exists.
+/// Binds a copied run to its experiment. The experiment is copied with its status, unless it
+/// exists.
 fn copy_trial(
     all: &Connection,
     from: &str,
@@ -314,15 +317,16 @@ fn quoted(columns: &[String]) -> String {
     columns.join(", ")
 }
 
-/// Copy of a received file, which is validated before anything is imported. Drop removes it.
+/// Copy of a received file, which is validated before anything is imported. Dropping it removes the
+/// copy.
 struct Aside {
     theirs: PathBuf,
     copy: Unfinished,
 }
 
 impl Aside {
-    /// Copies the file at `theirs` into the folder of the store at `ours`: a consistent snapshot,
-    /// even if it has a WAL or is being written.
+    /// Copies the file at `theirs` into the folder of the store at `ours`. The copy is a consistent
+    /// snapshot, even if the file has a WAL or is being written.
     fn copy(theirs: &Path, ours: &Path) -> Result<Aside, StoreError> {
         let file = sent(theirs)?;
         let copy = Unfinished::beside(ours, MODE);
@@ -370,13 +374,13 @@ impl Aside {
         }
     }
 
-    /// An error in the copy is an error in their file.
+    /// Turns an error in the copy into an error in the received file.
     fn of_their_file(&self, error: StoreError) -> StoreError {
         error.at(self.copy.path(), &self.theirs).of_sent(&self.theirs)
     }
 }
 
-/// Opens a received file, if it is undamaged.
+/// Opens a received file. Fails if it is damaged.
 fn sent(path: &Path) -> Result<Connection, StoreError> {
     schema::is_ours(path).map_err(|error| error.of_sent(path))?;
     let file = schema::readable(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
@@ -390,14 +394,14 @@ fn sent(path: &Path) -> Result<Connection, StoreError> {
     }
 }
 
-/// Copies a file with VACUUM.
+/// Copies an opened file to the path `to` by VACUUM, as a store.
 fn copy_whole(theirs: &Connection, to: &str) -> rusqlite::Result<()> {
     theirs.execute("VACUUM INTO ?", [to])?;
     // The checksum was verified, and is not in the copy.
     schema::make_store(&Connection::open_with_flags(to, OpenFlags::SQLITE_OPEN_READ_WRITE)?)
 }
 
-/// Schema of a file, as text.
+/// Returns the schema of a store: type, name and SQL of each object.
 fn layout(store: &Store) -> Result<Vec<(String, String, String)>, StoreError> {
     let read = || -> rusqlite::Result<Vec<(String, String, String)>> {
         let sql = "SELECT type, name, coalesce(sql, '') FROM main.sqlite_schema

@@ -1,6 +1,6 @@
 //! Figures measured elsewhere, stored by name and separate from runs.
 //!
-//! Not here: parsing their files (app), and their use (history).
+//! Not here: parsing their files (app), and their use (study).
 
 use model::Imported;
 use rusqlite::{OptionalExtension, params};
@@ -10,12 +10,12 @@ use super::codec;
 use super::error::{StoreError, StoreErrorKind};
 use super::wall_clock::unix_ms;
 
-/// Handling of figures whose name exists.
+/// Handling of imported figures whose name is in the store already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfKnown {
-    /// Keeps the stored ones and rejects the new ones.
+    /// Keeps the stored figures and rejects the new ones.
     Refuse,
-    /// Replaces the stored ones.
+    /// Replaces the stored figures.
     Replace,
 }
 
@@ -28,7 +28,7 @@ pub struct ImportedRow {
 }
 
 impl Store {
-    /// Stores figures; returns false if the name exists and `known` is [`IfKnown::Refuse`].
+    /// Stores figures. Returns false if their name exists and `known` is [`IfKnown::Refuse`].
     pub fn put_imported(&self, imported: &Imported, known: IfKnown) -> Result<bool, StoreError> {
         let body = codec::to_json(imported)
             .map_err(|why| StoreError::new(StoreErrorKind::Other, format!("figures: {why}")))?;
@@ -40,7 +40,7 @@ impl Store {
         put.map(|n| n > 0).map_err(|error| self.reader().said(&error))
     }
 
-    /// Figures stored under a name.
+    /// Returns the figures stored under a name; `None` if there are none.
     pub fn imported(&self, name: &str) -> Result<Option<Imported>, StoreError> {
         let sql = "SELECT body FROM imported WHERE name = ?";
         let body: Result<Option<String>, _> =
@@ -49,7 +49,7 @@ impl Store {
         body.map(|body| self.read_imported(&body)).transpose()
     }
 
-    /// All imported figures, ordered by name.
+    /// Returns all imported figures, ordered by name.
     pub fn all_imported(&self) -> Result<Vec<ImportedRow>, StoreError> {
         let read = || -> rusqlite::Result<Vec<(i64, String)>> {
             let sql = "SELECT since_unix_ms, body FROM imported ORDER BY name";

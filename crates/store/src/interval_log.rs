@@ -19,17 +19,17 @@ use crate::{Store, StoreError};
 /// First line of a log, after its `#`.
 const VERSION: &str = "[Histogram log format version 1.3]";
 
-/// Line above the first interval.
+/// Names of the columns, above the first interval.
 const LEGEND: &str = "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\
                       \"Interval_Compressed_Histogram\"\n";
 
-/// Unit of maxima: milliseconds, as in HdrHistogram's own writer.
+/// Nanoseconds in the unit of maxima: milliseconds, as in HdrHistogram's own writer.
 const NS_PER_MAX: f64 = NS_PER_MS as f64;
 
-/// Significant digits of the histograms, as in dbdyno's.
+/// Significant digits of the written histograms, as in dbdyno's own.
 const DIGITS: u8 = 3;
 
-/// Writes the interval log of a run's measured phase.
+/// Returns the interval log of a run's measured phase, as text.
 pub fn interval_log(store: &Store, run: &RunId) -> Result<String, StoreError> {
     let Event::Begun { description, .. } = store.begun(run)? else {
         unreachable!("a beginning is what was asked for");
@@ -42,12 +42,13 @@ pub fn interval_log(store: &Store, run: &RunId) -> Result<String, StoreError> {
     Ok(log.end())
 }
 
-/// Planned start of the measured phase, for a run whose load did not start.
+/// Returns the planned start of the measured phase in milliseconds since 1970, for a run whose load
+/// did not start.
 fn planned_ms(description: &Description) -> i64 {
     description.started_unix_ms + (description.phases.ramp_up_ns / NS_PER_MS) as i64
 }
 
-/// A log under construction, with one open second.
+/// A log under construction, and the second whose parts are being added up.
 struct Log<'a> {
     description: &'a Description,
     measured_ns: Option<u64>,
@@ -56,7 +57,7 @@ struct Log<'a> {
     open: Option<Open>,
 }
 
-/// Response times of a second, of all groups and by tag.
+/// Response times of the second that is being added up, of all groups and by tag.
 struct Open {
     second: i64,
     all: Histogram,
@@ -127,8 +128,8 @@ impl<'a> Log<'a> {
         let writer = builder.begin_log_with(&mut self.text, &mut self.serializer);
         let mut writer = writer.expect("memory takes everything");
         put_line(&mut writer, &all, start, length, None);
-        for (tag, of) in &by_tag {
-            put_line(&mut writer, of, start, length, Tag::new(tag));
+        for (tag, histogram) in &by_tag {
+            put_line(&mut writer, histogram, start, length, Tag::new(tag));
         }
         // The encoder writes a header for a divisor, which is allowed only at the start of the log.
         let header = self.text[n_before..].iter().position(|byte| *byte == b'\n');
@@ -152,27 +153,27 @@ impl Open {
 
 fn put_line(
     writer: &mut IntervalLogWriter<'_, '_, Vec<u8>, V2DeflateSerializer>,
-    of: &Histogram,
+    histogram: &Histogram,
     start: Duration,
     length: Duration,
     tag: Option<Tag<'_>>,
 ) {
-    let written = writer.write_histogram(&plain(of), start, length, tag);
+    let written = writer.write_histogram(&plain(histogram), start, length, tag);
     written.expect("memory takes everything, and counts fit into 64 bits");
 }
 
-/// Converts a histogram; values above our range count as the maximum of the range.
-fn plain(of: &Histogram) -> hdrhistogram::Histogram<u64> {
-    let highest = of.range().highest_ns.max(of.max());
+/// Converts a histogram of ours to the library's; values above our range count as its maximum.
+fn plain(histogram: &Histogram) -> hdrhistogram::Histogram<u64> {
+    let highest = histogram.range().highest_ns.max(histogram.max());
     let made = hdrhistogram::Histogram::new_with_bounds(1, highest, DIGITS);
     let mut plain = made.expect("ranges are from 2 up, and digits are 3");
-    for (value_ns, n) in of.recorded() {
+    for (value_ns, n) in histogram.recorded() {
         plain.record_n(value_ns, n).expect("its range reaches our maximum");
     }
     plain
 }
 
-/// Tag of a transaction type; tags have neither blanks nor commas.
+/// Returns the tag of a transaction type, without blanks and commas, which tags cannot have.
 fn tag(description: &Description, group: u16, kind: u16) -> String {
     let shown = description.groups.get(usize::from(group));
     let name = shown.and_then(|shown| shown.kinds.get(usize::from(kind)));

@@ -11,9 +11,9 @@ use super::process::Process;
 use super::wall_clock::unix_ms;
 use super::{Store, codec};
 
-/// Most ended jobs that are kept; the oldest are removed first. Their runs stay.
+/// Maximum number of ended jobs that are kept; the oldest are removed first. Their runs stay.
 const JOBS_MAX: i64 = 1000;
-/// Most actions that are kept; the oldest are removed first.
+/// Maximum number of actions that are kept; the oldest are removed first.
 const ACTIONS_MAX: i64 = 10_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,16 +43,16 @@ choice!(JobKind {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobStatus {
-    /// Waits for others to end.
+    /// Waits for other jobs to end.
     Queued,
     Running,
     /// Ended with exit code 0.
     Done,
-    /// Ended with another code, or was killed.
+    /// Ended with another exit code, or was killed.
     Failed,
     /// Stopped by a user.
     Stopped,
-    /// Ended, or could not start, while no process watched it.
+    /// Ended, or could not start, while no process watched the job.
     Lost,
 }
 
@@ -73,11 +73,11 @@ pub struct Job {
     pub name: String,
     /// Target's URL without a password.
     pub target: String,
-    /// Arguments of its command, without the program's name.
+    /// Arguments of the job's command, without the program's name.
     pub words: Vec<String>,
-    /// Standard input of its process.
+    /// Plan that the job's process reads from its standard input.
     pub plan: String,
-    /// User who requested it.
+    /// Name of the user who requested the job.
     pub who: String,
 }
 
@@ -90,15 +90,15 @@ pub struct JobRow {
     pub status: JobStatus,
     /// Time of the request, in milliseconds since 1970-01-01T00:00:00Z.
     pub queued_unix_ms: i64,
-    /// Start, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Time of the start, in milliseconds since 1970-01-01T00:00:00Z; `None` before it.
     pub started_unix_ms: Option<i64>,
-    /// End, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Time of the end, in milliseconds since 1970-01-01T00:00:00Z; `None` before it.
     pub ended_unix_ms: Option<i64>,
-    /// Exit code of its process; `None` if a signal ended it, or no process saw its end.
+    /// Exit code of the job's process; `None` if a signal ended it, or no process saw its end.
     pub exit_code: Option<i32>,
-    /// Last lines of its output; empty until it ends.
+    /// Last lines of the job's output; empty until it ends.
     pub output: String,
-    /// Process that executes it; `None` before it starts.
+    /// Process that executes the job; `None` before it starts.
     pub process: Option<Process>,
 }
 
@@ -165,7 +165,7 @@ impl Store {
         self.connection.execute(sql, row).map(drop).map_err(|error| self.reader().said(&error))
     }
 
-    /// All jobs, newest first.
+    /// Returns all jobs, newest first.
     pub fn jobs(&self) -> Result<Vec<JobRow>, StoreError> {
         let read = || -> rusqlite::Result<Vec<JobRow>> {
             let sql = format!("SELECT {COLUMNS} FROM job ORDER BY number DESC");
@@ -181,14 +181,14 @@ impl Store {
         read.map_err(|error| self.reader().said(&error))
     }
 
-    /// Newest run that a process has written.
+    /// Returns the newest run that a process has written; `None` if it has written none.
     pub fn run_of(&self, process: &Process) -> Result<Option<RunId>, StoreError> {
         let sql = "SELECT id FROM run WHERE pid = ? AND pid_start_time = ? AND boot_id = ?
                    ORDER BY number DESC LIMIT 1";
         self.of_process(sql, process).map(|id| id.map(RunId))
     }
 
-    /// Experiment whose trials a process has run.
+    /// Returns the id of the experiment whose trials a process has run; `None` if it has run none.
     pub fn experiment_of(&self, process: &Process) -> Result<Option<String>, StoreError> {
         let sql = "SELECT experiment.id FROM run
                    JOIN trial ON trial.run = run.number
@@ -204,23 +204,26 @@ impl Store {
         read.map_err(|error| self.reader().said(&error))
     }
 
-    /// Process that writes or wrote a run.
+    /// Returns the process that writes or wrote a run.
     pub fn process_of(&self, run: &RunId) -> Result<Process, StoreError> {
         let sql = "SELECT boot_id, pid_namespace, pid, pid_start_time FROM run WHERE id = ?";
         let read = self.connection.query_row(sql, [&run.0], Process::from_row);
         read.map_err(|error| self.reader().said(&error))
     }
 
-    /// Process that runs or ran the trials of an experiment; `None` if there was none in this
-    /// version of the format.
-    pub fn process_of_experiment(&self, of: &Experiment) -> Result<Option<Process>, StoreError> {
+    /// Returns the process that runs or ran the trials of an experiment; `None` if none has run
+    /// them since such processes are stored.
+    pub fn process_of_experiment(
+        &self,
+        experiment: &Experiment,
+    ) -> Result<Option<Process>, StoreError> {
         let sql = "SELECT boot_id, pid_namespace, pid, pid_start_time FROM walk
                    WHERE experiment = (SELECT number FROM experiment WHERE id = ?)";
-        let read = self.connection.query_row(sql, [&of.id], Process::from_row).optional();
+        let read = self.connection.query_row(sql, [&experiment.id], Process::from_row).optional();
         read.map_err(|error| self.reader().said(&error))
     }
 
-    /// Stores an action of a user. Removes the oldest beyond a limit.
+    /// Stores an action of a user. Removes the oldest actions beyond a limit.
     pub fn note_action(&self, who: &str, what: &str) -> Result<(), StoreError> {
         let noted = || -> rusqlite::Result<()> {
             let sql = "INSERT INTO action (at_unix_ms, who, what) VALUES (?, ?, ?)";
@@ -233,7 +236,7 @@ impl Store {
         noted().map_err(|error| self.reader().said(&error))
     }
 
-    /// Newest actions first, at most `limit`.
+    /// Returns at most `limit` actions, newest first.
     pub fn actions(&self, limit: u32) -> Result<Vec<ActionRow>, StoreError> {
         let read = || -> rusqlite::Result<Vec<ActionRow>> {
             let sql = "SELECT at_unix_ms, who, what FROM action ORDER BY number DESC LIMIT ?";

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 /// Suffixes of a store's files: the database, its WAL and the WAL's index.
 const ENDS: [&str; 3] = ["", "-wal", "-shm"];
 
-/// Default path of the store; `environment` looks up a variable.
+/// Returns the default path of the store; `environment` looks up a variable.
 ///
-/// `DBDYNO_STORE`, else the user's data folder by the XDG Base Directory Specification, which
-/// ignores a relative one. `None` without a home folder.
+/// It is `DBDYNO_STORE`, or else in the user's data folder by the XDG Base Directory Specification,
+/// which ignores a relative path in `XDG_DATA_HOME`. `None` without a home folder.
 pub fn default_path(environment: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let path = |name: &str| environment(name).filter(|text| !text.is_empty()).map(PathBuf::from);
     if let Some(store) = path("DBDYNO_STORE") {
@@ -22,8 +22,8 @@ pub fn default_path(environment: &dyn Fn(&str) -> Option<String>) -> Option<Path
     Some(data.join("dbdyno/runs.sqlite"))
 }
 
-/// Whether the file at `path` belongs to `store`: the same path, or the same file by links. Neither
-/// has to exist.
+/// Whether the file at `path` is one of the files of `store`, by its path or by links. Neither has
+/// to exist.
 pub fn is_of_store(path: &Path, store: &Path) -> bool {
     let file = |path: &Path| fs::metadata(path).ok().map(|there| (there.dev(), there.ino()));
     let ours = ENDS.map(|end| {
@@ -37,7 +37,7 @@ pub fn is_of_store(path: &Path, store: &Path) -> bool {
     ours.iter().any(|ours| is_named_so(ours) || is_same(ours))
 }
 
-/// Resolves the folder of a path.
+/// Resolves links in the folder of a path.
 fn placed(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")));

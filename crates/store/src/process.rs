@@ -31,17 +31,17 @@ pub enum Fate {
 }
 
 impl Process {
-    /// Start time as stored in a column.
+    /// Returns the start time as stored in a column, which is signed.
     pub(super) fn start_column(&self) -> i64 {
         i64::try_from(self.start_ticks).unwrap_or(0)
     }
 
-    /// Identity of this process.
+    /// Returns the identity of this process.
     pub fn current() -> Process {
         Process::of_pid(std::process::id())
     }
 
-    /// Identity of the process with this id here.
+    /// Returns the identity of the process with this id. Its start time is 0 if it cannot be read.
     pub fn of_pid(pid: u32) -> Process {
         let start_ticks = match read_stat(pid) {
             Seen::Started(ticks) => ticks,
@@ -61,7 +61,7 @@ impl Process {
         })
     }
 
-    /// Fate of this process as seen from `here`.
+    /// Returns the fate of this process as seen from the process `here`.
     pub fn fate(&self, here: &Process) -> Fate {
         if self.boot_id.is_empty() || here.boot_id.is_empty() || self.start_ticks == 0 {
             return Fate::Unknown;
@@ -89,14 +89,14 @@ fn pid_namespace() -> String {
     link.to_string_lossy().into_owned()
 }
 
-/// Content of `/proc/<pid>/stat`.
+/// State of a process, as read from `/proc/<pid>/stat`.
 #[derive(Debug, PartialEq, Eq)]
 enum Seen {
-    /// Start time of a process.
+    /// Start time of a living process, in clock ticks since boot.
     Started(u64),
-    /// A zombie: ended, but not reaped.
+    /// A zombie: a process that ended, but was not reaped.
     Dead,
-    /// No process, or not readable.
+    /// There is no such process, or it cannot be read.
     Nothing,
 }
 

@@ -16,10 +16,11 @@ use rusqlite::types::Value;
 pub use self::figures::{Figures, HasFigures};
 use self::parse::Parser;
 
-/// Longest query: enough for any user, and short enough for our stack and SQLite's limits.
+/// Maximum number of characters of a query: enough for any user, and few enough for our stack and
+/// SQLite's limits.
 const CHARACTERS_MAX: usize = 4096;
 
-/// Deepest nesting of parentheses and 'not': SQLite's limit is 1,000.
+/// Maximum nesting of parentheses and 'not'; SQLite's limit is 1,000.
 const DEPTH_MAX: usize = 100;
 
 /// Error in a query: one sentence, with the position of the first mistake.
@@ -41,8 +42,8 @@ impl fmt::Display for BadQuery {
 
 impl std::error::Error for BadQuery {}
 
-/// SQL condition that a run's process was killed, as in `reader::worst_of`. Its `?` is the list of
-/// living runs.
+/// SQL condition that a run's process was killed, as `reader::worst_of` decides it. Its `?` is the
+/// list of living runs.
 macro_rules! was_killed {
     () => {
         "run.ended_unix_ms IS NULL AND run.status IN ('running', 'interrupted') \
@@ -74,7 +75,7 @@ enum Condition {
     Compared(Field, Operator, value::Value),
 }
 
-/// Comparison of a column with a value.
+/// Comparison of a field with a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operator {
     Equal,
@@ -101,7 +102,7 @@ impl Operator {
         !matches!(self, Operator::Equal | Operator::Unequal | Operator::Contains)
     }
 
-    /// SQL operator; `~` has none.
+    /// Returns the SQL operator; `=` for `~`, which has none.
     fn sql(self) -> &'static str {
         match self {
             Operator::Equal | Operator::Unequal | Operator::Contains => "=",
@@ -116,13 +117,13 @@ impl Operator {
 /// Type of a column, which determines its comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Id of a run or experiment; its start or end is enough.
+    /// Id of a run or experiment. A value may be its start or its end.
     Id,
     Text,
-    /// Names joined by `+`: one of them is enough.
+    /// Names joined by `+`. A value is one of them.
     Names,
-    /// Product with version, `MariaDB 10.11.14`: the product, or the start of the version, is
-    /// enough.
+    /// Product with version, such as `MariaDB 10.11.14`. A value is the product, with or without
+    /// the start of its version.
     Product,
     /// One of the given words.
     Word(&'static [&'static str]),
@@ -131,19 +132,19 @@ enum Kind {
     Count,
     Number,
     Duration,
-    /// Milliseconds since 1970-01-01T00:00:00Z.
+    /// Time in milliseconds since 1970-01-01T00:00:00Z.
     Instant,
-    /// Id of one of its findings.
+    /// Id of one of the run's findings.
     Finding,
 }
 
-/// A column of the list.
+/// A column of a list, on which conditions are possible.
 #[derive(Debug, PartialEq)]
 struct Column {
     name: &'static str,
     kind: Kind,
-    /// SQL expression; a status is derived, and a finding is one of several. Each `?` is the list
-    /// of living runs, which SQLite cannot know.
+    /// SQL expression of the value; a status is derived, and a column of findings has none. Each
+    /// `?` is the list of living runs, which SQLite cannot know.
     sql: &'static str,
 }
 
@@ -151,7 +152,7 @@ const STATUS: &str = "status";
 
 const STATUSES: [&str; 4] = ["running", "completed", "interrupted", "failed"];
 
-/// Columns of a list.
+/// Columns of a list of runs or experiments.
 #[derive(Debug, PartialEq)]
 struct Listed {
     columns: &'static [Column],
@@ -254,13 +255,13 @@ static EXPERIMENTS: Listed = Listed {
     example: "workload=tpcc and axis=clients",
 };
 
-/// Collation that orders labels as versions.
+/// Name of the SQLite collation that compares labels as versions.
 pub(super) const VERSIONS: &str = "versions";
 
-/// Prefix of a label's key.
+/// Prefix of a label's key in conditions.
 const LABEL: &str = "label.";
 
-/// A column, a label, or a figure of the report.
+/// A column, a label, or a figure of the report, as named in a query.
 #[derive(Clone, Debug, PartialEq)]
 enum Field {
     Column(&'static Column),
@@ -268,7 +269,7 @@ enum Field {
     Figure(String, Figures),
 }
 
-/// Fields of a query: columns, and figures if the entries have reports.
+/// Fields that a query may name: columns, and figures if the entries have reports.
 #[derive(Clone, Copy, Debug)]
 struct Askable {
     listed: &'static Listed,
@@ -277,15 +278,15 @@ struct Askable {
 
 impl Field {
     fn named(name: &str, at: usize, asked: Askable) -> Result<Field, BadQuery> {
-        let of = asked.listed;
-        if let Some(key) = name.strip_prefix(LABEL).filter(|_| of.has_labels) {
+        let listed = asked.listed;
+        if let Some(key) = name.strip_prefix(LABEL).filter(|_| listed.has_labels) {
             return match key.is_empty() {
                 true => Err(BadQuery::at(at, "a label's key is missing: write label.build")),
                 false => Ok(Field::Label(key.to_owned())),
             };
         }
         let lower = name.to_ascii_lowercase();
-        if let Some(column) = of.columns.iter().find(|column| column.name == lower) {
+        if let Some(column) = listed.columns.iter().find(|column| column.name == lower) {
             return Ok(Field::Column(column));
         }
         if let Some(figures) = asked.figures
@@ -293,9 +294,9 @@ impl Field {
         {
             return Ok(Field::Figure(name.to_owned(), figures));
         }
-        let mut names: Vec<&str> = of.columns.iter().map(|column| column.name).collect();
+        let mut names: Vec<&str> = listed.columns.iter().map(|column| column.name).collect();
         let meant = did_you_mean(&lower, names.iter().copied());
-        names.extend(of.has_labels.then_some("label.KEY"));
+        names.extend(listed.has_labels.then_some("label.KEY"));
         let figures = asked.figures.map(|_| " and the figures of 'dbdyno list figures'");
         let all = names.join(", ") + figures.unwrap_or_default();
         Err(BadQuery::at(at, format!("there is no column '{name}'{meant}; choose one of {all}")))
@@ -318,7 +319,8 @@ impl Field {
 }
 
 impl Query {
-    /// Parses conditions; `now_unix_ms` is the base of relative times such as `started>-7d`.
+    /// Parses conditions on runs. `now_unix_ms` is the base of relative times such as
+    /// `started>-7d`.
     pub fn parse(text: &str, now_unix_ms: i64, figures: Figures) -> Result<Query, BadQuery> {
         Query::parse_asked(Askable { listed: &RUNS, figures: Some(figures) }, text, now_unix_ms)
     }
@@ -327,21 +329,22 @@ impl Query {
         Parser::new(asked, text, now_unix_ms)?.query().map(Query)
     }
 
-    /// Figures in the conditions.
+    /// Returns the figures that the conditions name.
     pub fn figures(&self) -> Vec<(&str, Figures)> {
         let mut all = Vec::new();
         self.0.figures(&mut all);
         all
     }
 
-    /// Appends the condition as SQL; `alive` is a JSON list of the numbers of living runs.
+    /// Appends the conditions as SQL; `alive` is a JSON list of the numbers of living runs.
     pub(super) fn to_sql(&self, alive: &str, to: &mut Sql) {
         self.0.to_sql(alive, to);
     }
 }
 
 impl Sort {
-    /// Parses columns such as `-nopm,started`, the first one decides first; `-` means descending.
+    /// Parses an order of runs such as `-nopm,started`. The first column decides first; `-` means
+    /// descending.
     pub fn parse(text: &str, figures: Figures) -> Result<Sort, BadQuery> {
         Sort::parse_asked(Askable { listed: &RUNS, figures: Some(figures) }, text)
     }
@@ -368,7 +371,7 @@ impl Sort {
         Ok(Sort(keys))
     }
 
-    /// Figures in the order.
+    /// Returns the figures that the order names.
     pub fn figures(&self) -> Vec<(&str, Figures)> {
         self.0.iter().filter_map(|key| key.field.figure()).collect()
     }
@@ -385,14 +388,14 @@ impl Sort {
     }
 }
 
-/// Most columns of an order: more add nothing, and SQLite has a limit.
+/// Maximum number of columns in an order: more add nothing, and SQLite has a limit.
 const SORT_KEYS_MAX: usize = 16;
 
-/// Most characters of a label's key or value: they must fit into a line of a list.
+/// Maximum number of characters in a label's key or value, which must fit into a line of a list.
 const LABEL_CHARACTERS_MAX: usize = 200;
 
-/// Reason, in a sentence, why a run cannot have this label: it would break the lines of a list, or
-/// could not be queried. `None` if it can.
+/// Returns the reason, in a sentence, why a run cannot have this label: it would break the lines of
+/// a list, or could not be queried. `None` if it can.
 pub fn why_no_label(key: &str, value: &str) -> Option<String> {
     let is_askable = |letter: char| !parse::is_sign(letter) && letter != ',';
     if [key, value].iter().any(|text| text.chars().count() > LABEL_CHARACTERS_MAX) {
@@ -410,7 +413,7 @@ pub fn why_no_label(key: &str, value: &str) -> Option<String> {
     }
 }
 
-/// Experiments have no stored report.
+/// Fields of queries for experiments, which have no stored report and so no figures.
 const EXPERIMENTS_ALONE: Askable = Askable { listed: &EXPERIMENTS, figures: None };
 
 /// Filter and order of a list of experiments. The default is all, newest first.
@@ -421,7 +424,8 @@ pub struct ExperimentFilter {
 }
 
 impl ExperimentFilter {
-    /// Adds conditions; `now_unix_ms` is the base of relative times such as `started>-7d`.
+    /// Adds conditions on experiments. `now_unix_ms` is the base of relative times such as
+    /// `started>-7d`.
     pub fn that(self, text: &str, now_unix_ms: i64) -> Result<ExperimentFilter, BadQuery> {
         Ok(ExperimentFilter {
             query: Some(Query::parse_asked(EXPERIMENTS_ALONE, text, now_unix_ms)?),
@@ -434,8 +438,8 @@ impl ExperimentFilter {
         Ok(ExperimentFilter { sort: Sort::parse_asked(EXPERIMENTS_ALONE, text)?, ..self })
     }
 
-    /// SQL that selects the stored experiments; `alive` are the numbers of those whose trials are
-    /// running.
+    /// Returns the SQL that selects the stored experiments. `alive` has the numbers of those whose
+    /// trials are running.
     pub(super) fn to_sql(&self, alive: &[i64]) -> Sql {
         let alive = &list(alive);
         let mut sql = Sql::default();
@@ -451,18 +455,18 @@ impl ExperimentFilter {
     }
 }
 
-/// Formats numbers for SQLite's `json_each`.
+/// Formats numbers as a JSON list, for SQLite's `json_each`.
 pub(super) fn list(numbers: &[i64]) -> String {
     let numbers: Vec<String> = numbers.iter().map(i64::to_string).collect();
     format!("[{}]", numbers.join(","))
 }
 
-/// SQL, and the values of its `?`.
+/// SQL, and the values of its `?`, in order.
 #[derive(Debug, Default)]
 pub(super) struct Sql {
     pub(super) text: String,
     pub(super) values: Vec<Value>,
-    /// Functions for figures, if the SQL uses some.
+    /// Functions that read figures from reports; `None` if the SQL uses no figure.
     pub(super) figures: Option<Figures>,
 }
 
@@ -475,7 +479,8 @@ impl Sql {
         self.values.push(value.into());
     }
 
-    /// Appends the sort key of a column or label.
+    /// Appends the sort key of a field: its value or, for words in ascending order, the word's
+    /// index.
     fn put_in_order(&mut self, field: &Field, alive: &str) {
         match field {
             Field::Column(Column { kind: Kind::Rank(words), .. }) => {
@@ -495,7 +500,7 @@ impl Sql {
         self.bind(name.to_owned());
     }
 
-    /// Appends the value of a column or label.
+    /// Appends the value of a field.
     fn put_field(&mut self, field: &Field, alive: &str) {
         match field {
             Field::Column(column) => {
@@ -550,8 +555,9 @@ fn joined(all: &[Condition], between: &str, alive: &str, to: &mut Sql) {
     to.put(")");
 }
 
-/// Findings of a run, and those of a run whose process could not report them: that it was killed,
-/// or could not write everything. Its `?` is the list of living runs.
+/// SQL condition that a run has a finding, without its closing parenthesis. It includes findings
+/// that the run's process could not report: that it was killed, or could not write everything. Its
+/// `?` is the list of living runs.
 const ANY_FINDING: &str = concat!(
     "EXISTS (SELECT 1 FROM (SELECT id FROM finding WHERE finding.run = run.number \
      UNION ALL SELECT 'killed' WHERE ",
@@ -621,7 +627,8 @@ fn compared(field: &Field, operator: Operator, value: &value::Value, alive: &str
     }
 }
 
-/// A run has a finding of this name, or one whose name has this in it.
+/// Appends the condition that a run has a finding of this name or, if `contains`, one with this
+/// text in its name.
 fn put_finding(id: &str, contains: bool, alive: &str, to: &mut Sql) {
     to.put(ANY_FINDING);
     to.bind(alive.to_owned());
@@ -630,7 +637,7 @@ fn put_finding(id: &str, contains: bool, alive: &str, to: &mut Sql) {
     to.put(")");
 }
 
-/// An id begins or ends so.
+/// Appends the condition that an id begins or ends with `id`.
 fn put_ends_of_id(field: &Field, id: &str, alive: &str, to: &mut Sql) {
     to.put("substr(");
     to.put_field(field, alive);
@@ -644,8 +651,8 @@ fn put_ends_of_id(field: &Field, id: &str, alive: &str, to: &mut Sql) {
     to.bind(id.to_owned());
 }
 
-/// A product and its version begin so, as words, each with a blank behind it, so that 10.1 does
-/// not find 10.11.
+/// Appends the condition that product and version begin with the words of `name`. Each word has a
+/// blank behind it, so that 10.1 does not find 10.11.
 fn put_product(field: &Field, name: &str, alive: &str, to: &mut Sql) {
     const BEFORE: &str = "replace(replace(lower(";
     const AFTER: &str = ") || ' ', '.', ' '), '-', ' ')";
@@ -656,11 +663,11 @@ fn put_product(field: &Field, name: &str, alive: &str, to: &mut Sql) {
 }
 
 /// Appends a comparison of texts, for equality or containment, ignoring case.
-fn put_text(of: &str, contains: bool, text: &str, to: &mut Sql) {
+fn put_text(field_sql: &str, contains: bool, text: &str, to: &mut Sql) {
     let how = if contains {
-        format!("instr(lower({of}), lower(?)) > 0")
+        format!("instr(lower({field_sql}), lower(?)) > 0")
     } else {
-        format!("({of}) = ? COLLATE NOCASE")
+        format!("({field_sql}) = ? COLLATE NOCASE")
     };
     to.put(&how);
     to.bind(text.to_owned());

@@ -18,18 +18,19 @@ use super::schema::VERSION;
 use super::summary::{INFINITE_NS, PrimaryFigure};
 use super::wall_clock::unix_ms;
 
-/// Name of the newest run or experiment, by what is asked for; where it may be either, of the
-/// experiment whose trial the newest run is.
+/// Name of the newest run or experiment. Where either may be named, it is the experiment whose
+/// trial the newest run is.
 pub const LAST: &str = "last";
 
-/// A run without a heartbeat for this long is interrupted: a multiple of the second between
-/// heartbeats, and the longest pause of a writer whose disk is full.
+/// Milliseconds without a heartbeat after which a run counts as interrupted. It is a multiple of
+/// the second between heartbeats, and the longest pause of a writer whose disk is full.
 pub(super) const SILENCE_MS_MAX: i64 = 30_000;
 
-/// Fewest characters of an id that select a run, so that a typo does not.
+/// Minimum number of characters of an id that select a run, so that a typo does not.
 const NAME_CHARACTERS_MIN: usize = 4;
 
-/// Filter and order of a list of runs. The default is all, newest first.
+/// Filter and order of a list of runs. A field that is `None` restricts nothing; the default is all
+/// runs, newest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
     /// The run with this id.
@@ -46,7 +47,7 @@ pub struct Filter {
     pub query: Option<Query>,
     /// Order; ties are listed newest first.
     pub sort: Sort,
-    /// Greatest number of runs listed.
+    /// Maximum number of runs listed.
     pub limit: Option<usize>,
 }
 
@@ -56,13 +57,13 @@ pub struct RunRow {
     pub run: RunId,
     /// Start, in milliseconds since 1970-01-01T00:00:00Z.
     pub started_unix_ms: i64,
-    /// End, in milliseconds since 1970-01-01T00:00:00Z; `None` if it is running or was killed.
+    /// End, in milliseconds since 1970-01-01T00:00:00Z; `None` if the run is running or was killed.
     pub ended_unix_ms: Option<i64>,
-    /// Whether it is running, or how it ended.
+    /// Whether the run is running, or how it ended.
     pub status: Status,
-    /// Name of its plan.
+    /// Name of the run's plan.
     pub name: String,
-    /// Workloads of its groups, joined by `+`.
+    /// Workloads of the run's groups, joined by `+`.
     pub workload: String,
     /// Target's URL, without a password.
     pub target: String,
@@ -70,27 +71,28 @@ pub struct RunRow {
     pub database: String,
     /// Number of clients in all groups.
     pub clients: u64,
-    /// Commits per second; up to now if it has not ended.
+    /// Commits per second, up to now if the run has not ended; `None` if it is not known.
     pub tps: Option<f64>,
-    /// Primary metric of its workload, if any; up to now if it has not ended.
+    /// Primary metric of the workload, up to now if the run has not ended; `None` if there is none.
     pub primary: Option<PrimaryFigure>,
-    /// 99th percentile of response times; infinite if it falls among lost transactions.
+    /// 99th percentile of response times, infinite if it falls among lost transactions; `None` if
+    /// it is not known.
     pub p99_ms: Option<f64>,
-    /// Length of the measured window; up to now if it has not ended.
+    /// Length of the measured window, up to now if the run has not ended; `None` before it begins.
     pub measured_ns: Option<u64>,
-    /// Severity of its worst finding.
+    /// Severity of the worst finding; `None` if there is no finding.
     pub worst_finding: Option<Severity>,
-    /// Number of events that could not be written.
+    /// Number of events that could not be written to the store.
     pub events_lost: u64,
-    /// Version of dbdyno that ran it.
+    /// Version of dbdyno that executed the run.
     pub dbdyno: String,
-    /// Labels, sorted by key.
+    /// Labels as (key, value), sorted by key.
     pub labels: Vec<(String, String)>,
-    /// Values of its point by axis, if it is a trial.
+    /// Values of the point, as (axis, value), if the run is a trial; otherwise empty.
     pub point: Vec<(String, String)>,
-    /// Id of its experiment, if it is a trial.
+    /// Id of the experiment of which the run is a trial; `None` if it is none.
     pub experiment: Option<String>,
-    /// Figures of the order and the conditions, by their names as written.
+    /// Figures that the order and the conditions name: name as written, and value.
     pub figures: Vec<(String, Option<f64>)>,
 }
 
@@ -104,7 +106,7 @@ fn primary_of(row: &Row<'_>) -> rusqlite::Result<Option<PrimaryFigure>> {
     }))
 }
 
-/// Read access to the file.
+/// Read access to a store's file.
 pub(super) struct Reader<'a> {
     pub path: &'a Path,
     pub connection: &'a Connection,
@@ -125,13 +127,13 @@ const OF_EXPERIMENT: &str = " AND number IN (SELECT run FROM trial JOIN experime
      ON experiment.number = trial.experiment WHERE experiment.id = ?)";
 const NEWEST_FIRST: &str = "started_unix_ms DESC, id DESC";
 
-/// Columns that decide whether a run with the status 'running' is still alive.
+/// SQL for the columns that decide whether a run with the status 'running' is still alive.
 const RUNNING: &str = "
 SELECT number, heartbeat_unix_ms, boot_id, pid_namespace, pid, pid_start_time
 FROM run WHERE status = 'running'
 ";
 
-/// All events of a run in order: six tables, each in order, merged.
+/// SQL for all events of a run, in order: six tables, each in order, merged.
 const EVENTS: &str = r#"
 SELECT seq, 'fact' AS source, about AS a, name AS b, value AS c
 FROM fact WHERE run = ?1 AND seq > ?2
@@ -148,13 +150,13 @@ SELECT seq, 'finding', id, severity, text FROM finding WHERE run = ?1 AND seq > 
 ORDER BY seq
 "#;
 
-/// Rows of each client's results.
+/// SQL for the results of each client.
 const CLIENTS: &str = r#"
 SELECT seq, 'client', "group", format, body FROM client WHERE run = ?1 AND seq > ?2
 ORDER BY seq
 "#;
 
-/// Rows of gauges and their readings.
+/// SQL for the gauges and their readings.
 const READINGS: &str = r#"
 SELECT seq, 'event', kind, body, NULL FROM event WHERE run = ?1 AND seq > ?2 AND kind = 'gauges'
 UNION ALL
@@ -163,7 +165,7 @@ WHERE run = ?1 AND seq > ?2 AND kind = 'readings'
 ORDER BY seq
 "#;
 
-/// Rows of CPU profiles.
+/// SQL for the CPU profiles.
 const CPU_PROFILES: &str = r#"
 SELECT seq, 'around', kind, format, body FROM around
 WHERE run = ?1 AND seq > ?2 AND kind = 'cpu_profile'
@@ -249,13 +251,14 @@ impl Reader<'_> {
         Ok(if is_gone { Status::Interrupted } else { stored })
     }
 
-    /// Finds the run called `name`: its id, the start or end of its id if it is unique, the name
-    /// that it was given if it is unique, or `last`.
+    /// Finds the run called `name`: its id, the start or end of its id if that is unique, the name
+    /// that it was given if that is unique, or `last`.
     pub(super) fn find(&self, name: &str) -> Result<RunId, StoreError> {
         self.find_in("run", name).map(RunId)
     }
 
-    /// Finds an id in a table by name; the table's name is used in errors.
+    /// Finds the id of a run or experiment by name. `table` is `run` or `experiment`, also in
+    /// errors.
     pub(super) fn find_in(&self, table: &str, name: &str) -> Result<String, StoreError> {
         let given = name.trim();
         let name = given.to_ascii_lowercase();
@@ -330,7 +333,7 @@ impl Reader<'_> {
         if ids.first().is_some_and(|id| id == name) { Ok(vec![name.to_owned()]) } else { Ok(ids) }
     }
 
-    /// Ids of the entries with this name, newest first.
+    /// Returns the ids of the table's entries with this name, newest first.
     fn named(&self, table: &str, name: &str) -> rusqlite::Result<Vec<String>> {
         let sql =
             format!("SELECT id FROM {table} WHERE name = ? ORDER BY started_unix_ms DESC, id DESC");
@@ -338,7 +341,7 @@ impl Reader<'_> {
         select.query_map([name], |row| row.get(0))?.collect()
     }
 
-    /// Number of a run in this file.
+    /// Returns the number that identifies a run in this file.
     pub(super) fn number(&self, run: &RunId) -> Result<i64, StoreError> {
         let sql = "SELECT number FROM run WHERE id = ?";
         let number = self.connection.query_row(sql, [&run.0], |row| row.get(0)).optional();
@@ -348,7 +351,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Text in a column of the run's row.
+    /// Returns the text in a column of the run's row.
     pub(super) fn text(&self, run: &RunId, column: &str) -> Result<Option<String>, StoreError> {
         let number = self.number(run)?;
         let sql = format!("SELECT {column} FROM run WHERE number = ?");
@@ -356,7 +359,7 @@ impl Reader<'_> {
         text.map_err(|e| self.said(&e))
     }
 
-    /// Report of a run with some of its fields emptied.
+    /// Returns the report of a run as JSON, with some of its fields emptied.
     pub(super) fn report_but(
         &self,
         run: &RunId,
@@ -392,7 +395,8 @@ impl Reader<'_> {
         read().map_err(|e| self.said(&e))
     }
 
-    /// Values of the run's point by axis, if it is a trial.
+    /// Returns the values of the run's point, as (axis, value), if the run is a trial; otherwise
+    /// none.
     fn point(&self, number: i64) -> Result<Vec<(String, String)>, StoreError> {
         let read = || -> rusqlite::Result<Option<String>> {
             let sql = "SELECT CASE WHEN json_valid(description)
@@ -452,7 +456,7 @@ impl Reader<'_> {
         self.visit_all(CLIENTS, run, visit)
     }
 
-    /// Passes all events that `sql` selects of a run to `visit`.
+    /// Passes all events of a run that `sql` selects to `visit`.
     fn visit_all(
         &self,
         sql: &str,
@@ -463,8 +467,8 @@ impl Reader<'_> {
         self.visit(self.connection, sql, run, (number, 0), visit).map(|_| ())
     }
 
-    /// Passes the events that `sql` selects of a run, after a position, to `visit`; returns the
-    /// last position.
+    /// Passes the events of a run that `sql` selects, after a position, to `visit`. Returns the
+    /// position of the last one; `None` if there are none.
     fn visit(
         &self,
         connection: &Connection,
@@ -488,7 +492,7 @@ impl Reader<'_> {
         Ok(last)
     }
 
-    /// Last value of a fact.
+    /// Returns the last value of a fact; `None` if the run has no such fact.
     pub(super) fn fact(
         &self,
         run: &RunId,
@@ -503,7 +507,7 @@ impl Reader<'_> {
         Ok(text.map(|text| FactValue::read(name, text)))
     }
 
-    /// Passes the seconds to `visit` in order of time, each the sum of its parts.
+    /// Passes the seconds of a run to `visit` in order of time, each the sum of its parts.
     pub(super) fn seconds(
         &self,
         run: &RunId,
@@ -570,12 +574,12 @@ fn p99_ms(ns: u64) -> f64 {
     if ns == INFINITE_NS { f64::INFINITY } else { ns as f64 / NS_PER_MS as f64 }
 }
 
-/// SQLite's integers are signed; ours are stored from unsigned numbers.
+/// Converts an integer of SQLite, which is signed, back to the unsigned number that was stored.
 fn unsigned(stored: i64) -> u64 {
     u64::try_from(stored).unwrap_or(0)
 }
 
-/// Figures of a list's order, then those of its conditions.
+/// Returns the figures that a list's order names, then those of its conditions, each once.
 fn figures_of(filter: &Filter) -> Vec<(&str, Figures)> {
     let mut all: Vec<(&str, Figures)> = Vec::new();
     let asked = filter.query.iter().flat_map(Query::figures);
@@ -625,8 +629,8 @@ fn select(filter: &Filter, named: &[(&str, Figures)], alive: &[i64]) -> Sql {
     sql
 }
 
-/// Severity of the worst finding of a run. A run that was killed, or could not write everything,
-/// has at least a warning.
+/// Returns the severity of a run's worst finding. A run that was killed, or could not write
+/// everything, has at least a warning.
 fn worst_of(row: &Row<'_>, status: Status) -> rusqlite::Result<Option<Severity>> {
     let printed: Option<String> = row.get("worst_finding")?;
     let printed = printed.and_then(|name| Severity::by_name(&name));
@@ -636,12 +640,12 @@ fn worst_of(row: &Row<'_>, status: Status) -> rusqlite::Result<Option<Severity>>
     Ok(printed.max((was_killed || is_incomplete).then_some(Severity::Warning)))
 }
 
-/// Whether any run is being written.
+/// Whether any run is being written to the store.
 pub(super) fn any_alive(connection: &Connection) -> rusqlite::Result<bool> {
     alive(connection).map(|alive| !alive.is_empty())
 }
 
-/// Numbers of the runs that are being written.
+/// Returns the numbers of the runs that are being written.
 fn alive(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     let here = Process::current();
     let now_ms = unix_ms();
@@ -656,7 +660,7 @@ fn alive(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     Ok(alive)
 }
 
-/// Whether the writer of a run without an end is alive.
+/// Whether the process that writes a run without an end is alive.
 fn is_alive(row: &Row<'_>, here: &Process, now_ms: i64) -> rusqlite::Result<bool> {
     let heartbeat_ms: i64 = row.get("heartbeat_unix_ms")?;
     if now_ms.saturating_sub(heartbeat_ms) > SILENCE_MS_MAX {

@@ -15,28 +15,29 @@ use super::checksum;
 use super::error::{StoreError, StoreErrorKind};
 use super::query::VERSIONS;
 
-/// "dbdy", at offset 68 of a store, for `file` and SQLite.
+/// Application id of a store, "dbdy", at offset 68 of the file, for `file` and SQLite.
 pub(super) const APPLICATION_ID: i32 = 0x6462_6479;
 
-/// "dbde": an exported file with a checksum. It becomes a store when it is opened as one. No single
-/// flipped bit turns one id into the other.
+/// Application id of an exported file with a checksum, "dbde". The file becomes a store when it is
+/// opened as one. The ids of a store and of an export differ in three bits, so that no single
+/// flipped bit turns one into the other.
 pub(super) const FILE_ID: i32 = 0x6462_6465;
 
-/// Longest wait for another process: far longer than any transaction of ours, and short enough for
-/// a user.
+/// Longest wait for a lock of another process. It is far longer than any transaction of ours, and
+/// short enough for a user.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Largest WAL that is kept after a checkpoint.
+/// Maximum size of the WAL after a checkpoint, in bytes.
 const WAL_KEPT_BYTES: i64 = 1 << 20;
 
-/// SQL of each step from a version to the next.
+/// SQL of each migration from one version of the format to the next.
 const MIGRATIONS: [&str; 10] = [
     VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7, VERSION_8,
     VERSION_9, VERSION_10,
 ];
 
-/// `number` identifies the run in all other tables, and is never reused. Small columns come first,
-/// so that a list reads no overflow pages.
+/// Tables of runs and their events. `number` identifies the run in all other tables, and is never
+/// reused. Small columns come first, so that a list reads no overflow pages.
 const VERSION_1: &str = r#"
 CREATE TABLE run (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -114,7 +115,8 @@ CREATE TABLE label (
 ) STRICT, WITHOUT ROWID;
 "#;
 
-/// A trial is bound to its experiment in the transaction that starts its run.
+/// Tables of experiments and trials. A trial is bound to its experiment in the transaction that
+/// starts its run.
 const VERSION_2: &str = r#"
 CREATE TABLE experiment (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -132,8 +134,8 @@ CREATE TABLE trial (
 CREATE INDEX trial_by_experiment ON trial (experiment);
 "#;
 
-/// Settings of servers that are changed and must be restored: one row each, removed when restored.
-/// `boot_id` to `pid_start_time` identify the responsible process.
+/// Restore journal: settings of servers that are changed and must be restored, one row each,
+/// removed when restored. `boot_id` to `pid_start_time` identify the responsible process.
 const VERSION_3: &str = r#"
 CREATE TABLE changed_setting (
     server TEXT NOT NULL,
@@ -147,7 +149,7 @@ CREATE TABLE changed_setting (
 ) STRICT, WITHOUT ROWID;
 "#;
 
-/// Readings around a run: `kind` is that of the event, `body` its content.
+/// Events with readings around a run: `kind` is that of the event, `body` its content.
 const VERSION_4: &str = r#"
 CREATE TABLE around (
     run INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
@@ -160,7 +162,7 @@ CREATE TABLE around (
 "#;
 
 /// Locks for running the trials of an experiment. The number of a lock is never reused, so that a
-/// process notices that it has lost it.
+/// process notices that it has lost its lock.
 const VERSION_5: &str = r#"
 CREATE TABLE walk (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -175,8 +177,8 @@ CREATE TABLE walk (
 ) STRICT;
 "#;
 
-/// Users' decisions about histories: acknowledged changes of level (`point` is empty if that
-/// applies to every point), and the builds that the newest ones are compared with.
+/// Users' decisions about histories: acknowledged changes of level (with an empty `point` if that
+/// applies to every point), and the builds with which the newest ones are compared.
 const VERSION_6: &str = r#"
 CREATE TABLE acknowledged (
     label TEXT NOT NULL,
@@ -203,8 +205,8 @@ CREATE TABLE imported (
 ) STRICT;
 "#;
 
-/// Jobs and actions of pages. `boot_id` to `pid_start_time` identify the process of a job once it
-/// has started; `words` are its arguments, as JSON.
+/// Jobs that were started from pages, and actions of users there. `boot_id` to `pid_start_time`
+/// identify the process of a job once it has started; `words` are its arguments, as JSON.
 const VERSION_8: &str = r#"
 CREATE TABLE job (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -234,11 +236,11 @@ CREATE TABLE action (
 CREATE INDEX run_by_process ON run (pid, pid_start_time);
 "#;
 
-/// Size of an acknowledged change.
+/// Adds the size of an acknowledged change of level.
 const VERSION_9: &str = "ALTER TABLE acknowledged ADD COLUMN size REAL;";
 
-/// Primary metric of a run, for any workload. It replaces a column with new orders per minute,
-/// which is no longer written.
+/// Adds the primary metric of a run, for any workload. It replaces the column `nopm`, which is no
+/// longer written.
 const VERSION_10: &str = r#"
 ALTER TABLE run ADD COLUMN primary_name TEXT;
 ALTER TABLE run ADD COLUMN primary_title TEXT;
@@ -250,16 +252,17 @@ WHERE nopm IS NOT NULL;
 /// Newest version of the format that this program knows.
 pub(super) const VERSION: u32 = MIGRATIONS.len() as u32;
 
-/// Whether a missing file is created.
+/// Handling of a store that does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IfMissing {
-    /// Create it and its folder.
+    /// Create the file and its folder.
     Create,
     /// Fail, and create nothing.
     Refuse,
 }
 
-/// Opens the store at `path`, migrates it, and configures the connection.
+/// Opens the store at `path` for writing, migrates it to the newest version, and configures the
+/// connection.
 pub(super) fn open(path: &Path, if_missing: IfMissing) -> Result<Connection, StoreError> {
     if path.is_dir() {
         let message = format!("{} is a folder: name a file in it", path.display());
@@ -286,7 +289,8 @@ pub(super) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
     }
 }
 
-/// Whether a store may be readable, although nothing can be written beside it.
+/// Whether a store that fails to open with this error may be readable, although nothing can be
+/// written beside it.
 fn is_unwritable(kind: StoreErrorKind) -> bool {
     matches!(kind, StoreErrorKind::ReadOnly | StoreErrorKind::DiskFull)
 }
@@ -320,13 +324,13 @@ pub(super) fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Store
     Ok(connection)
 }
 
-/// Registers the collation of our queries.
+/// Registers the collation that compares labels as versions.
 fn known_to(connection: &Connection) -> rusqlite::Result<()> {
     connection.create_collation(VERSIONS, libversion::version_compare2)
 }
 
-/// Creates the folder of a store, but not its parents: if a disk is not mounted, runs would go to
-/// another one.
+/// Creates the folder of a store, but not the folders above: if a disk is not mounted, runs would
+/// go to another disk.
 fn make_folder(folder: &Path) -> std::io::Result<()> {
     match fs::create_dir(folder) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => Ok(()),
@@ -334,8 +338,8 @@ fn make_folder(folder: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Creates a store under another name and links it to `path` when it is complete, so that no
-/// process sees half of one. If another process was quicker, its file is the store.
+/// Creates a store under another name, and links it to `path` when it is complete, so that no
+/// process sees half of one. If another process was quicker, its file becomes the store.
 fn create(path: &Path) -> Result<(), StoreError> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         make_folder(folder).map_err(|error| StoreError::of_folder(path, folder, &error))?;
@@ -352,12 +356,12 @@ fn create(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Fails if a file is not ours, without touching it.
+/// Fails if a file is not ours. The file is not changed.
 ///
 /// The header is read through SQLite and not through `std::fs`: closing a descriptor would drop all
 /// locks that this process holds on the file (fcntl(2)), including a running writer's. During a
-/// checkpoint of another process it may be inconsistent, so [`migrate`] reports damage, under a
-/// lock.
+/// checkpoint of another process the header may be inconsistent, so [`migrate`] reports damage,
+/// under a lock.
 fn look(path: &Path) -> Result<(), StoreError> {
     match immutable(path)
         .and_then(|file| owner(&file).map_err(|e| StoreError::from_sqlite(path, &e)))
@@ -369,13 +373,13 @@ fn look(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Whether the file at `path` holds runs: a store or an export of dbdyno, of any version. The file
-/// is not touched; an unreadable one holds none.
+/// Whether the file at `path` holds runs, as a store or an export of dbdyno does, of any version.
+/// The file is not changed; an unreadable one holds none.
 pub fn holds_runs(path: &Path) -> bool {
     matches!(owner_of(path), Some(Owner::Store | Owner::File))
 }
 
-/// Whether the file at `path` is an undamaged export of
+/// Whether the file at `path` is an undamaged file of
 /// [`Store::export_to`](crate::Store::export_to).
 pub fn is_exported(path: &Path) -> bool {
     matches!(owner_of(path), Some(Owner::File)) && is_ours(path).is_ok()
@@ -385,8 +389,8 @@ fn owner_of(path: &Path) -> Option<Owner> {
     owner(&immutable(path).ok()?).ok()
 }
 
-/// Fails if a file is neither a store of a known version nor an undamaged export. It is not
-/// touched.
+/// Fails if a file is neither a store of a known version nor an undamaged export. The file is not
+/// changed.
 pub(super) fn is_ours(path: &Path) -> Result<(), StoreError> {
     let file = immutable(path)?;
     let said = |error: rusqlite::Error| StoreError::from_sqlite(path, &error);
@@ -410,7 +414,7 @@ pub(super) fn is_ours(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Opens a file to read it including its WAL, even if it cannot be written.
+/// Opens a file to read it including its WAL, even if the file cannot be written.
 ///
 /// In a read-only folder, a WAL is readable only if its index exists (sqlite.org/wal.html, section
 /// 5). Without a WAL no process writes to the file, so it is opened as immutable.
@@ -426,14 +430,14 @@ pub(super) fn readable(path: &Path, flags: OpenFlags) -> Result<Connection, Stor
     }
 }
 
-/// Whether there is a non-empty WAL.
+/// Whether a store has a WAL that is not empty.
 fn has_log(path: &Path) -> bool {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     fs::metadata(log).is_ok_and(|log| log.len() > 0)
 }
 
-/// Fails for a pipe, where SQLite would wait for a writer, and for a device.
+/// Fails for a pipe, at which SQLite would wait for a writer, and for a device.
 pub(super) fn refuse_special(path: &Path) -> Result<(), StoreError> {
     files::refuse_special(path).map_err(|_| {
         let message = format!("{} is a pipe or a device: name another file", path.display());
@@ -463,14 +467,14 @@ fn distrusted(path: &Path, opened: rusqlite::Result<Connection>) -> Result<Conne
     Ok(connection)
 }
 
-/// Owner of a file.
+/// Owner of a file, by its application id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
-    /// None: the file is empty.
+    /// The file is empty, so it has no owner.
     Nobody,
-    /// A store of dbdyno.
+    /// The file is a store of dbdyno.
     Store,
-    /// An export of dbdyno, with a checksum.
+    /// The file is an export of dbdyno, with a checksum.
     File,
     Somebody,
 }
@@ -486,8 +490,8 @@ fn owner(connection: &Connection) -> rusqlite::Result<Owner> {
     })
 }
 
-/// Whether a file is not in WAL mode, as every store is, by the write version in its header
-/// (sqlite.org/fileformat.html, section 1.3.3).
+/// Whether a file is not in WAL mode, by the write version in its header
+/// (sqlite.org/fileformat.html, section 1.3.3). Every store is in WAL mode.
 fn is_alone(path: &Path) -> bool {
     const ROLLBACK: u8 = 1;
     let mut header = [0; 19];
@@ -508,7 +512,7 @@ fn foreign(path: &Path) -> StoreError {
     StoreError::new(StoreErrorKind::NotAStore, message)
 }
 
-/// Path as a URI (sqlite.org/uri.html, section 3.1).
+/// Returns the URI by which SQLite opens the file as immutable (sqlite.org/uri.html, section 3.1).
 fn immutable_uri(path: &Path) -> String {
     let mut uri = "file:".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {
@@ -561,9 +565,9 @@ pub(super) fn make_store(file: &Connection) -> rusqlite::Result<()> {
 
 /// Configures a connection. `auto_vacuum` takes effect only before the first table is created.
 ///
-/// `synchronous=NORMAL`: a commit is not flushed to the disk. A killed process loses nothing that
-/// it has committed; a power failure may lose the commits since the last checkpoint, but never the
-/// file. Checkpoints are explicit only, so that none disturbs a measured run.
+/// With `synchronous=NORMAL`, a commit is not flushed to the disk. A killed process loses nothing
+/// that it has committed; a power failure may lose the commits since the last checkpoint, but never
+/// the file. Checkpoints are explicit only, so that none disturbs a measured run.
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
@@ -573,14 +577,15 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_size_limit", WAL_KEPT_BYTES)
 }
 
-/// Version of a file's format. SQLite stores it as a signed number: a negative one was never used,
-/// and counts as a newer version.
+/// Returns the version of a file's format. SQLite stores it as a signed number; a negative one was
+/// never used, and counts as a newer version.
 fn version(connection: &Connection) -> rusqlite::Result<u32> {
     let kept: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     Ok(kept.cast_unsigned())
 }
 
-/// Runs the migrations from the found version on. Of two processes, the second finds nothing to do.
+/// Runs the migrations that follow the file's version. If two processes do so at once, the second
+/// finds nothing to do.
 fn add_what_is_new(connection: &Connection) -> rusqlite::Result<()> {
     let all = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     let found = version(&all)? as usize;

@@ -10,17 +10,17 @@ use super::error::{StoreError, StoreErrorKind};
 use super::process::{Fate, Process};
 use super::{Store, codec};
 
-/// An entry of the journal.
+/// An entry of the journal: a changed setting that must be restored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changed {
     pub setting: ChangedSetting,
-    /// Process that will restore it, if it is another one and still alive.
+    /// Id of another living process that will restore the setting; `None` if there is none.
     pub process: Option<u32>,
 }
 
 impl Store {
-    /// Records that this process changes a setting; replaces an earlier entry. The entry is on the
-    /// disk on return.
+    /// Enters a setting that this process will change, replacing an earlier entry. The entry is on
+    /// the disk on return.
     pub fn note_setting(&self, setting: &ChangedSetting) -> Result<(), StoreError> {
         let body = codec::to_json(setting)
             .map_err(|why| StoreError::new(StoreErrorKind::Other, format!("setting: {why}")))?;
@@ -47,7 +47,7 @@ impl Store {
         gone.map(drop).map_err(|error| self.reader().said(&error))
     }
 
-    /// All changed settings, ordered by server and name.
+    /// Returns all entries of the journal, ordered by server and name.
     pub fn changed_settings(&self) -> Result<Vec<Changed>, StoreError> {
         let sql = "SELECT body, boot_id, pid_namespace, pid, pid_start_time
                    FROM changed_setting ORDER BY server, name";

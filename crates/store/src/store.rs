@@ -13,7 +13,7 @@ use super::query::why_no_label;
 use super::reader::{self, Filter, Reader, RunRow};
 use super::schema::{self, IfMissing};
 
-/// Most pages per vacuum step, so that no writer waits long.
+/// Maximum number of pages per vacuum step, so that no writer waits long.
 const VACUUM_PAGES: u32 = 1000;
 
 /// An open store. It has one connection, for one thread at a time.
@@ -31,7 +31,8 @@ impl Store {
         Ok(Store { path: path.to_owned(), connection })
     }
 
-    /// Checks that the store at `path` can be opened, or created, without creating it.
+    /// Checks that the store at `path` can be opened or, if it does not exist, that it can be
+    /// created. Does not create it.
     pub fn check(path: &Path) -> Result<(), StoreError> {
         let may_be_made = |folder: &Path| {
             let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -52,8 +53,8 @@ impl Store {
         Ok(Store { path: path.to_owned(), connection })
     }
 
-    /// Interrupts reading when `is_gone` returns true, because the client has left: the call fails
-    /// after a few more runs.
+    /// Makes reading stop when `is_gone` returns true, because the client of a page has left. The
+    /// call that reads fails after a few more runs.
     pub fn give_up_when(
         &mut self,
         is_gone: impl FnMut() -> bool + Send + 'static,
@@ -74,7 +75,7 @@ impl Store {
         self.reader().list(filter)
     }
 
-    /// Row of one run in the list; `None` if it does not exist.
+    /// Returns the row of one run in the list; `None` if the run does not exist.
     pub fn row(&self, run: &RunId) -> Result<Option<RunRow>, StoreError> {
         Ok(self.list(&Filter { run: Some(run.clone()), ..Filter::default() })?.pop())
     }
@@ -87,13 +88,13 @@ impl Store {
         self.reader().find(name)
     }
 
-    /// Replays the run: passes every event to `visit`, in the order in which it was sent.
+    /// Replays the run: passes every event to `visit`, in the order in which the writer sent them.
     pub fn events(&self, run: &RunId, visit: &mut dyn FnMut(Event)) -> Result<(), StoreError> {
         self.events_after(run, 0, visit).map(|_| ())
     }
 
-    /// Replays the events after position `after`, and returns the position of the last one: 0 at
-    /// first, then the last result, to follow a run while it is written.
+    /// Replays the events after position `after`, and returns the position of the last one. To
+    /// follow a run while it is written, pass 0 at first, and then the last result.
     pub fn events_after(
         &self,
         run: &RunId,
@@ -103,7 +104,7 @@ impl Store {
         self.reader().events_after(run, after, visit)
     }
 
-    /// Gauges of the run and their readings.
+    /// Returns the gauges of the run and their readings.
     pub fn readings(&self, run: &RunId) -> Result<(Vec<Gauge>, Vec<Readings>), StoreError> {
         let (mut gauges, mut readings) = (Vec::new(), Vec::new());
         self.reader().readings(run, &mut |event| match event {
@@ -114,7 +115,7 @@ impl Store {
         Ok((gauges, readings))
     }
 
-    /// Sampled stacks of the run.
+    /// Returns the CPU profiles of the run, with its sampled stacks.
     pub fn cpu_profiles(&self, run: &RunId) -> Result<Vec<CpuProfile>, StoreError> {
         let mut profiles = Vec::new();
         self.reader().cpu_profiles(run, &mut |event| {
@@ -130,13 +131,13 @@ impl Store {
         self.reader().clients(run, visit)
     }
 
-    /// First event of the run.
+    /// Returns the first event of the run, [`Event::Begun`].
     pub fn begun(&self, run: &RunId) -> Result<Event, StoreError> {
         let reader = self.reader();
         reader.begun(run, reader.number(run)?)
     }
 
-    /// Last value of a fact of the run.
+    /// Returns the last value of a fact of the run; `None` if the run has no such fact.
     pub fn fact(
         &self,
         run: &RunId,
@@ -146,19 +147,19 @@ impl Store {
         self.reader().fact(run, about, name)
     }
 
-    /// Passes the seconds of a run to `visit` in order of time, one group after the other, each the
-    /// sum of its parts. Only one is in memory at a time.
+    /// Passes the seconds of a run to `visit` in order of time, one group after the other, each
+    /// second the sum of its parts. Only one is in memory at a time.
     pub fn seconds(&self, run: &RunId, visit: &mut dyn FnMut(Second)) -> Result<(), StoreError> {
         self.reader().seconds(run, visit)
     }
 
-    /// Report of the run as JSON; `None` until it has ended.
+    /// Returns the report of the run as JSON; `None` until the run has ended.
     pub fn report_json(&self, run: &RunId) -> Result<Option<String>, StoreError> {
         self.reader().text(run, "report")
     }
 
-    /// Report of the run with some of its fields emptied, which is faster to parse when many runs
-    /// are read.
+    /// Returns the report of the run with some of its fields emptied, which is faster to parse when
+    /// many runs are read.
     pub fn report_json_but(
         &self,
         run: &RunId,
@@ -167,7 +168,7 @@ impl Store {
         self.reader().report_but(run, emptied)
     }
 
-    /// Plan of the run with all defaults, in TOML.
+    /// Returns the plan of the run with all defaults, in TOML.
     pub fn plan(&self, run: &RunId) -> Result<String, StoreError> {
         Ok(self.reader().text(run, "plan")?.unwrap_or_default())
     }
@@ -195,7 +196,7 @@ impl Store {
         removed().map_err(|error| reader.said(&error))
     }
 
-    /// Shrinks the file by its free pages. Also runs a checkpoint, unless a run is measured.
+    /// Shrinks the file by its free pages. Also runs a checkpoint, unless a run is being measured.
     fn give_back(&self) -> rusqlite::Result<()> {
         let mut before = u32::MAX;
         loop {
@@ -218,7 +219,7 @@ impl Store {
         Ok(())
     }
 
-    /// Adds a label to a run; replaces another value of the same key.
+    /// Adds a label to a run. Replaces another value of the same key.
     pub fn label(&self, run: &RunId, key: &str, value: &str) -> Result<(), StoreError> {
         if let Some(why) = why_no_label(key, value) {
             return Err(StoreError::new(StoreErrorKind::Other, why));
@@ -243,7 +244,7 @@ impl Store {
         reader.labels(reader.number(run)?)
     }
 
-    /// Distinct label keys of all runs.
+    /// Returns the distinct label keys of all runs.
     pub fn label_keys(&self) -> Result<Vec<String>, StoreError> {
         let read = || -> rusqlite::Result<Vec<String>> {
             let mut select =

@@ -4,7 +4,7 @@
 use model::{Description, KindIndex, NS_PER_S, PrimaryMetricDescription, Second};
 use stats::{Histogram, Offered, OfferedQuantile, enough};
 
-/// Confidence of the interval that a percentile needs, as in reports.
+/// Confidence of the interval that a percentile must have to be listed, as in reports.
 const CONFIDENCE: f64 = 0.95;
 
 /// Summary figures of a finished run. A figure that is unknown or not finite is `None`.
@@ -12,7 +12,7 @@ const CONFIDENCE: f64 = 0.95;
 pub struct Summary {
     /// Commits per second of the measured phase.
     pub tps: Option<f64>,
-    /// First primary metric of its workload, if any.
+    /// First primary metric of the workload; `None` if it has none.
     pub primary: Option<PrimaryFigure>,
     /// 99th percentile of response times; [`INFINITE_NS`] if it falls among lost transactions.
     pub p99_ns: Option<u64>,
@@ -29,18 +29,19 @@ pub struct PrimaryFigure {
     pub value: f64,
 }
 
-/// Stands for an infinite time; it sorts after all others.
+/// Time in nanoseconds that stands for an infinite one; it sorts after all others.
 pub const INFINITE_NS: u64 = i64::MAX as u64;
 
-/// Sums over the seconds so far.
+/// Sums over the seconds of the measured phase so far.
 #[derive(Debug, Default)]
 pub(super) struct RunningSummary {
-    /// Name and title of the first primary metric, if it is a rate of commits.
+    /// Name and title of the first primary metric; `None` unless it is a rate of commits.
     primary: Option<(String, String)>,
-    /// Definition of that metric by group: the transaction types that it counts, and its unit of
-    /// time in nanoseconds.
+    /// Definition of the primary metric by group: the transaction types that it counts, and the
+    /// period of the rate in nanoseconds. `None` for a group without the metric.
     counted: Vec<Option<(Vec<KindIndex>, u64)>>,
-    /// Commits of that metric, each multiplied by the unit of time of its group.
+    /// Commits that the primary metric counts, each multiplied by the period of the rate in its
+    /// group.
     counted_ns: f64,
     commits: u64,
     seconds: i64,
@@ -54,21 +55,26 @@ impl RunningSummary {
     pub(super) fn from_description(description: &Description) -> RunningSummary {
         let groups = &description.groups;
         let first = groups.iter().find_map(|group| group.primary_metrics.first());
-        // What is computed, or counted by a custom metric, is known when the run is over: another
-        // figure in its place would look like it.
-        let Some(first) = first.filter(|of| of.metric.is_none() && !of.is_computed) else {
+        // A computed metric, or one that counts a custom metric, is known only when the run is
+        // over. Another figure in its place would be taken for it.
+        let Some(first) = first.filter(|metric| metric.metric.is_none() && !metric.is_computed)
+        else {
             return RunningSummary::default();
         };
         let counted = groups.iter().map(|group| {
-            let is_it = |of: &&PrimaryMetricDescription| of.name == first.name;
-            group.primary_metrics.iter().find(is_it).map(|of| (of.kinds.clone(), of.per_ns))
+            let is_it = |metric: &&PrimaryMetricDescription| metric.name == first.name;
+            group
+                .primary_metrics
+                .iter()
+                .find(is_it)
+                .map(|metric| (metric.kinds.clone(), metric.per_ns))
         });
         let counted = counted.collect();
         let primary = Some((first.name.clone(), first.title.clone()));
         RunningSummary { primary, counted, ..RunningSummary::default() }
     }
 
-    /// Adds a second, or a part of one; those of the ramp-up are ignored.
+    /// Adds a second of a group, or a part of one. Seconds of the ramp-up are ignored.
     pub(super) fn add(&mut self, part: &Second) {
         if part.second < 0 {
             return;
@@ -86,7 +92,7 @@ impl RunningSummary {
         }
     }
 
-    /// Current figures; all `None` before the first second is over.
+    /// Returns the current figures; all are `None` before the first second is over.
     pub(super) fn summary(&self) -> Summary {
         if self.seconds <= 0 {
             return Summary::default();
@@ -101,12 +107,14 @@ impl RunningSummary {
         }
     }
 
-    /// Length of the measured time so far.
+    /// Returns the length of the measured phase so far, in nanoseconds; `None` before its first
+    /// second.
     pub(super) fn measured_ns(&self) -> Option<i64> {
         (self.seconds > 0).then(|| self.seconds.saturating_mul(NS_PER_S as i64))
     }
 
-    /// 99th percentile over all offered transactions, as in reports.
+    /// Returns the 99th percentile over all offered transactions, as in reports; `None` if there
+    /// are too few.
     fn p99_ns(&self) -> Option<u64> {
         let Self { finished, unfinished, lost, .. } = self;
         let offered = Offered { finished, unfinished, lost: *lost };

@@ -26,18 +26,19 @@ use super::{Store, codec, experiments, reader};
 /// Options of writing a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Options {
-    /// Time between commits, and so the most that a killed run loses.
+    /// Time between commits, which is the most that a killed run loses.
     pub commit_every: Duration,
-    /// Most memory of waiting rows: hours of a run (5 to 8 kB per second), and little compared with
-    /// the histograms of the run itself.
+    /// Maximum bytes of waiting rows. They are hours of a run (5 to 8 kB per second), and little
+    /// compared with the histograms of the run itself.
     pub backlog_bytes: usize,
-    /// Most bytes per transaction, so that no other process waits long: 4 MB take about 50 ms.
+    /// Maximum bytes per transaction, so that no other process waits long: 4 MB take about 50 ms.
     pub transaction_bytes: usize,
-    /// Size of the WAL that triggers a checkpoint during the run: 12 hours at 25 kB per second.
+    /// Size of the WAL, in bytes, that triggers a checkpoint during the run: 12 hours at 25 kB per
+    /// second.
     pub wal_bytes: u64,
-    /// Longest wait of a commit for another process.
+    /// Longest wait of a commit for a lock of another process.
     pub busy_timeout: Duration,
-    /// Most pages of the file, for tests of a full disk.
+    /// Maximum number of pages of the file, for tests of a full disk; `None` for no limit.
     pub pages_max: Option<u32>,
 }
 
@@ -54,12 +55,12 @@ impl Default for Options {
     }
 }
 
-/// Longest pause after failures; it doubles with each one. A full disk stays full for minutes, and
-/// every attempt disturbs the measurement.
+/// Longest pause after failed commits; the pause doubles with each failure. A full disk stays full
+/// for minutes, and every attempt disturbs the measurement.
 const RETRY_EVERY_MAX: Duration = Duration::from_secs(30);
 
-/// Writes one run. Drop without [`Writer::finish`] writes the waiting rows, and the run is shown as
-/// interrupted.
+/// Writer of one run. Dropping it without [`Writer::finish`] writes the waiting rows, and the run
+/// is shown as interrupted.
 #[derive(Debug)]
 pub struct Writer {
     run: RunId,
@@ -69,7 +70,7 @@ pub struct Writer {
 }
 
 impl Store {
-    /// Starts writing the run of `begun`, which must be an [`Event::Begun`].
+    /// Starts writing the run of the event `begun`, which must be an [`Event::Begun`].
     pub fn writer(&self, begun: &Event) -> Result<Writer, StoreError> {
         self.writer_with(begun, Options::default())
     }
@@ -135,7 +136,6 @@ impl Writer {
         &self.path
     }
 
-    /// Id of the run.
     pub fn run(&self) -> &RunId {
         &self.run
     }
@@ -159,7 +159,8 @@ impl Writer {
         }
     }
 
-    /// Current problem with writing, if any, for a finding while the run continues.
+    /// Returns the current problem with writing, for a finding while the run continues; `None` if
+    /// there is none.
     pub fn trouble(&self) -> Option<String> {
         if self.thread.as_ref().is_some_and(JoinHandle::is_finished) {
             return Some(
@@ -209,13 +210,13 @@ impl Drop for Writer {
     }
 }
 
-/// The store uses the real time, at the pace of disks: the clock of a run may be simulated.
+/// Returns the real time, because commits wait for disks. The clock of a run may be simulated.
 #[expect(clippy::disallowed_methods, reason = "commits wait for seconds as the disk lives them")]
 fn now() -> Instant {
     Instant::now()
 }
 
-/// Last message of a run to the writing thread.
+/// Last message of a run to the thread that writes it.
 #[derive(Debug)]
 enum Close {
     Finish(Box<End>),
@@ -229,7 +230,7 @@ struct End {
     summary: Summary,
 }
 
-/// State shared by the senders and the thread.
+/// State shared by the threads that send events and the thread that writes them.
 #[derive(Debug)]
 struct Shared {
     queue: Mutex<WriterQueue>,
@@ -239,13 +240,13 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct WriterQueue {
-    /// Rows that the thread has not taken yet.
+    /// Rows that the writing thread has not taken yet.
     rows: Vec<Row>,
-    /// Number of rows that it has taken and not committed.
+    /// Number of rows that the writing thread has taken but not committed.
     n_taken: usize,
-    /// Bytes of the rows above, waiting or taken.
+    /// Bytes of all rows that are not committed yet.
     bytes: usize,
-    /// Last `seq` assigned to an event.
+    /// Position (`seq`) of the last event.
     seq: i64,
     n_lost: u64,
     so_far: RunningSummary,
@@ -285,7 +286,8 @@ impl Shared {
         queue.trouble = Some(why);
     }
 
-    /// Moves queued rows to `batch`, once `instant` has come or the end is requested.
+    /// Moves queued rows to `batch`, once `instant` has come or the end is requested. Returns the
+    /// request for the end; `None` while the run goes on.
     fn take(&self, batch: &mut Vec<Row>, instant: Instant) -> Option<Close> {
         let mut queue = self.queue();
         while queue.close.is_none() {
@@ -315,7 +317,7 @@ impl Shared {
     }
 }
 
-/// An event on its way into its table.
+/// An event as a row of its table.
 #[derive(Debug)]
 struct Row {
     seq: i64,
@@ -364,7 +366,8 @@ impl Body {
         })
     }
 
-    /// Whether its kind occurs often; single events are small, and always kept.
+    /// Whether the event may be dropped when too many rows wait, because its kind occurs often.
+    /// Single events are small, and always kept.
     fn may_be_lost(&self) -> bool {
         matches!(
             self,
@@ -424,7 +427,7 @@ impl Row {
     }
 }
 
-/// Body of the thread: commits once a second until the end.
+/// Body of the writing thread: commits once a second until the end of the run.
 fn write(mut file: RunFile, shared: &Shared) -> Result<(), StoreError> {
     let mut batch = Vec::new();
     let mut pause = file.options.commit_every;
@@ -443,18 +446,18 @@ fn write(mut file: RunFile, shared: &Shared) -> Result<(), StoreError> {
     }
 }
 
-/// The thread's connection to the file.
+/// Connection of the writing thread to the file.
 struct RunFile {
     path: PathBuf,
     connection: Connection,
     run: i64,
     options: Options,
-    /// Size of the WAL that triggers a checkpoint.
+    /// Size of the WAL, in bytes, that triggers the next checkpoint.
     log_bytes_max: u64,
 }
 
 impl RunFile {
-    /// Commits the batch, a heartbeat and the summary so far; rows that fail stay in the batch.
+    /// Commits the batch, a heartbeat and the summary so far. Rows that fail stay in the batch.
     fn commit_all(&mut self, batch: &mut Vec<Row>, shared: &Shared) -> Result<(), StoreError> {
         loop {
             let mut bytes = 0;
@@ -498,9 +501,9 @@ impl RunFile {
         all.prepare_cached(sql)?.execute(params![
             unix_ms(),
             figures.tps,
-            primary.map(|of| &of.name),
-            primary.map(|of| &of.title),
-            primary.map(|of| of.value),
+            primary.map(|figure| &figure.name),
+            primary.map(|figure| &figure.title),
+            primary.map(|figure| figure.value),
             figures.p99_ns.and_then(|p99| i64::try_from(p99).ok()),
             measured_ns,
             self.run
@@ -508,8 +511,8 @@ impl RunFile {
         all.commit()
     }
 
-    /// Runs a checkpoint of a WAL that has grown too long, and notes it in the run. If a reader
-    /// prevents that, tries again when it has grown by as much again.
+    /// Runs a checkpoint if the WAL has grown too long, and notes it in the run. If a reader
+    /// prevents that, tries again when the WAL has grown by as much again.
     fn bound_log(&mut self, shared: &Shared) {
         let mut log = self.path.clone().into_os_string();
         log.push("-wal");
@@ -531,8 +534,8 @@ impl RunFile {
         self.connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), (), |_| Ok(()))
     }
 
-    /// Writes the end of the run after the last batch; `written` is its result. If not everything
-    /// fits, seconds and output are dropped first, then the report.
+    /// Writes the end of the run after the last batch, whose result is `written`. If the batch or
+    /// the end cannot be written, seconds and output are dropped first, then the report.
     fn end(
         &mut self,
         end: &End,
@@ -570,12 +573,12 @@ impl RunFile {
         Err(StoreError::new(error.kind, message))
     }
 
-    /// Writes the columns of the run's end, and flushes the file to the disk.
+    /// Writes the end of the run into its row, and flushes the file to the disk.
     fn write_end(&self, end: &End, report: Option<&str>, n_lost: u64) -> rusqlite::Result<()> {
         self.connection.pragma_update(None, "synchronous", "FULL")?;
         let all = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
         let finite = |figure: Option<f64>| figure.filter(|figure| figure.is_finite());
-        let primary = end.summary.primary.as_ref().filter(|of| of.value.is_finite());
+        let primary = end.summary.primary.as_ref().filter(|figure| figure.value.is_finite());
         let now = unix_ms();
         let changed = all.execute(
             "UPDATE run SET status = ?2, ended_unix_ms = ?3, heartbeat_unix_ms = ?3, tps = ?4,
@@ -587,9 +590,9 @@ impl RunFile {
                 end.status.name(),
                 now,
                 finite(end.summary.tps),
-                primary.map(|of| &of.name),
-                primary.map(|of| &of.title),
-                primary.map(|of| of.value),
+                primary.map(|figure| &figure.name),
+                primary.map(|figure| &figure.title),
+                primary.map(|figure| figure.value),
                 end.summary.p99_ns.and_then(|p99| i64::try_from(p99).ok()),
                 measured_ns(&all, self.run)?,
                 worst_finding(&all, self.run)?,
@@ -612,7 +615,7 @@ impl RunFile {
     }
 }
 
-/// Error if too many rows wait although no write has failed.
+/// Error for too many waiting rows, although no write has failed.
 fn overrun() -> StoreError {
     let message = "its disk is too slow: name a file on a faster one".to_owned();
     StoreError::new(StoreErrorKind::Other, message)
@@ -675,7 +678,8 @@ fn is_constraint(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation)
 }
 
-/// Length of the measured window, from the run's last event.
+/// Returns the length of the measured window in nanoseconds, from the run's last event `ended`;
+/// `None` without such an event.
 fn measured_ns(connection: &Connection, run: i64) -> rusqlite::Result<Option<i64>> {
     let sql = "SELECT body ->> 'measured_ns' FROM event
                WHERE run = ? AND kind = 'ended' ORDER BY seq DESC LIMIT 1";
@@ -704,8 +708,8 @@ mod tests {
     /// waiting.
     #[test]
     fn a_second_of_five_kinds_takes_few_bytes_and_little_time() {
-        let measure = |what: &str, of: fn(i64) -> model::Second, bytes_max: u64| {
-            let made: Vec<model::Second> = (0..20).map(of).collect();
+        let measure = |what: &str, second_at: fn(i64) -> model::Second, bytes_max: u64| {
+            let made: Vec<model::Second> = (0..20).map(second_at).collect();
             let folder = tempfile::tempdir().expect("a folder");
             let path = folder.path().join("runs.sqlite");
             let connection = open(&path, IfMissing::Create).expect("a store");

@@ -66,8 +66,8 @@ fn every_measured_sample_is_in_the_log_once_without_a_tag_and_once_with_its_kind
     let tally: Tally = made.tally();
     let sum = Sum::from_tally(&tally, &[0]);
     let total = |tagged: bool| -> u64 {
-        let of = lines.iter().filter(|line| line.0.is_empty() != tagged);
-        of.map(|line| line.4.len()).sum()
+        let intervals = lines.iter().filter(|line| line.0.is_empty() != tagged);
+        intervals.map(|line| line.4.len()).sum()
     };
     assert_eq!((total(false), total(true)), (sum.response.count(), sum.response.count()));
     let mut all = hdrhistogram::Histogram::<u64>::new(3).expect("three digits");

@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::{Connection, Result};
 
-/// Functions that read figures from reports.
+/// Functions that read figures from stored reports.
 #[derive(Clone, Copy, Debug)]
 pub struct Figures {
-    /// Whether a report may have a figure of this name; an `Err` explains an invalid name that
-    /// looks like one.
+    /// Tells whether a report may have a figure of this name. An `Err` explains an invalid name
+    /// that looks like one.
     pub may_be: fn(name: &str) -> std::result::Result<bool, String>,
     /// Checks whether this figure can be compared with a bound; the error is the reason.
     pub check: fn(name: &str, bound: &str) -> std::result::Result<(), String>,
@@ -23,50 +23,50 @@ pub struct Figures {
 
 /// Access to the figures of a parsed report.
 pub trait HasFigures: Send + Sync {
-    /// Value of a figure; `None` if the report lacks it.
+    /// Returns the value of a figure; `None` if the report lacks it.
     fn value(&self, name: &str) -> Option<f64>;
     /// Compares a figure with a bound; `None` if that is not possible.
     fn compared(&self, name: &str, bound: &str) -> Option<Ordering>;
 }
 
-/// Equal if the functions are.
+/// Compares the functions that read reports.
 impl PartialEq for Figures {
     fn eq(&self, other: &Figures) -> bool {
         std::ptr::fn_addr_eq(self.read, other.read)
     }
 }
 
-/// SQL for the figure of a run; its `?` is the name.
+/// SQL expression for the value of a run's figure; its `?` is the figure's name.
 pub(super) const VALUE: &str = "figure_value(run.number, run.report, ?)";
-/// SQL that is below, at or above zero as the figure is below, at or above the bound; its `?` are
-/// name and bound.
+/// SQL expression that is below, at or above zero as the figure is below, at or above the bound;
+/// its `?` are the figure's name and the bound.
 pub(super) const COMPARED: &str = "figure_compared(run.number, run.report, ?, ?)";
 
-/// The last parsed report, by the number of its run: SQLite evaluates all conditions of a run, and
-/// its sort key, one after the other.
+/// The report that was parsed last, by the number of its run. One is enough, because SQLite
+/// evaluates all conditions of a run, and its sort key, one after the other.
 #[derive(Default)]
 struct Last(Mutex<Option<(i64, Report)>>);
 
-/// `None` for a run without a report.
+/// A parsed report; `None` for a run without a report.
 type Report = Option<Arc<dyn HasFigures>>;
 
 impl Last {
-    /// Returns the report of a run: the first arguments of a function are the run's number and the
-    /// report's text.
-    fn report(&self, context: &Context<'_>, of: Figures) -> Result<Report> {
+    /// Returns the report of a run. The first arguments of each SQL function are the run's number
+    /// and the report's text.
+    fn report(&self, context: &Context<'_>, figures: Figures) -> Result<Report> {
         let number = context.get(0)?;
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, report)) = last.as_ref().filter(|(read, _)| *read == number) {
             return Ok(report.clone());
         }
-        let report = context.get_raw(1).as_str_or_null()?.and_then(|text| (of.read)(text));
+        let report = context.get_raw(1).as_str_or_null()?.and_then(|text| (figures.read)(text));
         *last = Some((number, report.clone()));
         Ok(report)
     }
 }
 
 impl Figures {
-    /// Registers the SQL functions of a query.
+    /// Registers the SQL functions for figures at a connection.
     pub(crate) fn teach(self, connection: &Connection) -> Result<()> {
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
         let last = Arc::new(Last::default());

@@ -16,7 +16,7 @@ enum What {
     Open,
     Close,
     Operator(Operator),
-    /// A quoted word is never 'and', 'or' or 'not'.
+    /// A word of the query; a quoted one is never 'and', 'or' or 'not'.
     Word {
         text: String,
         is_quoted: bool,
@@ -27,7 +27,7 @@ pub(super) struct Parser {
     asked: Askable,
     tokens: Vec<Token>,
     next: usize,
-    /// Position after the last character.
+    /// Position after the last character of the query.
     end: usize,
     depth: usize,
     now_unix_ms: i64,
@@ -186,18 +186,19 @@ fn tokens(text: &str) -> Result<Vec<Token>, BadQuery> {
     Ok(with_quotients(tokens))
 }
 
-/// Joins two figures with a slash between them, with or without blanks around it.
+/// Joins two figures that have a slash between them into one word, with or without blanks around
+/// it.
 fn with_quotients(tokens: Vec<Token>) -> Vec<Token> {
     let mut joined: Vec<Token> = Vec::new();
     let mut tokens = tokens.into_iter().peekable();
     while let Some(Token { at, what }) = tokens.next() {
         let is_slash = what == What::Word { text: "/".to_owned(), is_quoted: false };
-        if let (true, Some(What::Word { text: of, .. }), Some(What::Word { text: to, .. })) = (
+        if let (true, Some(What::Word { text: left, .. }), Some(What::Word { text: right, .. })) = (
             is_slash,
             joined.last_mut().map(|token| &mut token.what),
             tokens.peek().map(|token| &token.what),
         ) {
-            *of = format!("{of} / {to}");
+            *left = format!("{left} / {right}");
             tokens.next();
             continue;
         }
@@ -206,8 +207,8 @@ fn with_quotients(tokens: Vec<Token>) -> Vec<Token> {
     joined
 }
 
-/// An unquoted word, including an argument in parentheses: `below(20ms)`; `None` if these are not
-/// closed. After 'not', 'and' and 'or', parentheses group conditions.
+/// Returns an unquoted word, including an argument in parentheses as in `below(20ms)`; `None` if
+/// these are not closed. After 'not', 'and' and 'or', parentheses group conditions.
 fn word(rest: &[char]) -> Option<String> {
     let text: String = rest.iter().take_while(|letter| !is_sign(**letter)).collect();
     let rest = &rest[text.chars().count()..];
@@ -225,7 +226,7 @@ fn operator(rest: &[char]) -> Option<(What, usize)> {
     Some((What::Operator(operator), sign.len()))
 }
 
-/// Text between two quotes of one kind.
+/// Returns the text between two quotes of one kind; `None` if the second one is missing.
 fn quoted(rest: &[char]) -> Option<(What, usize)> {
     let end = rest.iter().skip(1).position(|letter| *letter == rest[0])?;
     let text = rest[1..=end].iter().collect();

@@ -11,7 +11,7 @@ use super::super::schema::{self, IfMissing};
 use super::super::{Filter, Store};
 use super::*;
 
-/// 2026-07-01T00:00:00Z.
+/// Current time of these tests, 2026-07-01T00:00:00Z.
 const NOW_MS: i64 = 1_782_864_000_000;
 const DAY_MS: i64 = 86_400_000;
 
@@ -88,7 +88,7 @@ fn put(connection: &Connection, number: i64, run: &Made<'_>) {
                    'SQLite 3.54', ?, ?, NULL, ?, 60000000000, ?, 0, '0.1.0', '', '{}', NULL, ?, ?,
                    ?)";
     let p99_ns = p99_ms.map(|ms| ms * 1_000_000);
-    let [name, title] = ["nopm", "NOPM"].map(|of| nopm.map(|_| of));
+    let [name, title] = ["nopm", "NOPM"].map(|text| nopm.map(|_| text));
     let values = params![
         number, id, started, status, workload, clients, tps, p99_ns, worst, name, title, nopm
     ];
@@ -348,11 +348,11 @@ fn a_bad_query_is_one_sentence_with_the_place_of_the_mistake() {
         "finding=staled",
         " ",
     ];
-    let shown = |query: &&str| {
+    let report = |query: &&str| {
         let shown = format!("{query} is bad {}", said(query));
         model::numbers::wrap(&shown, 88).join("\n    ")
     };
-    let shown: Vec<String> = queries.iter().map(shown).collect();
+    let shown: Vec<String> = queries.iter().map(report).collect();
     insta::assert_snapshot!(shown.join("\n"), @r"
     workload=tpcc and nopn>5 is bad at character 19: there is no column 'nopn' (did you mean
         'nopm'?); choose one of id, started, status, name, workload, target, database, clients,
@@ -469,7 +469,7 @@ fn experiments_are_found_by_what_their_list_shows() {
             filter = filter.by(sort).expect(sort);
         }
         let found = store.experiments(&filter).expect(query);
-        let names: Vec<&str> = found.iter().map(|of| of.name.as_str()).collect();
+        let names: Vec<&str> = found.iter().map(|experiment| experiment.name.as_str()).collect();
         assert_eq!(names, expect, "{query} {sort}");
     };
     check("", "", &["limit", "sweep"]);

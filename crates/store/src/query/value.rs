@@ -12,21 +12,21 @@ use super::{Field, Figures, Kind, Operator};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     Text(String),
-    /// Label to compare as a version.
+    /// Value of a label, to be compared as a version.
     Version(String),
-    /// Start or end of an id.
+    /// Start or end of an id, or the whole.
     Id(String),
-    /// One of several names.
+    /// Name that is one of several, joined by `+`.
     OneOf(String),
-    /// Product, or the start of one with its version.
+    /// Product, alone or with the start of its version.
     Product(String),
     /// Id of a finding.
     Finding(String),
     Number(f64),
     Whole(i64),
-    /// From the first, up to but not including the second.
+    /// Range from the first number, up to but not including the second.
     Within(i64, i64),
-    /// Name of a figure and its bound as written: the unit is known only per run.
+    /// Name of a figure, and its bound as written, because its unit is known only per run.
     Bound(String, String, Figures),
 }
 
@@ -104,7 +104,7 @@ impl Value {
     }
 }
 
-/// Index of a word in a column's words.
+/// Returns the index of a word in a column's words.
 fn place(name: &str, words: &[&str], written: &str) -> Result<usize, BadValue> {
     let lower = written.to_ascii_lowercase();
     words.iter().position(|word| *word == lower).ok_or_else(|| {
@@ -113,7 +113,7 @@ fn place(name: &str, words: &[&str], written: &str) -> Result<usize, BadValue> {
     })
 }
 
-/// Id of a known finding; an unknown one would never match, without an explanation.
+/// Parses the id of a finding. An unknown one is an error, because it would never match.
 fn finding(written: &str) -> Result<Value, BadValue> {
     let lower = written.to_ascii_lowercase();
     if catalog_entry(&lower).is_some() {
@@ -126,7 +126,7 @@ fn finding(written: &str) -> Result<Value, BadValue> {
     )))
 }
 
-/// Parses `50000`, `1_000.5`, `50k`, `2M`; for a rate also `30k/min`.
+/// Parses a number such as `50000`, `1_000.5`, `50k`, `2M`; for a rate also `30k/min`.
 fn number(name: &str, written: &str) -> Result<f64, BadValue> {
     let clean = written.replace('_', "").replace('K', "k");
     let (digits, factor) = without_scale(&clean);
@@ -142,7 +142,8 @@ fn number(name: &str, written: &str) -> Result<f64, BadValue> {
     number.ok_or_else(|| bad(format!("'{written}' is not a number: write {name}>50000 or 50k")))
 }
 
-/// Parses a date, an instant, or a time ago. A date means its start, and with `=` the whole day.
+/// Parses a date, an instant, or a time ago such as `-7d`. A date means its start, and with `=` the
+/// whole day.
 fn instant(operator: Operator, written: &str, now_unix_ms: i64) -> Result<Value, BadValue> {
     if let Some(ago) = written.strip_prefix('-') {
         let ns = parse_duration(ago).map_err(|why| bad(why.0))?;

@@ -56,7 +56,7 @@ fn a_store_of_version_1_is_read_for_ever() {
     let mut first_events = first_events();
     for event in &mut first_events {
         if let Event::Clients { moments, .. } = event {
-            moments.iter_mut().for_each(|of| of.times.clear());
+            moments.iter_mut().for_each(|client| client.times.clear());
         }
     }
     assert_eq!(replay(&store, &run_of(&begun))[1..], first_events);

@@ -132,8 +132,10 @@ fn a_run_that_was_given_up_is_listed_with_the_figures_of_its_report() {
         assert!(p99.is_some() && near(row.p99_ms, p99), "{:?} {p99:?}", row.p99_ms);
         let measured_s = row.measured_ns.expect("it was measured") as f64 / 1e9;
         let scale = report.measured_seconds / measured_s;
-        let rates =
-            [(row.tps, report.block.tps), (row.primary.map(|of| of.value), report.block.nopm)];
+        let rates = [
+            (row.tps, report.block.tps),
+            (row.primary.map(|primary| primary.value), report.block.nopm),
+        ];
         for (listed, reported) in rates {
             let reported = reported.map(|rate| rate * scale);
             assert!(near(listed, reported), "{listed:?} {reported:?}");

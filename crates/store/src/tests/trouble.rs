@@ -79,12 +79,13 @@ fn a_log_that_grows_too_long_is_taken_into_the_file_and_reported() {
     let begun = begun("0197-long", 1);
     let options = Options { wal_bytes: 2 << 20, ..quick() };
     let writer = store.writer_with(&begun, options).expect("a writer");
-    let shown = |event: &Event| matches!(event, Event::Output { text } if text.contains("log"));
+    let is_about_log =
+        |event: &Event| matches!(event, Event::Output { text } if text.contains("log"));
     let mut n = 0;
     until("the log was taken into the file", || {
         n += 1;
         writer.send(Event::Second(full_second(n)));
-        n % 100 == 0 && replay(&store, writer.run()).iter().any(shown)
+        n % 100 == 0 && replay(&store, writer.run()).iter().any(is_about_log)
     });
     writer.finish(None, Status::Completed, Summary::default()).expect("nothing is missing");
     assert_eq!(seconds(&replay(&store, &run_of(&begun))).len(), n as usize);
