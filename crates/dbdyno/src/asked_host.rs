@@ -1,12 +1,13 @@
-//! Host of a request: a service on loopback answers only names of loopback.
+//! Host that an HTTP request names: a service on loopback accepts only names of loopback.
 
 use std::net::IpAddr;
 
 use axum::http::header::{HeaderMap, HeaderValue};
 use axum::http::{StatusCode, Uri, header};
 
-/// Returns the requested host. On loopback it must be a name of loopback: otherwise another site's
-/// name that points here would give its pages access.
+/// Returns the host that a request names. A service on loopback refuses any other name than
+/// loopback's, because the name of another site may point here and would give its pages access. An
+/// error is a status with its text.
 pub(crate) fn asked_host<'a>(
     uri: &'a Uri,
     headers: &'a HeaderMap,
@@ -25,8 +26,8 @@ pub(crate) fn asked_host<'a>(
     Ok(host)
 }
 
-/// Whether a host, with or without a port, is a name of loopback. Any port is valid, since tunnels
-/// have others.
+/// Whether a host, with or without a port, is `localhost` or a loopback address. Any port is valid,
+/// since an SSH tunnel may listen on another one.
 fn is_loopback_host(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split_once(']').map_or("", |(name, _)| name),

@@ -1,7 +1,7 @@
-//! dbdyno measures databases: it builds the data, generates the load, and measures honestly.
+//! dbdyno measures databases: it builds data, drives load, measures, and keeps every run.
 //!
-//! The interfaces of `app`: command line and web pages. They make no decisions. A program with its
-//! own workloads calls [`main_with`].
+//! This crate has the interfaces of `app`: the command line and the web pages. They decide no plan,
+//! figure or finding. A program with its own workloads calls [`main_with`].
 
 #[cfg(feature = "pages")]
 mod asked_host;
@@ -20,20 +20,20 @@ use app::run::{MakeMember, Transport};
 pub use crate::cli::run;
 pub use crate::shell::Shell;
 
-/// Extensions of a program that links dbdyno, listed after the built-in ones.
+/// Extensions of a program that links dbdyno. They come after the built-in ones in every list.
 #[derive(Clone, Copy, Default)]
 pub struct Added {
     /// Workloads, and languages in which workloads are written.
     pub workloads: workloads::Added,
-    /// Databases, each with the schemes of its URLs.
+    /// Drivers of databases, each with the schemes of its URLs.
     pub drivers: &'static [&'static drivers::Entry],
-    /// Activities of a run beside its load.
+    /// Members of a run, which act before and after its load.
     pub members: &'static [MakeMember],
-    /// Transport to client processes, which also starts them; `None` for pipes.
+    /// Transport that starts client processes and carries their messages; `None` for pipes.
     pub transport: Option<&'static dyn Transport>,
 }
 
-/// Runs the command line, with `added` after the built-in workloads.
+/// Runs dbdyno with the command line of this process and the extensions `added`.
 pub fn main_with(added: Added) -> ExitCode {
     workloads::add(added.workloads);
     drivers::add(added.drivers);

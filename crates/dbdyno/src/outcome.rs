@@ -3,14 +3,14 @@
 use app::Error;
 
 pub(crate) const DONE: u8 = 0;
-/// A run, check or gate failed.
+/// Exit code if a run, check or gate failed.
 pub(crate) const FAILED: u8 = 1;
-/// Invalid request: an option, a plan, a target or a name.
+/// Exit code of an invalid request: an option, a plan, a target or a name.
 pub(crate) const USAGE: u8 = 2;
-/// Interrupted by the user.
+/// Exit code after Ctrl-C or another signal that ends the program.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// Meanings of the exit codes, for the manual.
+/// Meanings of the exit codes, for the manual page.
 #[cfg(feature = "terminal")]
 pub(crate) const MEANINGS: [(u8, &str); 4] = [
     (DONE, "done"),

@@ -1,4 +1,4 @@
-//! Persistent defaults of the user, in a file below `$XDG_CONFIG_HOME` (XDG Base Directory
+//! Lasting defaults of the user, in a file below `$XDG_CONFIG_HOME` (XDG Base Directory
 //! Specification). Flags, plans and environment variables override them.
 //!
 //! Not here: their effects, which are where each default is used.
@@ -13,14 +13,13 @@ use files::Unfinished;
 use model::Target;
 use toml::{Table, Value};
 
-/// A default that the user can set.
+/// Default that the user can set for all later commands.
 pub(crate) struct Setting {
     pub(crate) name: &'static str,
-    /// Possible values, as shown in help: `FILE|off`.
+    /// Possible values, as the help shows them, such as `FILE|off`.
     pub(crate) values: &'static str,
-    /// Value without the setting.
+    /// Text for the value that counts while the user has set none.
     pub(crate) default: &'static str,
-    /// Description of the setting for its help.
     pub(crate) help: &'static str,
     check: fn(&str) -> Result<(), String>,
 }
@@ -90,7 +89,7 @@ fn is_switch(value: &str) -> Result<(), String> {
     }
 }
 
-/// Finds a setting by name; the error lists all.
+/// Finds a setting by name. The error lists the names of all settings.
 pub(crate) fn by_name(name: &str) -> Result<&'static Setting, Error> {
     let name = name.replace('_', "-");
     SETTINGS.iter().find(|setting| setting.name == name).ok_or_else(|| {
@@ -99,17 +98,18 @@ pub(crate) fn by_name(name: &str) -> Result<&'static Setting, Error> {
     })
 }
 
-/// Path of the settings file; `None` without a home folder.
+/// Path of the file with the settings; `None` if neither XDG_CONFIG_HOME nor HOME names a folder.
 pub(crate) fn file(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let path = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let config = path("XDG_CONFIG_HOME").or_else(|| path("HOME").map(|home| home.join(".config")));
     config.map(|config| config.join("dbdyno/config.toml"))
 }
 
-/// Most bytes of the file: all settings take about a kilobyte.
+/// Maximum bytes of the file. All settings together take about a kilobyte.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Reads the settings of a file; empty if it does not exist.
+/// Reads the settings of a file, by name; empty if the file does not exist. Fails if a name is
+/// unknown or a value is invalid.
 pub(crate) fn read(file: &Path) -> Result<BTreeMap<String, String>, Error> {
     let bad = |why: &dyn std::fmt::Display| {
         let file = file.display();
@@ -135,7 +135,7 @@ pub(crate) fn read(file: &Path) -> Result<BTreeMap<String, String>, Error> {
     Ok(settings)
 }
 
-/// Sets or removes a setting in a file.
+/// Sets a setting in a file, or removes it if `value` is `None`; the others stay.
 pub(crate) fn write(file: &Path, setting: &Setting, value: Option<&str>) -> Result<(), Error> {
     let mut settings = read(file)?;
     match value {

@@ -1,7 +1,7 @@
 //! Environment of a command: outputs, variables, and whether the process is dbdyno's own.
 //!
 //! Results go to one writer, everything else to the other. Tests pass their own writers and run
-//! commands in parallel; signals and terminals belong to the process, so only the shell of `main`
+//! commands in parallel. Signals and terminals belong to the process, so only the shell of `main`
 //! has them.
 
 use std::collections::BTreeMap;
@@ -18,22 +18,24 @@ use render::{Document, Style, ascii, for_shell};
 use crate::outcome::{DONE, Outcome};
 use crate::settings;
 
-/// Name of the program.
+/// Name under which the program is usually called.
 const NAME: &str = "dbdyno";
 
-/// Least width of a page.
+/// Minimum columns of a page, however narrow the terminal is.
 const WIDTH_LEAST: usize = 40;
 
-/// Most width of a page, except lists and tables.
+/// Maximum columns of a page on a wide terminal. Lists and tables, which are wider without a
+/// terminal, may have more.
 const WIDTH_MOST: usize = 160;
 
-/// Columns per line reserved for characters that are longer in ASCII.
+/// Columns of each line that stay free, since a character may be longer in ASCII.
 const ASCII_SPARE: usize = 4;
 
 type Writer = Arc<Mutex<dyn Write + Send>>;
 type Variables = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// Environment of a command.
+/// Environment of a command: its outputs, its variables, and the command line for suggested
+/// commands.
 #[derive(Clone)]
 pub struct Shell {
     out: Writer,
@@ -43,11 +45,11 @@ pub struct Shell {
     /// Whether results go to a terminal, or did before it was closed.
     prints_on_terminal: bool,
     settings: Arc<BTreeMap<String, String>>,
-    /// How the user calls the program, for a shell; `None` if `dbdyno` calls it.
+    /// Program as the user calls it, quoted for a shell; `None` if that is `dbdyno`.
     program: Option<Arc<str>>,
-    /// The words behind it, without those of `store`.
+    /// Words of the command line after the program, without `--store` and its file.
     words: Arc<[String]>,
-    /// File given with `--store`, if any.
+    /// File that the user gave with `--store`; `None` without the flag.
     store: Option<Arc<str>>,
 }
 
@@ -72,7 +74,7 @@ impl Shell {
         }
     }
 
-    /// Creates the shell of a process that is dbdyno's own.
+    /// Creates the shell of a process that is dbdyno's own: its standard streams and variables.
     pub(crate) fn of_process() -> Shell {
         #[expect(clippy::disallowed_methods, reason = "the command line is where it comes in")]
         let variables = |name: &str| std::env::var(name).ok();
@@ -84,33 +86,33 @@ impl Shell {
         }
     }
 
-    /// Whether the process is dbdyno's own, so that its signals are for us.
+    /// Whether the process is dbdyno's own, so that the shell may handle its signals.
     pub(crate) fn is_process(&self) -> bool {
         self.is_process
     }
 
-    /// Whether the input is a terminal.
+    /// Whether the standard input is a terminal.
     pub(crate) fn reads_terminal(&self) -> bool {
         self.is_process && io::stdin().is_terminal()
     }
 
-    /// Whether text other than results goes to a terminal.
+    /// Whether the standard error, which has all text but results, is a terminal.
     pub(crate) fn writes_terminal(&self) -> bool {
         self.is_process && io::stderr().is_terminal()
     }
 
-    /// Whether that terminal supports cursor movement.
+    /// Whether the standard error is a terminal on which the cursor can be moved.
     pub(crate) fn draws_on_terminal(&self) -> bool {
         self.writes_terminal() && self.has_cursor()
     }
 
-    /// Whether the terminal supports cursor movement, by its name.
+    /// Whether the terminal can move its cursor, by the variable `TERM`.
     fn has_cursor(&self) -> bool {
         self.variable("TERM").is_some_and(|term| term != "dumb")
     }
 
-    /// Style of a page: as wide as `COLUMNS` or the terminal, or `width_without_terminal`; with
-    /// colours on a terminal only.
+    /// Style of a page: as wide as `COLUMNS` or the terminal, else with `width_without_terminal`
+    /// columns. Only a terminal has colours.
     pub(crate) fn style(&self, width_without_terminal: usize) -> Style {
         let is_terminal = self.is_process && io::stdout().is_terminal();
         let columns = is_terminal.then(|| columns_of(&io::stdout())).flatten();
@@ -130,9 +132,9 @@ impl Shell {
         Style { color: is_terminal && !is_plain, width: width - spare }
     }
 
-    /// Whether the locale's encoding is not UTF-8: by the first of these variables that is set
-    /// (POSIX, "Internationalization Variables"). Without any of them, as in many containers, UTF-8
-    /// is assumed.
+    /// Whether the locale's encoding is not UTF-8, by the first of `LC_ALL`, `LC_CTYPE` and `LANG`
+    /// that is set (POSIX, "Internationalization Variables"). If none is set, as in many
+    /// containers, UTF-8 is assumed.
     fn is_ascii(&self) -> bool {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| self.variable(name));
         locale.is_some_and(|locale| {
@@ -141,13 +143,15 @@ impl Shell {
         })
     }
 
-    /// Makes foreign text safe for this terminal.
+    /// Makes foreign text safe for this terminal: without control characters, and in ASCII if the
+    /// locale is not UTF-8.
     pub(crate) fn legible(&self, text: &str) -> String {
         let text = harmless(text);
         if self.is_ascii() { ascii(&text) } else { text }
     }
 
-    /// Prints a page as text.
+    /// Prints a page as text on the standard output. Commands in it call the program as the user
+    /// does.
     pub(crate) fn print_page(&self, document: &Document, style: &Style) -> Outcome {
         let program = self.program.as_deref().unwrap_or(NAME);
         let program = match &self.store {
@@ -178,7 +182,7 @@ impl Shell {
         self.print_bytes(page.as_bytes())
     }
 
-    /// Adds the user's persistent defaults.
+    /// Returns a shell that also has the user's lasting defaults, read from their file.
     pub(crate) fn with_settings(&self) -> Result<Shell, Error> {
         let file = settings::file(&|name| self.variable(name));
         let settings = file.map_or(Ok(BTreeMap::new()), |file| settings::read(&file))?;
@@ -188,7 +192,8 @@ impl Shell {
     /// Sets the command line of this command. Suggested commands call the program as it does: by
     /// its path, unless its folder is in `PATH`, and with its store.
     pub(crate) fn called(self, words: &[String]) -> Shell {
-        let (program, words) = words.split_first().map_or(("", words), |(of, rest)| (&**of, rest));
+        let (program, words) =
+            words.split_first().map_or(("", words), |(first, rest)| (&**first, rest));
         let is_known = match program.rsplit_once('/') {
             Some((folder, NAME)) => {
                 let path = self.variable("PATH").unwrap_or_default();
@@ -211,29 +216,29 @@ impl Shell {
         Shell { program, words: kept.into(), store, ..self }
     }
 
-    /// This command once more with other words behind it, for a shell. A password is left out of
-    /// it, and asked for.
+    /// Suggests this command once more with other words behind it, quoted for a shell. A password
+    /// in it is left out, and asked for; a plan from stdin is taken from the last run.
     pub(crate) fn again(&self, more: &str) -> String {
         // A plan on the standard input is gone.
         if let [run, stdin, rest @ ..] = &self.words[..]
             && (run.as_str(), stdin.as_str()) == ("run", "-")
         {
-            let rest: String = rest.iter().map(|word| format!(" {}", shown(word))).collect();
+            let rest: String = rest.iter().map(|word| format!(" {}", quoted(word))).collect();
             return format!("{NAME} runs show last --plan | {NAME} run -{rest} {more}");
         }
-        let has_password = self.words.iter().any(|word| shown(word) != for_shell(word));
+        let has_password = self.words.iter().any(|word| quoted(word) != for_shell(word));
         let is_asked = self.words.iter().any(|word| word == "--ask-password");
         let ask = if has_password && !is_asked { " --ask-password" } else { "" };
-        let words: String = self.words.iter().map(|word| format!(" {}", shown(word))).collect();
+        let words: String = self.words.iter().map(|word| format!(" {}", quoted(word))).collect();
         format!("{NAME}{words}{ask} {more}")
     }
 
-    /// Value of a persistent setting.
+    /// Value of the user's lasting default with this name; `None` if the user has set none.
     pub(crate) fn setting(&self, name: &str) -> Option<&str> {
         self.settings.get(name).map(String::as_str)
     }
 
-    /// Reads the input, up to `bytes_max`.
+    /// Reads the standard input, up to `bytes_max` bytes; empty if the process is not dbdyno's own.
     pub(crate) fn read(&self, bytes_max: u64) -> io::Result<String> {
         let mut text = String::new();
         if self.is_process {
@@ -242,17 +247,17 @@ impl Shell {
         Ok(text)
     }
 
-    /// Environment variable; an empty one counts as not set.
+    /// Environment variable with this name. An empty one counts as not set.
     pub(crate) fn variable(&self, name: &str) -> Option<String> {
         (self.variables)(name).filter(|value| !value.is_empty())
     }
 
-    /// Writes a result. A closed pipe or terminal is no error.
+    /// Writes a result, which is text. A closed pipe or terminal is no error.
     pub(crate) fn print(&self, text: &str) -> Outcome {
         self.print_bytes(harmless(text).as_bytes())
     }
 
-    /// Writes a result that is not text, unchanged.
+    /// Writes a result that is not text, unchanged. A closed pipe or terminal is no error.
     pub(crate) fn print_bytes(&self, bytes: &[u8]) -> Outcome {
         match write(&self.out, bytes) {
             Err(error) if !is_closed(&error, self.prints_on_terminal) => {
@@ -262,8 +267,8 @@ impl Shell {
         }
     }
 
-    /// Prints text beside the result; a closed output is no error. Commands in it call the program
-    /// as the user does.
+    /// Prints a line of text beside the result. Commands in it call the program as the user does. A
+    /// closed output is no error.
     pub(crate) fn say(&self, text: &str) {
         let named = self.program.as_ref().map(|program| {
             let named = text.replace("'dbdyno ", &format!("'{program} "));
@@ -274,12 +279,12 @@ impl Shell {
         self.ask(&format!("{}\n", wrapped(text, columns.unwrap_or(usize::MAX))));
     }
 
-    /// Prints text without a line end, for an answer on the same line.
+    /// Prints text beside the result without a line end, so that an answer can be typed behind it.
     pub(crate) fn ask(&self, text: &str) {
         let _ = write(&self.err, self.legible(text).as_bytes());
     }
 
-    /// Prints help or a usage error from the parser.
+    /// Prints help or a usage error from clap, the parser of the command line.
     pub(crate) fn show(&self, message: &clap::Error) {
         // Ignore a closed terminal.
         let _ = match (self.is_process, message.use_stderr()) {
@@ -296,8 +301,8 @@ impl fmt::Debug for Shell {
     }
 }
 
-/// A word of the command line for a shell, without the passwords of the URLs in it.
-fn shown(word: &str) -> String {
+/// Quotes a word of the command line for a shell, without the passwords of URLs in it.
+fn quoted(word: &str) -> String {
     let mut parts = word.split("://");
     let mut shown = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -315,7 +320,8 @@ fn shown(word: &str) -> String {
     for_shell(&shown)
 }
 
-/// Whether the reader of an output is gone.
+/// Whether an error means that nobody reads the output any more: the pipe is closed, or the
+/// terminal is gone.
 fn is_closed(error: &io::Error, is_terminal: bool) -> bool {
     let is_gone = is_terminal && error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error());
     is_gone || error.kind() == io::ErrorKind::BrokenPipe
@@ -327,13 +333,14 @@ fn rows_of(terminal: &impl AsFd) -> Option<usize> {
     Some(usize::from(size.ws_row)).filter(|rows| *rows > 0)
 }
 
-/// Columns of a terminal, if known.
+/// Columns of a terminal; `None` if it does not tell.
 fn columns_of(terminal: &impl AsFd) -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(terminal).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
-/// Breaks long lines between words, since a terminal breaks within them.
+/// Breaks lines longer than `columns` between words, since a terminal breaks within them. Indented
+/// lines, which are commands, stay whole.
 pub(crate) fn wrapped(text: &str, columns: usize) -> String {
     // A command, which is indented, stays whole.
     let is_broken = |line: &str| line.chars().count() > columns && !line.starts_with("  ");
@@ -349,8 +356,8 @@ fn write(to: &Mutex<dyn Write + Send + 'static>, bytes: &[u8]) -> io::Result<()>
     to.write_all(bytes).and_then(|()| to.flush())
 }
 
-/// Removes characters that would control a terminal: names and messages come from plans and
-/// servers. JSON stays valid.
+/// Escapes characters that would control a terminal, since names and messages come from plans and
+/// servers. Line ends and tabs stay, and JSON stays valid.
 pub(crate) fn harmless(text: &str) -> String {
     let is_plain = |letter: char| !letter.is_control() || matches!(letter, '\n' | '\t');
     let put = |mut shown: String, letter: char| {

@@ -1,14 +1,14 @@
-//! `-h`: the options that most users need, one per line; `--help` has all.
+//! Brief help (`-h`): the options that most users need, one per line; `--help` lists all of them.
 //!
 //! Not here: descriptions of options (their commands).
 
 use clap::{Arg, Command};
 
-/// Columns of a brief help.
+/// Maximum columns of a line of brief help.
 const WIDTH: usize = 80;
 
-/// Options in the brief help, in order, of commands with more than a page of them. `run` and
-/// `build` also have parameters of workloads.
+/// Options that the brief help of a long command lists, in this order. Some are parameters of
+/// workloads, so no workload has all of them.
 const CHOSEN: [(&str, &[&str]); 2] = [
     (
         "run",
@@ -41,14 +41,17 @@ const CHOSEN: [(&str, &[&str]); 2] = [
     ),
 ];
 
-/// Brief help of the command at the end of `path`, which begins with the program's name.
+/// Returns the brief help of the command at the end of `path`, such as `dbdyno runs list`.
 pub(crate) fn page(command: &Command, path: &str) -> String {
     let name = path.split(' ').nth(1).unwrap_or_default();
-    let chosen = CHOSEN.iter().find(|(of, _)| *of == name).map(|(_, names)| *names);
+    let chosen = CHOSEN.iter().find(|(listed, _)| *listed == name).map(|(_, names)| *names);
     let mut lines: Vec<String> = command.get_about().map(ToString::to_string).into_iter().collect();
     lines.extend([String::new(), format!("Usage: {}", usage(command, path)), String::new()]);
-    let subcommands = command.get_subcommands().filter(|of| of.get_name() != "help");
-    let rows = subcommands.map(|of| (of.get_name().to_owned(), about(of))).collect();
+    let subcommands =
+        command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help");
+    let rows = subcommands
+        .map(|subcommand| (subcommand.get_name().to_owned(), about(subcommand)))
+        .collect();
     lines.extend(aligned(rows));
     let options: Vec<&Arg> = match chosen {
         Some(names) => names.iter().filter_map(|name| option(command, name)).collect(),
@@ -61,7 +64,8 @@ pub(crate) fn page(command: &Command, path: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Brief help of the program, with commands in sections.
+/// Returns the brief help of the program: the commands by section, and only the names of those in
+/// the last section.
 pub(crate) fn of_program(command: &Command, sections: &[(&str, &[&str])]) -> String {
     let mut lines: Vec<String> = command.get_about().map(ToString::to_string).into_iter().collect();
     lines.extend([String::new(), "Usage: dbdyno <COMMAND> [OPTIONS]".to_owned()]);
@@ -80,7 +84,8 @@ fn about(command: &Command) -> String {
     command.get_about().map(ToString::to_string).unwrap_or_default()
 }
 
-/// Whether an argument belongs to the command itself, not to the program or the help.
+/// Whether an argument is the command's own: not `--help`, `--version`, or an option of all
+/// commands.
 fn is_own(arg: &Arg) -> bool {
     !matches!(arg.get_id().as_str(), "help" | "version" | "store" | "output")
 }
@@ -101,7 +106,8 @@ fn usage(command: &Command, path: &str) -> String {
     }
 }
 
-/// Value of an argument; the name of the value instead of a long list of choices.
+/// Placeholder for an argument's value: the name of the value, or the argument's id in capitals if
+/// that name is a long list of choices.
 fn value_of(arg: &Arg) -> String {
     const LETTERS_MOST: usize = 20;
     let names = arg.get_value_names().unwrap_or_default();
@@ -113,7 +119,8 @@ fn value_of(arg: &Arg) -> String {
     }
 }
 
-/// Syntax of an argument, and the start of its description.
+/// Syntax of an argument, and its description. Of a choice, the values replace what follows the
+/// colon of the description.
 fn row(arg: &Arg) -> (String, String) {
     let takes = arg.get_action().takes_values() && !arg.is_positional();
     let value = if takes { format!(" <{}>", value_of(arg)) } else { String::new() };
@@ -124,7 +131,7 @@ fn row(arg: &Arg) -> (String, String) {
         (None, None) => format!("<{}>", value_of(arg)),
     };
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-    let values = arg.get_value_names().unwrap_or_default().first().map(|of| of.as_str());
+    let values = arg.get_value_names().unwrap_or_default().first().map(|name| name.as_str());
     // The values of a choice are shorter than their description.
     match (help.split_once(": "), values.filter(|values| values.contains('|'))) {
         (Some((what, _)), Some(values)) => (written, format!("{what}: {values}")),
@@ -132,7 +139,8 @@ fn row(arg: &Arg) -> (String, String) {
     }
 }
 
-/// Formats names and descriptions, one per line, cut at the end of a clause or word.
+/// Formats pairs of name and description, one per line; descriptions are cut to fit, at the end of
+/// a clause or word.
 fn aligned(rows: Vec<(String, String)>) -> Vec<String> {
     const NAMES_MOST: usize = 30;
     let lengths = rows.iter().map(|(name, _)| name.chars().count());
@@ -144,7 +152,8 @@ fn aligned(rows: Vec<(String, String)>) -> Vec<String> {
     rows.iter().map(|row| line(row).trim_end().to_owned()).collect()
 }
 
-/// Longest start of a text that fits and ends with a clause; else with a word.
+/// Start of a text's first line, as long as fits into `width` columns: up to the end of a clause,
+/// or else of a word, with an ellipsis.
 fn cut(text: &str, width: usize) -> String {
     let text = text.lines().next().unwrap_or_default();
     if text.chars().count() <= width {
@@ -183,7 +192,6 @@ mod tests {
     use super::super::{SECTIONS, command};
     use super::*;
 
-    /// Most lines of a brief help.
     const LINES_MOST: usize = 30;
 
     fn check(page: &str, path: &str) {

@@ -1,4 +1,5 @@
-//! `dbdyno compare`: compares sides of runs with the first.
+//! `dbdyno compare`: compares sides (sets of runs) with the first side, and tests `--fail-if`
+//! limits.
 
 use app::Error;
 use app::compare::{CompareBy, by_its_axis, compare as hold};
@@ -22,7 +23,7 @@ use super::stored::store;
 use super::{DONE, FAILED, Outcome, experiments, flags, github, print_document};
 use crate::shell::Shell;
 
-/// Page with the meaning of each verdict, and what to do next.
+/// Page of the documentation that explains each verdict and the next step.
 const PAGE: &str = "docs/reference/compare.md";
 
 pub(crate) fn command() -> Command {
@@ -63,10 +64,11 @@ pub(crate) fn command() -> Command {
         )
 }
 
-/// Flags for the judged figures and the smallest effect that matters.
+/// Flags `--figure` (the figure to judge) and `--min-effect` (the smallest difference that
+/// matters).
 pub(super) fn judged() -> [Arg; 2] {
-    let value = |name: &'static str, of: &'static str, help: &'static str| {
-        Arg::new(name).long(name.replace("_", "-")).value_name(of).help(help)
+    let value = |name: &'static str, value_name: &'static str, help: &'static str| {
+        Arg::new(name).long(name.replace("_", "-")).value_name(value_name).help(help)
     };
     [
         value(
@@ -89,7 +91,8 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
     judge.also = gates.iter().map(|gate| gate.figure.clone()).collect();
     let store = store(matches, shell)?;
     let compared = by_its_axis(&store, &asked);
-    let (mut report, compared) = compared.and_then(|of| Ok((hold(&store, &of, &judge)?, of)))?;
+    let (mut report, compared) =
+        compared.and_then(|sides| Ok((hold(&store, &sides, &judge)?, sides)))?;
     report.seen_unix_ms = Some(app::unix_ms());
     let gates = held(&gates, &report, matches, shell)?;
     match flags::output_of(matches) {
@@ -108,7 +111,9 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
             tone(&mut page, &gates, matches);
             if flags::output_of(matches) == Output::Csv {
                 // A table has no room for them.
-                page.verdicts[..gates.len()].iter().for_each(|of| shell.say(&of.headline.plain()));
+                page.verdicts[..gates.len()]
+                    .iter()
+                    .for_each(|verdict| shell.say(&verdict.headline.plain()));
             }
             print_document(&page, PAGE_WIDTH, matches, shell)
         }
@@ -116,7 +121,8 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(if gates.iter().any(|gate| fails(gate, matches)) { FAILED } else { DONE })
 }
 
-/// Sides that the command line asks to compare.
+/// Parses the sides to compare. With `--by`, they are the values of an axis of exactly one
+/// experiment.
 fn asked(matches: &ArgMatches) -> Result<CompareBy, Error> {
     let names: Vec<String> =
         matches.get_many::<String>("sides").expect("clap requires one").cloned().collect();
@@ -132,11 +138,11 @@ fn asked(matches: &ArgMatches) -> Result<CompareBy, Error> {
     }
 }
 
-/// Share from which a limit is so large that it was hardly meant.
+/// Relative change from which a `--fail-if` limit gets a warning: so large a one is hardly meant.
 const LARGE: f64 = 0.9;
 
-/// Tests the limits. Fails for limits that this few runs can never decide, and warns of limits that
-/// fail on a gain.
+/// Tests the `--fail-if` limits. Fails if a side has too few runs to decide a limit at all, and
+/// warns of limits that are very large or that a better figure would break.
 fn held(
     gates: &[Gate],
     report: &ComparisonReport,
@@ -186,7 +192,8 @@ fn held(
     Ok(gates)
 }
 
-/// Warnings for readers who see only the verdicts of limits.
+/// Warnings for users who see only the verdicts of limits: the baseline is newer than a side, runs
+/// do not count, or runs still go on.
 fn cautions(report: &ComparisonReport) -> Vec<String> {
     let reversed = report.pairs.iter().filter_map(|pair| report.reversed_words(pair));
     let lost = report.sides.iter().filter(|side| side.runs_not_counted > 0);
@@ -194,7 +201,8 @@ fn cautions(report: &ComparisonReport) -> Vec<String> {
     reversed.chain(lost.map(|side| side.lost_words())).chain(running).collect()
 }
 
-/// Warning that the last build is old: a newer run may have failed.
+/// Warning if `last` is a side and its newest run began an hour ago or earlier, since a later run
+/// may have failed.
 fn is_old(report: &ComparisonReport, matches: &ArgMatches) -> Option<String> {
     let mut sides = matches.get_many::<String>("sides").into_iter().flatten();
     let age_s = report.age_s().filter(|_| sides.any(|side| side == store::LAST))?;
@@ -202,7 +210,7 @@ fn is_old(report: &ComparisonReport, matches: &ArgMatches) -> Option<String> {
     Some(format!("{last} is from {ago}: if a run before this failed, join both with &&"))
 }
 
-/// Whether a limit makes the command fail.
+/// Whether a limit makes the command fail: it is broken, or undecided without `--undecided pass`.
 fn fails(gate: &GateResult, matches: &ArgMatches) -> bool {
     match gate.passed {
         Passed::Broken => true,
@@ -211,8 +219,8 @@ fn fails(gate: &GateResult, matches: &ArgMatches) -> bool {
     }
 }
 
-/// Sets the tones of the verdicts on limits, which come first: a limit that fails the command is an
-/// error, and nothing else is.
+/// Sets the tones of the page's verdicts. Those on limits come first; one that fails the command is
+/// an error. For GitHub, no other verdict is.
 fn tone(page: &mut Document, gates: &[GateResult], matches: &ArgMatches) {
     github::soften(&mut page.verdicts, matches);
     let failed = gates.iter().map(|gate| fails(gate, matches));
@@ -221,7 +229,7 @@ fn tone(page: &mut Document, gates: &[GateResult], matches: &ArgMatches) {
     }
 }
 
-/// The page; on a terminal only the first page, unless more is requested.
+/// Page of a comparison: the short one on a terminal, unless `--full` or sections are requested.
 fn page_of(
     report: &ComparisonReport,
     compared: &CompareBy,
@@ -240,7 +248,8 @@ fn page_of(
     }
 }
 
-/// Leaves out parameters of the data at their defaults: the first page has no room for them.
+/// Copies a report without parameters of the data at their defaults, for which the first page has
+/// no room. With several workloads it keeps them all.
 fn without_defaults(report: &ComparisonReport) -> ComparisonReport {
     let mut report = report.clone();
     if let [workload] = &report.scene.workloads[..] {
@@ -256,7 +265,7 @@ fn without_defaults(report: &ComparisonReport) -> ComparisonReport {
     report
 }
 
-/// Commands for more details than the first page.
+/// Commands to suggest below the first page, each with its purpose.
 fn next_commands(
     report: &ComparisonReport,
     compared: &CompareBy,
@@ -296,8 +305,9 @@ fn next_commands(
     more.into_iter().chain(rest).collect()
 }
 
-/// Command that makes an experiment of two sides whose plans differ in one parameter, or in their
-/// target alone.
+/// Command that runs two sides again as one experiment until it is decided, with its description.
+/// `None` unless exactly one parameter of the plan differs, or only the URL of the target, and that
+/// does not name a server.
 fn varied_until_decided(report: &ComparisonReport) -> Option<(String, String)> {
     let [base, _] = report.sides.as_slice() else { return None };
     let of_plan: Vec<&Difference> =
@@ -329,7 +339,7 @@ fn varied_until_decided(report: &ComparisonReport) -> Option<(String, String)> {
     Some((command, experiments::until_decided_words(report, render::compared_repeat_s(report))))
 }
 
-/// Judgement options of the command line.
+/// Parses `--figure` and `--min-effect`.
 pub(super) fn judge(matches: &ArgMatches) -> Result<Judge, Error> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     Judge::asked(text("figure"), text("min_effect")).map_err(|bad| Error::Usage(format!("--{bad}")))

@@ -1,4 +1,5 @@
-//! `dbdyno config`: shows and changes persistent defaults. Not here: the list of them (settings).
+//! `dbdyno config`: shows and changes the user's lasting defaults. Not here: which there are
+//! (`crate::settings`).
 
 use app::Error;
 use clap::{Arg, ArgMatches, Command};
@@ -56,7 +57,7 @@ pub(crate) fn config(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(DONE)
 }
 
-/// Prints all settings, with or without a value, and the file.
+/// Prints each setting with its value or default, and the path of the file that keeps them.
 fn show(file: &str, matches: &ArgMatches, shell: &Shell) -> Outcome {
     if flags::is_json(matches) {
         let all = SETTINGS.iter().map(|setting| {

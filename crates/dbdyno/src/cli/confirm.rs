@@ -1,5 +1,5 @@
-//! Confirmation before data are dropped that dbdyno did not build: on the terminal, or by a flag
-//! that names them.
+//! Confirmation before tables are dropped that dbdyno did not build: typed on the terminal, or
+//! given by a flag with the name of the database.
 //!
 //! Not here: dropping them.
 
@@ -18,8 +18,9 @@ use crate::shell::Shell;
 /// Interval of checks for Ctrl-C while waiting for input.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Succeeds if the user confirms that these tables, with their numbers of rows, are to be dropped:
-/// by `named`, the name of the database, or by typing it. Without tables there is no question.
+/// Succeeds if the user confirms that these tables (name, number of rows) may be dropped: `named`,
+/// from `--confirm`, must be the name of the database, or the user must type that name. Without
+/// tables it does not ask.
 pub(crate) fn is_to_be_dropped(
     target: &Target,
     tables: &[(String, u64)],
@@ -60,24 +61,25 @@ pub(crate) fn is_to_be_dropped(
     }
 }
 
-/// Name of a database at the server, or name of its file.
+/// Name that confirms a drop: of the database at the server, or of the SQLite file.
 fn name_of(target: &Target) -> String {
     let name = Path::new(&target.path).file_name();
     name.map_or_else(|| target.to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Reads a line from the terminal, without surrounding blanks.
+/// Reads a line from the terminal, without surrounding blanks. Fails if there is no terminal, or
+/// after Ctrl-C.
 fn typed(stop: &Stop) -> Result<String, Error> {
     let terminal = File::open("/dev/tty");
     let terminal = terminal.map_err(|error| Error::Failed(format!("the terminal: {error}")))?;
-    let (tell, shown) = channel();
+    let (tell, answer) = channel();
     // A reader cannot be woken; after Ctrl-C it ends with the process.
     thread::spawn(move || {
         let mut line = String::new();
         let _ = tell.send(BufReader::new(terminal).read_line(&mut line).map(|_| line));
     });
     loop {
-        match shown.recv_timeout(LOOK_EVERY) {
+        match answer.recv_timeout(LOOK_EVERY) {
             Ok(Ok(line)) => return Ok(line.trim().to_owned()),
             Ok(Err(error)) => return Err(Error::Failed(format!("the terminal: {error}"))),
             Err(RecvTimeoutError::Disconnected) => unreachable!("the reader answers"),

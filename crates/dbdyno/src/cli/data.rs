@@ -1,4 +1,4 @@
-//! `dbdyno build`, `check`, `settle` and `drop`: the data without the load.
+//! `dbdyno build`, `check`, `settle` and `drop`: commands for a workload's data, without a load.
 
 use std::time::Duration;
 
@@ -92,15 +92,16 @@ fn settle_limit() -> Arg {
         .help("Time limit for bringing the database to rest")
 }
 
-/// The opened target and workload of the command line.
+/// Target and workload that the command line names, both opened.
 struct Found {
     target: Target,
     opened: Opened,
-    /// Drop ends a server that was started for it.
+    /// Ends a server that was started for the target when this is dropped.
     open_target: OpenTarget,
 }
 
-/// Opens the target and workload of the command line. Only a build creates a missing database.
+/// Opens the target and the workload that the command line names. Only a build (`is_build`) creates
+/// a missing database; every other command refuses a managed server.
 fn opened(
     matches: &ArgMatches,
     is_build: bool,
@@ -210,18 +211,18 @@ pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
             false => "",
         };
         shell.print(&format!("{target}: {}{lost}\n", built.sentence()))?;
-        settled.iter().try_for_each(|of| shell.print(&settled_text(of)).map(drop))?;
+        settled.iter().try_for_each(|result| shell.print(&settled_text(result)).map(drop))?;
         run.iter().for_each(|run| live.note(&stored_as(&run.0)));
     }
-    Ok(if settled.is_some_and(|of| !of.incomplete.is_empty()) { FAILED } else { DONE })
+    Ok(if settled.is_some_and(|result| !result.incomplete.is_empty()) { FAILED } else { DONE })
 }
 
-/// Command that shows the stored build.
+/// Message with the command that shows a stored build.
 fn stored_as(run: &str) -> String {
     format!("stored: dbdyno runs show {}", render::list::short_id(run))
 }
 
-/// Command that repeats a build.
+/// Command line that repeats a build with the same target, method and given parameters.
 fn command_of(target: &Target, workload: &str, method: LoadMethod, matches: &ArgMatches) -> String {
     let target = render::for_shell(&target.to_string());
     let mut words = format!("dbdyno build {workload} --target {target}");
@@ -244,9 +245,9 @@ fn limit_of(matches: &ArgMatches) -> Result<Duration, Error> {
     }
 }
 
-fn settle_now(of: &ToSettle<'_>, stop: &Stop, live: &mut Live) -> Result<Settled, Error> {
-    let settling = settling_at(of)?;
-    app::settle::settle(of, &settling, stop, live)
+fn settle_now(task: &ToSettle<'_>, stop: &Stop, live: &mut Live) -> Result<Settled, Error> {
+    let settling = settling_at(task)?;
+    app::settle::settle(task, &settling, stop, live)
 }
 
 pub(crate) fn settle(matches: &ArgMatches, shell: &Shell) -> Outcome {
@@ -259,8 +260,8 @@ pub(crate) fn settle(matches: &ArgMatches, shell: &Shell) -> Outcome {
         return Err(no_data(&target, name, opened.data));
     }
     let store = flags::store_to_write(matches, shell)?;
-    let of = ToSettle::new(&open_target, &target, &opened, &store, limit);
-    let settled = settle_now(&of, &stop, &mut live);
+    let task = ToSettle::new(&open_target, &target, &opened, &store, limit);
+    let settled = settle_now(&task, &stop, &mut live);
     live.end();
     let settled = settled?;
     if settled.is_interrupted {
@@ -276,15 +277,15 @@ pub(crate) fn settle(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(if settled.incomplete.is_empty() { DONE } else { FAILED })
 }
 
-fn settled_text(of: &Settled) -> String {
-    let mut text = format!("{}\n", of.sentence());
-    for of in &of.incomplete {
-        text += &format!("not at rest: {}\n", of.sentence());
+fn settled_text(settled: &Settled) -> String {
+    let mut text = format!("{}\n", settled.sentence());
+    for step in &settled.incomplete {
+        text += &format!("not at rest: {}\n", step.sentence());
     }
     text
 }
 
-fn settled_json(of: &Settled) -> Value {
+fn settled_json(settled: &Settled) -> Value {
     let step = |step: &StepDone| {
         let level = step
             .level
@@ -292,13 +293,13 @@ fn settled_json(of: &Settled) -> Value {
         json!({"name": step.name, "seconds": step.seconds, "level": level})
     };
     json!({
-        "at_rest": of.is_at_rest(),
-        "left": of.left(),
-        "seconds": of.seconds,
-        "commits": of.commits,
-        "written_bytes": of.written_bytes,
-        "steps": of.steps.iter().map(step).collect::<Vec<_>>(),
-        "incomplete": of.incomplete.iter().map(Incomplete::sentence).collect::<Vec<_>>(),
+        "at_rest": settled.is_at_rest(),
+        "left": settled.left(),
+        "seconds": settled.seconds,
+        "commits": settled.commits,
+        "written_bytes": settled.written_bytes,
+        "steps": settled.steps.iter().map(step).collect::<Vec<_>>(),
+        "incomplete": settled.incomplete.iter().map(Incomplete::sentence).collect::<Vec<_>>(),
     })
 }
 
@@ -359,7 +360,7 @@ fn tell_both(
             shell.say(&format!("stored: dbdyno compare {} {}", short[0], short[1]));
         }
     }
-    let is_settled = settled.iter().all(|of| of.incomplete.is_empty());
+    let is_settled = settled.iter().all(|result| result.incomplete.is_empty());
     Ok(if both.different.is_empty() && is_settled { DONE } else { FAILED })
 }
 
@@ -390,7 +391,7 @@ pub(crate) fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {
         let value = json!({"target": target.to_string(), "checks": results, "checksums": sums});
         shell.print(&format!("{value:#}\n"))?;
     } else {
-        let mut text: String = results.iter().map(shown).collect();
+        let mut text: String = results.iter().map(check_text).collect();
         for sum in &sums {
             let (table, n_rows) = (&sum.table, model::format_count(sum.n_rows));
             text += &format!("checksum {table:<12} {:016x} {n_rows:>14} rows\n", sum.sum);
@@ -409,7 +410,7 @@ fn no_data(target: &Target, name: &str, data: Data) -> Error {
     ))
 }
 
-fn shown(result: &CheckResult) -> String {
+fn check_text(result: &CheckResult) -> String {
     let CheckResult { id, title, n_failed, examples } = result;
     if *n_failed == 0 {
         return format!("ok      {id:<10} {title}\n");

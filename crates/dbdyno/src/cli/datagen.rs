@@ -1,4 +1,4 @@
-//! `dbdyno datagen`: a workload's rows as flat files.
+//! `dbdyno datagen`: writes a workload's rows as flat files, and prints commands that load them.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Builds a draft of a plan from the command line, alone or over a plan file.
+//! Builds the draft of a plan from the command line, alone or over a plan file. In a draft, every
+//! value is text with its source.
 
 use std::path::Path;
 
@@ -12,7 +13,8 @@ use super::scripts::{self, PLAN_BYTES_MAX};
 use super::{STDIN, flags};
 use crate::shell::Shell;
 
-/// Reads the command line: a workload's name, or a plan file, and flags that override it.
+/// Reads a workload's name, a plan file, or `-` for a plan on standard input, and the flags, which
+/// override it. The report interval may come from the user's lasting defaults.
 pub(crate) fn draft(what: &str, matches: &ArgMatches, shell: &Shell) -> Result<Draft, Error> {
     let mut draft = draft_written(what, matches, shell)?;
     if let Some(interval) = shell.setting("report-interval")
@@ -58,7 +60,7 @@ fn draft_written(what: &str, matches: &ArgMatches, shell: &Shell) -> Result<Draf
     Ok(draft)
 }
 
-/// Adds parameters, and overrides existing ones.
+/// Adds parameters to a group, and overrides those that it has.
 fn put_parameters(group: &mut GroupDraft, parameters: Vec<(String, Written)>) {
     for (name, written) in parameters {
         group.parameters.retain(|(other, _)| *other != name);
@@ -66,8 +68,8 @@ fn put_parameters(group: &mut GroupDraft, parameters: Vec<(String, Written)>) {
     }
 }
 
-/// If a workload has several groups, load flags apply to the first, unless they belong to another
-/// one; parameters apply to all.
+/// Applies flags to a workload with several groups: parameters to all of them, load flags to the
+/// first unless they belong to another. Refuses `--clients` and parameters that a role sets itself.
 fn put_by_role(
     mut draft: Draft,
     roles: &'static [GroupRole],
@@ -89,10 +91,10 @@ fn put_by_role(
         for_group.into_iter().partition(|(name, _)| role_of_flag(roles, name).is_some());
     for (name, written) in of_others {
         let role = role_of_flag(roles, name).map(|role| role.name);
-        let is_it = |group: &&mut GroupDraft| {
+        let has_role = |group: &&mut GroupDraft| {
             group.values.get("name").map(|name| name.text.as_str()) == role
         };
-        match draft.groups.iter_mut().find(is_it) {
+        match draft.groups.iter_mut().find(has_role) {
             Some(group) => drop(group.values.insert(name, written)),
             None => {
                 let role = role.unwrap_or_default();
@@ -116,12 +118,13 @@ fn put_by_role(
     Ok(draft)
 }
 
-/// Group that a flag belongs to, if not the first.
+/// Role whose group a flag belongs to; `None` if it belongs to the first group.
 fn role_of_flag(roles: &'static [GroupRole], name: &str) -> Option<&'static GroupRole> {
     roles.iter().find(|role| role.flags.contains(&name))
 }
 
-/// Resolves the name of an axis for a workload with several groups.
+/// Replaces the short name of a parameter to vary by its place in a plan with several groups, such
+/// as `group.readers.clients`. Other names stay.
 fn of_role(axis: VaryDraft, roles: &'static [GroupRole]) -> VaryDraft {
     let Some(first) = roles.first() else { return axis };
     let key = axis.name.replace('-', "_");
@@ -136,7 +139,7 @@ fn of_role(axis: VaryDraft, roles: &'static [GroupRole]) -> VaryDraft {
     VaryDraft { name: place, ..axis }
 }
 
-/// Reads a plan file named on the command line.
+/// Reads a plan file named on the command line. It may run commands, since the user named it.
 pub(crate) fn read_file(path: &str) -> Result<Draft, Error> {
     let bad = |why: &dyn std::fmt::Display| {
         Error::Usage(format!("the plan {path} cannot be read: {why}"))
@@ -149,7 +152,7 @@ pub(crate) fn read_file(path: &str) -> Result<Draft, Error> {
     Ok(Draft { is_local: true, ..plan_of(path, &text)? })
 }
 
-/// Reads a plan from standard input. It may come from a program, so its commands are not run.
+/// Reads a plan from standard input. A program may have written it, so its commands are not run.
 fn read_stdin(shell: &Shell) -> Result<Draft, Error> {
     let bad = |why: &dyn std::fmt::Display| {
         Error::Usage(format!("the plan from standard input cannot be read: {why}"))
@@ -161,7 +164,8 @@ fn read_stdin(shell: &Shell) -> Result<Draft, Error> {
     plan_of("stdin", &text)
 }
 
-/// Parses a plan; the error names the kind of file if it is another tool's script.
+/// Parses a plan. The error says so if the text is the script of another tool. `name` is the
+/// file's, for errors.
 fn plan_of(name: &str, text: &str) -> Result<Draft, Error> {
     read_toml(name, text).map_err(|bad| match scripts::sentence_of_text(name, text) {
         // An error in a plan is reported as such.
@@ -170,13 +174,15 @@ fn plan_of(name: &str, text: &str) -> Result<Draft, Error> {
     })
 }
 
-/// Whether a text contains a table of a plan, so that it is an invalid plan.
+/// Whether a text has a table of a plan. If so, it is an invalid plan, and no script of another
+/// tool.
 fn is_plan(text: &str) -> bool {
     let tables = ["[[group]]", "[experiment", "[phases]", "[target]", "[server]", "[[at]]"];
     text.lines().any(|line| tables.iter().any(|table| line.trim_start().starts_with(table)))
 }
 
-/// Workload of a plan's first group, if the plan can be parsed.
+/// Workload of the first group of a plan file; `None` if the file cannot be parsed or the workload
+/// is unknown.
 pub(crate) fn workload_of_file(path: &str) -> Option<&'static workloads::Entry> {
     let draft = read_file(path).ok()?;
     let workload = draft.groups.first()?.workload()?;
@@ -196,7 +202,7 @@ fn of_workload(name: &str, matches: &ArgMatches) -> Result<Draft, Error> {
     Ok(Draft { groups, ..Draft::default() })
 }
 
-/// Names of programs and workloads of other tools, and the matching workload here.
+/// Names of programs and workloads of other tools, each list with what to write here instead.
 const WORKLOADS_OF_OTHERS: [(&[&str], &str); 6] = [
     (
         &["pgbench", "tpcb-like", "simple-update", "select-only", "tpc-b"],
@@ -237,7 +243,7 @@ pub(super) fn no_workload(name: &str, bad: &dyn std::fmt::Display) -> Error {
     )
 }
 
-/// Group of a role; `None` if it has no clients.
+/// Draft of the group for a role; `None` if it has no clients. The first role always has a group.
 fn of_one_role(
     group: &GroupDraft,
     role: &'static GroupRole,
@@ -279,7 +285,8 @@ fn written(
     })
 }
 
-/// Parameter flags of the workload of the draft's groups.
+/// Parameters of the first group's workload that the command line gives, each with its flag as the
+/// source.
 fn parameters_of(draft: &Draft, matches: &ArgMatches) -> Vec<(String, Written)> {
     let workload = draft.groups.first().and_then(|group| group.workload());
     let entry = workload.and_then(|written| workloads::by_name(&written.text).ok());

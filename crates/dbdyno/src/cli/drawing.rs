@@ -1,6 +1,6 @@
-//! Draws lines and bars on a terminal, repeatedly at the same place.
+//! Draws lines and progress bars on a terminal, repeatedly at the same place.
 //!
-//! Not here: their text (live).
+//! Not here: their text (`live`).
 
 use std::io::Write;
 
@@ -8,22 +8,22 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use crate::shell::{harmless, wrapped};
 
-/// Most columns of a line: longer ones are hard to read, and a wrapped line would be redrawn
-/// wrongly.
+/// Maximum columns of a line. Longer ones are hard to read, and a line that the terminal wraps
+/// would be redrawn wrongly.
 const WIDTH_MOST: usize = 120;
 
-/// Content of the terminal.
+/// Lines and progress bars that are on the terminal now.
 pub(super) struct Drawing {
     all: MultiProgress,
     bars: Vec<ProgressBar>,
     building: Option<ProgressBar>,
     passing: Option<ProgressBar>,
-    /// Width of the terminal at the last drawing.
+    /// Columns of the terminal at the last drawing.
     width: usize,
 }
 
 impl Drawing {
-    /// Creates an empty drawing.
+    /// Begins without lines. Always `Some` here; `None` in a build without drawing (`no_drawing`).
     pub(super) fn begin() -> Option<Drawing> {
         Some(Drawing {
             all: MultiProgress::new(),
@@ -40,14 +40,14 @@ impl Drawing {
         self.bars.drain(..).for_each(|bar| bar.finish_and_clear());
     }
 
-    /// Clears progress of finished work.
+    /// Clears the progress of a build and the current step.
     pub(super) fn clear_passing(&mut self) {
         self.fit();
         let passing = self.building.take().into_iter().chain(self.passing.take());
         passing.for_each(|bar| bar.finish_and_clear());
     }
 
-    /// Replaces the lines by new ones for the width of the terminal.
+    /// Replaces the lines by those that `lines` returns for the given number of columns.
     pub(super) fn draw(&mut self, lines: impl FnOnce(usize) -> Vec<String>) {
         self.fit();
         let lines = lines(self.width.min(WIDTH_MOST));
@@ -63,7 +63,7 @@ impl Drawing {
         }
     }
 
-    /// Draws the progress of a build.
+    /// Draws the progress of a build: a bar of rows, with a text beside it.
     pub(super) fn building(&mut self, n_rows: u64, n_rows_total: u64, text: &str) {
         self.fit();
         let all = &self.all;
@@ -77,7 +77,7 @@ impl Drawing {
         bar.set_message(harmless(text));
     }
 
-    /// Draws the current step.
+    /// Draws a spinner with the current step.
     pub(super) fn doing(&mut self, text: &str) {
         self.fit();
         let all = &self.all;
@@ -90,15 +90,15 @@ impl Drawing {
         bar.tick();
     }
 
-    /// Prints a line above the drawing.
+    /// Prints a line that stays above the drawing, and clears the progress.
     pub(super) fn note(&mut self, text: &str) {
         self.clear_passing();
         // Fails only if the terminal is gone.
         let _ = self.all.println(wrapped(&harmless(text), console_width()));
     }
 
-    /// Clears the result of wrapping lines again after the terminal changed its width, since the
-    /// next drawing assumes that they are unchanged.
+    /// Clears the lines if the width of the terminal has changed: it wraps them again, and the next
+    /// drawing would assume that they are unchanged.
     fn fit(&mut self) {
         let (before, now) = (self.width, console_width());
         self.width = now;

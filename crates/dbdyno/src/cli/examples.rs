@@ -2,12 +2,13 @@
 
 use clap::Command;
 
-/// A command as typed, and examples of it without `dbdyno`.
+/// Path of a command, such as `runs list`, and examples of it, all without `dbdyno`. The path of
+/// the program is empty.
 type Examples = (&'static str, &'static [&'static str]);
 
-/// Which of two servers is faster.
+/// Example that shows which of two servers is faster.
 const TWO_SERVERS: &str = "run tpcc --vary target=managed:mariadb,managed:postgres --repeat 5";
-/// Which of two values of a setting is better.
+/// Example that shows which of two values of a setting is better.
 const TWO_SETTINGS: &str = "run tpcc --target managed:postgres \
                             --vary server.synchronous_commit=on,off --repeat 5";
 
@@ -221,16 +222,17 @@ const EXAMPLES: &[Examples] = &[
     ("man", &["man > dbdyno.1", "man run | man -l -", "man runs list > dbdyno-runs-list.1"]),
 ];
 
-/// Returns an example that names the newest run or experiment, of the command at `path`, which
-/// begins with the program's name; `None` if it has none, or removes what it names.
+/// Returns an example of a command that names the newest run or experiment (`last`). `None` if
+/// there is none, or if the command removes what it names. `path` begins with the program's name.
 pub(crate) fn of_newest(path: &str) -> Option<String> {
     let (program, path) = path.split_once(' ')?;
-    let (_, examples) = EXAMPLES.iter().find(|(of, _)| *of == path && !of.ends_with("rm"))?;
+    let (_, examples) =
+        EXAMPLES.iter().find(|(listed, _)| *listed == path && !listed.ends_with("rm"))?;
     let names_last = |line: &&&str| line.split(' ').any(|word| word == "last");
     examples.iter().find(names_last).map(|line| format!("{program} {line}"))
 }
 
-/// Adds examples to a command and its subcommands.
+/// Adds examples to the help of a command and of all its subcommands.
 pub(crate) fn added(command: Command) -> Command {
     below(command, "")
 }
@@ -242,7 +244,9 @@ fn below(mut command: Command, path: &str) -> Command {
         let path = format!("{path} {name}").trim_start().to_owned();
         command = command.mut_subcommand(name, |sub| below(sub, &path));
     }
-    let Some((_, examples)) = EXAMPLES.iter().find(|(of, _)| *of == path) else { return command };
+    let Some((_, examples)) = EXAMPLES.iter().find(|(listed, _)| *listed == path) else {
+        return command;
+    };
     let lines: Vec<String> = examples.iter().map(|line| format!("  dbdyno {line}")).collect();
     let examples = format!("Examples:\n{}", lines.join("\n"));
     let help = match command.get_after_help() {
@@ -256,7 +260,8 @@ fn below(mut command: Command, path: &str) -> Command {
 mod tests {
     use super::*;
 
-    /// Arguments of a shell line after the program's name, up to a redirection or another command.
+    /// Arguments of a shell line, with the program's name first, up to a redirection, a comment or
+    /// another command.
     fn words(line: &str) -> Vec<String> {
         let mut words = vec!["dbdyno".to_owned(), String::new()];
         let (mut quote, mut is_open) = (None, false);
@@ -289,7 +294,7 @@ mod tests {
         parsed.map(drop).map_err(|no| no.to_string())
     }
 
-    /// Commands in the documentation's shell blocks.
+    /// Covers the commands in the shell blocks of the documentation.
     #[test]
     fn our_parser_takes_each_command_of_the_documents() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -332,7 +337,7 @@ mod tests {
         let mut all = Vec::new();
         paths(&command, "", &mut all);
         for path in all {
-            let found = EXAMPLES.iter().find(|(of, _)| *of == path);
+            let found = EXAMPLES.iter().find(|(listed, _)| *listed == path);
             let (_, examples) = found.unwrap_or_else(|| panic!("no examples of '{path}'"));
             assert!(examples.len() >= 3, "{path}");
             for example in *examples {

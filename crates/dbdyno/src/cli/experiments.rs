@@ -1,4 +1,4 @@
-//! `dbdyno run` with axes or repeats, and `dbdyno experiments`.
+//! `dbdyno experiments`, and `dbdyno run` for an experiment: with varied parameters or repeats.
 
 use app::Error;
 use app::build::LoadMethod;
@@ -81,7 +81,7 @@ pub(crate) fn command() -> Command {
         .subcommand(Command::new("rm").about("Removes an experiment; its runs are kept").arg(id()))
 }
 
-/// Flags for commands that print tables.
+/// Flags that print the points of an experiment as a table of two axes.
 pub(super) fn table_flags() -> [Arg; 3] {
     let axis = |name: &'static str, help| Arg::new(name).long(name).value_name("AXIS").help(help);
     [
@@ -124,7 +124,8 @@ pub(crate) fn experiments(matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
 }
 
-/// Whether the command prints a document in any format: a list, an experiment or a search.
+/// Whether a subcommand prints a document, so that it supports all output formats: the list, and
+/// `show` without `--plan`.
 pub(crate) fn is_document(matches: &ArgMatches) -> bool {
     match matches.subcommand() {
         None | Some(("list", _)) => true,
@@ -233,8 +234,8 @@ fn print_shortest(
     print_document(&verdicts, PAGE_WIDTH, matches, shell)
 }
 
-/// Shortens the page for a terminal: of the trials only what no single run shows, and the next
-/// commands.
+/// Shortens the page of an experiment for a terminal: leaves out what pages of single runs show,
+/// and suggests commands if the experiment is complete.
 fn shorten(page: &mut Document, source: &ExperimentSource) {
     let report = &source.report;
     page.sections.retain(|section| !["ran", "no-law"].contains(&section.id));
@@ -245,7 +246,7 @@ fn shorten(page: &mut Document, source: &ExperimentSource) {
     page.repeat = Some(render::next(&next_commands(source)));
 }
 
-/// Commands for more details than the page of an experiment.
+/// Commands to suggest below the page of an experiment, each with its purpose.
 fn next_commands(source: &ExperimentSource) -> Vec<(String, String)> {
     let report = &source.report;
     let id = short_id(&report.id);
@@ -271,8 +272,8 @@ fn next_commands(source: &ExperimentSource) -> Vec<(String, String)> {
     more.into_iter().chain(rest).collect()
 }
 
-/// Commands that repeat the trials of an experiment, and continue until a decision; a repeat takes
-/// at least `repeat_s`, if it is known.
+/// Command that repeats the trials of an experiment until they decide it, with its purpose.
+/// `repeat_s` is the least time of one repeat in seconds, if known.
 pub(super) fn until_decided(
     id: &str,
     sides: &ComparisonReport,
@@ -298,7 +299,8 @@ pub(super) fn repeat_until_decided(sides: &ComparisonReport) -> String {
 /// Largest number of repeats until a decision, by default.
 const REPEATS_MOST: u64 = 30;
 
-/// Describes [`repeat_until_decided`].
+/// Describes a command with [`repeat_until_decided`]; `repeat_s` is the least time of one repeat, if
+/// known.
 pub(super) fn until_decided_words(sides: &ComparisonReport, repeat_s: Option<f64>) -> String {
     let takes = repeat_s.map(|each_s| format!(" of {} or more", numbers::seconds(each_s)));
     let takes = takes.unwrap_or_default();
@@ -312,7 +314,7 @@ pub(super) fn until_decided_words(sides: &ComparisonReport, repeat_s: Option<f64
     format!("again, until it is decided (at most {REPEATS_MOST} repeats{takes})")
 }
 
-/// Tests the limits against each point.
+/// Tests the limits of `--require` at each point of an experiment.
 fn required(
     report: &ExperimentReport,
     matches: &ArgMatches,
@@ -341,7 +343,7 @@ fn found(store: &Store, matches: &ArgMatches) -> Result<Experiment, Error> {
     store.find_experiment(name).map_err(said)
 }
 
-/// Filter of the list of experiments.
+/// Parses `--where` and `--sort` of the list of experiments.
 fn filter(matches: &ArgMatches) -> Result<ExperimentFilter, Error> {
     let mut filter = ExperimentFilter::default();
     if let Some(text) = matches.get_one::<String>("where") {
@@ -415,7 +417,7 @@ fn go_on(matches: &ArgMatches, shell: &Shell) -> Outcome {
     walk(planned, matches, false, shell)
 }
 
-/// Sets labels for the remaining trials; a label with the same key is replaced.
+/// Sets labels for the trials that are still to run, and replaces labels that have the same key.
 fn relabelled(mut experiment: Experiment, labels: Vec<(String, String)>) -> Experiment {
     for (key, value) in labels {
         match experiment.labels.iter_mut().find(|(known, _)| *known == key) {

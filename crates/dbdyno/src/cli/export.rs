@@ -17,16 +17,15 @@ use super::stored::{add_new, id, said, store};
 use super::{DONE, Outcome, flags};
 use crate::shell::Shell;
 
-/// Format of an exported run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
-    /// Complete report as JSON.
+    /// Report of each run, with all its parts.
     Json,
-    /// Seconds of the run, as CSV.
+    /// Seconds of each run, one per line.
     Csv,
-    /// Interval log of HdrHistogram.
+    /// Response times of one run, as an interval log of HdrHistogram.
     Hlog,
-    /// A store with the selected runs.
+    /// SQLite file with the selected runs, which `dbdyno runs import` reads.
     Dbdyno,
 }
 
@@ -81,7 +80,7 @@ pub(super) fn import_command() -> Command {
         .arg(Arg::new("path").required(true).value_name("FILE").help("The file"))
 }
 
-/// Stands for the standard output.
+/// Name of a file that stands for the standard output.
 pub(super) const STDOUT: &str = "-";
 
 pub(super) fn export(matches: &ArgMatches, shell: &Shell) -> Outcome {
@@ -113,7 +112,8 @@ pub(super) fn export(matches: &ArgMatches, shell: &Shell) -> Outcome {
     wrote(file.path(), runs.len(), shell)
 }
 
-/// All named runs without duplicates; for an experiment, its trials.
+/// Runs that the command line names, without duplicates: by id or name, by label, or as the trials
+/// of an experiment.
 fn named(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId>, Error> {
     let mut runs: Vec<RunId> = Vec::new();
     for name in matches.get_many::<String>("id").expect("clap requires one") {
@@ -140,7 +140,8 @@ fn named(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId>, Error> {
     Ok(runs)
 }
 
-/// Format named by the user, else by the file's extension; without one, JSON.
+/// Format from `--format`, else from the extension of the file. Without an extension or a file it
+/// is JSON; an unknown extension is an error.
 fn format(matches: &ArgMatches, file: Option<&String>) -> Result<Format, Error> {
     if let Some(named) = matches.get_one::<String>("format").and_then(|name| Format::by_name(name))
     {
@@ -161,7 +162,7 @@ fn wrote(path: &Path, n_runs: usize, shell: &Shell) -> Outcome {
     shell.print(&format!("wrote {n_runs} run{plural} to {}\n", path.display()))
 }
 
-/// Reads the reports, and warns of running runs.
+/// Reads the reports of runs, and warns of runs that are still running.
 fn reports(store: &Store, runs: &[RunId], shell: &Shell) -> Result<Vec<Report>, Error> {
     let report = |run| stored_report(store, run, Options { per_client: true });
     let all: Vec<Report> = runs.iter().map(report).collect::<Result<_, _>>()?;
@@ -172,7 +173,7 @@ fn reports(store: &Store, runs: &[RunId], shell: &Shell) -> Result<Vec<Report>, 
     Ok(all)
 }
 
-/// One report as an object, several as a list.
+/// Prints one report as an object, and several as an object with a list of them.
 fn reports_json(reports: &[Report]) -> String {
     match reports {
         [report] => as_json(report),

@@ -1,6 +1,8 @@
-//! Checks before the load, as far as possible, whether runs of a plan can have a figure in the unit
-//! of its limit: by the transaction types and custom metrics of its workloads. Not here: limits
-//! (required).
+//! Checks before the load whether runs of a plan can have the figure of a limit, in its unit. Known
+//! are the figures of every run, and those of the transaction types and custom metrics of the
+//! plan's workloads.
+//!
+//! Not here: limits (`required`).
 
 use std::collections::BTreeMap;
 
@@ -10,16 +12,16 @@ use app::figure_names::{is_of_other, of_workload};
 use model::{Plan, did_you_mean};
 use plan::workload_of;
 
-/// Figures in the list of every run that only some workloads have.
+/// Figures in the list of every run that exist only with some workloads.
 const OF_SOME: [&str; 2] = ["nopm", "tpm"];
-/// Prefix of figures of a build.
+/// Prefix of figures that only the build of data has.
 const OF_BUILDS: &str = "build.";
 
-/// Names of figures with their units.
+/// Names of figures that runs of a plan can have, with their units.
 type Names = BTreeMap<String, String>;
 
-/// Fails for a limit on a figure that no run of the plan can have, or in another unit; `flag` is
-/// the one that gave the limits.
+/// Fails if a limit is on a figure that no run of the plan can have, or in another unit. Errors
+/// begin with `flag`, which gave the limits.
 pub(crate) fn check(flag: &str, limits: &[Required], plan: &Plan) -> Result<(), Error> {
     if limits.is_empty() {
         return Ok(());
@@ -31,7 +33,7 @@ pub(crate) fn check(flag: &str, limits: &[Required], plan: &Plan) -> Result<(), 
 
 fn check_one(limit: &Required, names: &Names) -> Result<(), String> {
     let figure = limit.figure.as_str();
-    let is_had = |(of, to)| [of, to].into_iter().all(|name| find(name, names).is_ok());
+    let is_had = |(one, other)| [one, other].into_iter().all(|name| find(name, names).is_ok());
     if quotients(figure).any(is_had) {
         return limit.check_unit(figure, "");
     }
@@ -41,7 +43,8 @@ fn check_one(limit: &Required, names: &Names) -> Result<(), String> {
     }
 }
 
-/// Finds a figure of the plan by name, with its unit; `None` if only a run knows.
+/// Finds a figure by name, with its unit. `None` if only a run can tell whether it exists; an error
+/// if no run of the plan can have it.
 fn find(figure: &str, names: &Names) -> Result<Option<(String, String)>, String> {
     let all = spellings(figure);
     let with = |name: &str, unit: &str| Ok(Some((name.to_owned(), unit.to_owned())));
@@ -64,15 +67,15 @@ fn find(figure: &str, names: &Names) -> Result<Option<(String, String)>, String>
     let written = |name: &String| {
         let bare = name.strip_suffix("_ms").or_else(|| name.strip_suffix(".per_second"));
         let joined = bare.and_then(|bare| match bare.rsplit_once('.') {
-            Some((of, last @ ("p50" | "p90" | "p99" | "mean" | "max"))) => {
-                Some(format!("{of}_{last}"))
+            Some((part, last @ ("p50" | "p90" | "p99" | "mean" | "max"))) => {
+                Some(format!("{part}_{last}"))
             }
             _ => None,
         });
         let bare = bare.map(str::to_owned);
         bare.into_iter().chain(joined).collect::<Vec<String>>()
     };
-    let of_run = OF_RUN.iter().map(|of| of.name).filter(|name| names.contains_key(*name));
+    let of_run = OF_RUN.iter().map(|row| row.name).filter(|name| names.contains_key(*name));
     let forms: Vec<String> = names.keys().flat_map(written).collect();
     let others = forms.iter().chain(names.keys()).map(String::as_str);
     let near = did_you_mean(figure, of_run.map(short).chain(others));
@@ -82,19 +85,20 @@ fn find(figure: &str, names: &Names) -> Result<Option<(String, String)>, String>
     ))
 }
 
-/// Whether a name is that of a share below a bound, of all transactions or of a part of the plan.
+/// Whether a name is that of a share of response times below a bound (`below_…`), of all
+/// transactions or of a named part such as `new_order`.
 fn is_share(name: &str, names: &Names) -> bool {
     match name.rsplit_once('.') {
         None => name.starts_with("below_"),
-        Some((of, last)) => {
-            let of = format!("{of}.");
-            last.starts_with("below_") && names.keys().any(|name| name.starts_with(&of))
+        Some((part, last)) => {
+            let prefix = format!("{part}.");
+            last.starts_with("below_") && names.keys().any(|name| name.starts_with(&prefix))
         }
     }
 }
 
-/// Figures of every run, and of the types and metrics of the plan's workloads; with several groups
-/// also by group.
+/// Figures that runs of the plan can have: those of every run, and those of the types and custom
+/// metrics of its workloads, also with the name of the group in front.
 fn names(plan: &Plan) -> Names {
     let is_of_all = |name: &str| !OF_SOME.contains(&name) && !name.starts_with(OF_BUILDS);
     let of_all = OF_RUN.iter().filter(|figure| is_of_all(figure.name));

@@ -17,21 +17,21 @@ use store::{Filter, Store};
 use super::{Outcome, flags};
 use crate::shell::Shell;
 
-/// Limit for a connection to a server on this machine.
+/// Time limit for connecting to a server on this machine.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Databases and data found on this machine.
+/// Databases, data and settings found on this machine, which decide what to suggest.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct OnThisMachine {
-    /// Listening servers: kind, scheme and address.
+    /// Servers that accept connections: kind of server, scheme of its URL, and address or socket.
     listening: Vec<(&'static str, &'static str, String)>,
-    /// Installed servers: name of the program, and name of the managed server.
+    /// Installed servers: name of the program, and name of the server as a `managed:` target.
     installed: Vec<(&'static str, &'static str)>,
-    /// Workloads with data in dbdyno's folder.
+    /// Workloads with data in dbdyno's own folder.
     built: Vec<String>,
-    /// Id of the last stored run.
+    /// Newest stored run: name, database and time of its start.
     last_run: Option<String>,
-    /// Target in the persistent settings.
+    /// Default target that the user has set (`dbdyno config`).
     target: Option<String>,
 }
 
@@ -59,7 +59,7 @@ fn look_around(matches: &ArgMatches, shell: &Shell) -> OnThisMachine {
     found
 }
 
-/// Address of a listening server.
+/// Address or socket at which a server on this machine accepts connections; `None` if it does not.
 fn place(server: &LocalServer) -> Option<String> {
     let address = SocketAddr::from(([127, 0, 0, 1], server.port));
     if TcpStream::connect_timeout(&address, PATIENCE).is_ok() {
@@ -74,7 +74,7 @@ fn is_installed(program: &str, shell: &Shell) -> bool {
     path.split(':').chain(["/usr/sbin"]).any(|folder| Path::new(folder).join(program).is_file())
 }
 
-/// Workloads whose files are in dbdyno's folder.
+/// Workloads whose SQLite files are in dbdyno's own folder, sorted by name.
 fn built(shell: &Shell) -> Vec<String> {
     let Some(folder) = data_folder(&|name| shell.variable(name)) else { return Vec::new() };
     let Ok(files) = std::fs::read_dir(folder) else { return Vec::new() };
@@ -96,7 +96,7 @@ fn last_run(matches: &ArgMatches, shell: &Shell) -> Option<String> {
     Some(format!("{} on {}, {} UTC", run.name, run.database, store::utc(run.started_unix_ms)))
 }
 
-/// Suggested steps, the most useful one first.
+/// Page with suggested steps, the most useful one first.
 fn page(found: &OnThisMachine) -> Document {
     let mut steps: Vec<(String, Vec<String>)> = Vec::new();
     if let Some(target) = &found.target {
@@ -150,8 +150,8 @@ mod tests {
 
     #[test]
     fn what_is_there_comes_first() {
-        let shown = |found: &OnThisMachine| text(&page(found), &render::Style::default());
-        insta::assert_snapshot!(shown(&OnThisMachine::default()), @r"
+        let printed = |found: &OnThisMachine| text(&page(found), &render::Style::default());
+        insta::assert_snapshot!(printed(&OnThisMachine::default()), @r"
         dbdyno builds data, drives load on a database, and measures. What to do first:
 
         A first result in a minute, on an embedded SQLite file:
@@ -169,7 +169,7 @@ mod tests {
             last_run: Some("tpcc on SQLite 3.54.1, 2026-11-24 17:14:53 UTC".to_owned()),
             target: Some("mariadb://bench@db/bench".to_owned()),
         };
-        insta::assert_snapshot!(shown(&found), @r"
+        insta::assert_snapshot!(printed(&found), @r"
         dbdyno builds data, drives load on a database, and measures. What to do first:
 
         On mariadb://bench@db/bench, which 'dbdyno config' names:

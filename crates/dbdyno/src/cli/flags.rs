@@ -1,4 +1,4 @@
-//! Flags, derived from the tables of parameters.
+//! Flags that several commands have, and flags derived from the tables of parameters.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use workloads::GroupRole;
 
 use crate::shell::Shell;
 
-/// Flag of a parameter. Values stay text: `plan` parses them and reports errors.
+/// Flag of a parameter. Its value stays text, because `plan` parses it and reports errors.
 pub(crate) fn flag(parameter: &'static Parameter, heading: &'static str) -> Arg {
     let default = match parameter.default {
         "" => String::new(),
@@ -43,7 +43,7 @@ pub(crate) fn bad_parameter(bad: BadParameter) -> Error {
     }
 }
 
-/// Flag for the number of clients of a workload's group.
+/// Flag for the number of clients in one role of a workload.
 pub(crate) fn of_role(role: &'static GroupRole) -> Arg {
     Arg::new(role.name)
         .long(role.name)
@@ -53,7 +53,7 @@ pub(crate) fn of_role(role: &'static GroupRole) -> Arg {
         .value_name("N")
 }
 
-/// Values of the flags with these names.
+/// Names and values of those among the named flags that have a value, which may be a default.
 pub(crate) fn given(
     matches: &ArgMatches,
     names: impl IntoIterator<Item = &'static str>,
@@ -100,7 +100,7 @@ pub(crate) fn output() -> Arg {
         )
 }
 
-/// `--seed`, for data only.
+/// `--seed` of commands that have only data, no load.
 pub(crate) fn seed() -> Arg {
     Arg::new("seed").long("seed").value_name("N").default_value("1").help("Seed of the data")
 }
@@ -110,13 +110,13 @@ pub(crate) fn quiet(what: &'static str) -> Arg {
     Arg::new("quiet").long("quiet").short('q').action(ArgAction::SetTrue).help(what)
 }
 
-/// Parses the number of a flag with a default.
+/// Parses the count of a flag that has a default.
 pub(crate) fn number(matches: &ArgMatches, name: &str) -> Result<u64, Error> {
     let text = matches.get_one::<String>(name).expect("it has a default");
     model::parse_count(text).map_err(|bad| Error::Usage(format!("--{name}: {bad}")))
 }
 
-/// Parses the number of a flag, if the user gave it.
+/// Parses the count of a flag; `None` if the user did not give it.
 pub(crate) fn number_given(matches: &ArgMatches, name: &str) -> Result<Option<u64>, Error> {
     match matches.value_source(name) {
         Some(ValueSource::CommandLine) => number(matches, name).map(Some),
@@ -132,15 +132,16 @@ pub(crate) fn no_store() -> Arg {
         .help("Do not store the run")
 }
 
-/// Whether a persistent default disables storing, and nothing overrides it.
+/// Whether the user's lasting default disables storing, and neither `--store` nor `DBDYNO_STORE`
+/// overrides it.
 pub(crate) fn is_store_off(matches: &ArgMatches, shell: &Shell) -> bool {
     shell.setting("store") == Some("off")
         && !matches.contains_id("store")
         && shell.variable("DBDYNO_STORE").is_none()
 }
 
-/// Whether a single run or build is not stored: by its flag, or by the user's persistent default.
-/// Fails if there are labels, which need the store.
+/// Whether a single run or build is not stored, because of `--no-store` or the user's lasting
+/// default. Fails if there are labels, which need the store.
 pub(crate) fn is_unstored(matches: &ArgMatches, shell: &Shell) -> Result<bool, Error> {
     let is_off = is_store_off(matches, shell);
     let is_labelled = matches.contains_id("label");
@@ -155,12 +156,12 @@ pub(crate) fn is_unstored(matches: &ArgMatches, shell: &Shell) -> Result<bool, E
     }
 }
 
-/// Whether neither live view nor progress is shown.
+/// Whether `--quiet`, or the user's lasting default, hides live view and progress.
 pub(crate) fn is_quiet(matches: &ArgMatches, shell: &Shell) -> bool {
     matches.get_flag("quiet") || shell.setting("live") == Some("off")
 }
 
-/// Times at which the data are checked.
+/// Times at which the data are checked, relative to the load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Checks {
     Both,
@@ -221,7 +222,7 @@ pub(crate) fn load_method_of(known: &'static [&'static str]) -> Arg {
         })
 }
 
-/// Load method of the command line.
+/// Load method of the command line; bulk if it is `both`.
 pub(crate) fn load_method(matches: &ArgMatches) -> LoadMethod {
     let name = matches.get_one::<String>("load_method").expect("it has a default");
     // `both` compares the two, and begins with bulk loads.
@@ -232,7 +233,7 @@ pub(crate) fn is_json(matches: &ArgMatches) -> bool {
     output_of(matches) == Output::Json
 }
 
-/// `--undecided`: result of a gate without a decision.
+/// `--undecided`: whether limits pass or fail that the data do not decide.
 pub(crate) fn undecided(help: &'static str) -> Arg {
     Arg::new("undecided")
         .long("undecided")
@@ -242,7 +243,7 @@ pub(crate) fn undecided(help: &'static str) -> Arg {
         .help(help)
 }
 
-/// Whether a gate without a decision fails.
+/// Whether an undecided limit fails, as it does by default.
 pub(crate) fn fails_undecided(matches: &ArgMatches) -> bool {
     matches.get_one::<String>("undecided").is_none_or(|is| is == "fail")
 }

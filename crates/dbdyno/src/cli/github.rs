@@ -1,5 +1,5 @@
 //! Output for GitHub Actions: an annotation for each verdict, and the page as the summary of the
-//! job (Workflow commands for GitHub Actions, `::error` and `GITHUB_STEP_SUMMARY`).
+//! job. The format is that of its workflow commands (`::error`) and `GITHUB_STEP_SUMMARY`.
 //!
 //! Not here: the exit code.
 
@@ -14,11 +14,11 @@ use super::Outcome;
 use super::flags::{self, Output};
 use crate::shell::Shell;
 
-/// Variable with the file for the summary of a step.
+/// Environment variable with the path of the file for the summary of a job's step.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// Prints the annotations, and appends the page to the job's summary; outside of a job, prints it
-/// too.
+/// Prints the verdicts as annotations, and appends the page to the job's summary. Prints the page
+/// too if there is no job or the summary cannot be written.
 pub(super) fn print(document: &Document, shell: &Shell) -> Outcome {
     let (annotations, page) = (annotations(document), render::markdown::markdown(document));
     let Some(path) = shell.variable(SUMMARY) else {
@@ -35,14 +35,14 @@ pub(super) fn print(document: &Document, shell: &Shell) -> Outcome {
     }
 }
 
-/// Prints an annotation of the level `error`, `warning` or `notice`.
+/// Prints a text as an annotation of the level `error`, `warning` or `notice`.
 pub(super) fn annotate(level: &str, text: &str, shell: &Shell) {
     // If stdout is closed, the exit code still has the result.
     let _ = shell.print(&format!("::{level} title=dbdyno::{}\n", message(text)));
 }
 
-/// Makes bad verdicts on the page warnings where the output is for GitHub: only what fails the job
-/// is an error there.
+/// Turns bad verdicts into warnings if the output is for GitHub, where only what fails the job is
+/// to be an error.
 pub(super) fn soften(verdicts: &mut [Verdict], matches: &ArgMatches) {
     if flags::output_of(matches) != Output::Github {
         return;
@@ -62,7 +62,7 @@ pub(super) fn say(level: &str, text: &str, matches: &ArgMatches, shell: &Shell) 
     }
 }
 
-/// Annotations, one line per verdict.
+/// Formats the verdicts of a document as annotations, one per line.
 fn annotations(document: &Document) -> String {
     let one = |verdict: &Verdict| {
         let level = match verdict.tone {
@@ -77,12 +77,13 @@ fn annotations(document: &Document) -> String {
     document.verdicts.iter().map(one).collect()
 }
 
-/// Escapes line breaks and percent signs in a message.
+/// Escapes percent signs and line breaks in the message of an annotation.
 fn message(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// Escapes a property, which includes colons and commas.
+/// Escapes a property of an annotation, such as its title: like a message, and also colons and
+/// commas.
 fn property(text: &str) -> String {
     message(text).replace(':', "%3A").replace(',', "%2C")
 }

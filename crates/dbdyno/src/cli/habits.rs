@@ -1,5 +1,5 @@
 //! Options and commands of sysbench, pgbench, HammerDB, BenchBase and mysqlslap, with their
-//! equivalents here: the error for such a word names the matching one in a sentence.
+//! equivalents here. The error for an unknown word names the equivalent in a sentence.
 //!
 //! Only words that our own parser has rejected are looked up, so no option of ours changes its
 //! meaning. Not here: misspelt words of our own (clap finds the nearest).
@@ -10,26 +10,26 @@ use model::Parameter;
 
 use app::stored_report::SIZES;
 
-/// Words of other programs with the same meaning.
+/// Words of another program that have one meaning, and what to write here instead.
 struct Habit {
-    /// Spellings in those programs.
+    /// Spellings in the other program.
     words: &'static [&'static str],
-    /// Name of the program.
-    of: &'static str,
-    /// Commands of dbdyno in which they have this meaning.
+    /// Name of the program. [`SEVERAL`] stands for more than one, which answers do not name.
+    program: &'static str,
+    /// Commands of dbdyno in which the words have this meaning.
     at: Place,
-    /// Replacement here. `VALUE` is the text after the word's `=`.
+    /// Text to write here. `VALUE` stands for the value that the user gave to the word.
     instead: &'static str,
 }
 
 /// Commands in which a word is looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// First word, and each command that works on a database.
+    /// No subcommand at all (the word is the first), and each command that works on a database.
     Command,
-    /// Commands that build rows.
+    /// The command `build`, which loads rows.
     Build,
-    /// Each command that works on a database.
+    /// Each command that works on a database; an option of one letter also without a command.
     Load,
     /// The command with this name.
     In(&'static str),
@@ -37,11 +37,11 @@ enum Place {
 
 const fn habit(
     words: &'static [&'static str],
-    of: &'static str,
+    program: &'static str,
     at: Place,
     instead: &'static str,
 ) -> Habit {
-    Habit { words, of, at, instead }
+    Habit { words, program, at, instead }
 }
 
 const SYSBENCH: &str = "sysbench";
@@ -51,7 +51,7 @@ const BENCHBASE: &str = "BenchBase";
 const SLAP: &str = "mysqlslap";
 const SEVERAL: &str = "other programs";
 
-/// Threads of a load, or sessions of a build.
+/// Options of other programs for their concurrency: threads of a load, or sessions of a build.
 const WORKERS: &[&str] = &[
     "--threads",
     "--num-threads",
@@ -68,7 +68,8 @@ const WORKERS: &[&str] = &[
     "-c",
 ];
 
-/// All words, the narrower place first.
+/// All known words. Of several entries for a word, the first one in a matching place is used, so
+/// the narrower place comes first.
 const HABITS: &[Habit] = &[
     // Commands.
     habit(&["prepare"], SYSBENCH, Place::Command, "dbdyno build WORKLOAD"),
@@ -537,8 +538,9 @@ const HABITS: &[Habit] = &[
     ),
 ];
 
-/// Sentence for a word that dbdyno does not know, if it is one of another program; `command` is the
-/// subcommand in which it occurs, and `words` the whole command line.
+/// Returns the sentence that answers a rejected word of another program; `None` if it is of none.
+/// `command` is the subcommand on the command line, empty without one; `words` is the whole command
+/// line.
 pub(crate) fn sentence_of(error: &Error, command: &str, words: &[String]) -> Option<String> {
     let context = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
     let typed = context.into_iter().find_map(|kind| match error.get(kind) {
@@ -559,7 +561,7 @@ pub(crate) fn sentence_of(error: &Error, command: &str, words: &[String]) -> Opt
     // `-d` is a database for some programs, and a duration for others (k6, wrk).
     let is_length = word == "-d" && value.len() > 1 && model::parse_duration(value).is_ok();
     if let Some(habit) = found(if is_length { "-T" } else { word }, command) {
-        let of = habit.of;
+        let program = habit.program;
         let instead = sizes(habit, words).unwrap_or_else(|| with_value(habit.instead, value));
         let instead = match command.is_empty() && instead.starts_with("--") && word.len() == 2 {
             true => format!("dbdyno run WORKLOAD with {instead}"),
@@ -571,16 +573,17 @@ pub(crate) fn sentence_of(error: &Error, command: &str, words: &[String]) -> Opt
             None => format!("write {instead}"),
         };
         // Words of several programs are not attributed.
-        return Some(match of {
+        return Some(match program {
             SEVERAL => format!("there is no '{word}' here: {instead}"),
-            _ => format!("'{word}', of {of}, is not {what} of dbdyno: {instead}"),
+            _ => format!("'{word}', of {program}, is not {what} of dbdyno: {instead}"),
         });
     }
     let script = (command.is_empty()).then(|| script(word, words)).flatten()?;
     Some(format!("'{word}' is not an argument of dbdyno: write {script}"))
 }
 
-/// Sentence for an option that another command has; names the first one.
+/// Returns a sentence for an option that the command lacks but another one has; it names the first
+/// that does.
 pub(crate) fn sentence_of_other(error: &Error, root: &Command, command: &str) -> Option<String> {
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else {
         return None;
@@ -600,7 +603,7 @@ pub(crate) fn sentence_of_other(error: &Error, root: &Command, command: &str) ->
     Some(format!("'--{name}' is an option of 'dbdyno {}', not of {here}", other.get_name()))
 }
 
-/// Sentence for `-h HOST`: help here, but the server in other programs.
+/// Returns a sentence for `-h HOST`. Here `-h` is the help, and in other programs the server.
 pub(crate) fn sentence_of_host(words: &[String]) -> Option<String> {
     let place = words.iter().position(|word| word == "-h")?;
     let host = words.get(place + 1)?;
@@ -609,7 +612,8 @@ pub(crate) fn sentence_of_host(words: &[String]) -> Option<String> {
     Some(format!("'-h' is the help of dbdyno, not a host: write {}", habit.instead))
 }
 
-/// Size parameter of the workload on the command line, for a word that means the size of data.
+/// Size parameters of the workload on the command line, for a word that means the size of data.
+/// `None` for other words.
 fn sizes(habit: &Habit, words: &[String]) -> Option<String> {
     habit.instead.contains("--warehouses for tpcc").then_some(())?;
     let entry = words.iter().find_map(|word| workloads::by_name(word).ok())?;
@@ -621,7 +625,8 @@ fn sizes(habit: &Habit, words: &[String]) -> Option<String> {
     (!all.is_empty()).then(|| format!("{} for {}", all.join(" and "), entry.name))
 }
 
-/// Value of a word: after `=`, or the next word.
+/// Value that follows a word on the command line: attached to a letter, after `=`, or as the next
+/// word. Empty if there is none.
 fn value_of<'w>(word: &str, words: &'w [String]) -> &'w str {
     // A number may directly follow a letter: -c10.
     let attached = |typed: &'w str| {
@@ -642,8 +647,8 @@ fn value_of<'w>(word: &str, words: &'w [String]) -> &'w str {
     }
 }
 
-/// Replacement with the typed value if it is a number, else with `N`: other values, such as a
-/// password, are not repeated.
+/// Replaces `VALUE` by the typed value if it is a number or a time, else by `N` or a usual number.
+/// Other values, such as a password, are not repeated.
 fn with_value(instead: &str, value: &str) -> String {
     let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
     let or = |usual| if is_number { value } else { usual };
@@ -659,7 +664,7 @@ fn with_value(instead: &str, value: &str) -> String {
     instead.replace("VALUE", or("N"))
 }
 
-/// Finds a word of another program in one of our commands.
+/// Finds a word of another program, as it is used in one of our commands.
 fn found(word: &str, command: &str) -> Option<&'static Habit> {
     let on_database =
         matches!(command, "run" | "build" | "check" | "settle" | "drop" | "datagen" | "show");
@@ -683,7 +688,8 @@ fn found_bare(rest: &str, command: &str) -> Option<&'static Habit> {
     found(&format!("--{rest}"), command)
 }
 
-/// Command of ours that matches a sysbench script and the command after it.
+/// Command here that corresponds to a script of sysbench and the command after it, such as
+/// `oltp_read_only.lua prepare`.
 fn script(word: &str, words: &[String]) -> Option<String> {
     let name = word.trim_end_matches(".lua").replace('_', "-").to_ascii_lowercase();
     let entry = workloads::by_name(&name).ok()?;

@@ -1,4 +1,4 @@
-//! `dbdyno history`: a figure over builds.
+//! `dbdyno history`: a figure over builds, accepted changes and the pinned baseline.
 
 use std::io::Read as _;
 
@@ -18,12 +18,12 @@ use super::stored::{said, store};
 use super::{DONE, FAILED, Outcome, flags, github, print_document};
 use crate::shell::Shell;
 
-/// Most bytes of a list of commits: a million of them.
+/// Maximum bytes of a list of commits, enough for more than a million of them.
 const COMMITS_BYTES_MAX: u64 = 64 << 20;
 
 pub(crate) fn command() -> Command {
-    let value = |name: &'static str, of: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(of).help(help)
+    let value = |name: &'static str, value_name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value_name).help(help)
     };
     Command::new("history")
         .about("Shows a figure over builds, and where its level changed")
@@ -173,7 +173,7 @@ pub(crate) fn history(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(hold_last(&report, matches, shell))
 }
 
-/// Exit code of `--fail-on-regression`; prints the reason if the last build does not pass.
+/// Exit code for `--fail-on-regression`. Prints why if the last build is worse or cannot be judged.
 fn hold_last(report: &HistoryReport, matches: &ArgMatches, shell: &Shell) -> u8 {
     let regressions = report.regressions();
     if let [first, others @ ..] = &regressions[..] {
@@ -202,7 +202,7 @@ fn hold_last(report: &HistoryReport, matches: &ArgMatches, shell: &Shell) -> u8 
     FAILED
 }
 
-/// Reason why the last build cannot be judged; empty if it can.
+/// Reason why the last build cannot be judged; empty if it can be.
 fn undecided_by(report: &HistoryReport) -> String {
     if let Some(build) = report.measured_now() {
         return format!("{build} is still being measured");
@@ -228,7 +228,7 @@ fn undecided_by(report: &HistoryReport) -> String {
     let last = here.filter_map(|point| point.builds.last()).next_back();
     let last = last.map_or_else(String::new, |last| format!(" {}", last.build));
     let is_noisy =
-        report.points.iter().any(|point| point.last.as_ref().is_some_and(|of| of.is_noisy));
+        report.points.iter().any(|point| point.last.as_ref().is_some_and(|latest| latest.is_noisy));
     let why = match is_noisy {
         true => format!("{noun}s before it vary too much"),
         false => format!("too few {noun}s are before it"),
@@ -236,7 +236,8 @@ fn undecided_by(report: &HistoryReport) -> String {
     format!("the last {noun}{last} cannot be judged, since {why}{at}")
 }
 
-/// Whether the command prints a document in any format: a history, or the list of imports.
+/// Whether the arguments make the command print a document, so that it supports all output formats:
+/// a history, or the list of imports.
 pub(crate) fn is_document(matches: &ArgMatches) -> bool {
     match matches.subcommand() {
         None => true,
@@ -245,7 +246,8 @@ pub(crate) fn is_document(matches: &ArgMatches) -> bool {
     }
 }
 
-/// Order of the builds; a list of commits defines its own.
+/// Order of the builds from `--order` and `--commits`; a list of commits is an order. `None` if
+/// neither is given.
 fn order(matches: &ArgMatches, shell: &Shell) -> Result<Option<Order>, Error> {
     let order = matches.get_one::<String>("order").map(String::as_str);
     match (order, matches.get_one::<String>("commits")) {
@@ -321,15 +323,15 @@ fn list(store: &Store, by: &str, matches: &ArgMatches, shell: &Shell) -> Outcome
     }
 }
 
-/// Formats `1.3 clients=8: checksums are on (by a factor of 1.05; ...)`. The factor from which a
-/// change is an alarm again follows.
+/// Formats an accepted change, such as `1.3 clients=8: checksums are on (by a factor of 1.05;
+/// ...)`. The second number is the factor beyond which the change is an alarm again.
 fn acknowledged_line(one: &Acknowledged) -> String {
     let point = if one.point.is_empty() { String::new() } else { format!(" {}", one.point) };
     let most = one.size.map_or_else(String::new, |size| {
         // The direction is not kept: a fall has another percentage than the rise that undoes it.
-        let [of, most] = [size, study::history::SIZE_MOST * size]
+        let [factor, most] = [size, study::history::SIZE_MOST * size]
             .map(|size| model::numbers::significant(size.exp(), 3));
-        format!(" (by a factor of {of}; beyond {most} it is an alarm again)")
+        format!(" (by a factor of {factor}; beyond {most} it is an alarm again)")
     });
     format!("{}{point}: {}{most}", one.build, one.reason)
 }

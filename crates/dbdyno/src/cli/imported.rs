@@ -1,7 +1,7 @@
-//! `dbdyno history import`: figures that were measured elsewhere, and `--imported`, which shows
-//! them.
+//! `dbdyno history import`, which stores figures that were measured elsewhere, and `--imported`,
+//! which shows them beside our own.
 //!
-//! Not here: parsing a file (app).
+//! Not here: parsing a file (`app`).
 
 use std::fmt::Display;
 use std::path::Path;
@@ -65,7 +65,7 @@ fn flag(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
-/// Flag that shows imported figures.
+/// Flag `--imported`, which shows imported figures beside those measured here.
 pub(super) fn imported_flag() -> Arg {
     Arg::new("imported")
         .long("imported")
@@ -74,13 +74,13 @@ pub(super) fn imported_flag() -> Arg {
         .help("Also show figures imported with 'dbdyno history import'; may be repeated")
 }
 
-/// Imported figures named by the flag.
+/// Reads the imported figures that `--imported` names.
 pub(super) fn imported_of(store: &Store, matches: &ArgMatches) -> Result<Vec<Imported>, Error> {
     let names = matches.get_many::<String>("imported").into_iter().flatten();
     named(store, &names.cloned().collect::<Vec<String>>())
 }
 
-/// Whether the command prints a document in any format: the list.
+/// Whether the arguments make the command print a document: only the list is one.
 pub(super) fn is_document(matches: &ArgMatches) -> bool {
     matches.get_flag("list")
 }
@@ -114,11 +114,11 @@ pub(super) fn import(matches: &ArgMatches, shell: &Shell) -> Outcome {
     };
     let store = Store::open(&flags::store_to_write(matches, shell)?).map_err(said)?;
     keep(&store, &imported, known)?;
-    shell.print(&shown(&imported))
+    shell.print(&summary(&imported))
 }
 
-/// Summary of an import, and the command that shows it.
-fn shown(imported: &Imported) -> String {
+/// Summary of an import, and a command that shows what was imported.
+fn summary(imported: &Imported) -> String {
     let Imported { name, columns, values, .. } = imported;
     let n = count(values.len() as u64, "value");
     let figures = imported.figures().join(", ");
@@ -133,7 +133,8 @@ fn shown(imported: &Imported) -> String {
     format!("imported {n} of {figures}{by} as {name}\n  {next}\n")
 }
 
-/// Whether a column names a version, not a condition.
+/// Whether a column names a version of the measured software, not a condition. Histories are over
+/// versions.
 fn names_builds(column: &str) -> bool {
     ["version", "build", "release", "commit", "kernel", "date", "day"].contains(&column)
 }

@@ -1,4 +1,5 @@
-//! `dbdyno list`: workloads, targets, parameters and findings, from the tables that own them.
+//! `dbdyno list`: workloads, targets, parameters, findings and figures, from the tables that own
+//! them.
 
 use analysis::figures::{OF_PARTS, OF_RUN, direction};
 use clap::{Arg, ArgMatches, Command};
@@ -45,7 +46,7 @@ pub(crate) fn list(matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
 }
 
-/// Overview: workloads and targets, and the number of other entries.
+/// Page with workloads and targets, and the numbers of parameters, figures and findings.
 fn everything() -> Document {
     let mut page = Document::from(vec![workload_table(), target_table()]);
     let n_parameters: usize = sections().iter().map(|section| section.rows.len()).sum();
@@ -58,7 +59,7 @@ fn everything() -> Document {
     page
 }
 
-/// Page of a list.
+/// Page with one list; `what` is its name on the command line.
 fn document(what: &str) -> Document {
     match what {
         "workloads" => Document::from(vec![workload_table()]),
@@ -69,7 +70,7 @@ fn document(what: &str) -> Document {
     }
 }
 
-/// Page of a list in docs/.
+/// Markdown of one list, with the introduction of its page in `docs/reference`.
 fn markdown_of(what: &str) -> String {
     let introduction = match what {
         "workloads" => "# Workloads",
@@ -106,7 +107,7 @@ fn finding_json(entry: &CatalogEntry) -> Value {
     })
 }
 
-/// Row of the list of figures.
+/// Row of the list of figures, from either of the two catalogs (whole runs and their parts).
 struct FigureRow {
     name: &'static str,
     unit: &'static str,
@@ -115,17 +116,17 @@ struct FigureRow {
 }
 
 fn figure_rows() -> impl Iterator<Item = FigureRow> {
-    let of_run = OF_RUN.iter().map(|of| FigureRow {
-        name: of.name,
-        unit: of.unit,
-        better: of.direction.name(),
-        help: of.help,
+    let of_run = OF_RUN.iter().map(|row| FigureRow {
+        name: row.name,
+        unit: row.unit,
+        better: row.direction.name(),
+        help: row.help,
     });
-    let of_parts = OF_PARTS.iter().map(|of| FigureRow {
-        name: of.name,
-        unit: of.unit,
-        better: direction(of.name).name(),
-        help: of.help,
+    let of_parts = OF_PARTS.iter().map(|row| FigureRow {
+        name: row.name,
+        unit: row.unit,
+        better: direction(row.name).name(),
+        help: row.help,
     });
     of_run.chain(of_parts)
 }
@@ -149,7 +150,7 @@ fn figure_table() -> Table {
     Table::filled("figures", "", columns, figure_rows().map(row).collect())
 }
 
-/// Text of docs/reference/figures.md before its table.
+/// Text before the table of docs/reference/figures.md.
 const ABOUT_FIGURES: &str = "# Figures
 
 <!-- Written by 'cargo xtask docs'. -->
@@ -267,7 +268,7 @@ fn parameter_json(parameter: &Parameter) -> Value {
     })
 }
 
-/// Table of an owner: the format of a row, and the rows.
+/// Parameters of one owner, such as a workload: each as it is written there, with its declaration.
 struct Section {
     title: String,
     intro: String,

@@ -1,6 +1,5 @@
-//! Progress of a command: drawn on a terminal, printed as lines elsewhere.
-//!
-//! Always on stderr, so that stdout has only the result.
+//! Progress of a command, drawn on a terminal and printed as lines elsewhere. It is always on
+//! stderr, so that stdout has only the result.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +15,7 @@ use super::drawing::Drawing;
 use super::metrics::Metrics;
 use crate::shell::Shell;
 
-/// Interval of progress lines outside of a load, without a terminal.
+/// Interval of progress lines while no load runs, if there is no terminal.
 const TOLD_EVERY: Duration = Duration::from_secs(5);
 
 enum Shown {
@@ -25,14 +24,15 @@ enum Shown {
     Drawn(Drawing),
 }
 
-/// Watcher that shows progress to the user.
+/// Watcher that shows the progress of a command, and passes events to the metrics.
 pub(crate) struct Live {
     shell: Shell,
     shown: Shown,
-    /// Instant and time of the last phase, in nanoseconds from the start of the measured phase.
+    /// Start of the last phase: the instant at which it was seen, and its time in nanoseconds since
+    /// the start of the measured phase. `None` before the first phase.
     phase: Option<(Instant, i64)>,
     printed: Option<Instant>,
-    /// First second of the load that is not reported yet.
+    /// First second of the load that no printed line covers yet; `None` before the first line.
     untold: Option<i64>,
     metrics: Option<Metrics>,
 }
@@ -54,20 +54,21 @@ impl Live {
         }
     }
 
-    /// Adds metrics, which receive every event.
+    /// Adds a server of metrics, which receives every event; `None` adds nothing.
     pub(crate) fn telling(mut self, metrics: Option<Metrics>) -> Live {
         self.metrics = metrics;
         self
     }
 
-    /// Keeps metrics available after the end for a last scrape.
+    /// Keeps the metrics served for the time of `--metrics-linger`, for one last scrape. Ends early
+    /// after a stop.
     pub(crate) fn linger(&self, stop: &app::Stop) {
         if let Some(metrics) = &self.metrics {
             metrics.linger(stop, &self.shell);
         }
     }
 
-    /// Clears what is drawn, if anything is.
+    /// Removes the drawing from the terminal, if there is one.
     pub(crate) fn end(&mut self) {
         if let Shown::Drawn(drawing) = &mut self.shown {
             drawing.end();
@@ -83,7 +84,8 @@ impl Live {
         is_due
     }
 
-    /// Nanoseconds since the start of the measured phase.
+    /// Time since the start of the measured phase, in nanoseconds; negative in the ramp-up, and 0
+    /// before the first phase.
     fn now_ns(&self) -> i64 {
         self.phase.map_or(0, |(since, at_ns)| at_ns + since.elapsed().as_nanos() as i64)
     }
@@ -97,7 +99,8 @@ impl Live {
         }
     }
 
-    /// Prints each complete interval: when a later second is known, or should be.
+    /// Prints a line for each complete interval. An interval is complete when a second after it has
+    /// samples, when the clock has passed it, or at the end of the run.
     fn tell_intervals(&mut self, tally: &Tally, is_end: bool) {
         if !matches!(self.shown, Shown::Lines) {
             return;
@@ -209,7 +212,7 @@ impl Watcher for Live {
 }
 
 impl ExperimentWatcher for Live {
-    fn trial(&mut self, nth: u64, of: u64, values: &str, left: Option<TimeLeft>) {
+    fn trial(&mut self, nth: u64, total: u64, values: &str, left: Option<TimeLeft>) {
         self.end();
         let left = left.map_or(String::new(), |left| {
             let (word, ns) = match left {
@@ -219,11 +222,11 @@ impl ExperimentWatcher for Live {
             format!(", {word} {} left", format_duration(rounded(ns)))
         });
         let at = if values.is_empty() { String::new() } else { format!(": {values}") };
-        self.note(&format!("trial {nth} of {of}{at}{left}"));
+        self.note(&format!("trial {nth} of {total}{at}{left}"));
     }
 }
 
-/// Rounds a remaining time in nanoseconds to steps that grow with it, from 1 s to 10 min.
+/// Rounds a remaining time in nanoseconds to a step that grows with it, from 1 s to 10 min.
 fn rounded(ns: u64) -> u64 {
     let seconds = ns.div_ceil(NS_PER_S).max(1);
     let step = match seconds {

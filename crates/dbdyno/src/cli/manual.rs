@@ -29,7 +29,7 @@ pub(crate) fn commands() -> [Command; 2] {
     ]
 }
 
-/// Commands with options of a workload, and whether they include those that do not shape its data.
+/// Commands with options of a workload; `true` if also those that do not shape its data.
 const OF_WORKLOADS: [(&str, bool); 6] = [
     ("run", true),
     ("show", true),
@@ -39,7 +39,8 @@ const OF_WORKLOADS: [(&str, bool); 6] = [
     ("datagen", false),
 ];
 
-/// Adds the names and options of all workloads, since it is unknown which one will be used.
+/// Adds the names of all workloads and their options to a command, since nobody knows yet which
+/// workload it will get. With `also_of_load`, these include options that do not shape data.
 fn with_workloads(mut command: Command, also_of_load: bool) -> Command {
     let names: Vec<&str> = workloads::all().map(|entry| entry.name).collect();
     let positional: Vec<_> = command.get_positionals().map(|arg| arg.get_id().clone()).collect();
@@ -56,18 +57,18 @@ fn with_workloads(mut command: Command, also_of_load: bool) -> Command {
     command
 }
 
-/// Prints the completions for a shell.
+/// Prints the completions for a shell, with the options of all workloads.
 pub(crate) fn completions(matches: &ArgMatches, mut all: Command, shell: &Shell) -> Outcome {
-    let of = *matches.get_one::<CompletedShell>("shell").expect("clap requires it");
+    let completed = *matches.get_one::<CompletedShell>("shell").expect("clap requires it");
     for (name, also_of_load) in OF_WORKLOADS {
         all = all.mut_subcommand(name, |command| with_workloads(command, also_of_load));
     }
     let mut script = Vec::new();
-    clap_complete::generate(of, &mut all, "dbdyno", &mut script);
+    clap_complete::generate(completed, &mut all, "dbdyno", &mut script);
     shell.print_bytes(&script)
 }
 
-/// Prints a manual page (groff, man(7)).
+/// Prints the manual page of the program or of one command, in the language of man(7).
 pub(crate) fn man(matches: &ArgMatches, mut all: Command, shell: &Shell) -> Outcome {
     all.build();
     let mut at = &all;
@@ -85,7 +86,7 @@ pub(crate) fn man(matches: &ArgMatches, mut all: Command, shell: &Shell) -> Outc
     shell.print_bytes(&page)
 }
 
-/// Section on exit codes, which all commands share.
+/// Section of a manual page on exit codes, which are the same for all commands.
 fn exit_status() -> String {
     let of_code = |(code, meaning): &(u8, &str)| {
         format!(".TP\n\\fB{code}\\fR\n{}\n", meaning.replace('-', "\\-"))

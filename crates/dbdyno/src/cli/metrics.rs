@@ -1,5 +1,6 @@
-//! `--metrics-listen`: figures of the current run as OpenMetrics text, for Prometheus and similar
-//! readers. Read-only, and without secrets: the target has no password.
+//! `--metrics-listen`: serves figures of the current run as OpenMetrics text, for Prometheus and
+//! similar readers. They are read-only, and have no secrets, since the target is shown without its
+//! password.
 //!
 //! A measuring thread never waits for a reader: figures are copied from the tally once a second,
 //! and a separate thread formats them on request. Not here: finished runs (store).
@@ -62,10 +63,10 @@ const PHASES: [(Phase, &str); 4] = [
     (Phase::Drain, "drain"),
 ];
 
-/// Interval of checks for a stop while metrics remain available.
+/// Interval of checks for Ctrl-C while metrics are still served after the end.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Flags of this module.
+/// Flags `--metrics-listen` and `--metrics-linger`.
 pub(super) fn flags() -> [Arg; 2] {
     let listen = Arg::new("metrics_listen").long("metrics-listen").value_name("ADDRESS:PORT").help(
         "Serve metrics to Prometheus during the run, at http://ADDRESS:PORT/metrics (such as \
@@ -82,17 +83,19 @@ pub(super) fn flags() -> [Arg; 2] {
     [listen, linger]
 }
 
-/// Collects the figures of a run and serves them.
+/// Copies the figures of a run from its tally, and serves them.
 pub(crate) struct Metrics {
     shared: Arc<Mutex<Snapshot>>,
-    /// Second of the last copy.
+    /// Second of the newest `Event::Second`. Further parts of this second do not copy the figures
+    /// again.
     taken: Option<i64>,
-    /// Time that the last figures remain available after the end.
+    /// Time for which the last figures are still served after the end.
     linger: Duration,
 }
 
 impl Metrics {
-    /// Starts listening, if requested, and prints the address.
+    /// Listens at the address of `--metrics-listen`, prints it, and starts the thread that serves.
+    /// `None` without the flag.
     pub(super) fn begin(matches: &ArgMatches, shell: &Shell) -> Result<Option<Metrics>, Error> {
         let Some(written) = matches.get_one::<String>("metrics_listen") else { return Ok(None) };
         let address: SocketAddr = written.parse().map_err(|_| {
@@ -130,7 +133,8 @@ impl Metrics {
         Ok(Some(Metrics { shared, taken: None, linger: Duration::from_nanos(linger) }))
     }
 
-    /// Keeps the last figures available for the requested time, or until a stop.
+    /// Waits as long as `--metrics-linger` says, so that the last figures can be scraped; ends
+    /// early after a stop.
     pub(super) fn linger(&self, stop: &Stop, shell: &Shell) {
         if self.linger.is_zero() || stop.is_asked() {
             return;
@@ -165,7 +169,7 @@ impl Metrics {
     }
 }
 
-/// Serves requests until the process ends.
+/// Answers scrapes on the calling thread until the process ends.
 fn serve(listener: TcpListener, is_loopback: bool, registry: Arc<Registry>, shell: &Shell) {
     let metrics = move |uri: Uri, headers: HeaderMap| {
         let registry = Arc::clone(&registry);
@@ -196,15 +200,17 @@ fn serve(listener: TcpListener, is_loopback: bool, registry: Arc<Registry>, shel
 /// Names and values of labels.
 type Labels = Vec<(&'static str, String)>;
 
-/// Figures at the end of a second.
+/// Copy of a run's figures, from which scrapes are answered.
 #[derive(Clone, Debug, Default)]
 struct Snapshot {
     run: Labels,
     phase: Option<Phase>,
     seconds: f64,
-    /// Offered and committed transactions of the last complete second.
+    /// Transactions offered in the last complete second, and commits that finished in it; `None`
+    /// before the first one.
     last: Option<(u64, u64)>,
-    /// Length of each group's queue at the end of that second.
+    /// Transactions that waited for a client at the end of that second, for each group with open
+    /// load.
     waiting: Vec<(Labels, u64)>,
     kinds: Vec<KindFigures>,
     gauges: Vec<(Labels, f64)>,
@@ -217,7 +223,8 @@ struct KindFigures {
     counts: Counts,
     sum_s: f64,
     count: u64,
-    /// Upper bound in seconds, and number of values in this bucket.
+    /// Buckets of response times: upper bound in seconds, and number of values in this bucket
+    /// alone.
     buckets: Vec<(f64, u64)>,
 }
 
@@ -247,7 +254,7 @@ impl Snapshot {
     }
 }
 
-/// Queues of open-load groups at the end of a second.
+/// Numbers of transactions that waited at the end of a second, for each group with open load.
 fn waiting(tally: &Tally, second: i64) -> Vec<(Labels, u64)> {
     let queue = |(index, group): (usize, &GroupTally)| {
         let waiting = group.series.get(second)?.waiting?;
@@ -271,7 +278,8 @@ fn run_labels(tally: &Tally) -> Labels {
     ]
 }
 
-/// Last readings of gauges. Each source reports its seconds at slightly different times.
+/// Newest value of each gauge, from the last two seconds, because each source reports its seconds
+/// at slightly different times.
 fn gauges(tally: &Tally) -> Vec<(Labels, f64)> {
     let Some(last) = tally.readings.last() else { return Vec::new() };
     let mut values = BTreeMap::new();
@@ -292,19 +300,22 @@ fn gauges(tally: &Tally) -> Vec<(Labels, f64)> {
 }
 
 impl KindFigures {
-    fn from_tally(tally: &Tally, group: usize, phase: &str, of: &KindSecond) -> KindFigures {
+    fn from_tally(tally: &Tally, group: usize, phase: &str, totals: &KindSecond) -> KindFigures {
         let described = tally.description(group);
-        let kind = described.and_then(|described| described.kinds.get(usize::from(of.kind)));
+        let kind = described.and_then(|described| described.kinds.get(usize::from(totals.kind)));
         let labels = vec![
             ("group", tally.name_of(group)),
-            ("kind", kind.map_or_else(|| format!("kind_{}", of.kind), |kind| kind.name.clone())),
+            (
+                "kind",
+                kind.map_or_else(|| format!("kind_{}", totals.kind), |kind| kind.name.clone()),
+            ),
             ("phase", phase.to_owned()),
         ];
         let mut buckets: Vec<(f64, u64)> =
             BUCKETS_US.iter().map(|us| (*us as f64 / 1e6, 0)).collect();
         buckets.push((f64::INFINITY, 0));
         let (mut sum_s, mut count, mut place) = (0.0, 0, 0);
-        if let Some(response) = &of.response {
+        if let Some(response) = &totals.response {
             (sum_s, count) = (response.sum() as f64 / NS_PER_S as f64, response.count());
             for (value_ns, n) in response.recorded() {
                 while BUCKETS_US.get(place).is_some_and(|us| us * NS_PER_US < value_ns) {
@@ -313,11 +324,11 @@ impl KindFigures {
                 buckets[place].1 += n;
             }
         }
-        KindFigures { labels, counts: of.counts, sum_s, count, buckets }
+        KindFigures { labels, counts: totals.counts, sum_s, count, buckets }
     }
 }
 
-/// Collector that is queried at each scrape.
+/// Source of the figures for the Prometheus client, which encodes them again at each scrape.
 #[derive(Debug)]
 struct Figures(Arc<Mutex<Snapshot>>);
 
@@ -403,8 +414,8 @@ fn transactions(
     let (name, unit) = ("dbdyno_response", Unit::Seconds);
     let mut family = encoder.encode_descriptor(name, help, Some(&unit), MetricType::Histogram)?;
     for kind in kinds {
-        let mut of = family.encode_family(&kind.labels)?;
-        of.encode_histogram::<NoLabelSet>(kind.sum_s, kind.count, &kind.buckets, None)?;
+        let mut histogram = family.encode_family(&kind.labels)?;
+        histogram.encode_histogram::<NoLabelSet>(kind.sum_s, kind.count, &kind.buckets, None)?;
     }
     Ok(())
 }

@@ -75,8 +75,8 @@ use flags::Output;
 pub(crate) use crate::outcome::{DONE, FAILED, INTERRUPTED, Outcome, USAGE};
 use crate::shell::Shell;
 
-/// Runs the program with the command line, signals and terminal of this process; hides a password
-/// in the command line.
+/// Runs the program with the command line, signals and terminal of this process, or serves as a
+/// process that a run of dbdyno has started. Passwords in the command line are hidden.
 pub(crate) fn main() -> ExitCode {
     // Hidden subcommands, which only runs of dbdyno start.
     let served = match std::env::args_os().nth(1) {
@@ -92,11 +92,12 @@ pub(crate) fn main() -> ExitCode {
         return served.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
     let shell = Shell::of_process();
-    let shown = shell.clone();
+    let hook_shell = shell.clone();
     std::panic::set_hook(Box::new(move |panic| {
         let place = panic.location().map_or(String::new(), |place| format!(" ({place})"));
         let words = panic.payload_as_str().unwrap_or("no words");
-        shown.say(&format!("dbdyno: this is a bug in dbdyno, please report it: {words}{place}"));
+        hook_shell
+            .say(&format!("dbdyno: this is a bug in dbdyno, please report it: {words}{place}"));
     }));
     // A file at the size limit counts as one that cannot be written: the run continues.
     let limited = signal_hook::flag::register(SIGXFSZ, Arc::default());
@@ -114,8 +115,8 @@ pub(crate) fn main() -> ExitCode {
     ExitCode::from(run(&words, &shell))
 }
 
-/// Reads the command line. Fails if it, or an environment variable that we use, is not UTF-8: a
-/// changed or ignored name would be another file.
+/// Reads the command line. Fails if it, or an environment variable that dbdyno uses, is not UTF-8,
+/// because a changed or ignored name would be that of another file.
 fn words_of_process() -> Result<Vec<String>, String> {
     let is_ours = |name: &str| {
         name.starts_with("DBDYNO_") || ["HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"].contains(&name)
@@ -156,8 +157,8 @@ pub fn run(words: &[String], shell: &Shell) -> u8 {
     }
 }
 
-/// Inserts `list`: `dbdyno runs --limit 0` means `dbdyno runs list --limit 0`, and likewise for
-/// experiments.
+/// Inserts `list` where it was left out: `dbdyno runs --limit 0` means `dbdyno runs list --limit
+/// 0`, and likewise for experiments.
 fn listed(words: &[String]) -> Vec<String> {
     let mut words = words.to_vec();
     let of_many = match words.get(1).map(String::as_str) {
@@ -173,8 +174,8 @@ fn listed(words: &[String]) -> Vec<String> {
     words
 }
 
-/// Parses the command line. Help and version go to stdout with code 0; errors to stderr with code
-/// 2, in one sentence.
+/// Parses the command line. Prints help and version on stdout, and errors in one sentence on
+/// stderr; then the result is the exit code, 0 or 2.
 fn parse(mut command: Command, words: &[String], shell: &Shell) -> Result<ArgMatches, u8> {
     command.try_get_matches_from_mut(words).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp
@@ -209,12 +210,12 @@ fn parse(mut command: Command, words: &[String], shell: &Shell) -> Result<ArgMat
     })
 }
 
-/// Whether the short help is requested.
+/// Whether the brief help (`-h`) is requested.
 fn is_brief(words: &[String]) -> bool {
     words.iter().any(|word| word == "-h")
 }
 
-/// Joins the first lines of an error text, up to the usage.
+/// Joins the lines of clap's error text that come before the usage to one sentence.
 fn sentence_of(text: &str) -> String {
     let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("For more information"));
@@ -232,7 +233,8 @@ fn sentence_of(text: &str) -> String {
     })
 }
 
-/// Innermost named subcommand, and its path.
+/// Innermost subcommand that the command line names, and its path, which begins with the program's
+/// name.
 fn named_command<'c>(command: &'c Command, words: &[String]) -> (&'c Command, String) {
     let mut path = command.get_name().to_owned();
     let mut at = command;
@@ -244,9 +246,9 @@ fn named_command<'c>(command: &'c Command, words: &[String]) -> (&'c Command, St
     (at, path)
 }
 
-/// Hides the passwords of URLs among `words` in `text`: they may be in an unexpected place, and
-/// repeated in an error. A password is masked after its user; elsewhere only if it is long, since a
-/// short one would be masked within other words, and so be revealed.
+/// Masks passwords in an error's text: those of URLs among the words of the command line, which an
+/// error may repeat. A password is masked where it follows its user. Elsewhere it is masked only if
+/// it is long: a short one would be masked within other words too, and so be revealed.
 fn without_passwords(text: &str, words: &[String]) -> String {
     const LETTERS_ALONE: usize = 8;
     let mut text = text.to_owned();
@@ -270,7 +272,7 @@ fn without_passwords(text: &str, words: &[String]) -> String {
     text
 }
 
-/// Prints an error in one sentence, and returns its exit code.
+/// Prints an error on stderr in one sentence, and returns its exit code.
 fn tell(error: &Error, words: &[String], shell: &Shell) -> u8 {
     shell.say(&without_passwords(&format!("dbdyno: {error}"), words));
     match error {
@@ -280,7 +282,7 @@ fn tell(error: &Error, words: &[String], shell: &Shell) -> u8 {
     }
 }
 
-/// Allows a switch to be repeated, without effect.
+/// Allows each switch of a command and its subcommands to be repeated, without effect.
 fn repeatable(command: Command) -> Command {
     let twice = |arg: clap::Arg| match arg.get_action() {
         clap::ArgAction::SetTrue => {
@@ -325,7 +327,8 @@ fn command(words: &[String]) -> Result<Command, Error> {
     Ok(in_sections(examples::added(repeatable(command))))
 }
 
-/// Sections of the help; each command is in one of them.
+/// Sections of the program's help: title, and names of the commands. Each command is in one of
+/// them.
 const SECTIONS: &[(&str, &[&str])] = &[
     ("Measure", &["run", "show", "experiments", "selfcheck"]),
     ("Data", &["build", "check", "settle", "drop", "datagen"]),
@@ -333,7 +336,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ("Everything else", &["list", "config", "restore", "completions", "man", "help"]),
 ];
 
-/// Help of the program with its commands in sections, which clap does not support.
+/// Lists the commands of the program's help in sections, which clap does not support.
 fn in_sections(command: Command) -> Command {
     const NAME_ROOM: usize = 13;
     let about = |name: &str| {
@@ -379,7 +382,8 @@ fn dispatch(matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
 }
 
-/// Fails if the command does not support the output format, and lists those that it does.
+/// Fails if the command does not support the requested output format. The error lists the formats
+/// that it supports.
 fn is_written_so(matches: &ArgMatches) -> Result<(), Error> {
     let (format, written) = (flags::output_of(innermost(matches)), formats(matches));
     if written.contains(&format) {
@@ -398,7 +402,7 @@ fn is_written_so(matches: &ArgMatches) -> Result<(), Error> {
     )))
 }
 
-/// Output formats of the command.
+/// Output formats that the requested command supports.
 fn formats(matches: &ArgMatches) -> Vec<Output> {
     let is_document = match matches.subcommand() {
         Some(("compare" | "show", _)) => true,
@@ -429,13 +433,13 @@ fn formats(matches: &ArgMatches) -> Vec<Output> {
     Output::ALL.iter().copied().filter(is_written).collect()
 }
 
-/// Arguments of the innermost subcommand, which include global flags.
+/// Arguments of the innermost subcommand, to which clap also passes the global flags.
 fn innermost(matches: &ArgMatches) -> &ArgMatches {
     matches.subcommand().map_or(matches, |(_, matches)| innermost(matches))
 }
 
-/// Prints a document in the requested format, except JSON; text is as wide as the terminal, or
-/// `width` without one.
+/// Prints a document in the requested format, except JSON, which each command prints itself. Text
+/// is as wide as the terminal, or has `width` columns without one.
 pub(crate) fn print_document(
     document: &Document,
     width: usize,
@@ -450,10 +454,10 @@ pub(crate) fn print_document(
     }
 }
 
-/// Name of a plan from standard input.
+/// Name that stands for a plan from standard input.
 pub(crate) const STDIN: &str = "-";
 
-/// Draft of a command line `dbdyno run ...`, which is not run.
+/// Draft of the plan of a command line `dbdyno run ...`, which is not run.
 #[cfg(feature = "pages")]
 pub(crate) fn draft_of(words: &[String], shell: &Shell) -> Result<plan::Draft, Error> {
     let parsed = command(words)?.try_get_matches_from(words);
@@ -465,7 +469,8 @@ pub(crate) fn draft_of(words: &[String], shell: &Shell) -> Result<plan::Draft, E
 }
 
 /// Workload or plan that the command line names after `subcommand`, found before parsing, because
-/// its parameters become flags.
+/// the workload's parameters become flags. `None` if there is none, or for a plan from standard
+/// input.
 pub(crate) fn named(words: &[String], subcommand: &str) -> Option<String> {
     let mut rest = words.iter().skip(1).skip_while(|word| *word != subcommand).skip(1);
     let first = rest.clone().next()?;
@@ -475,11 +480,11 @@ pub(crate) fn named(words: &[String], subcommand: &str) -> Option<String> {
         word if !word.starts_with('-') => return Some(first.clone()),
         _ => {}
     }
-    let is_it = |word: &&String| {
+    let is_workload_or_plan = |word: &&String| {
         let is_file = word.ends_with(".toml") || workloads::language_of(word).is_some();
         is_file || workloads::by_name(word).is_ok()
     };
-    rest.find(is_it).cloned()
+    rest.find(is_workload_or_plan).cloned()
 }
 
 /// Positional argument with the workload's name.

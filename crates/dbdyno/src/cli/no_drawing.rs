@@ -1,8 +1,8 @@
-//! Replaces drawing on a terminal if dbdyno is built without it: live prints lines.
+//! Stands in for drawing on a terminal if dbdyno is built without it: `live` prints lines instead.
 
 use std::convert::Infallible;
 
-/// Drawing on a terminal; no value exists without it.
+/// Drawing of which no value exists in this build: `begin` returns `None`.
 pub(super) struct Drawing(Infallible);
 
 impl Drawing {

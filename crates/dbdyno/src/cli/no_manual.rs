@@ -1,4 +1,4 @@
-//! Replaces completions and manual pages if dbdyno is built without the feature `terminal`.
+//! Stands in for completions and manual pages if dbdyno is built without the feature `terminal`.
 
 use clap::{ArgMatches, Command};
 

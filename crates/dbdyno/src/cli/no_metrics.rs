@@ -1,4 +1,5 @@
-//! Replaces `--metrics-listen` if dbdyno is built without pages: there is no flag and no listener.
+//! Stands in for `--metrics-listen` if dbdyno is built without pages: there is no flag and no
+//! listener.
 
 use std::convert::Infallible;
 
@@ -9,7 +10,7 @@ use model::Event;
 
 use crate::shell::Shell;
 
-/// Exporter of metrics; no value exists without it.
+/// Server of metrics of which no value exists in this build: `begin` returns `None`.
 pub(crate) struct Metrics(Infallible);
 
 pub(super) fn flags() -> [Arg; 0] {

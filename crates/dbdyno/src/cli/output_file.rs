@@ -1,5 +1,5 @@
-//! File for a command's result (`-o`): rejected early if a store would be lost, and replaced
-//! atomically.
+//! File for a command's result (`-o`). Names are rejected early if the store or another database
+//! would be lost; a file is replaced as a whole.
 //!
 //! Not here: its content, and results on the standard output (`print`).
 
@@ -17,7 +17,7 @@ use crate::shell::Shell;
 
 /// First bytes of an SQLite file (sqlite.org/fileformat.html, section 1.3).
 const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
-/// Mode of a new file, before the user's umask.
+/// Permissions of a new file, before the user's umask.
 const MODE: u32 = 0o666;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,8 +26,8 @@ pub(super) struct OutputFile {
 }
 
 impl OutputFile {
-    /// Opens a file by name; fails if it is the store or another SQLite database, or if its folder
-    /// is missing.
+    /// Checks the name of an output file. Fails if it is the store or another SQLite database, or
+    /// if its folder is missing.
     pub(super) fn named(
         name: &str,
         matches: &ArgMatches,
@@ -36,7 +36,8 @@ impl OutputFile {
         OutputFile::named_unless(name, |_| false, matches, shell)
     }
 
-    /// Opens a file by name; accepts a database if `may_replace` does.
+    /// Checks the name of an output file as [`OutputFile::named`] does, but accepts a database
+    /// outside of the store if `may_replace` returns true for it.
     pub(super) fn named_unless(
         name: &str,
         may_replace: impl Fn(&Path) -> bool,
@@ -65,7 +66,8 @@ impl OutputFile {
         &self.path
     }
 
-    /// Writes all bytes, or leaves the old file unchanged.
+    /// Replaces the file as a whole, or leaves the old one unchanged after an error. A pipe or
+    /// device is written directly.
     pub(super) fn write(&self, bytes: &[u8]) -> Result<(), Error> {
         self.replace(bytes).map_err(|error| {
             Error::Failed(format!("{} cannot be written: {error}", self.path.display()))

@@ -1,18 +1,20 @@
-//! dbdyno's own folder, for databases without a given path. Not here: the store (flags).
+//! Target of a workload if the user names none, and dbdyno's own folder for it. Not here: the store
+//! (`flags`).
 
 use app::open::{data_folder, default_target};
 use model::Target;
 
 use crate::shell::Shell;
 
-/// Target of a workload if none is given; creates its folder.
+/// Target of a workload if the user names none. Creates dbdyno's own folder.
 pub(crate) fn own_target(workload: &str, shell: &Shell) -> Result<Target, String> {
     let target = target_unnamed(workload, shell)?;
     make_data_folder(shell)?;
     Ok(target)
 }
 
-/// Target of a workload if none is given: the user's persistent default, or an embedded file.
+/// Target of a workload if the user names none: the user's lasting default, or an SQLite file in
+/// dbdyno's own folder.
 pub(crate) fn target_unnamed(workload: &str, shell: &Shell) -> Result<Target, String> {
     match shell.setting("target") {
         Some(url) => Target::parse(url).map_err(|bad| format!("target ('dbdyno config'): {bad}")),
@@ -20,7 +22,7 @@ pub(crate) fn target_unnamed(workload: &str, shell: &Shell) -> Result<Target, St
     }
 }
 
-/// Creates dbdyno's folder for the default target; folders given by the user must exist.
+/// Creates dbdyno's own folder for the files of default targets. Other folders must exist.
 pub(crate) fn make_data_folder(shell: &Shell) -> Result<(), String> {
     let Some(folder) = data_folder(&|name| shell.variable(name)) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! HTML pages of stored results, for files.
+//! HTML pages of stored results and of single charts, to be written to files.
 
 use app::Error;
 use app::report_source::ReportSource;
@@ -18,13 +18,13 @@ fn medium(matches: &ArgMatches) -> Medium<'static> {
     }
 }
 
-/// Page of a run, an experiment, a comparison or a history.
+/// HTML page of a run, an experiment, a comparison or a history.
 pub(super) fn of_source(source: &ReportSource, matches: &ArgMatches) -> Result<String, Error> {
     let medium = medium(matches);
     Ok(html::page(&source.title(), &html::body(&source.document(), medium), medium))
 }
 
-/// Page of one chart.
+/// HTML page with one chart.
 pub(super) fn of_chart(chart: &Chart, matches: &ArgMatches) -> Result<String, Error> {
     let medium = medium(matches);
     Ok(html::page(&chart.title, &html::figure(chart, medium), medium))

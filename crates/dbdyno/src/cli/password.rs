@@ -1,4 +1,4 @@
-//! Sources of passwords, and hiding them.
+//! Reads passwords from their sources, and hides them in the command line.
 //!
 //! The first source that exists is used: `--ask-password` or `--password-file`, the URL, the
 //! environment variable `DBDYNO_PASSWORD`. Passwords are never printed or stored.
@@ -17,10 +17,10 @@ use crate::shell::Shell;
 
 /// Environment variable with the password of the target.
 pub(super) const VARIABLE: &str = "DBDYNO_PASSWORD";
-/// Most bytes of a password file; a longer one is a wrong file.
+/// Maximum bytes of a password file; a longer one is a wrong file.
 const BYTES_MAX: u64 = 4096;
 
-/// Adds the flags to a command.
+/// Adds `--password-file` and `--ask-password` to a command.
 pub(crate) fn add(command: Command) -> Command {
     command
         .arg(Arg::new("password_file").long("password-file").value_name("FILE").help(
@@ -35,7 +35,8 @@ pub(crate) fn add(command: Command) -> Command {
         )
 }
 
-/// Sets the password of the target.
+/// Sets the password of a target from the first source that has one. Fails if a flag gives a
+/// password for a target without a user.
 pub(crate) fn give(target: &mut Target, matches: &ArgMatches, shell: &Shell) -> Result<(), Error> {
     let file = matches.get_one::<String>("password_file");
     let asks = matches.get_flag("ask_password");
@@ -58,7 +59,7 @@ pub(crate) fn give(target: &mut Target, matches: &ArgMatches, shell: &Shell) -> 
     Ok(())
 }
 
-/// Reads the first line of a file.
+/// Reads a password from the first line of a file.
 pub(super) fn read_file(path: &str) -> Result<String, Error> {
     let bad = |why: &dyn std::fmt::Display| Error::Usage(format!("--password-file {path}: {why}"));
     let mut text = String::new();
@@ -75,8 +76,8 @@ pub(super) fn read_file(path: &str) -> Result<String, Error> {
     }
 }
 
-/// Asks on the terminal, independent of stdin, for the password of `what`; an error suggests
-/// `variable` instead.
+/// Asks for the password of `what` on the terminal, whatever stdin is. Without a terminal, the
+/// error suggests the environment variable `variable`.
 pub(super) fn ask(what: &str, variable: &str) -> Result<String, Error> {
     let failed = |error: io::Error| {
         let why = format!(
@@ -101,7 +102,8 @@ pub(super) fn ask(what: &str, variable: &str) -> Result<String, Error> {
     })
 }
 
-/// Reads a typed line with backspace; `None` after Ctrl-C or Ctrl-D.
+/// Reads a line as it is typed, with backspace; `None` after Ctrl-C, Ctrl-D or the end of the
+/// input.
 fn read_line(from: &mut impl Read) -> io::Result<Option<String>> {
     let mut line = Vec::new();
     let mut byte = [0];
@@ -119,13 +121,15 @@ fn read_line(from: &mut impl Read) -> io::Result<Option<String>> {
     Ok(None)
 }
 
-/// Overwrites the passwords of URLs in this process's command line, which all users can see. Does
-/// nothing if it is not writable; there are safer ways to pass a password.
+/// Overwrites the passwords of URLs in this process's command line, which all users of the machine
+/// can see. Does nothing if the command line is not writable; there are safer ways to pass a
+/// password.
 pub(crate) fn hide() {
     let _ = try_to_hide();
 }
 
-/// The visible command line is in our memory, at a known address.
+/// Overwrites the passwords in the memory of this process, where the visible command line is.
+/// Changes nothing if the memory differs from it.
 fn try_to_hide() -> io::Result<()> {
     let shown = fs::read("/proc/self/cmdline")?;
     let mut hidden = Vec::with_capacity(shown.len());
@@ -150,7 +154,8 @@ fn try_to_hide() -> io::Result<()> {
     Ok(())
 }
 
-/// Replaces the password in a word of the command line by stars, padded with zeros to its length.
+/// Replaces the password in a word of the command line by stars, padded with zero bytes to the
+/// word's length.
 fn without_password(word: &[u8]) -> Vec<u8> {
     let Some(span) = span_of_password(word) else { return word.to_owned() };
     let n_stars = span.len().min(3);
@@ -159,8 +164,8 @@ fn without_password(word: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Range of a URL's password: from the first ':' after `://` to the last '@'; without an '@' to the
-/// end, unless it is a port.
+/// Byte range of the password in a URL, from the first ':' after `://` to the last '@'. Without an
+/// '@' it ends at a '/' or with the word, unless it is a port. `None` if there is no password.
 fn span_of_password(word: &[u8]) -> Option<std::ops::Range<usize>> {
     let text = std::ffi::OsStr::from_bytes(word).to_string_lossy();
     // An invalid UTF-8 character shifts the rest.

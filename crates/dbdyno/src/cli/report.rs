@@ -24,7 +24,7 @@ use crate::shell::Shell;
 #[cfg(feature = "pictures")]
 /// Pixels of a PNG per CSS pixel: sharp on high-resolution screens and in print.
 const PNG_SCALE: f32 = 2.0;
-/// Side of a chart, in CSS pixels.
+/// Width or height that a chart may have, in CSS pixels.
 const SIDES: std::ops::RangeInclusive<u32> = 200..=4_000;
 
 pub(crate) fn command() -> Command {
@@ -153,12 +153,13 @@ fn source(matches: &ArgMatches, shell: &Shell) -> Result<ReportSource, Error> {
     }
 }
 
-/// Asks for the file, with the whole command.
+/// Error for a missing `-o`, with the whole command to type.
 fn no_file(shell: &Shell) -> String {
     format!("the output file is missing: '{}'", shell.again("-o report.html"))
 }
 
-/// Fails if the file's extension is not that of a page.
+/// Fails if the extension of the output file is that of no HTML page; a name without one is
+/// accepted.
 fn is_page(file: &str) -> Result<(), Error> {
     match extension(file).as_str() {
         "html" | "htm" | "" => Ok(()),
@@ -185,7 +186,7 @@ fn png(_: &Chart, _: Drawn) -> Result<Vec<u8>, Error> {
     Err(Error::Usage(why.to_owned()))
 }
 
-/// A single chart in the format of the file's extension.
+/// Draws a single chart in the format of the file's extension; SVG without one.
 fn chart(
     source: &ReportSource,
     name: &str,

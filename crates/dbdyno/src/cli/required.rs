@@ -1,4 +1,4 @@
-//! `--require`: limits for a run, or for each point of an experiment.
+//! `--require`: tests limits on a run, or on each point of an experiment.
 
 use analysis::figures::{Holds, Required, RequiredResult};
 use analysis::report::Report;
@@ -28,14 +28,14 @@ pub(crate) fn flags() -> [Arg; 2] {
     ]
 }
 
-/// Limits of the command line.
+/// Limits of the command line, and whether undecided ones fail.
 pub(crate) struct Requirements {
-    /// In the order of the flags.
+    /// Limits in the order of the flags.
     pub(crate) limits: Vec<Required>,
     fails_undecided: bool,
 }
 
-/// Parses the limits of the command line.
+/// Parses `--require` and `--undecided`.
 pub(crate) fn asked(matches: &ArgMatches) -> Result<Requirements, Error> {
     let all = matches.get_many::<String>("require").into_iter().flatten();
     let parsed = |text: &String| {
@@ -45,24 +45,26 @@ pub(crate) fn asked(matches: &ArgMatches) -> Result<Requirements, Error> {
     Ok(Requirements { limits, fails_undecided: flags::fails_undecided(matches) })
 }
 
-/// Results of the limits on runs and experiments.
+/// Results of testing limits, on a run or on the points of an experiment.
 #[derive(Debug)]
 pub(crate) struct RequiredResults {
     /// Whether an undecided limit fails.
     fails_undecided: bool,
-    /// Results with their point, which is empty for a run.
+    /// Results, each with its point as text, which is empty for a run.
     found: Vec<(String, RequiredResult)>,
-    /// Reasons why limits could not be tested.
+    /// Reasons why limits could not be tested, or why the run does not count. Each makes the
+    /// command fail.
     lost: Vec<String>,
-    /// First of these for a figure that no run has.
+    /// First of these reasons that is about a figure that no run has; `None` if there is none.
     unknown: Option<String>,
 }
 
-/// Tests limits on a run. A run that is not valid or not complete fails.
+/// Tests the limits on a run. If there are any, a run that is invalid or incomplete fails too.
 pub(crate) fn of_run(required: &Requirements, report: &Report) -> RequiredResults {
     let mut results = RequiredResults::from_requirements(required);
     // A full queue may end a run as planned, but does not make its other faults good.
-    let is_invalid = report.findings.iter().any(|of| of.severity == model::Severity::Invalid);
+    let is_invalid =
+        report.findings.iter().any(|finding| finding.severity == model::Severity::Invalid);
     let is_lost = is_invalid || !counts(report) && !is_settled(report);
     if !required.limits.is_empty() && is_lost {
         let why = why_not_in_short(report);
@@ -80,7 +82,7 @@ impl RequiredResults {
         RequiredResults { fails_undecided, found: Vec::new(), lost: Vec::new(), unknown: None }
     }
 
-    /// Tests a limit on each point of an experiment, whose report has its figure.
+    /// Tests a limit on each point of an experiment. The report must have the limit's figure.
     pub(crate) fn add_points(&mut self, limit: &Required, report: &ExperimentReport) {
         for point in &report.points {
             let held = limit.of_point(&point.figures, &point.samples_needed, &report.units);
@@ -88,13 +90,13 @@ impl RequiredResults {
         }
     }
 
-    /// Adds a limit on a figure that no run has.
+    /// Adds the reason why a limit cannot be tested: no run has its figure.
     pub(crate) fn add_lost(&mut self, why: String) {
         self.unknown.get_or_insert_with(|| why.clone());
         self.lost.push(why);
     }
 
-    /// Fails if a limit names a figure that no stored run has.
+    /// Returns the results, or an error if a limit names a figure that no stored run has.
     pub(crate) fn all_known(self) -> Result<RequiredResults, Error> {
         match &self.unknown {
             Some(why) => Err(Error::Usage(format!("--require: {why}"))),
@@ -110,7 +112,7 @@ impl RequiredResults {
         }
     }
 
-    /// Whether no limit fails.
+    /// Whether no limit fails: all hold, or are undecided where that passes.
     pub(crate) fn is_met(&self) -> bool {
         self.lost.is_empty() && !self.found.iter().any(|(_, result)| self.fails(result.holds))
     }
@@ -119,7 +121,7 @@ impl RequiredResults {
         holds.is_broken() || self.fails_undecided && holds == Holds::Undecided
     }
 
-    /// Advice for deciding an undecided limit that fails.
+    /// Advice for deciding undecided limits; `None` if none fails for being undecided.
     fn remedy(&self) -> Option<String> {
         let is_undecided = self.found.iter().any(|(_, result)| result.holds == Holds::Undecided);
         (is_undecided && self.fails_undecided).then(|| {
@@ -129,7 +131,7 @@ impl RequiredResults {
         })
     }
 
-    /// Prints one line per limit: on stdout for text; on stderr beside JSON or CSV if one fails.
+    /// Prints one line per limit: on stdout with text, on stderr with JSON or CSV if a limit fails.
     pub(crate) fn print(&self, matches: &ArgMatches, shell: &Shell) -> Result<(), Error> {
         match flags::output_of(matches) {
             Output::Text => {
@@ -144,8 +146,8 @@ impl RequiredResults {
         }
     }
 
-    /// Puts the limits before a page: prints them with a blank line for text, and makes them the
-    /// first verdicts of other formats.
+    /// Puts the results before a page: as lines and a blank line with text, and as the page's first
+    /// verdicts with other formats.
     pub(crate) fn put_before(
         &self,
         page: &mut Document,
@@ -186,13 +188,13 @@ impl RequiredResults {
         !self.found.is_empty() || !self.lost.is_empty()
     }
 
-    /// One line per limit.
+    /// Lines with the result of each limit, then advice if one is undecided and fails.
     fn lines(&self) -> impl Iterator<Item = String> {
         let found = self.found.iter().map(|(place, result)| at_place(place, result));
         found.chain(self.lost.iter().map(|why| lost_line(why))).chain(self.remedy())
     }
 
-    /// Report as JSON, with the limits if there are any.
+    /// Report as JSON, with the results under `required` if there are limits.
     pub(crate) fn json(&self, report: &impl Serialize) -> String {
         let found = self.found.iter().map(|(point, result)| AtPoint { point, result }).collect();
         let required = RequiredJson { results: found, not_held: &self.lost };
@@ -200,7 +202,7 @@ impl RequiredResults {
     }
 }
 
-/// Result of a limit after the name of its point, if there is one.
+/// Text of a limit's result, after the name of its point if there is one.
 fn at_place(place: &str, result: &RequiredResult) -> String {
     if place.is_empty() { result.to_string() } else { format!("{place}: {result}") }
 }

@@ -1,5 +1,5 @@
-//! `dbdyno restore`: restores settings that a killed dbdyno has left changed, and reports them at
-//! the next start.
+//! `dbdyno restore`: restores server settings that a killed dbdyno has left changed. Other commands
+//! report such settings when they start.
 
 use app::Error;
 use app::settings::{Fate, Left, RestoreOptions, Restored, forget, left, restore as set_back};
@@ -57,28 +57,29 @@ pub(crate) fn restore(matches: &ArgMatches, shell: &Shell) -> Outcome {
         RestoreOptions { dry_run: matches.get_flag("dry_run"), force: matches.get_flag("force") };
     let stop = stop_on_signals(shell);
     let mut restored = Vec::new();
-    for (target, of_it) in by_server(all, wanted.as_ref())? {
+    for (target, changed) in by_server(all, wanted.as_ref())? {
         let mut target = target;
         password::give(&mut target, matches, shell)?;
-        restored.extend(set_back(&store, &target, of_it, options, &stop));
+        restored.extend(set_back(&store, &target, changed, options, &stop));
     }
     report(&restored, wanted.is_some(), matches, shell)
 }
 
-/// Entries of these settings; all if none is named.
+/// Entries of the named settings, in any case of letters; all entries if none is named. Fails if a
+/// name is of no entry.
 fn named(mut all: Vec<Left>, names: &[&String]) -> Result<Vec<Left>, Error> {
-    let is_it = |left: &Left, name: &String| left.setting.name.eq_ignore_ascii_case(name);
-    if let Some(name) = names.iter().find(|name| !all.iter().any(|left| is_it(left, name))) {
+    let has_name = |left: &Left, name: &String| left.setting.name.eq_ignore_ascii_case(name);
+    if let Some(name) = names.iter().find(|name| !all.iter().any(|left| has_name(left, name))) {
         return Err(Error::Usage(format!(
             "--forget: no setting {name} is left changed; 'dbdyno restore --dry-run' lists those \
              that are"
         )));
     }
-    all.retain(|left| names.is_empty() || names.iter().any(|name| is_it(left, name)));
+    all.retain(|left| names.is_empty() || names.iter().any(|name| has_name(left, name)));
     Ok(all)
 }
 
-/// Prints the result for each setting.
+/// Prints what became of each setting. The exit code is that of a failure if one stays changed.
 fn report(
     restored: &[Restored],
     is_of_server: bool,
@@ -92,20 +93,21 @@ fn report(
         let which = if is_of_server { "that" } else { "a" };
         shell.print(&format!("no settings of {which} server are left changed\n"))?;
     } else {
-        shell.print(&shown_all(restored))?;
+        shell.print(&restored_lines(restored))?;
     }
     let is_done =
         |one: &Restored| !matches!(one.fate, Fate::ChangedSince | Fate::InUse(_) | Fate::Failed(_));
     Ok(if restored.iter().all(is_done) { DONE } else { FAILED })
 }
 
-/// Changed settings by server, with its target.
+/// Groups changed settings by server. The target is `wanted`, or else that of the run that changed
+/// the setting. Fails if a stored target cannot be parsed.
 fn by_server(all: Vec<Left>, wanted: Option<&Target>) -> Result<Vec<(Target, Vec<Left>)>, Error> {
     let mut servers: Vec<(Target, Vec<Left>)> = Vec::new();
     for left in all {
         let known = servers.iter_mut().find(|(target, _)| server_of(target) == left.setting.server);
-        if let Some((_, of_it)) = known {
-            of_it.push(left);
+        if let Some((_, changed)) = known {
+            changed.push(left);
             continue;
         }
         let target = match wanted {
@@ -119,16 +121,17 @@ fn by_server(all: Vec<Left>, wanted: Option<&Target>) -> Result<Vec<(Target, Vec
     Ok(servers)
 }
 
-/// One line per setting; a single line for a server that rejects the connection.
-fn shown_all(restored: &[Restored]) -> String {
+/// One line per setting, or a single line for all settings of a server that fail for the same
+/// reason before their values are read.
+fn restored_lines(restored: &[Restored]) -> String {
     let is_same = |a: &Restored, b: &Restored| {
         a.found.is_none() && a.fate == b.fate && a.setting.server == b.setting.server
     };
-    let parts = restored.chunk_by(is_same).map(|of| match of {
-        [one] => shown(one),
+    let parts = restored.chunk_by(is_same).map(|same| match same {
+        [one] => restored_line(one),
         several => {
             let first = &several[0].setting;
-            let names: Vec<&str> = several.iter().map(|of| of.setting.name.as_str()).collect();
+            let names: Vec<&str> = several.iter().map(|one| one.setting.name.as_str()).collect();
             let fate = match &several[0].fate {
                 Fate::Failed(why) => failed(why),
                 Fate::Forgotten => "forgotten".to_owned(),
@@ -140,7 +143,7 @@ fn shown_all(restored: &[Restored]) -> String {
     parts.collect()
 }
 
-fn shown(one: &Restored) -> String {
+fn restored_line(one: &Restored) -> String {
     let setting = &one.setting;
     let now = one.found.as_deref().unwrap_or("unknown");
     let before = &setting.before;
@@ -162,7 +165,8 @@ fn shown(one: &Restored) -> String {
     format!("{setting}: {now} now, {before} before the {}: {fate}\n", setting.purpose)
 }
 
-/// Text for a setting that cannot be restored, with the flag that drops it.
+/// Text for a setting that cannot be restored, with the flag that drops it from the restore
+/// journal.
 fn failed(why: &str) -> String {
     format!("FAILED: {why}; --forget drops it from the journal")
 }
@@ -191,8 +195,8 @@ fn row(one: &Restored) -> Value {
     })
 }
 
-/// Reports settings that a killed process has left changed, before the command runs; on a terminal,
-/// a run offers to restore them.
+/// Reports settings that a killed process has left changed, before commands that use data or stored
+/// runs. On a terminal, `dbdyno run` also offers to restore them.
 pub(crate) fn offer(matches: &ArgMatches, shell: &Shell) {
     let Some((name, sub)) = matches.subcommand() else { return };
     let is_resumed = sub.subcommand_name() == Some("resume");
@@ -207,13 +211,13 @@ pub(crate) fn offer(matches: &ArgMatches, shell: &Shell) {
     let Ok(mut all) = left(&store) else { return };
     all.retain(|left| left.process.is_none());
     let Ok(servers) = by_server(all, None) else { return };
-    for (target, of_it) in servers {
-        let settings = of_it.iter().map(|left| {
+    for (target, changed) in servers {
+        let settings = changed.iter().map(|left| {
             let setting = &left.setting;
             format!("{} ({} before)", setting.name, setting.before)
         });
         let settings = settings.collect::<Vec<_>>().join(", ");
-        let purpose = &of_it[0].setting.purpose;
+        let purpose = &changed[0].setting.purpose;
         shell.say(&format!(
             "dbdyno: a killed {purpose} has left settings of {target} changed: {settings}; \
              restore them with:\n  dbdyno restore --target '{target}'{}",
@@ -227,13 +231,14 @@ pub(crate) fn offer(matches: &ArgMatches, shell: &Shell) {
             }
             let options = RestoreOptions { dry_run: false, force: false };
             let stop = app::Stop::default();
-            let restored = set_back(&store, &target, of_it, options, &stop);
-            restored.iter().for_each(|one| shell.say(shown(one).trim_end()));
+            let restored = set_back(&store, &target, changed, options, &stop);
+            restored.iter().for_each(|one| shell.say(restored_line(one).trim_end()));
         }
     }
 }
 
-/// Whether the user agrees on the terminal; false without one.
+/// Asks on the terminal whether to restore the settings; false without a terminal or a readable
+/// answer.
 fn is_agreed(shell: &Shell) -> bool {
     if !shell.writes_terminal() || !shell.reads_terminal() {
         return false;
@@ -275,9 +280,9 @@ mod tests {
             one("a", "mariadb://i", Some("2"), Fate::SetBack),
             one("b", "mariadb://i", Some("2"), Fate::SetBack),
         ];
-        let shown = shown_all(&all);
-        let lines: Vec<&str> = shown.lines().collect();
-        assert_eq!(lines.len(), 3, "{shown}");
+        let text = restored_lines(&all);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 3, "{text}");
         assert_eq!(
             lines[0],
             "a, b of mariadb://h/d: FAILED: denied; --forget drops it from the journal"

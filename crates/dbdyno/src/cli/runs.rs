@@ -1,4 +1,4 @@
-//! `dbdyno runs`: stored runs. Not here: other formats (export).
+//! `dbdyno runs`: lists, shows, labels and removes stored runs. Not here: other formats (`export`).
 
 use analysis::report::{Options, Report};
 use app::Error;
@@ -20,10 +20,11 @@ use super::{DONE, FAILED, Outcome, export, flags, print_document, required};
 use crate::lists::run_list_json;
 use crate::shell::Shell;
 
-/// Runs in a list as text, unless `--limit` is given. Other formats list all.
+/// Maximum entries of a list of runs as text, unless `--limit` is given. Other formats list all.
 const LISTED: usize = 20;
 
-/// Flags of `runs show` for parts of a run as tables, in the order of their output.
+/// Flags of `runs show` that print parts of a run as tables, with their help, in the order of the
+/// output.
 const PARTS: [(&str, &str); 6] = [
     ("config", "Only the configuration: the plan with all defaults filled in"),
     ("settings", "Only the server's settings"),
@@ -138,7 +139,8 @@ pub(crate) fn runs(matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
 }
 
-/// Whether the command prints a document in any format: a list, or a part of a run.
+/// Whether the arguments make the command print a document, so that it supports all output formats:
+/// a list, or exactly one part of a run.
 pub(crate) fn is_document(matches: &ArgMatches) -> bool {
     match matches.subcommand() {
         None | Some(("list", _)) => true,
@@ -150,12 +152,12 @@ pub(crate) fn is_document(matches: &ArgMatches) -> bool {
     }
 }
 
-/// Whether the command prints the page of a run, or parts of it as tables.
+/// Whether the command is `show`, for the page of a run or for parts of it as tables.
 pub(crate) fn is_page(matches: &ArgMatches) -> bool {
     matches.subcommand_matches("show").is_some_and(|show| !show.get_flag("plan"))
 }
 
-/// Whether the command shows a run, whole or in parts.
+/// Whether the command line is `dbdyno runs show`, which can print parts of a run alone.
 pub(crate) fn has_parts(matches: &ArgMatches) -> bool {
     let runs = matches.subcommand_matches("runs");
     runs.is_some_and(|runs| runs.subcommand_name() == Some("show"))
@@ -191,7 +193,8 @@ fn list(matches: &ArgMatches, shell: &Shell) -> Outcome {
     list_filtered(matches, filter, limit, is_folded, shell)
 }
 
-/// Lists runs, at most `--limit`. Says so if it shortens the list by default.
+/// Lists runs: at most `limit`, all if that is 0, and the default number if it is `None`. Says so
+/// if the default shortens the list. `is_folded` makes one entry of the runs of an experiment.
 fn list_filtered(
     matches: &ArgMatches,
     mut filter: Filter,
@@ -255,7 +258,8 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(if required.is_met() { DONE } else { FAILED })
 }
 
-/// Says of which experiment the last run is a trial: it may be meant.
+/// If the run is named `last` and is a trial, says of which experiment, since the user may mean
+/// that.
 fn tell_trial(
     store: &Store,
     run: &RunId,
@@ -304,10 +308,10 @@ fn show_parts(
     print_document(&Document::from(tables), AS_WIDE_AS_NEEDED, matches, shell)
 }
 
-/// Width of tables without a terminal, where no column may be left out.
+/// Columns for tables without a terminal: as many as they need, since no column may be left out.
 const AS_WIDE_AS_NEEDED: usize = usize::MAX;
 
-/// Interval of the counter in whole seconds.
+/// Parses `--every`, the interval of `--counter`, in whole seconds.
 fn every_s(matches: &ArgMatches) -> Result<u32, Error> {
     let text = matches.get_one::<String>("every").expect("it has a default");
     let ns = model::parse_duration(text);
@@ -348,7 +352,7 @@ fn label(matches: &ArgMatches, shell: &Shell) -> Outcome {
     shell.print(&shown).map(|_| DONE)
 }
 
-/// Storage of the run whose report is shown.
+/// Place of the run whose report is shown. The commands to suggest depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunIn {
     /// Stored earlier, and shown from the store.
@@ -366,7 +370,7 @@ pub(crate) fn full_flag(help: &'static str) -> Arg {
     Arg::new("full").long("full").action(ArgAction::SetTrue).help(help)
 }
 
-/// `--section`, with the existing sections.
+/// Flag `--section`, which accepts these names of sections.
 pub(crate) fn section_flag<const N: usize>(sections: [&'static str; N]) -> Arg {
     let help = format!("Only these sections of the full report, such as {}", sections[1]);
     Arg::new("section")
@@ -378,7 +382,8 @@ pub(crate) fn section_flag<const N: usize>(sections: [&'static str; N]) -> Arg {
         .help(help)
 }
 
-/// Requested sections of a page; `None` without the flag.
+/// Page with only the sections that `--section` names; `None` without the flag. `whole` builds the
+/// full page.
 pub(crate) fn of_sections(
     matches: &ArgMatches,
     whole: impl FnOnce() -> Document,
@@ -408,7 +413,8 @@ fn absent(section: &str) -> String {
     format!("{section}: {why}.")
 }
 
-/// Page of a report; on a terminal only the first page, unless more is requested.
+/// Page of a run: the short one as text, unless `--full` or `--section` is given or the run is a
+/// build; else the full one.
 fn page_of(report: &Report, matches: &ArgMatches, kept: RunIn, shell: &Shell) -> Document {
     let whole = || match kept {
         RunIn::NoStore => render::run_unstored(report),
@@ -429,7 +435,7 @@ fn page_of(report: &Report, matches: &ArgMatches, kept: RunIn, shell: &Shell) ->
     render::run_short(report, &with)
 }
 
-/// Commands for more details than the first page of a run.
+/// Commands to suggest below the short page of a run, each with its purpose.
 fn next_commands(report: &Report, kept: RunIn, shell: &Shell) -> Vec<(String, String)> {
     let all = "CIs, all metrics, advice";
     let again = repeats_take(report);
@@ -455,7 +461,7 @@ fn next_commands(report: &Report, kept: RunIn, shell: &Shell) -> Vec<(String, St
     commands.into_iter().map(|(command, why)| (command, why.to_owned())).collect()
 }
 
-/// Purpose of five repeats of a run, and their least time.
+/// Purpose of repeating a run five times, with the least time that this takes.
 fn repeats_take(report: &Report) -> String {
     let five_s = 5.0 * (report.phases.ramp_up_s + report.measured_seconds);
     let clock = match report.placement == Placement::Simulated.name() {
@@ -465,7 +471,8 @@ fn repeats_take(report: &Report) -> String {
     format!("how much do runs differ? {} {clock}", numbers::seconds(five_s))
 }
 
-/// Prints a report in the requested format, and the results of limits.
+/// Prints a report in the requested format, after the results of limits. With `--quiet` it is only
+/// those, or a single line.
 pub(crate) fn show_report(
     report: &Report,
     matches: &ArgMatches,

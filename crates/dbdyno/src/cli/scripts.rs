@@ -1,28 +1,28 @@
-//! Recognizes scripts of other tools in place of a workload or plan, and suggests the nearest
+//! Recognizes scripts of other tools where a workload or plan is expected, and suggests the nearest
 //! equivalent.
 //!
-//! Not here: options of other tools (habits), and running a script.
+//! Not here: options of other tools (`habits`), and running a script.
 
 use std::io::Read as _;
 
-/// Most bytes of a plan.
+/// Maximum bytes of a plan.
 pub(super) const PLAN_BYTES_MAX: u64 = 1 << 20;
 
-/// Page that compares other tools with dbdyno.
+/// Page of the documentation that compares other tools with dbdyno.
 const PAGE: &str = "docs/how-to/from-other-tools.md";
 
-/// Kind of file of another tool.
+/// Kind of file that is recognized, mostly one of another tool.
 struct Kind {
-    /// Description in a sentence.
+    /// Description within a sentence, such as `a script of pgbench`.
     what: &'static str,
-    /// Texts that only such files contain: at the start of a line, or anywhere in one if it begins
+    /// Texts that only such files contain, each at the start of a line, or anywhere if it begins
     /// with `*`.
     marks: &'static [&'static str],
-    /// Replacement that dbdyno offers.
+    /// Text that names what to use here instead.
     instead: &'static str,
 }
 
-/// Kinds in the order of tests.
+/// Kinds in the order of tests; the first that matches counts.
 const KINDS: [Kind; 10] = [
     Kind {
         what: "a plan",
@@ -81,8 +81,8 @@ const KINDS: [Kind; 10] = [
     },
 ];
 
-/// Describes a text that is another tool's script, with a replacement; `None` if it is not
-/// recognized.
+/// Sentence for a text that is the script of another tool, with what to use here instead. `None` if
+/// the text is not recognized. `name` is that of its file.
 pub(crate) fn sentence_of_text(name: &str, text: &str) -> Option<String> {
     let has = |mark: &&str| match mark.strip_prefix('*') {
         Some(within) => text.contains(within),
@@ -101,7 +101,8 @@ fn begins(line: &str, mark: &str) -> bool {
     line.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark))
 }
 
-/// Workload that matches the name of a script: `oltp_read_only.lua`.
+/// Command for the workload that has the name of a script, such as `oltp_read_only.lua`; `None` if
+/// there is no such workload.
 fn workload_of(name: &str) -> Option<String> {
     let last = name.rsplit('/').next()?;
     let stem = last.split('.').next()?.replace('_', "-").to_ascii_lowercase();
@@ -109,7 +110,7 @@ fn workload_of(name: &str) -> Option<String> {
     Some(format!("dbdyno run {}", entry.name))
 }
 
-/// [`sentence_of_text`] for a file; `None` if there is no such file.
+/// [`sentence_of_text`] for the beginning of a file; `None` if it cannot be read.
 pub(crate) fn sentence_of_file(name: &str) -> Option<String> {
     if !std::fs::metadata(name).is_ok_and(|there| there.is_file()) {
         return None;

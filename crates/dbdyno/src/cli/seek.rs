@@ -1,4 +1,4 @@
-//! `dbdyno run` with a search, and its stored results.
+//! `dbdyno run` for a search, and `dbdyno experiments` for stored searches.
 
 use std::path::Path;
 
@@ -38,7 +38,7 @@ pub(crate) fn run(sought: SeekPlan, matches: &ArgMatches, shell: &Shell) -> Outc
     make(search, matches, true, note.as_deref(), shell)
 }
 
-/// Resumes a stored search.
+/// Resumes a stored search. `named` is the plan file that the user names, if any.
 pub(crate) fn resume(
     store: &Path,
     experiment: Experiment,
@@ -78,7 +78,7 @@ fn make(
     })
 }
 
-/// Prints a search in the requested format.
+/// Prints the report of a search in the requested format.
 pub(crate) fn print_report(report: &SeekReport, matches: &ArgMatches, shell: &Shell) -> Outcome {
     match flags::is_json(matches) {
         true => shell.print(&as_json(report)),

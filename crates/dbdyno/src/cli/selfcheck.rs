@@ -1,4 +1,5 @@
-//! `dbdyno selfcheck`: measures dbdyno itself.
+//! `dbdyno selfcheck`: prints how exact and accurate dbdyno itself is. Not here: the checks
+//! (`selfcheck`).
 
 use app::Error;
 use clap::{Arg, ArgMatches, Command};
@@ -46,7 +47,8 @@ pub(crate) fn command() -> Command {
         )
 }
 
-/// Whether the command prints a document in any format.
+/// Whether the arguments make the command print a document, so that it supports all output formats:
+/// only `intervals` does.
 pub(crate) fn is_document(matches: &ArgMatches) -> bool {
     matches.subcommand_name() == Some("intervals")
 }
@@ -141,7 +143,7 @@ pub(crate) fn selfcheck(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let checked = check(first..=last, &stop, &mut |item| {
         if !is_json {
             // Ignore a closed pipe.
-            let _ = shell.print(&shown(item));
+            let _ = shell.print(&item_text(item));
         }
     })?;
     if is_json {
@@ -156,7 +158,7 @@ pub(crate) fn selfcheck(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(if checked.is_good() { DONE } else { FAILED })
 }
 
-fn shown(item: &Item) -> String {
+fn item_text(item: &Item) -> String {
     let verdict = match item.verdict {
         Verdict::Good => "good  ",
         Verdict::Missed => "missed",

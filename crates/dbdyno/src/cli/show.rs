@@ -1,4 +1,5 @@
-//! `dbdyno show`: one transaction, with its requests and replies.
+//! `dbdyno show`: executes a transaction of each type, or of one, and shows all requests and
+//! replies.
 
 use app::Error;
 use app::open::{check_workload, is_apart_from, open_target};
@@ -97,6 +98,6 @@ pub(crate) fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
         _ => print_document(&render::trace(&shown), PAGE_WIDTH, matches, shell),
     }?;
     let is_failed = |outcome: &TraceOutcome| matches!(outcome, TraceOutcome::Failed(_));
-    let has_failed = shown.transactions.iter().any(|of| is_failed(&of.outcome));
+    let has_failed = shown.transactions.iter().any(|transaction| is_failed(&transaction.outcome));
     Ok(if has_failed { FAILED } else { DONE })
 }

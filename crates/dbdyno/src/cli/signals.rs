@@ -15,18 +15,19 @@ use signal_hook::iterator::Signals;
 use super::INTERRUPTED;
 use crate::shell::Shell;
 
-/// A stop that signals request: the first drains, the second cuts off, the third exits at once.
+/// Returns a stop that signals ask for: the first one drains, the second one cuts running work off,
+/// and the third one exits at once.
 ///
-/// Without effect if the process is not dbdyno's own.
+/// If the shell is not that of the process, as in tests, signals have no effect.
 pub(crate) fn stop_on_signals(shell: &Shell) -> Arc<Stop> {
     let stop = Arc::new(Stop::default());
     if !shell.is_process() {
         return stop;
     }
-    let (pulled, shown) = (Arc::clone(&stop), shell.clone());
+    let (pulled, signal_shell) = (Arc::clone(&stop), shell.clone());
     let handled = on_signals(move |nth, signal| {
         match nth {
-            1 => shown.say(match signal {
+            1 => signal_shell.say(match signal {
                 SIGHUP => {
                     "\nthe terminal is gone (SIGHUP): finishing what is under way, as on Ctrl-C; \
                      what is started by nohup or in tmux goes on"
@@ -34,7 +35,7 @@ pub(crate) fn stop_on_signals(shell: &Shell) -> Arc<Stop> {
                 SIGTERM => "\nSIGTERM: stopping",
                 _ => "\ninterrupted: finishing what is under way (press Ctrl-C again to cancel it)",
             }),
-            2 => shown.say("\ncancelling what is under way"),
+            2 => signal_shell.say("\ncancelling what is under way"),
             _ => std::process::exit(i32::from(INTERRUPTED)),
         }
         pulled.ask();
@@ -51,8 +52,8 @@ pub(crate) fn stop_on_signals(shell: &Shell) -> Arc<Stop> {
     stop
 }
 
-/// Whether the current work checks the stop: it does so every second, unless it waits for the
-/// system.
+/// Waits until the current work has noticed the stop, at most 3 s. Returns false if it has not: it
+/// looks every second, unless it waits for the system.
 fn is_heard_soon(stop: &Stop) -> bool {
     const LOOKS: u32 = 60;
     const EVERY: Duration = Duration::from_millis(50);
@@ -65,7 +66,7 @@ fn is_heard_soon(stop: &Stop) -> bool {
 }
 
 /// Calls `heard` on a separate thread for each signal that ends the program, with the number of
-/// such signals so far, and the signal.
+/// such signals so far (1 for the first) and the signal.
 pub(crate) fn on_signals(heard: impl Fn(u32, i32) + Send + 'static) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM])?;
     // nohup means that the process outlives the terminal.
@@ -82,7 +83,8 @@ fn is_ignored(signal: i32) -> bool {
     is_ignored_in(&status, signal)
 }
 
-/// Parses `status` for an ignored signal (proc_pid_status(5): a hexadecimal mask, signal 1 lowest).
+/// Whether a signal is ignored according to the text of `/proc/self/status` (proc_pid_status(5): a
+/// hexadecimal mask, in which the lowest bit is signal 1).
 fn is_ignored_in(status: &str, signal: i32) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

@@ -18,18 +18,19 @@ pub(super) fn id() -> Arg {
         .help("A run's id, the beginning or end of one, its name, or 'last' (the newest run)")
 }
 
-/// Flags for conditions and order of a list.
+/// Flags `--where` and `--sort` of a list; the arguments are their help texts.
 pub(super) fn asked(conditions: &'static str, order: &'static str) -> [Arg; 2] {
     let sort = Arg::new("sort").long("sort").value_name("COLUMN,...").allow_hyphen_values(true);
     [Arg::new("where").long("where").value_name("CONDITIONS").help(conditions), sort.help(order)]
 }
 
-/// Error in the value of a flag.
+/// Returns a function that makes a usage error of bad conditions or a bad order, with the name of
+/// the flag.
 pub(super) fn bad(flag: &'static str) -> impl Fn(BadQuery) -> Error {
     move |bad| Error::Usage(format!("{flag}: {bad}"))
 }
 
-/// Opens the store, which must exist.
+/// Opens the store for a command that needs stored runs. Fails if the store does not exist.
 pub(super) fn store(matches: &ArgMatches, shell: &Shell) -> Result<Store, Error> {
     let path = flags::store_path(matches, shell)?;
     let is_off = !path.exists() && flags::is_store_off(matches, shell);
@@ -45,14 +46,14 @@ pub(super) fn store(matches: &ArgMatches, shell: &Shell) -> Result<Store, Error>
     })
 }
 
-/// Converts a store error.
+/// Converts a store error. A wrong name, and a run that has not ended, are usage errors.
 pub(super) fn said(error: store::StoreError) -> Error {
     // A request for the result of a running run is a usage error.
     let is_misuse = error.kind.is_wrong_name() || error.kind == StoreErrorKind::UnderWay;
     (if is_misuse { Error::Usage } else { Error::Failed })(error.to_string())
 }
 
-/// All named runs without duplicates.
+/// Finds the runs that the command line names, without duplicates.
 pub(super) fn all_found(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId>, Error> {
     let names = matches.get_many::<String>("id").expect("clap requires one");
     let mut runs: Vec<RunId> = Vec::new();
@@ -71,7 +72,7 @@ pub(super) fn add_new(runs: &mut Vec<RunId>, found: impl IntoIterator<Item = Run
     }
 }
 
-/// Flag for labels of a new run.
+/// Flag `--label`, for labels of a new run or of every run of an experiment.
 pub(super) fn label_flag() -> Arg {
     Arg::new("label")
         .long("label")
@@ -80,7 +81,7 @@ pub(super) fn label_flag() -> Arg {
         .help("Label the run, or every run of an experiment (build=1.2.7); may be repeated")
 }
 
-/// Labels of the flag.
+/// Parses `--label`. Fails if a value is missing, or a key occurs twice.
 pub(super) fn labels(matches: &ArgMatches) -> Result<Vec<(String, String)>, Error> {
     let written = matches.get_many::<String>("label").into_iter().flatten();
     let label = |label: &String| match key_value(label)? {
@@ -98,7 +99,8 @@ pub(super) fn labels(matches: &ArgMatches) -> Result<Vec<(String, String)>, Erro
     Ok(labels)
 }
 
-/// Splits a label into key and value.
+/// Splits a label at its `=` into key and value. Fails if it has no key, or if the store does not
+/// accept it.
 pub(super) fn key_value(label: &str) -> Result<(&str, &str), Error> {
     let pair = label.split_once('=').filter(|(key, _)| !key.is_empty());
     let pair =

@@ -9,12 +9,13 @@ use render::list::short_id;
 use super::flags;
 use crate::shell::Shell;
 
-/// Tells how to resume, with a command on a line of its own, which can be pasted.
+/// Sentence for an interrupted experiment. The command that resumes it has a line of its own, so
+/// that it can be pasted.
 pub(super) fn interrupted(id: &str) -> String {
     format!("interrupted; resume with:\n  dbdyno experiments resume {}", short_id(id))
 }
 
-/// Options of an experiment from the command line.
+/// Options for the trials of an experiment or a search, from the command line.
 pub(crate) fn options(matches: &ArgMatches, shell: &Shell) -> Result<ExperimentOptions, Error> {
     let checks = flags::checks_of(matches);
     Ok(ExperimentOptions {
@@ -26,7 +27,7 @@ pub(crate) fn options(matches: &ArgMatches, shell: &Shell) -> Result<ExperimentO
     })
 }
 
-/// Fails if the trials of an experiment would not be stored.
+/// Fails if `--no-store` is given, since the trials of an experiment are always stored.
 pub(crate) fn is_kept(matches: &ArgMatches) -> Result<(), Error> {
     match matches.get_flag("no_store") {
         true => Err(Error::Usage(

@@ -24,11 +24,12 @@ use crate::web::{JobContext, Options, PidFile, bind, log_path};
 const PORT: u16 = 8421;
 const VARIABLE: &str = "DBDYNO_WEB_PASSWORD";
 const VIEWER_VARIABLE: &str = "DBDYNO_WEB_VIEWER_PASSWORD";
-/// Variables that jobs must not inherit: passwords of databases are entered on the page.
+/// Environment variables that jobs must not inherit. The pages ask for the passwords of databases.
 const HIDDEN: [&str; 3] = [VARIABLE, VIEWER_VARIABLE, password::VARIABLE];
-/// Most parallel jobs: loads on one machine disturb each other.
+/// Maximum of `--jobs`, the number of parallel jobs. It is low because loads on one machine disturb
+/// each other.
 const JOBS_MAX: u64 = 16;
-/// Most bytes of an error of a service in the background.
+/// Maximum bytes that are read of a background process's error, or of the passwords passed to it.
 const WORDS_BYTES_MAX: u64 = 4096;
 
 pub(crate) fn command() -> Command {
@@ -46,8 +47,8 @@ pub(crate) fn command() -> Command {
 }
 
 fn listening() -> [Arg; 8] {
-    let value = |name: &'static str, of: &'static str, help: &'static str| {
-        Arg::new(name).long(name.replace('_', "-")).value_name(of).global(true).help(help)
+    let value = |name: &'static str, value_name: &'static str, help: &'static str| {
+        Arg::new(name).long(name.replace('_', "-")).value_name(value_name).global(true).help(help)
     };
     [
         value("listen", "ADDRESS[:PORT]", "Where to listen [default: 127.0.0.1:8421]"),
@@ -125,7 +126,8 @@ fn serve(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(DONE)
 }
 
-/// Notified by Ctrl-C or SIGTERM; a second signal exits at once.
+/// Returns a notice for the first signal that ends the program, such as Ctrl-C. A second signal
+/// exits at once.
 fn ended_by_signals(shell: &Shell) -> Arc<Notify> {
     let ended = Arc::new(Notify::new());
     let heard = Arc::clone(&ended);
@@ -160,7 +162,7 @@ fn listen(matches: &ArgMatches) -> Result<SocketAddr, Error> {
     })
 }
 
-/// Passwords of the service.
+/// Passwords of the web pages, for users with all rights and for viewers; `None` if there is none.
 struct Passwords {
     full: Option<String>,
     viewer: Option<String>,
@@ -185,7 +187,8 @@ fn given_passwords(matches: &ArgMatches, shell: &Shell) -> Result<Passwords, Err
     }
 }
 
-/// Passwords from 'start': the full one on the first line, the viewers' on the second.
+/// Reads the passwords that `web start` passes on stdin: the full one on the first line, the
+/// viewers' on the second. An empty line is no password.
 fn handed_passwords(shell: &Shell) -> Result<Passwords, Error> {
     let read = shell.read(WORDS_BYTES_MAX);
     let text = read.map_err(|error| Error::Failed(format!("no passwords are read: {error}")))?;
@@ -208,8 +211,8 @@ fn certificate(matches: &ArgMatches) -> Option<(PathBuf, PathBuf)> {
     path("tls_cert").zip(path("tls_key"))
 }
 
-/// Starts a background process that serves, and waits until it does. The password goes through a
-/// pipe.
+/// Starts a background process that serves the pages, and waits until it listens. Passwords go
+/// through a pipe, so that they are in no argument.
 fn start(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let store = flags::store_path(matches, shell)?;
     if let Some(pidfile) = PidFile::for_store(&store) {
@@ -265,7 +268,7 @@ fn start(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(DONE)
 }
 
-/// Command that ends the service of a store; names the store unless it is the default.
+/// Command that stops the service of a store; it names the store unless that is the default one.
 fn stop_command(store: &Path, shell: &Shell) -> String {
     match default_path(&|name| shell.variable(name)).is_some_and(|default| default == store) {
         true => "dbdyno web stop".to_owned(),
@@ -278,7 +281,7 @@ fn own_program() -> Result<PathBuf, Error> {
         .map_err(|error| Error::Failed(format!("the program dbdyno cannot be found: {error}")))
 }
 
-/// Opens the log; also returns its current end.
+/// Opens the log of the background process to append to it; also returns its length before that.
 fn open_log(path: &Path) -> Result<(fs::File, u64), Error> {
     let failed = |error| Error::Failed(format!("{}: {error}", path.display()));
     if let Some(folder) = path.parent() {

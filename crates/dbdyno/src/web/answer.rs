@@ -1,6 +1,6 @@
-//! Responses: pages, data, and error sentences.
+//! Responses of the web service: pages, data, and error sentences.
 //!
-//! Not here: content of pages, and headers of all responses (request_policy).
+//! Not here: content of pages, and headers of all responses (`request_policy`).
 
 use std::borrow::Cow;
 
@@ -18,11 +18,11 @@ use super::http_error::HttpError;
 use super::query::Pairs;
 use super::visitor::Visitor;
 
-/// Most rows of a chart's data on its page; CSV has all of them.
+/// Maximum rows of a chart's data on the page of the chart. CSV has all of them.
 const ROWS_MOST: usize = 500;
 
 impl HttpError {
-    /// Error response: JSON for programs, a page for people.
+    /// Response for an error: JSON for programs, a page for people.
     pub(super) fn shown(&self, is_api: bool, visitor: &Visitor) -> Response {
         let mut response = match is_api {
             true => Json(json!({"error": self.text})).into_response(),
@@ -44,7 +44,7 @@ impl HttpError {
     }
 }
 
-/// Title of an error page.
+/// Title of the page for an error with this status.
 fn title_of(status: StatusCode) -> &'static str {
     match status {
         StatusCode::FORBIDDEN => "Not allowed",
@@ -59,12 +59,12 @@ fn title_of(status: StatusCode) -> &'static str {
     }
 }
 
-/// Frame of every page.
+/// Parts of the frame that all pages have in common.
 pub(super) struct Frame {
     pub(super) title: String,
-    /// Link at the top that is highlighted.
+    /// Link at the top that is highlighted; empty for none.
     pub(super) here: &'static str,
-    /// Whether there is a session to end.
+    /// Whether the visitor has a session that can be ended.
     pub(super) can_leave: bool,
     /// Whether the visitor may start, stop and change things.
     pub(super) can_start: bool,
@@ -73,7 +73,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Frame of a page with this title.
+    /// Creates the frame of a page. `here` is the link at the top to highlight; empty for none.
     pub(super) fn new(title: impl Into<String>, here: &'static str, visitor: &Visitor) -> Frame {
         let [css, js] = assets::addresses();
         let (can_leave, can_start) = (visitor.can_leave, visitor.is_full());
@@ -89,12 +89,13 @@ struct Sentence {
     text: String,
 }
 
-/// Renders a template as a page.
+/// Responds with a template as an HTML page.
 pub(super) fn page(template: &impl Template) -> Result<Response, HttpError> {
     Ok(Html(rendered(template)?).into_response())
 }
 
-/// Renders a template as a page; its status is that of the error, if any.
+/// Responds with a template as an HTML page. The status is that of the error that the page shows,
+/// if any.
 pub(super) fn page_or_trouble(
     trouble: Option<&HttpError>,
     template: &impl Template,
@@ -106,17 +107,18 @@ pub(super) fn page_or_trouble(
     Ok(response)
 }
 
-/// Renders a template as text.
+/// Renders a template as text. Fails only by a fault of the service itself.
 pub(super) fn rendered(template: &impl Template) -> Result<String, HttpError> {
     template.render().map_err(|error| HttpError::failed(format!("the page: {error}")))
 }
 
-/// CSV as a file of this name.
+/// Responds with CSV as a file to download under this name.
 pub(super) fn csv(name: &str, text: String) -> Response {
     file("text/csv; charset=utf-8", name, text)
 }
 
-/// Text as a file of this name, which must not contain quotes.
+/// Responds with text as a file to download. `kind` is its content type; `name` must not contain
+/// quotes.
 pub(super) fn file(kind: &'static str, name: &str, text: String) -> Response {
     let mut response = text.into_response();
     let headers = response.headers_mut();
@@ -128,20 +130,20 @@ pub(super) fn file(kind: &'static str, name: &str, text: String) -> Response {
     response
 }
 
-/// List of charts with their ids and titles.
+/// Responds with the ids and titles of charts as JSON.
 pub(super) fn chart_list(charts: &[Chart]) -> Response {
     let row = |chart: &Chart| json!({"id": chart.id, "title": chart.title});
     let rows: Vec<_> = charts.iter().map(row).collect();
     Json(json!({"schema": "dbdyno.charts/1", "charts": rows})).into_response()
 }
 
-/// File types of a chart.
+/// Endings of a chart's name in an address, which select the format.
 const KINDS: [&str; 6] = ["csv", "json", "svg", "wide.svg", "narrow.svg", "low.svg"];
 
 /// Responds with a chart: as JSON (with or without `.json` after its name), as `.csv`, or drawn as
-/// `.svg`; `.wide.svg`, `.narrow.svg` and `.low.svg` are the drawings of pages. `from` and `to`
-/// select a part, `y=turned` the other scale, and `in=page` a drawing in the colours of the page
-/// with no more values than it needs.
+/// `.svg`; `.wide.svg`, `.narrow.svg` and `.low.svg` are the drawings that pages contain. In the
+/// query, `from` and `to` select a part of the chart, `y=turned` the other scale, and `in=page` the
+/// colours of the page, or JSON with no more values than a page needs.
 pub(super) fn chart(charts: &[Chart], name: &str, asked: &Pairs) -> Result<Response, HttpError> {
     let known = name.split_once('.').filter(|(_, kind)| KINDS.contains(kind));
     let (id, kind) = known.unwrap_or((name, ""));
@@ -163,7 +165,8 @@ pub(super) fn chart(charts: &[Chart], name: &str, asked: &Pairs) -> Result<Respo
     })
 }
 
-/// Applies the part and the scale of a request to a chart.
+/// Applies the part (`from`, `to`) and the scale (`y`) of a request's query to a chart. Fails if
+/// they are invalid.
 fn seen<'c>(chart: &'c Chart, asked: &Pairs) -> Result<Cow<'c, Chart>, HttpError> {
     let mut chart = Cow::Borrowed(chart);
     let number = |text: &str| text.parse().ok().filter(|value: &f64| value.is_finite());
@@ -197,43 +200,43 @@ fn chart_of<'c>(charts: &'c [Chart], id: &str) -> Result<&'c Chart, HttpError> {
 #[template(path = "web/chart.html")]
 struct ChartPage {
     frame: Frame,
-    /// Path and title of the page that contains it.
-    of: String,
-    of_what: String,
+    /// Address and title of the page that contains the chart.
+    page_address: String,
+    page_title: String,
     title: String,
     figure: String,
     summary: String,
-    /// HTML, already escaped by the report's template.
+    /// Table of the chart's data as HTML, already escaped by the report's template.
     rows: String,
 }
 
-/// A page with charts.
+/// Page that contains charts, to which the page of a single one links.
 pub(super) struct Stands<'p> {
-    /// Path, without the query.
+    /// Path of the page, without the query.
     pub(super) at: &'p str,
-    /// Query string of the page.
+    /// Query string of the page with its `?`; empty if there is none.
     pub(super) query: &'p str,
-    /// Title, such as the name of its run.
+    /// Title of the page, such as the name of a run.
     pub(super) name: &'p str,
-    /// Link at the top that is highlighted.
+    /// Link at the top that is highlighted on this page.
     pub(super) here: &'static str,
 }
 
-/// Page of a single chart.
+/// Responds with the page of a single chart. `page_of` is the page that contains the chart.
 pub(super) fn chart_page(
     charts: &[Chart],
     id: &str,
     page_of: &Stands<'_>,
     visitor: &Visitor,
 ) -> Result<Response, HttpError> {
-    let Stands { at: of, query, name, here } = *page_of;
+    let Stands { at: path, query, name, here } = *page_of;
     let chart = chart_of(charts, id)?;
-    let base = format!("/api{of}/charts/");
+    let base = format!("/api{path}/charts/");
     let medium = Medium::Web { base: &base, query, runs: super::RUNS, first: First::InPage };
     page(&ChartPage {
         frame: Frame::new(format!("{}: {name}", chart.title), here, visitor),
-        of: format!("{of}{query}"),
-        of_what: name.to_owned(),
+        page_address: format!("{path}{query}"),
+        page_title: name.to_owned(),
         title: chart.title.clone(),
         figure: figure(chart, medium),
         summary: chart.summary(),
@@ -246,16 +249,17 @@ pub(super) async fn nothing_here() -> HttpError {
     HttpError::unknown("there is no such page: see the list of runs")
 }
 
-/// New state of a part of a page.
+/// New state of a part of a page, for a browser that polls it.
 pub(super) struct Fresh {
-    /// Key of this state.
+    /// Key of this state, which the browser sends back as the one it has seen.
     pub(super) place: String,
     pub(super) html: String,
-    /// Time until the next request, in milliseconds; `None` if nothing will change.
+    /// Time until the next request of the browser, in milliseconds; `None` if nothing will change.
     pub(super) next_ms: Option<u64>,
 }
 
-/// Response to a client that has the state `seen`: empty if it is unchanged.
+/// Responds to a browser that has the state `seen`. The response is empty if the state is unchanged
+/// and may still change.
 pub(super) fn fresh(seen: &str, now: Fresh) -> Response {
     if now.place == seen && now.next_ms.is_some() {
         return StatusCode::NO_CONTENT.into_response();

@@ -35,7 +35,7 @@ fn json_of(report: &impl Serialize) -> Response {
     ([(axum::http::header::CONTENT_TYPE, kind)], as_json(report)).into_response()
 }
 
-/// `GET /api/runs`
+/// `GET /api/runs`: the list of runs as JSON.
 pub(super) async fn runs(State(app): State<App>, asked: Pairs) -> Answered {
     list::read(&app, asked, |store, _, asked| {
         Ok(Json(run_list_json(&list::runs(store, asked)?)).into_response())
@@ -43,7 +43,7 @@ pub(super) async fn runs(State(app): State<App>, asked: Pairs) -> Answered {
     .await
 }
 
-/// `GET /api/runs.csv`
+/// `GET /api/runs.csv`: the list of runs as CSV.
 pub(super) async fn runs_csv(State(app): State<App>, asked: Pairs) -> Answered {
     list::read(&app, asked, |store, _, asked| {
         let text = csv_of(&run_list(&list::runs(store, asked)?, &|_| render::Errors::default()));
@@ -52,7 +52,7 @@ pub(super) async fn runs_csv(State(app): State<App>, asked: Pairs) -> Answered {
     .await
 }
 
-/// `GET /api/runs/ID`: the report, provisional while it runs.
+/// `GET /api/runs/ID`: the report of a run as JSON, provisional while it runs.
 pub(super) async fn run(State(app): State<App>, Path(name): Path<String>) -> Answered {
     app.read(move |store, shared| Ok(json_of(&*report_of(store, shared, &name)?))).await
 }
@@ -61,7 +61,7 @@ fn report_of(store: &Store, shared: &Shared, name: &str) -> Result<Arc<Report>, 
     shared.lives.standing(store, name).map(|standing| standing.report)
 }
 
-/// `GET /api/runs/ID/plan.toml`
+/// `GET /api/runs/ID/plan.toml`: the plan of a run, as a file.
 pub(super) async fn plan(State(app): State<App>, Path(name): Path<String>) -> Answered {
     app.read(move |store, _| {
         let run = store.find(&name)?;
@@ -71,7 +71,7 @@ pub(super) async fn plan(State(app): State<App>, Path(name): Path<String>) -> An
     .await
 }
 
-/// `GET /api/runs/ID/charts`
+/// `GET /api/runs/ID/charts`: ids and titles of a run's charts.
 pub(super) async fn run_charts(State(app): State<App>, Path(name): Path<String>) -> Answered {
     app.read(move |store, shared| {
         let standing = shared.lives.standing(store, &name)?;
@@ -80,15 +80,16 @@ pub(super) async fn run_charts(State(app): State<App>, Path(name): Path<String>)
     .await
 }
 
-/// `GET /api/runs/ID/charts/NAME`
+/// `GET /api/runs/ID/charts/NAME`: a chart of a run, or no content if a chart of an earlier state
+/// of the run is gone.
 pub(super) async fn run_chart(
     State(app): State<App>,
-    Path((name, of)): Path<(String, String)>,
+    Path((name, chart_name)): Path<(String, String)>,
     asked: Pairs,
 ) -> Answered {
     app.read(move |store, shared| {
         let standing = shared.lives.standing(store, &name)?;
-        let shown = chart(&of_run(&standing.drawn), &of, &asked);
+        let shown = chart(&of_run(&standing.drawn), &chart_name, &asked);
         // The run may have changed since the page was made: a stall may have ended.
         let is_past = |at: &str| at != standing.place.to_string();
         match shown {
@@ -101,7 +102,7 @@ pub(super) async fn run_chart(
     .await
 }
 
-/// `GET /api/experiments`
+/// `GET /api/experiments`: all experiments as JSON.
 pub(super) async fn experiments(State(app): State<App>) -> Answered {
     app.read(|store, _| {
         let all = ExperimentFilter::default();
@@ -110,7 +111,7 @@ pub(super) async fn experiments(State(app): State<App>) -> Answered {
     .await
 }
 
-/// `GET /api/experiments.csv`
+/// `GET /api/experiments.csv`: all experiments as CSV.
 pub(super) async fn experiments_csv(State(app): State<App>) -> Answered {
     app.read(|store, _| {
         let all = experiment_lines(store, &ExperimentFilter::default())?;
@@ -119,7 +120,7 @@ pub(super) async fn experiments_csv(State(app): State<App>) -> Answered {
     .await
 }
 
-/// `GET /api/experiments/ID/points.csv`
+/// `GET /api/experiments/ID/points.csv`: points of an experiment, or probes of a search, as CSV.
 pub(super) async fn points_csv(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -133,7 +134,7 @@ pub(super) async fn points_csv(
     .await
 }
 
-/// `GET /api/experiments/ID/points.json`
+/// `GET /api/experiments/ID/points.json`: points of an experiment, or probes of a search, as JSON.
 pub(super) async fn points_json(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -143,7 +144,7 @@ pub(super) async fn points_json(
         .await
 }
 
-/// Points of an experiment, or probes of a search.
+/// Table of the points of an experiment, or of the probes of a search.
 fn points_of(store: &Store, name: &str, asked: &Pairs) -> Result<Table, HttpError> {
     let experiment = store.find_experiment(name)?;
     Ok(match experiment.walk.seek() {
@@ -155,7 +156,7 @@ fn points_of(store: &Store, name: &str, asked: &Pairs) -> Result<Table, HttpErro
     })
 }
 
-/// `GET /api/experiments/ID`
+/// `GET /api/experiments/ID`: the report of an experiment or a search as JSON.
 pub(super) async fn experiment(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -174,7 +175,7 @@ pub(super) async fn experiment(
     .await
 }
 
-/// `GET /api/experiments/ID/charts`
+/// `GET /api/experiments/ID/charts`: ids and titles of an experiment's charts.
 pub(super) async fn experiment_charts(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -184,24 +185,24 @@ pub(super) async fn experiment_charts(
         .await
 }
 
-/// `GET /api/experiments/ID/charts/NAME`
+/// `GET /api/experiments/ID/charts/NAME`: a chart of an experiment.
 pub(super) async fn experiment_chart(
     State(app): State<App>,
-    Path((name, of)): Path<(String, String)>,
+    Path((name, chart_name)): Path<(String, String)>,
     asked: Pairs,
 ) -> Answered {
     app.read(move |store, shared| {
-        chart(&shown_of(store, shared, &name, &asked)?.charts, &of, &asked)
+        chart(&shown_of(store, shared, &name, &asked)?.charts, &chart_name, &asked)
     })
     .await
 }
 
-/// `GET /api/compare?side=A&side=B`
+/// `GET /api/compare?side=A&side=B`: a comparison as JSON.
 pub(super) async fn compare(State(app): State<App>, asked: Pairs) -> Answered {
     app.read_many(move |store, _| Ok(json_of(&compared(store, &asked)?))).await
 }
 
-/// `GET /api/compare.csv?side=A&side=B`
+/// `GET /api/compare.csv?side=A&side=B`: a comparison as CSV.
 pub(super) async fn compare_csv(State(app): State<App>, asked: Pairs) -> Answered {
     app.read_many(move |store, _| {
         let page = comparison(&compared(store, &asked)?, &[]);
@@ -210,21 +211,22 @@ pub(super) async fn compare_csv(State(app): State<App>, asked: Pairs) -> Answere
     .await
 }
 
-/// `GET /api/compare/charts?side=A&side=B`
+/// `GET /api/compare/charts?side=A&side=B`: ids and titles of a comparison's charts.
 pub(super) async fn compare_charts(State(app): State<App>, asked: Pairs) -> Answered {
     app.read_many(move |store, _| Ok(chart_list(&compared_charts(store, &asked)?))).await
 }
 
-/// `GET /api/compare/charts/NAME?side=A&side=B`
+/// `GET /api/compare/charts/NAME?side=A&side=B`: a chart of a comparison.
 pub(super) async fn compare_chart(
     State(app): State<App>,
-    Path(of): Path<String>,
+    Path(chart_name): Path<String>,
     asked: Pairs,
 ) -> Answered {
-    app.read_many(move |store, _| chart(&compared_charts(store, &asked)?, &of, &asked)).await
+    app.read_many(move |store, _| chart(&compared_charts(store, &asked)?, &chart_name, &asked))
+        .await
 }
 
-/// `GET /api/history?by=build`
+/// `GET /api/history?by=build`: a history, or its tables, as JSON.
 pub(super) async fn history(State(app): State<App>, asked: Pairs) -> Answered {
     app.read_many(move |store, _| {
         let report = reported_history(store, &asked)?;
@@ -236,7 +238,7 @@ pub(super) async fn history(State(app): State<App>, asked: Pairs) -> Answered {
     .await
 }
 
-/// `GET /api/history.csv?by=build`
+/// `GET /api/history.csv?by=build`: a history, or its tables, as CSV.
 pub(super) async fn history_csv(State(app): State<App>, asked: Pairs) -> Answered {
     app.read_many(move |store, _| {
         let report = reported_history(store, &asked)?;
@@ -249,20 +251,20 @@ pub(super) async fn history_csv(State(app): State<App>, asked: Pairs) -> Answere
     .await
 }
 
-/// `GET /api/history/charts?by=build`
+/// `GET /api/history/charts?by=build`: ids and titles of a history's charts.
 pub(super) async fn history_charts(State(app): State<App>, asked: Pairs) -> Answered {
     app.read_many(move |store, _| Ok(chart_list(&of_history(&reported_history(store, &asked)?))))
         .await
 }
 
-/// `GET /api/history/charts/NAME?by=build`
+/// `GET /api/history/charts/NAME?by=build`: a chart of a history.
 pub(super) async fn history_chart(
     State(app): State<App>,
-    Path(of): Path<String>,
+    Path(chart_name): Path<String>,
     asked: Pairs,
 ) -> Answered {
     app.read_many(move |store, _| {
-        chart(&of_history(&reported_history(store, &asked)?), &of, &asked)
+        chart(&of_history(&reported_history(store, &asked)?), &chart_name, &asked)
     })
     .await
 }

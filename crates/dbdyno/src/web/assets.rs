@@ -1,7 +1,7 @@
 //! Style and script of the pages.
 //!
-//! Addresses contain a hash, so a browser requests each version once. Not here: the look of charts
-//! (render).
+//! Their addresses contain a hash of the content, so a browser requests each version once. Not
+//! here: the look of charts (`render`).
 
 use std::sync::OnceLock;
 
@@ -16,15 +16,16 @@ use super::http_error::HttpError;
 
 const OUR_CSS: &str = include_str!("../../assets/web.css");
 const OUR_JS: &str = include_str!("../../assets/web.js");
-/// A year, the practical limit of caches (RFC 9111 has none).
+/// Cache control of a style or script: for a year, the practical limit of caches (RFC 9111 has
+/// none).
 const FOR_EVER: &str = "private, max-age=31536000, immutable";
 
-/// A style or script.
+/// Style or script, with its content plain and compressed by gzip.
 struct Asset {
     kind: &'static str,
     plain: Vec<u8>,
     packed: Vec<u8>,
-    /// First characters of its hash.
+    /// First characters of the hash of the content.
     tag: String,
 }
 
@@ -51,12 +52,12 @@ fn js() -> &'static Asset {
     })
 }
 
-/// Addresses of style and script.
+/// Addresses of the style and the script, with the hashes of their content.
 pub(super) fn addresses() -> [String; 2] {
     [format!("/assets/web.css?v={}", css().tag), format!("/assets/web.js?v={}", js().tag)]
 }
 
-/// `GET /assets/NAME`
+/// `GET /assets/NAME`: the style or the script, unless the browser has this version already.
 pub(super) async fn asset(
     Path(name): Path<String>,
     headers: HeaderMap,

@@ -1,8 +1,8 @@
 //! Authentication with a password: signing in, sessions, and HTTP Basic for programs.
 //!
-//! Hashes of passwords are compared in constant time; failures increase the wait. Sessions live in
-//! memory and end with the service. Not here: the source of the password (the command line), and
-//! requests that need one (request_policy).
+//! Hashes of passwords are compared in constant time; wrong passwords make their address wait,
+//! longer each time. Sessions live in memory and end with the service. Not here: the source of the
+//! password (the command line), and requests that need one (`request_policy`).
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -29,19 +29,20 @@ use super::throttle::Throttle;
 use super::visitor::{Role, SessionId, Visitor, held};
 use crate::shell::Shell;
 
-/// Cookie of a session. Browsers accept this prefix only with `Secure`, for `/`, and from the same
-/// host (RFC 6265bis, section 4.1.3.2).
+/// Name of the cookie of a session. Browsers accept this prefix only with `Secure`, for `/`, and
+/// from the same host (RFC 6265bis, section 4.1.3.2).
 const COOKIE: &str = "__Host-dbdyno";
-/// Cookie of a session without a password, which exists on loopback only, without TLS.
+/// Name of the cookie of a session without a password, which exists on loopback only, without TLS.
 const OPEN_COOKIE: &str = "dbdyno-open";
-/// Length of a session: a working day.
+/// Time after which a session ends: a working day.
 const SESSION: Duration = Duration::from_secs(12 * 3600);
-/// Most sessions; the oldest one is removed.
+/// Maximum number of sessions. One more removes the oldest.
 const SESSIONS_MAX: usize = 256;
-/// Least length of a password, against brute force.
+/// Minimum characters of a password, against brute force.
 const LETTERS_MIN: usize = 8;
 
-/// Visitor of a service without a password; the session only remembers entered database passwords.
+/// Visitor of a service without a password, who may do everything. The session only remembers
+/// passwords of databases that the visitor has entered.
 pub(super) fn anybody(headers: &HeaderMap, peer: IpAddr) -> Visitor {
     let session = cookie_of(headers, OPEN_COOKIE).map(|session| hash(session.as_bytes()));
     Visitor { role: Role::Full, can_leave: false, session, peer: Some(peer) }
@@ -50,15 +51,15 @@ pub(super) fn anybody(headers: &HeaderMap, peer: IpAddr) -> Visitor {
 /// Passwords and sessions of a service.
 pub(super) struct Auth {
     passwords: Vec<([u8; 32], Role)>,
-    /// By the hash of the cookie: end of the session, and role.
+    /// Sessions by the hash of their cookie: end of the session, and role.
     sessions: Mutex<HashMap<SessionId, (Instant, Role)>>,
     throttle: Mutex<Throttle>,
     shell: Shell,
 }
 
 impl Auth {
-    /// Creates the authentication with this password, and the viewers' if there is one; wrong
-    /// passwords are logged on the shell.
+    /// Creates the authentication with the full password, and that of viewers if there is one.
+    /// Fails if one is too short or both are equal. Wrong passwords are later logged on the shell.
     pub(super) fn new(password: &str, viewer: Option<&str>, shell: Shell) -> Result<Auth, Error> {
         let all = [Some((password, Role::Full)), viewer.map(|viewer| (viewer, Role::Viewer))];
         let all: Vec<(&str, Role)> = all.into_iter().flatten().collect();
@@ -80,7 +81,8 @@ impl Auth {
         })
     }
 
-    /// Authenticates a request. `None` without valid credentials; fails if `peer` must wait.
+    /// Authenticates a request by its session or by HTTP Basic. `None` without valid credentials;
+    /// fails if `peer` must wait after wrong passwords.
     pub(super) fn lets_in(
         &self,
         headers: &HeaderMap,
@@ -101,7 +103,8 @@ impl Auth {
         }
     }
 
-    /// Role of a password, if it is right; fails if `peer` has tried too often.
+    /// Role that a password opens; `None` if it is wrong. Fails if `peer` must wait after wrong
+    /// passwords.
     fn opens(&self, password: &str, peer: IpAddr, now: Instant) -> Result<Option<Role>, HttpError> {
         let mut throttle = held(&self.throttle);
         if let Some(wait) = throttle.wait(peer, now) {
@@ -132,7 +135,7 @@ impl Auth {
         let mut sessions = held(&self.sessions);
         sessions.retain(|_, (ends, _)| now < *ends);
         if sessions.len() >= SESSIONS_MAX {
-            let oldest = sessions.iter().min_by_key(|(_, (ends, _))| *ends).map(|(of, _)| *of);
+            let oldest = sessions.iter().min_by_key(|(_, (ends, _))| *ends).map(|(id, _)| *id);
             oldest.map(|oldest| sessions.remove(&oldest));
         }
         sessions.insert(hash(session.as_bytes()), (now + SESSION, role));
@@ -146,7 +149,7 @@ impl Auth {
     }
 }
 
-/// Random text that cannot be guessed.
+/// Random text of 256 bits, as the secret of a session.
 fn random_text() -> Result<String, HttpError> {
     let mut bits = [0; 32];
     getrandom::fill(&mut bits)
@@ -154,14 +157,14 @@ fn random_text() -> Result<String, HttpError> {
     Ok(bits.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Sets the cookie of a session without a password.
+/// Sets the cookie of a session without a password in a response.
 pub(super) fn open_session(response: &mut Response, session: &str) {
     let cookie = format!("{OPEN_COOKIE}={session}; Path=/; HttpOnly; SameSite=Strict");
     let cookie = HeaderValue::from_str(&cookie).expect("it is of letters and digits");
     response.headers_mut().insert(header::SET_COOKIE, cookie);
 }
 
-/// Creates a session without a password: its cookie, and its id.
+/// Creates a session without a password; returns the value of its cookie, and its id.
 pub(super) fn new_open_session() -> Result<(String, SessionId), HttpError> {
     let session = random_text()?;
     let id = hash(session.as_bytes());
@@ -172,7 +175,7 @@ fn hash(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-/// Value of the cookie with this name.
+/// Value of the request's cookie with this name; `None` if there is none.
 fn cookie_of(headers: &HeaderMap, wanted: &str) -> Option<String> {
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut cookies = cookies.flat_map(|cookies| cookies.split(';'));
@@ -182,7 +185,7 @@ fn cookie_of(headers: &HeaderMap, wanted: &str) -> Option<String> {
     })
 }
 
-/// Password of HTTP Basic (RFC 7617); the user name is ignored.
+/// Password of HTTP Basic (RFC 7617), whatever the user name is; `None` without a valid header.
 fn basic_of(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, encoded) = value.split_once(' ')?;
@@ -201,7 +204,8 @@ struct LoginPage {
     wrong: bool,
 }
 
-/// Address after signing in; only paths of this service are allowed.
+/// Address to go to after signing in, from the parameter `next`. Other addresses than paths of this
+/// service become `/`.
 fn next_of(pairs: &Pairs) -> String {
     let next = pairs.get("next").unwrap_or("/");
     let is_ours = next.starts_with('/')
@@ -210,7 +214,7 @@ fn next_of(pairs: &Pairs) -> String {
     if is_ours { next.to_owned() } else { "/".to_owned() }
 }
 
-/// `GET /login`
+/// `GET /login`: the page to sign in, or a redirect if no password is needed.
 pub(super) async fn page(State(app): State<App>, asked: Pairs) -> Result<Response, HttpError> {
     let next = next_of(&asked);
     match app.0.auth {
@@ -222,7 +226,7 @@ pub(super) async fn page(State(app): State<App>, asked: Pairs) -> Result<Respons
     }
 }
 
-/// `POST /login`
+/// `POST /login`: signs in with a password and starts a session.
 pub(super) async fn enter(
     State(app): State<App>,
     Extension(Peer(peer)): Extension<Peer>,
@@ -244,7 +248,7 @@ pub(super) async fn enter(
     Ok(response)
 }
 
-/// `POST /logout`
+/// `POST /logout`: ends the session, and forgets passwords of databases entered in it.
 pub(super) async fn leave(
     State(app): State<App>,
     visitor: Visitor,

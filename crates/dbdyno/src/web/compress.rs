@@ -1,8 +1,8 @@
 //! Compresses responses with gzip, for clients that accept it.
 //!
-//! A page that contains a secret beside text of the request would reveal the secret by its length
-//! (the "BREACH" attack): no page of ours does, and the sign-in page is not compressed. Not here:
-//! static assets, which are compressed once.
+//! If a page had a secret beside text of the request, its compressed length would reveal the secret
+//! (the "BREACH" attack). No page of ours has both, and the sign-in page is not compressed. Not
+//! here: style and script, which are compressed once.
 
 use std::io::Write;
 
@@ -14,14 +14,14 @@ use flate2::write::GzEncoder;
 
 use super::http_error::HttpError;
 
-/// Least size to compress: less than a packet gains nothing.
+/// Minimum bytes of a response to compress, since less than a packet gains nothing.
 const LEAST_BYTES: usize = 1_000;
-/// Most bytes of a response, which is in memory; the longest is the list of a run's seconds.
+/// Maximum bytes of a response, which is in memory. The longest is the list of a run's seconds.
 const MOST_BYTES: usize = 1 << 30;
-/// Content types that are worth compressing.
+/// Beginnings of content types that are worth compressing.
 const KINDS: [&str; 4] = ["text/", "application/json", "application/toml", "image/svg+xml"];
 
-/// Whether the client accepts gzip.
+/// Whether the headers of a request accept gzip.
 pub(super) fn takes_gzip(headers: &HeaderMap) -> bool {
     let value = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
     value.unwrap_or("").split(',').any(|takes| {
@@ -36,7 +36,7 @@ pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
     packed.expect("memory takes everything")
 }
 
-/// Compresses a response for a client that accepts gzip.
+/// Compresses a response for a client that accepts gzip, unless its type or length is not worth it.
 pub(super) async fn compressed(response: Response) -> Response {
     let headers = response.headers();
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("");

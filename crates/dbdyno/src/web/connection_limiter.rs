@@ -1,7 +1,7 @@
-//! Open connections, and the choice of one to close if there is no room for another: idle clients
-//! must not block others. It counts turns instead of time.
+//! Open connections, and the choice of one to close if there is no room for another, so that idle
+//! clients do not block others. Ages are counted in turns, not in time.
 //!
-//! Not here: the limit, and accepting connections (serve).
+//! Not here: the limit, and accepting connections (`serve`).
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 
 use super::throttle::who;
 
-/// Address of the client.
+/// Address of the client that sent a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Peer(pub(super) IpAddr);
 
@@ -22,7 +22,7 @@ pub(super) struct ConnectionLimiter(Mutex<Open>);
 
 #[derive(Debug, Default)]
 struct Open {
-    /// Number of the next turn: each connection and each request has one.
+    /// Number of turns so far. Each new connection and each change of a connection's state is one.
     turn: u64,
     all: HashMap<u64, One>,
 }
@@ -31,7 +31,7 @@ struct Open {
 struct One {
     from: IpAddr,
     state: State,
-    /// Turn of the last change of state.
+    /// Turn of the last change of `state`, or that of the connection's beginning.
     turn: u64,
     gives_way: Arc<Notify>,
 }
@@ -46,7 +46,7 @@ enum State {
     Asking,
 }
 
-/// An open connection; drop removes it from the limiter.
+/// Open connection. Dropping it removes the connection from the limiter.
 #[derive(Debug)]
 pub(super) struct Guest {
     limiter: Arc<ConnectionLimiter>,
@@ -71,8 +71,9 @@ impl ConnectionLimiter {
         Guest { limiter: Arc::clone(self), id, gives_way }
     }
 
-    /// Closes a connection that is not being answered, if there is one: of the address with the
-    /// most connections, first one without any request, then the one that was answered longest ago.
+    /// Closes one connection on which no request is being answered, if there is one. It belongs to
+    /// the address with the most connections, and is first one that has sent no request, then the
+    /// one that was answered longest ago.
     pub(super) fn give_way(&self) {
         let mut open = self.held();
         let mut n_from: HashMap<IpAddr, usize> = HashMap::new();
@@ -92,18 +93,19 @@ impl ConnectionLimiter {
 }
 
 impl Guest {
-    /// Marks a request; the connection is not closed until the returned value is dropped.
+    /// Marks that a request is being answered. The limiter does not close the connection until the
+    /// returned value is dropped.
     pub(super) fn asks(&self) -> Answering<'_> {
         self.is_now(State::Asking);
         Answering(self)
     }
 
-    /// Whether it has ever sent a request.
+    /// Whether the connection is open and has sent a request.
     pub(super) fn has_asked(&self) -> bool {
         self.limiter.held().all.get(&self.id).is_some_and(|one| one.state != State::Silent)
     }
 
-    /// Waits until it must be closed.
+    /// Waits until the limiter chooses this connection to be closed.
     pub(super) async fn gives_way(&self) {
         self.gives_way.notified().await;
     }

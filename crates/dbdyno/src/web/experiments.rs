@@ -1,4 +1,4 @@
-//! `/experiments` and `/experiments/ID`: varied values, progress and results.
+//! `/experiments` and `/experiments/ID`: varied values, progress and results of experiments.
 //!
 //! Not here: the judgement (study), and resuming (the command line).
 
@@ -23,14 +23,15 @@ use super::query::{self, Pairs};
 use super::visitor::Visitor;
 use super::{App, Shared};
 
-/// Interval of updates of a running experiment: its report reads all of its trials.
+/// Time between updates of the page of a running experiment, in milliseconds. It is long because
+/// the report reads all trials.
 const NEXT_MS: u64 = 3000;
 
-/// Greatest number of cached results.
+/// Maximum number of cached results, a sentence each.
 pub(super) const RESULTS_MAX: usize = 1_000;
-/// Most cached pages with their charts: each may have some megabytes.
+/// Maximum number of cached pages with their charts, which may take some megabytes each.
 pub(super) const EXPERIMENTS_MAX: usize = 16;
-/// Experiments of the list with a result: each reads all of its trials once.
+/// Number of experiments in the list that have a result, since each result reads all trials once.
 const RESULTS_SHOWN: usize = 30;
 
 struct ExperimentView {
@@ -43,7 +44,7 @@ struct ExperimentView {
     n_trials: u64,
     is_running: bool,
     is_sought: bool,
-    /// Whether trials may be left to run.
+    /// Whether trials may be left to run, so that the experiment can be resumed.
     is_resumable: bool,
     /// Result in a sentence; may be empty.
     result: String,
@@ -56,8 +57,8 @@ struct ListPage {
     all: Vec<ExperimentView>,
 }
 
-fn view(of: &RunSnapshot) -> ExperimentView {
-    let RunSnapshot { experiment, trials, .. } = of;
+fn view(standing: &RunSnapshot) -> ExperimentView {
+    let RunSnapshot { experiment, trials, .. } = standing;
     let axis = |axis: &model::Axis| {
         let values = axis.values.join(", ");
         format!("{}: {values}", axis.name)
@@ -77,32 +78,33 @@ fn view(of: &RunSnapshot) -> ExperimentView {
         },
         n_done,
         n_trials,
-        is_running: of.is_going(),
+        is_running: standing.is_going(),
         is_sought,
-        is_resumable: of.is_resumable(n_done as u64, n_trials),
+        is_resumable: standing.is_resumable(n_done as u64, n_trials),
         result: String::new(),
     }
 }
 
-/// Result of an experiment, cached by the state of its trials, since it reads all of them.
-fn result(store: &Store, shared: &Shared, of: &RunSnapshot) -> String {
-    shared.results.get(of.place(), || found(store, of))
+/// Result of an experiment in a sentence, cached by the state of its trials, since it reads all of
+/// them. Empty if there is none.
+fn result(store: &Store, shared: &Shared, standing: &RunSnapshot) -> String {
+    shared.results.get(standing.place(), || found(store, standing))
 }
 
-fn found(store: &Store, of: &RunSnapshot) -> String {
+fn found(store: &Store, standing: &RunSnapshot) -> String {
     // The experiment's page reports an unreadable one.
-    let source = ReportSource::of_experiment(store, &of.experiment, None);
+    let source = ReportSource::of_experiment(store, &standing.experiment, None);
     let document = source.ok().map(|source| source.document());
     let headline = document.as_ref().and_then(|document| document.verdicts.first());
     let result = headline.map(|verdict| verdict.headline.plain()).unwrap_or_default();
     // The list shows the name beside it.
     match result.split_once(": ") {
-        Some((name, found)) if name.starts_with(&of.experiment.name) => found.to_owned(),
+        Some((name, found)) if name.starts_with(&standing.experiment.name) => found.to_owned(),
         _ => result,
     }
 }
 
-/// `GET /experiments`
+/// `GET /experiments`: the list of experiments.
 pub(super) async fn list(State(app): State<App>, visitor: Visitor) -> Result<Response, HttpError> {
     app.read(move |store, shared| {
         let mut all = Vec::new();
@@ -120,7 +122,7 @@ pub(super) async fn list(State(app): State<App>, visitor: Visitor) -> Result<Res
     .await
 }
 
-/// State of an experiment.
+/// Experiment with its trials and its status, as the store has them at one time.
 struct RunSnapshot {
     experiment: Experiment,
     trials: Vec<TrialRow>,
@@ -134,7 +136,8 @@ impl RunSnapshot {
         Ok(RunSnapshot { experiment, trials, status })
     }
 
-    /// Key of this state.
+    /// Key that changes with the set of trials, with the status of one, and with that of the
+    /// experiment.
     fn place(&self) -> String {
         let state = |trial: &TrialRow| format!("{}{}", trial.run.run, trial.run.status.name());
         let states = self.trials.iter().map(state);
@@ -142,8 +145,8 @@ impl RunSnapshot {
         super::assets::tag(states.concat().as_bytes())
     }
 
-    /// Key of this state including everything that a page shows of its trials and that users may
-    /// change.
+    /// Key that also changes with what users can change on the page: labels of trials, and the name
+    /// of the experiment.
     fn full_place(&self) -> String {
         let labels = self.trials.iter().flat_map(|trial| &trial.run.labels);
         let labels: Vec<String> = labels.map(|(key, value)| format!("{key}={value}\n")).collect();
@@ -155,15 +158,15 @@ impl RunSnapshot {
         self.status == Some(Status::Running)
     }
 
-    /// Whether trials may be left to run: not after a completed search, or repeats that ended by a
-    /// rule.
+    /// Whether trials may be left to run. None are after a completed search, or after repeats that
+    /// ended by a rule; a running experiment cannot be resumed either.
     fn is_resumable(&self, n_done: u64, n_trials: u64) -> bool {
-        let of = &self.experiment;
-        let ends_itself = !of.walk.is_grid() || of.stop.is_some();
+        let experiment = &self.experiment;
+        let ends_itself = !experiment.walk.is_grid() || experiment.stop.is_some();
         match self.status {
             Some(Status::Running) => false,
             Some(Status::Completed) if ends_itself => false,
-            _ => !of.walk.is_grid() || n_done < n_trials,
+            _ => !experiment.walk.is_grid() || n_done < n_trials,
         }
     }
 
@@ -188,9 +191,9 @@ struct StandingPart {
 struct ExperimentPage {
     frame: Frame,
     view: ExperimentView,
-    /// Each with the address of the comparison of its values.
+    /// Varied parameters, each with the address of the page that compares its values.
     axes: Vec<(String, String)>,
-    /// Figures to choose from; empty for a search.
+    /// Figures by which the points can be judged; empty for a search.
     figures: Vec<String>,
     figure: String,
     query: String,
@@ -200,21 +203,22 @@ struct ExperimentPage {
     next_ms: Option<u64>,
 }
 
-/// Query string with the figure that judges points, and imported figures.
+/// Query string with what a request says about results: the figure that judges points, and the
+/// names of imported figures.
 fn figure_query(asked: &Pairs) -> String {
     let pair = |name: &'static str| asked.get(name).map(|value| (name, value));
     let pairs: Vec<(&str, &str)> = ["figure", "imported"].into_iter().filter_map(pair).collect();
     query::query(&pairs)
 }
 
-/// Results of all trials of an experiment.
+/// Results of all trials of an experiment: the body of the page as HTML, and the charts.
 pub(super) struct Shown {
     body: String,
     pub(super) charts: Vec<Chart>,
 }
 
-/// Results of an experiment, cached by state: they read all trials, and each chart of a page
-/// requests them.
+/// Returns the results of an experiment. They are cached by its state, because they read all
+/// trials, and each chart of a page requests them.
 fn shown(
     store: &Store,
     shared: &Shared,
@@ -261,12 +265,12 @@ fn standing_part(
     })
 }
 
-/// Address of the comparison of an axis's values.
+/// Address of the page that compares the values of an axis.
 fn by_axis(id: &str, axis: &str) -> String {
     format!("/compare{}", query::query(&[("side", id), ("by", axis)]))
 }
 
-/// `GET /experiments/ID`
+/// `GET /experiments/ID`: the page of an experiment or a search.
 pub(super) async fn page(
     State(app): State<App>,
     visitor: Visitor,
@@ -307,7 +311,7 @@ pub(super) async fn page(
     .await
 }
 
-/// `GET /experiments/ID/live`
+/// `GET /experiments/ID/live`: progress and results, if they have changed.
 pub(super) async fn live(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -326,11 +330,11 @@ pub(super) async fn live(
     .await
 }
 
-/// `GET /experiments/ID/charts/NAME`
+/// `GET /experiments/ID/charts/NAME`: the page of a single chart.
 pub(super) async fn chart(
     State(app): State<App>,
     visitor: Visitor,
-    Path((name, of)): Path<(String, String)>,
+    Path((name, chart_name)): Path<(String, String)>,
     asked: Pairs,
 ) -> Result<Response, HttpError> {
     app.read(move |store, shared| {
@@ -340,12 +344,12 @@ pub(super) async fn chart(
         let name = format!("{} {}", experiment.name, short_id(&experiment.id));
         let query = figure_query(&asked);
         let stands = Stands { at: &page, query: &query, name: &name, here: "experiments" };
-        answer::chart_page(&all.charts, &of, &stands, &visitor)
+        answer::chart_page(&all.charts, &chart_name, &stands, &visitor)
     })
     .await
 }
 
-/// Results of an experiment by name, with the figure of the request.
+/// Results of the experiment called `name`, with the figures that the request names.
 pub(super) fn shown_of(
     store: &Store,
     shared: &Shared,

@@ -17,8 +17,8 @@ use super::App;
 use super::http_error::HttpError;
 use super::request_policy::ContentSecurity;
 
-/// Policy for a graph: only its own script may run, by its hash, in a null origin without access to
-/// our pages, whatever the functions' names contain.
+/// Content security policy of a flame graph. Only its own script may run, by its hash and in a null
+/// origin, so names of functions cannot bring in a script that has access to our pages.
 fn content_security() -> &'static HeaderValue {
     static POLICY: OnceLock<HeaderValue> = OnceLock::new();
     POLICY.get_or_init(|| {
@@ -39,7 +39,7 @@ fn graph_in(blocks: Vec<Block>, side: &str) -> Option<FlameGraph> {
     })
 }
 
-/// `GET /runs/ID/flame/SIDE.svg`
+/// `GET /runs/ID/flame/SIDE.svg`: the CPU flame graph of the server or the generator.
 pub(super) async fn graph(
     State(app): State<App>,
     Path((name, file)): Path<(String, String)>,

@@ -10,7 +10,7 @@ use store::{StoreError, StoreErrorKind};
 pub(super) struct HttpError {
     pub(super) status: StatusCode,
     pub(super) text: String,
-    /// Time until a retry, in seconds.
+    /// Seconds after which the client may try again; `None` if that is not known.
     pub(super) retry_after_s: Option<u64>,
 }
 
@@ -35,7 +35,8 @@ impl HttpError {
     }
 }
 
-/// The request policy, which knows the client, renders it.
+/// Responds with the status alone, and attaches the error. The request policy, which knows the
+/// client, makes a page or JSON of it.
 impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let mut response = self.status.into_response();

@@ -1,4 +1,5 @@
-//! Pages of jobs: the list with users' actions, and a job with its output; stopping and resuming.
+//! Pages of jobs: the list of jobs and of users' actions, and a job with its output. Also stopping
+//! and resuming.
 //!
 //! Not here: running jobs (jobs), and requesting them (new_run).
 
@@ -22,9 +23,9 @@ use super::query::{Form, Pairs};
 use super::visitor::Visitor;
 use super::{App, Shared};
 
-/// Interval of updates of a job.
+/// Time between updates of a job's page, in milliseconds.
 const NEXT_MS: u64 = 1000;
-/// Number of actions shown.
+/// Number of users' actions that the list shows, the newest ones.
 const ACTIONS_SHOWN: u32 = 100;
 const MS_PER_S: i64 = 1000;
 
@@ -65,7 +66,7 @@ struct JobPart {
     can_start: bool,
 }
 
-/// A job as shown.
+/// Job as the pages show it.
 struct JobView {
     number: i64,
     kind: &'static str,
@@ -73,13 +74,14 @@ struct JobView {
     target: String,
     who: String,
     status: &'static str,
-    /// Reason why it waits, or how it ended.
+    /// Reason why the job waits or failed; may be empty.
     note: String,
     queued: String,
     took: String,
-    /// Whether it can be stopped.
+    /// Whether the job is queued or running, so that it can be stopped.
     is_open: bool,
-    /// Page of its result, and its title.
+    /// Address of the page of the job's result, and the kind of result, `run` or `experiment`;
+    /// `None` if there is no result.
     result: Option<(String, &'static str)>,
 }
 
@@ -131,16 +133,16 @@ impl JobView {
     }
 }
 
-/// Most characters of an error in the list; the job's page has all of it.
+/// Maximum characters of an error in the list. The page of the job has all of it.
 const ERROR_MOST: usize = 160;
 
-/// Last error that a job has reported, shortened.
+/// Last error in the output of a job, shortened; `None` if there is none.
 fn last_error(output: &str) -> Option<String> {
     let error = output.lines().rev().find_map(|line| line.strip_prefix("dbdyno: "))?;
     Some(cut(error, ERROR_MOST))
 }
 
-/// Rows of the list, and a key of their state.
+/// HTML of the list's rows, and a key that changes with their state.
 fn rows_of(store: &Store, visitor: &Visitor) -> Result<(String, String), HttpError> {
     let rows = store.jobs()?.into_iter().map(|row| JobView::read(store, row));
     let rows: Vec<JobView> = rows.collect::<Result<_, _>>()?;
@@ -153,7 +155,7 @@ fn rows_of(store: &Store, visitor: &Visitor) -> Result<(String, String), HttpErr
     Ok((rendered(&JobRows { rows, can_start: visitor.is_full() })?, place))
 }
 
-/// `GET /jobs`
+/// `GET /jobs`: the list of jobs and of users' actions.
 pub(super) async fn list(State(app): State<App>, visitor: Visitor) -> Result<Response, HttpError> {
     app.read(move |store, _| {
         let (rows, place) = rows_of(store, &visitor)?;
@@ -165,7 +167,7 @@ pub(super) async fn list(State(app): State<App>, visitor: Visitor) -> Result<Res
     .await
 }
 
-/// `GET /jobs/live`
+/// `GET /jobs/live`: the rows of the list, if they have changed.
 pub(super) async fn list_live(
     State(app): State<App>,
     visitor: Visitor,
@@ -180,7 +182,7 @@ pub(super) async fn list_live(
     .await
 }
 
-/// `GET /api/jobs`
+/// `GET /api/jobs`: jobs and users' actions as JSON.
 pub(super) async fn json(State(app): State<App>) -> Result<Response, HttpError> {
     app.read(|store, _| {
         let job = |row: JobRow| -> Result<serde_json::Value, HttpError> {
@@ -218,7 +220,8 @@ fn job_of(store: &Store, number: i64) -> Result<JobRow, HttpError> {
     row.ok_or_else(|| HttpError::unknown(format!("there is no job {number}: see the list of jobs")))
 }
 
-/// HTML of a job, a key of its state, and whether it may change.
+/// HTML of a job's state and output, a key that changes with them, and whether the job is queued or
+/// running.
 fn part_of(
     store: &Store,
     shared: &Shared,
@@ -234,7 +237,7 @@ fn part_of(
     Ok((rendered(&part)?, place, is_open))
 }
 
-/// `GET /jobs/NUMBER`
+/// `GET /jobs/NUMBER`: the page of a job.
 pub(super) async fn page(
     State(app): State<App>,
     visitor: Visitor,
@@ -262,7 +265,7 @@ pub(super) async fn page(
     .await
 }
 
-/// `GET /jobs/NUMBER/live`
+/// `GET /jobs/NUMBER/live`: the state and output of a job, if they have changed.
 pub(super) async fn live(
     State(app): State<App>,
     visitor: Visitor,
@@ -278,7 +281,7 @@ pub(super) async fn live(
     .await
 }
 
-/// `POST /jobs/NUMBER/stop`
+/// `POST /jobs/NUMBER/stop`: removes a job from the queue, or stops it like Ctrl-C.
 pub(super) async fn stop(
     State(app): State<App>,
     visitor: Visitor,
@@ -293,7 +296,7 @@ pub(super) async fn stop(
     .await
 }
 
-/// `POST /runs/ID/stop`: like Ctrl-C, for any run that was started on this machine.
+/// `POST /runs/ID/stop`: stops any run that was started on this machine, like Ctrl-C.
 pub(super) async fn stop_run(
     State(app): State<App>,
     visitor: Visitor,
@@ -308,7 +311,8 @@ pub(super) async fn stop_run(
     .await
 }
 
-/// `POST /experiments/ID/stop`: like Ctrl-C, for the process that runs its trials.
+/// `POST /experiments/ID/stop`: stops the process that runs the trials of an experiment, like
+/// Ctrl-C.
 pub(super) async fn stop_experiment(
     State(app): State<App>,
     visitor: Visitor,
@@ -325,7 +329,7 @@ pub(super) async fn stop_experiment(
     .await
 }
 
-/// `POST /experiments/ID/resume`
+/// `POST /experiments/ID/resume`: queues a job that resumes an experiment.
 pub(super) async fn resume(
     State(app): State<App>,
     visitor: Visitor,

@@ -1,10 +1,10 @@
-//! Jobs: dbdyno commands that pages start, as separate processes, one after the other.
+//! Jobs: dbdyno commands that pages start, as separate processes. By default one runs at a time.
 //!
-//! A job's process is dbdyno with a plan on its standard input, in its own process group: it
-//! continues when the page is closed and when the service ends. Its output goes to a file beside
-//! the store until it has ended; the last part is stored. A password is passed in its environment,
-//! which only its user can read. Not here: requesting jobs (new_run), and pages of jobs
-//! (job_pages).
+//! The process of a job is dbdyno with a plan on its standard input, in its own process group, so
+//! it continues when the page is closed and when the service ends. Until it has ended, its output
+//! goes to a file beside the store; then the last part is stored. A password is passed in its
+//! environment, which only its user can read. Not here: requesting jobs (`new_run`), and pages of
+//! jobs (`job_pages`).
 
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
@@ -28,19 +28,19 @@ use super::pidfile::beside;
 use super::{JobContext, processes};
 use crate::shell::Shell;
 
-/// Most bytes of output that are stored: a report, and more than the last errors.
+/// Maximum bytes of a job's output that are stored, enough for a report and the last errors.
 const OUTPUT_BYTES_MAX: u64 = 32 * 1024;
-/// Greatest number of queued jobs.
+/// Maximum number of queued jobs.
 const WAITING_MAX: usize = 100;
-/// Exit code of a command that was stopped by Ctrl-C.
+/// Exit code of a dbdyno that was stopped by Ctrl-C.
 const INTERRUPTED: i32 = 130;
 
-/// Jobs of a service. One thread starts and ends them.
+/// Jobs of a service. A separate thread starts and ends them; this sends it messages.
 pub(super) struct Jobs {
     to_runner: Sender<Message>,
 }
 
-/// A job to start, including data that are not stored.
+/// Job to start, with the data that are not stored.
 pub(super) struct NewJob {
     pub(super) job: Job,
     pub(super) password: Option<JobPassword>,
@@ -53,7 +53,7 @@ enum Message {
 }
 
 impl Jobs {
-    /// Starts managing the jobs of a store, including those of an earlier service.
+    /// Starts the thread that manages the jobs of a store, including those of an earlier service.
     pub(super) fn begin(
         store: &Path,
         job_context: &JobContext,
@@ -97,7 +97,8 @@ impl Jobs {
 
 struct Waiting {
     number: i64,
-    /// Database that it works on, if others may work on the same.
+    /// Database that the job works on, which no other job may use meanwhile; `None` if no other job
+    /// can use it.
     place: Option<String>,
     asked: NewJob,
 }
@@ -138,7 +139,7 @@ impl Runner {
         }
     }
 
-    /// Runs `work` and logs an error.
+    /// Runs `work`, and logs its error on the shell.
     fn logged(&mut self, work: impl FnOnce(&mut Runner) -> Result<(), StoreError>) {
         if let Err(error) = work(self) {
             self.shell.say(&format!("dbdyno: jobs: {error}"));
@@ -149,7 +150,7 @@ impl Runner {
         Store::open_existing(&self.store)
     }
 
-    /// Takes over jobs of an earlier service: running ones are watched, and queued ones are queued
+    /// Takes over the jobs of an earlier service. Running ones are watched. Queued ones are queued
     /// again, unless they may have had a password, which is lost.
     fn take_over(&mut self) -> Result<(), StoreError> {
         let store = self.open()?;
@@ -210,7 +211,7 @@ impl Runner {
         ))
     }
 
-    /// Starts as many jobs as may run.
+    /// Starts the queued jobs that may run now.
     fn begin_next(&mut self) -> Result<(), StoreError> {
         loop {
             let waiting = self.waiting.iter().map(|job| job.place.as_deref());
@@ -266,7 +267,7 @@ impl Runner {
         command.process_group(0).spawn()
     }
 
-    /// Waits for the end of a process that an earlier service has started.
+    /// Waits on a new thread for the end of a process that an earlier service has started.
     fn watch_stranger(&self, number: i64) {
         let process = self.running.iter().find(|job| job.number == number);
         let Some(process) = process.map(|job| job.process.clone()) else { return };
@@ -314,13 +315,14 @@ impl Runner {
     }
 }
 
-/// Whether a target may need a password: an existing server.
+/// Whether a target may need a password, since it is a server that is already there.
 fn asks_for_password(url: &str) -> bool {
     Target::parse(url).is_ok_and(|target| target.is_server())
 }
 
-/// Index of the next job to start, by the places of the waiting ones. They start in order, except
-/// those whose place is in use: jobs on one target never run at the same time.
+/// Index of the next job to start; `None` if none may start now. `waiting` and `running` are the
+/// databases of the jobs, `None` for one that only its job can use. Jobs start in order, except
+/// those whose database is in use: two jobs on one database never run at the same time.
 fn next<'a>(
     waiting: impl Iterator<Item = Option<&'a str>>,
     running: &[Option<&str>],
@@ -333,7 +335,7 @@ fn next<'a>(
     waiting.position(|place| place.is_none() || !running.contains(&place))
 }
 
-/// Final status of a job whose end was seen.
+/// Final status of a job whose end this service has seen; `code` is `None` if a signal ended it.
 fn status_of(code: Option<i32>, is_stopped: bool) -> JobStatus {
     match code {
         Some(0) => JobStatus::Done,
@@ -343,7 +345,8 @@ fn status_of(code: Option<i32>, is_stopped: bool) -> JobStatus {
     }
 }
 
-/// Final status of a job whose end was not seen: that of its run, if it has one.
+/// Final status of a job whose end this service has not seen, by the status of its run. `Lost` if
+/// it has no run, or the run has no end.
 fn status_by_run(store: &Store, process: &Process) -> Result<JobStatus, StoreError> {
     let run = store.run_of(process)?;
     let row = run.map(|run| store.row(&run)).transpose()?.flatten();
@@ -356,7 +359,7 @@ fn status_by_run(store: &Store, process: &Process) -> Result<JobStatus, StoreErr
     })
 }
 
-/// Stops a process like Ctrl-C.
+/// Stops a process like Ctrl-C. Fails if it has ended, or is not on this machine.
 pub(super) fn interrupted(process: &Process) -> Result<(), HttpError> {
     match processes::interrupt(process) {
         Ok(true) => Ok(()),
@@ -375,7 +378,7 @@ fn log_path(store: &Path, number: i64) -> PathBuf {
     beside(store, &format!("job-{number}.log"))
 }
 
-/// Last output of a job: from the store if it has ended, else from its file.
+/// Last part of a job's output: from the store if the job has ended, else from its file.
 pub(super) fn words_of(store: &Path, row: &JobRow) -> String {
     match row.ended_unix_ms {
         Some(_) => row.output.clone(),
@@ -388,7 +391,7 @@ fn output_of(store: &Path, number: i64) -> String {
     read_tail(&log_path(store, number)).unwrap_or_default()
 }
 
-/// Last bytes of a file, from the start of a line.
+/// Reads the last [`OUTPUT_BYTES_MAX`] bytes of a file, from the start of a line.
 fn read_tail(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let from = file.metadata()?.len().saturating_sub(OUTPUT_BYTES_MAX);

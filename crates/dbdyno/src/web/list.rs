@@ -1,5 +1,5 @@
-//! `/`: runs with search, filters, order and selection, one per line; trials and probes are folded
-//! below a line of their experiment if the newest come first.
+//! `/`: the list of runs, one per line, with search, filters, order and selection. If it is in the
+//! order of time, trials and probes are folded below a line of their experiment.
 //!
 //! Not here: the meaning of conditions (store).
 
@@ -27,19 +27,19 @@ use super::query::Pairs;
 use super::visitor::Visitor;
 use super::{App, Shared};
 
-/// Most rows per page: a screen or two.
+/// Maximum lines per page of the list: a screen or two.
 const ROWS_MAX: usize = 50;
-/// Most cached throughput lines, about 500 bytes each.
+/// Maximum number of cached lines of throughput over time, about 500 bytes each.
 pub(super) const TRENDS_MAX: usize = 4_000;
-/// Interval of updates, so that a new run is seen soon.
+/// Time between updates of the list in milliseconds, short enough that a new run is seen soon.
 const NEXT_MS: u64 = 2000;
-/// Default order, as on the command line.
+/// Order of the list if the address has none, the same as on the command line.
 const NEWEST_FIRST: &str = "-started";
 
-/// A column of the list.
+/// Column of the list of runs.
 struct Column {
     title: &'static str,
-    /// Sort key, as in the address.
+    /// Key of the column's order, as in the address; empty if runs cannot be sorted by it.
     key: &'static str,
     /// Whether the first click sorts in descending order.
     is_from_highest: bool,
@@ -56,10 +56,11 @@ const fn column(
     Column { title, key, is_from_highest, class }
 }
 
-/// Key of the primary metric. Its column has the metric's title.
+/// Key of the column with the primary metric. The title of the column is the metric's.
 const PRIMARY: &str = "primary";
 
-/// Columns, the most important ones first, so that a narrow screen has them too.
+/// Columns from left to right. The most important ones come first, so that a narrow screen has them
+/// too.
 const COLUMNS: [Column; 11] = [
     column("run", "name", false, ""),
     column("database", "database", false, "wide"),
@@ -85,16 +86,16 @@ struct Heading {
 pub(super) struct RowView {
     pub(super) id: String,
     pub(super) short: String,
-    /// Name in a comparison: short and unique.
+    /// Name of the run in the address of a comparison, short and unique.
     pub(super) side: String,
     pub(super) name: String,
-    /// Point of its experiment; may be empty.
+    /// Point of the run's experiment, which is its varied values; may be empty.
     pub(super) point: String,
     pub(super) started: String,
     pub(super) status: &'static str,
     pub(super) workload: String,
     pub(super) database: String,
-    /// Database in a few characters.
+    /// Name and version of the database in a few characters.
     pub(super) database_short: String,
     pub(super) target: String,
     pub(super) clients: String,
@@ -102,11 +103,11 @@ pub(super) struct RowView {
     pub(super) tps: String,
     pub(super) primary: String,
     pub(super) p99_ms: String,
-    /// `good`, or the worst finding's severity; empty if unknown.
+    /// `good`, `overloaded`, or the severity of the worst finding; empty while the run goes on.
     pub(super) validity: &'static str,
-    /// Setup of the run and its warnings.
+    /// Setup of the run, and its warnings.
     pub(super) identity: Identity,
-    /// Throughput over time, as SVG.
+    /// Line of throughput over time as SVG; may be empty.
     pub(super) trend: String,
     pub(super) labels: Vec<LabelView>,
 }
@@ -114,32 +115,33 @@ pub(super) struct RowView {
 pub(super) struct LabelView {
     pub(super) key: String,
     pub(super) text: String,
-    /// Address of all runs with this label.
+    /// Address of the list of all runs with this label.
     pub(super) href: String,
 }
 
-/// Most labels in a line.
+/// Maximum labels in the line of a run.
 const LABELS_MOST: usize = 2;
 
 impl RowView {
-    /// Labels that do not fit into the line.
+    /// Labels beyond those in the line, separated by commas.
     fn other_labels(&self) -> String {
         let others: Vec<&str> =
             self.labels.iter().skip(LABELS_MOST).map(|one| &*one.text).collect();
         others.join(", ")
     }
 
-    /// Title of its pages.
+    /// Title of the run's pages, from its name and short id.
     pub(super) fn title(&self) -> String {
         format!("{} {}", self.name, self.short)
     }
 
-    /// View of a run outside of a list.
+    /// View of a run outside of the list: without trend and identity.
     pub(super) fn plain(row: &RunRow) -> RowView {
         RowView::from_row(row, None, String::new(), Identity::default())
     }
 
-    /// Creates the view; `known_by` is the title of the column of its primary metric.
+    /// Creates the view. `known_by` is the title of the column with primary metrics, `None` outside
+    /// of the list. If the column has several metrics, the value has the title of its metric.
     pub(super) fn from_row(
         row: &RunRow,
         known_by: Option<&str>,
@@ -147,7 +149,7 @@ impl RowView {
         identity: Identity,
     ) -> RowView {
         let primary = row.primary.as_ref();
-        let primary = primary.map_or(String::new(), |of| numbers::rate(Some(of.value)));
+        let primary = primary.map_or(String::new(), |metric| numbers::rate(Some(metric.value)));
         RowView {
             id: row.run.0.clone(),
             short: short_id(&row.run.0).to_owned(),
@@ -176,7 +178,7 @@ impl RowView {
     }
 }
 
-/// Text of the validity badge.
+/// Text of the validity badge of a run; empty while the run goes on.
 fn validity(status: Status, worst: Option<Severity>, p99_ms: Option<f64>) -> &'static str {
     match (status, worst) {
         (Status::Completed, Some(Severity::Warning)) if is_overloaded(p99_ms) => "overloaded",
@@ -208,7 +210,7 @@ struct Rows {
     after: Option<String>,
 }
 
-/// An option of a menu.
+/// Option of a menu, for one filter of the list.
 struct Choice {
     value: String,
     is_chosen: bool,
@@ -222,7 +224,7 @@ struct ListPage {
     condition: String,
     label: String,
     sort: String,
-    /// Whether a filter other than the search is set.
+    /// Whether the address sets a filter other than the search text.
     is_filtered: bool,
     workloads: Vec<Choice>,
     databases: Vec<Choice>,
@@ -236,15 +238,15 @@ struct ListPage {
     json: String,
 }
 
-/// Result of a query.
+/// All runs of the store, and those that a request selects.
 struct Found {
     all: Vec<RunRow>,
-    /// Indices in `all` of the runs that are shown.
+    /// Indices in `all` of the runs that the request selects.
     shown: Vec<usize>,
     trouble: Option<HttpError>,
 }
 
-/// Runs that match the request, in its order.
+/// Runs that a request selects, in its order. Fails if the order or the condition is invalid.
 pub(super) fn runs(store: &Store, asked: &Pairs) -> Result<Vec<RunRow>, HttpError> {
     let Found { all, shown, trouble } = found(store, asked)?;
     if let Some(trouble) = trouble {
@@ -255,8 +257,8 @@ pub(super) fn runs(store: &Store, asked: &Pairs) -> Result<Vec<RunRow>, HttpErro
     Ok(kept.map(|(_, row)| row).collect())
 }
 
-/// Runs `read` for a list: with a turn if it reads many reports, because figures are in its order
-/// or conditions.
+/// Runs `read` for a request of the list. It waits for a turn if it reads many reports, because the
+/// order or the condition is by a figure.
 pub(super) async fn read<T: Send + 'static>(
     app: &App,
     asked: Pairs,
@@ -276,7 +278,8 @@ fn order_and_condition(asked: &Pairs) -> Result<(Sort, Option<Query>), String> {
     Ok((sort, condition.transpose().map_err(|bad| bad.to_string())?))
 }
 
-/// Runs the query; an invalid one gives an empty list with the error.
+/// Selects the runs of a request. If the order or the condition is invalid, the result has the
+/// error and selects none.
 fn found(store: &Store, asked: &Pairs) -> Result<Found, HttpError> {
     let (sort, query, trouble) = match order_and_condition(asked) {
         Ok((sort, query)) => (sort, query, None),
@@ -299,9 +302,9 @@ fn found(store: &Store, asked: &Pairs) -> Result<Found, HttpError> {
     Ok(Found { all, shown, trouble })
 }
 
-/// Whether a run passes the form's filters.
+/// Whether a run passes the filters of the form and its search text.
 fn lets(asked: &Pairs, row: &RunRow) -> bool {
-    let is = |name: &str, of: &str| asked.get(name).is_none_or(|wanted| wanted == of);
+    let is = |name: &str, actual: &str| asked.get(name).is_none_or(|wanted| wanted == actual);
     let has_workload = asked.get("workload").is_none_or(|wanted| {
         row.workload == wanted || row.workload.split('+').any(|w| w == wanted)
     });
@@ -323,33 +326,33 @@ fn lets(asked: &Pairs, row: &RunRow) -> bool {
         && has_text
 }
 
-/// Most trials of an experiment below its line, the newest ones.
+/// Maximum trials of an experiment below its line, the newest ones.
 const TRIALS_MOST: usize = 50;
 
-/// A line of the list, and the trials folded below it.
+/// Line of an experiment with the trials folded below it, or a single run.
 struct Group {
-    /// `None` for a run that is no trial, or is shown separately.
-    of: Option<ExperimentLine>,
+    /// Line of the experiment; `None` for a single run.
+    experiment: Option<ExperimentLine>,
     rows: Vec<RowView>,
-    /// Number of trials that only the experiment's page shows.
+    /// Number of trials that are left out here, and only on the page of the experiment.
     n_more: usize,
 }
 
-/// Line of an experiment with its trials.
+/// Line of the list for an experiment; each value covers all of its trials.
 struct ExperimentLine {
     id: String,
     short: String,
     name: String,
     trials: String,
-    /// Axes and values of its trials: `clients=1,2,4 × mode=text,prepared`.
+    /// Axes and values of its trials, such as `clients=1,2,4 × mode=text,prepared`.
     axes: String,
     labels: Vec<LabelView>,
-    /// Lowest and highest TPS.
+    /// Lowest and highest TPS of its trials.
     tps: String,
     primary: String,
     p99_ms: String,
     clients: String,
-    /// Mean TPS over a numeric axis; else empty.
+    /// Line of mean TPS over the first axis, as SVG; empty if the axis is not numeric.
     trend: String,
     validity: &'static str,
     status: &'static str,
@@ -360,10 +363,11 @@ struct ExperimentLine {
     database_short: String,
 }
 
-/// TPS of the trials of a point.
+/// Point of an experiment, and the TPS of each of its trials.
 type Rates<'r> = (&'r [(String, String)], Vec<f64>);
 
-/// Axes of trials with their values, in the order of first runs.
+/// Axes of trials with their values, such as `clients=1,2,4`. Axes and values are in the order of
+/// first runs, but numbers are sorted.
 fn axes_of(rows: &[&RunRow]) -> String {
     let mut axes: Vec<(&str, Vec<&str>)> = Vec::new();
     for (name, value) in rows.iter().rev().flat_map(|row| &row.point) {
@@ -380,14 +384,14 @@ fn axes_of(rows: &[&RunRow]) -> String {
             values.sort_by(|a, b| number(a).partial_cmp(&number(b)).unwrap_or(Ordering::Equal));
         }
     }
-    let shown = |(name, values): &(&str, Vec<&str>)| {
+    let axis_text = |(name, values): &(&str, Vec<&str>)| {
         format!("{}={}", model::short_axis(name), values.join(","))
     };
-    axes.iter().map(shown).collect::<Vec<_>>().join(" × ")
+    axes.iter().map(axis_text).collect::<Vec<_>>().join(" × ")
 }
 
-/// Mean TPS of each point of an experiment, sorted by its first axis; empty if that is not numeric,
-/// since a line would imply values in between.
+/// Mean TPS of each point of an experiment, sorted by its first axis. Empty if that axis is not
+/// numeric, since a line would imply values in between.
 fn means_by_point(rows: &[&RunRow]) -> Vec<f64> {
     let mut points: Vec<Rates<'_>> = Vec::new();
     for row in rows.iter().rev() {
@@ -407,7 +411,7 @@ fn means_by_point(rows: &[&RunRow]) -> Vec<f64> {
 
 fn experiment_line(trials: Trials<'_, '_>, known_by: Option<&str>) -> ExperimentLine {
     let rate = |value: f64| numbers::rate(Some(value));
-    let primary = trials.span(|row| row.primary.as_ref().map(|of| of.value), rate);
+    let primary = trials.span(|row| row.primary.as_ref().map(|metric| metric.value), rate);
     ExperimentLine {
         id: trials.id.to_owned(),
         short: short_id(trials.id).to_owned(),
@@ -429,7 +433,8 @@ fn experiment_line(trials: Trials<'_, '_>, known_by: Option<&str>) -> Experiment
     }
 }
 
-/// Whether trials are folded below their experiment: in the order of time, and without a condition.
+/// Whether the list folds trials below their experiment: only in the order of time, and without a
+/// condition.
 fn is_grouped(asked: &Pairs) -> bool {
     let sort = asked.get("sort").unwrap_or(NEWEST_FIRST);
     sort.trim_start_matches('-') == "started" && asked.get("where").is_none()
@@ -457,13 +462,18 @@ fn rows(
     let known_by = primary_title(found.shown.iter().map(|at| &found.all[*at]));
     let known_by = known_by.as_deref();
     let of_group = |rows: &Vec<&RunRow>| {
-        let of = Trials::from_rows(rows).map(|trials| experiment_line(trials, known_by));
+        let experiment = Trials::from_rows(rows).map(|trials| experiment_line(trials, known_by));
         let view = |row: &&RunRow| {
             let trend = trend(store, shared, row);
             RowView::from_row(row, known_by, trend, identity(store, shared, row))
         };
-        let shown = if of.is_some() { &rows[..rows.len().min(TRIALS_MOST)] } else { &rows[..] };
-        Group { n_more: rows.len() - shown.len(), rows: shown.iter().map(view).collect(), of }
+        let shown =
+            if experiment.is_some() { &rows[..rows.len().min(TRIALS_MOST)] } else { &rows[..] };
+        Group {
+            n_more: rows.len() - shown.len(),
+            rows: shown.iter().map(view).collect(),
+            experiment,
+        }
     };
     rendered(&Rows {
         headings: headings(asked, known_by),
@@ -477,7 +487,8 @@ fn rows(
     })
 }
 
-/// Throughput over time as a line, cached, since an ended run does not change.
+/// Line of throughput over time as SVG, cached, since an ended run does not change. Empty for a
+/// running one.
 fn trend(store: &Store, shared: &Shared, row: &RunRow) -> String {
     if row.status == Status::Running {
         return String::new();
@@ -488,7 +499,8 @@ fn trend(store: &Store, shared: &Shared, row: &RunRow) -> String {
     })
 }
 
-/// Setup and warnings of a run, cached.
+/// Setup and warnings of a run, cached, since an ended run does not change. Empty for a running
+/// one.
 fn identity(store: &Store, shared: &Shared, row: &RunRow) -> Identity {
     match row.status {
         Status::Running => Identity::default(),
@@ -528,7 +540,7 @@ fn choices<'a>(all: impl Iterator<Item = &'a str>, chosen: Option<&'a str>) -> V
     all.into_iter().map(choice).collect()
 }
 
-/// `GET /`
+/// `GET /`: the list of runs.
 pub(super) async fn page(
     State(app): State<App>,
     visitor: Visitor,
@@ -573,7 +585,7 @@ pub(super) async fn page(
     .await
 }
 
-/// `GET /live`: the rows, if they have changed.
+/// `GET /live`: the rows of the list, if they have changed.
 pub(super) async fn live(
     State(app): State<App>,
     visitor: Visitor,

@@ -1,6 +1,6 @@
-//! Running runs, followed in the store: earlier events are cached, and only newer ones are read.
+//! Follows running runs in the store: earlier events are cached, and only newer ones are read.
 //!
-//! Not here: reports of runs (pages, api).
+//! Not here: pages and JSON of runs (pages, api).
 
 use std::sync::{Arc, Mutex};
 
@@ -13,33 +13,34 @@ use store::{RunRow, Store, StoreError, StoreErrorKind};
 use super::http_error::HttpError;
 use super::visitor::held;
 
-/// Most cached runs, those requested last.
+/// Maximum number of cached runs, those requested last; the same for running and ended ones.
 const KEPT_MAX: usize = 4;
 
-/// State of a run.
+/// State of a run, as the store has it at one time.
 pub(super) struct RunSnapshot {
     pub(super) row: RunRow,
     pub(super) report: Arc<Report>,
-    /// Report for drawing: with a latency heat map, even if it was stored without.
+    /// Report from which charts are drawn. It has a latency heat map even if it was stored without.
     pub(super) drawn: Arc<Report>,
-    /// Current activity; `None` for an ended run.
+    /// Current activity for the live view; `None` for an ended run.
     pub(super) now: Option<Now>,
-    /// Position of the last event; another position is another state.
+    /// Position of the last event; `u64::MAX` for an ended run. Another position is another state.
     pub(super) place: u64,
 }
 
 impl RunSnapshot {
-    /// Whether it is still running.
+    /// Whether the run has not ended yet.
     pub(super) fn is_live(&self) -> bool {
         self.row.status == Status::Running
     }
 }
 
-/// The runs that were followed last.
+/// Caches for the runs that were requested last.
 #[derive(Default)]
 pub(super) struct LiveRuns {
     followed: Mutex<Vec<(RunId, Arc<Mutex<Followed>>)>>,
-    /// Reports of ended runs, which do not change: each chart of a page requests its run's.
+    /// Reports of ended runs. They do not change, and each chart of a page requests that of its
+    /// run.
     ended: Mutex<Vec<Ended>>,
 }
 
@@ -56,7 +57,8 @@ struct Followed {
 }
 
 impl LiveRuns {
-    /// State of the run called `name`: its stored report, or one of its events so far.
+    /// State of the run called `name`: with its stored report, or with one made of its events so
+    /// far.
     pub(super) fn standing(&self, store: &Store, name: &str) -> Result<RunSnapshot, HttpError> {
         let run = store.find(name)?;
         let row = row_of(store, &run)?;
@@ -114,7 +116,7 @@ impl LiveRuns {
     }
 }
 
-/// Row of a run in the list.
+/// Row of a run, as in the list of runs. Fails if the run has been removed.
 pub(super) fn row_of(store: &Store, run: &RunId) -> Result<RunRow, StoreError> {
     store.row(run)?.ok_or_else(|| {
         let message = format!("the run {run} was removed");

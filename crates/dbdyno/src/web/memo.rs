@@ -1,4 +1,4 @@
-//! A cache of values that do not change, and take long to read.
+//! Cache of values that do not change, and take long to read.
 //!
 //! Not here: the values (list, experiments).
 
@@ -9,20 +9,21 @@ use std::sync::Mutex;
 
 use super::visitor::held;
 
-/// Values that are cheap to clone, by key.
+/// Cached values by key, cheap to clone.
 pub(super) struct Memo<K, V = String> {
     known: Mutex<HashMap<K, V>>,
-    /// Most entries; all are removed when there are more.
+    /// Maximum number of entries. All are removed before one more is added.
     most: usize,
 }
 
 impl<K: Eq + Hash, V: Clone> Memo<K, V> {
-    /// Creates an empty cache.
+    /// Creates an empty cache for at most `most` entries.
     pub(super) fn with_capacity(most: usize) -> Memo<K, V> {
         Memo { known: Mutex::default(), most }
     }
 
-    /// Value of `key`, made if it is missing. Others are not blocked meanwhile.
+    /// Returns the value of `key`, made if it is missing. Other callers are not blocked meanwhile,
+    /// so two may make the same value.
     pub(super) fn get(&self, key: K, make: impl FnOnce() -> V) -> V {
         match self.try_get(key, || Ok::<V, Infallible>(make())) {
             Ok(value) => value,
@@ -30,7 +31,7 @@ impl<K: Eq + Hash, V: Clone> Memo<K, V> {
         }
     }
 
-    /// Value of `key`, made if it is missing; a failure is not cached.
+    /// Returns the value of `key`, made if it is missing. A failure is returned, and not cached.
     pub(super) fn try_get<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
         if let Some(known) = held(&self.known).get(&key) {
             return Ok(known.clone());

@@ -1,7 +1,7 @@
 //! The web interface: pages and a JSON API of stored and running runs.
 //!
-//! It shows results of `analysis`, `study` and `app`. It starts dbdyno itself as a separate process
-//! (jobs). Only a POST changes anything. Not here: the command that starts it (cli).
+//! It shows results of `analysis`, `study` and `app`, and starts dbdyno itself in separate
+//! processes (jobs). Only a POST changes anything. Not here: the command that starts it (`cli`).
 
 mod answer;
 mod api;
@@ -60,57 +60,57 @@ use crate::shell::Shell;
 pub(crate) use self::pidfile::{PidFile, log_path};
 pub(crate) use self::serve::bind;
 
-/// Options of the service.
+/// Options of the web service, from the command line.
 pub(crate) struct Options {
     /// Address to listen on.
     pub(crate) listen: SocketAddr,
-    /// Path of the store.
+    /// Path of the store whose runs the pages show.
     pub(crate) store: PathBuf,
-    /// Password of the service; with it everything uses TLS. `None` only on loopback.
+    /// Password with all rights; with it everything uses TLS. `None` is allowed only on loopback.
     pub(crate) password: Option<String>,
-    /// Password for viewers; needs the other one.
+    /// Password of viewers; `None` if there is none. It needs the full password too.
     pub(crate) viewer_password: Option<String>,
-    /// Environment in which jobs run.
+    /// Program, variables and functions for the jobs that pages start.
     pub(crate) job_context: JobContext,
     /// PEM files of a certificate and its key; `None` for a self-signed one.
     pub(crate) certificate: Option<(PathBuf, PathBuf)>,
-    /// Command that ends the service of this store.
+    /// Command that stops the service of this store, for messages.
     pub(crate) stop: String,
-    /// Output for the log.
+    /// Output for the log of the service.
     pub(crate) shell: Shell,
 }
 
-/// Environment of jobs, provided by the command line.
+/// Environment of jobs. The command line provides it, since `web` does not know `cli`.
 #[derive(Clone)]
 pub(crate) struct JobContext {
-    /// Path of this program.
+    /// Path of this program, which each job runs.
     pub(crate) program: PathBuf,
     /// Environment variables that a job must not inherit.
     pub(crate) hidden: &'static [&'static str],
     /// Environment variable with the password of a job's target.
     pub(crate) password: &'static str,
-    /// Most jobs at the same time.
+    /// Maximum number of jobs that run at the same time.
     pub(crate) jobs: usize,
     /// Parses a command line `dbdyno run ...` into a draft.
     pub(crate) draft_of: fn(&[String], &Shell) -> Result<plan::Draft, Error>,
-    /// Default target of a workload.
+    /// Returns the default target of a workload, or why there is none.
     pub(crate) target_of: fn(&str, &Shell) -> Result<Target, String>,
-    /// The only folder whose SQLite files a page may name.
+    /// The only folder whose SQLite files a page may name; `None` if dbdyno has no folder.
     pub(crate) folder: Option<PathBuf>,
 }
 
-/// Path prefix of a run's page.
+/// Path of a run's page, without its id at the end.
 const RUNS: &str = "/runs/";
 
-/// State shared by all requests.
+/// State that all requests share.
 #[derive(Clone)]
 struct App(Arc<Shared>);
 
 struct Shared {
     store: PathBuf,
-    /// Turns of requests that read the reports of many runs.
+    /// Turns of requests that read the reports of many runs, one at a time.
     turns: Turns,
-    /// Whether it listens on loopback only: then the requested host must be a loopback name.
+    /// Whether the service listens on loopback only, so that requests must name a host of loopback.
     is_loopback: bool,
     /// Authentication; `None` if everyone who can reach it may use it.
     auth: Option<Auth>,
@@ -119,9 +119,9 @@ struct Shared {
     trends: Memo<RunId>,
     /// Setup and warnings of ended runs.
     identities: Memo<RunId, render::Identity>,
-    /// Results of experiments, by state.
+    /// Results of experiments in a sentence, by the state of their trials.
     results: Memo<String>,
-    /// Pages of experiments with their charts, by state and request.
+    /// Bodies and charts of experiments' pages, by state and query.
     experiments: Memo<String, Arc<Shown>>,
     jobs: Jobs,
     passwords: Passwords,
@@ -130,7 +130,7 @@ struct Shared {
 }
 
 impl App {
-    /// Reads the store on a thread that may wait for the disk.
+    /// Runs `read` with the store, on a thread that may wait for the disk.
     async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Store, &Shared) -> Result<T, HttpError> + Send + 'static,
@@ -138,8 +138,8 @@ impl App {
         self.read_opened(move |store, shared| read(&store, shared)).await
     }
 
-    /// Reads the store when it is this request's turn, for requests that read the reports of many
-    /// runs.
+    /// Runs `read` like [`App::read`], but first waits for a turn: for requests that read the
+    /// reports of many runs. The store gives up when the client is gone.
     async fn read_many<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Store, &Shared) -> Result<T, HttpError> + Send + 'static,
@@ -168,7 +168,7 @@ impl App {
         reading.await.map_err(|_| HttpError::failed("this is a bug in dbdyno: see its log"))?
     }
 
-    /// Stores an action of a user, if the store is writable.
+    /// Stores an action of a user. If the store is not writable, the log says that it is not kept.
     async fn note(&self, visitor: &Visitor, what: &str) {
         let (who, what) = (visitor.who(), what.to_owned());
         let noted = self.read(move |store, _| Ok(store.note_action(&who, &what)?)).await;

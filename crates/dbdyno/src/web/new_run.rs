@@ -1,5 +1,5 @@
-//! The page that starts jobs: a plan as a form and as TOML, checked like on the command line, with
-//! the possible actions.
+//! The page that starts jobs: a plan as a form and as TOML, with the possible actions. A plan is
+//! checked as on the command line.
 //!
 //! Not here: the fields (plan_form), and running jobs (jobs).
 
@@ -26,9 +26,10 @@ use super::query::{Form, Pairs};
 use super::visitor::{SessionId, Visitor};
 use super::{App, Shared};
 
-/// Most bytes of the form: a plan, twice, in which a character may take nine bytes, and all fields.
+/// Maximum bytes of the form: twice a plan, in which a character may take nine bytes, and all
+/// fields.
 pub(super) const FORM_BYTES_MAX: usize = 512 * 1024;
-/// Most bytes of a plan.
+/// Maximum bytes of a plan in TOML.
 const PLAN_BYTES_MAX: usize = 64 * 1024;
 
 #[derive(Template)]
@@ -49,9 +50,10 @@ struct NewRunPage {
     was: String,
     /// Error of the plan; may be empty.
     wrong: String,
-    /// Kind of a valid plan: a run, an experiment or a search.
+    /// Kind of task that a valid plan is: a run, an experiment or a search; empty for an invalid
+    /// plan.
     kind: &'static str,
-    /// Description of the load of a run: a rate makes it open.
+    /// Description of the loads of a run, in which a rate makes a load open; empty for other tasks.
     load: String,
     commands: Vec<Command>,
 }
@@ -61,9 +63,9 @@ struct Named {
     is_chosen: bool,
 }
 
-/// Equivalent command for a terminal.
+/// Command for a terminal that is equivalent to an action on the page.
 pub(super) struct Command {
-    /// Purpose; any plan that runs is [`JobKind::Run`].
+    /// Purpose of the command; `Run` stands for experiments and searches too.
     pub(super) kind: JobKind,
     pub(super) text: String,
 }
@@ -81,7 +83,7 @@ impl Command {
     }
 }
 
-/// `GET /new`: an initial plan: `workload=NAME`, or that of `run=ID`, `experiment=ID` or
+/// `GET /new`: the page with an initial plan, that of `workload=NAME`, `run=ID`, `experiment=ID` or
 /// `job=NUMBER`.
 pub(super) async fn page(
     State(app): State<App>,
@@ -97,7 +99,8 @@ pub(super) async fn page(
     .await
 }
 
-/// Initial plan and its labels, one per line; a job's labels are not in its plan.
+/// Initial plan that a request names, and labels, one per line. Only a job has labels here, since
+/// they are not in its plan.
 fn begun(store: &Store, shared: &Shared, asked: &Pairs) -> Result<(Draft, String), HttpError> {
     let read = |text: &str| read_toml(FILE, text).map_err(|bad| HttpError::bad(bad.0));
     if let Some(name) = asked.get("run") {
@@ -122,7 +125,8 @@ fn begun(store: &Store, shared: &Shared, asked: &Pairs) -> Result<(Draft, String
     Ok((of_workload(asked.get("workload").unwrap_or("tpcc"), shared)?, String::new()))
 }
 
-/// Plan of `dbdyno run WORKLOAD`. A page names no files, neither plans nor workloads with code.
+/// Plan of `dbdyno run WORKLOAD`, without defaults. A page names no files, neither plans nor
+/// workloads that a file contains.
 fn of_workload(name: &str, shared: &Shared) -> Result<Draft, Error> {
     if !workloads::is_compiled_in(name) {
         return Err(Error::Usage(format!("a page knows no workload '{name}'")));
@@ -132,7 +136,7 @@ fn of_workload(name: &str, shared: &Shared) -> Result<Draft, Error> {
     Ok((shared.job_context.draft_of)(&words, &shared.shell)?.without_defaults())
 }
 
-/// Task of a plan, if a page may start it.
+/// Decides the task of a plan. Fails if the plan is invalid, or if a page may not start it.
 fn checked(draft: &Draft, shared: &Shared) -> Result<Task, BadPlan> {
     check_from_page(draft, shared.job_context.folder.as_deref())?;
     decide_task(draft, &|workload| (shared.job_context.target_of)(workload, &shared.shell))
@@ -146,7 +150,7 @@ fn kind_of(task: &Task) -> JobKind {
     }
 }
 
-/// Loads of a run without duplicates.
+/// Loads of the groups of a run, without duplicates; empty for another task.
 fn load_of(task: &Task) -> String {
     let Task::Run(plan) = task else { return String::new() };
     let mut all: Vec<String> = Vec::new();
@@ -158,7 +162,8 @@ fn load_of(task: &Task) -> String {
     all.join("; ")
 }
 
-/// Database of a plan; the first if there are several.
+/// Target of a plan: the first one if targets are varied, and the workload's default if it names
+/// none.
 fn target_of(draft: &Draft, shared: &Shared) -> Result<Target, HttpError> {
     let of_axis =
         draft.vary.iter().find(|axis| matches!(axis.name.as_str(), "target" | "target.url"));
@@ -172,7 +177,8 @@ fn target_of(draft: &Draft, shared: &Shared) -> Result<Target, HttpError> {
     target.map_err(HttpError::bad)
 }
 
-/// Removes the password from the plan's target, so that it is neither shown nor stored.
+/// Takes the password out of the plan's target, so that it is neither shown nor stored. Fails if a
+/// varied target has one.
 fn without_password(draft: &mut Draft) -> Result<Option<Secret>, BadPlan> {
     for axis in &draft.vary {
         let has_password = |url: &String| Target::parse(url).is_ok_and(|it| it.password.is_some());
@@ -188,10 +194,10 @@ fn without_password(draft: &mut Draft) -> Result<Option<Secret>, BadPlan> {
     Ok(Some(password))
 }
 
-/// Action on the plan of a form.
+/// Action on the plan of a form, by the button that was pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PlanAction {
-    /// Check and show it.
+    /// Checks the plan and shows it again.
     Show,
     Run,
     Build,
@@ -258,7 +264,7 @@ pub(super) async fn asked(
     .await
 }
 
-/// A submitted form, with the plan in it.
+/// Submitted form with its plan, and all that a response to it needs.
 struct Asked<'a> {
     store: &'a Store,
     shared: &'a Shared,
@@ -268,7 +274,7 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Starts a job and redirects to its page; shows the plan again if it cannot be started.
+    /// Starts a job and redirects to its page. Shows the plan again if the request is at fault.
     fn work(&self, task: &Task, action: PlanAction) -> Result<Response, HttpError> {
         let Asked { store, shared, visitor, draft, form } = self;
         match start(store, shared, visitor, draft, task, action, form) {
@@ -281,7 +287,8 @@ impl Asked<'_> {
         }
     }
 
-    /// Shows the plan with its error, if it has one.
+    /// Shows the plan, with its error if it has one. The status is an error unless the action is to
+    /// show it.
     fn look(
         &self,
         bad: Option<BadPlan>,
@@ -301,13 +308,14 @@ impl Asked<'_> {
     }
 }
 
-/// Marks the page of a plan that cannot be started.
+/// Sets the status 400 for the page of a plan that cannot be started.
 fn refused(mut page: Response) -> Response {
     *page.status_mut() = StatusCode::BAD_REQUEST;
     page
 }
 
-/// Workload chosen in the form, if it differs from the plan's.
+/// Workload that was chosen in the form; `None` if that is still the original one, or the plan's
+/// own.
 fn other_workload<'a>(form: &'a Pairs, draft: &Draft) -> Option<&'a str> {
     let chosen = form.get("workload")?;
     let was = read_toml(FILE, form.exactly("was").unwrap_or_default()).unwrap_or_default();
@@ -317,7 +325,8 @@ fn other_workload<'a>(form: &'a Pairs, draft: &Draft) -> Option<&'a str> {
     is_chosen.then_some(chosen)
 }
 
-/// Replaces the groups of a plan by those of another workload.
+/// Replaces the groups of a plan by the default ones of another workload. A single group keeps the
+/// number of clients.
 fn of_other_workload(mut draft: Draft, name: &str, shared: &Shared) -> Result<Draft, HttpError> {
     let clients = draft.groups.first().and_then(|group| group.values.get("clients")).cloned();
     draft.groups = of_workload(name, shared)?.groups;
@@ -327,7 +336,8 @@ fn of_other_workload(mut draft: Draft, name: &str, shared: &Shared) -> Result<Dr
     Ok(draft)
 }
 
-/// Remembers a password for this session; returns the cookie of a new session, if there was none.
+/// Remembers a typed password for this session and the plan's target. Returns the cookie of a new
+/// session, if there was none.
 fn remembered(
     shared: &Shared,
     visitor: &mut Visitor,
@@ -350,7 +360,8 @@ fn remembered(
     Ok(cookie.filter(|_| shared.auth.is_none()))
 }
 
-/// Starts a job and returns its number.
+/// Starts the job of an action on a plan, stores that as the user's action, and returns the number
+/// of the job.
 fn start(
     store: &Store,
     shared: &Shared,
@@ -404,7 +415,8 @@ fn shown_workload(group: &plan::GroupDraft) -> String {
     group.workload().map_or(String::new(), |workload| workload.text.clone())
 }
 
-/// Command line of `dbdyno build` and similar commands, for the data of a plan.
+/// Arguments of `dbdyno build` and similar commands, for the data of a plan's first group; `None`
+/// if it has no known workload.
 fn words_of_data(draft: &Draft, command: &str, target: Option<&Target>) -> Option<Vec<String>> {
     let group = draft.groups.first()?;
     let workload = &group.workload()?.text;
@@ -427,7 +439,7 @@ fn words_of_data(draft: &Draft, command: &str, target: Option<&Target>) -> Optio
     Some(words)
 }
 
-/// Database password in a form; an empty field means none.
+/// Password of the database in a form; `None` if its field is empty.
 pub(super) fn typed_password(form: &Pairs) -> Option<Secret> {
     form.exactly("password").filter(|typed| !typed.is_empty()).map(Secret::new)
 }
@@ -436,13 +448,13 @@ fn typed_labels(form: &Pairs) -> &str {
     form.get("labels").unwrap_or_default()
 }
 
-/// Non-empty lines of a field of labels.
+/// Lines of a field for labels, without blank ones.
 fn written_labels(text: &str) -> Vec<String> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.map(str::to_owned).collect()
 }
 
-/// Arguments that set these labels; [`labels_of`] parses them.
+/// Arguments of a command that set these labels. [`labels_of`] reads them again.
 fn words_of_labels(labels: &[String]) -> Vec<String> {
     labels.iter().flat_map(|label| ["--label".to_owned(), label.clone()]).collect()
 }
@@ -453,12 +465,12 @@ pub(super) fn labels_of(words: &[String]) -> Vec<String> {
     pairs.map(|pair| pair[1].clone()).collect()
 }
 
-/// Labels of a form, one per line.
+/// Labels of a form, one per line. Fails if one is invalid.
 fn labels(form: &Pairs) -> Result<Vec<String>, HttpError> {
     read_labels(typed_labels(form))
 }
 
-/// Parses labels, one per line.
+/// Parses labels, one `key=value` per line. Fails if one is invalid.
 fn read_labels(text: &str) -> Result<Vec<String>, HttpError> {
     let lines = written_labels(text);
     let checked = |line: String| match line.split_once('=') {
@@ -471,7 +483,7 @@ fn read_labels(text: &str) -> Result<Vec<String>, HttpError> {
     lines.into_iter().map(checked).collect()
 }
 
-/// Equivalent commands for a terminal, with these labels.
+/// Commands for a terminal that are equivalent to the actions on a plan, with these labels.
 pub(super) fn commands(draft: &Draft, labels: &[String]) -> Vec<Command> {
     let has_user = Target::parse(&shown(draft, "plan.target")).is_ok_and(|it| it.user.is_some());
     let line = |words: Vec<String>| {

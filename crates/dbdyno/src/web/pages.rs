@@ -1,6 +1,6 @@
-//! Pages of a run, of comparisons and of histories, and their changes.
+//! Pages of a run, of comparisons and of histories, and changes of a run: its labels, its removal.
 //!
-//! Their bodies come from the reports (render). Not here: the list, and experiments.
+//! The bodies of pages come from the reports (render). Not here: the list, and experiments.
 
 use std::collections::BTreeSet;
 
@@ -34,12 +34,12 @@ use super::selection::{Grouped, Way, grouped};
 use super::tables;
 use super::visitor::Visitor;
 
-/// Most suggestions of each kind for sides of a comparison.
+/// Maximum suggested sides of a comparison of each kind: labels, experiments and runs.
 const SUGGESTED_MAX: usize = 50;
 
-/// Most suggestions with a check box.
+/// Maximum suggestions that have a check box on the page.
 const PICKS_MOST: usize = 12;
-/// Interval of updates of a running run, which has new events once a second.
+/// Time between updates of a running run's page, in milliseconds. It has new events once a second.
 const NEXT_MS: u64 = 1000;
 
 #[derive(Template)]
@@ -52,7 +52,7 @@ struct RunPage {
     body: String,
     place: String,
     is_live: bool,
-    /// Whether it is a load, which a plan can repeat, not a build.
+    /// Whether the run is a load, which a plan can repeat, and not a build.
     is_load: bool,
 }
 
@@ -74,7 +74,7 @@ fn standing_part(standing: RunSnapshot) -> Result<String, HttpError> {
     Ok(body_with(&render::run(&standing.drawn), &part, medium))
 }
 
-/// `GET /runs/ID`
+/// `GET /runs/ID`: the page of a run.
 pub(super) async fn run(
     State(app): State<App>,
     visitor: Visitor,
@@ -105,11 +105,11 @@ pub(super) async fn run(
     .await
 }
 
-/// `GET /runs/ID/charts/NAME`
+/// `GET /runs/ID/charts/NAME`: the page of a single chart of a run.
 pub(super) async fn run_chart(
     State(app): State<App>,
     visitor: Visitor,
-    Path((name, of)): Path<(String, String)>,
+    Path((name, chart_name)): Path<(String, String)>,
 ) -> Result<Response, HttpError> {
     app.read(move |store, shared| {
         let standing = shared.lives.standing(store, &name)?;
@@ -117,44 +117,44 @@ pub(super) async fn run_chart(
         let name = RowView::plain(&standing.row).title();
         let charts = render::charts::of_run(&standing.drawn);
         let stands = Stands { at: &page, query: "", name: &name, here: "runs" };
-        answer::chart_page(&charts, &of, &stands, &visitor)
+        answer::chart_page(&charts, &chart_name, &stands, &visitor)
     })
     .await
 }
 
-/// `GET /compare/charts/NAME?side=A&side=B`
+/// `GET /compare/charts/NAME?side=A&side=B`: the page of a single chart of a comparison.
 pub(super) async fn compare_chart(
     State(app): State<App>,
     visitor: Visitor,
-    Path(of): Path<String>,
+    Path(chart_name): Path<String>,
     asked: Pairs,
 ) -> Result<Response, HttpError> {
     app.read_many(move |store, _| {
         let charts = compared_charts(store, &asked)?;
         let query = asked.text();
         let stands = Stands { at: "/compare", query: &query, name: "comparison", here: "compare" };
-        answer::chart_page(&charts, &of, &stands, &visitor)
+        answer::chart_page(&charts, &chart_name, &stands, &visitor)
     })
     .await
 }
 
-/// `GET /history/charts/NAME?by=build`
+/// `GET /history/charts/NAME?by=build`: the page of a single chart of a history.
 pub(super) async fn history_chart(
     State(app): State<App>,
     visitor: Visitor,
-    Path(of): Path<String>,
+    Path(chart_name): Path<String>,
     asked: Pairs,
 ) -> Result<Response, HttpError> {
     app.read_many(move |store, _| {
         let charts = render::charts::of_history(&reported_history(store, &asked)?);
         let query = asked.text();
         let stands = Stands { at: "/history", query: &query, name: "history", here: "history" };
-        answer::chart_page(&charts, &of, &stands, &visitor)
+        answer::chart_page(&charts, &chart_name, &stands, &visitor)
     })
     .await
 }
 
-/// `GET /runs/ID/live`: the run, if it has changed.
+/// `GET /runs/ID/live`: the body of a run's page, if the run has changed.
 pub(super) async fn run_live(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -173,10 +173,11 @@ pub(super) async fn run_live(
     .await
 }
 
-/// Path of the changed page, and a description of the change.
+/// Path of the page to show after a change, and a description of the change.
 type Changed = Result<(String, String), HttpError>;
 
-/// Changes a run by a form, and redirects to the changed page.
+/// Changes a run by a form, stores that as the user's action, and redirects to the page that
+/// `change` names.
 async fn changed(
     app: App,
     visitor: Visitor,
@@ -225,7 +226,7 @@ pub(super) async fn label(
     .await
 }
 
-/// `POST /runs/ID/remove`
+/// `POST /runs/ID/remove`: removes a run; `sure=yes` confirms it.
 pub(super) async fn remove(
     State(app): State<App>,
     visitor: Visitor,
@@ -242,7 +243,7 @@ pub(super) async fn remove(
     .await
 }
 
-/// Judgement options of a request.
+/// Options of a request for judging differences: the figure, and the smallest effect in percent.
 fn judge(asked: &Pairs) -> Result<Judge, HttpError> {
     // The form has a number in %.
     let min_effect =
@@ -250,13 +251,14 @@ fn judge(asked: &Pairs) -> Result<Judge, HttpError> {
     Judge::asked(asked.get("figure"), min_effect.as_deref()).map_err(HttpError::bad)
 }
 
-/// Sides of a request.
+/// Sides that a request names (`side=`).
 fn named(asked: &Pairs) -> Vec<String> {
     asked.all("side").map(str::to_owned).collect()
 }
 
-/// Address with the selected runs sorted, oldest first, since the list may have any order: new ones
-/// are compared with older ones.
+/// Address of a comparison of the runs selected in the list, oldest first, since new runs are
+/// compared with older ones. `None` if the runs do not come from the list (`selected`), or one is
+/// unknown.
 fn oldest_first(store: &Store, asked: &Pairs) -> Option<String> {
     asked.get("selected")?;
     let row = |name: String| store.row(&store.find(&name).ok()?).ok().flatten();
@@ -266,24 +268,24 @@ fn oldest_first(store: &Store, asked: &Pairs) -> Option<String> {
     Some(format!("/compare?{}", sides.join("&")))
 }
 
-/// Grouping of the sides, if they are selected runs.
+/// Groups the sides of a request; `None` unless they are single runs that can be grouped.
 fn selected(store: &Store, asked: &Pairs) -> Option<Grouped> {
     grouped(store, &named(asked), asked.get("group"))
 }
 
-/// Whether the request asks for a comparison.
+/// Whether the request asks for a comparison, not for the empty page.
 fn is_asked(asked: &Pairs) -> bool {
     ["side", "by", "figure", "min_effect"].iter().any(|name| asked.get(name).is_some())
 }
 
-/// Whether only one side is given, as by the link on a run's page.
+/// Whether the request names a single side that exists, as the link on a run's page does.
 fn is_begun(store: &Store, asked: &Pairs) -> bool {
     let names = named(asked);
     let ([name], None, Ok(_)) = (&names[..], asked.get("by"), judge(asked)) else { return false };
     name.contains('=') || store.find_experiment(name).is_ok() || store.find(name).is_ok()
 }
 
-/// Sides to compare; `None` if there are not enough.
+/// Sides that a request asks to compare; `None` if there are fewer than two.
 fn sides(store: &Store, asked: &Pairs, selected: Option<&Grouped>) -> Option<CompareBy> {
     if asked.get("by").is_none()
         && let Some(selected) = selected
@@ -305,13 +307,13 @@ fn sides(store: &Store, asked: &Pairs, selected: Option<&Grouped>) -> Option<Com
     }
 }
 
-/// Comparison of a request.
+/// Comparison that a request asks for. Fails if it names too few or too many sides.
 pub(super) fn compared(store: &Store, asked: &Pairs) -> Result<ComparisonReport, HttpError> {
     few_sides(asked)?;
     held(store, asked, sides(store, asked, selected(store, asked).as_ref()).as_ref())
 }
 
-/// Fails for too many sides, before they are looked up.
+/// Fails if a request names too many sides, before any is looked up.
 fn few_sides(asked: &Pairs) -> Result<(), HttpError> {
     const SIDES_MAX: usize = 500;
     match asked.all("side").count() {
@@ -320,7 +322,7 @@ fn few_sides(asked: &Pairs) -> Result<(), HttpError> {
     }
 }
 
-/// Charts of the comparison.
+/// Charts of the comparison that a request asks for.
 pub(super) fn compared_charts(store: &Store, asked: &Pairs) -> Result<Vec<Chart>, HttpError> {
     Ok(source(store, compared(store, asked)?)?.charts())
 }
@@ -344,7 +346,7 @@ fn held(
     })
 }
 
-/// Whether a side does not exist. An unknown label counts too.
+/// Whether a run or an experiment that is named as a side does not exist. Labels are not looked up.
 fn is_unknown(store: &Store, sides: &CompareBy) -> bool {
     let is_lost = |found: Result<(), StoreErrorKind>| found == Err(StoreErrorKind::UnknownRun);
     let experiment = |name: &str| store.find_experiment(name).map(drop).map_err(|no| no.kind);
@@ -357,8 +359,8 @@ fn is_unknown(store: &Store, sides: &CompareBy) -> bool {
     }
 }
 
-/// Label that distinguishes builds: the requested one, else `build` if a run has it, else the day,
-/// which every run has.
+/// Label whose values are the builds of a history: the requested one; else `build` if a run has it,
+/// or if there is no run; else the day, which every run has.
 fn history_by(store: &Store, asked: &Pairs) -> Result<String, HttpError> {
     if let Some(by) = asked.get("by") {
         return Ok(by.to_owned());
@@ -368,7 +370,7 @@ fn history_by(store: &Store, asked: &Pairs) -> Result<String, HttpError> {
     Ok(if has_build || is_empty { "build" } else { "day" }.to_owned())
 }
 
-/// History of a request.
+/// History that a request asks for.
 pub(super) fn reported_history(store: &Store, asked: &Pairs) -> Result<HistoryReport, HttpError> {
     history_of(store, asked, &history_by(store, asked)?)
 }
@@ -388,7 +390,7 @@ fn history_of(store: &Store, asked: &Pairs, by: &str) -> Result<HistoryReport, H
     Ok(hold_history(store, &question)?)
 }
 
-/// Tables of a history, if the request has rows.
+/// Tables of a history; `None` if the request names no rows.
 pub(super) fn tables_of_history(
     report: &HistoryReport,
     asked: &Pairs,
@@ -396,7 +398,7 @@ pub(super) fn tables_of_history(
     Ok(history_tables(report, asked.get("rows"), asked.get("columns"))?)
 }
 
-/// Imported figures of a request.
+/// Imported figures that a request names.
 pub(super) fn imported(store: &Store, asked: &Pairs) -> Result<Vec<Imported>, HttpError> {
     let name: Vec<String> = asked.get("imported").map(str::to_owned).into_iter().collect();
     Ok(app::imported::named(store, &name)?)
@@ -407,10 +409,10 @@ pub(super) fn imported(store: &Store, asked: &Pairs) -> Result<Vec<Imported>, Ht
 struct ComparePage {
     frame: Frame,
     sides: Vec<String>,
-    /// Ways to group selected runs as sides, each with its address.
+    /// Ways to group the selected runs as sides, each with the address that chooses it.
     ways: Vec<(Way, String)>,
     group: String,
-    /// Whether the other sides are still missing.
+    /// Whether only one side is named yet.
     is_begun: bool,
     by: String,
     figure: String,
@@ -422,7 +424,7 @@ struct ComparePage {
     trouble: Option<HttpError>,
     csv: String,
     json: String,
-    /// Equivalent command for a terminal.
+    /// Command for a terminal with the same comparison; `None` if there is none yet.
     command: Option<String>,
 }
 
@@ -439,18 +441,19 @@ struct HistoryPage {
     imported: String,
     rows: String,
     columns: String,
-    /// Names of imported figures.
+    /// Names of all imported figures, to choose from.
     imports: Vec<String>,
     keys: Vec<String>,
     body: String,
     trouble: Option<HttpError>,
     csv: String,
     json: String,
-    /// Equivalent command for a terminal.
+    /// Command for a terminal with the same history.
     command: String,
 }
 
-/// Equivalent command for a terminal.
+/// Command for a terminal with the same result as a page, from its words and the request's options
+/// for judging.
 fn in_terminal(command: &str, mut words: Vec<String>, asked: &Pairs) -> String {
     let option = |name: &str, value: &str| format!("--{name}={value}");
     words.extend(asked.get("figure").map(|figure| option("figure", figure)));
@@ -462,22 +465,28 @@ fn in_terminal(command: &str, mut words: Vec<String>, asked: &Pairs) -> String {
 
 /// Suggested side of a comparison.
 struct Suggestion {
-    /// Text of the side.
+    /// Text of the side, as it is typed into the form.
     side: String,
-    /// Description; empty if the text is enough.
+    /// Description of the side for people; empty if its text is enough.
     words: String,
 }
 
-/// Labels of runs, and the newest experiments and runs.
+/// Suggested sides of a comparison: labels of runs, the newest experiments, and the newest runs
+/// that are no trials.
 fn suggestions(store: &Store) -> Result<Vec<Suggestion>, HttpError> {
     let runs = store.list(&Filter::default())?;
     let labels = runs.iter().flat_map(|row| &row.labels);
     let labels: BTreeSet<String> = labels.map(|(key, value)| format!("{key}={value}")).collect();
     let label = |side: String| Suggestion { side, words: String::new() };
     let experiments = store.experiments(&ExperimentFilter::default())?.into_iter();
-    let experiment = |of: model::Experiment| Suggestion {
-        side: short_id(&of.id).to_owned(),
-        words: format!("experiment {}, {}, {}", of.name, axes_of(&of), begun(of.started_unix_ms)),
+    let experiment = |found: model::Experiment| Suggestion {
+        side: short_id(&found.id).to_owned(),
+        words: format!(
+            "experiment {}, {}, {}",
+            found.name,
+            axes_of(&found),
+            begun(found.started_unix_ms)
+        ),
     };
     let run = |row: &RunRow| Suggestion {
         side: short_id(&row.run.0).to_owned(),
@@ -495,7 +504,7 @@ fn suggestions(store: &Store) -> Result<Vec<Suggestion>, HttpError> {
     Ok(all.chain(own.take(SUGGESTED_MAX).map(run)).collect())
 }
 
-/// Axes of the requested experiment.
+/// Names of the axes of the experiment that is the request's side; empty if that is no experiment.
 fn axes(store: &Store, asked: &Pairs) -> Vec<String> {
     let name = asked.get("side").unwrap_or_default();
     let experiment = store.find_experiment(name).ok();
@@ -508,7 +517,8 @@ fn names_of_imported(store: &Store) -> Result<Vec<String>, HttpError> {
     Ok(all.map(|row| row.imported.name).collect())
 }
 
-/// A body, or the error of an invalid request, which can be corrected on the same page.
+/// Returns the body of a page, or an empty one with the error of an invalid request, which can be
+/// corrected on the same page. Other errors are returned as such.
 pub(super) fn body_or_why<T>(
     report: Result<T, HttpError>,
     body: impl FnOnce(&T) -> String,
@@ -528,7 +538,7 @@ fn ways(asked: &Pairs, selected: Option<Grouped>) -> Vec<(Way, String)> {
     selected.into_iter().flat_map(|selected| selected.ways).map(linked).collect()
 }
 
-/// `GET /compare`
+/// `GET /compare`: the page of a comparison, or the form for one.
 pub(super) async fn compare(
     State(app): State<App>,
     visitor: Visitor,
@@ -553,8 +563,8 @@ pub(super) async fn compare(
             false => (String::new(), None),
             true => {
                 let held = held(store, &asked, sides.as_ref());
-                body_or_why(held.and_then(|report| source(store, report)), |of| {
-                    html(&of.document(), medium)
+                body_or_why(held.and_then(|report| source(store, report)), |found| {
+                    html(&found.document(), medium)
                 })?
             }
         };
@@ -591,7 +601,7 @@ pub(super) async fn compare(
     .await
 }
 
-/// `GET /history`
+/// `GET /history`: the page of a history.
 pub(super) async fn history(
     State(app): State<App>,
     visitor: Visitor,

@@ -1,7 +1,7 @@
-//! Database passwords entered in a session: kept in memory, for that session only, until it ends.
-//! They are on no page, in no file and in no list of processes.
+//! Passwords of databases that were entered in a session. They are kept in memory for that session
+//! only, until it ends, and are on no page, in no file and in no list of processes.
 //!
-//! Not here: passwords of the service itself (auth).
+//! Not here: passwords of the service itself (`auth`).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -10,30 +10,31 @@ use model::{Secret, Target};
 
 use super::visitor::{SessionId, held};
 
-/// Most sessions with passwords; all are removed when there are more.
+/// Maximum number of sessions with passwords. All are removed before one more is added.
 const SESSIONS_MAX: usize = 256;
-/// Most targets per session.
+/// Maximum targets with a password per session. All are removed before one more is added.
 const TARGETS_MAX: usize = 64;
 
-/// Entered passwords, shared by clones.
+/// Entered passwords, by session and target. Clones share them.
 #[derive(Clone, Default)]
 pub(super) struct Passwords(Arc<Mutex<HashMap<SessionId, HashMap<String, Secret>>>>);
 
-/// A password for a job.
+/// Password of a database for a job.
 pub(super) struct JobPassword {
     pub(super) secret: Secret,
-    /// Entry of the session; `None` if it was entered for this job only.
+    /// Session and target under which the password is remembered; `None` if it was entered for this
+    /// job only.
     remembered: Option<(Passwords, SessionId, String)>,
 }
 
 impl JobPassword {
-    /// Creates a password for one job only.
+    /// Creates a password that was entered for one job only.
     pub(super) fn of_job(secret: Secret) -> JobPassword {
         JobPassword { secret, remembered: None }
     }
 
-    /// Removes it from its session, since it may be wrong, unless it was entered again. Returns
-    /// whether there was anything to remove.
+    /// Removes the password from its session, since it may be wrong, unless another one was entered
+    /// meanwhile. Returns whether it was removed.
     pub(super) fn forget(self) -> bool {
         let Some((passwords, session, target)) = self.remembered else { return false };
         let mut all = held(&passwords.0);
@@ -44,7 +45,7 @@ impl JobPassword {
 }
 
 impl Passwords {
-    /// Stores a password for this session.
+    /// Remembers the password of a target for this session.
     pub(super) fn remember(&self, session: SessionId, target: &Target, password: &Secret) {
         let mut all = held(&self.0);
         if all.len() >= SESSIONS_MAX && !all.contains_key(&session) {
@@ -57,7 +58,8 @@ impl Passwords {
         of_session.insert(name_of(target), password.clone());
     }
 
-    /// Password of this session for a target; `None` if the target has no user.
+    /// Password of this session for a target; `None` if none is remembered, or the target has no
+    /// user.
     pub(super) fn find(&self, session: Option<&SessionId>, target: &Target) -> Option<JobPassword> {
         target.user.as_ref()?;
         let (session, name) = (*session?, name_of(target));
@@ -71,7 +73,8 @@ impl Passwords {
     }
 }
 
-/// Key of a target: user and address. A password is never sent elsewhere.
+/// Key of a target: its user and address, but not the database. A password is never sent to another
+/// address.
 fn name_of(target: &Target) -> String {
     let socket = target.options.iter().filter(|(name, _)| name == "socket").cloned().collect();
     Target { password: None, path: String::new(), options: socket, ..target.clone() }.to_string()

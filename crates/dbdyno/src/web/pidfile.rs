@@ -1,7 +1,7 @@
-//! The process that serves a store, in a file beside it, so that `dbdyno web` can find and end that
-//! process only.
+//! Names the process that serves a store in a file beside the store, so that `dbdyno web` can find
+//! that process, and ends no other.
 //!
-//! Not here: starting a service (cli).
+//! Not here: starting a service (`cli`).
 
 use std::fs;
 use std::io::{self, Write};
@@ -17,26 +17,26 @@ use store::{Fate, Process};
 
 use super::processes;
 
-/// Limit for a service to end; it takes at most two seconds for open requests.
+/// Time limit for a service to end, in seconds. Open requests take at most two of them.
 const END_MAX_S: i64 = 10;
 
-/// Content of the file that names a running service.
+/// Content of the file that names the running service of a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PidFile {
-    /// The process that serves.
+    /// Process of the service.
     process: Process,
-    /// Address of its pages.
+    /// Address of the service's pages.
     pub(crate) address: String,
 }
 
-/// Path of a file that belongs to a store.
+/// Path of a file that belongs to a store: the store's path, `-` and `what`.
 pub(super) fn beside(store: &Path, what: &str) -> PathBuf {
     let mut path = store.as_os_str().to_owned();
     path.push(format!("-{what}"));
     PathBuf::from(path)
 }
 
-/// Log of a service in the background.
+/// Path of the log of a store's service in the background.
 pub(crate) fn log_path(store: &Path) -> PathBuf {
     beside(store, "web.log")
 }
@@ -45,21 +45,23 @@ fn path(store: &Path) -> PathBuf {
     beside(store, "web.json")
 }
 
-/// Whether an error means that the folder is not writable; the store may be readable all the same.
+/// Whether an error means that a folder cannot be written. A store in it may be readable all the
+/// same.
 fn is_read_only(error: &io::Error) -> bool {
     use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
     matches!(error.kind(), ReadOnlyFilesystem | PermissionDenied | StorageFull | QuotaExceeded)
 }
 
 impl PidFile {
-    /// The service of this store, if one is running.
+    /// Reads the file of a store; `None` if no service is running.
     pub(crate) fn for_store(store: &Path) -> Option<PidFile> {
         let text = fs::read_to_string(path(store)).ok()?;
         let pidfile: PidFile = serde_json::from_str(&text).ok()?;
         (pidfile.process.fate(&Process::current()) == Fate::Alive).then_some(pidfile)
     }
 
-    /// Announces this process as the service of the store.
+    /// Writes the file that names this process as the service of a store. If the folder is not
+    /// writable, it does without the file.
     pub(super) fn announce(store: &Path, address: &str) -> Result<PidFile, Error> {
         let pidfile = PidFile { process: Process::current(), address: address.to_owned() };
         let text = serde_json::to_string(&pidfile).expect("it is of words and numbers");
@@ -77,7 +79,7 @@ impl PidFile {
         }
     }
 
-    /// Removes the announcement, unless another service has replaced it.
+    /// Removes the file, unless another service has replaced it.
     pub(super) fn withdraw(&self, store: &Path) {
         if PidFile::for_store(store).as_ref() == Some(self) {
             // A remaining file names a process that has ended.
@@ -85,7 +87,8 @@ impl PidFile {
         }
     }
 
-    /// Whether its pages are at this address, which may be a wildcard.
+    /// Whether the service listens at this address. A wildcard matches a service under the
+    /// machine's name, with the same port.
     pub(crate) fn listens_at(&self, asked: SocketAddr) -> bool {
         let host = self.address.split("//").nth(1).unwrap_or_default().trim_end_matches('/');
         let port = host.rsplit(':').next().and_then(|port| port.parse::<u16>().ok());
@@ -99,7 +102,7 @@ impl PidFile {
         self.process.pid
     }
 
-    /// Ends the process and waits for its end.
+    /// Ends the process of the service and waits for its end; kills it if it takes too long.
     pub(crate) fn end(&self) -> Result<(), Error> {
         let failed = |error: io::Error| {
             Error::Failed(format!("the process {} cannot be ended: {error}", self.pid()))

@@ -1,9 +1,9 @@
-//! Form of a plan: its fields, derived from the tables of parameters, and merging them with the
-//! plan's TOML into one draft.
+//! Form of a plan: its fields, derived from the tables of parameters, and how fields and TOML
+//! become one draft.
 //!
 //! The user may change both. The form also sends the page's original TOML, which has the original
-//! value of each field; so a changed field overrides the TOML, and an unchanged field does not. Not
-//! here: actions on a plan (new_run).
+//! value of each field. So a changed field overrides the TOML, and an unchanged field does not. Not
+//! here: actions on a plan (`new_run`).
 
 use app::stored_report::SIZES;
 use model::{Parameter, ParameterKind, Target};
@@ -13,60 +13,60 @@ use plan::{
 
 use super::query::Pairs;
 
-/// Name of a plan in its errors.
+/// Name of the plan's file in errors.
 pub(super) const FILE: &str = "plan.toml";
-/// Parameters of a plan that come first, in this order, and whether they are shown at once.
+/// Parameters of a plan in the first section, in this order; `false` for those under "More".
 const OFTEN: [(&str, bool); 4] =
     [("duration", true), ("ramp_up", true), ("name", false), ("seed", false)];
-/// Parameter of an experiment that is shown with these.
+/// Parameter of an experiment that is in the first section too.
 const REPEAT: &str = "repeat";
-/// Parameters of a group that come first.
+/// Parameters of a group that are shown at once, not under "More".
 const OFTEN_OF_GROUP: [&str; 3] = ["clients", "load", "rate"];
-/// Parameters of a workload that come first, beside the size of its data.
+/// Parameters of a workload that are shown at once, beside the size of its data.
 const OFTEN_OF_WORKLOAD: [&str; 2] = ["mode", "index"];
 
-/// A field of the form.
+/// Field of the form, for one parameter.
 pub(super) struct Field {
-    /// Name in the form.
+    /// Name of the field in the form, such as `group.0.clients`.
     pub(super) key: String,
     pub(super) title: String,
     pub(super) help: &'static str,
     pub(super) value: String,
-    /// Value if it is empty.
+    /// Value that counts if the field is empty.
     pub(super) default: &'static str,
-    /// Choices; empty for a text field.
+    /// Values to choose from; empty for a text field.
     pub(super) choices: Vec<Choice>,
     /// Error of the value; may be empty.
     pub(super) wrong: String,
 }
 
-/// A choice of a field.
+/// Value that can be chosen in a field.
 pub(super) struct Choice {
     pub(super) name: &'static str,
     pub(super) is_chosen: bool,
 }
 
-/// A section of fields.
+/// Section of the form, with a title.
 pub(super) struct Section {
     pub(super) title: String,
-    /// Whether it is shown at once.
+    /// Whether the section is unfolded at first.
     pub(super) is_open: bool,
     pub(super) fields: Vec<Field>,
     /// Rare fields, shown under "More".
     pub(super) rare: Vec<Field>,
 }
 
-/// Fields of a section that are shown together.
+/// Fields of a section that are shown together: at once, or under "More".
 pub(super) struct Part<'s> {
-    /// Whether they are folded.
+    /// Whether the fields are folded under "More".
     pub(super) is_folded: bool,
-    /// Whether one of them has a value or an error, so that they are unfolded.
+    /// Whether the part is unfolded at first, because a field has a value or an error.
     pub(super) is_open: bool,
     pub(super) fields: &'s [Field],
 }
 
 impl Section {
-    /// Parts of the section, the folded one last.
+    /// Parts of the section that have fields; the folded one is the last.
     pub(super) fn parts(&self) -> Vec<Part<'_>> {
         let is_used = |field: &Field| !field.value.is_empty() || !field.wrong.is_empty();
         let rare =
@@ -81,7 +81,7 @@ impl Section {
     }
 }
 
-/// All fields of a draft; `wrong` is assigned to its field.
+/// Sections with all fields of a draft. The error `wrong` stands at the field that it names.
 pub(super) fn sections(draft: &Draft, wrong: Option<&BadPlan>) -> Vec<Section> {
     let section = |title: &str, is_open, fields| Section {
         title: title.to_owned(),
@@ -115,16 +115,16 @@ pub(super) fn sections(draft: &Draft, wrong: Option<&BadPlan>) -> Vec<Section> {
     for (index, group) in draft.groups.iter().enumerate() {
         let workload = group.workload().map_or("", |workload| workload.text.as_str());
         let name = group.values.get("name").map_or(workload, |name| name.text.as_str());
-        let of = if draft.groups.len() > 1 { format!(" of {name}") } else { String::new() };
+        let of_group = if draft.groups.len() > 1 { format!(" of {name}") } else { String::new() };
         let load = group_flags()
             .map(|row| (OFTEN_OF_GROUP.contains(&row.name), field(&format!("group.{index}"), row)));
-        all.push(with_rare(&format!("Clients and load{of}"), index == 0, load.collect()));
+        all.push(with_rare(&format!("Clients and load{of_group}"), index == 0, load.collect()));
         let table = workloads::by_name(workload).map(|entry| entry.parameters).unwrap_or_default();
         let rows = table.iter().map(|row| {
             let is_often = SIZES.contains(&row.name) || OFTEN_OF_WORKLOAD.contains(&row.name);
             (is_often, field(&format!("parameter.{index}"), row))
         });
-        all.push(with_rare(&format!("Workload {workload}{of}"), index == 0, rows.collect()));
+        all.push(with_rare(&format!("Workload {workload}{of_group}"), index == 0, rows.collect()));
     }
     all.insert(0, with_rare("Time and repeats", true, often));
     let rest = plan().filter(|row| !is_often(row)).map(|row| field("plan", row)).collect();
@@ -168,7 +168,8 @@ fn field_of(
     Field { key, title, help: row.help, default: row.default, choices, wrong, value }
 }
 
-/// Error of the draft's target; may be empty.
+/// Error of the draft's target: the plan's error `wrong` if it names the target, or that of its
+/// URL; may be empty.
 pub(super) fn wrong_target(draft: &Draft, wrong: Option<&BadPlan>) -> String {
     let row = PLAN.iter().map(|row| &row.parameter).find(|row| row.name == "target");
     let named = wrong.filter(|bad| row.is_some_and(|row| is_about(&bad.0, row)));
@@ -177,7 +178,7 @@ pub(super) fn wrong_target(draft: &Draft, wrong: Option<&BadPlan>) -> String {
     named.map(|bad| bad.0.clone()).or_else(alone).unwrap_or_default()
 }
 
-/// Whether an error names this parameter: as a flag, or after its place in the plan.
+/// Whether an error names this parameter: as a flag, or after its place in the plan's file.
 fn is_about(why: &str, row: &Parameter) -> bool {
     let in_file = why.strip_prefix(FILE).is_some_and(|rest| {
         let rest = rest.trim_start_matches(|c: char| c == ':' || c.is_ascii_digit());
@@ -186,19 +187,19 @@ fn is_about(why: &str, row: &Parameter) -> bool {
     in_file || why.starts_with(&format!("--{}:", row.flag()))
 }
 
-/// Axes of a draft, one per line.
+/// Varied parameters of a draft with their values, one per line.
 pub(super) fn axes(draft: &Draft) -> String {
     let line = |axis: &VaryDraft| format!("{}={}", axis.name, axis.values.join(","));
     draft.vary.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Settings of the server, one per line.
+/// Server settings of a draft, one per line.
 fn settings(draft: &Draft) -> String {
     let line = |(name, written): &(String, Written)| format!("{name}={}", written.text);
     draft.server.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Value of a field in a draft.
+/// Value of a form field in a draft; empty if it has none.
 pub(super) fn shown(draft: &Draft, key: &str) -> String {
     let text = |written: Option<&Written>| written.map(|written| written.text.clone());
     let found = match parts(key) {
@@ -217,7 +218,8 @@ pub(super) fn shown(draft: &Draft, key: &str) -> String {
     found.unwrap_or_default()
 }
 
-/// Splits a key into table, index of a group, and name.
+/// Splits the key of a field into table, index of the group (`None` for others), and name. `None`
+/// for another kind of field.
 fn parts(key: &str) -> Option<(&str, Option<usize>, &str)> {
     let (table, rest) = key.split_once('.')?;
     match table {
@@ -230,8 +232,9 @@ fn parts(key: &str) -> Option<(&str, Option<usize>, &str)> {
     }
 }
 
-/// Merges a form: its TOML with the changed fields; the flag says whether any field was changed. If
-/// the TOML cannot be parsed, the draft is the page's original one.
+/// Merges the TOML of a form with the fields that were changed. Also returns whether a field was
+/// changed, and the first error. If the TOML cannot be parsed, the draft is the page's original
+/// one.
 pub(super) fn draft_of(form: &Pairs) -> (Draft, bool, Option<BadPlan>) {
     let text = |name: &str| form.exactly(name).unwrap_or_default().replace("\r\n", "\n");
     let was = read_toml(FILE, &text("was")).unwrap_or_default();
@@ -253,7 +256,8 @@ pub(super) fn draft_of(form: &Pairs) -> (Draft, bool, Option<BadPlan>) {
     (draft, is_changed, None)
 }
 
-/// Sets or removes a field in a draft; returns false if the plan has no such field.
+/// Sets a field in a draft, or removes it if `value` is empty. Returns false if a plan has no such
+/// field.
 fn put(draft: &mut Draft, key: &str, value: &str) -> Result<bool, BadPlan> {
     let known = |name: &str| -> Option<&'static str> {
         let all = PLAN.iter().map(|row| &row.parameter);

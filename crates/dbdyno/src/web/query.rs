@@ -1,5 +1,6 @@
-//! Names and values of a query string or form, parsed leniently: unknown names are ignored. Not
-//! here: their meaning.
+//! Names and values of a query string or form, parsed leniently: unknown names are ignored.
+//!
+//! Not here: their meaning.
 
 use std::convert::Infallible;
 
@@ -10,7 +11,7 @@ use form_urlencoded::{Serializer, parse};
 
 use super::http_error::HttpError;
 
-/// A request body sent as a form.
+/// Body of a request that is sent as a form.
 pub(super) struct Form(pub(super) Pairs);
 
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -36,11 +37,11 @@ impl<S: Send + Sync> FromRequest<S> for Form {
     }
 }
 
-/// Names and values in their order.
+/// Names and values of a query string or form, in their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pairs(pub(super) Vec<(String, String)>);
 
-/// Pairs of the requested address; empty without a query.
+/// Takes the pairs from the query of the requested address; empty without a query.
 impl<S: Send + Sync> FromRequestParts<S> for Pairs {
     type Rejection = Infallible;
 
@@ -56,25 +57,25 @@ impl Pairs {
         Pairs(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
     }
 
-    /// Last value of a name, unchanged.
+    /// Last value of a name, unchanged; `None` if there is none.
     pub(super) fn exactly(&self, name: &str) -> Option<&str> {
         let of_name = self.0.iter().rfind(|(known, _)| known == name);
         of_name.map(|(_, value)| value.as_str())
     }
 
-    /// Last value of a name that is not empty.
+    /// Last value of a name that is not blank, trimmed; `None` if there is none.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         let of_name = self.0.iter().filter(|(known, _)| known == name);
         of_name.map(|(_, value)| value.trim()).rfind(|value| !value.is_empty())
     }
 
-    /// Values of a name that are not empty.
+    /// Values of a name that are not blank, trimmed.
     pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         let of_name = self.0.iter().filter(move |(known, _)| known == name);
         of_name.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
     }
 
-    /// File name for the requested list and its filters, without order and page.
+    /// Name of a file with the requested list, from its filters, without order and page.
     pub(super) fn file_name(&self, list: &str, extension: &str) -> String {
         const LETTERS_MAX: usize = 100;
         let is_filter = |(name, value): &&(String, String)| {
@@ -94,7 +95,8 @@ impl Pairs {
         format!("{}.{extension}", name.trim_end_matches(['-', '.']))
     }
 
-    /// Query string with its `?`, in which `name` has only this value; empty if nothing is left.
+    /// Query string with its `?`, in which `name` has only this value, or is left out if the value
+    /// is empty. Empty if nothing is left.
     pub(super) fn with(&self, name: &str, value: &str) -> String {
         let others = self.0.iter().filter(|(known, _)| known != name);
         let others = others.map(|(name, value)| (name.as_str(), value.trim()));
@@ -110,7 +112,7 @@ impl Pairs {
         Pairs(self.0.iter().filter(|(known, _)| known != name).cloned().collect())
     }
 
-    /// Query string with its `?`; empty without pairs.
+    /// Query string of all pairs with its `?`; empty without pairs.
     pub(super) fn text(&self) -> String {
         self.with("", "")
     }

@@ -1,10 +1,10 @@
-//! Checks before, and headers after, every request: authorization, and protection against other
+//! Checks before every request and headers after it: authorization, and protection against other
 //! sites.
 //!
 //! A page of another site may make a user's browser send requests to us. It cannot read our
 //! responses, but could change something, or, with its own name that points to this machine (DNS
 //! rebinding), read everything. So hosts, origins and fetch metadata are checked. Not here:
-//! passwords (auth).
+//! passwords (`auth`).
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -27,13 +27,14 @@ use super::query;
 use super::visitor::Visitor;
 use crate::asked_host::asked_host;
 
-/// Most bytes of a form, except that of a plan.
+/// Maximum bytes of a request's body, except of a form with a plan.
 pub(super) const BODY_BYTES_MAX: usize = 16 * 1024;
-/// Limit of a request, including a slow body. A debug build on a busy core may need a minute for a
-/// page.
+/// Time limit of a request, including a slow body. A debug build on a busy core may need a minute
+/// for a page.
 const REQUEST_MAX: Duration = Duration::from_secs(if cfg!(debug_assertions) { 1200 } else { 60 });
 
-/// Default policy: no foreign content, and only our own scripts. Charts set styles.
+/// Content security policy of most responses: no foreign content, and only our own scripts. Styles
+/// are free, since charts set them.
 const CONTENT_SECURITY: &str = "default-src 'none'; script-src 'self'; \
      style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self'; \
      form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
@@ -48,12 +49,13 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// Content security policy of a single response, instead of the default: an extension of the
-/// response.
+/// Content security policy of a single response instead of the default, attached to it as an
+/// extension.
 #[derive(Clone)]
 pub(super) struct ContentSecurity(pub(super) HeaderValue);
 
-/// Middleware around every request.
+/// Middleware around every request: checks it, makes pages or JSON of errors, adds headers, and
+/// compresses the response.
 pub(super) async fn enforce(
     State(app): State<App>,
     Extension(Peer(peer)): Extension<Peer>,
@@ -112,7 +114,7 @@ pub(super) async fn enforce(
     }
 }
 
-/// Adds a sentence to a response that the router rejected without one.
+/// Replaces an error response of the router, which has no sentence, by one that has.
 fn worded(response: Response, is_api: bool, visitor: &Visitor) -> Response {
     let status = response.status();
     let is_error = status.is_client_error() || status.is_server_error();
@@ -133,7 +135,8 @@ fn worded(response: Response, is_api: bool, visitor: &Visitor) -> Response {
     shown
 }
 
-/// Authorizes a request; returns the visitor or an error response.
+/// Checks and authorizes a request. Returns the visitor, or else the response: an error, or a
+/// redirect to sign in.
 fn may_ask(app: &App, peer: IpAddr, request: &Request) -> Result<Visitor, Box<Response>> {
     let (method, uri, headers) = (request.method(), request.uri(), request.headers());
     let scheme = if app.0.auth.is_some() { "https" } else { "http" };
@@ -165,14 +168,14 @@ fn may_ask(app: &App, peer: IpAddr, request: &Request) -> Result<Visitor, Box<Re
 const ONLY_SEES: &str = "viewers see everything and change nothing: sign out, and sign in with the \
                          full password";
 
-/// Whether this visitor may make a request. Only a POST changes anything; the page for new runs is
-/// of no use to viewers.
+/// Whether a visitor may make a request. Viewers may only read, since only a POST changes anything;
+/// the page for new runs is of no use to them.
 fn may_do(method: &Method, path: &str, visitor: &Visitor) -> bool {
     let is_reading = matches!(*method, Method::GET | Method::HEAD) && path != "/new";
     visitor.is_full() || is_reading || path == "/logout"
 }
 
-/// Rejects requests that a page of another site has made, except links.
+/// Fails if a page of another site has made the request, unless the user has followed a link.
 fn is_from_us(
     method: &Method,
     headers: &HeaderMap,

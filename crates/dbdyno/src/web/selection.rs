@@ -1,5 +1,5 @@
-//! Runs selected in the list as sides of a comparison: each alone, or grouped by a label, an axis
-//! or their name. Single runs have no repeats.
+//! Makes sides of a comparison from runs selected in the list: each run alone, or grouped by a
+//! label, an axis or their name. Only a group has repeats.
 //!
 //! Not here: their comparison (study).
 
@@ -7,11 +7,11 @@ use store::{Filter, RunRow, Store};
 
 use super::live::row_of;
 
-/// Each run is a side.
+/// Way of grouping in which each run is a side.
 const ALONE: &str = "run";
-/// Prefix of an axis.
+/// Prefix of a way of grouping by an axis.
 const AXIS: &str = "axis.";
-/// Runs with the same name are a side.
+/// Way of grouping in which runs with the same name are a side.
 const NAME: &str = "name";
 
 /// Selected runs grouped as sides.
@@ -19,22 +19,24 @@ const NAME: &str = "name";
 pub(super) struct Grouped {
     /// Sides of the comparison; the first is the baseline.
     pub(super) sides: Vec<String>,
-    /// Possible groupings, with the current one.
+    /// Possible ways of grouping, the chosen one among them.
     pub(super) ways: Vec<Way>,
 }
 
-/// A way of grouping runs.
+/// Way of grouping runs as sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Way {
-    /// Value in an address: `run`, `name`, a label's key after `label.` or an axis after `axis.`.
+    /// Name of the way in an address: `run`, `name`, a label's key after `label.` or an axis after
+    /// `axis.`.
     pub(super) by: String,
     /// Description of the way for people.
     pub(super) words: String,
     pub(super) is_chosen: bool,
 }
 
-/// Groups `names`, if all of them are single runs: by `asked`, else by a label or an axis that has
-/// several values, one of them with repeats.
+/// Groups runs as sides by `asked`, or else by the first label or axis that makes several sides
+/// with repeats. `None` if a name is not that of a single run, or if no way makes sides with
+/// repeats.
 pub(super) fn grouped(store: &Store, names: &[String], asked: Option<&str>) -> Option<Grouped> {
     let mut rows = names.iter().map(|name| row(store, name)).collect::<Option<Vec<RunRow>>>()?;
     let ways = ways(&rows);
@@ -53,7 +55,7 @@ pub(super) fn grouped(store: &Store, names: &[String], asked: Option<&str>) -> O
             if let Some(axis) = by.strip_prefix(AXIS) {
                 let values = axis_values(store, &rows, axis);
                 rows.sort_by_key(|row| {
-                    values.iter().position(|of| Some(of.as_str()) == value(row, by))
+                    values.iter().position(|known| Some(known.as_str()) == value(row, by))
                 });
             }
             sides(&rows, by, &|label| n_labelled(store, label))
@@ -75,15 +77,16 @@ pub(super) fn grouped(store: &Store, names: &[String], asked: Option<&str>) -> O
     Some(Grouped { sides, ways: all.map(way).collect() })
 }
 
-/// Values of an axis in the order of the experiment, whose trials the runs are.
+/// Values of an axis in the order of the experiment of which the first run is a trial; empty if it
+/// is none.
 fn axis_values(store: &Store, rows: &[RunRow], axis: &str) -> Vec<String> {
     let id = rows.first().and_then(|row| row.experiment.as_deref());
     let experiment = id.and_then(|id| store.find_experiment(id).ok());
-    let axes = experiment.into_iter().flat_map(|of| of.axes);
-    axes.filter(|of| of.name == axis).flat_map(|of| of.values).collect()
+    let axes = experiment.into_iter().flat_map(|experiment| experiment.axes);
+    axes.filter(|one| one.name == axis).flat_map(|one| one.values).collect()
 }
 
-/// Row of a single run; `None` for a label, a list or an experiment.
+/// Row of a single run; `None` for a label, a list, an experiment or an unknown run.
 fn row(store: &Store, name: &str) -> Option<RunRow> {
     let is_one = !name.contains(['=', ',']) && store.find_experiment(name).is_err();
     let run = is_one.then(|| store.find(name).ok()).flatten()?;
@@ -92,7 +95,7 @@ fn row(store: &Store, name: &str) -> Option<RunRow> {
 
 fn value<'r>(row: &'r RunRow, by: &str) -> Option<&'r str> {
     let find = |all: &'r [(String, String)], key: &str| {
-        all.iter().find(|(of, _)| of == key).map(|(_, value)| value.as_str())
+        all.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
     };
     match (by.strip_prefix("label."), by.strip_prefix(AXIS)) {
         (Some(key), _) => find(&row.labels, key),
@@ -101,13 +104,13 @@ fn value<'r>(row: &'r RunRow, by: &str) -> Option<&'r str> {
     }
 }
 
-/// Groupings with several sides, at least one of them with repeats.
+/// Ways of grouping that make several sides, at least one of them with repeats.
 fn ways(rows: &[RunRow]) -> Vec<String> {
     let Some(first) = rows.first() else { return Vec::new() };
     let labels = first.labels.iter().map(|(key, _)| format!("label.{key}"));
     // Trials of one experiment are grouped by its axes.
     let is_one =
-        first.experiment.is_some() && rows.iter().all(|of| of.experiment == first.experiment);
+        first.experiment.is_some() && rows.iter().all(|row| row.experiment == first.experiment);
     let axes = first.point.iter().filter(|_| is_one).map(|(axis, _)| format!("{AXIS}{axis}"));
     let falls = |by: &String| {
         let values: Option<Vec<&str>> = rows.iter().map(|row| value(row, by)).collect();
@@ -125,10 +128,10 @@ fn ways(rows: &[RunRow]) -> Vec<String> {
 fn sides(rows: &[RunRow], by: &str, n_labelled: &dyn Fn((&str, &str)) -> usize) -> Vec<String> {
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for row in rows {
-        let of = value(row, by).unwrap_or_default();
-        match groups.iter_mut().find(|(known, _)| *known == of) {
+        let own = value(row, by).unwrap_or_default();
+        match groups.iter_mut().find(|(known, _)| *known == own) {
             Some((_, runs)) => runs.push(&row.run.0),
-            None => groups.push((of, vec![&row.run.0])),
+            None => groups.push((own, vec![&row.run.0])),
         }
     }
     let side = |(value, runs): (&str, Vec<&str>)| match by.strip_prefix("label.") {

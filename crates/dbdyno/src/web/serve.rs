@@ -1,6 +1,6 @@
-//! Listening: connections, TLS, and limits of number and time.
+//! Listens and accepts connections: with TLS, and with limits of number and time.
 //!
-//! Everything runs on one thread, except reading the store, and at low priority: a run may be
+//! Everything runs on one thread, except reading the store, and at low priority, since a run may be
 //! measured on the same machine. Not here: responses (routes) and authorization (request_policy).
 
 use std::future::pending;
@@ -33,30 +33,30 @@ use super::tls::{self, Identity};
 use super::turns::Turns;
 use super::{App, Options, Shared, make_store, routes};
 
-/// Most connections: a browser opens six per host, so these are many users.
+/// Maximum number of connections. A browser opens six per host, so these are many users.
 const CONNECTIONS_MAX: usize = 128;
-/// Most parallel readers of the store, which mostly wait for the disk.
+/// Maximum number of threads that read the store, which mostly wait for the disk.
 const READERS_MAX: usize = 4;
-/// Limit until the first request: browsers open spare connections.
+/// Time limit for the first request of a connection, since browsers open spare connections.
 const FIRST_MAX: Duration = Duration::from_secs(10);
-/// Limit of a handshake.
+/// Time limit of a TLS handshake.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
-/// Limit for a request's headers, and between two requests of a connection.
+/// Time limit for the headers of a request, and for the pause between two requests of a connection.
 const HEADERS_MAX: Duration = Duration::from_secs(30);
-/// Limit of a connection, for clients that read slowly.
+/// Time limit of a connection, against clients that read slowly.
 const CONNECTION_MAX: Duration = Duration::from_secs(1800);
-/// First byte of a handshake (RFC 8446, 5.1).
+/// First byte of a TLS handshake (RFC 8446, 5.1).
 const TLS_HANDSHAKE: u8 = 22;
-/// Buffer size; headers are far shorter.
+/// Maximum bytes of a connection's buffer. Headers of requests are far shorter.
 const BUFFER_BYTES_MAX: usize = 64 * 1024;
-/// Pause when no connection can be accepted (too many open files).
+/// Pause after a connection could not be accepted, as with too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Time for open requests when the service ends.
+/// Time that open requests have when the service ends.
 const END_MAX: Duration = Duration::from_secs(2);
-/// Nice value, so that a run on the same machine has priority.
+/// Nice value of the service, so that a run on the same machine has priority.
 const NICE: i32 = 10;
 
-/// A service that listens.
+/// Service that listens already. [`Serving::until`] answers requests.
 pub(crate) struct Serving {
     listener: std::net::TcpListener,
     app: App,
@@ -64,7 +64,8 @@ pub(crate) struct Serving {
     pidfile: PidFile,
 }
 
-/// Starts listening: from now on connections are accepted.
+/// Starts listening: from now on connections are accepted. Fails if the options are unsafe, the
+/// address is taken, or the store is served already.
 pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
     let listen = options.listen;
     let is_loopback = listen.ip().is_loopback();
@@ -139,7 +140,7 @@ fn taken(listen: SocketAddr, error: &std::io::Error) -> Error {
     }
 }
 
-/// Host and port for a browser; a wildcard address becomes the machine's name.
+/// Host and port of an address for a browser. A wildcard address becomes the machine's name.
 fn shown(listens: SocketAddr) -> String {
     match listens.ip().is_unspecified() {
         true => {
@@ -151,12 +152,12 @@ fn shown(listens: SocketAddr) -> String {
 }
 
 impl Serving {
-    /// Address of its pages.
+    /// Address of the pages, with its scheme.
     pub(crate) fn address(&self) -> &str {
         &self.pidfile.address
     }
 
-    /// Message for the user who starts it.
+    /// Message for the user who starts the service: address, store and certificate.
     pub(crate) fn shown(&self) -> String {
         let address = self.address();
         let mut text = format!("{address} shows the runs of {}", self.app.0.store.display());
@@ -174,7 +175,7 @@ impl Serving {
         text
     }
 
-    /// Serves until `ended` is notified.
+    /// Serves requests until `ended` is notified, then gives open ones a short time.
     pub(crate) fn until(self, ended: Arc<Notify>) -> Result<(), Error> {
         // Without permission it continues at normal priority.
         let _ = rustix::process::setpriority_process(None, NICE);
@@ -233,7 +234,7 @@ async fn accept_all(listener: TcpListener, identity: Option<Identity>, routes: R
     }
 }
 
-/// Completes when a connection has sent no request within its limit.
+/// Completes when a connection has sent no request within [`FIRST_MAX`]; never if it has sent one.
 async fn stays_silent(guest: &Guest) {
     // Only a timer.
     let _ = timeout(FIRST_MAX, pending::<()>()).await;
@@ -256,14 +257,15 @@ async fn secured(stream: TcpStream, acceptor: Option<tokio_rustls::TlsAcceptor>,
     }
 }
 
-/// Whether a client sends HTTP instead of TLS: no handshake begins with another byte.
+/// Whether a client sends plain HTTP instead of TLS, seen by its first byte, which begins no
+/// handshake.
 async fn is_clear(stream: &TcpStream) -> bool {
     let mut first = [TLS_HANDSHAKE];
     let seen = timeout(HANDSHAKE_MAX, stream.peek(&mut first)).await;
     matches!(seen, Ok(Ok(1))) && first[0] != TLS_HANDSHAKE
 }
 
-/// Response to plain HTTP.
+/// Routes for plain HTTP where TLS is needed: an error for every path.
 fn only_tls() -> Router {
     let words = "this service uses TLS: use https:// instead of http://\n";
     Router::new().fallback(async move || (StatusCode::BAD_REQUEST, words))

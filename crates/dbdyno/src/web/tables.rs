@@ -23,7 +23,7 @@ use super::{App, Shared};
 /// Default interval of the transaction counter, in seconds.
 const COUNTER_EVERY_S: u32 = 10;
 
-/// Tables of a run in the order of its page, with their titles.
+/// Tables of a run in the order of its page: name in the address, and title.
 pub(super) const ALL: [(&str, &str); 9] = [
     ("latency", "Latency"),
     ("intervals", "Intervals"),
@@ -36,12 +36,12 @@ pub(super) const ALL: [(&str, &str); 9] = [
     ("settings", "Settings of the server"),
 ];
 
-/// File name that is unique per run.
-fn file_of(run: &RunId, of: &str) -> String {
-    format!("{}-{of}", short_id(&run.0))
+/// Name of a file to download, which is unique per run.
+fn file_of(run: &RunId, name: &str) -> String {
+    format!("{}-{name}", short_id(&run.0))
 }
 
-/// Returns a table of a run.
+/// Returns the table of a run with this name. `asked` may have the interval of the counter.
 fn table_of(
     store: &Store,
     shared: &Shared,
@@ -69,7 +69,7 @@ fn table_of(
     })
 }
 
-/// Requested interval of the transaction counter, in seconds.
+/// Interval of the transaction counter that a request asks for, in whole seconds from 1 on.
 fn counter_every(asked: &Pairs) -> Result<u32, HttpError> {
     let Some(every) = asked.get("every") else { return Ok(COUNTER_EVERY_S) };
     every.parse().ok().filter(|every| *every > 0).ok_or_else(|| {
@@ -91,12 +91,12 @@ struct TablePage {
     title: String,
     tables: [(&'static str, &'static str); 9],
     query: String,
-    /// HTML, already escaped by the report's template.
+    /// Table as HTML, already escaped by the report's template.
     html: String,
     is_empty: bool,
 }
 
-/// `GET /runs/ID/TABLE`
+/// `GET /runs/ID/TABLE`: the page of one table of a run.
 pub(super) async fn page(
     State(app): State<App>,
     visitor: Visitor,
@@ -120,24 +120,25 @@ pub(super) async fn page(
     .await
 }
 
-/// `GET /api/runs/ID/TABLE.csv` and `TABLE.json`, and `seconds.csv`
+/// `GET /api/runs/ID/TABLE.csv` and `TABLE.json`: one table of a run. `seconds.csv` has its
+/// seconds.
 pub(super) async fn data(
     State(app): State<App>,
-    Path((name, of)): Path<(String, String)>,
+    Path((name, file_name)): Path<(String, String)>,
     asked: Pairs,
 ) -> Result<Response, HttpError> {
     app.read(move |store, shared| {
         let run = store.find(&name)?;
-        if of == "seconds.csv" {
+        if file_name == "seconds.csv" {
             let standing = shared.lives.standing(store, &run.0)?;
-            return Ok(csv(&file_of(&run, &of), seconds_csv(&[(*standing.report).clone()])));
+            return Ok(csv(&file_of(&run, &file_name), seconds_csv(&[(*standing.report).clone()])));
         }
-        let (table, kind) = of.rsplit_once('.').unwrap_or((&of, ""));
+        let (table, kind) = file_name.rsplit_once('.').unwrap_or((&file_name, ""));
         let found = || table_of(store, shared, &run, table, &asked);
         match kind {
-            "csv" => Ok(csv(&file_of(&run, &of), render::csv::of_table(&found()?))),
+            "csv" => Ok(csv(&file_of(&run, &file_name), render::csv::of_table(&found()?))),
             "json" => Ok(Json(found()?.json()).into_response()),
-            _ => Err(HttpError::unknown(format!("write {of}.csv or {of}.json"))),
+            _ => Err(HttpError::unknown(format!("write {file_name}.csv or {file_name}.json"))),
         }
     })
     .await

@@ -7,7 +7,7 @@ use store::RunRow;
 use super::list::RowView;
 use super::query::{Pairs, query};
 
-/// A row of the list.
+/// Row of the list for a run with this id, in which almost all else is empty.
 pub(super) fn row(id: &str) -> RunRow {
     RunRow {
         run: RunId(id.to_owned()),

@@ -1,4 +1,4 @@
-//! Limits the rate of password attempts. The time is an argument.
+//! Limits the rate of password attempts per address. The time is an argument.
 //!
 //! Not here: comparing passwords (auth).
 
@@ -6,18 +6,19 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-/// Failures without a wait; the last of them starts one.
+/// Failed attempts that need no wait before them. The last of them starts the first wait.
 const FREE: u32 = 3;
-/// First wait; each further failure doubles it.
+/// First wait after failed attempts. Each further failure doubles it.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// Longest wait, so that another user of the same address is not locked out.
 const WAIT_MAX: Duration = Duration::from_secs(60);
-/// An address without failures for this long starts at zero.
+/// Time without failures after which those of an address are forgotten.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
-/// Most addresses: 100 KiB. Beyond that, the one that failed longest ago is removed.
+/// Maximum number of addresses, which take 100 KiB. Beyond that, the one that failed longest ago is
+/// removed.
 const PEERS_MAX: usize = 1000;
 
-/// Failed logins, by address of the client.
+/// Failed attempts to sign in, by address of the client.
 #[derive(Debug, Default)]
 pub(super) struct Throttle(HashMap<IpAddr, Failures>);
 
@@ -28,7 +29,7 @@ struct Failures {
 }
 
 impl Throttle {
-    /// Time that `peer` must wait; `None` if it may try now.
+    /// Time that `peer` must still wait before an attempt; `None` if it may try now.
     pub(super) fn wait(&self, peer: IpAddr, now: Instant) -> Option<Duration> {
         let failures = self.0.get(&who(peer))?;
         let beyond = failures.count.checked_sub(FREE)?;
@@ -37,25 +38,26 @@ impl Throttle {
         (!left.is_zero()).then_some(left)
     }
 
-    /// Notes a failed login of `peer`.
+    /// Counts a failed attempt of `peer`.
     pub(super) fn failed(&mut self, peer: IpAddr, now: Instant) {
-        self.0.retain(|_, of| now.saturating_duration_since(of.last) < FORGOTTEN_AFTER);
+        self.0.retain(|_, known| now.saturating_duration_since(known.last) < FORGOTTEN_AFTER);
         let who = who(peer);
         if self.0.len() >= PEERS_MAX && !self.0.contains_key(&who) {
-            let oldest = self.0.iter().min_by_key(|(_, of)| of.last).map(|(peer, _)| *peer);
+            let oldest = self.0.iter().min_by_key(|(_, known)| known.last).map(|(peer, _)| *peer);
             oldest.map(|oldest| self.0.remove(&oldest));
         }
         let failures = self.0.entry(who).or_insert(Failures { count: 0, last: now });
         *failures = Failures { count: failures.count.saturating_add(1), last: now };
     }
 
-    /// Resets the failures after the right password.
+    /// Forgets the failed attempts of `peer` after the right password.
     pub(super) fn succeeded(&mut self, peer: IpAddr) {
         self.0.remove(&who(peer));
     }
 }
 
-/// Groups IPv6 addresses by their /64 network, which has one owner (RFC 6177).
+/// Address under which the attempts of a client are counted. IPv6 addresses count by their /64
+/// network, which has one owner (RFC 6177).
 pub(super) fn who(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V4(peer) => IpAddr::V4(peer),

@@ -23,24 +23,24 @@ use tokio_rustls::TlsAcceptor;
 
 use super::pidfile::beside;
 
-/// Validity of our certificate: the most that browsers accept.
+/// Days for which our own certificate is valid, the most that browsers accept.
 const VALID_DAYS: u32 = 825;
-/// A certificate is renewed this many days before it expires.
+/// Days before its end at which our own certificate is replaced.
 const RENEWED_DAYS: u32 = 30;
-/// Most bytes of a certificate chain or a key.
+/// Maximum bytes of a file with a certificate chain or a key.
 const PEM_BYTES_MAX: u64 = 1 << 20;
 const DAY_S: u64 = 24 * 60 * 60;
 
-/// A certificate ready for use.
+/// Certificate with its key, ready to accept TLS connections.
 pub(super) struct Identity {
     pub(super) acceptor: TlsAcceptor,
-    /// SHA-256 fingerprint, as browsers show it.
+    /// SHA-256 fingerprint of the certificate, as browsers show it.
     pub(super) fingerprint: String,
-    /// Path of our own certificate; `None` for the user's.
+    /// Path of our own, self-signed certificate; `None` for the user's.
     pub(super) own: Option<PathBuf>,
 }
 
-/// Loads a certificate from two PEM files.
+/// Loads the user's certificate and key from PEM files.
 pub(super) fn of_files(certificate: &Path, key: &Path) -> Result<Identity, Error> {
     let bad = |flag: &str, path: &Path, why: String| {
         Error::Usage(format!("{flag} {}: {why}", path.display()))
@@ -50,7 +50,7 @@ pub(super) fn of_files(certificate: &Path, key: &Path) -> Result<Identity, Error
     identity(chain, secret, None).map_err(|why| bad("--tls-cert", certificate, why))
 }
 
-/// Loads our own certificate; creates it if it is missing.
+/// Loads our own certificate from beside the store. Creates it if it is missing or expires soon.
 pub(super) fn own(store: &Path, listen: IpAddr) -> Result<Identity, Error> {
     let (certificate, key) = (beside(store, "web.crt"), beside(store, "web.key"));
     let failed = |path: &Path, why: String| {
@@ -69,7 +69,7 @@ pub(super) fn own(store: &Path, listen: IpAddr) -> Result<Identity, Error> {
     identity(chain, secret, Some(certificate.clone())).map_err(|why| failed(&certificate, why))
 }
 
-/// Whether our certificate will expire soon.
+/// Whether our own certificate expires soon, by the age of its file.
 fn is_old(certificate: &Path) -> bool {
     let made = fs::metadata(certificate).and_then(|file| file.modified());
     let age = made.ok().and_then(|made| made.elapsed().ok());
@@ -110,7 +110,8 @@ fn identity(
     Ok(Identity { acceptor, fingerprint: pairs.join(":"), own })
 }
 
-/// Creates a self-signed certificate for the names of this machine.
+/// Creates a self-signed certificate for this machine: for `localhost`, its name, and the address
+/// to listen on.
 fn make(certificate: &Path, key: &Path, listen: IpAddr) -> Result<(), String> {
     let secret = KeyPair::generate().map_err(|error| error.to_string())?;
     let machine = rustix::system::uname().nodename().to_string_lossy().into_owned();
@@ -137,7 +138,8 @@ fn make(certificate: &Path, key: &Path, listen: IpAddr) -> Result<(), String> {
     put(certificate, 0o644, &made.pem()).map_err(wrong)
 }
 
-/// Writes a file atomically, and never readable by others before it is private.
+/// Writes a file atomically. It has its mode from the beginning, so others can never read a private
+/// one.
 fn put(path: &Path, mode: u32, text: &str) -> io::Result<()> {
     let mut new = Unfinished::beside(path, mode)?;
     new.file().write_all(text.as_bytes())?;

@@ -1,5 +1,5 @@
-//! Turns of requests that read the reports of many runs: one at a time, so that threads and memory
-//! are left for others, and interrupted when the client is gone.
+//! Turns of requests that read the reports of many runs. One reads at a time, so that threads and
+//! memory are left for others, and is interrupted when its client is gone.
 //!
 //! Not here: the choice of these requests.
 
@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The current turn and the queue.
+/// Queue for the turn, which one request has at a time.
 pub(super) struct Turns(Arc<Semaphore>);
 
-/// A turn, which ends on drop.
+/// Turn of a request, which ends when this is dropped.
 pub(super) struct Turn {
     is_gone: Arc<AtomicBool>,
     _permit: OwnedSemaphorePermit,
 }
 
-/// A client that waits for a response; drop means that it is gone.
+/// Client that waits for the response. Dropping this says that the client is gone.
 pub(super) struct Waiting(Arc<AtomicBool>);
 
 impl Default for Turns {
@@ -27,7 +27,8 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// Waits for a turn, until the request is dropped.
+    /// Waits for a turn. The caller keeps the [`Waiting`] as long as its client waits for a
+    /// response.
     pub(super) async fn take(&self) -> (Waiting, Turn) {
         let is_gone = Arc::new(AtomicBool::new(false));
         let waiting = Waiting(Arc::clone(&is_gone));
@@ -37,7 +38,7 @@ impl Turns {
 }
 
 impl Turn {
-    /// Returns a function that says whether the client is gone.
+    /// Returns a function that says whether the client of this turn is gone.
     pub(super) fn is_gone(&self) -> impl Fn() -> bool + Send + 'static {
         let is_gone = Arc::clone(&self.is_gone);
         move || is_gone.load(Ordering::Relaxed)

@@ -20,24 +20,25 @@ pub(super) enum Role {
 /// Id of a session: the hash of its cookie.
 pub(super) type SessionId = [u8; 32];
 
-/// The user of a request.
+/// User of a request, as the request policy has identified them.
 #[derive(Clone, Debug)]
 pub(super) struct Visitor {
     pub(super) role: Role,
-    /// Whether there is a session to end.
+    /// Whether the visitor has a session that can be ended.
     pub(super) can_leave: bool,
-    /// Id of the session, if there is one.
+    /// Id of the visitor's session; `None` if there is none.
     pub(super) session: Option<SessionId>,
     pub(super) peer: Option<IpAddr>,
 }
 
 impl Visitor {
-    /// A visitor without rights; `can_leave` says whether there is a password.
+    /// Visitor who has not signed in and may change nothing; `can_leave` says whether the service
+    /// has a password.
     pub(super) fn unknown(can_leave: bool) -> Visitor {
         Visitor { role: Role::Viewer, can_leave, session: None, peer: None }
     }
 
-    /// Whether they may start, stop and change things.
+    /// Whether the visitor may start, stop and change things.
     pub(super) fn is_full(&self) -> bool {
         self.role == Role::Full
     }
@@ -50,7 +51,7 @@ impl Visitor {
     }
 }
 
-/// The visitor that the request policy has identified.
+/// Takes the visitor that the request policy has identified.
 impl<S: Send + Sync> FromRequestParts<S> for Visitor {
     type Rejection = Infallible;
 
@@ -60,7 +61,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Visitor {
     }
 }
 
-/// Locks a mutex; its data are consistent even after a panic.
+/// Locks a mutex, even after a panic, since its data are consistent then too.
 pub(super) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

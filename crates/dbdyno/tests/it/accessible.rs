@@ -12,8 +12,8 @@ use crate::devtools::Tab;
 use crate::home::Home;
 use crate::http::Web;
 
-/// Violations on a page of the levels A and AA, and of axe-core's best practices: the rule, its
-/// text, and the elements.
+/// Expression that runs axe-core on the page: violations of the levels A and AA, and of its best
+/// practices, each with its rule, text and elements.
 const JUDGED: &str = "axe.run(document, {resultTypes: ['violations']}).then((found) =>
     found.violations.map((rule) => ({
         rule: rule.id, impact: rule.impact, says: rule.help,

@@ -10,13 +10,14 @@ use crate::real::{tpcc, url, url_of};
 
 const MIXTURE: &str = "--scenario=simple*3,correlator+metrics=2+contexts=4";
 
-/// A figure of the account of measurements.
+/// Figure of the account of measurements in the facts of a run, such as `dropped`.
 fn account(report: &Value, name: &str) -> f64 {
     let text = at(report, "facts.arm")[name].as_str().unwrap_or_else(|| panic!("no {name}"));
     text.parse().unwrap_or_else(|_| panic!("{name} is '{text}'"))
 }
 
-/// Asserts that each measurement is accounted for, and that what was stored is what was generated.
+/// Asserts that each generated measurement is stored, dropped or pending, and that all checks of
+/// the data pass.
 #[track_caller]
 fn nothing_is_lost(report: &Value) {
     let count = |name| account(report, name);
@@ -30,7 +31,7 @@ fn nothing_is_lost(report: &Value) {
     }
 }
 
-/// Runs in virtual time.
+/// Runs `arm` in virtual time; `service` is how long a statement takes.
 fn simulated(home: &Home, service: &str, args: &[&str]) -> Value {
     let target = format!("--target=sim:?service=constant:{service}");
     let fixed = ["run", "arm", &target, "--placement=simulated", "--ramp-up=0s"];
@@ -89,10 +90,10 @@ fn where_pools_are_empty_the_application_waits_or_drops_as_asked() {
     let found = of_dropped(&dropped).expect("most were dropped");
     assert_eq!(found["severity"], "warning");
     let text = found["text"].as_str().expect("words");
-    let [of, all] = ["dropped", "generated"].map(|name| account(&dropped, name));
-    let share = format!("measurements were dropped ({:.1} %)", 100.0 * of / all);
+    let [n_dropped, all] = ["dropped", "generated"].map(|name| account(&dropped, name));
+    let share = format!("measurements were dropped ({:.1} %)", 100.0 * n_dropped / all);
     assert!(
-        text.starts_with(&format!("{},", (of / 1e6).floor())) && text.contains(&share),
+        text.starts_with(&format!("{},", (n_dropped / 1e6).floor())) && text.contains(&share),
         "{text}"
     );
 
@@ -116,7 +117,7 @@ fn a_pool_of_metrics_may_be_what_is_lacking() {
     assert_eq!(account(&report, "waits_for_transactions"), 0.0);
 }
 
-/// Runs in real time until the last measurement.
+/// Runs `arm` in real time until the last of `n` measurements is stored.
 fn stored(home: &Home, target: &str, n: u32, args: &[&str]) -> Value {
     let target = format!("--target={target}");
     let measurements = format!("--measurements={n}");
@@ -353,7 +354,8 @@ fn a_killed_application_leaves_no_buffer_half_stored() {
     home.call(&["check", "arm", &target]).good().says(&["4 of 4"]);
 }
 
-/// The tables agree with each other, so only our own count reveals missing committed buffers.
+/// Checks a run whose committed buffers are deleted meanwhile. The tables agree with each other, so
+/// only our own count reveals that buffers are missing.
 #[test]
 fn committed_buffers_that_are_gone_make_a_run_invalid() {
     let home = Home::new();
@@ -374,7 +376,7 @@ fn committed_buffers_that_are_gone_make_a_run_invalid() {
         .as_array()
         .expect("a list")
         .iter()
-        .filter_map(|of| of["id"].as_str())
+        .filter_map(|one| one["id"].as_str())
         .collect();
     assert!(ids.contains(&"crosscheck_mismatch"), "{ids:?}");
 }
@@ -404,8 +406,9 @@ fn paused(server: &str, pool_empty: &str) -> Value {
     report
 }
 
-/// With a paused server the pools are full within 0.1 s. A busy machine may leave the application
-/// half of the four seconds.
+/// Asserts that a full pool makes the application wait or drop, as it is set to. The server is
+/// paused, so the pools are full within 0.1 s; a busy machine may leave the application half of the
+/// four seconds.
 #[track_caller]
 fn waits_or_drops(server: &str) {
     let blocked = paused(server, "block");

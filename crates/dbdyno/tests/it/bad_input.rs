@@ -23,7 +23,7 @@ use crate::waiting::Started;
 const USAGE: i32 = 2;
 const FAILED: i32 = 1;
 
-/// A run that takes no time, with virtual time and a simulated database.
+/// Arguments of a run that takes no time, with virtual time and a simulated database.
 pub(crate) const QUICK: [&str; 9] = [
     "run",
     "empty",
@@ -42,7 +42,8 @@ fn refused(home: &Home, args: &[&str], code: i32, fragments: &[&str]) {
     is_db_error(home.call(args), args, code, fragments);
 }
 
-/// Asserts that the result of `args` is one sentence that contains all `fragments`.
+/// Asserts that the result is one sentence on stderr that contains all `fragments`, and this exit
+/// code.
 #[track_caller]
 fn is_db_error(ran: Ran, args: &[&str], code: i32, fragments: &[&str]) {
     let ran = ran.code(code).warns(fragments);
@@ -369,7 +370,7 @@ fn a_target_that_cannot_be_is_refused_before_anything_is_made() {
     nothing_was_made(&home);
 }
 
-/// The target rejects these: a missing file is created, but stays empty.
+/// Covers targets without tables or rows. A missing file is created, but stays empty.
 #[test]
 fn writers_need_tables_and_readers_what_is_in_them() {
     let home = Home::new();
@@ -830,7 +831,7 @@ fn a_store_is_not_made_where_a_disk_is_not_mounted() {
     assert!(home.store().exists());
 }
 
-/// A database whose `dbdyno_meta` has these rows.
+/// Creates an SQLite database whose `dbdyno_meta` has these rows; returns its target.
 fn marked(home: &Home, name: &str, rows: &[(&str, &str)]) -> String {
     let made = Connection::open(home.path(name)).and_then(|database| {
         database.execute_batch("CREATE TABLE dbdyno_meta (name PRIMARY KEY, value)")?;
@@ -1140,7 +1141,7 @@ fn a_folder_that_may_only_be_read_is_reported() {
 }
 
 impl Ran {
-    /// Asserts that the output is one sentence of ours.
+    /// Asserts that stderr is one sentence of dbdyno.
     #[track_caller]
     pub(crate) fn is_a_sentence(&self) {
         assert_eq!(self.err.lines().count(), 1, "{}", self.err);
@@ -1153,7 +1154,7 @@ impl Ran {
     }
 }
 
-/// Asserts that there are no databases or stores, at most our own empty folder.
+/// Asserts that no database or store was created in the home, at most dbdyno's own empty folder.
 #[track_caller]
 fn nothing_was_made(home: &Home) {
     let folder = home.path("data/dbdyno");

@@ -10,7 +10,7 @@ use crate::devtools::Tab;
 use crate::home::{Home, at, number};
 use crate::http::Web;
 
-/// Runs in virtual time.
+/// Runs a simulated database in virtual time, with this mean service time, under this name.
 fn simulated(home: &Home, name: &str, service_ms: u32) {
     let target = format!("--target=sim:?service=exponential:{service_ms}ms&servers=4");
     let name = format!("--name={name}");
@@ -18,12 +18,13 @@ fn simulated(home: &Home, name: &str, service_ms: u32) {
     home.report_with_code(0, &[&["run", "empty", &target, &name], &how[..]].concat());
 }
 
-/// Longer than the interval at which a live page requests new figures.
+/// Time for which a link or button is held: longer than the interval at which a live page requests
+/// new figures.
 const HELD: Duration = Duration::from_millis(3500);
 
-/// Number of a page's charts whose values are loaded.
+/// Expression for the number of a page's charts whose values are loaded.
 const DRAWN: &str = "[...document.querySelectorAll('figure')].filter((of) => of.chart).length";
-/// Chart of throughput on a wide page.
+/// Selector of the chart of throughput on a wide page.
 const THROUGHPUT: &str = "#chart-throughput .on-wide svg";
 
 #[test]
@@ -66,7 +67,7 @@ fn listed_and_filtered(tab: &mut Tab, web: &Web) {
     assert!(address.contains("q=quick") && !address.contains("workload="), "{address}");
 }
 
-/// On a phone a list scrolls in its box, and the page stays within its width.
+/// Checks the page on a phone: a list scrolls in its box, and the page stays within its width.
 fn narrow(tab: &mut Tab, web: &Web) {
     let size = json!({"width": 420, "height": 800, "deviceScaleFactor": 1, "mobile": false});
     tab.call("Emulation.setDeviceMetricsOverride", size);
@@ -118,10 +119,10 @@ fn opened_and_zoomed(tab: &mut Tab) {
     assert!(tab.value("document.querySelector('main').innerText").to_string().contains("TPS"));
 }
 
-/// Ends of a chart's horizontal axis, as `from..to`.
+/// Expression for the ends of a chart's horizontal axis, as `from..to`.
 fn range_of(chart: &str) -> String {
-    let of = format!("document.querySelector('{chart}')?.dataset");
-    format!("`${{{of}?.from}}..${{{of}?.to}}`")
+    let dataset = format!("document.querySelector('{chart}')?.dataset");
+    format!("`${{{dataset}?.from}}..${{{dataset}?.to}}`")
 }
 
 fn ends(range: &serde_json::Value) -> [f64; 2] {
@@ -130,8 +131,9 @@ fn ends(range: &serde_json::Value) -> [f64; 2] {
     [from, to].map(|end| end.parse().expect("a number"))
 }
 
-/// Pointing shows the values at an instant, and a line in all charts over time. A click pins the
-/// instant, also right after a zoom, and another one releases it; a double click pins nothing.
+/// Checks that pointing shows the values at an instant, and a line in all charts over time. A click
+/// pins the instant, also right after a zoom, and another one releases it; a double click pins
+/// nothing.
 fn pointed_and_pinned(tab: &mut Tab) {
     tab.until(&format!("{DRAWN} > 1"));
     tab.point(THROUGHPUT);
@@ -154,7 +156,8 @@ fn pointed_and_pinned(tab: &mut Tab) {
     assert_eq!(tab.value(pinned), json!(null));
 }
 
-/// A click on a name hides its line; a click on the axis switches between linear and logarithmic.
+/// Checks that a click on a name hides its line, and that a click on the axis switches between
+/// linear and logarithmic.
 fn hidden_and_turned(tab: &mut Tab) {
     let shown = "document.querySelectorAll('#chart-response .on-wide .trace:not([hidden])').length";
     tab.until("!!document.querySelector('#chart-response').chart");
@@ -178,7 +181,7 @@ fn hidden_and_turned(tab: &mut Tab) {
     }
 }
 
-/// Printing does not wait: charts are in the page, including those never seen.
+/// Checks that printing does not wait: all charts are in the page, also those that were never seen.
 fn printed(tab: &mut Tab) {
     tab.call("Emulation.setEmulatedMedia", json!({"media": "print"}));
     let seen = "[...document.querySelectorAll('figure')].filter((figure) =>
@@ -209,10 +212,10 @@ fn compared(tab: &mut Tab, web: &Web) {
     tab.click("#chart-ratios .drawing");
     tab.until("!!document.querySelector('#chart-ratios').chart");
     tab.value("document.querySelector('#chart-ratios').focus()");
-    let of = "document.querySelector('#chart-ratios .on-wide svg').dataset";
+    let dataset = "document.querySelector('#chart-ratios .on-wide svg').dataset";
     for scale in ["", "x"] {
         tab.type_key("l");
-        tab.until(&format!("{of}.log === '{scale}' && {of}.axis === 'rows'"));
+        tab.until(&format!("{dataset}.log === '{scale}' && {dataset}.axis === 'rows'"));
     }
     tab.point("#chart-ratios .drawing");
     tab.until("!!document.querySelector('.values:not([hidden]) b')?.innerText");
@@ -267,8 +270,8 @@ fn live(tab: &mut Tab, home: &Home, web: &Web) {
     tab.until("document.querySelector('.standing .badge').innerText === 'interrupted'");
 }
 
-/// During the run their tables cover the last seconds, on the page and in the JSON; at the end, the
-/// whole run.
+/// Checks the tables of top statements and waits. During the run they cover the last seconds, on
+/// the page and in the JSON; at the end they cover the whole run.
 #[test]
 fn top_statements_and_waits_are_shown_while_the_run_goes_on() {
     let (home, mut tab) = (Home::new(), Tab::open());
@@ -297,7 +300,7 @@ fn top_statements_and_waits_are_shown_while_the_run_goes_on() {
     tab.until(&format!("{text} !== {shown}"));
     let report = web.json("/api/runs/last");
     let server = at(&report, "server").as_array().expect("a list");
-    let statements = server.iter().find(|of| of["of"] == "statements").expect("statements");
+    let statements = server.iter().find(|one| one["of"] == "statements").expect("statements");
     let from_ns = number(statements, "from_ns");
     run.interrupt();
     run.end().code(130);
@@ -307,12 +310,12 @@ fn top_statements_and_waits_are_shown_while_the_run_goes_on() {
     tab.until(&table(&format!("{whole} && !/last/.test(of.firstChild.innerText)")));
     let report = home.json(&["runs", "show", "last"]);
     let server = at(&report, "server").as_array().expect("a list");
-    let statements: Vec<_> = server.iter().filter(|of| of["of"] == "statements").collect();
+    let statements: Vec<_> = server.iter().filter(|one| one["of"] == "statements").collect();
     assert_eq!(statements.len(), 1, "{statements:#?}");
     assert!(number(statements[0], "from_ns") < from_ns, "{statements:#?}");
 }
 
-/// The page of a running experiment is updated.
+/// Checks that the page of a running experiment is updated.
 fn grown(tab: &mut Tab, home: &Home, web: &Web) {
     let vary = ["--vary=clients=1,2,3", "--duration=10s", "--ramp-up=0s"];
     let target = "--target=sim:?service=constant:5ms";
@@ -338,7 +341,7 @@ fn grown(tab: &mut Tab, home: &Home, web: &Web) {
     experiment.end().good();
 }
 
-/// The values in the file are stretched, without loading anything.
+/// Checks a file with interactive charts: a zoom stretches its own values, and loads nothing.
 #[test]
 fn charts_of_an_interactive_file_show_values_and_zoom() {
     let home = Home::new();
@@ -396,10 +399,10 @@ fn dark(tab: &mut Tab, web: &Web) {
     tab.until(&format!("{paper} !== {}", json!(light)));
 }
 
-/// Whether a chart is drawn in the page.
+/// Expression for whether a chart is drawn in the page of a single chart.
 const CHART_SHOWN: &str = "!!document.querySelector('.drawing svg')";
 
-/// Enters settings of a short run with few clients.
+/// Fills the form with settings of a short run with few clients, and with these fields.
 fn fill(tab: &mut Tab, fields: &[(&str, &str)]) {
     for (field, text) in fields {
         tab.click(&format!("[name='{field}']"));
@@ -407,12 +410,12 @@ fn fill(tab: &mut Tab, fields: &[(&str, &str)]) {
     }
 }
 
-/// Waits until the job of this page has this status.
+/// Waits until the page of a job shows this status.
 fn job_is(tab: &mut Tab, status: &str) {
     tab.until_at_last(&format!("!!document.querySelector('.job .badge.{status}')"));
 }
 
-/// Goes from the page of a job to that of its run, once there is one.
+/// Follows the link from the page of a job to its run, once there is one.
 fn to_result(tab: &mut Tab) {
     tab.until_at_last("!!document.querySelector('a.result')");
     tab.follow("a.result");
@@ -499,7 +502,8 @@ fn from_a_fresh_store_everything_is_done_by_clicks_and_by_keys() {
     assert_eq!(elsewhere, Vec::<String>::new());
 }
 
-/// Waits until the job of this page has ended: an experiment of short runs is not valid.
+/// Waits until the page of a job shows an end. An experiment of short runs is not valid, so it may
+/// fail.
 fn job_ended(tab: &mut Tab) {
     tab.until_at_last("!!document.querySelector('.job .badge:is(.done, .failed)')");
 }

@@ -8,7 +8,7 @@ use crate::real::{Tpcc, tpcc};
 
 const SMALL: [&str; 3] = ["oltp-read-write", "--tables=2", "--table-size=5000"];
 
-/// Ids of all runs, oldest first.
+/// Ids of all stored runs, oldest first.
 fn ids(home: &Home) -> Vec<String> {
     let list = home.call(&["runs", "list", "--output=json"]).good().json();
     let runs = at(&list, "runs").as_array().expect("a list").clone();
@@ -89,8 +89,8 @@ fn nothing_is_kept_of_what_is_not_built_or_not_to_be_kept() {
     home.call(&[&["build"], &SMALL[..], &labelled].concat()).code(2);
 }
 
-/// Stored data of a build on a server: length of its phases, and settling. Rates over time and
-/// counters of the server need a longer one (loads).
+/// Checks the stored data of a build on a server: the length of its phases, and its settling. Rates
+/// over time and counters of the server need a longer build (see `loads`).
 #[track_caller]
 fn a_build_has_metrics(server: &'static TestServer) {
     let data = tpcc(server);

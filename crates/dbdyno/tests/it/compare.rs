@@ -9,7 +9,8 @@ const RUNS: &str = "SELECT count(*) FROM run";
 const FAST: &str = "sim:?service=exponential:2ms&servers=4";
 const SLOW: &str = "sim:?service=exponential:3ms&servers=4";
 
-/// Runs an experiment with both databases and two numbers of clients, five times.
+/// Runs an experiment with both databases and two numbers of clients, with five repeats; returns
+/// its id.
 fn experiment(home: &Home) -> String {
     let targets = format!("--vary=target={FAST},{SLOW}");
     let words = [
@@ -94,7 +95,7 @@ fn labelled_runs_are_sides_and_a_broken_limit_fails() {
     passes.says(&["undecided tps<-1%", " has 1 run, which", "cannot be judged: 1 run per"]);
 }
 
-/// Two runs whose sides differ in one parameter.
+/// Compares two runs whose plans differ in one parameter.
 #[test]
 fn what_is_undecided_is_followed_by_an_experiment_that_decides_it_and_by_no_gate() {
     let home = Home::new();
@@ -121,7 +122,8 @@ fn what_is_undecided_is_followed_by_an_experiment_that_decides_it_and_by_no_gate
     assert!(!page.out.contains("--vary") && !page.out.contains("--fail-if"), "{}", page.out);
 }
 
-/// Interleaves two sides, each with its own seed, under labels that begin with `old` and `new`.
+/// Runs two sides in turn, `n_runs` times, each run with its own seed. The labels of the sides
+/// begin with `old` and `new`.
 fn interleave(home: &Home, services: [&str; 2], n_runs: u32) {
     for nth in 0..n_runs {
         for (side, service) in ["old", "new"].into_iter().zip(services) {
@@ -136,7 +138,7 @@ fn interleave(home: &Home, services: [&str; 2], n_runs: u32) {
     }
 }
 
-/// Exit codes of a pipeline.
+/// Checks exit codes on which a pipeline depends.
 #[test]
 fn a_gate_has_these_exit_codes() {
     let home = Home::new();
@@ -278,7 +280,7 @@ fn what_cannot_be_compared_is_said_in_a_sentence() {
     no(&["runs", "label", "last", "--output=csv"], "this command does not write it");
 }
 
-/// Runs a simulated database with a label, and returns the run's id.
+/// Runs a simulated database with a label; returns the id of the run.
 fn labelled_run(home: &Home, service: &str, label: &str, more: &[&str]) -> String {
     let target = format!("--target=sim:?service={service}&servers=4");
     let label = format!("--label={label}");

@@ -16,7 +16,7 @@ use crate::waiting::{LIMIT, Started};
 
 const PROGRAM: &str = "/usr/bin/chromium";
 
-/// A tab of a browser.
+/// Tab of a headless browser, with what the browser has reported so far.
 pub(crate) struct Tab {
     socket: WebSocket<TcpStream>,
     session: String,
@@ -93,7 +93,7 @@ impl Tab {
         }
     }
 
-    /// Reads the next message of the browser; events are recorded.
+    /// Reads the next message of the browser. Events are also recorded.
     #[track_caller]
     fn hear(&mut self) -> Value {
         loop {
@@ -129,7 +129,7 @@ impl Tab {
         self.loaded(since);
     }
 
-    /// Value of a JavaScript expression; waits for a promise.
+    /// Value of a JavaScript expression on the page; of a promise, the value that it resolves to.
     #[track_caller]
     pub(crate) fn value(&mut self, expression: &str) -> Value {
         let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
@@ -139,7 +139,7 @@ impl Tab {
         answer["result"]["value"].clone()
     }
 
-    /// Waits until a JavaScript expression is true on this page.
+    /// Waits until a JavaScript expression is true on the page.
     #[track_caller]
     pub(crate) fn until(&mut self, condition: &str) {
         let limit = LIMIT.as_millis() / 2;
@@ -157,7 +157,8 @@ impl Tab {
         assert_eq!(is_so, json!(true), "never so: {condition}");
     }
 
-    /// Scrolls the first element of a selector into view; returns its middle and size.
+    /// Scrolls the first element of a selector into view; returns its middle and its size in
+    /// pixels.
     #[track_caller]
     fn middle(&mut self, selector: &str) -> (f64, f64, f64, f64) {
         let quoted = json!(selector);
@@ -238,7 +239,7 @@ impl Tab {
         self.value(&format!("new Promise((done) => setTimeout(done, {ms}))"));
     }
 
-    /// Clicks a link, and waits for the page.
+    /// Clicks a link, and waits until the next page is loaded.
     #[track_caller]
     pub(crate) fn follow(&mut self, selector: &str) {
         let since = self.events.len();
@@ -268,7 +269,7 @@ impl Tab {
         self.mouse("mouseReleased", to, y, 0);
     }
 
-    /// Types into the focused field, ends with Enter, and waits for the page.
+    /// Types into the focused field, presses Enter, and waits until the next page is loaded.
     #[track_caller]
     pub(crate) fn type_and_enter(&mut self, text: &str) {
         self.type_text(text);
@@ -282,7 +283,7 @@ impl Tab {
         self.call("Input.insertText", json!({"text": text}));
     }
 
-    /// Presses Enter, and waits for the page.
+    /// Presses Enter, and waits until the next page is loaded.
     #[track_caller]
     pub(crate) fn enter(&mut self) {
         let since = self.events.len();
@@ -290,7 +291,7 @@ impl Tab {
         self.loaded(since);
     }
 
-    /// Presses Tab until an element of the selector has the focus.
+    /// Presses Tab until the first element of the selector has the focus.
     #[track_caller]
     pub(crate) fn tab_to(&mut self, selector: &str) {
         let is_there = format!("document.activeElement?.matches({})", json!(selector));
@@ -313,7 +314,7 @@ impl Tab {
         }
     }
 
-    /// Waits until an expression is true, for work that takes longer than any page.
+    /// Waits until an expression is true on the page, for work that takes longer than any page.
     #[track_caller]
     pub(crate) fn until_at_last(&mut self, condition: &str) {
         let began = crate::waiting::now();
@@ -330,7 +331,7 @@ impl Tab {
         self.call("Emulation.setEmulatedMedia", json!({"features": features}));
     }
 
-    /// Network requests, without `data:` addresses.
+    /// Addresses that the browser has requested, without `data:` ones.
     pub(crate) fn requests(&self) -> Vec<String> {
         let asked =
             self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
@@ -341,7 +342,7 @@ impl Tab {
         asked.filter_map(address).filter(|address| !is_own(address)).collect()
     }
 
-    /// Errors of the browser: of scripts, of loading, and of our security policy.
+    /// Errors that the browser has reported: of scripts, of loading, and of our security policy.
     pub(crate) fn complaints(&self) -> Vec<String> {
         let is_bad = |event: &&Value| {
             let params = &event["params"];

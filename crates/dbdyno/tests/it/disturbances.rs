@@ -11,7 +11,8 @@ use crate::enough::{commits, ended_s, report_once, went_on_after};
 use crate::home::{Home, at, number, number_in};
 use crate::real::url;
 
-/// Report of a plan whose run is interrupted once `is_enough` holds for its report so far.
+/// Runs a plan until `is_enough` holds for the report so far, then interrupts it; returns its final
+/// report.
 #[track_caller]
 pub(crate) fn report(home: &Home, plan: &str, is_enough: impl Fn(&Value) -> bool) -> Value {
     home.write("plan.toml", plan);
@@ -23,7 +24,7 @@ fn disturbances(report: &Value) -> &Vec<Value> {
     at(report, "disturbances").as_array().expect("a list")
 }
 
-/// Finds the disturbance of this name, and asserts its outcome.
+/// Finds the disturbance of this name in a report, and asserts its outcome.
 pub(crate) fn ended<'a>(report: &'a Value, name: &str, outcome: &str) -> &'a Value {
     let found = disturbances(report).iter().find(|one| one["name"] == name);
     let found = found.unwrap_or_else(|| panic!("no '{name}' in {:#}", report["disturbances"]));
@@ -71,8 +72,8 @@ name = "late"
 command = "sleep 1000"
 "#;
 
-/// A network that becomes slow for two seconds, and a checkpoint; then slow again until the end.
-/// The delay is far longer than any delay of a busy machine.
+/// Plan whose network becomes slow for two seconds, with a checkpoint after it, and then slow again
+/// until the end. The delay is far longer than any delay of a busy machine.
 const NETWORK: &str = r#"
 target = "TARGET"
 network_delay = "1us"
@@ -98,7 +99,7 @@ time = "6s"
 network_delay = "400ms"
 "#;
 
-/// Name of the disturbance without a name of its own.
+/// Name that a disturbance gets if the plan gives it none.
 const LAST: &str = "network delay 400ms";
 
 #[test]
@@ -209,7 +210,7 @@ fn a_disturbance_tidies_up_and_ends_when_its_run_is_killed() {
     home.run_other("cat", &["last-words"]).good().says(&["tidied"]);
 }
 
-/// Plan of a private server with small tables and these disturbances.
+/// Plan with a private server, small tables and these disturbances.
 fn managed(url: &str, at: &[(&str, &str)]) -> String {
     let at = at.iter().map(|(time, action)| {
         format!("[[at]]\ntime = \"{time}\"\nname = \"{action}\"\nserver = \"{action}\"\n")
@@ -223,7 +224,7 @@ fn managed(url: &str, at: &[(&str, &str)]) -> String {
     )
 }
 
-/// URL of a private MySQL server that is not in PATH.
+/// URL of a private MySQL 9.7, whose programs are not in PATH.
 pub(crate) fn mysql_9_7(settings: &str) -> String {
     let bin = MYSQL_9_7.options().bin.expect("it is in a folder of its own");
     format!("managed:mysql?bin={}&{settings}", bin.display())
@@ -309,12 +310,12 @@ fn a_postgres_that_a_plan_has_stopped_is_started_again_after_the_load() {
     assert!(!has_finding(&report, "checks_not_run"), "{:#}", report["findings"]);
 }
 
-/// Folder of the examples.
+/// Path of the folder with the examples.
 pub(crate) fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
 }
 
-/// Text of an example with these replacements.
+/// Text of an example in which these words are replaced.
 pub(crate) fn example(name: &str, words: &[(&str, &str)]) -> String {
     let mut plan = fs::read_to_string(examples().join(name)).expect("an example");
     for (from, to) in words {

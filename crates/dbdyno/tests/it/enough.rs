@@ -9,8 +9,8 @@ use crate::waiting::Started;
 
 const INTERRUPTED: i32 = 130;
 
-/// Lets the only run of a store continue until `is_enough` holds for its report so far, then
-/// interrupts it. Returns the final report.
+/// Waits until `is_enough` holds for the report so far of the only run in a store, then interrupts
+/// the run. Returns its final report.
 #[track_caller]
 pub(crate) fn report_once(
     home: &Home,
@@ -25,8 +25,8 @@ pub(crate) fn report_once(
     report
 }
 
-/// Waits until `is_enough` holds for the report so far of the only run of a store. Reads it again
-/// whenever the store has more of the run.
+/// Waits until `is_enough` holds for the report so far of the only run in a store. Reads the report
+/// again whenever the store has more of the run.
 #[track_caller]
 pub(crate) fn wait_for_report(
     home: &Home,
@@ -46,7 +46,7 @@ pub(crate) fn wait_for_report(
     });
 }
 
-/// Commits in the whole seconds between two instants of the measured phase.
+/// Number of commits in the whole seconds between two instants of the measured phase.
 pub(crate) fn commits(report: &Value, from_s: f64, to_s: f64) -> f64 {
     let seconds = at(report, "seconds").as_array().expect("a list").iter();
     let within = |second: &&Value| {
@@ -56,13 +56,14 @@ pub(crate) fn commits(report: &Value, from_s: f64, to_s: f64) -> f64 {
     seconds.filter(within).map(|second| number(second, "commits")).sum()
 }
 
-/// End of the disturbance of this name, in seconds of the measured phase; `None` before.
+/// Time at which the disturbance of this name ended, in seconds of the measured phase; `None` if it
+/// has not ended.
 pub(crate) fn ended_s(report: &Value, name: &str) -> Option<f64> {
     let all = report["disturbances"].as_array()?;
     all.iter().find(|one| one["name"] == name)?["ended_s"].as_f64()
 }
 
-/// Whether there is a commit in a whole second after the disturbance of this name.
+/// Whether a transaction was committed in a whole second after the end of this disturbance.
 pub(crate) fn went_on_after(report: &Value, name: &str) -> bool {
     ended_s(report, name).is_some_and(|ended_s| commits(report, ended_s, f64::INFINITY) > 0.0)
 }

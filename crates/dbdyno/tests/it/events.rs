@@ -14,8 +14,8 @@ use crate::journey::nothing_is_lost;
 use crate::real::{url, url_of};
 use crate::settings::ask;
 
-/// Runs without a ramp-up, so that result tables and figures cover the same reads. It may be too
-/// short to be valid, which is another exit code.
+/// Runs `events` without a ramp-up, so that result tables and figures cover the same reads. The run
+/// may be too short to be valid, which is another exit code.
 fn run(home: &Home, args: &[&str]) -> Value {
     let fixed = ["run", "events", "--ramp-up=0s", "--quiet", "--output=json"];
     let report = home.run(&[&fixed[..], args].concat()).json();
@@ -74,7 +74,8 @@ fn where_nothing_is_stored_nothing_is_checked_and_the_report_says_what() {
             let checks = ["before", "after"].map(|when| report["checks"][when].as_array());
             assert!(checks.iter().all(|held| held.is_none_or(Vec::is_empty)), "{checks:#?}");
             let notes = at(&report, "notes").as_array().expect("a list");
-            let said = notes.iter().filter_map(Value::as_str).find(|of| of.contains("Not checked"));
+            let said =
+                notes.iter().filter_map(Value::as_str).find(|note| note.contains("Not checked"));
             let said = said.unwrap_or_else(|| panic!("{workload}: {notes:#?}"));
             assert!(said.starts_with("Not checked, since sim stores nothing: "), "{said}");
             assert!(said.ends_with(last), "{said}");
@@ -129,7 +130,7 @@ fn a_window_that_is_too_small_misses_exactly_the_other_records() {
     let started = home.start(&[&fixed[..], &args, &more].concat());
     // Until all have read often; with about 20 records per read, a window of 5 misses most.
     let report = report_once(&home, started, "what was missed", |report| {
-        let sum = |of: &str| report["custom_metrics"][of]["sum"].as_f64().unwrap_or(0.0);
+        let sum = |name: &str| report["custom_metrics"][name]["sum"].as_f64().unwrap_or(0.0);
         let (read, missed) = (sum("readers.records_read"), sum("readers.missed"));
         let has_read = |reader: u32| {
             look_into(&home.database("events")).is_ok_and(|database| {
@@ -283,7 +284,7 @@ fn unix_ns() -> i64 {
     now.as_nanos() as i64
 }
 
-/// With a server paused for 500 ms, each record of that time waits at least until its end.
+/// Pauses the server for 500 ms: each record of that time waits at least until the pause ends.
 #[test]
 fn a_pause_of_the_server_is_in_the_age_of_every_record_of_that_time() {
     let home = Home::new();

@@ -11,7 +11,7 @@ use crate::home::{Home, at, number};
 use crate::journey::nothing_is_lost;
 use crate::real::{tpcc, url_of};
 
-/// Report of an example, cut short.
+/// Runs an example, shortened by `flags`; returns its report.
 fn report(home: &Home, name: &str, flags: &[&str]) -> Value {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
     let example = example.to_string_lossy().into_owned();
@@ -52,8 +52,8 @@ fn the_example_in_virtual_time_runs() {
     assert_eq!(report["placement"], "simulated");
 }
 
-/// Report of an example that is an experiment, with few and short points. Checks after a trial
-/// replace those before the next.
+/// Runs an example that is an experiment, with few and short points; returns its report. Checks
+/// after a trial replace those before the next.
 fn experiment(home: &Home, name: &str, flags: &[&str]) -> Value {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
     let example = example.to_string_lossy().into_owned();
@@ -124,7 +124,7 @@ fn the_examples_that_are_experiments_run() {
     }
 }
 
-/// At full speed they would only slow down other tests.
+/// Flags for a low rate, since a load at full speed would slow down other tests.
 const AT_A_RATE: [&str; 2] = ["--load=open", "--rate=50"];
 
 #[test]
@@ -197,8 +197,8 @@ fn the_examples_on_the_overhead_of_indexes_run() {
     }
 }
 
-/// Runs each database on a private server, as in the plan; plans that name another server or file
-/// run on existing data.
+/// Runs the example plan of each database on a private server, as it is. Plans that name another
+/// server or a file run on data that exist already.
 #[test]
 fn the_first_plan_of_each_database_runs() {
     let home = Home::new();

@@ -7,7 +7,7 @@ use crate::home::{Home, at, number, number_in};
 use crate::real::url;
 use crate::waiting::Started;
 
-/// Shortest length of a valid run.
+/// Flags for the shortest run that is valid.
 const SHORT: [&str; 2] = ["--duration=1s", "--ramp-up=0s"];
 
 const SIM: &str = "--target=sim:?service=exponential:2ms&servers=4";
@@ -157,8 +157,9 @@ fn the_last_is_the_newest_of_what_a_command_takes() {
     home.run(&["compare", "last"]).good().says(&["clients=2 vs. 1"]);
     home.run(&["report", "last", "-o", "-"]).good().says(&["10 of 10 trials"]);
     home.run(&["experiments", "show", "last"]).good().says(&["10 of 10 trials"]);
-    let of = format!("this is the last trial of experiment {short}: 'dbdyno experiments show");
-    home.run(&["runs", "show", "last"]).good().warns(&[&of]);
+    let shown_note =
+        format!("this is the last trial of experiment {short}: 'dbdyno experiments show");
+    home.run(&["runs", "show", "last"]).good().warns(&[&shown_note]);
     // An older experiment is not compared in place of a newer run.
     home.run(&sim(&[])).good();
     home.run(&["compare", "last"]).code(2).warns(&alone);
@@ -386,8 +387,8 @@ fn an_axis_of_the_line_goes_before_one_of_the_file_under_any_name() {
     assert_eq!(number(&printed, "trials"), 1.0, "{printed:#}");
 }
 
-/// TPS ratio of two equal points, the second over the first, on a machine that slows down by a
-/// fifth meanwhile.
+/// Ratio of the TPS of two equal points, the second to the first, on a machine that becomes slower
+/// by a fifth meanwhile.
 fn drifted(order: &str) -> f64 {
     let home = Home::new();
     // 16 trials and 16 steps: the last is 20 % slower than the first.
@@ -579,7 +580,8 @@ fn a_server_that_never_answered_is_reported_before_any_trial_whatever_the_placem
     }
 }
 
-/// If some trials started the server and others reused it, repeats would not be independent.
+/// Checks that each trial starts its managed server. If some trials reused it, repeats would not be
+/// independent.
 #[test]
 fn managed_servers_that_take_turns_have_a_start_of_their_own_for_each_trial() {
     let home = Home::new();

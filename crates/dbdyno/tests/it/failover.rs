@@ -24,10 +24,10 @@ const WORKLOAD: &str = "oltp-update-non-index";
 const CLIENTS: u64 = 3;
 const LOADS: [&str; 2] = ["--load=closed", "--rate=40"];
 
-/// Two servers with the same data, one of which accepts writes.
+/// Pair of servers with the same data, of which one accepts writes.
 struct Pair {
     servers: [Server; 2],
-    /// User of the clients, who cannot write to a read-only server.
+    /// User of the clients, who cannot write to a server that is read-only.
     user: (String, Secret),
 }
 
@@ -50,7 +50,7 @@ impl Pair {
         Pair { servers, user }
     }
 
-    /// Target with these ports of this machine.
+    /// Target with the servers at these ports of this machine as its hosts.
     fn target(&self, ports: &[u16]) -> String {
         let (user, password) = self.user.clone();
         let host = |port: &u16| Host { name: "127.0.0.1".to_owned(), port: Some(*port) };
@@ -62,7 +62,7 @@ impl Pair {
         })
     }
 
-    /// Switches writing on the first server `on` or `off`; its sessions stay.
+    /// Switches writing on the first server `on` or `off`. Its sessions stay open.
     fn switch_writing(&self, word: &str) {
         let read_only = if word == "on" { "off" } else { "on" };
         match self.servers[0].kind() {
@@ -79,7 +79,7 @@ impl Pair {
     }
 }
 
-/// A proxy in front of the two servers, which sends new connections to the first one.
+/// HAProxy in front of the pair, which sends new connections to the first server.
 struct Proxy {
     between: Between,
     admin: PathBuf,
@@ -109,13 +109,13 @@ impl Proxy {
         said
     }
 
-    /// Sends new connections to the second server; existing ones stay.
+    /// Makes the proxy send new connections to the second server. Existing ones stay open.
     fn switch(&self) {
         assert_eq!(self.say("set server there/second state ready").trim(), "");
         assert_eq!(self.say("set server there/first state maint").trim(), "");
     }
 
-    /// Number of connections that it has made to a server.
+    /// Number of connections that the proxy has made to a server so far.
     fn n_connections(&self, server: &str) -> u64 {
         let start = format!("there,{server},");
         let said = self.say("show stat");
@@ -129,7 +129,7 @@ fn sum_of(report: &Value, name: &str) -> f64 {
     seconds.iter().map(|second| number(second, name)).sum()
 }
 
-/// Asserts that a run survived a failover: all clients remain to the end, and rejected transactions
+/// Asserts that a run survived a failover: all clients stay to the end, and rejected transactions
 /// are in the seconds and among the offered ones.
 fn outlived(report: &Value) {
     nothing_is_lost(report);
@@ -146,7 +146,8 @@ fn outlived(report: &Value) {
     assert_eq!(per_client.len() as u64, CLIENTS, "a client ended");
 }
 
-/// The proxy notices the switch only after the old server has rejected clients.
+/// Checks a failover by a proxy, which notices the switch only after the old server has rejected
+/// clients.
 fn fails_over_by_a_proxy(product: &TestServer) {
     let pair = Pair::new(product);
     for load in LOADS {

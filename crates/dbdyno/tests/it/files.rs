@@ -11,7 +11,7 @@ use servers::{Kind, Server};
 use crate::home::{Home, SMALL, at};
 use crate::real::with_password;
 
-/// Runs `script` with the server's own client in a new database of this name.
+/// Runs a script with the server's own client, in a new database of this name.
 fn feed(home: &Home, server: &Server, database: &str, script: &str) {
     let file = home.write("script.sql", script);
     let target = server.target();

@@ -14,10 +14,12 @@ use crate::enough::report_once;
 use crate::home::{Home, at, number};
 use crate::outage::wait_for_seconds;
 
-/// Findings of every run of these tests: it is a debug build, and the load is closed.
+/// Ids of findings that every run of these tests has, since it is a debug build and the load is
+/// closed.
 const ALWAYS: [&str; 2] = ["closed_load", "debug_build"];
 
-/// A minute in virtual time on four servers of 2 ms each.
+/// Arguments of a run of a minute in virtual time, on a simulated database of four servers with 2
+/// ms each.
 const PLAIN: [&str; 6] = [
     "run",
     "empty",
@@ -27,11 +29,11 @@ const PLAIN: [&str; 6] = [
     "--clients=8",
 ];
 
-/// Report of a run with these flags, which override the defaults.
+/// Runs with these flags, which override those of [`PLAIN`]; returns the report.
 fn report(home: &Home, flags: &[&str]) -> Value {
     let is_given = |word: &&str| {
         let key = |word: &str| word.split_once('=').map(|(key, _)| key.to_owned());
-        key(word).is_some_and(|of| flags.iter().any(|flag| key(flag).as_ref() == Some(&of)))
+        key(word).is_some_and(|name| flags.iter().any(|flag| key(flag).as_ref() == Some(&name)))
     };
     let mut args: Vec<&str> = PLAIN.into_iter().filter(|word| !is_given(word)).collect();
     args.extend(flags);
@@ -44,7 +46,7 @@ fn ids(report: &Value) -> BTreeSet<&str> {
     findings.iter().map(|finding| finding["id"].as_str().expect("an id")).collect()
 }
 
-/// Asserts that a run with these flags raises exactly these findings, besides those of every run.
+/// Asserts that a run with these flags raises exactly these findings, besides [`ALWAYS`].
 #[track_caller]
 fn raises(home: &Home, flags: &[&str], expect: &[&str]) {
     let report = report(home, flags);
@@ -176,7 +178,8 @@ fn times_beyond_what_histograms_tell_apart_are_reported() {
     raises(&home, &[slow, "--histogram-max=1h"], &["few_samples"]);
 }
 
-/// Other runs do not have it in virtual time: on a busy machine every generator waits for CPUs.
+/// Overloads the generator in real time. In virtual time no run has this finding, and on a busy
+/// machine every generator waits for CPUs.
 #[test]
 fn a_generator_that_is_the_bottleneck_says_so() {
     let home = Home::new();
@@ -191,7 +194,7 @@ fn a_generator_that_is_the_bottleneck_says_so() {
     assert!(is_found, "{:#}", at(&found, "findings"));
 }
 
-/// Pauses the generator while arrivals come due: the first of them find all clients idle, and start
+/// Pauses the generator while arrivals come due. The first of them find all clients idle, and start
 /// late.
 #[test]
 fn a_generator_that_is_late_says_so() {
@@ -250,10 +253,10 @@ fn the_list_of_findings_is_what_reports_say() {
     let listed = listed.as_array().expect("a list");
     let report = report(&home, &["--duration=9s"]);
     for finding in at(&report, "findings").as_array().expect("a list") {
-        let of = listed.iter().find(|known| known["id"] == finding["id"]);
-        let of = of.unwrap_or_else(|| panic!("{finding} is not listed"));
-        assert!(of["severity"].as_array().expect("a list").contains(&finding["severity"]));
-        let (text, advice) = (finding["text"].as_str(), of["advice"].as_str());
+        let entry = listed.iter().find(|known| known["id"] == finding["id"]);
+        let entry = entry.unwrap_or_else(|| panic!("{finding} is not listed"));
+        assert!(entry["severity"].as_array().expect("a list").contains(&finding["severity"]));
+        let (text, advice) = (finding["text"].as_str(), entry["advice"].as_str());
         assert!(text.expect("text").ends_with(advice.expect("advice")), "{finding}");
     }
     let page = home.run(&["list", "findings", "--output=markdown"]).good();

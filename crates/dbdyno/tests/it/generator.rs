@@ -18,7 +18,8 @@ use crate::outage::wait_for_seconds;
 use crate::real::url;
 use crate::waiting::Started;
 
-/// First and last CPU that these tests may use: the generator's and the server's.
+/// First and last CPU that these tests may use: one for the generator, one for the server. They are
+/// equal if there is only one.
 fn cpus() -> (usize, usize) {
     let allowed = sched_getaffinity(None).expect("it can be asked");
     let mut all = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
@@ -32,7 +33,7 @@ fn set_of(cpu: usize) -> CpuSet {
     set
 }
 
-/// A server whose sessions all run on one CPU, and its URL.
+/// Starts a server whose sessions all run on one CPU; returns it with its URL.
 fn pinned() -> (Server, String) {
     let server = POSTGRES.start();
     let id = server.process_id().and_then(|id| Pid::from_raw(id as i32)).expect("it runs");
@@ -56,11 +57,12 @@ fn start_for(duration: &str, home: &Home, load: &[&str], target: &str, placement
 }
 
 const POINT_SELECTS: [&str; 3] = ["oltp-point-select", "--tables=1", "--table-size=1000"];
-/// A query takes a second, far longer than a thread of the generator waits for a CPU.
+/// Flags of a load whose queries take a second, far longer than a thread of the generator waits for
+/// a CPU.
 const SLOW: [&str; 4] =
     ["oltp-point-select", "--tables=1", "--table-size=1000", "--network-delay=500ms"];
 
-/// Text of the finding on a saturated generator; empty if there is none.
+/// Text of the finding `generator_saturated` in a report; empty if there is none.
 fn saturated(report: &Value) -> &str {
     finding(report, "generator_saturated").and_then(|one| one["text"].as_str()).unwrap_or_default()
 }
@@ -70,7 +72,7 @@ fn finding<'r>(report: &'r Value, id: &str) -> Option<&'r Value> {
     findings.iter().find(|finding| finding["id"] == id)
 }
 
-/// Threads that keep the generator's CPU busy until dropped.
+/// Threads that keep the generator's CPU busy until this is dropped.
 struct Burners {
     are_over: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,

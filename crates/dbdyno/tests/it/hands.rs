@@ -16,10 +16,10 @@ use crate::http::{Answer, Web};
 use crate::real::{url, url_and_password};
 use crate::waiting::{LIMIT, look_again, now};
 
-/// A run in virtual time, which ends at once.
+/// Plan of a run in virtual time, which ends at once.
 const QUICK: &str = "target = \"sim:?service=exponential:2ms\"\nplacement = \"simulated\"\n\
                      duration = \"60s\"\nramp_up = \"0s\"\n[[group]]\nworkload = \"empty\"\n";
-/// A run that continues until it is stopped.
+/// Plan of a run that continues until it is stopped.
 const LONG: &str = "target = \"sim:?service=constant:20ms\"\nduration = \"1h\"\n\
                     ramp_up = \"0s\"\n[[group]]\nworkload = \"empty\"\n";
 
@@ -31,7 +31,7 @@ fn form(pairs: &[(&str, &str)]) -> String {
     pairs.iter().map(pair).collect::<Vec<_>>().join("&")
 }
 
-/// Requests a run of a plan.
+/// Requests a run of this plan by the form; `more` are further fields.
 fn ask(web: &Web, plan: &str, more: &[(&str, &str)]) -> Answer {
     web.post("/new", &form(&[&[("was", plan), ("toml", plan), ("do", "run")], more].concat()))
 }
@@ -55,7 +55,7 @@ fn job(web: &Web, number: i64) -> Value {
     jobs.find(|job| job["job"] == number).expect("it is listed")
 }
 
-/// Waits until `is_so` holds for a job.
+/// Waits until `is_so` holds for the JSON of a job, and returns that.
 #[track_caller]
 fn until(web: &Web, number: i64, is_so: impl Fn(&Value) -> bool) -> Value {
     let began = now();
@@ -83,7 +83,7 @@ fn running(web: &Web, number: i64) -> String {
     page.strip_prefix("/runs/").expect("it is a run").to_owned()
 }
 
-/// Process id of a job, from the store.
+/// Process id of a job, as the store has it.
 fn pid(home: &Home, number: i64) -> i32 {
     let sql = format!("SELECT pid FROM job WHERE number = {number}");
     let pid = crate::home::number_in(&home.store(), &sql).expect("it has begun");

@@ -20,17 +20,17 @@ use tempfile::TempDir;
 
 use crate::waiting::Started;
 
-/// The allocator keeps freed memory: otherwise the kernel clears pages for each of many histograms
-/// of 264 KiB, which takes a fifth of the CPU time of short runs.
+/// Variable that makes glibc's allocator keep freed memory. Otherwise the kernel clears pages for
+/// each of many histograms of 264 KiB, which takes a fifth of the CPU time of short runs.
 const KEEP_MEMORY: (&str, &str) = (
     "GLIBC_TUNABLES",
     "glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=1073741824",
 );
 
-/// Size of tpcc data that are checked and copied quickly.
+/// Flag for tpcc data so small that they are checked and copied quickly.
 pub(crate) const SMALL: &str = "--shrink=10";
 
-/// Home of a new user.
+/// Home folder of a new user, removed at the end.
 pub(crate) struct Home {
     folder: TempDir,
 }
@@ -64,24 +64,24 @@ impl Home {
         path.to_string_lossy().into_owned()
     }
 
-    /// Default path of the store.
+    /// Path of the store that dbdyno uses by default in this home.
     pub(crate) fn store(&self) -> PathBuf {
         self.path("data/dbdyno/runs.sqlite")
     }
 
-    /// Writes the default store.
+    /// Writes the file of the default store.
     pub(crate) fn put_store(&self, bytes: &[u8]) {
         let to = self.store();
         fs::create_dir_all(to.parent().expect("it lies in a folder")).expect("it is ours");
         fs::write(to, bytes).expect("there is room for it");
     }
 
-    /// Default path of the data of a workload.
+    /// Path of the SQLite file that dbdyno uses by default for a workload in this home.
     pub(crate) fn database(&self, workload: &str) -> PathBuf {
         self.path(&format!("data/dbdyno/{workload}.db"))
     }
 
-    /// Command with this home as its folder, and a clean environment.
+    /// Command that runs a program with this home and a clean environment.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         // Printed commands call dbdyno by its name only where the name is enough.
         let folder = Path::new(env!("CARGO_BIN_EXE_dbdyno")).parent().expect("it is in a folder");
@@ -106,7 +106,7 @@ impl Home {
         command
     }
 
-    /// Runs dbdyno until it ends.
+    /// Runs dbdyno as a process until it ends.
     pub(crate) fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Ran {
         Started::new(self.dbdyno(args)).end()
     }
@@ -135,7 +135,8 @@ impl Home {
         Ran { code: Some(i32::from(code)), out: out.text(), err: err.text() }
     }
 
-    /// Runs `work` on a thread whose current folder is this one; those of other threads stay.
+    /// Runs `work` on a thread whose current folder is this home. The current folder of other
+    /// threads stays.
     fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         let there = || {
             #[expect(unsafe_code, reason = "threads must not lose each other's descriptors")]
@@ -169,8 +170,8 @@ impl Home {
         self.run(&args).good().json()
     }
 
-    /// Report of a run that completes with this exit code: 1 for runs with a finding that makes
-    /// them invalid, such as short ones, 0 for all others.
+    /// Runs dbdyno until it completes with this exit code; returns its report. The code is 1 for a
+    /// run with a finding that makes it invalid, as short ones have, and 0 for all others.
     #[track_caller]
     pub(crate) fn report_with_code<S: AsRef<OsStr>>(&self, code: i32, args: &[S]) -> Value {
         let mut args: Vec<&OsStr> = args.iter().map(AsRef::as_ref).collect();
@@ -181,7 +182,7 @@ impl Home {
     }
 
     /// Copies data of tpcc to their default path: one warehouse with a tenth of the rows, of seed
-    /// 1. They are built once.
+    /// 1. The data are built once per process.
     pub(crate) fn put_tpcc(&self) {
         static BUILT: OnceLock<File> = OnceLock::new();
         let built = BUILT.get_or_init(|| {
@@ -208,7 +209,7 @@ impl Ran {
         self
     }
 
-    /// Asserts exit code 0.
+    /// Asserts that the exit code is 0.
     #[track_caller]
     pub(crate) fn good(self) -> Ran {
         self.code(0)
@@ -239,7 +240,7 @@ impl Ran {
     }
 }
 
-/// A writer that keeps its text.
+/// Writer that keeps its text, shared by clones.
 #[derive(Clone, Default)]
 struct Written(Arc<Mutex<Vec<u8>>>);
 
@@ -260,24 +261,24 @@ impl Write for Written {
     }
 }
 
-/// Opens another process's database read-only.
+/// Opens a database read-only that another process uses.
 pub(crate) fn look_into(path: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
-/// Number that `sql` returns; `None` while there is no such table, file or row.
+/// Number that `sql` returns from a database; `None` while the file, table or row does not exist.
 pub(crate) fn number_in(path: &Path, sql: &str) -> Option<i64> {
     look_into(path).and_then(|database| database.query_row(sql, [], |row| row.get(0))).ok()
 }
 
-/// Number at a path of keys such as `counts.offered`.
+/// Number in JSON at a path of keys such as `counts.offered`, which must exist.
 #[track_caller]
 pub(crate) fn number(value: &Value, path: &str) -> f64 {
     let found = at(value, path);
     found.as_f64().unwrap_or_else(|| panic!("{path} is {found}, not a number"))
 }
 
-/// Value at a path of keys, which must exist.
+/// Value in JSON at a path of keys, which must exist.
 #[track_caller]
 pub(crate) fn at<'a>(value: &'a Value, path: &str) -> &'a Value {
     let inner = |value: &'a Value, key: &str| match key.parse::<usize>() {

@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::home::Home;
 use crate::waiting::{LIMIT, Started, look_again, now};
 
-/// The service of a home.
+/// Running `dbdyno web` of a home.
 pub(crate) struct Web {
     pub(crate) process: Started,
     /// Address of its pages, without the last '/'.
@@ -63,7 +63,7 @@ impl Web {
         self.ask("GET", path, &[], "")
     }
 
-    /// Requests a path that must exist.
+    /// Requests a path, which must exist; returns the page.
     #[track_caller]
     pub(crate) fn page(&self, path: &str) -> String {
         let answer = self.get(path);
@@ -71,13 +71,13 @@ impl Web {
         answer.body
     }
 
-    /// Requests JSON that must exist.
+    /// Requests a path, which must exist; returns its JSON.
     #[track_caller]
     pub(crate) fn json(&self, path: &str) -> Value {
         serde_json::from_str(&self.page(path)).expect("it is JSON")
     }
 
-    /// Waits until a run is running.
+    /// Waits until the list has a run that is running.
     #[track_caller]
     pub(crate) fn wait_for_a_run(&self) {
         let began = now();
@@ -87,7 +87,7 @@ impl Web {
         }
     }
 
-    /// Sends a form, as our own pages do.
+    /// Sends a form as our own pages do, with the headers of a browser.
     pub(crate) fn post(&self, path: &str, form: &str) -> Answer {
         self.ask("POST", path, &[("Origin", &self.base), ("Sec-Fetch-Site", "same-origin")], form)
     }
@@ -114,7 +114,7 @@ impl Web {
         Answer::parse(&self.send(request.as_bytes()))
     }
 
-    /// Sends bytes and returns the whole response.
+    /// Sends bytes on a new connection, and returns the whole response.
     pub(crate) fn send(&self, bytes: &[u8]) -> Vec<u8> {
         let stream = TcpStream::connect(self.address).expect("it listens");
         stream.set_read_timeout(Some(LIMIT)).expect("a socket has a limit");
@@ -136,13 +136,13 @@ impl Web {
         back
     }
 
-    /// Opens idle connections, some of which the service may close.
+    /// Opens connections that send nothing. The service may close some of them.
     pub(crate) fn silent(&self, n: usize) -> Vec<TcpStream> {
         let connect = |_| TcpStream::connect(self.address).expect("it listens");
         (0..n).map(connect).collect()
     }
 
-    /// Sends plain text to the port, also if it expects TLS.
+    /// Sends plain text to the port, which may expect TLS; returns the response.
     pub(crate) fn plainly(&self, text: &str) -> String {
         let mut stream = TcpStream::connect(self.address).expect("it listens");
         stream.set_read_timeout(Some(LIMIT)).expect("a socket has a limit");
@@ -153,7 +153,7 @@ impl Web {
     }
 }
 
-/// TLS client that trusts this certificate only.
+/// TLS client that trusts only the certificate in this file.
 fn trusting(path: &Path) -> Arc<ClientConfig> {
     let mut roots = RootCertStore::empty();
     let certificate = CertificateDer::from_pem_file(path).expect("it was just made");
@@ -184,7 +184,7 @@ impl Answer {
         }
     }
 
-    /// Value of a header; empty if it is missing.
+    /// Value of a header of the response; empty if it is missing.
     pub(crate) fn header(&self, name: &str) -> &str {
         let found = self.headers.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value)

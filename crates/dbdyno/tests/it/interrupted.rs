@@ -19,13 +19,14 @@ use crate::waiting::Started;
 const FAILED: i32 = 1;
 const INTERRUPTED: i32 = 130;
 
-/// A database whose clients use almost no CPU time.
+/// Target whose clients use almost no CPU time: a simulated database that takes 5 ms for each
+/// statement.
 const SLOW: &str = "--target=sim:?service=constant:5ms";
 
 const LONG: [&str; 6] =
     ["run", "tpcc", "--rate=50", "--duration=600s", "--ramp-up=0s", "--check=off"];
 
-/// Waits until `count` chunks of the data are built, with more to come.
+/// Waits until `count` chunks of the data are built, while more remain.
 fn wait_for_chunks(home: &Home, build: &mut Started, count: i64) {
     let sql = "SELECT count(*) FROM dbdyno_meta WHERE name LIKE 'done.%'";
     let file = home.database("tpcc");
@@ -61,14 +62,15 @@ fn an_interrupted_run_reports_what_it_measured() {
     home.run(&["check", "tpcc"]).good().says(&["13 of 13 checks pass"]);
 }
 
-/// Two machines have separate stores: only the database reveals the runs to each other.
+/// Runs twice on one server with separate stores, like two machines, so only the database reveals
+/// the runs to each other.
 #[test]
 fn two_runs_from_two_machines_do_not_call_each_other_invalid() {
     let server = MARIADB.start();
     let (here, there) = (Home::new(), Home::new());
     let target = format!("--target={}", url(&server));
-    let of = ["oltp-insert", "--tables=1", "--table-size=10", "--ramp-up=0s", "--rate=50"];
-    let run = [&["run"], &of[..], &[&target, "--check=off", "--output=json"]].concat();
+    let load = ["oltp-insert", "--tables=1", "--table-size=10", "--ramp-up=0s", "--rate=50"];
+    let run = [&["run"], &load[..], &[&target, "--check=off", "--output=json"]].concat();
     let mut long = here.start(&[&run[..], &["--duration=1h"]].concat());
     wait_for_seconds(&here, &mut long, 1);
     let report = there.run(&[&run[..], &["--duration=2s"]].concat()).json();

@@ -11,7 +11,7 @@ use crate::home::{Home, at, number};
 
 const RUN: [&str; 4] = ["run", "tpcc", "--duration=1s", "--ramp-up=0s"];
 
-/// Path of every public key: keys are only added to the schema.
+/// Paths of all keys of the JSON report. The schema promises that keys are only added.
 const KEYS: &str = "
     schema run_id name status workload target database seed clients placement started
     measured_seconds tps qps reads_per_second writes_per_second nopm tpm per_client
@@ -49,11 +49,11 @@ fn has_every_key(report: &Value) {
 
 /// Asserts offered = finished + failed + dropped + unfinished, in the run and in each of its parts.
 pub(crate) fn nothing_is_lost(report: &Value) {
-    let parts = |of: &str| {
-        let part = |name: &str| number(report, &format!("{of}.{name}"));
+    let parts = |part_path: &str| {
+        let part = |name: &str| number(report, &format!("{part_path}.{name}"));
         let ended = part("finished") + part("failed") + part("dropped") + part("unfinished");
-        assert_eq!(part("offered"), ended, "{of}: {}", at(report, of));
-        assert_eq!(part("finished"), part("committed") + part("rolled_back"), "{of}");
+        assert_eq!(part("offered"), ended, "{part_path}: {}", at(report, part_path));
+        assert_eq!(part("finished"), part("committed") + part("rolled_back"), "{part_path}");
     };
     parts("counts");
     parts("ramp_up_counts");
@@ -66,7 +66,7 @@ pub(crate) fn nothing_is_lost(report: &Value) {
     }
 }
 
-/// Asserts that rates are commits over the measured time, up to the last commit.
+/// Asserts that rates are commits divided by the measured time, up to the last commit.
 fn rates_are_commits_over_time(report: &Value) {
     let measured = number(report, "measured_seconds");
     let near = |a: f64, b: f64, what: &str| assert!((a - b).abs() < 1e-3, "{what}: {a} and {b}");

@@ -15,14 +15,15 @@ fn target(server: &Server, database: &str) -> String {
     format!("--target={}", url_of(server, database))
 }
 
-/// Checksums of the data of `put_tpcc`.
+/// Checksums of the tables that `Home::put_tpcc` copies.
 fn of_small_data() -> Value {
     let home = Home::new();
     home.put_tpcc();
     checksums_of_tpcc(&home, &[])
 }
 
-/// Checksums of a whole warehouse, whose load is long enough to be interrupted; computed once.
+/// Checksums of a whole warehouse, whose load is long enough to be interrupted. They are computed
+/// once per process.
 fn of_a_warehouse() -> &'static Value {
     static EXPECTED: OnceLock<Value> = OnceLock::new();
     EXPECTED.get_or_init(|| {
@@ -32,7 +33,8 @@ fn of_a_warehouse() -> &'static Value {
     })
 }
 
-/// MariaDB by INSERT and PostgreSQL in bulk are tested below, where they crash during the load.
+/// Compares the rows of all databases and load methods. MariaDB by INSERT and PostgreSQL in bulk
+/// are tested below, where they crash during the load.
 #[test]
 fn one_seed_gives_the_same_rows_on_every_database_by_either_method() {
     let home = Home::new();
@@ -69,7 +71,7 @@ fn both_methods_are_timed_one_after_the_other_on_new_tables() {
     }
 }
 
-/// Crashes a server during a load.
+/// Crashes a server during a load, and checks that the build goes on.
 fn crash(test: &TestServer, method: &str) {
     let home = Home::new();
     let mut server = test.start();

@@ -20,7 +20,7 @@ use crate::home::{Home, at, number};
 use crate::real::{url_of, with_password};
 use crate::waiting::{eventually, now};
 
-/// Far longer than a query on a busy machine.
+/// Delay of the simulated network, far longer than a query on a busy machine.
 const DELAY_MS: u64 = 400;
 
 fn path(delay: Duration, bytes_per_s: Option<u64>) -> NetworkPath {
@@ -29,7 +29,7 @@ fn path(delay: Duration, bytes_per_s: Option<u64>) -> NetworkPath {
     NetworkPath::start(program, NETWORK_PATH, conditions).expect("it starts")
 }
 
-/// Connects through the path.
+/// Connects to `to` through a simulated network.
 fn through(path: &NetworkPath, to: &[SocketAddr]) -> TcpStream {
     let entrance = path.entrance();
     let mut stream = TcpStream::connect(("127.0.0.1", entrance.port)).expect("it listens");
@@ -38,7 +38,7 @@ fn through(path: &NetworkPath, to: &[SocketAddr]) -> TcpStream {
     stream
 }
 
-/// A server that runs `does` for each connection, on a separate thread.
+/// Starts a server that runs `does` for each connection on a separate thread; returns its address.
 fn server(does: impl Fn(TcpStream) + Clone + Send + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("bound");
@@ -112,7 +112,8 @@ fn all_connections_together_get_the_bandwidth_in_each_direction() {
             })
         })
         .collect();
-    let ended: Vec<_> = clients.into_iter().map(|of| of.join().expect("all came")).collect();
+    let ended: Vec<_> =
+        clients.into_iter().map(|client| client.join().expect("all came")).collect();
     let all = ended.iter().max().expect("four").duration_since(began).as_secs_f64();
     let ideal = 4.0 * BYTES as f64 / BYTES_PER_S as f64;
     assert!(all >= ideal, "{all} s of {ideal}");
@@ -194,7 +195,7 @@ fn records_arrive_at_no_more_than_the_bandwidth() {
     assert!(mb_per_s > 0.0 && mb_per_s < 2.1, "{mb_per_s} MB/s");
 }
 
-/// Processes that are paths of `owner`.
+/// Command lines of the processes that simulate a network for the process `owner`.
 fn paths_of(owner: u32) -> Vec<String> {
     let numbers = fs::read_dir("/proc").expect("Linux has it").filter_map(Result::ok);
     let numbers = numbers.filter_map(|entry| entry.file_name().into_string().ok());

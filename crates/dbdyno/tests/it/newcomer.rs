@@ -22,7 +22,7 @@ fn run_at(target: &str, code: i32, fragments: &[&str]) {
     refused(&["run", "tpcc", "--target", target], code, fragments);
 }
 
-/// Runs a statement as the server's owner, with its own client.
+/// Runs a statement as the owner of the server, with the server's own client.
 fn say(server: &Server, sql: &str) {
     let target = server.target();
     let port = target.hosts[0].port.expect("a port").to_string();
@@ -43,7 +43,7 @@ fn say(server: &Server, sql: &str) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// URL of a server for another user.
+/// URL of a server for this user and password.
 fn url_for(server: &Server, user: &str, password: &str) -> String {
     let mut target = server.target();
     (target.user, target.password) = (Some(user.to_owned()), Some(Secret::new(password)));

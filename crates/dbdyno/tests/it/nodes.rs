@@ -7,9 +7,9 @@ use crate::disturbances::{ended, example, examples, report};
 use crate::enough::{report_once, went_on_after};
 use crate::home::{Home, at, number};
 
-/// Options of a small node with long time-outs, for a busy machine.
+/// Options of a small cluster node with long time-outs, for a busy machine.
 const PATIENT: &str = "innodb_buffer_pool_size=64M&innodb_log_file_size=32M&innodb_flush_log_at_trx_commit=2&wsrep_provider_options=gcache.size=8M;evs.suspect_timeout=PT60S;evs.inactive_timeout=PT180S;evs.install_timeout=PT180S";
-/// Options of a small node with short time-outs.
+/// Options of a small cluster node with short time-outs.
 const QUICK: &str = "innodb_buffer_pool_size=64M&innodb_log_file_size=32M&innodb_flush_log_at_trx_commit=2&wsrep_provider_options=gcache.size=8M;evs.keepalive_period=PT0.3S;evs.inactive_check_period=PT0.3S;evs.suspect_timeout=PT3S;evs.inactive_timeout=PT9S;evs.install_timeout=PT9S";
 
 #[test]
@@ -46,8 +46,8 @@ fn the_example_with_workers_on_nodes_runs_and_shows_where_the_queue_was_full() {
     ]);
 }
 
-/// The example with nodes as one trial, with only the disturbance that begins with `kept`, since
-/// the time for a node to join depends on the machine.
+/// Plan of the example with cluster nodes, as one trial. Of its disturbances it has only the one
+/// that begins with `kept`, since the time for a node to join depends on the machine.
 fn with_one_disturbance(kept: &str, options: &str, words: &[(&str, &str)]) -> String {
     let small = [
         ("ramp_up = \"5s\"", "ramp_up = \"0s\""),

@@ -19,7 +19,7 @@ fn n_seconds(home: &Home) -> i64 {
     number_in(&home.store(), "SELECT count(DISTINCT second) FROM second").unwrap_or(0)
 }
 
-/// Kills a server during a run, waits a second, and starts it again.
+/// Kills a server during a run, waits a second, starts it again, and checks the run.
 fn crash(server: &mut Server, workload: &str, args: &[&str]) {
     let home = Home::new();
     let target = format!("--target={}", url(server));
@@ -57,12 +57,12 @@ fn crash(server: &mut Server, workload: &str, args: &[&str]) {
     assert_eq!(per_client.len(), 8, "a client ended");
 }
 
-/// Eight clients with one turn each, which leave the machine to other tests. The run ends with the
-/// last of its transactions, independent of the length of the outage.
+/// Flags of a run with eight clients at a low rate, which leave the machine to other tests. It ends
+/// with the last of its transactions, however long the outage is.
 const RUN: [&str; 5] =
     ["--clients=8", "--rate=60", "--transactions=900", "--duration=1h", "--per-client"];
 
-/// On shared data of tpcc, on a server with durable commits.
+/// Crashes a server with durable commits, on the shared data of tpcc.
 fn crash_durable(server: &TestServer) {
     let mut data = tpcc(server);
     let server = &mut data.as_mut().expect("it is built").server;

@@ -17,7 +17,7 @@ fn args<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&QUICK[..], more].concat()
 }
 
-/// Asserts that `secret` is neither in the output nor in any file.
+/// Asserts that `secret` is neither in the output nor in any file of the home.
 #[track_caller]
 fn silent(home: &Home, ran: &Ran, secret: &str) {
     assert!(!ran.out.contains(secret) && !ran.err.contains(secret), "{}{}", ran.out, ran.err);
@@ -126,7 +126,7 @@ fn a_password_that_cannot_be_had_is_reported_with_the_other_ways() {
     ran.warns(&["no terminal to ask on", "--password-file", "DBDYNO_PASSWORD"]).is_a_sentence();
 }
 
-/// A pseudo-terminal: our side, a command that uses it, and the other side.
+/// Opens a pseudo-terminal; returns our side, a command that uses it, and the other side.
 pub(crate) fn on_a_terminal(home: &Home, words: &[&str]) -> (File, Command, File) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&ours).and_then(|()| unlockpt(&ours)).expect("it is ours");
@@ -167,7 +167,7 @@ fn an_interrupted_question_ends_with_its_code() {
     started.end().code(130).warns(&["interrupted while the password was asked for"]);
 }
 
-/// Output of the terminal up to `what`.
+/// Reads the output of a terminal up to `what`, and returns it.
 pub(crate) fn read_until(terminal: &mut File, what: &str) -> String {
     let mut shown = String::new();
     let mut bytes = [0; 256];

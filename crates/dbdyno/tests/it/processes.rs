@@ -14,7 +14,7 @@ use crate::waiting::{Started, eventually};
 const FAILED: i32 = 1;
 const INTERRUPTED: i32 = 130;
 
-/// Numbers of all clients that ran transactions.
+/// Numbers of all clients that ran transactions, as the store has them.
 fn clients(report: &Value, home: &Home) -> Vec<u64> {
     let run = report["run_id"].as_str().expect("a run");
     let whole = home.json(&["runs", "show", run, "--per-client"]);
@@ -22,7 +22,7 @@ fn clients(report: &Value, home: &Home) -> Vec<u64> {
     list.iter().map(|client| client["client"].as_u64().expect("a number")).collect()
 }
 
-/// Offset of a process's clock and its error, in seconds.
+/// Offset of the clock of a client process and its error, in seconds.
 fn offset(report: &Value, process: u32, when: &str) -> (f64, f64) {
     let seconds = |name: &str| {
         let name = format!("facts.processes.process_{process}_clock_offset_{when}{name}_s");
@@ -146,7 +146,7 @@ fn divided_on(server: &TestServer) {
         assert!(number(&report, "counts.committed") > 0.0);
         assert_eq!(clients(&report, &home).len(), 6);
         let counted = at(&report, "crosschecks").as_array().expect("a list");
-        assert!(counted.iter().all(|of| of["matches"] == true), "{counted:#?}");
+        assert!(counted.iter().all(|one| one["matches"] == true), "{counted:#?}");
         let held = at(&report, "checks.after").as_array().expect("a list");
         assert!(held.iter().all(|check| check["failed"] == 0), "{held:#?}");
     }
@@ -167,7 +167,7 @@ fn clients_of_postgres_are_divided_among_processes() {
     divided_on(&POSTGRES);
 }
 
-/// Starts a long run in two processes, and waits until some seconds are stored.
+/// Starts a long run with two client processes, and waits until some of its seconds are stored.
 fn long_run(home: &Home) -> Started {
     let args = ["run", "oltp-point-select", "--table-size=100", "--clients=4", "--processes=2"];
     let more = ["--rate=100", "--ramp-up=0s", "--duration=1h", "--output=json"];

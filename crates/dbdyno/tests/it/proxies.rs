@@ -21,12 +21,12 @@ use crate::home::{Home, at, number};
 use crate::journey::nothing_is_lost;
 use crate::real::with_password;
 
-/// More clients than PgBouncer may open connections to the server.
+/// Number of clients, more than the connections that PgBouncer may open to the server.
 const CLIENTS: u32 = 60;
-/// Connections to the server that PgBouncer may hold.
+/// Maximum number of connections that PgBouncer may hold to the server.
 const POOL: u32 = 4;
 
-/// A program between dbdyno and a server. Drop ends it and removes its folder.
+/// Program between dbdyno and a server. Dropping it ends the program and removes its folder.
 pub(crate) struct Between {
     child: Child,
     port: u16,
@@ -34,8 +34,8 @@ pub(crate) struct Between {
 }
 
 impl Between {
-    /// Starts a program with `args` and the path of its settings file. `settings` gets port and
-    /// folder. The program is ready once it has printed a line that contains `up`.
+    /// Starts a program with `args` and the path of its settings file, which `settings` makes from
+    /// port and folder. The program is ready once it has printed a line that contains `up`.
     fn start(
         program: &str,
         package: &str,
@@ -67,28 +67,28 @@ impl Between {
         Between { child, port, folder }
     }
 
-    /// Starts HAProxy with these settings, made from port and folder.
+    /// Starts HAProxy with settings that are made from port and folder.
     pub(crate) fn haproxy(settings: impl FnOnce(u16, &str) -> String) -> Between {
         let args = ["-W", "-db", "-f"];
         Between::start("/usr/sbin/haproxy", "haproxy", &args, "Loading success", settings)
     }
 
-    /// Port on this machine.
+    /// Port of this machine at which the program listens.
     pub(crate) fn port(&self) -> u16 {
         self.port
     }
 
-    /// Path of a file in its folder.
+    /// Path of a file in the program's folder.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// URL of the server behind it.
+    /// URL with password of the server behind the program.
     fn target(&self, server: Target, options: &[(&str, &str)]) -> String {
         with_password(&self.behind(server, options))
     }
 
-    /// Target of the server behind it.
+    /// Target of the server behind the program.
     pub(crate) fn behind(&self, server: Target, options: &[(&str, &str)]) -> Target {
         let host = Host { name: "127.0.0.1".to_owned(), port: Some(self.port) };
         let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
@@ -106,7 +106,7 @@ impl Drop for Between {
     }
 }
 
-/// A port that was free a moment ago.
+/// Finds a port that is free now.
 fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("it is bound").port()
@@ -124,7 +124,7 @@ fn haproxy() -> Between {
     })
 }
 
-/// Starts PgBouncer in transaction mode with a pool of this size.
+/// Starts PgBouncer in transaction mode with this number of connections to the server.
 pub(crate) fn pgbouncer(server: &Server, pool: u32) -> Between {
     let target = server.target();
     let (user, password) = (target.user.expect("a user"), target.password.expect("a password"));
@@ -144,7 +144,8 @@ pub(crate) fn pgbouncer(server: &Server, pool: u32) -> Between {
     })
 }
 
-/// Runs clients that key and think for two seconds, each for a tenth of one; all must be connected.
+/// Runs clients with keying and think times for two seconds, with a transaction every tenth of a
+/// second each. All must be connected; returns the report.
 fn users_at(target: &str) -> Value {
     let clients = format!("--clients={CLIENTS}");
     let home = Home::new();

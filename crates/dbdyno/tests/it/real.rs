@@ -17,32 +17,33 @@ pub(crate) fn url_and_password(server: &Server) -> (String, String) {
     (target.to_string(), password)
 }
 
-/// URL of a server with the password.
+/// URL of a server, with the password in it.
 pub(crate) fn url(server: &Server) -> String {
     with_password(&server.target())
 }
 
-/// URL of a server with another database; a build creates it.
+/// URL of a server with another database, which a build creates.
 pub(crate) fn url_of(server: &Server, database: &str) -> String {
     with_password(&Target { path: database.to_owned(), ..server.target() })
 }
 
-/// A target as a URL with the password.
+/// URL of a target, with the password in it.
 pub(crate) fn with_password(target: &Target) -> String {
     let password = target.password.as_ref().map_or("", Secret::reveal);
     target.to_string().replacen('@', &format!(":{password}@"), 1)
 }
 
-/// Checksum of each table of tpcc.
+/// Checksums of the tables of tpcc in a target, by `dbdyno check`.
 pub(crate) fn checksums_of_tpcc(home: &Home, target: &[&str]) -> Value {
     let args = [&["check", "tpcc", "--checksums", "--quiet"], target].concat();
     at(&home.json(&args), "checksums").clone()
 }
 
-/// A server with data of tpcc, which are slow to build: one of each kind, used in turn.
+/// Server with data of tpcc, which are slow to build. There is one for each product, which tests
+/// use in turn.
 pub(crate) struct Tpcc {
     pub(crate) server: Server,
-    /// The store with the build.
+    /// Content of the store with the build, as a file.
     pub(crate) store: Vec<u8>,
     /// JSON output of the build.
     pub(crate) built: Value,
@@ -51,13 +52,14 @@ pub(crate) struct Tpcc {
 }
 
 impl Tpcc {
-    /// URL of the server.
+    /// URL of the server, with the password in it.
     pub(crate) fn url(&self) -> String {
         url(&self.server)
     }
 }
 
-/// The server of this product with data of tpcc. It ends with the process.
+/// Locks the server of this product with data of tpcc, and builds it if needed. The server ends
+/// with the process.
 pub(crate) fn tpcc(test: &TestServer) -> MutexGuard<'static, Option<Tpcc>> {
     static BUILT: [Mutex<Option<Tpcc>>; 3] = [const { Mutex::new(None) }; 3];
     let counts = [("performance_schema", "ON")];
@@ -68,7 +70,7 @@ pub(crate) fn tpcc(test: &TestServer) -> MutexGuard<'static, Option<Tpcc>> {
     };
     // A failed test leaves usable data, unless the server has ended.
     let mut built = BUILT[index].lock().unwrap_or_else(PoisonError::into_inner);
-    if built.as_mut().is_some_and(|of| of.server.ended().is_some()) {
+    if built.as_mut().is_some_and(|built| built.server.ended().is_some()) {
         *built = None;
     }
     built.get_or_insert_with(|| {

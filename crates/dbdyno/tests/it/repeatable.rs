@@ -30,7 +30,7 @@ fn the_same_seed_builds_the_same_data_and_another_one_others() {
     }
 }
 
-/// `dbdyno run empty` in virtual time.
+/// Runs the workload `empty` in virtual time; returns the report.
 fn simulated(home: &Home, target: &str, args: &[&str]) -> Value {
     let target = format!("--target=sim:?{target}");
     let fixed = ["run", "empty", &target, "--placement=simulated", "--no-store", "--quiet"];
@@ -58,8 +58,8 @@ fn a_simulated_run_is_the_same_whenever_it_is_run() {
     assert_ne!(first["response_ms"], other["response_ms"]);
 }
 
-/// Output of dbdyno 0.1.0 for two simulated runs; means per transaction are of those that ended in
-/// the window, which 0.1.0 mixed with those intended in it.
+/// Output of dbdyno 0.1.0 for two simulated runs. Its means per transaction are replaced by those
+/// of transactions that ended in the window, which 0.1.0 mixed with those intended in it.
 const FIGURES: &str = include_str!("../../tests-data/figures-of-sim.json");
 
 #[test]
@@ -76,7 +76,7 @@ fn the_same_seed_gives_the_figures_of_before() {
     }
 }
 
-/// Additional fields of the report are no difference.
+/// Asserts that `now` has all that `before` has. Additional fields are no difference.
 #[track_caller]
 fn has_all_of(now: &Value, before: &Value, path: &str) {
     match before {

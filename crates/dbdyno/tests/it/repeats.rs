@@ -5,7 +5,7 @@ use servers::for_tests::MARIADB;
 use crate::home::{Home, at, number, number_in};
 use crate::real::url;
 
-/// A simulated database of about 2,000 TPS whose starts differ by 3 %.
+/// Target that is a simulated database of about 2,000 TPS, whose starts differ by 3 %.
 const SPREAD: &str = "--target=sim:?service=exponential:2ms&servers=4&spread=3";
 
 fn sim<'a>(target: &'a str, more: &[&'a str]) -> Vec<&'a str> {

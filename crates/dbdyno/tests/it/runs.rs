@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::home::{Home, at, number};
 use crate::http::Web;
 
-/// Runs ten seconds in virtual time.
+/// Runs ten seconds in virtual time; returns the report.
 fn run(home: &Home, name: &str, clients: &str, more: &[&str]) -> Value {
     let (name, clients) = (format!("--name={name}"), format!("--clients={clients}"));
     let sim = "--target=sim:?service=exponential:2ms&servers=4";

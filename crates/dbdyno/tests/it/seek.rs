@@ -218,7 +218,7 @@ fn a_mistake_in_a_search_is_reported_before_the_first_probe() {
     home.run(&["run", &half]).code(2).warns(&words).is_a_sentence();
 }
 
-/// Part of docs/reference/json.md on searches.
+/// Part of docs/reference/json.md that describes searches.
 fn documented() -> String {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/json.md");
     let docs = std::fs::read_to_string(docs).expect("it is there");
@@ -226,7 +226,7 @@ fn documented() -> String {
     part.expect("docs/reference/json.md describes searches").to_owned()
 }
 
-/// All keys of objects, at any depth.
+/// Collects the keys of all objects in a value, at any depth.
 fn keys(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {

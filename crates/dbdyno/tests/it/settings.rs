@@ -15,14 +15,14 @@ use crate::password::{on_a_terminal, read_until};
 use crate::real::url;
 use crate::waiting::{Started, eventually};
 
-/// A setting of a product that SQL can change, and two values other than its own.
+/// Setting of a product that SQL can change, with two values other than its own.
 struct Varied {
     server: &'static TestServer,
     name: &'static str,
     values: [&'static str; 2],
-    /// Query for its value.
+    /// Query that returns its value.
     sql: &'static str,
-    /// Statements that set a third value.
+    /// Statements that set it to a third value.
     set: &'static [&'static str],
 }
 
@@ -44,7 +44,7 @@ const POSTGRES_WORK: Varied = Varied {
     set: &["ALTER SYSTEM SET work_mem = '7MB'", "SELECT pg_reload_conf()"],
 };
 
-/// Opens a session at a server.
+/// Opens a session at a server as its owner.
 pub(crate) fn session(server: &Server) -> Box<dyn Session> {
     let opening = Opening { create: false, seed: 0 };
     let database = drivers::open(&server.target(), opening).expect("it answers");
@@ -54,7 +54,7 @@ pub(crate) fn session(server: &Server) -> Box<dyn Session> {
     engine::block_on(connecting).expect("it lets us in")
 }
 
-/// Runs a statement; returns the last text of its result.
+/// Runs a statement; returns the last text of its result, `None` if there is none.
 pub(crate) fn say(session: &mut dyn Session, sql: &str) -> Option<String> {
     let mut last = None;
     let request = Request::Text { kind: StatementKind::Other, sql };
@@ -68,23 +68,23 @@ pub(crate) fn say(session: &mut dyn Session, sql: &str) -> Option<String> {
     last
 }
 
-/// Runs statements on a new session; returns the last value.
+/// Runs statements on a new session; returns the last value of the last one.
 pub(crate) fn ask(server: &Server, statements: &[&str]) -> String {
     let mut session = session(server);
     let said = statements.iter().filter_map(|sql| say(session.as_mut(), sql)).last();
     said.unwrap_or_default()
 }
 
-fn experiment(of: &Varied, target: &str, more: &[&str]) -> Vec<String> {
-    let vary = format!("--vary=server.{}={}", of.name, of.values.join(","));
+fn experiment(varied: &Varied, target: &str, more: &[&str]) -> Vec<String> {
+    let vary = format!("--vary=server.{}={}", varied.name, varied.values.join(","));
     let base = ["run", "empty", target, &vary, "--clients=1", "--rate=20", "--ramp-up=0s"];
     base.iter().chain(&["--placement=thread"]).chain(more).map(|word| (*word).to_owned()).collect()
 }
 
-/// Kills dbdyno while a setting is changed.
-fn killed(home: &Home, of: &Varied, server: &Server) {
+/// Kills dbdyno while a run has the setting changed.
+fn killed(home: &Home, varied: &Varied, server: &Server) {
     let target = format!("--target={}", url(server));
-    let args = experiment(of, &target, &["--duration=2s", "--repeat=2"]);
+    let args = experiment(varied, &target, &["--duration=2s", "--repeat=2"]);
     let mut run: Started = home.start(&args);
     let (store, sql) = (home.store(), "SELECT count(*) FROM run");
     run.wait_until("a second trial", |_| number_in(&store, sql) >= Some(2));
@@ -92,22 +92,22 @@ fn killed(home: &Home, of: &Varied, server: &Server) {
     run.end();
 }
 
-fn restored(of: &Varied) {
-    let server = of.server.start();
+fn restored(varied: &Varied) {
+    let server = varied.server.start();
     let home = Home::new();
-    let before = ask(&server, &[of.sql]);
-    killed(&home, of, &server);
-    let left = ask(&server, &[of.sql]);
-    assert_eq!(left, of.values[1], "it was killed in mid-experiment");
+    let before = ask(&server, &[varied.sql]);
+    killed(&home, varied, &server);
+    let left = ask(&server, &[varied.sql]);
+    assert_eq!(left, varied.values[1], "it was killed in mid-experiment");
 
     // The next command on the store offers to restore it, and changes nothing without consent.
     let hint =
-        format!("left settings of {} changed: {} ({before} before)", server.target(), of.name);
+        format!("left settings of {} changed: {} ({before} before)", server.target(), varied.name);
     home.run(&["runs", "list"]).good().warns(&[&hint, "dbdyno restore --target"]);
-    assert_eq!(ask(&server, &[of.sql]), left);
+    assert_eq!(ask(&server, &[varied.sql]), left);
 
     // Another user's change is reported, and kept.
-    ask(&server, of.set);
+    ask(&server, varied.set);
     let target = format!("--target={}", url(&server));
     let args = ["restore", &target];
     home.run(&args).code(1).says(&["NOT RESTORED", "somebody else has changed it", "--force"]);
@@ -115,7 +115,7 @@ fn restored(of: &Varied) {
     dry.says(&[&format!("{before} before"), "would be restored"]);
     let shown = home.json(&["restore", &target, "--force"]);
     assert_eq!(at(&shown, "settings.0.fate"), "set_back", "{shown:#}");
-    assert_eq!(ask(&server, &[of.sql]), before);
+    assert_eq!(ask(&server, &[varied.sql]), before);
     home.run(&args).good().says(&["no settings of that server are left changed"]);
     let quiet = home.run(&["runs", "list"]).good();
     assert!(!quiet.err.contains("restore"), "{}", quiet.err);
@@ -123,14 +123,14 @@ fn restored(of: &Varied) {
 
 #[test]
 fn what_was_left_is_forgotten_by_name_and_the_server_stays_as_it_is() {
-    let (of, server) = (&MARIADB_IO, MARIADB.start());
+    let (varied, server) = (&MARIADB_IO, MARIADB.start());
     let home = Home::new();
-    killed(&home, of, &server);
-    let left = ask(&server, &[of.sql]);
+    killed(&home, varied, &server);
+    let left = ask(&server, &[varied.sql]);
     home.run(&["restore", "--forget", "bogus"]).code(2).warns(&["no setting bogus is left"]);
     home.run(&["restore", "--forget", "--force"]).code(2);
-    home.run(&["restore", "--forget", of.name]).good().says(&[of.name, "forgotten"]);
-    assert_eq!(ask(&server, &[of.sql]), left);
+    home.run(&["restore", "--forget", varied.name]).good().says(&[varied.name, "forgotten"]);
+    assert_eq!(ask(&server, &[varied.sql]), left);
     home.run(&["restore", "--forget"]).good().says(&["no settings of a server are left changed"]);
     let quiet = home.run(&["runs", "list"]).good();
     assert!(!quiet.err.contains("restore"), "{}", quiet.err);
@@ -151,7 +151,7 @@ fn a_killed_experiments_settings_of_postgres_are_restored() {
     restored(&POSTGRES_WORK);
 }
 
-/// Points and numbers of runs of an experiment, without its figures.
+/// Names of the points of an experiment with their numbers of runs, without figures.
 fn shape(shown: &Value) -> Vec<(String, usize)> {
     let points = at(shown, "points").as_array().expect("a list").iter();
     let row = |point: &Value| {
@@ -163,24 +163,25 @@ fn shape(shown: &Value) -> Vec<(String, usize)> {
 
 #[test]
 fn a_killed_experiment_over_settings_goes_on_and_sets_them_back() {
-    for of in [&MARIADB_IO, &MYSQL_IO, &POSTGRES_WORK] {
-        let server = of.server.start();
+    for varied in [&MARIADB_IO, &MYSQL_IO, &POSTGRES_WORK] {
+        let server = varied.server.start();
         let home = Home::new();
-        let before = ask(&server, &[of.sql]);
-        killed(&home, of, &server);
+        let before = ask(&server, &[varied.sql]);
+        killed(&home, varied, &server);
         let password = crate::real::url_and_password(&server).1;
         let mut command = home.dbdyno(&["experiments", "resume", "last", "--output=json"]);
         command.env("DBDYNO_PASSWORD", password);
         let shown = Started::new(command).end().good().json();
         assert_eq!(number(&shown, "trials_done"), 4.0);
-        let values = of.values.map(|value| format!("{{\"server.{}\":\"{value}\"}}", of.name));
+        let values =
+            varied.values.map(|value| format!("{{\"server.{}\":\"{value}\"}}", varied.name));
         assert_eq!(shape(&shown), values.map(|values| (values, 2)));
-        assert_eq!(ask(&server, &[of.sql]), before);
+        assert_eq!(ask(&server, &[varied.sql]), before);
         home.run(&["restore"]).good().says(&["no setting"]);
         // The setting in force is a fact of each run.
         let run = at(&shown, "points.1.runs.0").as_str().expect("an id").to_owned();
         let facts = home.json(&["runs", "show", &run]);
-        assert!(facts.to_string().contains(of.values[1]), "{facts:#}");
+        assert!(facts.to_string().contains(varied.values[1]), "{facts:#}");
     }
 }
 
@@ -188,14 +189,14 @@ fn a_killed_experiment_over_settings_goes_on_and_sets_them_back() {
 fn what_sql_has_set_beyond_a_restart_is_set_back_as_such() {
     let server = POSTGRES.start();
     let home = Home::new();
-    let of = POSTGRES_WORK;
-    ask(&server, of.set);
+    let varied = POSTGRES_WORK;
+    ask(&server, varied.set);
     let target = format!("--target={}", url(&server));
-    home.run(&experiment(&of, &target, &["--duration=1s", "--quiet"])).good();
+    home.run(&experiment(&varied, &target, &["--duration=1s", "--quiet"])).good();
     let kept = "SELECT setting FROM pg_file_settings WHERE name = 'work_mem'";
     assert_eq!(ask(&server, &[kept]), "7MB");
     ask(&server, &["ALTER SYSTEM RESET work_mem", "SELECT pg_reload_conf()"]);
-    home.run(&experiment(&of, &target, &["--duration=1s", "--quiet"])).good();
+    home.run(&experiment(&varied, &target, &["--duration=1s", "--quiet"])).good();
     assert_eq!(ask(&server, &[kept]), "", "it was not there before");
 }
 
@@ -283,36 +284,40 @@ fn who_may_not_set_a_setting_is_reported() {
 
 #[test]
 fn an_interrupted_experiment_sets_its_settings_back() {
-    let (of, server) = (&POSTGRES_WORK, POSTGRES.start());
+    let (varied, server) = (&POSTGRES_WORK, POSTGRES.start());
     let home = Home::new();
-    let before = ask(&server, &[of.sql]);
+    let before = ask(&server, &[varied.sql]);
     let target = format!("--target={}", url(&server));
-    let mut run = home.start(&experiment(of, &target, &["--duration=1h"]));
+    let mut run = home.start(&experiment(varied, &target, &["--duration=1h"]));
     let (store, sql) = (home.store(), "SELECT count(*) FROM run");
     run.wait_until("a trial", |_| number_in(&store, sql) == Some(1));
-    assert_eq!(ask(&server, &[of.sql]), of.values[0]);
+    assert_eq!(ask(&server, &[varied.sql]), varied.values[0]);
 
     // The setting is in use by a living process: nothing is offered, restored or varied.
     let beside = home.run(&["runs", "list"]).good();
     assert!(!beside.err.contains("restore"), "{}", beside.err);
     let in_use = home.run(&["restore", &target]).code(1);
     in_use.says(&[&format!("NOT RESTORED: process {} uses it", run.id())]);
-    let other = home.run(&experiment(of, &target, &["--duration=1s", "--quiet"])).code(1);
+    let other = home.run(&experiment(varied, &target, &["--duration=1s", "--quiet"])).code(1);
     other.warns(&[&format!("is being varied by process {}", run.id())]).is_a_sentence();
 
     run.interrupt();
     run.end().code(130).warns(&["resume with:\n  dbdyno experiments resume"]);
     // PostgreSQL's processes reload their settings with a delay.
-    assert!(eventually(|| ask(&server, &[of.sql]) == before), "{}", ask(&server, &[of.sql]));
+    assert!(
+        eventually(|| ask(&server, &[varied.sql]) == before),
+        "{}",
+        ask(&server, &[varied.sql])
+    );
     home.run(&["restore"]).good().says(&["no setting"]);
 }
 
 #[test]
 fn whoever_runs_next_at_a_terminal_is_asked_whether_to_set_back() {
-    let (of, server) = (&MARIADB_IO, MARIADB.start());
+    let (varied, server) = (&MARIADB_IO, MARIADB.start());
     let home = Home::new();
-    let before = ask(&server, &[of.sql]);
-    killed(&home, of, &server);
+    let before = ask(&server, &[varied.sql]);
+    killed(&home, varied, &server);
     let target = "--target=sim:?service=constant:5ms";
     let words = ["run", "empty", target, "--duration=1s", "--ramp-up=0s", "--quiet"];
     let (mut terminal, mut command, theirs) = on_a_terminal(&home, &words);
@@ -324,7 +329,7 @@ fn whoever_runs_next_at_a_terminal_is_asked_whether_to_set_back() {
     terminal.write_all(b"y\n").expect("it listens");
     read_until(&mut terminal, ": restored");
     run.end();
-    assert_eq!(ask(&server, &[of.sql]), before);
+    assert_eq!(ask(&server, &[varied.sql]), before);
 }
 
 #[test]
@@ -354,9 +359,9 @@ fn a_setting_that_the_server_has_rounded_is_a_finding() {
 }
 
 #[track_caller]
-fn settings_are_lost_in_mid_run(of: &Varied) {
-    let (mut server, home) = (of.server.start(), Home::new());
-    let before = ask(&server, &[of.sql]);
+fn settings_are_lost_in_mid_run(varied: &Varied) {
+    let (mut server, home) = (varied.server.start(), Home::new());
+    let before = ask(&server, &[varied.sql]);
     let plan = format!(
         "[target]\nurl = '{}'\n[phases]\nramp_up = '0s'\nmeasure = '1h'\n\
          [server]\ninnodb_io_capacity = 300\n[[group]]\nworkload = 'empty'\nclients = 1\n\
@@ -374,7 +379,7 @@ fn settings_are_lost_in_mid_run(of: &Varied) {
     let findings = at(&report, "findings").to_string();
     let words = format!("innodb_io_capacity is {before}, and was set to 300");
     assert!(findings.contains("settings_lost") && findings.contains(&words), "{findings}");
-    assert_eq!(ask(&server, &[of.sql]), before);
+    assert_eq!(ask(&server, &[varied.sql]), before);
 }
 
 #[test]

@@ -17,20 +17,20 @@ use crate::waiting::eventually;
 
 const SMALL: [&str; 3] = ["--tables=1", "--table-size=2000", "--clients=2"];
 
-/// A fact of a run that is a number.
+/// Fact of a run that is a number, by its name.
 fn fact(report: &Value, name: &str) -> i64 {
     let text = at(report, &format!("facts.{name}")).as_str().expect("a text");
     text.parse().unwrap_or_else(|_| panic!("{name} is {text}"))
 }
 
-/// Runs writes for a second, settled before and after.
+/// Runs writes for a second, with settling before and after; returns the report.
 fn settled_run(home: &Home, target: &str) -> Value {
     let args = ["run", "oltp-write-only", target, "--settle=both", "--duration=1s"];
     let more = ["--rate=300", "--ramp-up=0s", "--check=off", "--output=json"];
     home.run(&[&args[..], &SMALL, &more].concat()).json()
 }
 
-/// Settings that settling changes, as on the server.
+/// Values on the server of the settings that settling changes.
 fn innodb(server: &Server) -> String {
     let select = |name: &str| format!("SELECT CAST(@@GLOBAL.{name} AS CHAR)");
     let names = ["innodb_purge_batch_size", "innodb_io_capacity", "innodb_io_capacity_max"];
@@ -77,7 +77,7 @@ fn innodb_rests(server: &'static TestServer) {
     home.run(&["runs", "show", "last", "--figures"]).good().says(&[figure]);
 }
 
-/// The steps add up to the whole, and nothing is left.
+/// Settles by command: the steps add up to the whole, and nothing is left.
 #[track_caller]
 fn by_hand_says_that_nothing_is_left(home: &Home, server: &Server) {
     let target = format!("--target={}", url(server));
@@ -155,7 +155,8 @@ fn a_server_that_dies_while_it_settles_is_reported_by_the_command() {
     home.run(&["restore", "--dry-run"]).good();
 }
 
-/// A purge that another session's snapshot blocks, so that it lasts until the limit.
+/// Server whose purge is blocked by the snapshot of another session, so settling lasts until its
+/// limit.
 struct HeldUp {
     server: Server,
     home: Home,
@@ -184,41 +185,41 @@ impl HeldUp {
 
 #[test]
 fn what_is_not_reached_in_time_is_reported_and_settings_are_set_back() {
-    let mut of = HeldUp::new();
-    let before = (of.threads(), innodb(&of.server));
-    let args = ["settle", "oltp-write-only", &of.target, "--settle-limit=2s"];
-    let shown = of.home.run(&args).code(1);
+    let mut blocked = HeldUp::new();
+    let before = (blocked.threads(), innodb(&blocked.server));
+    let args = ["settle", "oltp-write-only", &blocked.target, "--settle-limit=2s"];
+    let shown = blocked.home.run(&args).code(1);
     let shown = shown.says(&["not settled within ", ": history list ", "; wait "]);
     shown.says(&["not at rest: The purge was not done within the limit of 2s. Allow more time"]);
-    let run = ["run", "oltp-write-only", &of.target, "--settle=before", "--settle-limit=1s"];
+    let run = ["run", "oltp-write-only", &blocked.target, "--settle=before", "--settle-limit=1s"];
     let more = ["--duration=1s", "--ramp-up=0s", "--check=off", "--output=json"];
-    let report = of.home.run(&[&run[..], &SMALL, &more].concat()).json();
+    let report = blocked.home.run(&[&run[..], &SMALL, &more].concat()).json();
     let findings = at(&report, "findings").to_string();
     assert!(findings.contains("not_settled") && findings.contains("limit of 1s"), "{findings}");
     assert!(fact(&report, "settle_before.history_list_after") > 0);
-    assert_eq!((of.threads(), innodb(&of.server)), before);
-    crate::settings::say(of.snapshot.as_mut(), "COMMIT");
-    of.home.run(&args[..3]).good().says(&["to 0"]);
+    assert_eq!((blocked.threads(), innodb(&blocked.server)), before);
+    crate::settings::say(blocked.snapshot.as_mut(), "COMMIT");
+    blocked.home.run(&args[..3]).good().says(&["to 0"]);
 }
 
 #[test]
 fn an_interrupted_settling_after_a_load_is_recorded_and_settings_are_set_back() {
-    let of = HeldUp::new();
-    let before = (of.threads(), innodb(&of.server));
-    let run = ["run", "oltp-write-only", &of.target, "--settle=after", "--duration=1s"];
+    let blocked = HeldUp::new();
+    let before = (blocked.threads(), innodb(&blocked.server));
+    let run = ["run", "oltp-write-only", &blocked.target, "--settle=after", "--duration=1s"];
     let more = ["--ramp-up=0s", "--check=off", "--output=json"];
-    let mut run = of.home.start(&[&run[..], &SMALL, &more].concat());
-    run.wait_until("settings are raised", |_| of.threads() == "32");
+    let mut run = blocked.home.start(&[&run[..], &SMALL, &more].concat());
+    run.wait_until("settings are raised", |_| blocked.threads() == "32");
     run.interrupt();
     let report = run.end().code(130).warns(&["interrupted: finishing what is under way"]).json();
     assert!(fact(&report, "settle_after.history_list_after") > 0);
     let findings = at(&report, "findings").to_string();
     let observed = "Not at rest after the load: It was interrupted before it was done";
     assert!(findings.contains("not_settled") && findings.contains(observed), "{findings}");
-    assert_eq!((of.threads(), innodb(&of.server)), before);
+    assert_eq!((blocked.threads(), innodb(&blocked.server)), before);
 }
 
-/// Plain VACUUM skips the indexes of a table if few pages have dead rows.
+/// Covers tables in which few pages have dead rows, since a plain VACUUM skips their indexes.
 #[test]
 fn postgres_has_no_dead_rows_also_where_few_pages_have_any() {
     let (server, home) = (POSTGRES.start(), Home::new());
@@ -231,18 +232,18 @@ fn postgres_has_no_dead_rows_also_where_few_pages_have_any() {
 
 #[test]
 fn settings_of_a_settling_that_was_killed_are_restored() {
-    let of = HeldUp::new();
-    let before = (of.threads(), innodb(&of.server));
-    let mut settling = of.home.start(&["settle", "oltp-write-only", &of.target]);
-    settling.wait_until("settings are raised", |_| of.threads() == "32");
+    let blocked = HeldUp::new();
+    let before = (blocked.threads(), innodb(&blocked.server));
+    let mut settling = blocked.home.start(&["settle", "oltp-write-only", &blocked.target]);
+    settling.wait_until("settings are raised", |_| blocked.threads() == "32");
     settling.kill();
     settling.end();
-    assert_eq!(of.threads(), "32");
-    of.home.run(&["restore", &of.target]).good();
-    assert_eq!((of.threads(), innodb(&of.server)), before);
+    assert_eq!(blocked.threads(), "32");
+    blocked.home.run(&["restore", &blocked.target]).good();
+    assert_eq!((blocked.threads(), innodb(&blocked.server)), before);
 }
 
-/// Without a store, changed settings would be unknown after a crash.
+/// Runs without a store, in which case changed settings would be unknown after a crash.
 #[test]
 fn a_run_that_is_not_stored_changes_no_settings_of_a_server_that_outlives_it() {
     let (server, home) = (MARIADB.shared(), Home::new());
@@ -265,7 +266,7 @@ fn a_run_that_is_not_stored_changes_no_settings_of_a_server_that_outlives_it() {
     run(&postgres, &["--settle=before"]).good();
 }
 
-/// MariaDB and MySQL count no commit of a statement outside of a transaction.
+/// Writes by statements outside of transactions, whose commits MariaDB and MySQL do not count.
 #[test]
 fn statements_of_others_outside_of_transactions_are_waited_for() {
     for server in [&MARIADB, &MARIADB_11_4, &MYSQL_5_6] {
@@ -297,7 +298,7 @@ fn statements_of_others_outside_of_transactions_are_waited_for() {
     }
 }
 
-/// VACUUM only warns, and the rows stay.
+/// Settles tables of another owner: VACUUM only warns, and their dead rows stay.
 #[test]
 fn postgres_tables_of_somebody_else_are_not_vacuumed_and_it_says_so() {
     for (server, is_new) in [(&POSTGRES, false), (&POSTGRES_18, true)] {
@@ -334,7 +335,7 @@ fn postgres_tables_of_somebody_else_are_not_vacuumed_and_it_says_so() {
     }
 }
 
-/// A user who may write, but neither change settings nor checkpoint.
+/// Settles as a user who may write, but neither change settings nor checkpoint.
 #[test]
 fn without_the_privileges_it_is_settled_in_part_and_says_so() {
     let (server, home) = (MARIADB.start(), Home::new());

@@ -7,7 +7,7 @@ use servers::for_tests::{MARIADB, MYSQL_5_6, POSTGRES, TestServer};
 use crate::home::Home;
 use crate::real::tpcc;
 
-/// The only transaction in the output.
+/// Shows a transaction, which must be the only one in the output; returns it.
 fn only(home: &Home, args: &[&str]) -> Value {
     let shown = home.call(&[&["show"], args, &["--output=json"]].concat()).good().json();
     let all = shown["transactions"].as_array().expect("a list").clone();
@@ -15,23 +15,23 @@ fn only(home: &Home, args: &[&str]) -> Value {
     all.into_iter().next().expect("there is one")
 }
 
-fn number(of: &Value, name: &str) -> u64 {
-    of[name].as_u64().unwrap_or_else(|| panic!("{name} of {of:#}"))
+fn number(traced: &Value, name: &str) -> u64 {
+    traced[name].as_u64().unwrap_or_else(|| panic!("{name} of {traced:#}"))
 }
 
-/// SQL of all statements, in order.
-fn texts(of: &Value) -> Vec<String> {
-    let requests = of["requests"].as_array().expect("a list").iter();
+/// SQL texts of all statements of a transaction, in order.
+fn texts(traced: &Value) -> Vec<String> {
+    let requests = traced["requests"].as_array().expect("a list").iter();
     let statements = requests.flat_map(|one| one["statements"].as_array().expect("a list"));
     statements.map(|one| one["sql"].as_str().expect("a text").to_owned()).collect()
 }
 
-/// Asserts that the totals are the sums over the requests.
-fn adds_up(of: &Value) {
+/// Asserts that the totals of a transaction are the sums over its requests.
+fn adds_up(traced: &Value) {
     for name in ["round_trips", "bytes_out", "bytes_in"] {
-        let requests = of["requests"].as_array().expect("a list").iter();
+        let requests = traced["requests"].as_array().expect("a list").iter();
         let sum: u64 = requests.map(|one| number(one, name)).sum();
-        assert_eq!(sum, number(of, name), "{name} of {of:#}");
+        assert_eq!(sum, number(traced, name), "{name} of {traced:#}");
     }
 }
 
@@ -49,7 +49,7 @@ fn a_transaction_on_sqlite_is_shown_with_its_statements_and_again_the_same() {
     assert_eq!(number(&shown, "statements"), texts.len() as u64);
     assert_eq!(number(&shown, "round_trips"), texts.len() as u64);
     // The same inputs; the data have changed.
-    let customer = |of: &Value| of["requests"][1]["statements"][0]["values"].clone();
+    let customer = |traced: &Value| traced["requests"][1]["statements"][0]["values"].clone();
     let again = only(&home, &new_order);
     assert_eq!(
         (number(&again, "number"), customer(&again)),
@@ -57,14 +57,14 @@ fn a_transaction_on_sqlite_is_shown_with_its_statements_and_again_the_same() {
     );
     // All except the time stamp of the request.
     let payment = ["tpcc", "--transaction=payment", "--number=3", "--seed=7"];
-    let inserted = |of: &Value| -> Vec<String> {
-        let all = of["requests"].as_array().expect("a list").iter();
+    let inserted = |traced: &Value| -> Vec<String> {
+        let all = traced["requests"].as_array().expect("a list").iter();
         let all = all.flat_map(|one| one["statements"].as_array().expect("a list"));
         let all = all.filter(|one| one["sql"].as_str().is_some_and(|sql| sql.contains("history")));
         let values = all.flat_map(|one| one["values"].as_array().expect("a list"));
         values.filter_map(|value| value.as_str()).map(str::to_owned).collect()
     };
-    let [once, twice] = [only(&home, &payment), only(&home, &payment)].map(|of| inserted(&of));
+    let [once, twice] = [only(&home, &payment), only(&home, &payment)].map(|one| inserted(&one));
     let n_differ = once.iter().zip(&twice).filter(|(a, b)| a != b).count();
     assert!(once.len() > 5 && n_differ <= 1, "{once:?} {twice:?}");
     let requests = shown["requests"].as_array().expect("a list");
@@ -99,8 +99,9 @@ fn every_workload_shows_one_transaction_of_each_type() {
         let all = shown["transactions"].as_array().expect("a list");
         assert!(!all.is_empty(), "{name}: {shown:#}");
         all.iter().for_each(adds_up);
-        let is_done =
-            |of: &Value| matches!(of["outcome"].as_str(), Some("committed" | "rolled_back"));
+        let is_done = |traced: &Value| {
+            matches!(traced["outcome"].as_str(), Some("committed" | "rolled_back"))
+        };
         assert!(all.iter().all(is_done), "{name}: {shown:#}");
     }
 }
@@ -135,7 +136,8 @@ fn the_simulated_database_shows_what_it_is_asked() {
     assert!(shown["elapsed_ms"].as_f64().expect("a number") >= 1.0, "{shown:#}");
 }
 
-/// Stored procedures take one round trip in place of one per statement.
+/// Checks that a transaction by stored procedures takes one round trip in place of one per
+/// statement.
 #[track_caller]
 fn procedures_save_round_trips(server: &'static TestServer) {
     let data = tpcc(server);
@@ -168,7 +170,7 @@ fn procedures_save_round_trips(server: &'static TestServer) {
     // A new connection prepares each statement at its first call, which is marked.
     let new = only(&home, &["tpcc", "--transaction=new_order", &target, "--warm-up=0"]);
     assert!(number(&new, "bytes_out") > number(&prepared, "bytes_out"));
-    let is_first = |of: &Value| of["requests"][1]["statements"][0]["is_first_call"].clone();
+    let is_first = |traced: &Value| traced["requests"][1]["statements"][0]["is_first_call"].clone();
     assert_eq!((is_first(&new), is_first(&prepared)), (true.into(), false.into()));
 }
 

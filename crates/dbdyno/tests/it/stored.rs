@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 use crate::home::{Home, at, number};
 use crate::http::Web;
 
-/// Two simulated runs exported by dbdyno 0.1.0, from a store of version 6.
+/// Exported file with two simulated runs of dbdyno 0.1.0, from a store of version 6.
 const STORE_V6: &[u8] = include_bytes!("../../tests-data/store-v6.dbdyno.gz");
 const RUNS: [&str; 2] =
     ["01a207f9-bf30-70b7-b03b-6ccf3fc33899", "01a207f9-bef6-722a-85a9-79f3206611a7"];
 
-/// A home with the old store.
+/// Creates a home whose store has the runs of dbdyno 0.1.0.
 fn with_old_store() -> Home {
     let home = Home::new();
     let mut store = Vec::new();
@@ -40,7 +40,7 @@ fn without_clients(mut report: Value) -> Value {
     report
 }
 
-/// Asserts that all readers show the same of a run, and returns its report.
+/// Asserts that all readers show the same report of a run, and returns it.
 fn said(home: &Home, web: &Web, run: &str) -> Value {
     let shown = home.json(&["runs", "show", run]);
     let exported = home.run(&["runs", "export", run]).good().json();

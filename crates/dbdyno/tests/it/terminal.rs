@@ -16,14 +16,14 @@ const SIM: &[&str] = &[
     "--duration=12s",
 ];
 
-/// Runs a command line with these environment variables, besides the home's.
+/// Runs a command line with these environment variables, besides those of the home.
 fn with(home: &Home, variables: &[(&str, &str)], args: &[&str]) -> Ran {
     let own = [("HOME", home.path("home")), ("XDG_DATA_HOME", home.path("data"))];
     let more = variables.iter().map(|(name, value)| (*name, PathBuf::from(value)));
     home.call_with(&own.into_iter().chain(more).collect::<Vec<_>>(), args)
 }
 
-/// Runs a command in a terminal with this many columns; returns its output with escapes.
+/// Runs a command in a terminal with this number of columns; returns its output with escape codes.
 fn in_terminal(home: &Home, columns: usize, variables: &str, args: &str) -> String {
     let program = env!("CARGO_BIN_EXE_dbdyno");
     let line = format!("stty cols {columns}; env {variables} {program} {args}");
@@ -141,7 +141,7 @@ fn where_nothing_can_be_drawn_an_interval_is_a_line() {
     assert_eq!(lines(&dumb), ["ramp-up 1 s", "5 s", "10 s", "12 s"], "{dumb}");
 }
 
-/// Each line has the commits of its interval in the ramp-up, too.
+/// Checks lines without a terminal: those of the ramp-up have the commits of their interval, too.
 #[test]
 fn seconds_of_the_ramp_up_have_their_rates() {
     let home = Home::new();

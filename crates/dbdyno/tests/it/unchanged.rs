@@ -18,12 +18,12 @@ use crate::proxies::pgbouncer;
 use crate::real::{url, with_password};
 use crate::waiting::now;
 
-/// Queries by name; their rows must be the same before and after.
+/// Queries with their names. Their rows must be the same before and after a command.
 type Queries = [(&'static str, &'static str)];
-/// Rows of the queries, as text.
+/// Rows of the queries as text, by name.
 type State = BTreeMap<&'static str, Vec<String>>;
 
-/// State of a PostgreSQL session, also behind a pooler.
+/// Queries for the state of a PostgreSQL session, also behind a pooler.
 const OF_POSTGRES_SESSION: &Queries = &[
     ("settings", "SELECT name, setting, source FROM pg_settings ORDER BY name"),
     ("prepared", "SELECT statement FROM pg_prepared_statements ORDER BY 1"),
@@ -64,7 +64,8 @@ const OF_POSTGRES_OBJECTS: &Queries = &[
     ("extensions", "SELECT extname::text FROM pg_extension ORDER BY 1"),
 ];
 
-/// Without variables that describe the activity of a session or the server.
+/// Queries for the state of a MariaDB server, without variables that describe the activity of a
+/// session or the server.
 const OF_MARIADB_SERVER: &Queries = &[
     (
         "globals",
@@ -127,7 +128,8 @@ fn state(session: &mut dyn Session, queries: &Queries) -> State {
     queries.iter().map(|(name, sql)| (*name, say(session, text(sql)))).collect()
 }
 
-/// State of all connections of a pool: each has a transaction at the same time.
+/// States of all connections of a pool. Each has a transaction at the same time, so that no
+/// connection is seen twice.
 fn of_pool(target: &Target, queries: &Queries) -> Vec<State> {
     let mut sessions: Vec<_> = (0..POOL).map(|_| connect(target)).collect();
     let mut process = |session: &mut Box<dyn Session>| {
@@ -143,11 +145,11 @@ fn of_pool(target: &Target, queries: &Queries) -> Vec<State> {
     all.into_values().collect()
 }
 
-/// Connections to the server that the pooler may hold.
+/// Number of connections that the pooler may hold to the server.
 const POOL: u32 = 2;
 
-/// Waits until the asking session is the only one: those of an ended process may remain for a
-/// moment.
+/// Waits until the asking session is the only one of the server. Sessions of an ended process may
+/// remain for a moment.
 fn wait_until_alone(session: &mut dyn Session, others: &str) {
     let deadline = now() + Duration::from_secs(60);
     while say(session, text(others)) != ["Int(0)"] {
@@ -171,7 +173,7 @@ fn same(after: &str, before: &State, now: &State) {
 const DATA: [&str; 3] = ["oltp-read-write", "--tables=2", "--table-size=500"];
 const SHORT: [&str; 5] = ["--duration=1s", "--ramp-up=0s", "--clients=3", "--rate=60", "--quiet"];
 
-/// Commands on the data with their arguments; those that vary settings come last.
+/// Commands on the data, with their arguments. Those that vary settings come last.
 fn commands(settings: [&'static str; 2]) -> Vec<Vec<&'static str>> {
     let with_data =
         |command: &'static str, more: &[&'static str]| [&[command], &DATA[..], more].concat();

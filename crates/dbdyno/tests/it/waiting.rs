@@ -11,13 +11,13 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 use crate::home::Ran;
 
-/// Limit that ends a test that hangs; no successful wait comes near it, on a slow or busy machine
-/// either.
+/// Time after which a test that hangs is ended. No successful wait comes near it, not even on a
+/// slow or busy machine.
 pub(crate) const LIMIT: Duration = Duration::from_secs(900);
 /// Interval of checks while a process prints nothing.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// A process that is killed on drop.
+/// Process that is killed when this is dropped.
 pub(crate) struct Started {
     child: Child,
     out: Option<JoinHandle<String>>,
@@ -66,7 +66,8 @@ impl Started {
         self.child.id()
     }
 
-    /// Reads stderr until `is_so` holds for all of its text; the process must not end before.
+    /// Reads stderr until `is_so` holds for all of its text. The process must not end before;
+    /// `what` names the wait.
     #[track_caller]
     pub(crate) fn wait_until(&mut self, what: &str, mut is_so: impl FnMut(&str) -> bool) {
         // Each wait has its own limit, because earlier steps may take long on a busy machine.
@@ -126,7 +127,7 @@ impl Started {
         self.child.kill().expect("it was not waited for, so it is there");
     }
 
-    /// Child processes whose command lines contain `word`.
+    /// Ids of child processes whose command lines contain `word`.
     pub(crate) fn children(&self, word: &str) -> Vec<u32> {
         let folder = format!("/proc/{}/task", self.id());
         let mut pids = Vec::new();
@@ -144,7 +145,7 @@ impl Started {
         pids
     }
 
-    /// Kills these children, of which there must be some.
+    /// Kills the child processes whose command lines contain `word`, of which there must be some.
     #[track_caller]
     pub(crate) fn kill_children(&self, word: &str) {
         let pids = self.children(word);
@@ -155,7 +156,7 @@ impl Started {
         }
     }
 
-    /// Waits for the end, and returns the output.
+    /// Waits for the end of the process, and returns its output.
     #[track_caller]
     pub(crate) fn end(mut self) -> Ran {
         let deadline = now() + LIMIT;
@@ -194,14 +195,15 @@ pub(crate) fn eventually(mut is_so: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// Waits until the next check.
+/// Waits for [`LOOK_EVERY`], before the next check.
 pub(crate) fn look_again() {
     let pause = Timespec::try_from(LOOK_EVERY).expect("it is short");
     poll(&mut [], Some(&pause)).expect("nothing can be waited for");
 }
 
 impl Started {
-    /// Waits for the end; the process may live on with stderr closed or redirected.
+    /// Waits for the end of the process. Another process may hold its stderr open, or it may be
+    /// redirected.
     #[track_caller]
     fn wait_for_death(&mut self) {
         let limit = Timespec::try_from(LIMIT).expect("the limit is short");

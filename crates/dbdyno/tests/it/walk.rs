@@ -12,8 +12,8 @@ use servers::for_tests::{MARIADB, POSTGRES};
 use crate::home::Home;
 use crate::real::url_of;
 
-/// Replaces dbdyno by the real one with smaller data, shorter runs, the reader's servers, and a
-/// service that ends. An undecided gate is no error of the page.
+/// Script in place of dbdyno. It calls the real one with smaller data, shorter runs, the reader's
+/// servers, and a service that ends. An undecided gate is no error of the page.
 const DBDYNO: &str = r#"#!/bin/bash
 set -e
 has_duration=
@@ -81,14 +81,14 @@ fi
 exit $code
 "#;
 
-/// Replaces cargo where a page runs dbdyno with it.
+/// Script in place of cargo, where a page runs dbdyno with it.
 const CARGO: &str = "#!/bin/bash\nif [ \"$1\" = run ]; then shift; while [ \"$1\" != -- ]; do shift; \
                      done; shift; exec dbdyno \"$@\"; fi\n";
 
-/// Commands that a page installs, starts or stops otherwise.
+/// Commands that a page uses to install, start or stop something, and that do nothing here.
 const ASIDE: [&str; 6] = ["sudo", "podman", "start_old", "start_new", "stop_old", "stop_new"];
 
-/// Shell blocks of a page.
+/// Commands in the shell blocks of a page.
 fn shell_blocks(page: &str) -> String {
     let blocks = page.split("```sh\n").skip(1);
     let blocks = blocks.filter_map(|block| Some(block.split_once("```")?.0));
@@ -101,7 +101,7 @@ fn put_program(folder: &Path, name: &str, text: &str) {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
 }
 
-/// Pages whose commands run here, each with the least number of commands.
+/// Pages whose commands run here, each with the minimum number of commands.
 const WALKED: [(&str, usize); 9] = [
     ("README.md", 7),
     ("docs/tutorial/first-run.md", 6),
@@ -114,17 +114,18 @@ const WALKED: [(&str, usize); 9] = [
     ("docs/how-to/share.md", 8),
 ];
 
-/// Pages whose commands are only parsed: they repeat those of other tools, in their size.
+/// Pages whose commands are only parsed, since they repeat commands of other tools at full size.
 const PARSED: [&str; 1] = ["docs/how-to/from-other-tools.md"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Runs all commands of a page; each must behave as described.
+/// Runs all commands of a page, none of which may fail.
 #[track_caller]
 fn walk(page: &str) {
-    let (_, n_least) = WALKED.into_iter().find(|(of, _)| *of == page).expect("it is listed");
+    let (_, n_least) =
+        WALKED.into_iter().find(|(listed, _)| *listed == page).expect("it is listed");
     let text = fs::read_to_string(root().join(page)).expect("the page is there");
     let home = Home::new();
     let programs = home.path("programs");
@@ -167,7 +168,7 @@ fn every_page_with_commands_is_walked() {
         let text = fs::read_to_string(root().join(page)).expect("the page is there");
         let has_commands = !shell_blocks(&text).is_empty();
         assert_eq!(has_commands, known.contains(&&**page), "{page}: list it in WALKED");
-        known.retain(|of| of != page);
+        known.retain(|known_page| known_page != page);
     }
     assert!(known.is_empty(), "these pages are gone: {known:?}");
 }

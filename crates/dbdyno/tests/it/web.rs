@@ -11,7 +11,7 @@ use crate::home::{Home, at};
 use crate::http::{Answer, Web};
 use crate::real::{url, url_and_password};
 
-/// Runs a minute in virtual time, which ends at once.
+/// Runs a minute in virtual time, which ends at once; returns the id of the run.
 fn simulated(home: &Home, workload: &str, more: &[&str]) -> String {
     let run = ["run", workload, "--target=sim:?service=exponential:2ms&servers=4"];
     let how = ["--placement=simulated", "--duration=60s", "--ramp-up=0s", "--quiet"];
@@ -19,7 +19,7 @@ fn simulated(home: &Home, workload: &str, more: &[&str]) -> String {
     at(&report, "run_id").as_str().expect("a run has an id").to_owned()
 }
 
-/// Every address of a store with a run, an experiment and a label `build`.
+/// All addresses of the service, for a store with a run, an experiment and a label `build`.
 fn addresses(run: &str, experiment: &str) -> Vec<String> {
     let of_run = [
         "",
@@ -504,7 +504,7 @@ fn signed_in(answer: &Answer) -> String {
     cookie.split(';').next().expect("it begins with its value").to_owned()
 }
 
-/// Ends the background service on drop.
+/// Ends the background service of a home when this is dropped.
 struct Ended<'h>(&'h Home);
 
 impl Drop for Ended<'_> {
@@ -536,11 +536,11 @@ fn in_the_background_it_is_started_once_reported_and_ended() {
 fn how_a_service_is_ended_is_reported_with_the_store_that_it_is_of() {
     let home = Home::new();
     let store = home.path("other.sqlite");
-    let of = format!("--store={}", store.display());
-    let began = home.run(&["web", "start", "--listen=127.0.0.1:0", &of]).good();
+    let store_flag = format!("--store={}", store.display());
+    let began = home.run(&["web", "start", "--listen=127.0.0.1:0", &store_flag]).good();
     let end = format!("dbdyno web stop --store {}", store.display());
-    let refused = home.run(&["web", &of]).code(1);
-    home.run(&["web", "stop", &of]).good().says(&["ended"]);
+    let refused = home.run(&["web", &store_flag]).code(1);
+    home.run(&["web", "stop", &store_flag]).good().says(&["ended"]);
     assert!(began.err.contains(&end), "{}", began.err);
     assert!(refused.err.contains(&end), "{}", refused.err);
 }

@@ -15,24 +15,24 @@ use crate::http::Web;
 use crate::real::{tpcc, url};
 use crate::settings::ask;
 
-/// Report of a run of a workload on a server.
+/// Runs a workload on a server; returns the report.
 fn report(home: &Home, workload: &str, target: &str, more: &[&str]) -> Value {
     let target = format!("--target={target}");
     let args = ["run", workload, &target, "--ramp-up=0s", "--check=off", "--output=json"];
     home.run(&[&args[..], more].concat()).json()
 }
 
-/// Rows of a summary of this kind, from this source if there are several.
-fn summary<'r>(report: &'r Value, of: &str, source: &str) -> &'r Vec<Value> {
+/// Rows of a server's summary of this kind, from this source if there are several.
+fn summary<'r>(report: &'r Value, kind: &str, source: &str) -> &'r Vec<Value> {
     let all = at(report, "server").as_array().expect("a list");
     let is_it = |one: &&Value| {
-        one["of"] == of && one["source"].as_str().is_some_and(|text| text.contains(source))
+        one["of"] == kind && one["source"].as_str().is_some_and(|text| text.contains(source))
     };
-    let found = all.iter().find(is_it).unwrap_or_else(|| panic!("{of} {source}: {all:?}"));
+    let found = all.iter().find(is_it).unwrap_or_else(|| panic!("{kind} {source}: {all:?}"));
     found["rows"].as_array().expect("rows")
 }
 
-/// Load at a rate that leaves the machine to others, on a table of a few rows.
+/// Flags of a load at a rate that leaves the machine to others, on a table of a few rows.
 const LIGHT: [&str; 5] =
     ["--tables=1", "--table-size=500", "--clients=2", "--rate=200", "--duration=3s"];
 
@@ -99,7 +99,7 @@ fn the_time_of_a_transaction_has_parts_on_postgres_18() {
     time_has_parts(&POSTGRES_18);
 }
 
-/// Four clients at two servers of 20 ms: each waits as long as it is served.
+/// Runs four clients at two servers of 20 ms, so each waits as long as it is served.
 #[test]
 fn the_time_of_a_transaction_has_the_parts_that_a_simulated_database_gave_it() {
     let home = Home::new();
@@ -185,7 +185,8 @@ fn reason_for_no_digests(report: &Value) -> &str {
     all[name].as_str().expect("a reason")
 }
 
-/// Only statements of the load, or the reason why there are none.
+/// Checks that top statements are only those of the load, or that there is a reason why there are
+/// none.
 #[test]
 fn top_statements_are_those_of_the_load_or_say_why_there_are_none() {
     let home = Home::new();
@@ -229,7 +230,7 @@ fn top_statements_are_those_of_the_load_or_say_why_there_are_none() {
     assert!(reason_for_no_digests(&without).contains("Start the server with performance_schema"));
 }
 
-/// Sessions opened during the run read the server's variables, whoever opens them.
+/// Opens sessions during the run. Whoever opens them, they read the server's variables.
 #[test]
 fn sessions_that_are_made_in_mid_run_are_no_statements_of_the_load() {
     for (target, source) in [
@@ -262,7 +263,7 @@ fn a_database_without_instruments_says_so() {
 fn the_example_on_procedures_compares_what_a_transaction_takes() {
     let home = Home::new();
     let servers = [&MARIADB, &POSTGRES].map(tpcc);
-    let [mariadb, postgres] = servers.each_ref().map(|of| of.as_ref().expect("built").url());
+    let [mariadb, postgres] = servers.each_ref().map(|one| one.as_ref().expect("built").url());
     let targets = format!("--vary=target={mariadb},{postgres}");
     let small =
         ["--warehouses=1", "--vary=clients=1", "--duration=3s", "--ramp-up=0s", "--repeat=1"];
@@ -300,7 +301,7 @@ fn the_example_on_procedures_compares_what_a_transaction_takes() {
     ]);
 }
 
-/// Each side has a flame graph, or a sentence with the reason why it has none.
+/// Checks that each side has a flame graph, or a sentence with the reason why it has none.
 #[test]
 fn cpu_time_of_server_and_generator_is_drawn_or_has_a_reason() {
     let home = Home::new();
@@ -341,7 +342,7 @@ fn cpu_time_of_server_and_generator_is_drawn_or_has_a_reason() {
     assert!(profiles.len() <= 2);
 }
 
-/// A click on a bar hides those beside it; a search finds names.
+/// Checks that a click on a bar hides those beside it, and that a search finds names.
 fn zooms_and_searches(address: &str) {
     let mut tab = Tab::open();
     tab.go(address);

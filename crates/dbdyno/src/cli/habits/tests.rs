@@ -20,7 +20,7 @@ impl Write for Said {
     }
 }
 
-/// Exit code and output of a command line.
+/// Runs a command line; returns its exit code and all that it printed.
 fn answer(words: &[&str]) -> (u8, String) {
     let said = Said::default();
     let words: Vec<String> =
@@ -30,7 +30,8 @@ fn answer(words: &[&str]) -> (u8, String) {
     (code, text)
 }
 
-/// Our parser rejects every word in each of its commands, and the answer is one sentence.
+/// Checks that our parser rejects every word in each of its commands, and answers with one
+/// sentence.
 #[test]
 fn each_habit_is_answered_with_our_word_for_it() {
     let mut n_words = 0;
@@ -50,7 +51,7 @@ fn each_habit_is_answered_with_our_word_for_it() {
                 let instead = with_value(habit.instead, "");
                 let instead = instead.strip_prefix("nothing: ").unwrap_or(&instead);
                 assert!(said.contains(instead), "{line:?} {word}: {said}");
-                let is_owned = habit.of == SEVERAL || said.contains(habit.of);
+                let is_owned = habit.program == SEVERAL || said.contains(habit.program);
                 assert!(is_owned, "{line:?} {word}: {said}");
                 assert_eq!((code, said.lines().count()), (2, 1), "{line:?} {word}: {said}");
             }
@@ -67,7 +68,7 @@ fn a_letter_of_two_meanings_is_told_by_its_value() {
     assert!(said.contains("'-d' here: write --target"), "{said}");
 }
 
-/// Suggested options and commands exist.
+/// Checks that the suggested options and commands exist.
 #[test]
 fn what_is_answered_exists() {
     let line = |words: &[&str]| {
