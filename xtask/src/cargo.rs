@@ -1,4 +1,4 @@
-//! Starts cargo in the workspace, and measures time. Not here: the purpose.
+//! Starts cargo in the workspace, and tells the time for durations. Not here: the purpose.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// All optional features of dbdyno.
+/// Arguments of cargo that enable all optional features of dbdyno.
 pub(crate) const EVERYTHING: [&str; 2] = ["--features", "dbdyno/pictures"];
 
-/// Runs cargo and returns its stdout; messages go to our stderr.
+/// Runs cargo in the workspace and returns its output. Messages go to our stderr.
 pub(crate) fn output(root: &Path, arguments: &[&str]) -> Result<Output> {
     Command::new("cargo")
         .args(arguments)
@@ -20,7 +20,8 @@ pub(crate) fn output(root: &Path, arguments: &[&str]) -> Result<Output> {
         .context("cannot start cargo")
 }
 
-/// Builds a program and returns its path, in any target folder.
+/// Builds one program and returns its path, in whatever target folder. `which` are cargo's
+/// arguments that select it.
 pub(crate) fn build(root: &Path, which: &[&str]) -> Result<PathBuf> {
     let built = output(root, &[&["build", "--quiet", "--message-format=json"], which].concat())?;
     if !built.status.success() {

@@ -1,4 +1,4 @@
-//! The chores: each is a list of steps that are run to the end and timed.
+//! The chores: each is a list of steps, which are all run and timed even if one fails.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -14,10 +14,10 @@ use crate::suite::{self, Built, Condition, Tally, Which};
 use crate::tidy::{Report, check};
 use crate::tree::Tree;
 
-/// Lists of dbdyno that are also pages of docs/.
+/// Lists of `dbdyno list` that are also pages of `docs/reference`.
 const LISTS: [&str; 3] = ["parameters", "findings", "figures"];
 
-/// Checks the tree, prints problems, and returns whether there are none.
+/// Checks the rules of tidy and prints the problems. Returns whether nothing must be corrected.
 pub(crate) fn tidy(root: &Path) -> Result<bool> {
     Ok(is_tidy(&check(&Tree::read(root)?)))
 }
@@ -33,9 +33,11 @@ fn is_tidy(report: &Report) -> bool {
     report.failures.is_empty()
 }
 
-/// Runs everything that must pass before a change may enter. A step that fails does not hide the
-/// next. Requirements of the tests are installed and fetched while they are built, which is mostly
-/// waiting. The tree is checked while they run.
+/// Runs everything that must pass before a change may enter; returns whether all does. A step that
+/// fails does not hide the next.
+///
+/// What the tests need is installed and fetched while they are built, which is mostly waiting; the
+/// rules of tidy are checked while they run.
 pub(crate) fn everything(root: &Path, which: Which) -> Result<bool> {
     let begun = now();
     let mut tally = Tally::default();
@@ -67,7 +69,9 @@ pub(crate) fn everything(root: &Path, which: Which) -> Result<bool> {
         Ok(true)
     });
     if set_up.is_some() {
-        let mut end = || set_up.take().map_or(Ok(true), |it| it.join().expect("it has no panic"));
+        let mut end = || {
+            set_up.take().map_or(Ok(true), |installing| installing.join().expect("it has no panic"))
+        };
         step("set-up", &mut end);
     }
     let tree = root.to_owned();
@@ -106,7 +110,7 @@ pub(crate) fn everything(root: &Path, which: Which) -> Result<bool> {
 }
 
 /// Runs the tests in real time under conditions that reveal a dependence on the machine: on one
-/// core, beside spinning processes, and at the lowest priority.
+/// core, beside spinning processes, and at the lowest priority. Returns whether all pass.
 pub(crate) fn stress(root: &Path) -> Result<bool> {
     if !setup::set_up()? {
         return Ok(false);
@@ -125,7 +129,7 @@ pub(crate) fn stress(root: &Path) -> Result<bool> {
     Ok(all_good)
 }
 
-/// Writes the generated docs again. A test of dbdyno compares them with its lists.
+/// Writes the generated pages of docs again. A test of dbdyno compares them with its lists.
 pub(crate) fn docs(root: &Path) -> Result<bool> {
     // With the features of the whole workspace, as for the tests, so that nothing is built twice.
     let what = [&["--workspace", "--bin", "dbdyno"], &cargo::EVERYTHING[..]];
@@ -148,13 +152,12 @@ pub(crate) fn docs(root: &Path) -> Result<bool> {
     Ok(true)
 }
 
-/// Start and end of the table of coverage.
+/// Lines before and after the generated table in `docs/explanation/intervals.md`.
 const COVERAGE: [&str; 2] =
     ["<!-- Written by 'cargo xtask coverage'. -->\n", "<!-- The end of that. -->"];
 
-/// Measures the coverage of intervals and error rates of verdicts on models with known true values,
-/// over many runs, and writes the table into the docs. Needs an optimized build, and about half an
-/// hour.
+/// Measures how often intervals and verdicts are right on models with known true values, over many
+/// runs, and writes the table into the docs. It needs an optimized build, and about half an hour.
 pub(crate) fn coverage(root: &Path) -> Result<bool> {
     let study = ["selfcheck", "intervals", "--runs=1000", "--seconds=60,300", "--output=markdown"];
     let run = ["run", "-q", "--release", "-p", "dbdyno", "--"];
@@ -175,8 +178,8 @@ pub(crate) fn coverage(root: &Path) -> Result<bool> {
     Ok(output.status.success())
 }
 
-/// Starts linting dbdyno without its default features, which is another build of some crates: it
-/// runs at low priority beside the tests. Its tests need the features.
+/// Starts linting dbdyno without its default features. Since that builds some crates again, it runs
+/// at low priority beside the tests. Tests are not linted, because they need the features.
 fn begin_bare_lints(root: &Path) -> Result<Child> {
     Command::new("nice")
         .args(["-n", "19", "cargo", "clippy", "--quiet", "-p", "dbdyno", "--lib", "--bins"])

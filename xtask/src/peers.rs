@@ -1,9 +1,10 @@
-//! `cargo xtask peers`: compares sysbench, pgbench and dbdyno on the same servers and tables.
+//! `cargo xtask peers`: compares sysbench and pgbench (the peers) with dbdyno on the same servers
+//! and tables.
 //!
 //! Each case has a number of rounds; a round runs the peer and dbdyno one after the other, in
-//! alternating order. Throughput is reported by the program, CPU and memory by the operating system
-//! for the finished process. Ratios are computed within a round, so that effects of the machine on
-//! both cancel. Not here: expected figures.
+//! alternating order. The program reports its throughput, and the operating system the CPU time and
+//! memory of the finished process. Ratios are computed within a round, so that effects of the
+//! machine on both cancel. Not here: expected figures.
 
 mod cases;
 mod measure;
@@ -20,36 +21,38 @@ use cases::{CASES, Case, Where};
 use measure::{Measured, Program};
 use table::Row;
 
-/// Options of the command line.
+/// Options of the command line of `cargo xtask peers`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Asked {
     /// Number of rounds per case.
     rounds: usize,
-    /// Duration of each program.
+    /// Duration of each run of a program, in seconds.
     seconds: u32,
-    /// Only cases whose line contains this.
+    /// Text in the line of a case; other cases are left out. `None` runs all.
     only: Option<String>,
     /// Placements of dbdyno's clients, each a separate variant in every round.
     placements: Vec<String>,
-    /// Numbers of clients, instead of each case's own.
+    /// Numbers of clients for every case; empty for each case's own.
     clients: Vec<u32>,
-    /// Whether a minimal client is run too, if there is one.
+    /// Whether the minimal client (example `bare` of `drivers`) is run too, where it supports the
+    /// case.
     bare: bool,
-    /// Programs to measure, each a separate variant in every round; empty builds one.
+    /// Programs of dbdyno to measure, each a separate variant in every round. If empty, one is
+    /// built.
     dbdyno: Vec<PathBuf>,
 }
 
-/// A variant of dbdyno in every round.
+/// Way to run dbdyno: a program, with a placement of its clients. Each is run in every round.
 struct Variant<'a> {
     program: &'a Path,
-    /// Whether it is the minimal client, not dbdyno.
+    /// Whether the program is the minimal client, not dbdyno.
     is_bare: bool,
     placement: &'a str,
-    /// Name that distinguishes it from the others.
+    /// Name that distinguishes the variant from the others.
     name: String,
 }
 
-/// Runs the cases and prints the table.
+/// Runs the selected cases and prints their table.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<bool> {
     let mut asked = Asked::read(arguments)?;
     for (program, package) in [("sysbench", "sysbench"), ("pgbench", "postgresql")] {
@@ -106,7 +109,7 @@ pub(crate) fn list() {
     }
 }
 
-/// Compares the peer with each variant; one row each.
+/// Runs a case in all rounds; returns a row for each variant, compared with the peer.
 fn compare(
     asked: &Asked,
     variants: &[Variant<'_>],
@@ -147,8 +150,8 @@ fn compare(
     Ok(rows.collect())
 }
 
-/// Order of the programs in a round: each round starts with the next program, and every other one
-/// is reversed.
+/// Order of the programs in a round. The order moves on by one program every two rounds, and every
+/// second round is reversed.
 fn order(n_programs: usize, round: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..n_programs).collect();
     order.rotate_left(round / 2 % n_programs);
@@ -193,7 +196,8 @@ impl Asked {
         Ok(asked)
     }
 
-    /// Each program with each placement, and the minimal client with those that it supports.
+    /// Returns each program with each placement, and the minimal client with those that it
+    /// supports.
     fn variants<'a>(&'a self, bare: Option<&'a Path>) -> Vec<Variant<'a>> {
         let mut variants = Vec::new();
         for (index, program) in self.dbdyno.iter().enumerate() {
@@ -230,11 +234,13 @@ impl Asked {
     }
 }
 
-/// Parses names of placements, without duplicates.
+/// Parses names of placements separated by commas. Fails if one is unknown or repeated.
 fn placements(text: &str) -> Result<Vec<String>> {
     let mut placements: Vec<String> = Vec::new();
     for name in text.split(',') {
-        if !["thread", "loop", "auto"].contains(&name) || placements.iter().any(|it| it == name) {
+        if !["thread", "loop", "auto"].contains(&name)
+            || placements.iter().any(|known| known == name)
+        {
             bail!("--placements {text}: some of thread, loop and auto are expected, each once");
         }
         placements.push(name.to_owned());

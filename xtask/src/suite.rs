@@ -5,8 +5,8 @@
 //! processors. Tests in real time can be run under conditions that reveal such a dependence
 //! (`Condition`).
 //!
-//! Cargo builds the executables and names them; they are run here, since cargo reports no times of
-//! tests. Not here: requirements of the tests (setup), and other checks (chores).
+//! Cargo builds the executables and names them. They are run here, since cargo reports no times of
+//! tests. Not here: requirements of the tests (`setup`), and other checks (`chores`).
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader};
@@ -24,21 +24,22 @@ use serde_json::Value;
 
 use crate::cargo::{self, now, since};
 
-/// Number of slowest tests in the summary.
+/// Number of tests in the list of the slowest ones.
 const N_SLOWEST: usize = 30;
 
-/// Executables that take longest, in descending order, so that the last ones are short.
+/// Names of the executables that take longest, in descending order. They start first, so that the
+/// last ones to run are short.
 const LONG: [&str; 7] =
     ["dbdyno it", "workloads on_servers", "app it", "analysis", "study", "drivers", "servers it"];
 
-/// Executables that run at once. They mostly wait for servers.
+/// Number of executables that run at the same time. They mostly wait for servers.
 const N_LANES: usize = 2;
 
-/// An executable without output for this long hangs: it is killed, and counts as a failed test.
-/// Tests give up a wait after 15 minutes.
+/// Time without output after which an executable hangs: it is killed, and counts as a failed test.
+/// Tests themselves give up a wait after 15 minutes.
 const SILENCE_MAX: Duration = Duration::from_secs(1200);
 
-/// Parts of names of unit tests that need a server: the modules of a product, and others.
+/// Parts of the names of unit tests that need a server, which the quick run skips.
 const WITH_SERVERS: [&str; 10] = [
     "::on_server::",
     "::odd::",
@@ -55,17 +56,19 @@ const WITH_SERVERS: [&str; 10] = [
 /// Executables whose tests only compute, without a clock.
 const COMPUTING: [&str; 7] = ["analysis", "model", "plan", "render", "stats", "study", "xtask"];
 
-/// Free disk space for the tests: twice the most that they use (two lanes of servers, about 3 GiB).
+/// Minimum free disk space to start the tests: twice the most that they use (two lanes of servers,
+/// about 3 GiB).
 const ROOM_MIN: u64 = 6 << 30;
 
 /// Number of processes that spin beside the tests.
 const SPINNING: usize = 10;
 
-/// Executables whose tests create many histograms of 264 KiB each, and start no other process.
+/// Executables whose tests create many histograms of 264 KiB each, and start no other process. They
+/// run with [`KEEP_MEMORY`].
 const MANY_HISTOGRAMS: [&str; 5] = ["analysis", "render", "stats", "store", "study"];
 
-/// Makes the allocator keep freed memory for those. The kernel would clear each page again, which
-/// took up to two thirds of a test's CPU time.
+/// Variable that makes glibc's allocator keep freed memory. Otherwise the kernel clears each page
+/// again, which took up to two thirds of a test's CPU time.
 const KEEP_MEMORY: (&str, &str) = (
     "GLIBC_TUNABLES",
     "glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=1073741824:\
@@ -75,23 +78,23 @@ const KEEP_MEMORY: (&str, &str) = (
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
     All,
-    /// Unit tests without a server: the others need servers and a browser.
+    /// Unit tests that need no server. All other tests need servers, processes or a browser.
     Quick,
 }
 
-/// Resources of the machine for the tests.
+/// Condition of the machine under which the tests run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
     Whole,
     OneCore,
-    /// Beside ten spinning processes.
+    /// Beside ten processes that spin.
     Busy,
-    /// At the lowest priority.
+    /// At the lowest priority of the system.
     Nice,
 }
 
 impl Condition {
-    /// Conditions that reveal a dependence of tests in real time on the machine.
+    /// Conditions that reveal whether tests in real time depend on the machine.
     pub(crate) const STRESS: [Condition; 3] =
         [Condition::OneCore, Condition::Busy, Condition::Nice];
 
@@ -104,7 +107,7 @@ impl Condition {
         }
     }
 
-    /// Prepares a program under this condition. [`Spinners`] provide `Busy`.
+    /// Command that runs a program under this condition. `Busy` needs [`Spinners`] beside it.
     fn command(self, program: &Path) -> Command {
         let through = |before: &[&str]| {
             let mut command = Command::new(before[0]);
@@ -127,7 +130,7 @@ fn first_core() -> usize {
     cores.find(|core| allowed.is_set(*core)).expect("we run on one")
 }
 
-/// Processes that spin until dropped, or until this process ends.
+/// Processes that spin until this is dropped, or until this process ends.
 struct Spinners(Vec<Child>);
 
 impl Spinners {
@@ -152,8 +155,8 @@ impl Drop for Spinners {
     }
 }
 
-/// Free space of the disk with temporary files, watched until dropped. On a full disk unrelated
-/// tests fail.
+/// Watches the free space of the disk with temporary files, until it is ended. On a full disk,
+/// unrelated tests fail.
 struct Room {
     at_start: u64,
     watcher: thread::JoinHandle<u64>,
@@ -161,6 +164,8 @@ struct Room {
 }
 
 impl Room {
+    /// Starts to watch.
+    ///
     /// # Errors
     ///
     /// If there is too little space for the tests.
@@ -214,10 +219,10 @@ pub(crate) struct Tally {
 /// An executable with tests, as built by cargo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Executable {
-    /// `app`, or `app it` for the tests in a separate folder.
+    /// Name of the package, such as `app`; `app it` for tests of its folder `tests`.
     name: String,
     program: PathBuf,
-    /// Folder of its package, in which its tests run.
+    /// Folder of the package, in which its tests run.
     folder: PathBuf,
 }
 
@@ -225,23 +230,24 @@ pub(crate) struct Executable {
 #[derive(Debug, Default)]
 pub(crate) struct Built {
     pub(crate) executables: Vec<Executable>,
-    /// dbdyno itself, which its tests run; `None` if those are left out.
+    /// Path of dbdyno itself, which its tests run; `None` if those are left out.
     pub(crate) program: Option<PathBuf>,
 }
 
-/// Output of an executable.
+/// Results and output of an executable that was run.
 #[derive(Debug, Default)]
 struct Ran {
     tally: Tally,
-    /// Seconds and name of each test.
+    /// Duration of each test in seconds, with its name.
     times: Vec<(f64, String)>,
-    /// Output without the lines of its tests.
+    /// Output without the lines that report tests.
     said: String,
     is_good: bool,
 }
 
-/// Runs all tests, even if some fail, and prints where the time goes. Under a condition other than
-/// the whole machine, only those in real time.
+/// Runs all tests even if some fail, and prints where the time goes. Returns whether all passed,
+/// and how many did. Under a condition other than the whole machine, it runs only the executables
+/// that use real time.
 pub(crate) fn run(
     executables: &[Executable],
     which: Which,
@@ -280,7 +286,7 @@ pub(crate) fn run(
     Ok((is_good, tally))
 }
 
-/// Executables in the order of their starts.
+/// Executables in the order in which they start: those of [`LONG`], then the others.
 fn longest_first(executables: &[Executable]) -> VecDeque<&Executable> {
     let place = |one: &&Executable| LONG.iter().position(|name| *name == one.name);
     let mut all: Vec<&Executable> = executables.iter().collect();
@@ -288,7 +294,7 @@ fn longest_first(executables: &[Executable]) -> VecDeque<&Executable> {
     all.into()
 }
 
-/// Runs executables from the queue until it is empty; returns each with its seconds.
+/// Runs executables from the queue until it is empty; returns each with its duration in seconds.
 fn run_lane(
     queue: &Mutex<VecDeque<&Executable>>,
     which: Which,
@@ -313,7 +319,7 @@ fn run_lane(
     Ok(all)
 }
 
-/// Times of the executables, and of the slowest tests.
+/// Formats the times of the executables and of the slowest tests, in descending order.
 fn times(mut groups: Vec<(f64, String, u64)>, mut tests: Vec<(f64, String)>) -> String {
     groups.sort_by(|a, b| b.0.total_cmp(&a.0));
     tests.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -342,19 +348,19 @@ pub(crate) fn build(root: &Path, which: Which) -> Result<Built> {
     Ok(Built { executables: all, program: text.lines().find_map(dbdyno) })
 }
 
-/// Path of dbdyno, if a line of cargo's output has it.
+/// Path of dbdyno, if a line of cargo's JSON output is about its program and no test.
 fn dbdyno(line: &str) -> Option<PathBuf> {
     let message: Value = serde_json::from_str(line).ok()?;
     let target = &message["target"];
-    let is_it = target["name"] == "dbdyno" && target["kind"][0] == "bin";
+    let is_program = target["name"] == "dbdyno" && target["kind"][0] == "bin";
     let is_test = message["profile"]["test"] != false;
-    if !is_it || is_test {
+    if !is_program || is_test {
         return None;
     }
     Some(PathBuf::from(message["executable"].as_str()?))
 }
 
-/// Parses a line of cargo's output about an executable with tests.
+/// Parses a line of cargo's JSON output; `None` unless it is about an executable with tests.
 fn executable(line: &str) -> Option<Executable> {
     let message: Value = serde_json::from_str(line).ok()?;
     if message["reason"] != "compiler-artifact" || message["profile"]["test"] != true {
@@ -374,8 +380,8 @@ fn executable(line: &str) -> Option<Executable> {
 }
 
 impl Executable {
-    /// Number of tests run at once. Those in a separate folder mostly wait: for servers, processes,
-    /// and loads of some seconds.
+    /// Number of tests that run at once. Tests in a separate folder mostly wait (for servers,
+    /// processes, and loads of some seconds), so there are two for each core.
     fn width(&self) -> usize {
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         if self.name.contains(' ') { 2 * cores } else { cores }
@@ -386,7 +392,7 @@ impl Executable {
         !COMPUTING.contains(&package)
     }
 
-    /// Runs the executable; `say` gets its output line by line.
+    /// Runs the executable, and stops it if it hangs. `say` gets its output line by line.
     fn run(&self, which: Which, condition: Condition, say: &mut dyn FnMut(&str)) -> Result<Ran> {
         let mut command = condition.command(&self.program);
         if which == Which::Quick {
@@ -441,7 +447,7 @@ impl Executable {
     }
 }
 
-/// Lines of an executable's output as they arrive.
+/// Receives the lines of an executable's output as they arrive.
 fn lines(output: ChildStdout) -> Receiver<std::io::Result<String>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
@@ -453,13 +459,13 @@ fn lines(output: ChildStdout) -> Receiver<std::io::Result<String>> {
     receiver
 }
 
-/// Parses `test a::b has been running for over 60 seconds`.
+/// Name of the test in a line such as `test a::b has been running for over 60 seconds`.
 fn long_one(line: &str) -> Option<String> {
     let (name, _) = line.strip_prefix("test ")?.split_once(" has been running for over ")?;
     Some(name.to_owned())
 }
 
-/// Parses `test result: ok. 5 passed; 0 failed; ...`.
+/// Counts in a line such as `test result: ok. 5 passed; 0 failed; ...`.
 fn tally_of(line: &str) -> Option<Tally> {
     let words: Vec<&str> = line.strip_prefix("test result:")?.split_whitespace().collect();
     let before = |name: &str| {
@@ -469,7 +475,7 @@ fn tally_of(line: &str) -> Option<Tally> {
     Some(Tally { passed: before("passed")?, failed: before("failed")? })
 }
 
-/// Parses `test records::a_record ... ok <1.234s>`.
+/// Seconds and name in a line such as `test records::a_record ... ok <1.234s>`.
 fn time_of(line: &str) -> Option<(f64, String)> {
     let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ")?;
     let time = rest.rsplit_once('<')?.1.strip_suffix("s>")?;
@@ -513,7 +519,8 @@ mod tests {
         assert_eq!(lines.len(), 4 + N_SLOWEST);
     }
 
-    /// An executable with a test that passes and one that fails; it prints its condition.
+    /// Runs a script in place of an executable: one test passes, one fails, and it prints its
+    /// priority and cores.
     #[test]
     fn a_test_that_fails_has_failed_under_each_condition() {
         let folder = tempfile::tempdir().expect("temporary folders can be made");

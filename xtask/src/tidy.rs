@@ -1,4 +1,4 @@
-//! Rules of the project that a machine can check: one small pure function per rule.
+//! Rules of the project that a machine can check, each a small pure function.
 //!
 //! Rules that need judgement (names, comments, the right crate) are left to the reviewer.
 
@@ -17,13 +17,13 @@ use std::fmt;
 
 use crate::tree::Tree;
 
-/// A problem to correct, or to consider.
+/// Violation of a rule in a line of a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Trouble {
     pub(crate) path: String,
-    /// Number of the line, from 1.
+    /// Number of the line in the file, from 1.
     pub(crate) line: usize,
-    /// Problem, with its remedy.
+    /// Description of the violation, with its remedy.
     pub(crate) text: String,
 }
 
@@ -39,16 +39,16 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// Result of all checks.
+/// Result of checking all rules.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Report {
-    /// Problems that must be corrected.
+    /// Violations that must be corrected.
     pub(crate) failures: Vec<Trouble>,
-    /// Problems that are only to be considered.
+    /// Violations that are only to be considered.
     pub(crate) advice: Vec<Trouble>,
 }
 
-/// Mandatory rules, in the order of a newcomer's questions.
+/// Rules that must be kept, in the order in which a newcomer would ask for them.
 const RULES: &[fn(&Tree) -> Vec<Trouble>] = &[
     layers::table_is_kept,
     layers::light_rooms_stay_light,
@@ -83,12 +83,12 @@ pub(crate) fn check(tree: &Tree) -> Report {
     Report { failures: apply(RULES), advice: apply(ADVICE) }
 }
 
-/// Number of the line that contains the character at `at`.
+/// Number, from 1, of the line that contains the byte at `at`.
 fn line_at(text: &str, at: usize) -> usize {
     text[..at].matches('\n').count() + 1
 }
 
-/// Positions of `word` in `text` as a whole word.
+/// Positions in bytes of `word` in `text`, where it is a whole word.
 fn places_of_word(text: &str, word: &str) -> Vec<usize> {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     let (first, last) = (word.starts_with(part), word.ends_with(part));

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-/// A file that git tracks or would add.
+/// Text file that git tracks or would add.
 #[derive(Clone, Debug)]
 pub(crate) struct File {
     /// Path from the root, with slashes.
@@ -13,19 +13,20 @@ pub(crate) struct File {
     pub(crate) text: String,
 }
 
-/// All text files, sorted by path.
+/// All text files of the repository, sorted by path.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
     pub(crate) files: Vec<File>,
-    /// Subjects of the commits since they are kept short; empty without git.
+    /// Subjects of the commits since [`SUBJECTS_SINCE`]; empty without git.
     pub(crate) subjects: Vec<String>,
 }
 
-/// Last commit before subjects were kept short.
+/// Commit after which all subjects are kept short.
 const SUBJECTS_SINCE: &str = "837a5d3";
 
 impl Tree {
-    /// Reads the files that git tracks or would add. Without git, everything but build outputs.
+    /// Reads the files that git tracks or would add; without git, all but build outputs. Files that
+    /// are not text are left out.
     pub(crate) fn read(root: &Path) -> Result<Tree> {
         let mut paths = known_to_git(root).map_or_else(|| walk(root), Ok)?;
         paths.sort();
@@ -39,19 +40,19 @@ impl Tree {
         Ok(Tree { files: paths.into_iter().filter_map(read).collect(), subjects })
     }
 
-    /// A tree of paths and texts, for tests.
+    /// Creates a tree of paths and texts, for tests.
     #[cfg(test)]
     pub(crate) fn from_files(files: &[(&str, &str)]) -> Tree {
         let file = |&(path, text): &(&str, &str)| File { path: path.into(), text: text.into() };
         Tree { files: files.iter().map(file).collect(), ..Tree::default() }
     }
 
-    /// Text of the file at `path`.
+    /// Text of the file at `path`; `None` if there is no such file.
     pub(crate) fn text(&self, path: &str) -> Option<&str> {
         self.files.iter().find(|file| file.path == path).map(|file| file.text.as_str())
     }
 
-    /// Files with this extension.
+    /// Files with this extension, which is given without its dot.
     pub(crate) fn ending(&self, ending: &str) -> impl Iterator<Item = &File> {
         let ending = format!(".{ending}");
         self.files.iter().filter(move |file| file.path.ends_with(&ending))
@@ -75,7 +76,7 @@ fn range() -> String {
     format!("{SUBJECTS_SINCE}..HEAD")
 }
 
-/// Output of git; `None` without git, outside of a clone, or on an error.
+/// Output of a git command; `None` without git, outside of a clone, or after an error.
 fn git(root: &Path, args: &[&str]) -> Option<String> {
     // A clone of another user may be read, too.
     let output = Command::new("git")

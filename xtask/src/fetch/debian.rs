@@ -1,10 +1,10 @@
-//! MySQL 9.7 from Debian's unstable suite, with every library it needs, on a machine of an older
-//! release: none of its packages is installed, and the system's own libraries stay unused.
+//! MySQL 9.7 from Debian's unstable suite, with every library it needs, on a machine with an older
+//! release. None of its packages is installed, and the system's own libraries stay unused.
 //!
 //! The mirror is that of the machine's own sources; apt checks its signatures, with separate lists.
 //! The suite has one version of a package at a time. If it no longer has a pinned version, the
 //! current one is used, whose checksum apt checks, and the rows for the new pin are printed. Not
-//! here: other servers, and moving this one to its place (fetch).
+//! here: other servers, and moving this one to its place (`fetch`).
 
 use std::ffi::OsStr;
 use std::fs;
@@ -16,13 +16,13 @@ use anyhow::{Context, Result, bail};
 
 use super::{check, run};
 
-/// Suite of the packages.
+/// Debian's suite that has the packages.
 const SUITE: &str = "sid";
 
-/// Debian's keys, present on every Debian.
+/// Path of Debian's keys, which every Debian has.
 const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
-/// A package with its version and the checksum of its archive.
+/// Debian package with its version and the SHA-256 checksum of its archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Package {
     name: String,
@@ -31,8 +31,8 @@ struct Package {
 }
 
 /// Name, version and checksum of each package: the server, and the libraries that `ldd` lists. To
-/// raise the pin, replace the rows by those that `cargo xtask servers` prints when they are out of
-/// date, after removing the fetched folder.
+/// raise the pins, remove the fetched folder, run `cargo xtask servers`, and replace these rows by
+/// those that it prints.
 const PINNED: [(&str, &str, &str); 16] = [
     (
         "mysql-server-core",
@@ -80,14 +80,14 @@ const PINNED: [(&str, &str, &str); 16] = [
     ),
 ];
 
-/// Series that the tests are written for.
+/// Beginning of the versions of MySQL for which the tests are written.
 const SERIES: &str = "9.7.";
 
-/// Folder of the libraries in each of these packages.
+/// Folder of the libraries in each of these packages, below the package's root.
 const LIBRARIES: &str = "usr/lib/x86_64-linux-gnu";
 
-/// Starts the server with the loader of its own C library. The link to that loader has the server's
-/// name, because the process gets this name.
+/// Script that starts the server with the loader of its own C library. The link to that loader has
+/// the server's name, because the process gets this name.
 const WRAPPER: &str = "\
 #!/bin/sh
 # Written by 'cargo xtask servers': MySQL with its own C library, wherever this folder is.
@@ -96,7 +96,7 @@ exec \"$here/loader/mysqld\" --argv0 \"$0\" --library-path \"$here/root/usr/lib/
     \"$here/root/usr/sbin/mysqld\" \"$@\"
 ";
 
-/// Downloads and unpacks the server below `work`; returns the folder.
+/// Downloads and unpacks the server with its libraries below `work`; returns the folder.
 pub(super) fn unpack(work: &Path) -> Result<PathBuf> {
     let apt = Apt::private(work)?;
     apt.run("apt-get", &["update", "-qq"])?;
@@ -122,13 +122,13 @@ impl Package {
         Package { name: name.to_owned(), version: version.to_owned(), sha256: sha256.to_owned() }
     }
 
-    /// Row of `PINNED` for this package.
+    /// Line of [`PINNED`] for this package.
     fn row(&self) -> String {
         format!("    (\"{}\", \"{}\", \"{}\"),", self.name, self.version, self.sha256)
     }
 }
 
-/// Parses the records of apt-cache.
+/// Parses the records that apt-cache prints for packages.
 fn offered(records: &str) -> Vec<Package> {
     let read = |record: &str| {
         let field = |name: &str| {
@@ -144,7 +144,8 @@ fn offered(records: &str) -> Vec<Package> {
     records.split("\n\n").filter_map(read).collect()
 }
 
-/// Pinned packages in the versions that the suite has now.
+/// Packages to download: the pinned version if the suite still has it, else its newest one. Fails
+/// if a package is gone, or the server is of another series.
 fn choose(pinned: &[Package], offered: &[Package]) -> Result<Vec<Package>> {
     let mut chosen = Vec::new();
     for pin in pinned {
@@ -175,7 +176,7 @@ fn choose(pinned: &[Package], offered: &[Package]) -> Result<Vec<Package>> {
     Ok(chosen)
 }
 
-/// Message with the rows for raising the pin.
+/// Message with the rows that [`PINNED`] should have now.
 fn out_of_date(chosen: &[Package]) -> String {
     let rows: Vec<String> = chosen.iter().map(Package::row).collect();
     format!(
@@ -185,7 +186,8 @@ fn out_of_date(chosen: &[Package]) -> String {
     )
 }
 
-/// Puts wrapper, loader and messages where a server's program is expected, and tests it.
+/// Puts wrapper, loader and messages where the program of a server is expected, and starts the
+/// program for a test.
 fn make_runnable(unpacked: &Path) -> Result<()> {
     for folder in ["bin", "loader"] {
         fs::create_dir(unpacked.join(folder))?;
@@ -213,7 +215,7 @@ fn make_runnable(unpacked: &Path) -> Result<()> {
     Ok(())
 }
 
-/// apt with separate sources, lists and caches, and the machine's proxies.
+/// Runs apt with sources, lists and caches of its own, and with the machine's proxies.
 struct Apt {
     options: Vec<String>,
     folder: PathBuf,
@@ -256,7 +258,7 @@ impl Apt {
         apt(&self.folder, program, &self.options, arguments)
     }
 
-    /// Downloads a package into a new folder; returns its archive.
+    /// Downloads a package into a new folder; returns the path of its archive.
     fn download(&self, package: &Package, folder: &Path) -> Result<PathBuf> {
         fs::create_dir_all(folder)?;
         let wanted = format!("{}={}", package.name, package.version);
@@ -266,7 +268,7 @@ impl Apt {
     }
 }
 
-/// Address from which this machine gets Debian's packages.
+/// Address from which this machine gets Debian's packages. Fails if it has none.
 fn mirror_of_machine() -> Result<String> {
     let arguments =
         ["indextargets", "--format", "$(RELEASE) $(COMPONENT) $(REPO_URI)", "Created-By: Packages"];
@@ -278,7 +280,7 @@ fn mirror_of_machine() -> Result<String> {
 }
 
 /// Finds the mirror in lines of suite, component and address: that of the release, not of security
-/// updates.
+/// updates. `None` if no line is of Debian.
 fn mirror(lines: &str) -> Option<&str> {
     lines.lines().find_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();

@@ -1,4 +1,4 @@
-//! The compared servers, data and programs. Not here: running them.
+//! Compared servers, data and programs. Not here: running them.
 
 use std::path::Path;
 
@@ -17,27 +17,27 @@ pub(super) enum Where {
     Postgres18,
 }
 
-/// Data that both programs use, built by dbdyno.
+/// Data that the peer and dbdyno both use, built by dbdyno.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Data {
-    /// `sbtest1` with 100,000 rows.
+    /// Table `sbtest1` with 100,000 rows.
     Oltp,
-    /// pgbench's tables at scale 16.
+    /// Tables of pgbench at scale 16.
     Tpcb,
 }
 
-/// A peer and its workload.
+/// Other load generator, with the workload that it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Peer {
-    /// A script of sysbench.
+    /// sysbench with the script of this name.
     Sysbench(&'static str),
-    /// Default transaction of pgbench.
+    /// pgbench with its default transaction.
     Pgbench,
-    /// pgbench with a point select on our table.
+    /// pgbench with a point select on the table of sysbench.
     PgbenchSelect,
 }
 
-/// A comparison with several numbers of clients.
+/// Workload of dbdyno beside a peer on one server, with several numbers of clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Case {
     pub(super) place: Where,
@@ -105,8 +105,8 @@ impl Where {
         self.title().split(' ').next().expect("a title has a word")
     }
 
-    /// Starts a server of this kind that does not wait for the disk at each commit, since the load
-    /// generators are compared.
+    /// Starts a server of this kind. It does not wait for the disk at each commit, since only the
+    /// load generators are compared.
     pub(super) fn start(self) -> Result<Server> {
         let server = match self {
             Where::MariaDb => &for_tests::MARIADB,
@@ -160,13 +160,13 @@ impl Peer {
 }
 
 impl Case {
-    /// Whether the minimal client supports its statement.
+    /// Whether the minimal client supports the workload on this server.
     pub(super) fn has_bare_client(&self) -> bool {
         matches!(self.place, Where::MariaDb | Where::Postgres)
             && self.workload == "oltp-point-select"
     }
 
-    /// Line of a case: `MariaDB oltp-point-select 8 clients`.
+    /// Line that names a case, such as `MariaDB oltp-point-select 8 clients`.
     pub(super) fn line(&self, clients: u32) -> String {
         let client = if clients == 1 { "client" } else { "clients" };
         format!("{} {} {clients} {client}", self.place.title(), self.workload)

@@ -1,4 +1,4 @@
-//! Runs a program, and reads its output and its resource usage.
+//! Runs a program, and reads its output and the resources that it used.
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -12,13 +12,13 @@ use wait4::Wait4;
 /// Result of one run of a program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Measured {
-    /// Number of statements that were answered.
+    /// Number of statements that the server answered.
     pub(super) queries: f64,
     /// Duration of the run in seconds.
     pub(super) seconds: f64,
-    /// User and system time of the whole process, in seconds.
+    /// CPU time of the whole process, user and system, in seconds.
     pub(super) cpu_s: f64,
-    /// Greatest memory use of the process, in bytes.
+    /// Greatest memory use of the process: its peak resident set, in bytes.
     pub(super) resident_bytes: u64,
 }
 
@@ -32,10 +32,10 @@ impl Measured {
     }
 }
 
-/// Parses the output of a program: statements and seconds.
+/// Parser of a program's output: number of statements and seconds; `None` if the output has none.
 type Said = fn(&str) -> Option<(f64, f64)>;
 
-/// A command line, and the parser of its output.
+/// Command line of a program, and the parser of its output.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     words: Vec<String>,
@@ -46,7 +46,8 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// dbdyno without ramp-up and checks, which the peers lack, and without a store.
+    /// Command line of dbdyno without ramp-up and checks, which the peers lack, and without a
+    /// store.
     pub(super) fn ours(
         dbdyno: &Path,
         server: &Server,
@@ -67,7 +68,7 @@ impl Program {
         program
     }
 
-    /// Prepares a run of the minimal client.
+    /// Command line of the minimal client.
     pub(super) fn bare(
         program: &Path,
         server: &Server,
@@ -127,8 +128,8 @@ impl Program {
         Program { words, environment: Vec::new(), input: "", said: sysbench_said }
     }
 
-    /// pgbench in `database`, with its default transaction or one statement, which it reads from
-    /// its standard input. Two threads are its best on two cores.
+    /// Command line of pgbench in `database`, with its default transaction, or with one statement,
+    /// which it reads from its standard input. Two threads are best for it on two cores.
     pub(super) fn pgbench(
         server: &Server,
         database: &str,
@@ -159,7 +160,8 @@ impl Program {
         }
     }
 
-    /// Runs it and parses its result.
+    /// Runs the program, and returns what it did and used. Fails if it fails, or if its output
+    /// cannot be parsed.
     pub(super) fn measure(&self) -> Result<Measured> {
         let (text, used) = self.run()?;
         let (queries, seconds) = (self.said)(&text)
@@ -168,7 +170,7 @@ impl Program {
         Ok(Measured { queries, seconds, cpu_s, resident_bytes: used.maxrss })
     }
 
-    /// Runs it and ignores its result.
+    /// Runs the program without reading its output. Fails if the program does.
     pub(super) fn measure_quietly(&self) -> Result<()> {
         self.run().map(|_| ())
     }
@@ -227,7 +229,7 @@ fn pgbench_select_said(text: &str) -> Option<(f64, f64)> {
     pgbench(text, 1.0)
 }
 
-/// The default transaction has seven statements.
+/// Parses the output of pgbench for its default transaction, which has seven statements.
 fn pgbench_said(text: &str) -> Option<(f64, f64)> {
     pgbench(text, 7.0)
 }
@@ -237,7 +239,7 @@ fn pgbench(text: &str, statements: f64) -> Option<(f64, f64)> {
     Some((transactions * statements, transactions / number_behind(text, "tps =")?))
 }
 
-/// Number that follows `words`.
+/// Number that follows `words` in a text; `None` if there is none.
 fn number_behind(text: &str, words: &str) -> Option<f64> {
     let (_, rest) = text.split_once(words)?;
     let is_number = |c: char| c.is_ascii_digit() || c == '.';

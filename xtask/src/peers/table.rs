@@ -9,21 +9,21 @@ use super::Asked;
 use super::cases::Case;
 use super::measure::Measured;
 
-/// Confidence of the intervals: either end is wrong with a probability of at most 5 %.
+/// Confidence of the intervals of medians: either end is wrong with a probability of at most 5 %.
 const CONFIDENCE: f64 = 0.90;
 
-/// A case with a number of clients: the peer and dbdyno, round by round.
+/// Results of a case with a number of clients, for one variant of dbdyno.
 #[derive(Clone)]
 pub(super) struct Row {
     pub(super) case: &'static Case,
     pub(super) clients: u32,
-    /// Variant of dbdyno: placement of its clients, and program if there are several.
+    /// Variant of dbdyno: placement of its clients, and the program if there are several.
     pub(super) ours: String,
     pub(super) server: String,
     pub(super) rounds: Vec<[Measured; 2]>,
 }
 
-/// Heading with the machine and the programs.
+/// Lines above the table: number of rounds, versions, and the machine.
 pub(super) fn head(asked: &Asked, dbdyno: &Path) -> Result<String> {
     let cpu = std::fs::read_to_string("/proc/cpuinfo")?;
     let name = cpu.lines().find_map(|line| line.strip_prefix("model name"));
@@ -41,7 +41,7 @@ pub(super) fn head(asked: &Asked, dbdyno: &Path) -> Result<String> {
     ))
 }
 
-/// Rows as a Markdown table.
+/// Rows as a Markdown table: dbdyno compared with the peer.
 pub(super) fn markdown(rows: &[Row]) -> String {
     let mut lines = vec![
         "| server | workload | clients | ours | peer | queries/s: peer | ours | ratio | \
@@ -55,8 +55,8 @@ pub(super) fn markdown(rows: &[Row]) -> String {
 }
 
 fn row(row: &Row) -> String {
-    let each = |figure: &dyn Fn(&Measured) -> f64, of: usize| {
-        let figures: Vec<f64> = row.rounds.iter().map(|round| figure(&round[of])).collect();
+    let each = |figure: &dyn Fn(&Measured) -> f64, side: usize| {
+        let figures: Vec<f64> = row.rounds.iter().map(|round| figure(&round[side])).collect();
         median(&figures, CONFIDENCE).map_or(f64::NAN, |median| median.value)
     };
     let ratio = |figure: &dyn Fn(&Measured) -> f64| {
@@ -86,7 +86,8 @@ fn row(row: &Row) -> String {
     )
 }
 
-/// Variants of dbdyno compared with the first of them in the same rounds, as a Markdown table.
+/// Rows as a Markdown table: each variant of dbdyno compared with the first one, in the same
+/// rounds.
 pub(super) fn among_ours(rows: &[Row]) -> String {
     let mut lines = vec![
         "| server | workload | clients | ours | against | ratio of queries/s | of client CPU \
@@ -120,7 +121,7 @@ pub(super) fn among_ours(rows: &[Row]) -> String {
     lines.join("\n")
 }
 
-/// Formats `1.06 (1.02 to 1.11)`.
+/// Formats a median with its interval, such as `1.06 (1.02 to 1.11)`.
 fn with_interval(found: Median) -> String {
     match found.interval {
         Ok((low, high)) => format!("{:.2} ({low:.2} to {high:.2})", found.value),
@@ -128,7 +129,7 @@ fn with_interval(found: Median) -> String {
     }
 }
 
-/// Shortens `10.11.19-MariaDB-0+deb12u1` to `10.11.19`.
+/// Shortens a version, such as `10.11.19-MariaDB-0+deb12u1` to `10.11.19`.
 fn short(version: &str) -> &str {
     version.split(['-', ' ']).next().unwrap_or(version)
 }

@@ -1,20 +1,20 @@
 //! Calls that are banned from some crates or from all, found by their text.
 //!
-//! The compiler's lints (clippy.toml) also find calls through imports; this check knows crates,
+//! The compiler's lints (clippy.toml) also find calls through imports. This check knows crates,
 //! tests and macros, which lints do not.
 
 use super::rust::{Source, sources};
 use super::{Trouble, line_at, places_of_word};
 use crate::tree::Tree;
 
-/// Calls that are allowed in some places only.
+/// Calls that are banned except in some places.
 struct Ban {
     calls: &'static [&'static str],
-    /// Prefixes of paths that may contain them.
+    /// Beginnings of the paths of files that may contain the calls.
     allowed: &'static [&'static str],
-    /// Whether tests may contain them anywhere.
+    /// Whether tests may contain the calls anywhere (`Free`), or are under the ban too (`Held`).
     tests: Tests,
-    /// Reason, and what to do instead.
+    /// Reason for the ban, or what to do instead.
     remedy: &'static str,
 }
 
@@ -96,7 +96,7 @@ const BANS: &[Ban] = &[
     },
 ];
 
-/// No call is where it is banned. Build scripts may print and read the environment.
+/// Finds calls where they are banned. Build scripts may print and read the environment.
 pub(super) fn banned_calls(tree: &Tree) -> Vec<Trouble> {
     let sources = sources(tree);
     let mut troubles = Vec::new();
@@ -121,13 +121,13 @@ fn broken(ban: &Ban, source: &Source<'_>) -> Vec<Trouble> {
     lines.sort_unstable();
     // A line may match several calls: `std::env::var` matches two.
     lines.dedup_by_key(|(line, _)| *line);
-    let shown = |(line, call)| {
+    let to_trouble = |(line, call)| {
         Trouble::new(source.path, line, format!("'{call}' is banned here; {}", ban.remedy))
     };
-    lines.into_iter().map(shown).collect()
+    lines.into_iter().map(to_trouble).collect()
 }
 
-/// Lists declarations of unsafe code, so that reviewers read them twice.
+/// Finds declarations that allow unsafe code, so that reviewers read it twice.
 pub(super) fn unsafe_code(tree: &Tree) -> Vec<Trouble> {
     let mut found = Vec::new();
     for source in sources(tree) {

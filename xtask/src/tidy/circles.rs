@@ -1,7 +1,7 @@
-//! Cycles of modules: no two sibling modules may depend on each other, even indirectly: neither
-//! those of a crate's root, nor those within a module.
+//! Finds cycles of modules: no two sibling modules may depend on each other, even indirectly. This
+//! holds for the modules in the root of a crate, and for those within a module.
 //!
-//! Reads paths that begin with `crate::`, or with enough `super::` to get there. A name that the
+//! It reads paths that begin with `crate::`, or with enough `super::` to get there. A name that the
 //! root re-exports belongs to its module; one that the root of a crate defines makes the root
 //! itself one of the modules. A module and its submodules may depend on each other. Not here: glob
 //! imports, and imports of tests.
@@ -12,13 +12,13 @@ use super::rust::{Source, block_length, sources};
 use super::{Trouble, line_at, places_of_word};
 use crate::tree::Tree;
 
-/// Name of a crate's root among its modules.
+/// Name under which the root of a crate is one of its modules.
 const ROOT: &str = "lib";
 
-/// Dependencies of each module, with the place where each is first written.
+/// Dependencies of each module on others, with the file and line where each is first written.
 type Needs<'a> = BTreeMap<&'a str, BTreeMap<&'a str, (&'a str, usize)>>;
 
-/// The modules of no crate form a cycle.
+/// Finds the cycles of modules in each crate.
 pub(super) fn modules_form_no_circle(tree: &Tree) -> Vec<Trouble> {
     let sources = sources(tree);
     let crates: BTreeSet<&str> = tree.folders_with("crates", "Cargo.toml").collect();
@@ -33,7 +33,7 @@ pub(super) fn modules_form_no_circle(tree: &Tree) -> Vec<Trouble> {
     folders.flat_map(folder_troubles).collect()
 }
 
-/// Folders with sibling modules, below that of a crate's sources.
+/// Folders with sibling modules, relative to the folder of a crate's sources.
 fn places_within(sources: &[Source<'_>], folder: &str) -> BTreeSet<String> {
     let paths = sources.iter().filter_map(|source| source.path.strip_prefix(folder));
     let places =
@@ -41,12 +41,12 @@ fn places_within(sources: &[Source<'_>], folder: &str) -> BTreeSet<String> {
     places.collect()
 }
 
-/// Cycles of the modules within one, which is at `place` in `folder`.
+/// Cycles of the modules within one module, which is at `place` in the crate's folder of sources.
 fn circles_within(sources: &[Source<'_>], folder: &str, place: &str) -> Vec<Trouble> {
     let (within, beside) = (format!("{folder}{place}/"), format!("{folder}{place}.rs"));
     let root = format!("{within}mod.rs");
     let is_root = |source: &&Source<'_>| source.path == root || source.path == beside;
-    let Some(root_names) = sources.iter().find(is_root).map(|of| RootNames::new(&of.product))
+    let Some(root_names) = sources.iter().find(is_root).map(|root| RootNames::new(&root.product))
     else {
         return Vec::new();
     };
@@ -65,7 +65,8 @@ fn circles_within(sources: &[Source<'_>], folder: &str, place: &str) -> Vec<Trou
     troubles_of(&needs)
 }
 
-/// One problem for each group of modules that depend on each other.
+/// Cycles of the modules in the root of a crate, whose sources are in `folder`: one violation for
+/// each group of modules that depend on each other.
 fn circles_of(sources: &[Source<'_>], folder: &str) -> Vec<Trouble> {
     let mut ours: Vec<(&str, &Source<'_>)> = sources
         .iter()
@@ -97,17 +98,18 @@ fn circles_of(sources: &[Source<'_>], folder: &str) -> Vec<Trouble> {
     troubles_of(&needs)
 }
 
-/// One problem for each group.
+/// Violations for a graph of modules, one for each group that depend on each other, with its
+/// shortest cycle.
 fn troubles_of(needs: &Needs<'_>) -> Vec<Trouble> {
     let mut troubles = Vec::new();
-    let mut shown: BTreeSet<&str> = BTreeSet::new();
+    let mut reported: BTreeSet<&str> = BTreeSet::new();
     for start in needs.keys().copied() {
-        if shown.contains(start) {
+        if reported.contains(start) {
             continue;
         }
         let Some(circle) = shortest_circle(needs, start) else { continue };
         let all = reached_from(needs, start).into_iter();
-        shown.extend(all.filter(|to| reached_from(needs, to).contains(start)));
+        reported.extend(all.filter(|to| reached_from(needs, to).contains(start)));
         let (path, line) = needs[circle[0]][circle[1]];
         let text = format!(
             "modules form a circle: {}; move what they share below both",
@@ -124,7 +126,7 @@ fn need<'a>(needs: &mut Needs<'a>, from: &'a str, to: &'a str, place: (&'a str, 
     }
 }
 
-/// All direct and indirect dependencies of a module.
+/// All modules on which a module depends, directly or indirectly.
 fn reached_from<'a>(needs: &Needs<'a>, start: &str) -> BTreeSet<&'a str> {
     let mut reached = BTreeSet::new();
     let mut left = vec![start];
@@ -138,7 +140,8 @@ fn reached_from<'a>(needs: &Needs<'a>, start: &str) -> BTreeSet<&'a str> {
     reached
 }
 
-/// Shortest cycle from a module back to itself, which is both the first and the last.
+/// Shortest cycle from a module back to itself, which is both the first and the last in it; `None`
+/// if there is none.
 fn shortest_circle<'a>(needs: &Needs<'a>, start: &'a str) -> Option<Vec<&'a str>> {
     let mut seen = BTreeSet::new();
     let mut ways = vec![vec![start]];
@@ -167,13 +170,14 @@ fn modules_of(path: &str) -> Vec<&str> {
     path.strip_suffix("/mod").unwrap_or(path).split('/').collect()
 }
 
-/// Names after `crate::`, and after as many `super::` as lead from `depth` to the root.
+/// Names after `crate::`, and after as many `super::` as lead from `depth` to the crate's root.
+/// Each has its position in the code.
 fn names_at_root(code: &str, depth: usize) -> Vec<(&str, usize)> {
     names_within(code, &[], depth)
 }
 
 /// Names after `crate::` and the path of a module, and after as many `super::` as lead to it from
-/// `depth` within it.
+/// `depth` within it. Each has its position in the code.
 fn names_within<'c>(code: &'c str, module: &[&str], depth: usize) -> Vec<(&'c str, usize)> {
     let mut names: Vec<(&str, usize)> = Vec::new();
     let way: String = module.iter().map(|name| format!("{name}::")).collect();
@@ -194,7 +198,7 @@ fn names_within<'c>(code: &'c str, module: &[&str], depth: usize) -> Vec<(&'c st
     names
 }
 
-/// Ranges of inline modules in a file.
+/// Ranges of bytes of the inline modules in a file.
 fn inner_modules(code: &str) -> Vec<(usize, usize)> {
     let body = |at: usize| {
         let brace = at + code[at..].find(['{', ';'])?;
@@ -230,10 +234,10 @@ fn first_names(path: &str) -> Vec<&str> {
     names
 }
 
-/// Meaning of the names in the root of a crate.
+/// Names in the root of a crate or of a module, and the modules that they belong to.
 struct RootNames<'a> {
     modules: BTreeSet<&'a str>,
-    /// Imported or re-exported names, with their modules.
+    /// Names that the root imports or re-exports from its modules.
     imported: BTreeMap<&'a str, &'a str>,
 }
 
@@ -255,7 +259,8 @@ impl<'a> RootNames<'a> {
         RootNames { modules, imported }
     }
 
-    /// Module of a name; the root for its own definitions, `None` for other crates.
+    /// Module that a name belongs to. A name that the root defines belongs to the root; `None` for
+    /// no name.
     fn module_of(&self, name: &'a str) -> Option<&'a str> {
         match (self.modules.get(name), self.imported.get(name)) {
             (Some(module), _) | (None, Some(module)) => Some(module),
@@ -264,7 +269,8 @@ impl<'a> RootNames<'a> {
         }
     }
 
-    /// Modules that the root's own code uses, beyond declaring and re-exporting them.
+    /// Modules that the root's own code uses, beyond declaring and re-exporting them, with the
+    /// positions.
     fn used_in(&self, root: &'a str) -> Vec<(&'a str, usize)> {
         let uses = uses(root);
         let is_code = |at: &usize| {
@@ -285,13 +291,13 @@ impl<'a> RootNames<'a> {
     }
 }
 
-/// Ranges of the imports in a source.
+/// Ranges of bytes of the `use` declarations in a source.
 fn uses(code: &str) -> Vec<(usize, usize)> {
     let to = |at: usize| at + code[at..].find(';').unwrap_or(code.len() - at);
     places_of_word(code, "use ").into_iter().map(|at| (at, to(at))).collect()
 }
 
-/// Names that a path imports: the last one, or those in braces, as they are called there.
+/// Names that a path imports: the last one, or those in braces; a renamed one by its new name.
 fn last_names(path: &str) -> Vec<&str> {
     let inside = path.find('{').map_or(path, |at| &path[at + 1..]);
     let pieces = inside.split([',', '{', '}']).map(str::trim).filter(|piece| !piece.is_empty());

@@ -1,24 +1,25 @@
-//! Doc comments of the crates: they say more than a name, and begin with a verb or a noun.
+//! Rule for the doc comments of the crates: they say more than a name, and begin with a verb or a
+//! noun.
 //!
-//! Not here: whether a comment is true, or good English. That is the reviewer's.
+//! Not here: whether a comment is true, or good English. That is for the reviewer.
 
 use super::Trouble;
 use crate::tree::{File, Tree};
 
-/// A comment of this many words or fewer is left out, or says more, unless it quotes code or has a
-/// number: a route, a clause or a value is what a name cannot say.
+/// Number of words up to which a comment says too little, unless it quotes code or has a number: a
+/// route, a clause or a value is what a name cannot say.
 const FEW_WORDS: usize = 3;
 
-/// Openings of a sentence about somebody instead of the item.
+/// First words of a sentence about somebody instead of the item.
 const OPENINGS: &[&str] = &["Who", "Whoever", "Those"];
 
-/// A doc comment, with the number of its first line.
+/// Doc comment of an item, with the number of its first line.
 struct DocComment {
     line: usize,
     text: String,
 }
 
-/// Doc comments have more than three words, and begin with a verb or a noun.
+/// Finds doc comments that have few words, or do not begin with a verb or a noun.
 pub(super) fn say_what_names_cannot(tree: &Tree) -> Vec<Trouble> {
     let mut troubles = Vec::new();
     for file in tree.ending("rs").filter(|file| is_of_crate(&file.path)) {
@@ -31,7 +32,7 @@ pub(super) fn say_what_names_cannot(tree: &Tree) -> Vec<Trouble> {
     troubles
 }
 
-/// Returns true if a file is a source of a crate.
+/// Whether a file is a source of a crate, and no test or chore.
 fn is_of_crate(path: &str) -> bool {
     path.strip_prefix("crates/").is_some_and(|rest| rest.contains("/src/"))
 }
@@ -54,7 +55,7 @@ fn trouble_with(text: &str) -> Option<String> {
     }
 }
 
-/// The doc comments of a file, each with its lines joined.
+/// Doc comments of a file, each with its lines joined.
 fn doc_comments(file: &File) -> Vec<DocComment> {
     let mut comments: Vec<DocComment> = Vec::new();
     let mut is_open = false;

@@ -1,4 +1,5 @@
-//! Allowed imports: every `Cargo.toml` must follow the table in ARCHITECTURE.md.
+//! Allowed imports: every `Cargo.toml` must follow the table in ARCHITECTURE.md, and light crates
+//! must stay so.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +9,11 @@ use crate::tree::Tree;
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 const HEADING: &str = "## Who may import whom";
 
-/// Crates that must not depend on an event loop, TLS or a socket.
+/// Crates that must not depend on an event loop, TLS or a socket, not even in their tests.
 const LIGHT_ROOMS: &[&str] = &["stats", "model", "workloads"];
 
-/// Packages that bring one of them; a `-` at the end means every package with that prefix.
+/// Packages that bring an event loop, TLS or a socket. A `-` at the end means every package with
+/// that prefix.
 const HEAVY_PACKAGES: &[&str] = &[
     "async-",
     "event_loop",
@@ -28,16 +30,16 @@ const HEAVY_PACKAGES: &[&str] = &[
     "tokio-",
 ];
 
-/// A line of the table.
+/// Crate in the table, with the crates that it may import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Room {
     line: usize,
     imports: BTreeSet<String>,
-    /// Additional imports of its tests.
+    /// Crates that its tests may import too.
     test_imports: BTreeSet<String>,
 }
 
-/// A dependency in a `Cargo.toml`.
+/// Dependency in a `Cargo.toml`, with its line there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Dependency {
     package: String,
@@ -45,7 +47,8 @@ struct Dependency {
     for_tests: bool,
 }
 
-/// Every crate imports only what the table allows, and the table lists every crate.
+/// Finds imports that the table does not allow, and crates that only the table or only the tree
+/// has.
 pub(super) fn table_is_kept(tree: &Tree) -> Vec<Trouble> {
     let rooms: BTreeSet<&str> = tree.folders_with("crates", "Cargo.toml").collect();
     let table = match tree.text(ARCHITECTURE).and_then(parse_table) {
@@ -77,7 +80,8 @@ pub(super) fn table_is_kept(tree: &Tree) -> Vec<Trouble> {
     troubles
 }
 
-/// No light crate depends on a package for event loops, TLS or sockets, not for tests either.
+/// Finds dependencies of light crates on packages for event loops, TLS or sockets, also those for
+/// tests.
 pub(super) fn light_rooms_stay_light(tree: &Tree) -> Vec<Trouble> {
     let heavy = |package: &str| {
         HEAVY_PACKAGES.iter().any(|heavy| {
@@ -122,8 +126,8 @@ fn imports_of(tree: &Tree, path: &str, room: &Room, rooms: &BTreeSet<&str>) -> V
         .collect()
 }
 
-/// Parses the fenced block under the heading: `engine: model stats`, and `dev engine: drivers` for
-/// additional imports of its tests.
+/// Parses the fenced block under the heading; `None` if there is none. Lines are `engine: model
+/// stats`, and `dev engine: drivers` for additional imports of tests.
 fn parse_table(text: &str) -> Option<BTreeMap<String, Room>> {
     let lines = text.lines().enumerate().skip_while(|(_, line)| line.trim_end() != HEADING).skip(1);
     let in_section = lines.take_while(|(_, line)| !line.starts_with("## "));
@@ -148,7 +152,8 @@ fn parse_table(text: &str) -> Option<BTreeMap<String, Room>> {
     (!table.is_empty()).then_some(table)
 }
 
-/// All dependencies of a manifest, including those of single platforms.
+/// All dependencies of a manifest, including those of single platforms. Empty if it is invalid,
+/// which cargo reports.
 fn dependencies(manifest: &str) -> Vec<Dependency> {
     // Cargo reports invalid manifests.
     let Ok(table) = manifest.parse::<toml::Table>() else { return Vec::new() };
@@ -194,7 +199,7 @@ mod tests {
         found.map(|trouble| trouble.to_string()).collect()
     }
 
-    /// The test workspace with one manifest replaced.
+    /// Violations in the test workspace with one manifest replaced.
     fn with(path: &str, manifest: &str) -> Vec<String> {
         let mut manifests = vec![
             ("crates/stats/Cargo.toml", ""),

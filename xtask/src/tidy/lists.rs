@@ -1,19 +1,20 @@
-//! Lists that must be complete: a member that is not listed is not found.
+//! Rules for lists that must be complete: drivers, workloads, pages of docs and examples. A member
+//! that is not listed is not found.
 
 use super::rust::sources;
 use super::{Trouble, places_of_word};
 use crate::tree::Tree;
 
-/// Crates whose folders are members of their `ALL`.
+/// Folders of crates in which each folder is a member of the crate's `ALL`.
 const FAMILIES: &[&str] = &["crates/drivers/src", "crates/workloads/src"];
 
-/// Folders in these crates that members share, and that are no members.
+/// Folders of these crates that are no members, since members share them.
 const SHARED: &[&str] = &["crates/drivers/src/net", "crates/drivers/src/wire"];
 
-/// Folders of tests that may run an example.
+/// Beginnings of the paths of tests that may run an example.
 const EXAMPLE_TESTS: &[&str] = &["crates/dbdyno/tests/", "crates/app/"];
 
-/// Every folder of a family is named in its `ALL`.
+/// Finds folders of a family that its `ALL` does not name.
 pub(super) fn members_are_listed(tree: &Tree) -> Vec<Trouble> {
     let sources = sources(tree);
     let mut troubles = Vec::new();
@@ -36,7 +37,7 @@ pub(super) fn members_are_listed(tree: &Tree) -> Vec<Trouble> {
     troubles
 }
 
-/// Value of the item `ALL`: from its `=` to its `;`.
+/// Value of the item `ALL` in a source, from its `=` to its `;`; `None` if it has none.
 fn list_named_all(code: &str) -> Option<&str> {
     let declared = |at: &usize| {
         let before = code[..*at].trim_end();
@@ -47,7 +48,7 @@ fn list_named_all(code: &str) -> Option<&str> {
     Some(value.split_once(';').map_or(value, |(value, _)| value))
 }
 
-/// Every page of docs is linked from the README, ARCHITECTURE or the index of docs.
+/// Finds pages of docs to which neither the README, ARCHITECTURE nor the index of docs links.
 pub(super) fn docs_are_linked(tree: &Tree) -> Vec<Trouble> {
     let front = [tree.text("README.md"), tree.text("ARCHITECTURE.md")];
     let index = tree.text("docs/README.md");
@@ -66,7 +67,7 @@ pub(super) fn docs_are_linked(tree: &Tree) -> Vec<Trouble> {
         .collect()
 }
 
-/// Every example is run by a test, so that it does not become outdated.
+/// Finds examples that no test names. An example that no test runs becomes outdated.
 pub(super) fn examples_are_tested(tree: &Tree) -> Vec<Trouble> {
     let tests = || {
         tree.ending("rs")
@@ -85,7 +86,7 @@ pub(super) fn examples_are_tested(tree: &Tree) -> Vec<Trouble> {
         .collect()
 }
 
-/// The tests of every Rust example are declared to Cargo, which otherwise leaves them out.
+/// Finds Rust examples whose tests are not declared to Cargo, which then leaves them out.
 pub(super) fn tests_of_examples_run(tree: &Tree) -> Vec<Trouble> {
     let declared = |path: &str| {
         let (folder, file) = path.split_once("/examples/")?;

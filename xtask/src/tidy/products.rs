@@ -1,5 +1,5 @@
-//! Literals with names of products: knowledge of a product belongs to its driver, so no other crate
-//! decides by its name.
+//! Rule for literals with names of products. Knowledge of a product belongs to its driver, so no
+//! other crate decides by its name.
 //!
 //! Not here: names within sentences and examples (help, errors), which decide nothing, and tests.
 
@@ -7,11 +7,11 @@ use super::Trouble;
 use super::rust::sources;
 use crate::tree::Tree;
 
-/// Names and schemes as literals; a colon may follow.
+/// Names and URL schemes of products, as literals. A colon may follow.
 const PRODUCTS: &[&str] =
     &["mariadb", "mysql", "pgsql", "postgres", "postgresql", "sim", "sqlite", "MariaDB", "SQLite"];
 
-/// Prefixes of paths that may contain them.
+/// Beginnings of the paths of files that may contain the literals.
 const ALLOWED: &[&str] = &[
     "crates/drivers/",
     "crates/servers/",
@@ -23,7 +23,7 @@ const ALLOWED: &[&str] = &[
     "xtask/",
 ];
 
-/// No literal is the name of a product, alone or as a scheme.
+/// Finds literals that are the name of a product, alone or as a scheme.
 pub(super) fn products_are_named_by_drivers(tree: &Tree) -> Vec<Trouble> {
     let mut troubles = Vec::new();
     for source in sources(tree) {
@@ -45,7 +45,8 @@ pub(super) fn products_are_named_by_drivers(tree: &Tree) -> Vec<Trouble> {
     troubles
 }
 
-/// Contents of the literals that begin and end in a line; they are blank in its `code`.
+/// Contents of the string literals that begin and end in a line. `code` is the line with literals
+/// blanked.
 fn literals<'l>(line: &'l str, code: &str) -> impl Iterator<Item = &'l str> {
     // Blanks replace characters one by one, so positions are in characters.
     let quotes = code.chars().enumerate().filter(|(_, letter)| *letter == '"');

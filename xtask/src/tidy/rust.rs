@@ -5,19 +5,19 @@
 use super::{line_at, places_of_word};
 use crate::tree::{File, Tree};
 
-/// A source whose comments and literals are blanked, with unchanged lines.
+/// Source file, with variants of its text in which some parts are blank. All have the same lines.
 #[derive(Clone, Debug)]
 pub(super) struct Source<'a> {
     pub(super) path: &'a str,
-    /// Text as written.
+    /// Text of the file as written.
     pub(super) text: &'a str,
-    /// Text with comments and contents of literals blanked.
+    /// Text in which comments and the contents of literals are blank.
     pub(super) code: String,
-    /// Code with tests blanked as well.
+    /// Text in which tests are blank too; all of it is blank in a file of tests.
     pub(super) product: String,
 }
 
-/// All Rust sources of the tree. Files that are entirely tests have no product code.
+/// Scans all Rust sources of the tree.
 pub(super) fn sources(tree: &Tree) -> Vec<Source<'_>> {
     let mut sources: Vec<Source<'_>> = tree.ending("rs").map(Source::from_file).collect();
     let test_modules: Vec<String> =
@@ -48,7 +48,7 @@ fn is_test_by_name(path: &str) -> bool {
     path.ends_with("/tests.rs") || path.contains("/tests/") || path.contains("/examples/")
 }
 
-/// Blanks a text, keeping its lines.
+/// Replaces all characters of a text by blanks, and keeps its line ends.
 fn blank(text: &str) -> String {
     text.chars().map(|c| if c == '\n' { c } else { ' ' }).collect()
 }
@@ -84,7 +84,7 @@ fn without_comments_and_literals(text: &str) -> String {
     code
 }
 
-/// Length of a block comment, including nested ones.
+/// Length in bytes of a block comment, nested ones included.
 fn comment_length(text: &str) -> usize {
     let (mut depth, mut at) = (0, 0);
     while at < text.len() {
@@ -102,7 +102,7 @@ fn comment_length(text: &str) -> usize {
     text.len()
 }
 
-/// Length of a string after its opening quote, including the closing one.
+/// Length in bytes of a string after its opening quote, the closing one included.
 fn string_length(text: &str) -> usize {
     let mut escaped = false;
     for (at, letter) in text.char_indices() {
@@ -116,7 +116,7 @@ fn string_length(text: &str) -> usize {
     text.len()
 }
 
-/// Length of `'a'` or `'\n'`; 0 for the name of a lifetime.
+/// Length in bytes of a character such as `'a'` or `'\n'`; 0 for the name of a lifetime.
 fn character_length(text: &str) -> usize {
     let mut letters = text.char_indices().skip(1);
     match letters.next() {
@@ -133,8 +133,8 @@ fn character_length(text: &str) -> usize {
     }
 }
 
-/// Length of `r"..."`, `br#"..."#` and similar; 0 for anything else. The prefix of `b"..."` counts
-/// as code: its string follows.
+/// Length in bytes of `r"..."`, `br#"..."#` and similar; 0 for anything else. The prefix of
+/// `b"..."` counts as code, and its string follows.
 fn raw_string_length(text: &str) -> usize {
     let prefix = text.len() - text.trim_start_matches(['b', 'c']).len();
     let Some(after) = text[prefix..].strip_prefix('r') else { return 0 };
@@ -147,7 +147,7 @@ fn raw_string_length(text: &str) -> usize {
     text[start..].find(&end).map_or(text.len(), |at| start + at + end.len())
 }
 
-/// Attributes of items that are for tests only.
+/// Attributes of items that exist for tests only, each as its beginning.
 const TEST_ATTRIBUTES: &[&str] =
     &["#[cfg(test)]", "#[cfg(all(test", "#[cfg(any(test,", "#[test]", "#[tokio::test"];
 
@@ -165,7 +165,7 @@ fn without_tests(code: &str) -> String {
     product
 }
 
-/// Length of an item with its attributes: to its matching brace, or its semicolon.
+/// Length in bytes of an item with its attributes: to its matching brace, or its semicolon.
 fn item_length(code: &str) -> usize {
     let mut depth = 0_u32;
     for (at, letter) in code.char_indices() {
@@ -182,7 +182,7 @@ fn item_length(code: &str) -> usize {
     code.len()
 }
 
-/// Length of a block from its opening brace to the matching one.
+/// Length in bytes of a block, from its opening brace to the matching one.
 pub(super) fn block_length(code: &str) -> usize {
     let mut depth = 0_u32;
     for (at, letter) in code.char_indices() {
@@ -198,7 +198,8 @@ pub(super) fn block_length(code: &str) -> usize {
     code.len()
 }
 
-/// Paths, without `.rs`, of modules that are declared for tests only: `#[cfg(test)] mod suite;`.
+/// Paths, without `.rs`, of modules that a file declares for tests only, as by `#[cfg(test)] mod
+/// suite;`.
 fn test_modules(path: &str, code: &str) -> Vec<String> {
     let folder = match path.strip_suffix(".rs") {
         Some(stem) => {
@@ -211,9 +212,9 @@ fn test_modules(path: &str, code: &str) -> Vec<String> {
     let attributes = ["#[cfg(test)]", "#[cfg(any(test,"];
     for (at, _) in attributes.iter().flat_map(|attribute| code.match_indices(attribute)) {
         let Some((_, rest)) = code[at..].split_once(']') else { continue };
-        let rest = ["pub(crate)", "pub "]
-            .iter()
-            .fold(rest.trim_start(), |rest, of| rest.strip_prefix(of).unwrap_or(rest).trim_start());
+        let rest = ["pub(crate)", "pub "].iter().fold(rest.trim_start(), |rest, prefix| {
+            rest.strip_prefix(prefix).unwrap_or(rest).trim_start()
+        });
         let declared = rest.strip_prefix("mod ").and_then(|rest| rest.split_once(';'));
         if let Some((name, _)) = declared.filter(|(name, _)| !name.contains('{')) {
             modules.push(format!("{folder}/{}", name.trim()));
@@ -222,7 +223,7 @@ fn test_modules(path: &str, code: &str) -> Vec<String> {
     modules
 }
 
-/// A function with a body.
+/// Function with a body, from its name to its closing brace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Function {
     pub(super) name: String,
@@ -230,7 +231,7 @@ pub(super) struct Function {
     pub(super) n_lines: usize,
 }
 
-/// Functions in `code`, including nested ones.
+/// Functions with a body in `code`, including nested ones.
 pub(super) fn functions(code: &str) -> Vec<Function> {
     let function = |at: usize| {
         let signature = code[at..].strip_prefix("fn ")?;

@@ -9,12 +9,12 @@ use crate::tree::Tree;
 const LINE_LETTERS_MAX: usize = 100;
 const FUNCTION_LINES_MAX: usize = 70;
 const FILE_LINES_MAX: usize = 800;
-/// Most lines of code of a crate, without tests, comments and blank lines.
+/// Maximum lines of code of a crate, without tests, comments and blank lines.
 const CRATE_LINES_MAX: usize = 12_000;
-/// Crate that may be longer: it implements several protocols, a folder each.
+/// Crate that may be longer, since it implements several protocols, a folder each.
 const MAY_BE_LONGER: &str = "drivers";
 
-/// Every source begins with a description of what it contains and what not.
+/// Finds sources that do not begin with a description of what they contain and what not.
 pub(super) fn files_say_what_they_are(tree: &Tree) -> Vec<Trouble> {
     tree.ending("rs")
         .filter(|file| !file.text.starts_with("//!"))
@@ -25,7 +25,8 @@ pub(super) fn files_say_what_they_are(tree: &Tree) -> Vec<Trouble> {
         .collect()
 }
 
-/// No line of code is too long. Literals, tables in comments and addresses cannot be broken.
+/// Finds lines that are too long. Literals, tables in comments and addresses cannot be broken, and
+/// are allowed.
 pub(super) fn lines_fit(tree: &Tree) -> Vec<Trouble> {
     let mut troubles = Vec::new();
     for source in sources(tree) {
@@ -46,7 +47,7 @@ pub(super) fn lines_fit(tree: &Tree) -> Vec<Trouble> {
     troubles
 }
 
-/// Crates that may contain more than one layer.
+/// Finds crates with so much code that they may contain more than one layer.
 pub(super) fn crates_fit(tree: &Tree) -> Vec<Trouble> {
     crates_fit_in(tree, CRATE_LINES_MAX)
 }
@@ -71,13 +72,13 @@ fn crates_fit_in(tree: &Tree, n_lines_max: usize) -> Vec<Trouble> {
     n_lines_of.into_iter().filter(is_long).map(reported).collect()
 }
 
-/// Functions of product code fit a screen.
+/// Finds functions of product code that do not fit a screen.
 pub(super) fn functions_fit(tree: &Tree) -> Vec<Trouble> {
     let of_product = |source: &Source<'_>| long_functions(source.path, &source.product);
     sources(tree).iter().flat_map(of_product).collect()
 }
 
-/// Functions of tests that do not fit a screen; a table of cases may be longer.
+/// Finds functions of tests that do not fit a screen. A table of cases may be longer.
 pub(super) fn long_tests(tree: &Tree) -> Vec<Trouble> {
     let of_tests = |source: &Source<'_>| {
         let product = long_functions(source.path, &source.product);
@@ -100,12 +101,12 @@ fn long_functions(path: &str, code: &str) -> Vec<Trouble> {
     functions(code).into_iter().filter(is_long).map(reported).collect()
 }
 
-/// Files of product code that hold more than one idea.
+/// Finds files of product code that are so long that they hold more than one idea.
 pub(super) fn files_fit(tree: &Tree) -> Vec<Trouble> {
     long_files(tree, |source| !source.product.trim().is_empty())
 }
 
-/// Files of tests that may hold more than one idea.
+/// Finds files of tests that are so long that they may hold more than one idea.
 pub(super) fn long_test_files(tree: &Tree) -> Vec<Trouble> {
     long_files(tree, |source| source.product.trim().is_empty())
 }

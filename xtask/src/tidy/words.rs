@@ -1,5 +1,5 @@
-//! Words that do not belong into the repository: paths of a developer's machine, and outdated
-//! names.
+//! Words that do not belong into the repository: paths of a developer's machine, outdated names and
+//! unusual words.
 
 use super::{Trouble, line_at, places_of_word};
 use crate::tree::{File, Tree};
@@ -7,7 +7,7 @@ use crate::tree::{File, Tree};
 /// First folders of paths that exist on one machine only.
 const PRIVATE_FOLDERS: &[&str] = &["root", "work"];
 
-/// Outdated names that users knew, and their replacements. None of them occurs in any other sense.
+/// Outdated names that users knew, and their replacements. No name occurs in any other sense.
 const RETIRED: &[(&str, &str)] = &[
     ("--around", "--monitor"),
     ("recording.around", "recording.monitor"),
@@ -66,10 +66,10 @@ const QUAINT: &[(&str, &str)] = &[
     ("carried in", "backlog at start"),
 ];
 
-/// Longest subject of a commit that `git log --oneline` shows in full.
+/// Maximum characters of a commit's subject, which `git log --oneline` then shows in full.
 const SUBJECT_MAX: usize = 72;
 
-/// No file contains an outdated name.
+/// Finds outdated names and unusual words: in all files, and those of the code in Rust files.
 pub(super) fn no_retired_names(tree: &Tree) -> Vec<Trouble> {
     let here = |path: &str| path.ends_with("tidy/words.rs");
     let files = tree.files.iter().filter(|file| !here(&file.path));
@@ -91,7 +91,7 @@ fn said(file: &File, words: &[(&str, &str)]) -> Vec<Trouble> {
     troubles
 }
 
-/// Subjects of commits fit on a line.
+/// Finds subjects of commits that are too long for a line.
 pub(super) fn subjects_fit(tree: &Tree) -> Vec<Trouble> {
     let long = tree.subjects.iter().filter(|subject| subject.chars().count() > SUBJECT_MAX);
     long.map(|subject| {
@@ -102,7 +102,7 @@ pub(super) fn subjects_fit(tree: &Tree) -> Vec<Trouble> {
     .collect()
 }
 
-/// No file contains a path of the machine where it was written.
+/// Finds paths of the machine where a file was written.
 pub(super) fn no_private_paths(tree: &Tree) -> Vec<Trouble> {
     let mut troubles = Vec::new();
     for folder in PRIVATE_FOLDERS {
@@ -119,7 +119,7 @@ pub(super) fn no_private_paths(tree: &Tree) -> Vec<Trouble> {
     troubles
 }
 
-/// Whether a path begins here, not in the middle of another path.
+/// Whether a line names a path that begins with `path`, not one that has it in the middle.
 fn names_path(line: &str, path: &str) -> bool {
     let inner = |c: char| c.is_alphanumeric() || ['.', '_', '-', '~', '}', '*'].contains(&c);
     line.match_indices(path).any(|(at, _)| !line[..at].ends_with(inner))
