@@ -42,6 +42,11 @@ impl Acceptance {
         }
     }
 
+    /// Returns true if a transaction of any type was accepted.
+    fn is_any_accepted(&self) -> bool {
+        self.kinds.iter().any(|state| state.load(Ordering::Relaxed) != NEVER)
+    }
+
     /// Records that a transaction was rejected. Returns the instant of the first rejection since
     /// the last success; `None` if the type was never accepted.
     fn refuse(&self, kind: KindIndex, now_ns: u64) -> Option<u64> {
@@ -97,7 +102,11 @@ impl Rejections {
         }
         self.in_a_row += 1;
         let refused_since_ns = match kind {
-            Some(kind) => acceptance.refuse(kind, now_ns),
+            // A type that no client had accepted yet is refused by a read-only server as all are.
+            Some(kind) => acceptance.refuse(kind, now_ns).or_else(|| {
+                let is_turned = db_error == DbErrorKind::ReadOnly && acceptance.is_any_accepted();
+                is_turned.then_some(self.since_ns)
+            }),
             None => Some(self.since_ns),
         };
         let n_others = n_hosts.saturating_sub(1) as u32;
@@ -169,6 +178,17 @@ mod tests {
         // Another client has found a server that accepts them.
         acceptance.accept(0);
         assert_eq!(refused(20, DbErrorKind::ReadOnly, &acceptance, 1), [Next::Leave; 20]);
+    }
+
+    #[test]
+    fn a_server_that_became_read_only_is_left_by_types_that_nobody_had_tried_yet() {
+        let acceptance = Acceptance::new(2);
+        acceptance.accept(1);
+        let next = refused(301, DbErrorKind::ReadOnly, &acceptance, 1);
+        assert!(next[..300].iter().all(|next| *next == Next::Leave));
+        assert_eq!(next[300], Next::GiveUp);
+        // Any other refusal is about the type itself.
+        assert_eq!(refused(10, DbErrorKind::Denied, &acceptance, 1)[9], Next::GiveUp);
     }
 
     #[test]

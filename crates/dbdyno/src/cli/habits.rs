@@ -236,7 +236,12 @@ const HABITS: &[Habit] = &[
         "--objective, such as 'p99<20ms', with --seek, or --require 'p99<20ms'",
     ),
     habit(&["--max-tries"], PGBENCH, Place::Load, "--retry-attempts VALUE"),
-    habit(&["--mysql-ignore-errors"], SYSBENCH, Place::Load, "--retry-on VALUE"),
+    habit(
+        &["--mysql-ignore-errors"],
+        SYSBENCH,
+        Place::Load,
+        "--retry-on deadlock,lock_timeout,serialization,busy,VALUE",
+    ),
     habit(
         &["--continue-on-error"],
         SEVERAL,
@@ -631,7 +636,8 @@ fn value_of<'w>(word: &str, words: &'w [String]) -> &'w str {
     // A number may directly follow a letter: -c10.
     let attached = |typed: &'w str| {
         let value = typed.strip_prefix(word).filter(|_| word.len() == 2)?;
-        let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+        let is_digit = |byte: u8| byte.is_ascii_digit();
+        let is_number = value.split(',').all(|one| !one.is_empty() && one.bytes().all(is_digit));
         is_number.then_some(value)
     };
     if let Some(value) = words.iter().find_map(|typed| attached(typed)) {
@@ -647,7 +653,8 @@ fn value_of<'w>(word: &str, words: &'w [String]) -> &'w str {
     }
 }
 
-/// Replaces `VALUE` by the typed value if it is a number or a time, else by `N` or a usual number.
+/// Replaces `VALUE` by the typed value if it is a number, several with commas, or a time, else by
+/// `N` or a usual number.
 /// Other values, such as a password, are not repeated.
 fn with_value(instead: &str, value: &str) -> String {
     let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());

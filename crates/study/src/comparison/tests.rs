@@ -378,6 +378,10 @@ fn a_limit_is_broken_where_the_whole_interval_lies_beyond() {
     assert_eq!(passed("p99>+5%", 0.9), Passed::Broken);
     assert_eq!(passed("p99>+5%", 1.1), Passed::Held);
     let alone = held(&FIVE[..1], &times(0.5)[..1], 1);
+    for text in ["tps<-14%", "p99>+7%", "tps<-28%", "p99>+0.57%", "tps<-1500%", "p99>+1500%"] {
+        let Ok(gate) = text.parse::<Gate>() else { continue };
+        assert_eq!(gate.to_string(), text, "it is written as it was");
+    }
     let gate: Gate = " TPS < -3 % ".parse().expect("blanks do not matter");
     assert_eq!(gate.hold(&alone).expect("it has TPS").passed, Passed::Undecided);
 }

@@ -198,6 +198,28 @@ fn what_is_acknowledged_is_no_alarm_and_what_is_worse_still_is_one() {
 }
 
 #[test]
+fn the_suggested_acknowledgement_is_one_that_is_accepted() {
+    for n_slower in [1, 2, 3, 5, 8] {
+        for falls in [vec![0.95], vec![0.88], vec![0.95, 0.9]] {
+            let mut lengths = vec![(13, 1000.0)];
+            lengths.extend(falls.iter().map(|fall| (n_slower, 1000.0 * fall)));
+            let report = history(&series(levels(&lengths)));
+            for command in report.accepting() {
+                let words: Vec<&str> = command.split(' ').collect();
+                assert_eq!(words[..3], ["dbdyno", "history", "ack"], "{command}");
+                let change = report.change_at(words[3], "");
+                assert!(
+                    change.is_some(),
+                    "{n_slower} {falls:?}: {command} {:?}",
+                    report.changed("")
+                );
+            }
+            assert_eq!(report.accepting().is_empty(), !report.has_regressed(), "{n_slower}");
+        }
+    }
+}
+
+#[test]
 fn an_acknowledged_change_that_the_data_no_longer_show_is_named() {
     let points_with = |sides: &[Side], acknowledged: Vec<Acknowledged>| {
         let judge = Judge { primary: None, min_effect: 0.02, also: Vec::new() };
