@@ -1,8 +1,9 @@
 //! An event loop on one thread: it polls tasks, and waits for descriptors with `epoll`.
 //!
 //! Its cost is part of each measurement, so it does as little as possible: waking a task pushes it
-//! onto a queue; waiting sets a flag and compares the stored waker. Nothing is allocated once a
-//! task has waited for each of its descriptors. Not here: clocks (engine) and bytes (drivers).
+//! onto a queue; waiting for a descriptor sets a flag and compares the stored waker. Nothing is
+//! allocated once a task has waited for each of its descriptors. Not here: clocks (engine) and
+//! bytes (drivers).
 
 #![warn(missing_docs)]
 
@@ -30,10 +31,10 @@ use watched::Sources;
 pub use tasks::{Join, Panicked, yield_now};
 pub use watched::Watched;
 
-/// Limit on events per look at the descriptors, which bounds the delay before the next look.
+/// Largest number of events read by one `epoll_wait`, which bounds the time until the next one.
 const EVENTS_MAX: usize = 64;
 
-/// The event loop of a thread, which has at most one at a time.
+/// Event loop of one thread, which has at most one at a time.
 pub struct EventLoop {
     remote: Arc<Remote>,
     tasks: RefCell<Slab<Task>>,
@@ -64,7 +65,8 @@ impl EventLoop {
         })
     }
 
-    /// Adds a task. It is polled while [`EventLoop::block_on`] runs, and dropped with the loop.
+    /// Adds a task to the loop. It is polled while [`EventLoop::block_on`] runs, and dropped with
+    /// the loop.
     pub fn spawn<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> Join<T> {
         let (join, future) = tasks::joined(future);
         let mut tasks = self.tasks.borrow_mut();
@@ -102,7 +104,8 @@ impl EventLoop {
         }
     }
 
-    /// Polls a task, and removes it when it is done.
+    /// Polls the task with this key, and removes it when it is done. Does nothing if there is no
+    /// such task.
     fn poll(&self, key: usize) {
         let taken = self.tasks.borrow_mut().get_mut(key).and_then(Task::take);
         // It was done, and a late wake-up had queued it again.
@@ -118,7 +121,8 @@ impl EventLoop {
         }
     }
 
-    /// Reads events of the descriptors; waits for one if no task is ready.
+    /// Reads events of the descriptors and wakes the tasks that wait for them. Blocks until there
+    /// is one if no task is ready.
     fn wait(&self) {
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         let timeout = (!ready::is_empty()).then_some(&now);

@@ -1,4 +1,6 @@
 //! The queue of ready tasks of each thread, and a way into it from other threads.
+//!
+//! Tasks are in it by their keys. Not here: the tasks (`tasks`).
 
 use std::cell::RefCell;
 use std::io;
@@ -9,12 +11,12 @@ use std::task::Wake;
 
 use rustix::event::{EventfdFlags, eventfd};
 
-/// Key of the future passed to `block_on`.
+/// Key that stands for the future passed to `block_on` in the queue of ready tasks.
 pub(crate) const THE_FUTURE: usize = usize::MAX;
 /// Event data of the descriptor that signals wake-ups from other threads.
 pub(crate) const THE_REMOTE: u64 = u64::MAX;
 
-/// The queue of a thread's event loop.
+/// Queue of the ready tasks of a thread's event loop, by key.
 struct Ready {
     /// Identifier of the loop; 0 if the thread has none.
     id: u64,
@@ -25,7 +27,8 @@ thread_local! {
     static READY: RefCell<Ready> = const { RefCell::new(Ready { id: 0, keys: Vec::new() }) };
 }
 
-/// Assigns this thread's queue to loop `id`. Panics if it has a loop.
+/// Assigns this thread's queue of ready tasks to the loop `id`. Panics if the thread already has a
+/// loop.
 pub(crate) fn claim(id: u64) {
     READY.with_borrow_mut(|ready| {
         assert_eq!(ready.id, 0, "a thread has one event loop at a time");
@@ -33,33 +36,34 @@ pub(crate) fn claim(id: u64) {
     });
 }
 
-/// Marks this thread as having no event loop.
+/// Marks this thread as having no event loop, and discards its queue of ready tasks.
 pub(crate) fn give_up() {
     // A thread that is about to end may have no queue already.
     let _ = READY.try_with(|ready| ready.replace(Ready { id: 0, keys: Vec::new() }));
 }
 
-/// Takes all ready keys, in the order of their wake-ups; `room` must be empty.
+/// Takes the keys of all ready tasks into `room`, in the order of their wake-ups; `room` must be
+/// empty.
 pub(crate) fn take(room: &mut Vec<usize>) {
     READY.with_borrow_mut(|ready| std::mem::swap(room, &mut ready.keys));
 }
 
-/// Puts back keys that were taken and not polled, at the front.
+/// Puts back keys that were taken and not polled, at the front of the queue.
 pub(crate) fn put_back(keys: impl Iterator<Item = usize>) {
     READY.with_borrow_mut(|ready| drop(ready.keys.splice(..0, keys)));
 }
 
-/// Whether no task is ready.
+/// Whether no task of this thread's loop is ready.
 pub(crate) fn is_empty() -> bool {
     READY.with_borrow(|ready| ready.keys.is_empty())
 }
 
-/// The waker of a task.
+/// Waker of one task, or of the future of `block_on`, that any thread may use.
 pub(crate) struct Handle {
     key: usize,
-    /// The task is in a queue already.
+    /// Whether the task is in a queue of ready tasks already.
     is_queued: AtomicBool,
-    /// Identifier of the loop of `remote`.
+    /// Identifier of the task's event loop.
     id: u64,
     remote: Arc<Remote>,
 }
@@ -99,7 +103,7 @@ impl Wake for Handle {
     }
 }
 
-/// Access to a loop for other threads.
+/// Queue through which other threads wake tasks of a loop.
 pub(crate) struct Remote {
     id: u64,
     keys: Mutex<Vec<usize>>,
@@ -129,14 +133,16 @@ impl Remote {
         let _ = rustix::io::write(&self.descriptor, &1u64.to_ne_bytes());
     }
 
-    /// Moves tasks woken by other threads to the queue. Called on the loop's own thread.
+    /// Moves tasks woken by other threads to the queue of ready tasks. Must be called on the loop's
+    /// own thread.
     pub(crate) fn hand_over(&self) {
         let _ = rustix::io::read(&self.descriptor, &mut [0u8; 8]);
         let woken = std::mem::take(&mut *self.keys());
         READY.with_borrow_mut(|ready| ready.keys.extend(woken));
     }
 
-    /// Ignores poisoning, because no panic can leave the list half changed.
+    /// Locks the keys of tasks woken by other threads. Poisoning is ignored, because no panic can
+    /// leave them half changed.
     fn keys(&self) -> MutexGuard<'_, Vec<usize>> {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }

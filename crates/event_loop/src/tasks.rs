@@ -1,4 +1,4 @@
-//! Tasks, and handles for their results.
+//! Tasks of an event loop, and handles for their results.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -14,7 +14,7 @@ use crate::ready::Handle;
 
 type Boxed = Pin<Box<dyn Future<Output = ()>>>;
 
-/// A task of a loop; empty while it is polled.
+/// Task of an event loop; `None` while it is polled.
 pub(crate) struct Task(Option<Work>);
 
 /// The future of a task, with its waker.
@@ -25,7 +25,7 @@ pub(crate) struct Work {
 }
 
 impl Task {
-    /// Makes a task that is ready to be polled.
+    /// Makes a task and queues it for its first poll.
     pub(crate) fn new(future: Boxed, handle: Handle) -> Task {
         let handle = Arc::new(handle);
         let waker = Waker::from(Arc::clone(&handle));
@@ -49,7 +49,8 @@ impl Work {
     }
 }
 
-/// A handle for the result of a task. Panics if polled again after it was ready.
+/// Future of the result of a task, from [`crate::EventLoop::spawn`]. The task runs even if this is
+/// dropped. Panics if polled again after it was ready.
 pub struct Join<T>(Rc<RefCell<State<T>>>);
 
 enum State<T> {
@@ -58,7 +59,7 @@ enum State<T> {
     Taken,
 }
 
-/// The error of a task that panicked, with its message.
+/// Error of a task that panicked, with its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Panicked(String);
 
@@ -94,7 +95,8 @@ impl<T> Future for Join<T> {
     }
 }
 
-/// Makes a future that stores its result for a [`Join`]. A panic ends this task only.
+/// Wraps a future for a task so that its result goes to the returned [`Join`]. A panic ends this
+/// task only, and is its result.
 pub(crate) fn joined<T: 'static>(future: impl Future<Output = T> + 'static) -> (Join<T>, Boxed) {
     let state = Rc::new(RefCell::new(State::UnderWay(None)));
     let join = Join(Rc::clone(&state));
@@ -115,7 +117,7 @@ pub(crate) fn joined<T: 'static>(future: impl Future<Output = T> + 'static) -> (
     (join, Box::pin(caught))
 }
 
-/// Yields to the other ready tasks once.
+/// Lets the other ready tasks run once before the calling task continues.
 pub async fn yield_now() {
     let mut has_yielded = false;
     poll_fn(|context| {

@@ -1,4 +1,4 @@
-//! Descriptors watched by a loop: their readiness to be read and written.
+//! Descriptors watched by an event loop, and whether they can be read and written.
 
 use std::cell::RefCell;
 use std::io;
@@ -11,7 +11,7 @@ use rustix::event::epoll::{self, EventFlags};
 use slab::Slab;
 
 thread_local! {
-    /// Descriptors of this thread's event loop.
+    /// Descriptors watched by this thread's event loop.
     static CURRENT: RefCell<Weak<Sources>> = const { RefCell::new(Weak::new()) };
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Makes the descriptors of this thread's loop, to which new [`Watched`] ones are added.
+    /// Makes the set of descriptors of this thread's loop, to which new [`Watched`] ones are added.
     pub(crate) fn enter(epoll: OwnedFd) -> Rc<Sources> {
         let sources = Rc::new(Sources { epoll, all: RefCell::default() });
         CURRENT.set(Rc::downgrade(&sources));
@@ -33,7 +33,7 @@ impl Sources {
         &self.epoll
     }
 
-    /// Handles an event of a descriptor, which may be gone by now.
+    /// Handles an event of the descriptor with this key, which may no longer be watched.
     pub(crate) fn happened(&self, key: usize, flags: EventFlags) {
         if let Some(source) = self.all.borrow_mut().get_mut(key) {
             source.happened(flags);
@@ -41,13 +41,13 @@ impl Sources {
     }
 }
 
-/// Marks this thread as having no event loop.
+/// Marks this thread as having no event loop, so that nothing can be watched any more.
 pub(crate) fn leave() {
     // A thread that is about to end may have none already.
     let _ = CURRENT.try_with(|current| current.replace(Weak::new()));
 }
 
-/// The readiness of a descriptor.
+/// Readiness of one descriptor for reads and writes.
 struct Source {
     readable: Direction,
     writable: Direction,
@@ -55,9 +55,9 @@ struct Source {
 
 #[derive(Default)]
 struct Direction {
-    /// Ready by the last event, and not cleared since.
+    /// Whether the last event made it ready, and it was not cleared since.
     is_ready: bool,
-    /// A task waits; `waker` wakes it.
+    /// Whether a task waits for the next event; `waker` wakes it.
     is_awaited: bool,
     /// Waker of the last task that waited; kept, since it is mostly the same again.
     waker: Option<Waker>,
@@ -87,8 +87,8 @@ impl Direction {
 }
 
 impl Source {
-    /// Sets the readiness from an event. Ends and errors make both directions ready, so that a read
-    /// or write finds them.
+    /// Sets the readiness by an event. The end of a connection and errors make both directions
+    /// ready, so that a read or write finds them.
     fn happened(&mut self, flags: EventFlags) {
         let is_over = flags.intersects(EventFlags::HUP | EventFlags::ERR);
         if is_over || flags.intersects(EventFlags::IN | EventFlags::RDHUP) {
@@ -100,10 +100,11 @@ impl Source {
     }
 }
 
-/// A descriptor that the event loop of this thread watches until this is dropped.
+/// Descriptor that the event loop of this thread watches until this is dropped.
 ///
 /// Events are edge-triggered: after a read or write that is incomplete or fails with `EAGAIN`, call
-/// [`Watched::clear_readable`] or [`Watched::clear_writable`], or the next wait returns at once.
+/// [`Watched::clear_readable`] or [`Watched::clear_writable`]; otherwise the next wait returns at
+/// once.
 pub struct Watched {
     sources: Rc<Sources>,
     key: usize,
@@ -111,13 +112,7 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Watches a descriptor, which must be non-blocking.
-    ///
-    /// # Errors
-    /// Fails if the kernel cannot watch it.
-    ///
-    /// # Panics
-    /// Panics if this thread has no event loop.
+    /// Starts to watch a descriptor, which must be non-blocking.
     pub fn new(descriptor: Arc<OwnedFd>) -> io::Result<Watched> {
         let sources = CURRENT.with_borrow(Weak::upgrade).expect("this thread has an event loop");
         let source = Source { readable: Direction::default(), writable: Direction::default() };
@@ -131,25 +126,29 @@ impl Watched {
         Ok(Watched { sources, key, descriptor })
     }
 
-    /// Waits until a read may succeed.
+    /// Waits until a read may succeed; ready at once unless reads were cleared since the last
+    /// event.
     #[inline]
     pub fn poll_readable(&self, context: &Context<'_>) -> Poll<()> {
         self.with(|source| source.readable.poll(context))
     }
 
-    /// Waits until a write may succeed.
+    /// Waits until a write may succeed; ready at once unless writes were cleared since the last
+    /// event.
     #[inline]
     pub fn poll_writable(&self, context: &Context<'_>) -> Poll<()> {
         self.with(|source| source.writable.poll(context))
     }
 
-    /// Declares that reads would block, until the next event.
+    /// Declares that reads would block, so that [`Watched::poll_readable`] waits for the next
+    /// event.
     #[inline]
     pub fn clear_readable(&self) {
         self.with(|source| source.readable.is_ready = false);
     }
 
-    /// Declares that writes would block, until the next event.
+    /// Declares that writes would block, so that [`Watched::poll_writable`] waits for the next
+    /// event.
     #[inline]
     pub fn clear_writable(&self) {
         self.with(|source| source.writable.is_ready = false);

@@ -1,10 +1,10 @@
-//! Files under another name until they are complete, so that an incomplete file is never seen under
-//! its own name, however the process ends.
+//! Files with a temporary name until they are complete, so that an incomplete file is never seen
+//! under its own name, however the process ends.
 //!
-//! What a killed process left is removed by the next one that writes such a file. The name
-//! identifies the process: `runs.sqlite-1a2b3c4d-18456-0.new`, with a hash of boot and PID
-//! namespace, the PID, and a number. Processes of another boot or container are invisible from
-//! here: their files count as left after a day, which is longer than any write.
+//! Files left by a killed process are removed by the next process that writes the same file. The
+//! temporary name identifies the process: `runs.sqlite-1a2b3c4d-18456-0.new`, with a hash of boot
+//! and PID namespace, the PID, and a number. Processes of another boot or container are invisible
+//! from here: their files count as left after a day, which is longer than any write.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
@@ -18,11 +18,12 @@ use std::time::Duration;
 /// Suffixes of the files that SQLite keeps beside a database.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 const END: &str = ".new";
-/// Limit on the bytes of a name: 255 (NAME_MAX) less up to 60 for our suffix and SQLite's.
+/// Largest number of bytes of the file's own name in the temporary one: 255 (NAME_MAX) less up to
+/// 60 for our suffix and SQLite's.
 const NAME_BYTES_MAX: usize = 180;
 const LEFT_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A file that has another name until it is complete. Dropping it removes the file unless it was
+/// File with a temporary name until it is complete. Dropping it removes the file unless it was
 /// renamed.
 #[derive(Debug)]
 pub struct Unfinished {
@@ -31,8 +32,8 @@ pub struct Unfinished {
 }
 
 impl Unfinished {
-    /// Creates an empty file beside `path`, with these permissions less the umask, and removes what
-    /// killed processes left there.
+    /// Creates an empty file with a temporary name beside `path`, with the permissions `mode` less
+    /// the umask, and removes files that killed processes left for the same `path`.
     pub fn beside(path: &Path, mode: u32) -> io::Result<Unfinished> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         remove_leftovers(path);
@@ -46,7 +47,7 @@ impl Unfinished {
         Ok(Unfinished { path, file })
     }
 
-    /// Returns the temporary path.
+    /// Returns the temporary path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -55,8 +56,8 @@ impl Unfinished {
         &mut self.file
     }
 
-    /// Renames the file to `path`, replacing an existing one. The name appears after the bytes,
-    /// even if power fails.
+    /// Renames the file to `path`, replacing an existing one. The bytes are on disk before the name
+    /// appears, even if power fails.
     pub fn replace(self, path: &Path) -> io::Result<()> {
         self.file.sync_all()?;
         fs::rename(&self.path, path)
@@ -98,7 +99,8 @@ pub fn remove_leftovers(path: &Path) {
     }
 }
 
-/// Whether this end of a name belongs to a process that is gone.
+/// Whether `rest`, the end of a temporary name, is that of a process that is gone. For a process of
+/// another boot or container, `is_old` tells.
 fn is_left(rest: &[u8], is_old: &dyn Fn() -> bool) -> bool {
     let parse = || {
         let rest = std::str::from_utf8(rest).ok()?.strip_suffix(END)?;
@@ -119,7 +121,7 @@ fn is_left(rest: &[u8], is_old: &dyn Fn() -> bool) -> bool {
     }
 }
 
-/// Returns a hash of this boot and PID namespace; together with it, a PID is unique.
+/// Returns a hash of this boot and PID namespace, within which a PID is unique.
 fn place() -> u32 {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
@@ -127,7 +129,8 @@ fn place() -> u32 {
     model::fnv1a(&both) as u32
 }
 
-/// Returns the first part of the names of unfinished files.
+/// Returns the beginning of temporary names for the file at `path`: its name, shortened if
+/// necessary, and a hyphen.
 fn prefix(path: &Path) -> OsString {
     let name = path.file_name().unwrap_or(OsStr::new("dbdyno")).as_bytes();
     let mut prefix = OsString::from_vec(name[..name.len().min(NAME_BYTES_MAX)].to_vec());
@@ -135,13 +138,14 @@ fn prefix(path: &Path) -> OsString {
     prefix
 }
 
-/// Returns the folder that contains a file, or would contain it.
+/// Returns the folder that contains a file, or would contain it; `.` for a mere name.
 pub fn folder_of(path: &Path) -> &Path {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new("."))
 }
 
-/// Removes a file with SQLite's files beside it; those first, since they are found by its name.
+/// Removes a file and SQLite's files beside it. Those are removed first, since they are found by
+/// its name.
 fn remove(path: &Path) {
     for end in BESIDE.iter().chain([&""]) {
         let mut name = path.as_os_str().to_owned();

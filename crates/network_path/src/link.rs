@@ -1,28 +1,29 @@
-//! One direction of the path: bytes leave in the order in which they came, limited by its bandwidth
-//! and after its delay. All connections share it.
+//! One direction of the path, shared by all connections: bytes leave in the order in which they
+//! came, no faster than its bandwidth, and arrive after its delay.
 //!
 //! A pure function of time. Not here: sockets.
 
 use crate::clock::NS_PER_S;
 
-/// Limit on the time that bytes wait for their turn: beyond it, no more are taken from connections,
-/// so that they stay in the sockets and senders notice. Longer than a wake-up, so that the link
-/// never idles while there is something to send.
+/// Longest time that bytes may wait for their turn, in nanoseconds. Beyond it, no more are taken
+/// from connections, so that they stay in the sockets and senders are held up. It is longer than a
+/// wake-up takes, so that the link never idles while there is something to send.
 const BACKLOG_NS_MAX: u64 = 5_000_000;
-/// Number of pieces that the link sends per second, so that connections take turns.
+/// Number of pieces that the link sends per second at full bandwidth, so that connections take
+/// turns.
 const PIECES_PER_S: u64 = 1_000;
-/// Smallest piece that is taken from a connection: an Ethernet packet.
+/// Smallest number of bytes that are taken from a connection at once: an Ethernet packet.
 const PIECE_BYTES_MIN: u64 = 1_500;
-/// Largest piece that is taken from a connection: a buffer.
+/// Largest number of bytes that are taken from a connection at once: the read buffer.
 pub(crate) const PIECE_BYTES_MAX: usize = 1 << 16;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     delay_ns: u64,
     bytes_per_s: Option<u64>,
-    /// Time at which everything taken so far has left.
+    /// Instant at which all bytes taken so far have left, in nanoseconds.
     free_ns: u64,
-    /// Time at which everything taken so far has arrived.
+    /// Instant at which all bytes taken so far have arrived, in nanoseconds.
     due_ns: u64,
 }
 
@@ -31,16 +32,16 @@ impl Link {
         Link { delay_ns, bytes_per_s, free_ns: 0, due_ns: 0 }
     }
 
-    /// Changes the conditions: what is on its way arrives as it would have, and nothing overtakes
-    /// it.
+    /// Changes delay and bandwidth. Bytes on their way arrive as they would have, and later ones do
+    /// not overtake them.
     pub(crate) fn change(&mut self, delay_ns: u64, bytes_per_s: Option<u64>) {
         (self.delay_ns, self.bytes_per_s) = (delay_ns, bytes_per_s);
     }
 
-    /// Returns when all bytes that are taken now arrive at the other end. If they have waited for
-    /// their turn since `since_ns`, the link did not idle meanwhile, even if we wake up late; but
-    /// they do not arrive before now plus the delay, since it is unknown when the last of them
-    /// came.
+    /// Puts bytes on the link now, and returns the instant at which all of them arrive at the other
+    /// end. If they have waited for their turn since `since_ns`, the link was not idle meanwhile,
+    /// even if the caller woke up late; but they do not arrive before now plus the delay, since it
+    /// is unknown when the last of them came.
     pub(crate) fn send(&mut self, now_ns: u64, since_ns: u64, n_bytes: usize) -> u64 {
         let per_s = |per_s| (n_bytes as u128 * u128::from(NS_PER_S)).div_ceil(u128::from(per_s));
         let sending_ns = self.bytes_per_s.map_or(0, per_s) as u64;
@@ -49,17 +50,17 @@ impl Link {
         self.due_ns
     }
 
-    /// Whether the limit on waiting bytes is reached.
+    /// Whether so many bytes wait for their turn that no more may be taken.
     pub(crate) fn is_full(&self, now_ns: u64) -> bool {
         self.free_ns.saturating_sub(now_ns) > BACKLOG_NS_MAX
     }
 
-    /// Returns when there is room again.
+    /// Returns the instant at which more bytes may be taken.
     pub(crate) fn has_room_ns(&self) -> u64 {
         self.free_ns.saturating_sub(BACKLOG_NS_MAX)
     }
 
-    /// Returns the number of bytes taken from a connection at once.
+    /// Returns the largest number of bytes to take from a connection at once.
     pub(crate) fn piece_bytes(&self) -> usize {
         let piece = |per_s: u64| (per_s / PIECES_PER_S).max(PIECE_BYTES_MIN) as usize;
         self.bytes_per_s.map_or(PIECE_BYTES_MAX, piece).min(PIECE_BYTES_MAX)

@@ -1,4 +1,4 @@
-//! The path as its owner sees it: a process that ends with ours.
+//! Starts and controls the process of a network path, which ends with ours.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -7,16 +7,17 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use model::{NetworkConditions, PathEntrance};
 
-/// A path to servers. Its process ends when this is dropped, or when ours ends.
+/// Network path to servers. Its process ends when this is dropped, or when our process ends.
 pub struct NetworkPath {
     child: Child,
-    /// Closed by the system when our process ends, however it does; no other process has it.
+    /// Standard input of the path's process. The system closes it when our process ends, however it
+    /// does; no other process has it.
     pipe: Option<ChildStdin>,
     said: BufReader<ChildStdout>,
     entrance: PathEntrance,
 }
 
-/// Statistics of a path since its start.
+/// Traffic, delays and CPU time of a path since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathReport {
     pub bytes_to_servers: u64,
@@ -25,13 +26,13 @@ pub struct PathReport {
     pub late_ns_mean: u64,
     /// Largest delay of a delivery beyond the requested one, in nanoseconds.
     pub late_ns_max: u64,
-    /// CPU time of its process, in nanoseconds.
+    /// CPU time of the path's process, in nanoseconds.
     pub cpu_ns: u64,
 }
 
 impl NetworkPath {
-    /// Starts `program`, which calls [`crate::serve()`] when `word` is its argument. Fails if the
-    /// process cannot be started or does not answer.
+    /// Starts `program` with the argument `word`, which must make it call [`crate::serve()`], and
+    /// sends it the conditions. Fails if the process cannot be started or does not answer.
     pub fn start(
         program: &Path,
         word: &str,
@@ -61,22 +62,22 @@ impl NetworkPath {
         Ok(path)
     }
 
-    /// Returns the address and secret for clients.
+    /// Returns the port and the secret with which clients connect to the path.
     pub fn entrance(&self) -> PathEntrance {
         self.entrance
     }
 
-    /// Returns the PID of its process.
+    /// Returns the PID of the path's process.
     pub fn process(&self) -> u32 {
         self.child.id()
     }
 
-    /// Changes the conditions of the path. Fails if its process has ended.
+    /// Changes delay and bandwidth of the path. Fails if its process has ended.
     pub fn change(&mut self, conditions: NetworkConditions) -> io::Result<()> {
         self.ask(&format!("change {}", in_numbers(conditions))).map(drop)
     }
 
-    /// Returns statistics since the start. Fails if its process has ended.
+    /// Returns traffic, delays and CPU time since the start. Fails if the path's process has ended.
     pub fn report(&mut self) -> io::Result<PathReport> {
         let shown = self.ask("report")?;
         let numbers: Result<Vec<u64>, _> = shown.split(' ').map(str::parse).collect();
@@ -94,7 +95,8 @@ impl NetworkPath {
         }
     }
 
-    /// Sends a line to the process and returns its answer.
+    /// Sends a request to the path's process as a line, and returns the line that it answers. Fails
+    /// if the process has ended.
     fn ask(&mut self, line: &str) -> io::Result<String> {
         let pipe = self.pipe.as_mut().expect("it is open until the end");
         pipe.write_all(format!("{line}\n").as_bytes())?;

@@ -1,5 +1,5 @@
-//! The path's process: accepts connections of clients, connects to the servers that they name, and
-//! passes bytes on when they are due. One thread, which waits for descriptors only.
+//! Code of the path's process: it accepts connections of clients, connects to the servers that they
+//! name, and passes bytes on when they are due. One thread, which waits for descriptors only.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Write};
@@ -23,17 +23,18 @@ use crate::sockets::{Got, accept, begin_connect, end, is_connected, listen_here,
 /// Limit on bytes per direction of a connection that are on their way or wait to be written; beyond
 /// it the sender waits. A second at 8 MB/s, or 8 ms at 1 GB/s.
 const UNDER_WAY_MAX: usize = 8 << 20;
-/// Longest greeting: a secret and dozens of addresses.
+/// Largest size of a client's greeting, in bytes: a secret and dozens of addresses.
 const GREETING_MAX: usize = 4_096;
-/// Number of events handled before due bytes are delivered.
+/// Largest number of events handled before due bytes are delivered.
 const EVENTS_MAX: usize = 64;
-/// Event data of the three descriptors that are not connections; connections follow.
+/// Event data of the three descriptors that are not connections; from `FIRST` on follow two for
+/// each connection.
 const INPUT: u64 = 0;
 const LISTENER: u64 = 1;
 const TIMER: u64 = 2;
 const FIRST: u64 = 3;
 
-/// Index of the client's side, and below of the server's.
+/// Indexes of the two sides of a connection.
 const CLIENT: usize = 0;
 const SERVER: usize = 1;
 
@@ -41,13 +42,13 @@ const SERVER: usize = 1;
 struct Parcel {
     due_ns: u64,
     connection: usize,
-    /// Serial number of the connection, since indexes are reused.
+    /// Serial number of the connection, because indexes are reused.
     serial: u64,
-    /// Empty if the sender has finished.
+    /// Bytes to deliver; empty if the sender has finished.
     bytes: Vec<u8>,
 }
 
-/// A side of a connection that waits for room on the link.
+/// Side of a connection whose bytes wait for room on the link.
 struct Paused {
     connection: usize,
     serial: u64,
@@ -57,34 +58,37 @@ struct Paused {
 #[derive(Default)]
 struct Side {
     socket: Option<OwnedFd>,
-    /// Watched events; `None` if it is not watched.
+    /// Events for which the socket is watched; `None` if it is not watched.
     watched: Option<EventFlags>,
-    /// This side has finished sending.
+    /// Whether this side has finished sending.
     has_ended: bool,
-    /// This side waits for room on the link.
+    /// Whether bytes of this side wait for room on the link.
     is_paused: bool,
-    /// Bytes from this side that are not written to the other side yet.
+    /// Number of bytes from this side that are not written to the other side yet.
     n_under_way: usize,
-    /// Bytes that are due and could not be written yet.
+    /// Bytes for this side that are due and not all written yet.
     unwritten: Vec<u8>,
-    /// Number of these that are written.
+    /// Number of bytes at the beginning of `unwritten` that are written.
     n_written: usize,
-    /// Nothing follows these bytes.
+    /// Whether nothing follows the bytes in `unwritten`, because the other side has finished
+    /// sending.
     is_last: bool,
 }
 
 impl Side {
-    /// Whether more bytes of this side may be on their way.
+    /// Whether more bytes of this side may be on their way ([`UNDER_WAY_MAX`]).
     fn has_room(&self) -> bool {
         self.n_under_way < UNDER_WAY_MAX
     }
 }
 
-/// The state of a connection.
+/// State of a connection, from the client's greeting on.
 enum State {
-    /// The client sends the addresses of its servers.
+    /// The client is sending its greeting: the secret and the addresses of its servers. Holds its
+    /// bytes so far.
     Greeting(Vec<u8>),
-    /// Connecting to a server: the remaining addresses, and what the client has sent.
+    /// The path is connecting to a server. Holds the remaining addresses, and what the client has
+    /// sent after its greeting.
     Connecting(VecDeque<SocketAddr>, Vec<u8>),
     /// Bytes are passed on in both directions.
     Open,
@@ -96,7 +100,7 @@ struct Connection {
     sides: [Side; 2],
 }
 
-/// The state of the whole process.
+/// State of the path's process: its connections, and its links in both directions.
 struct Paths {
     epoll: OwnedFd,
     timer: OwnedFd,
@@ -104,7 +108,7 @@ struct Paths {
     token: String,
     connections: Slab<Connection>,
     n_connections: u64,
-    /// Links by the side that sends.
+    /// Links of both directions, by the side that sends.
     links: [Link; 2],
     parcels: [VecDeque<Parcel>; 2],
     paused: [VecDeque<Paused>; 2],
@@ -115,7 +119,9 @@ struct Paths {
     late_ns_max: u64,
 }
 
-/// Runs the path whose conditions are in the first line of the input, until the input ends.
+/// Runs a network path until standard input ends. Its first line has the secret and the conditions,
+/// later lines are requests of the owner; answers go to standard output, the first one is the port.
+/// Fails if the conditions cannot be read, or the system refuses a socket.
 pub fn serve() -> io::Result<()> {
     let mut first = String::new();
     // One byte at a time: later lines are read later.
@@ -135,7 +141,7 @@ pub fn serve() -> io::Result<()> {
     paths.run()
 }
 
-/// Parses nanoseconds of delay, and bytes per second or 0.
+/// Parses a delay in nanoseconds, and a bandwidth in bytes per second, where 0 means unlimited.
 fn read_conditions(line: &str) -> io::Result<(u64, Option<u64>)> {
     let numbers: Result<Vec<u64>, _> = line.split(' ').map(str::parse).collect();
     match numbers.as_deref() {
@@ -148,7 +154,7 @@ fn bad(line: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("no conditions: '{line}'"))
 }
 
-/// Sends a line to the owner.
+/// Sends a line to the owner of the path, the process that started this one.
 fn say(line: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(format!("{line}\n").as_bytes())?;
@@ -183,7 +189,7 @@ impl Paths {
         Ok((paths, port))
     }
 
-    /// Serves until the owner is gone.
+    /// Serves clients and the owner until the owner is gone.
     fn run(&mut self) -> io::Result<()> {
         let mut events: Vec<Event> = Vec::with_capacity(EVENTS_MAX);
         loop {
@@ -214,7 +220,8 @@ impl Paths {
         }
     }
 
-    /// Handles a request of the owner; returns whether the owner is gone.
+    /// Handles a request of the owner: new conditions or a report. Returns true if the owner is
+    /// gone.
     fn hear(&mut self) -> io::Result<bool> {
         let mut line = String::new();
         if io::stdin().lock().read_line(&mut line)? == 0 {
@@ -268,7 +275,8 @@ impl Paths {
         }
     }
 
-    /// Reads a client's greeting.
+    /// Reads a client's greeting. When it is complete, connects to the first server that it names;
+    /// removes the connection if the secret is wrong or the greeting too long.
     fn greeted(&mut self, index: usize) {
         let connection = &mut self.connections[index];
         let State::Greeting(said) = &mut connection.state else { return };
@@ -293,7 +301,7 @@ impl Paths {
         self.connect_next(index);
     }
 
-    /// Starts to connect to the next address, if there is one.
+    /// Starts to connect to the next server address; removes the connection if there is none.
     fn connect_next(&mut self, index: usize) {
         let connection = &mut self.connections[index];
         let server = &mut connection.sides[SERVER];
@@ -310,7 +318,8 @@ impl Paths {
         self.remove(index);
     }
 
-    /// Handles the outcome of connecting to a server.
+    /// Handles the outcome of connecting to a server: opens the connection, or tries the next
+    /// address.
     fn connected(&mut self, index: usize) {
         let connection = &mut self.connections[index];
         if !connection.sides[SERVER].socket.as_ref().is_some_and(is_connected) {
@@ -325,7 +334,8 @@ impl Paths {
         self.watch(index);
     }
 
-    /// Takes a piece of what a side has sent, if the link has room for it.
+    /// Takes a piece of what a side has sent, if the link has room for it; otherwise the side
+    /// waits.
     fn take(&mut self, index: usize, side: usize) {
         let Some(connection) = self.connections.get_mut(index) else { return };
         let from = &mut connection.sides[side];
@@ -341,8 +351,8 @@ impl Paths {
         self.take_piece(index, side, since_ns);
     }
 
-    /// Takes a piece of what a side has sent, waiting since `since_ns`; returns whether there may
-    /// be more.
+    /// Takes a piece of what a side has sent, which waited since `since_ns`; returns whether there
+    /// may be more, and room for it.
     fn take_piece(&mut self, index: usize, side: usize, since_ns: u64) -> bool {
         let from = &mut self.connections[index].sides[side];
         let n_bytes_max = self.links[side].piece_bytes();
@@ -363,7 +373,8 @@ impl Paths {
         }
     }
 
-    /// Puts bytes of a side, waiting since `since_ns`, on the link; empty is the end.
+    /// Puts bytes of a side, which waited since `since_ns`, on its link. No bytes mean that the
+    /// side has finished sending.
     fn send(&mut self, index: usize, side: usize, since_ns: u64, bytes: Vec<u8>) {
         let connection = &mut self.connections[index];
         connection.sides[side].n_under_way += bytes.len();
@@ -373,7 +384,8 @@ impl Paths {
         self.parcels[side].push_back(Parcel { due_ns, connection: index, serial, bytes });
     }
 
-    /// Delivers what is due. Bytes of a link are due in the order in which they came.
+    /// Delivers the bytes that are due to the other sides of their connections. Bytes of a link are
+    /// due in the order in which they came.
     fn deliver(&mut self) {
         for from in [CLIENT, SERVER] {
             loop {
@@ -386,7 +398,8 @@ impl Paths {
                 self.late_ns_max = self.late_ns_max.max(late_ns);
                 let index = parcel.connection;
                 let connection = self.connections.get_mut(index);
-                let Some(connection) = connection.filter(|of| of.serial == parcel.serial) else {
+                let Some(connection) = connection.filter(|current| current.serial == parcel.serial)
+                else {
                     continue;
                 };
                 let to = &mut connection.sides[1 - from];
@@ -401,7 +414,8 @@ impl Paths {
         }
     }
 
-    /// Writes due bytes to a side.
+    /// Writes due bytes to a side, as many as fit. Removes the connection if that fails, or if both
+    /// sides have received everything.
     fn flush(&mut self, index: usize, side: usize) {
         let Some(connection) = self.connections.get_mut(index) else { return };
         let to = &mut connection.sides[side];
@@ -426,7 +440,7 @@ impl Paths {
             end(socket);
         }
         connection.sides[1 - side].n_under_way -= n_written;
-        let is_over = |of: &Side| of.is_last && of.unwritten.is_empty();
+        let is_over = |receiver: &Side| receiver.is_last && receiver.unwritten.is_empty();
         if connection.sides.iter().all(is_over) {
             self.remove(index);
         }
@@ -439,7 +453,7 @@ impl Paths {
                 let Some(paused) = self.paused[side].pop_front() else { break };
                 let index = paused.connection;
                 let connection = self.connections.get(index);
-                if connection.is_none_or(|of| of.serial != paused.serial) {
+                if connection.is_none_or(|current| current.serial != paused.serial) {
                     continue;
                 }
                 if self.take_piece(index, side, paused.since_ns) {
@@ -454,8 +468,8 @@ impl Paths {
 
     /// Sets the timer to the next delivery, or to when a link has room for waiting sides.
     fn set_timer(&mut self) -> io::Result<()> {
-        let due = self.parcels.iter().filter_map(|of| of.front()).map(|parcel| parcel.due_ns);
-        let waiting = self.links.iter().zip(&self.paused).filter(|(_, of)| !of.is_empty());
+        let due = self.parcels.iter().filter_map(|queue| queue.front()).map(|parcel| parcel.due_ns);
+        let waiting = self.links.iter().zip(&self.paused).filter(|(_, queue)| !queue.is_empty());
         let room = waiting.map(|(link, _)| link.has_room_ns());
         // An instant of 0 would disarm the timer.
         let next_ns = due.chain(room).min().map_or(0, |next_ns| next_ns.max(1));
@@ -464,35 +478,36 @@ impl Paths {
         Ok(())
     }
 
-    /// Updates the watched events of both sides.
+    /// Updates the events for which both sides of a connection are watched.
     fn watch(&mut self, index: usize) {
         let Some(connection) = self.connections.get_mut(index) else { return };
-        for (side, of) in connection.sides.iter_mut().enumerate() {
-            let Some(socket) = &of.socket else { continue };
+        for (side, endpoint) in connection.sides.iter_mut().enumerate() {
+            let Some(socket) = &endpoint.socket else { continue };
             let mut flags = EventFlags::empty();
             let can_read = match &connection.state {
                 State::Greeting(_) => true,
                 State::Connecting(..) => false,
-                State::Open => !of.has_ended && !of.is_paused && of.has_room(),
+                State::Open => !endpoint.has_ended && !endpoint.is_paused && endpoint.has_room(),
             };
             let is_connecting = side == SERVER && matches!(connection.state, State::Connecting(..));
             flags.set(EventFlags::IN, can_read);
-            flags.set(EventFlags::OUT, is_connecting || !of.unwritten.is_empty());
+            flags.set(EventFlags::OUT, is_connecting || !endpoint.unwritten.is_empty());
             let wanted = (!flags.is_empty()).then_some(flags);
             let data = EventData::new_u64(FIRST + (index * 2 + side) as u64);
             // A side without wanted events is not watched: an error would be reported forever.
-            let changed = match (of.watched, wanted) {
+            let changed = match (endpoint.watched, wanted) {
                 (before, now) if before == now => Ok(()),
                 (None, Some(flags)) => epoll::add(&self.epoll, socket, data, flags),
                 (Some(_), Some(flags)) => epoll::modify(&self.epoll, socket, data, flags),
                 (_, None) => epoll::delete(&self.epoll, socket),
             };
-            of.watched = wanted;
+            endpoint.watched = wanted;
             changed.expect("a socket of ours can be watched");
         }
     }
 
-    /// Ends a connection; bytes on their way are lost, as when a connection breaks.
+    /// Removes a connection and closes its sockets; bytes on their way are lost, as when a
+    /// connection breaks.
     fn remove(&mut self, index: usize) {
         drop(self.connections.remove(index));
     }

@@ -1,4 +1,4 @@
-//! Non-blocking sockets of the path, which send at once.
+//! Non-blocking sockets of the path, which send without delay (TCP_NODELAY).
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
@@ -11,10 +11,10 @@ use rustix::net::{
 };
 
 const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
-/// Limit on connections that wait to be accepted: more than connect at once.
+/// Largest number of connections that wait to be accepted: more than clients connect at once.
 const WAITING_MAX: i32 = 4_096;
 
-/// Listens on the loopback address, at any free port; returns the port too.
+/// Listens on the loopback address, at any free port; returns the socket and the port.
 pub(crate) fn listen_here() -> io::Result<(OwnedFd, u16)> {
     let listener = socket_with(AddressFamily::INET, SocketType::STREAM, FLAGS, None)?;
     bind(&listener, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0))?;
@@ -35,7 +35,7 @@ pub(crate) fn accept(listener: &OwnedFd) -> io::Result<Option<OwnedFd>> {
     }
 }
 
-/// Starts to connect to a server.
+/// Starts to connect to a server, without waiting for the outcome.
 pub(crate) fn begin_connect(to: SocketAddr) -> io::Result<OwnedFd> {
     let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let socket = socket_with(family, SocketType::STREAM, FLAGS, None)?;
@@ -46,7 +46,7 @@ pub(crate) fn begin_connect(to: SocketAddr) -> io::Result<OwnedFd> {
     }
 }
 
-/// Whether the connection was established.
+/// Whether a connection that was started is established; false if it failed.
 pub(crate) fn is_connected(socket: &OwnedFd) -> bool {
     matches!(sockopt::socket_error(socket), Ok(Ok(())))
 }
@@ -72,7 +72,7 @@ pub(crate) fn read(socket: &OwnedFd, room: &mut [u8]) -> Got {
     }
 }
 
-/// Writes as much as fits; fails if the other side no longer reads.
+/// Writes as many bytes as fit and returns their number; fails if the other side no longer reads.
 pub(crate) fn write(socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
     match send(socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
         Err(Errno::AGAIN | Errno::INTR) => Ok(0),
@@ -80,7 +80,7 @@ pub(crate) fn write(socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
     }
 }
 
-/// Shuts down writing. An error means that the connection is broken already.
+/// Shuts down sending. An error means that the connection is broken already, and is ignored.
 pub(crate) fn end(socket: &OwnedFd) {
     let _broken = shutdown(socket.as_fd(), Shutdown::Write);
 }

@@ -1,5 +1,5 @@
-//! How often intervals hold whose number of figures was decided by looking, on models whose truth
-//! is known: `cargo run --example sequential -p stats`.
+//! Shows how often intervals contain the truth if the number of figures depends on them, on models
+//! whose truth is known: `cargo run --example sequential -p stats`.
 //!
 //! `precise` is stopped as soon as its half-width is at most 2 % of the mean, and `anytime` as soon
 //! as a ratio is decided. Student's interval of 95 % is stopped in the same way for comparison.
@@ -8,7 +8,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use stats::{FIGURES_MIN, Mean, anytime, mean, precise, unit};
 
-/// Experiments of each row.
+/// Number of simulated experiments for each row.
 const TRIALS: u64 = 2_000;
 
 struct Draws {
@@ -26,7 +26,7 @@ impl Draws {
         (-2.0 * (1.0 - a).ln()).sqrt() * (std::f64::consts::TAU * b).cos()
     }
 
-    /// A figure of mean 1 with this coefficient of variation.
+    /// Draws a figure with mean 1 and this coefficient of variation.
     fn figure(&mut self, model: &str, cv: f64) -> f64 {
         match model {
             "normal" => 1.0 + cv * self.normal(),
@@ -45,7 +45,7 @@ impl Draws {
             }
             _ => {
                 let share: f64 =
-                    model.strip_prefix("ar").map_or(0.0, |of| of.parse().unwrap_or(0.0));
+                    model.strip_prefix("ar").map_or(0.0, |number| number.parse().unwrap_or(0.0));
                 let last = if self.last.is_nan() { self.normal() } else { self.last };
                 self.last = share * last + (1.0 - share * share).sqrt() * self.normal();
                 1.0 + cv * self.last
@@ -56,7 +56,8 @@ impl Draws {
 
 type Interval = fn(&[f64]) -> Option<Mean>;
 
-/// How many intervals at the stop hold the truth, and how many figures they took on average.
+/// Returns how many intervals contain the truth when the repeats stop, and the mean number of
+/// figures until then.
 fn narrow(model: &str, cv: f64, most: usize, interval: Interval) -> (u64, f64) {
     let (mut held, mut n_all) = (0, 0);
     for seed in 0..TRIALS {
@@ -79,8 +80,8 @@ fn narrow(model: &str, cv: f64, most: usize, interval: Interval) -> (u64, f64) {
     (held, n_all as f64 / TRIALS as f64)
 }
 
-/// Of rounds of two sides that differ by this share: decided rightly, wrongly, not at all, and how
-/// many rounds on average.
+/// Returns how many experiments with two sides that differ by the share `truth` are decided
+/// rightly, wrongly and not at all, and the mean number of rounds.
 fn decided(model: &str, cv: f64, truth: f64, most: usize, interval: Interval) -> ([u64; 3], f64) {
     let (mut counts, mut n_all) = ([0; 3], 0);
     let floor = 1.01_f64.ln();
@@ -135,11 +136,11 @@ fn main() {
             (5.0, 200),
             (10.0, 400),
         ] {
-            let shown = |interval| {
+            let coverage = |interval| {
                 let (held, n) = narrow(model, cv / 100.0, most, interval);
                 format!("{:.1} % in {n:.1}", held as f64 * 100.0 / TRIALS as f64)
             };
-            let (ours, plain) = (shown(precise), shown(student));
+            let (ours, plain) = (coverage(precise), coverage(student));
             println!("{model:<10} {cv:>6.1} {most:>5} {ours:>18} {plain:>18}");
         }
     }
@@ -154,12 +155,12 @@ fn main() {
         for (cv, truth) in
             [(0.5, 0.0), (1.0, 0.0), (3.0, 0.0), (1.0, 2.0), (1.0, 5.0), (3.0, 5.0), (1.0, -5.0)]
         {
-            let shown = |interval| {
+            let outcomes = |interval| {
                 let ([right, wrong, open], n) =
                     decided(model, cv / 100.0, truth / 100.0, 30, interval);
                 format!("{right} {wrong} {open} in {n:.1}")
             };
-            let (ours, plain) = (shown(always), shown(student));
+            let (ours, plain) = (outcomes(always), outcomes(student));
             println!("{model:<10} {cv:>6.1} {truth:>8.1} {ours:>26} {plain:>26}");
         }
     }

@@ -1,13 +1,13 @@
-//! The scatter of an autocorrelated series, and the error of a ratio by batch means. Not here: the
+//! Variance and autocorrelation of a series, and the error of a ratio by batch means. Not here: the
 //! error of a mean (`waves`).
 
-/// Number of batches over which a series is averaged, at most.
+/// Largest number of batches into which a series is divided for the error of a ratio.
 const BATCHES: usize = 20;
 
 /// Smallest number of values from which the error of a ratio is estimated.
 const RATIO_VALUES_MIN: usize = 8;
 
-/// The scatter of a series: its length, sample variance and lag-1 autocorrelation.
+/// Length, sample variance and lag-1 autocorrelation of a series.
 pub(crate) struct Scatter {
     n: usize,
     pub(crate) variance: f64,
@@ -24,20 +24,21 @@ impl Scatter {
         Scatter { n, variance: squares / (n as f64 - 1.0), lag_1 }
     }
 
-    /// The lag-1 autocorrelation raised by its bias of (1 + 3 r) / n, within 0..=0.95: negative
-    /// ones are not used to narrow an interval.
+    /// Returns the lag-1 autocorrelation r, corrected for its bias of -(1 + 3 r) / n and limited to
+    /// 0..=0.95, so that a negative one does not narrow an interval; 0 without variance.
     pub(crate) fn lag_1_unbiased(&self) -> f64 {
         let bias = (1.0 + 3.0 * self.lag_1.max(0.0)) / self.n as f64;
         if self.variance > 0.0 { (self.lag_1 + bias).clamp(0.0, 0.95) } else { 0.0 }
     }
 }
 
-/// The standard error of the sum of `hits` over the sum of `counts`, of consecutive (hits, counts).
+/// Returns the standard error of a ratio, the sum of hits over the sum of counts, given consecutive
+/// (hits, count). `None` for fewer than eight values, or if nothing was counted.
 ///
-/// Residuals hits - ratio count are added up in about 20 batches, and what correlation r is left
-/// between neighbours widens the variance by (1 + r) / (1 - r), with r corrected for its bias (Law
-/// and Carson, Operations Research 27, 1011, 1979; Marriott and Pope, Biometrika 41, 390, 1954).
-/// None of fewer than eight values, or of nothing counted.
+/// The residuals hits - ratio × count are summed in up to 20 batches. The autocorrelation r that is
+/// left between batches raises the variance by (1 + r) / (1 - r), with r corrected for its bias
+/// (Law and Carson, Operations Research 27, 1011, 1979; Marriott and Pope, Biometrika 41, 390,
+/// 1954).
 pub fn ratio_error(series: &[(f64, f64)]) -> Option<f64> {
     let (hits, count) = series.iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     if series.len() < RATIO_VALUES_MIN || count <= 0.0 {

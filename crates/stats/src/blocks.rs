@@ -1,26 +1,27 @@
-//! Comparison of two sides that were measured one after the other: whether they differ by more than
-//! a linear drift over both explains.
+//! Compares two sides that were measured in blocks, one after the other: whether they differ by
+//! more than a linear drift over both explains.
 //!
 //! Not here: the difference without a drift (comparison).
 
 use crate::batches::Scatter;
 use crate::mean::{students_t, students_t_tail};
 
-/// Smallest number of figures for a fit of mean, line and step with residuals left.
+/// Smallest number of figures for a fit of mean, drift and shift that leaves residuals.
 const FIGURES_MIN: usize = 5;
-/// Degrees of freedom used by the fit: mean, line and step.
+/// Degrees of freedom used by the fit of mean, drift and shift.
 const LOST: usize = 3;
-/// Smallest share of a step that is independent of the line, above rounding errors.
+/// Smallest sum of squares of the side (0 or 1) of the figures after a fit of mean and drift; below
+/// it, only rounding errors are left, and a shift cannot be separated from the drift.
 const LEFT_MIN: f64 = 1e-9;
 
-/// Returns the two-sided p-value of a shift between two sides beside a linear drift through all
-/// figures. `figures` are pairs of a figure and whether it is of the second side, in the order of
-/// time. 1 if the shift has the other sign than `shift`, cannot be separated from a line, or a
-/// figure is infinite.
+/// Returns the two-sided p-value of a shift between two sides beside a linear drift over all
+/// figures. `figures` are (figure, whether it is of the second side) in the order of time. 1 if the
+/// shift has the opposite sign of `shift`, cannot be separated from the drift, or a figure is not
+/// finite.
 ///
 /// The shift is that of an analysis of covariance with time (Fisher, Statistical Methods for
 /// Research Workers, 1932). Autocorrelation r of the residuals raises its variance by (1 + r) / (1
-/// - r), because slow wandering is not a line.
+/// - r), because slow wandering is not a linear drift.
 pub fn shift_beside_drift(figures: &[(f64, bool)], shift: f64) -> f64 {
     match Beside::from_figures(figures) {
         None => 1.0,
@@ -30,15 +31,16 @@ pub fn shift_beside_drift(figures: &[(f64, bool)], shift: f64) -> f64 {
     }
 }
 
-/// Returns one-sided confidence bounds of the same shift, lower and upper. `None` if the shift
-/// cannot be separated from a line, or a figure is infinite.
+/// Returns one-sided confidence bounds, lower and upper, of the shift between two sides beside a
+/// linear drift; `figures` as in [`shift_beside_drift`]. `None` if the shift cannot be separated
+/// from the drift, or a figure is not finite.
 pub fn bounds_beside_drift(figures: &[(f64, bool)], confidence: f64) -> Option<(f64, f64)> {
     let beside = Beside::from_figures(figures)?;
     let away = students_t(confidence, figures.len() - LOST) * beside.error;
     Some((beside.shift - away, beside.shift + away))
 }
 
-/// A shift beside a line, with its standard error.
+/// Shift between two sides beside a linear drift, with its standard error and degrees of freedom.
 struct Beside {
     shift: f64,
     error: f64,
@@ -69,7 +71,8 @@ impl Beside {
     }
 }
 
-/// Returns the residuals of `values` after a fit of mean and line. The mean of `times` must be 0.
+/// Returns the residuals of `values` after a fit of mean and line over `times`, whose mean must be
+/// 0.
 fn beside(values: &[f64], times: &[f64]) -> Vec<f64> {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let slope = product(values, times) / product(times, times);
@@ -89,8 +92,8 @@ mod tests {
     use crate::Comparison;
     use crate::draw::normal;
 
-    /// Of many comparisons in blocks, of `n` figures a side each of which keeps so much of the one
-    /// before: the share in which sides differ, and that in which no drift explains it.
+    /// Makes 3,000 comparisons of two blocks of `n` figures each, autocorrelated by `keeps`, and
+    /// returns the share in which the sides differ, and the share in which no drift explains it.
     fn told(n: usize, keeps: f64, more: f64) -> (f64, f64) {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(17);
         let (mut n_told, mut n_beside, rounds) = (0, 0, 3000);
@@ -140,9 +143,9 @@ mod tests {
         assert_eq!(shift_beside_drift(&[(f64::INFINITY, true); 8], 50.0), 1.0);
     }
 
-    /// Of many comparisons in blocks of `n` figures a side, of which the second is `more` above the
-    /// first beside a drift of `drift` from one block's middle to the other's: the share in which
-    /// the bound says that it is no more than `limit` below.
+    /// Makes 2,000 comparisons of two blocks of `n` figures each, autocorrelated by `keeps`. The
+    /// second is `more` above the first, beside a drift of `drift` from the middle of one block to
+    /// the next. Returns the share in which the lower bound is at least -`limit`.
     fn passes(n: usize, limit: f64, (keeps, drift, more): (f64, f64, f64)) -> f64 {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(19);
         let (mut n_passed, rounds) = (0, 2000);

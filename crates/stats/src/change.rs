@@ -1,17 +1,17 @@
-//! Changes of level in a series of builds.
+//! Finds changes of level in a series with one figure per build of the measured software.
 //!
 //! Binary segmentation by circles (A. B. Olshen, E. S. Venkatraman, R. Lucito and M. Wigler,
-//! Biostatistics 5, 557, 2004): of all stretches of a part the one is looked for that differs most
-//! from the rest, in its midst too, so that a change that was mended is found. What is left and
-//! right of it is looked through in the same way. Then each change has to show by itself, between
-//! its neighbours.
+//! Biostatistics 5, 557, 2004): within a part of the series, it finds the stretch that differs most
+//! from the rest, in the middle too, so that a change that was mended later is found. The parts
+//! before, within and after the stretch are searched in the same way. Finally each change must be
+//! significant on its own, between its neighbouring changes.
 //!
-//! A part is held against series without a change, made of the same noise: what is left of the
-//! series when its levels are taken away, dealt in random order, with the dependence of neighbours
-//! that the series itself has. A build far off counts no more than one that is a few deviations
-//! off, so that it is no level. Beyond what random orders can show, the tail of the statistic is
-//! exponential, as the likelihood ratio's is. Not here: which figures make a series, whether more
-//! is better, or how the last build alone does (latest_build).
+//! A division is compared with simulated series without a change: the residuals of the series
+//! around its levels, in random order, with the autocorrelation of the series. Outliers are clamped
+//! to a few standard deviations, so that a single one is no level. For evidence beyond that of the
+//! random orders, the p-value comes from an exponential tail fitted to them, since that of a
+//! likelihood ratio is exponential. Not here: which figures make a series, whether more is better,
+//! and the comparison of the last build alone (latest_build).
 
 use std::ops::Range;
 
@@ -19,33 +19,39 @@ use crate::comparison::hommel;
 use crate::mean::students_t_tail;
 use crate::series::{Build, middle, noisier_from, spread, variance_of_steps, weights};
 
-/// Shortest series that is searched; of a shorter one, only the last build is compared.
+/// Smallest number of builds in which changes of level are searched. Of a shorter series, only the
+/// last build is compared with the others.
 pub const SERIES_MIN: usize = 10;
-/// Longest series that is searched.
+/// Largest number of builds in which changes of level are searched.
 pub const SERIES_MAX: usize = 1000;
-/// Smallest number of builds at one level.
+/// Smallest number of builds that can form a level.
 const PART_MIN: usize = 3;
-/// Longest stretch between two changes that is found as one; the changes of a longer one are found
-/// separately.
+/// Largest number of builds between two changes that are found together, in one division. Changes
+/// that lie farther apart are found separately.
 const STRETCH_MAX: usize = 60;
-/// Number of random orders with which a division is compared.
+/// Number of random orders of the residuals with which a division is compared.
 const ORDERS: usize = 999;
-/// Number of random orders with as clear a division that ends the search: the division is not
-/// significant.
+/// Number of random orders with at least as much evidence at which the comparison ends early,
+/// because the division is not significant.
 const ORDERS_AS_GOOD: usize = 15;
-/// Share of the random orders to which the exponential tail is fitted.
+/// Share of the random orders, those with the most evidence, to which the exponential tail is
+/// fitted.
 const TAIL: f64 = 0.1;
-/// Distance from the middle, in deviations, at which builds are clamped.
+/// Largest distance of a build from its level, in standard deviations; farther ones are clamped to
+/// it.
 const FAR: f64 = 4.0;
-/// Distance at which they are clamped where autocorrelation is estimated.
+/// Largest residual, in standard deviations, for the estimate of autocorrelation; larger ones are
+/// clamped to it.
 const NEAR: f64 = 3.0;
-/// Largest autocorrelation: above it there are no levels.
+/// Upper limit on the autocorrelation of residuals; larger estimates are clamped to it.
 const CORRELATION_MAX: f64 = 0.9;
-/// Evidence from which a division is removed from the noise; more liberal than any test.
+/// Evidence (log likelihood ratio) above which a division is removed from the residuals before the
+/// tests. It is lower than that of any test, so that changes of level are not taken for noise.
 const LIBERAL: f64 = 6.0;
-/// Number of series from which autocorrelation is estimated jointly.
+/// Smallest number of series from which a common autocorrelation is estimated.
 const TOGETHER_MIN: usize = 5;
-/// Deviations from 0 from which the autocorrelation of a single series is significant.
+/// Normal score above which the autocorrelation of a single series is significant; otherwise it
+/// counts as 0.
 const BELIEVED: f64 = 2.3;
 
 /// A change of level in a series.
@@ -53,46 +59,47 @@ const BELIEVED: f64 = 2.3;
 pub struct ChangePoint {
     /// Index of the first build at the new level.
     pub at: usize,
-    /// Mean from the previous change, or the start, to this one.
+    /// Mean of the level before the change, which began at the previous change or the start of the
+    /// series.
     pub before: f64,
-    /// Mean from this change to the next, or to the end.
+    /// Mean of the level after the change, which ends at the next change or the end of the series.
     pub after: f64,
-    /// p-value: probability of as clear a change if there is none.
+    /// p-value: probability of a change at least this clear in a series without one.
     pub p: f64,
 }
 
-/// The error for a series that is shorter than [`SERIES_MIN`], longer than [`SERIES_MAX`], or
-/// contains a figure that is not finite.
+/// Error for a series that is not searched: it is shorter than [`SERIES_MIN`], longer than
+/// [`SERIES_MAX`], or contains a figure that is not finite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotDivided;
 
-/// The levels of a series, and the changes between them.
+/// Levels of a series, and the changes between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Levels {
-    /// Changes in the order of the series.
+    /// Changes of level, in the order of the series.
     pub changes: Vec<ChangePoint>,
-    /// Error rate at which each change was found: stricter than requested if other series are
-    /// searched with it.
+    /// Error rate at which the changes of this series were tested. It is stricter than requested if
+    /// several series are searched together.
     pub error: f64,
-    /// Mean and weight of each level, in order.
+    /// Mean and total weight of the builds of each level, in the order of the series.
     means: Vec<(f64, f64)>,
-    /// Variance of a build of weight 1, and its degrees of freedom.
+    /// Variance of a build of weight 1 around its level, and its degrees of freedom.
     variance: (f64, f64),
 }
 
 impl Levels {
-    /// Returns the index of the level of a build.
+    /// Returns the index of the level that contains the build with index `at`.
     fn level_of(&self, at: usize) -> usize {
         self.changes.iter().filter(|change| change.at <= at).count()
     }
 
-    /// Returns the mean of the level of a build.
+    /// Returns the mean of the level that contains the build with index `at`.
     pub fn mean_at(&self, at: usize) -> f64 {
         self.means[self.level_of(at)].0
     }
 
-    /// Returns the p-value of the difference between the levels of two builds (Student's t); 1 for
-    /// the same level.
+    /// Returns the p-value of the difference between the levels of the builds with these indexes
+    /// (Student's t); 1 if both builds are at the same level.
     pub fn p_between(&self, one: usize, other: usize) -> f64 {
         let (one, other) = (self.level_of(one), self.level_of(other));
         if one == other {
@@ -108,9 +115,9 @@ impl Levels {
     }
 }
 
-/// Finds the levels of several series together: with a probability of at most `error`, any of them
-/// has a reported change that is none. `bits` are random, and affect the p-values only. Fails per
-/// series with [`NotDivided`].
+/// Finds the changes of level in several series. The probability that any series at all has a
+/// reported change that is none is at most `error`. `bits` returns random bits, which affect the
+/// p-values only. A series that cannot be searched gives [`NotDivided`].
 pub fn levels(
     all: &[Vec<Build>],
     error: f64,
@@ -146,33 +153,34 @@ pub fn levels(
     found
 }
 
-/// The family of divisions that are searched.
+/// Set of divisions of a part that are compared.
 #[derive(Clone, Copy, PartialEq)]
 enum Family {
-    /// Every stretch against the rest of the part.
+    /// Every stretch of builds against the rest of the part: one or two changes.
     Stretches,
-    /// Every beginning against the rest of the part.
+    /// Every beginning of the part against the rest: one change.
     Beginnings,
 }
 
-/// The stretch of a part that differs most from the rest.
+/// Division of a part into a stretch (`from..to`, relative to the part) and the rest.
 #[derive(Clone, Copy)]
 struct Division {
     from: usize,
     to: usize,
-    /// Approximate log likelihood ratio.
+    /// Approximate log likelihood ratio of this division to none.
     evidence: f64,
 }
 
-/// A series during the search.
+/// State of the search for changes in one series.
 struct Searched<'s> {
     series: &'s [Build],
     weights: Vec<f64>,
-    /// Residuals around its levels, scaled to equal weights.
+    /// Residuals of the builds around their levels, scaled as if all builds had weight 1.
     noise: Vec<f64>,
-    /// Autocorrelation at lag 1.
+    /// Autocorrelation of the residuals at lag 1.
     correlation: f64,
-    /// Distance from the middle at which a build of weight 1 is clamped.
+    /// Largest distance of a build of weight 1 from its level; farther ones are clamped to it. 0
+    /// means no limit.
     most: f64,
 }
 
@@ -200,7 +208,8 @@ impl<'s> Searched<'s> {
         Some(found)
     }
 
-    /// Sets the residuals around the levels, and returns the possible changes of level.
+    /// Finds possible changes of level, sets `noise` and `most` by the residuals around these
+    /// levels, and returns the indexes of the changes.
     fn take_levels_away(&mut self) -> Vec<usize> {
         let cuts = self.free_cuts();
         self.noise = self.noise(&cuts);
@@ -208,15 +217,16 @@ impl<'s> Searched<'s> {
         cuts
     }
 
-    /// Estimates the autocorrelation from steps to the next build and to the one after, which
-    /// occasional changes of level hardly affect: for an autoregression they vary by 2 v (1 - r)
-    /// and by 2 v (1 - r^2).
+    /// Estimates the autocorrelation from the differences between builds one and two places apart,
+    /// which occasional changes of level hardly affect. For a first-order autoregression with
+    /// variance v and coefficient r, their variances are 2 v (1 - r) and 2 v (1 - r^2).
     fn correlation_by_steps(&self) -> f64 {
         let (next, second) = (self.variance_of_steps(1), self.variance_of_steps(2));
         if next > 0.0 { second / next - 1.0 } else { 0.0 }
     }
 
-    /// Returns half the mean square of steps over `by` builds.
+    /// Returns half the mean square of the differences between builds that are `by` places apart,
+    /// scaled to builds of weight 1.
     fn variance_of_steps(&self, by: usize) -> f64 {
         let steps = (by..self.series.len()).map(|at| {
             let weight = (self.weights[at].min(self.weights[at - by])).sqrt();
@@ -225,7 +235,8 @@ impl<'s> Searched<'s> {
         variance_of_steps(steps.collect()) / 2.0
     }
 
-    /// Returns the autocorrelation of the residuals if it is significant, else 0.
+    /// Returns the autocorrelation of the residuals of this series alone; 0 if it is not
+    /// significant.
     fn correlation_alone(&self, n_levels: usize) -> f64 {
         let n = self.noise.len() as f64;
         let most = NEAR * spread(self.noise.iter().map(|one| one.abs()).collect());
@@ -244,7 +255,8 @@ impl<'s> Searched<'s> {
         cuts
     }
 
-    /// Returns the residuals around the means between `cuts`, scaled to equal weights.
+    /// Returns the residuals of all builds around the means of the parts between `cuts`, scaled as
+    /// if all builds had weight 1.
     fn noise(&self, cuts: &[usize]) -> Vec<f64> {
         let mut noise = Vec::new();
         for part in parts(cuts, self.series.len()) {
@@ -259,7 +271,8 @@ impl<'s> Searched<'s> {
         noise
     }
 
-    /// Adds every possible change within a part to `cuts`.
+    /// Divides a part, and its pieces again, wherever the evidence exceeds [`LIBERAL`], and adds
+    /// the indexes of these changes to `cuts`.
     fn divide_freely(&self, part: Range<usize>, cuts: &mut Vec<usize>) {
         let found = self.best(&part, Family::Stretches);
         let Some(found) = found.filter(|found| found.evidence > LIBERAL) else { return };
@@ -271,7 +284,8 @@ impl<'s> Searched<'s> {
         }
     }
 
-    /// Returns the weighted mean of a part, with far builds clamped to its middle, and its weight.
+    /// Returns the weighted mean of a part and its total weight. Builds far from the median of the
+    /// part are clamped.
     fn mean(&self, part: &Range<usize>) -> (f64, f64) {
         let mut all: Vec<f64> = self.series[part.clone()].iter().map(|build| build.mean).collect();
         let middle = middle(&mut all);
@@ -280,14 +294,16 @@ impl<'s> Searched<'s> {
         (middle + away.sum::<f64>() / weight, weight)
     }
 
-    /// Returns the distance of a build from a level, clamped for far builds.
+    /// Returns the difference of the build with index `at` from a level, clamped to
+    /// [`Searched::most`].
     fn near(&self, at: usize, level: f64) -> f64 {
         let most = if self.most > 0.0 { self.most } else { f64::INFINITY };
         let most = most / self.weights[at].sqrt();
         (self.series[at].mean - level).clamp(-most, most)
     }
 
-    /// Returns the stretch of a part that differs most from the rest of it.
+    /// Returns the division of a part with the most evidence; `None` if the part has too few
+    /// builds, or all are equal.
     fn best(&self, part: &Range<usize>, family: Family) -> Option<Division> {
         let figures: Vec<f64> = self.series[part.clone()].iter().map(|build| build.mean).collect();
         let outside = self.noise.iter().enumerate().filter(|(at, _)| !part.contains(at));
@@ -295,7 +311,8 @@ impl<'s> Searched<'s> {
         best(&figures, &self.weights[part.clone()], family, self.most, beside)
     }
 
-    /// Returns the noise outside of a part, which adds to the estimate of its variance.
+    /// Sums up residuals of builds outside of a part, which improve the estimate of the variance
+    /// within it.
     fn beside<'n>(&self, noise: impl Iterator<Item = &'n f64>) -> Beside {
         noise.fold(Beside::default(), |sum, noise| Beside {
             squares: sum.squares + noise.clamp(-self.most, self.most).powi(2),
@@ -303,7 +320,8 @@ impl<'s> Searched<'s> {
         })
     }
 
-    /// Returns the p-value of the clearest division of a part, against random orders.
+    /// Returns the p-value of the division of a part with the most evidence, compared with random
+    /// orders of the residuals; 1 if there is no division.
     fn p_of(&self, part: &Range<usize>, family: Family, bits: &mut dyn FnMut() -> u64) -> f64 {
         let Some(found) = self.best(part, family) else { return 1.0 };
         let weights = &self.weights[part.clone()];
@@ -332,7 +350,7 @@ impl<'s> Searched<'s> {
         beyond(&mut evidence, found.evidence)
     }
 
-    /// Returns all changes with their p-values, each found at error rate `error`.
+    /// Returns the indexes of all changes that are significant at `error`, with their p-values.
     fn cuts(&self, error: f64, bits: &mut dyn FnMut() -> u64) -> Vec<(usize, f64)> {
         let mut cuts = Vec::new();
         let whole = 0..self.series.len();
@@ -361,8 +379,9 @@ impl<'s> Searched<'s> {
         }
     }
 
-    /// Keeps the changes that are significant between their neighbours, with their p-values; the
-    /// least clear one is removed first.
+    /// Keeps the changes that are significant between their neighbouring changes, and returns them
+    /// with their p-values. The least significant change is removed first, and the rest are tested
+    /// again.
     fn shown_alone(
         &self,
         mut cuts: Vec<usize>,
@@ -390,9 +409,10 @@ impl<'s> Searched<'s> {
         }
     }
 
-    /// Returns the best place of the change at `at`, between its neighbours `from` and `to`: the
-    /// one with the least sum of squared distances of builds from the medians before and after. A
-    /// distance counts up to that of the two medians, so that an outlier does not move the change.
+    /// Returns the best index for the change `at` between its neighbours `from` and `to`: that with
+    /// the least sum of squared distances of builds from the medians before and after it. A
+    /// distance counts at most as that between the two medians, so that an outlier does not move
+    /// the change.
     fn moved(&self, (from, at, to): (usize, usize, usize)) -> usize {
         let all: Vec<f64> = self.series[from..to].iter().map(|build| build.mean).collect();
         let (mut left, mut right) = (all[..at - from].to_vec(), all[at - from..].to_vec());
@@ -436,22 +456,23 @@ impl<'s> Searched<'s> {
     }
 }
 
-/// Returns the ranges between cuts.
+/// Returns the ranges of indexes into which `cuts` divide a series of `n` builds.
 fn parts(cuts: &[usize], n: usize) -> impl Iterator<Item = Range<usize>> {
     let ends: Vec<usize> = cuts.iter().copied().chain([n]).collect();
     let starts: Vec<usize> = std::iter::once(0).chain(cuts.iter().copied()).collect();
     starts.into_iter().zip(ends).map(|(from, to)| from..to)
 }
 
-/// Returns the non-empty pieces into which a division cuts a part.
+/// Returns the non-empty pieces into which a division cuts a part: before, within and after its
+/// stretch.
 fn pieces_of(part: &Range<usize>, found: &Division) -> impl Iterator<Item = Range<usize>> {
     let (from, to) = (part.start + found.from, part.start + found.to);
     let pieces = [part.start..from, from..to, to..part.end];
     pieces.into_iter().filter(|piece| !piece.is_empty())
 }
 
-/// Returns the probability of evidence above `found` from those of random orders: their share, or
-/// the fitted exponential tail if few are as large.
+/// Returns the p-value of the evidence `found`, given the evidence of random orders: the share with
+/// at least as much, or the fitted exponential tail if few have.
 fn beyond(orders: &mut [f64], found: f64) -> f64 {
     orders.sort_by(f64::total_cmp);
     let n_tail = (TAIL * orders.len() as f64) as usize;
@@ -462,20 +483,21 @@ fn beyond(orders: &mut [f64], found: f64) -> f64 {
     }
     let tail = &orders[orders.len() - n_tail..];
     let mean = tail.iter().map(|other| other - from).sum::<f64>() / n_tail as f64;
-    // A tail of nothing is one of equal figures.
+    // If all orders of the tail have equal evidence, none would have more.
     let p = if mean > 0.0 { TAIL * (-(found - from) / mean).exp() } else { 0.0 };
     p.max(f64::MIN_POSITIVE)
 }
 
-/// Noise outside of a part: sum of squares and count.
+/// Sum of squares and number of the residuals outside of a part.
 #[derive(Clone, Copy, Default)]
 struct Beside {
     squares: f64,
     count: usize,
 }
 
-/// Returns the stretch of figures that differs most from the rest; `None` if they are too few or
-/// all equal. Figures farther than `most` from their middle are clamped.
+/// Returns the division of figures with the most evidence; `None` if they are too few or all equal.
+/// Figures farther than `most` from their median are clamped, and `beside` improves the estimate of
+/// their variance.
 fn best(
     figures: &[f64],
     weights: &[f64],
@@ -522,8 +544,8 @@ fn best(
     (apart > 0.0 && squares > 0.0).then_some(Division { from, to, evidence })
 }
 
-/// Shuffles `n` of the figures to the front (R. A. Fisher and F. Yates; D. E. Knuth, "The Art of
-/// Computer Programming" 2, 3.4.2, P).
+/// Moves `n` random figures to the front, in random order (shuffle of R. A. Fisher and F. Yates; D.
+/// E. Knuth, "The Art of Computer Programming" 2, 3.4.2, P).
 fn deal(figures: &mut [f64], n: usize, bits: &mut dyn FnMut() -> u64) {
     for at in 0..n {
         let left = (figures.len() - at) as u128;
@@ -542,7 +564,8 @@ mod tests {
 
     const ERROR: f64 = 0.005;
 
-    /// Builds of one run around 7 with 2 % of noise, lower by 8 % in a stretch.
+    /// Makes `n` builds of one run each, around 7 with noise of 2 %; those in `lower` are 8 %
+    /// lower.
     fn builds(n: usize, lower: Range<usize>, bits: &mut dyn FnMut() -> u64) -> Vec<Build> {
         let level = |at: usize| if lower.contains(&at) { 7.0 + (0.92_f64).ln() } else { 7.0 };
         (0..n).map(|at| Build::from_figures(&[level(at) + 0.02 * normal(bits)])).collect()
@@ -661,10 +684,13 @@ mod tests {
 
     #[test]
     fn what_is_short_or_no_number_is_not_divided() {
-        let of = |series: Vec<Build>| levels(&[series], ERROR, &mut || 0).pop();
-        assert_eq!(of(vec![Build::from_figures(&[1.0]); SERIES_MIN - 1]), Some(Err(NotDivided)));
+        let searched = |series: Vec<Build>| levels(&[series], ERROR, &mut || 0).pop();
+        assert_eq!(
+            searched(vec![Build::from_figures(&[1.0]); SERIES_MIN - 1]),
+            Some(Err(NotDivided))
+        );
         let mut holed = vec![Build::from_figures(&[1.0]); 30];
         holed[7].mean = f64::NAN;
-        assert_eq!(of(holed), Some(Err(NotDivided)));
+        assert_eq!(searched(holed), Some(Err(NotDivided)));
     }
 }

@@ -1,19 +1,19 @@
-//! A small histogram of durations, for many kept at once: one per client.
+//! A small, coarse histogram of durations, of which many are kept at once: one per client.
 //!
-//! A bucket is a sixteenth of a power of two: a quantile lies within 3.2 % of the value at its
+//! A bucket is a sixteenth of a power of two, so a quantile lies within 3.2 % of the sample at its
 //! rank. Not here: histograms of a whole run, whose buckets are finer (`histogram`).
 
 use crate::order_statistics::rank;
 
-/// Binary logarithm of the steps per power of two.
+/// Binary logarithm of the number of buckets per power of two.
 const STEP_BITS: u32 = 4;
-/// Shorter times share the first bucket, longer ones the last: from 1 µs to 73 minutes.
+/// Binary logarithms of the ends of the range in nanoseconds, 1 µs and 73 minutes. Shorter times
+/// share the first bucket, longer ones the last.
 const LOWEST_BITS: u32 = 10;
 const HIGHEST_BITS: u32 = 42;
-/// Number of buckets in the range.
 const BUCKETS: usize = ((HIGHEST_BITS - LOWEST_BITS) << STEP_BITS) as usize;
 
-/// A coarse histogram of 2 KiB. Recording neither allocates nor fails.
+/// A coarse histogram of durations in nanoseconds, of 2 KiB. Recording neither allocates nor fails.
 #[derive(Clone, Debug)]
 pub struct CoarseHistogram(Box<[u32; BUCKETS]>);
 
@@ -31,16 +31,16 @@ impl CoarseHistogram {
         *count = count.saturating_add(1);
     }
 
-    /// Returns the non-empty buckets in rising order, each with its count.
+    /// Returns the non-empty buckets in rising order, as (index of the bucket, count).
     pub fn counts(&self) -> Vec<(u16, u32)> {
         let used = self.0.iter().enumerate().filter(|(_, count)| **count > 0);
         used.map(|(bucket, count)| (bucket as u16, *count)).collect()
     }
 }
 
-/// Returns the quantile `q` of durations counted by a [`CoarseHistogram`], in nanoseconds, clamped
-/// to `ends_ns`, the shortest and the longest of them. `None` if less than one is expected beyond
-/// it.
+/// Returns the quantile `q` of durations, in nanoseconds, given [`CoarseHistogram::counts`]. It is
+/// clamped to `ends_ns`, the shortest and the longest duration. `None` if less than one duration is
+/// expected above it.
 pub fn coarse_quantile(counts: &[(u16, u32)], q: f64, ends_ns: (u64, u64)) -> Option<f64> {
     let n: u64 = counts.iter().map(|(_, count)| u64::from(*count)).sum();
     if n as f64 * (1.0 - q) < 1.0 - 1e-9 {

@@ -1,69 +1,71 @@
-//! Two handfuls of runs: how much the second differs from the first, and how surely.
+//! Compares two small sets of runs: by how much the second differs from the first, and how
+//! significantly.
 //!
-//! Two tests have to agree. The test of ranks is exact and needs no model of the errors: Mann and
-//! Whitney's (Ann. Math. Stat. 18, 50, 1947), with ties over all ways of dealing the same figures
-//! to two sides; of pairs Wilcoxon's signed ranks (Biometrics Bull. 1, 80, 1945), over all signs.
-//! The test of means allows each side a spread of its own: Welch's (Biometrika 34, 28, 1947), with
-//! the
-//! fewest degrees of freedom that the spreads leave likely; of pairs Student's. The p-value is
-//! the larger of both: few figures that vary much, beside many that do not, lie outside of them
-//! often, which ranks alone take for a difference.
+//! Two tests have to agree. The test of ranks is exact and needs no model of the errors: that of
+//! Mann and Whitney (Ann. Math. Stat. 18, 50, 1947), over all ways of dealing the same figures,
+//! ties included, to two sides; for pairs Wilcoxon's signed ranks (Biometrics Bull. 1, 80, 1945),
+//! over all signs. The test of means allows each side its own variance: Welch's (Biometrika 34, 28,
+//! 1947), with the fewest degrees of freedom that the variances leave likely; for pairs Student's.
+//! The p-value is the larger of both: a few figures that vary much often lie outside of many that
+//! vary little, which ranks alone take for a difference.
 //!
-//! The effect is the difference of the means, which readers can compute from the two means; where a
-//! figure is infinite, the median of all differences of a pair, or of all means of two differences
-//! (Hodges and Lehmann, Ann. Math. Stat. 34, 598, 1963). Its interval holds those of both tests,
-//! and so leaves out zero where both do. No ranks of three against three are surprising: these are
-//! judged by means alone, at a fifth of the error. Figures of one run depend on each other; these
-//! are for figures that are each of a whole run. Not here: which way is better, or from which size
-//! on a difference matters.
+//! The effect is the difference of the means, which readers can compute from the two means. If a
+//! figure is infinite, it is the median of the differences of all pairs of figures, one of each
+//! side, or for paired figures of the means of all pairs of differences (Hodges and Lehmann, Ann.
+//! Math. Stat. 34, 598, 1963). Its interval contains those of both tests, so it excludes zero only
+//! if both do. Ranks of three against three are never significant: these are judged by means alone,
+//! at a fifth of the error rate. Each figure must be that of a whole run, since figures within a
+//! run depend on each other. Not here: which direction is better, or from which size on a
+//! difference matters.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
 use crate::students_t;
 
-/// Limit on the figures per side: the exact test of 100 takes a second and 30 MB.
+/// Largest number of figures per side: the exact test of 100 takes a second and 30 MB.
 pub const FIGURES_MAX: usize = 100;
-/// Probability with which a shift of [`detectable`] size is found.
+/// Power: the probability with which tests find a shift of [`detectable`] size.
 pub const POWER: f64 = 0.8;
 /// Asymptotic efficiency of ranks relative to Student's t for normal errors: 3/pi (Hodges and
 /// Lehmann, Ann. Math. Stat. 27, 324, 1956).
 const EFFICIENCY: f64 = 3.0 / std::f64::consts::PI;
 
-/// Confidence for the ratio of two variances, which bounds the degrees of freedom. Of 0.75, 0.85,
-/// 0.9 and 0.95 the least that keeps errors of 5 to 0.25 % (22 pairs of sizes and spreads); it
-/// costs 0.02 of the power of 0.56 at five figures per side.
+/// Confidence of the bounds on the ratio of two variances, which determine the degrees of freedom.
+/// Of 0.75, 0.85, 0.9 and 0.95 it is the least one that keeps error rates of 5 to 0.25 % (in 22
+/// pairs of sizes and spreads); it costs 0.02 of the power of 0.56 at five figures per side.
 const SPREAD_CONFIDENCE: f64 = 0.9;
 
-/// Smallest number of figures per side for a test by means alone: the spread of two is chance.
+/// Smallest number of figures per side for a test by means alone: two figures may be close by
+/// chance.
 const BY_MEANS_MIN: usize = 3;
-/// Share of the error rate for a test by means alone: without ranks it relies on normal errors.
+/// Factor on the error rate of a test by means alone: without ranks it relies on normal errors.
 const BY_MEANS_ERROR: f64 = 0.2;
 
-/// The difference of `second` from `first`, in the unit of the figures.
+/// Difference of a second side from a first one, in the unit of the figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// Difference of the means, or mean difference of pairs; where a figure is infinite, the median
-    /// of the differences of all pairs (Hodges and Lehmann).
+    /// Difference of the means, or mean difference of pairs. If a figure is infinite, the median of
+    /// all differences between figures of the two sides (Hodges and Lehmann).
     pub shift: f64,
-    /// Confidence interval of the shift.
+    /// Confidence interval of the shift, low and high.
     pub interval: (f64, f64),
-    /// Confidence of the interval for figures without ties: at least as requested.
+    /// Confidence of the interval if no figures are equal: at least as requested.
     pub confidence: f64,
-    /// p-value of the hypothesis that the sides do not differ. For means alone it is scaled so that
-    /// it can be compared with the same error rate.
+    /// p-value of the test whether the sides differ. If means alone were tested, it is scaled up to
+    /// be compared with the same error rate.
     pub p: f64,
-    /// There are too few figures for ranks, so means alone were tested.
+    /// Whether means alone were tested, because there are too few figures for ranks.
     pub is_by_means: bool,
 }
 
-/// The reason why two sides cannot be compared.
+/// Reason why two sides cannot be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incomparable {
     /// Too few figures for ranks to be significant.
     TooFew {
-        /// Figures that each side needs, if both have the same number.
+        /// Number of figures that each side needs if both have as many, or number of pairs needed.
         needed: usize,
-        /// Figures of the smaller side.
+        /// Number of figures of the smaller side, or number of pairs.
         have: usize,
     },
     /// A figure is NaN.
@@ -73,9 +75,9 @@ pub enum Incomparable {
 }
 
 impl Comparison {
-    /// Compares two sides with an interval of at least `confidence`; a difference is significant if
-    /// `p` is below its complement. Figures may be infinite: they have ranks, and the difference of
-    /// two equal ones is 0. Fails for NaN, and for too few or too many figures.
+    /// Compares two sides, with an interval of at least `confidence`. The difference is significant
+    /// if `p` is below `1 - confidence`. Figures may be infinite: they have ranks, and the
+    /// difference of two equal infinities is 0. Fails for NaN, and for too few or too many figures.
     pub fn new(first: &[f64], second: &[f64], confidence: f64) -> Result<Comparison, Incomparable> {
         assert!(confidence > 0.5 && confidence < 1.0, "a confidence lies between 1/2 and 1");
         if first.iter().chain(second).any(|figure| figure.is_nan()) {
@@ -105,9 +107,9 @@ impl Comparison {
         Ok(Comparison::agreed(&all, (cut, tail), p, of_means))
     }
 
-    /// Compares pairs by their differences, second minus first, such as repeats within which the
-    /// sides alternate: a drift over the repeats cancels. Fails for NaN, for fewer than
-    /// [`pairs_needed`] and for too many.
+    /// Compares pairs by their differences, second minus first, such as repeats in which both sides
+    /// alternate, so that a drift over the repeats cancels. Fails for NaN, for fewer than
+    /// [`pairs_needed`] and for more than [`FIGURES_MAX`] pairs.
     pub fn of_pairs(differences: &[f64], confidence: f64) -> Result<Comparison, Incomparable> {
         assert!(confidence > 0.5 && confidence < 1.0, "a confidence lies between 1/2 and 1");
         if differences.iter().any(|difference| difference.is_nan()) {
@@ -152,9 +154,9 @@ impl Comparison {
         }
     }
 
-    /// Joins both tests. The interval of ranks ends at `cut` from either end of the sorted
-    /// differences `all`, with a probability of `tail` beyond each. There is no difference of means
-    /// with an interval for infinite figures.
+    /// Joins the tests of ranks and of means. The interval by ranks ends at `cut` from either end
+    /// of the sorted differences `all`, with a probability of `tail` beyond each. `of_means` is the
+    /// difference of means with its interval; `None` for infinite figures.
     fn agreed(
         all: &[f64],
         (cut, tail): (usize, f64),
@@ -183,7 +185,7 @@ pub fn bounds(first: &[f64], second: &[f64], confidence: f64) -> Option<(f64, f6
     Some(means.interval(2.0 * confidence - 1.0))
 }
 
-/// Like [`bounds`], for the mean of differences within pairs (Student).
+/// Like [`bounds`], for the mean of the differences of pairs (Student).
 pub fn bounds_of_pairs(differences: &[f64], confidence: f64) -> Option<(f64, f64)> {
     let is_known = differences.len() >= BOUNDS_MIN && differences.iter().all(|x| x.is_finite());
     is_known.then(|| Means::of_one(differences).interval(2.0 * confidence - 1.0))
@@ -204,7 +206,7 @@ pub fn difference(a: f64, b: f64) -> f64 {
     if a == b { 0.0 } else { b - a }
 }
 
-/// A difference of means with its standard error and degrees of freedom.
+/// Difference of means, with its standard error and degrees of freedom.
 #[derive(Clone, Copy, Debug)]
 struct Means {
     shift: f64,
@@ -213,14 +215,14 @@ struct Means {
 }
 
 impl Means {
-    /// Compares two sides with separate variances (Welch).
+    /// Compares the means of two sides with separate variances (Welch).
     ///
-    /// Its degrees of freedom are those of the observed variances. If the few figures of the side
-    /// that varies more happen to be close, they are too many just when the error is too small: at
-    /// an error rate of 0.25 %, as corrections for many sides require, three or four such figures
-    /// against twenty differ two to four times too often. So the ratio of the variances is varied
-    /// by [`SPREAD_CONFIDENCE`] of Fisher's F to either side, and the smallest degrees of freedom
-    /// apply.
+    /// Welch's degrees of freedom are those of the observed variances. If the side that varies more
+    /// has few figures that happen to be close, they are too many just when the error is too small:
+    /// at an error rate of 0.25 %, as corrections for many sides require, three or four such
+    /// figures against twenty differ significantly two to four times too often. So the ratio of the
+    /// variances is varied by [`SPREAD_CONFIDENCE`] of Fisher's F to either side, and the smallest
+    /// degrees of freedom apply.
     fn new(first: &[f64], second: &[f64]) -> Means {
         let (a, b) = (moments(first), moments(second));
         let [v, w] = [a.1 / first.len() as f64, b.1 / second.len() as f64];
@@ -239,7 +241,7 @@ impl Means {
         Means { shift: b.0 - a.0, error: (v + w).sqrt(), freedom }
     }
 
-    /// Compares the ranks among all figures, which exist for infinite ones too.
+    /// Compares the means of the ranks among all figures, which infinite figures have too.
     fn of_ranks(first: &[f64], second: &[f64]) -> Means {
         let rank = |x: &f64| {
             let all = || first.iter().chain(second);
@@ -251,7 +253,7 @@ impl Means {
         Means::new(&ranks(first), &ranks(second))
     }
 
-    /// Tests the mean of differences (Student).
+    /// Tests whether the mean of differences is 0 (Student).
     fn of_one(differences: &[f64]) -> Means {
         let n = differences.len() as f64;
         let (mean, variance) = moments(differences);
@@ -275,7 +277,7 @@ impl Means {
     }
 }
 
-/// Returns mean and sample variance.
+/// Returns mean and sample variance; the mean of no figures is NaN.
 fn moments(figures: &[f64]) -> (f64, f64) {
     // Sums of equal figures are rounded, but their variance is exactly 0.
     if figures.windows(2).all(|two| two[0] == two[1]) {
@@ -287,17 +289,18 @@ fn moments(figures: &[f64]) -> (f64, f64) {
     (mean, squares / (n - 1.0).max(1.0))
 }
 
-/// Returns the p-values corrected for multiple tests, in the given order (G. Hommel, Biometrika 75,
-/// 383, 1988: the closed test of Simes). Those below an error rate may be rejected together, with
-/// at most that probability of one error, if they are independent or positively dependent. None is
-/// above Holm's correction; if all are small, none is raised.
+/// Returns p-values corrected for multiple tests, in the given order (G. Hommel, Biometrika 75,
+/// 383, 1988: the closed test of Simes). Hypotheses whose corrected p-value is below an error rate
+/// may be rejected together: the probability of any false rejection is at most that rate if the
+/// tests are independent or positively dependent. No corrected value is above that of Holm; if all
+/// are small, none is raised.
 pub fn hommel(p_values: &[f64]) -> Vec<f64> {
     let n = p_values.len();
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by(|&a, &b| p_values[a].total_cmp(&p_values[b]));
     let sorted: Vec<f64> = order.iter().map(|&index| p_values[index]).collect();
-    let simes = |of: &[f64], from: usize, size: usize| {
-        let ranked = of.iter().zip(from..);
+    let simes = |part: &[f64], from: usize, size: usize| {
+        let ranked = part.iter().zip(from..);
         ranked.map(|(p, rank)| size as f64 * p / rank as f64).fold(1.0, f64::min)
     };
     let mut corrected = vec![simes(&sorted, 1, n); n];
@@ -320,7 +323,7 @@ pub fn hommel(p_values: &[f64]) -> Vec<f64> {
     given
 }
 
-/// Returns the number of figures per side from which ranks can be significant at `error`.
+/// Returns the smallest number of figures per side with which ranks can be significant at `error`.
 pub fn needed(error: f64) -> usize {
     let mut orders = 1.0;
     (1..=FIGURES_MAX)
@@ -332,8 +335,9 @@ pub fn needed(error: f64) -> usize {
         .unwrap_or(FIGURES_MAX)
 }
 
-/// Returns the probability of each value of U, 0 to nm, if the sides do not differ: the count of
-/// pairs in which the first side has the larger figure (recursion of Mann and Whitney).
+/// Returns the probability of each value of Mann and Whitney's U, 0 to nm, if the sides do not
+/// differ and no figures are equal (by their recursion). U is the number of pairs, one figure of
+/// each side, in which the first side has the larger figure.
 fn untied(n: usize, m: usize) -> Vec<f64> {
     // chances[j] is the distribution for i figures on the first side and j on the second.
     let mut chances: Vec<Vec<f64>> = vec![vec![1.0]; m + 1];
@@ -356,8 +360,8 @@ fn untied(n: usize, m: usize) -> Vec<f64> {
     chances.swap_remove(m)
 }
 
-/// Returns the largest U whose lower tail is at most `tail`, and that tail; `None` if even 0 is
-/// likelier.
+/// Returns the largest value of a test statistic, given the probability of each value from 0, whose
+/// lower tail is at most `tail`, and that tail; `None` if 0 alone is likelier.
 fn cut(chances: &[f64], tail: f64) -> Option<(usize, f64)> {
     let mut sum = 0.0;
     let mut found = None;
@@ -371,9 +375,9 @@ fn cut(chances: &[f64], tail: f64) -> Option<(usize, f64)> {
     found
 }
 
-/// Returns the exact two-sided p-value: over all assignments of these figures to the sides, the
-/// probability of a rank sum as far from its mean as the observed one. Ranks are doubled, so that
-/// ties have integer ones.
+/// Returns the exact two-sided p-value of the rank test: over all assignments of these figures to
+/// the sides, the probability of a rank sum as far from its mean as the observed one. Ranks are
+/// doubled, so that those of ties are integers.
 fn p_value(first: &[f64], second: &[f64]) -> f64 {
     let n = first.len();
     let mut all: Vec<(f64, bool)> = first
@@ -420,13 +424,15 @@ fn p_value(first: &[f64], second: &[f64]) -> f64 {
     (beyond / whole).min(1.0)
 }
 
-/// Returns the number of pairs from which equal signs are significant at `error`.
+/// Returns the smallest number of pairs with which differences of equal sign are significant at
+/// `error`.
 pub fn pairs_needed(error: f64) -> usize {
     let is_enough = |n: &usize| 2.0 * 0.5_f64.powi(*n as i32) <= error * (1.0 + 1e-9);
     (1..=FIGURES_MAX).find(is_enough).unwrap_or(FIGURES_MAX)
 }
 
-/// Returns the probability of each sum of positive ranks, if signs are random.
+/// Returns the probability of each sum of positive ranks, from 0 up, if the signs of these ranks
+/// are random.
 fn signed(ranks: &[usize]) -> Vec<f64> {
     let mut chances = vec![1.0];
     for &rank in ranks {
@@ -440,7 +446,8 @@ fn signed(ranks: &[usize]) -> Vec<f64> {
     chances
 }
 
-/// Returns twice the rank of each non-zero difference by its absolute value.
+/// Returns twice the rank of each non-zero difference by absolute value, so that the mean ranks of
+/// ties are integers.
 fn doubled_ranks(differences: &[f64]) -> Vec<usize> {
     let sizes = || differences.iter().map(|one| one.abs()).filter(|size| *size > 0.0);
     let rank = |size: f64| {
@@ -451,7 +458,8 @@ fn doubled_ranks(differences: &[f64]) -> Vec<usize> {
     sizes().map(rank).collect()
 }
 
-/// Returns the rank of each difference by its absolute value, with its sign.
+/// Returns the rank of each difference by absolute value, with the sign of the difference; 0 for a
+/// difference of 0.
 fn signed_ranks(differences: &[f64]) -> Vec<f64> {
     let mut ranks = doubled_ranks(differences).into_iter();
     let signed_rank = |one: &f64| match *one == 0.0 {
@@ -461,7 +469,8 @@ fn signed_ranks(differences: &[f64]) -> Vec<f64> {
     differences.iter().map(signed_rank).collect()
 }
 
-/// Returns the exact two-sided p-value over all signs of these differences.
+/// Returns the exact two-sided p-value of Wilcoxon's signed ranks, over all signs of these
+/// differences.
 fn signs_p_value(differences: &[f64]) -> f64 {
     let ranks = doubled_ranks(differences);
     let signs = differences.iter().filter(|one| **one != 0.0);
@@ -474,9 +483,10 @@ fn signs_p_value(differences: &[f64]) -> f64 {
     chances.filter(|(sum, _)| is_as_far(*sum)).map(|(_, chance)| chance).sum::<f64>().min(1.0)
 }
 
-/// Returns the shift that tests at `error` find with probability [`POWER`], given the observed
-/// variances and as if figures were normal: that of Welch's t, widened by the efficiency of ranks.
-/// `None` if there are too few figures for ranks, or figures are not finite.
+/// Returns the smallest shift that tests at error rate `error` find with probability [`POWER`],
+/// given the observed variances and as if figures were normal: that of Welch's t, widened by the
+/// efficiency of ranks. `None` if there are too few or too many figures for ranks, or a figure is
+/// not finite.
 pub fn detectable(first: &[f64], second: &[f64], error: f64) -> Option<f64> {
     let (n, m) = (first.len(), second.len());
     if n.max(m) > FIGURES_MAX || !first.iter().chain(second).all(|figure| figure.is_finite()) {
@@ -491,7 +501,7 @@ pub fn detectable_by_means(first: &[f64], second: &[f64], error: f64) -> Option<
     found_from(&Means::new(first, second), BY_MEANS_ERROR * error / 2.0)
 }
 
-/// Like [`detectable`], for differences of pairs.
+/// Like [`detectable`], given the differences of pairs.
 pub fn detectable_of_pairs(differences: &[f64], error: f64) -> Option<f64> {
     let n = differences.len();
     if n > FIGURES_MAX || !differences.iter().all(|one| one.is_finite()) {
@@ -567,7 +577,8 @@ mod tests {
         assert_eq!(no, Err(Incomparable::NoNumber));
     }
 
-    /// The largest p-value of Simes over all sets that hold one, by its meaning: slow and plain.
+    /// Corrects p-values by the definition of Hommel's method: each becomes the largest p-value of
+    /// Simes' test over all sets that contain it. Slow and plain.
     fn closed(p_values: &[f64]) -> Vec<f64> {
         let n = p_values.len();
         let mut corrected = p_values.to_vec();
@@ -643,8 +654,8 @@ mod tests {
         }
     }
 
-    /// Noise of a standard deviation of about 1: normal, with heavy tails (Student's t of three
-    /// degrees of freedom), and skewed (exponential).
+    /// Draws noise with a standard deviation of about 1: normal, with heavy tails (Student's t of
+    /// three degrees of freedom), or skewed (exponential).
     fn noise(kind: &str, bits: &mut dyn FnMut() -> u64) -> f64 {
         match kind {
             "normal" => normal(bits),

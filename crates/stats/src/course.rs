@@ -1,71 +1,78 @@
-//! The effects of a plan that changes the load on a series, such as the mean response times of
+//! Effects of a plan that changes the load on a series, such as the mean response times of
 //! stretches.
 //!
-//! Response times depend on the planned rate in an unknown way. Any sum of some patterns counts as
-//! an effect of the plan: waves with the period of its rates if these repeat, otherwise piecewise
-//! linear functions of the rate of a stretch and of the one before. Such effects are no error: the
-//! error is estimated from the slowest waves without them. Not here: the error (`waves`).
+//! Response times depend on the planned rate in an unknown way. So any sum of some patterns counts
+//! as an effect of the plan: waves with the period of its rates if these repeat, otherwise
+//! piecewise linear functions of the rate of a stretch and of the one before. Such effects are no
+//! error: the error is estimated from the slowest waves without them. Not here: the error
+//! (`waves`).
 
 use std::f64::consts::{PI, TAU};
 
-/// Number of the slowest waves from which the error is estimated, at most.
+/// Largest number of the slowest waves from which the error is estimated.
 const WAVES_MAX: usize = 40;
 
-/// With fewer waves left, effects of the plan cannot be told from changes of the system.
+/// Smallest number of waves with which changes of the system can be told from effects of the plan.
 const WAVES_LEFT_MIN: usize = 8;
 
-/// At least this share of a wave must be left, and of the variance that it measures.
+/// Smallest shares that must be left without the patterns: of a wave itself, and of the variance
+/// that it measures.
 const WAVE_LEFT_MIN: f64 = 0.4;
 const HEIGHT_LEFT_MIN: f64 = 0.3;
 
-/// A pattern is left out if less than this share of it is independent of the others.
+/// Smallest share of a pattern that must be independent of the others; otherwise it is left out.
 const NEW_MIN: f64 = 0.05;
 
-/// A rate counts as constant if it varies between stretches by less than this share of its mean.
+/// Smallest relative standard deviation of a rate between stretches; with less, it counts as
+/// constant.
 const VARIES_MIN: f64 = 0.01;
 
-/// Smallest number of its periods in the series for a plan to count as repeating.
+/// Smallest number of periods of a plan in the series at which it counts as repeating.
 const PERIODS_MIN: f64 = 2.0;
 
-/// Limit on bends of a piecewise linear function, and stretches required per bend.
+/// Largest number of bends of a piecewise linear function, and number of stretches required per
+/// bend.
 const BENDS_MAX: usize = 5;
 const STRETCHES_PER_BEND: usize = 8;
 
-/// Two parts of a rate are equal if they differ by less than the first share of the difference of
-/// independent values, and a period must contain parts that differ by more than the second.
+/// Limits on the mean squared difference between a rate and the same rate some slots later,
+/// relative to that of independent values: below the first one they are equal, so the distance may
+/// be a period. At some shorter distance they must differ by more than the second one.
 const EQUAL: f64 = 0.05;
 const UNEQUAL: f64 = 0.2;
 
-/// Smallest number of stretches over which the remaining variation must be spread if the plan does
-/// not repeat. Otherwise it comes from one event of the plan, such as the queue after a burst.
+/// Smallest effective number of stretches over which the remaining variation must be spread if the
+/// plan does not repeat. Otherwise it comes from one event of the plan, such as the queue after a
+/// burst.
 const STRETCHES_LEFT_MIN: f64 = 8.0;
 
-/// The effects that a plan may have on a series of values.
+/// Effects that a plan may have on a series of values, one for each stretch of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Course {
-    /// Patterns of one value for each of the series, of length one, at right angles to each other
-    /// and to a constant.
+    /// Orthonormal patterns with one value for each stretch, also orthogonal to a constant. Any sum
+    /// of them counts as an effect of the plan.
     patterns: Vec<Vec<f64>>,
-    /// The numbers of the slowest waves, from 0, and these waves without the patterns.
+    /// Slowest waves after removing the patterns, each with its number from 0.
     waves: Vec<(usize, Vec<f64>)>,
     repeats: bool,
     n: usize,
 }
 
-/// A series without the effects of a plan.
+/// Series of values after removing the effects of a plan.
 pub(crate) struct Left {
-    /// The values without these effects.
+    /// Values without the effects of the plan.
     pub(crate) values: Vec<f64>,
-    /// The slowest waves, by their numbers from 0.
+    /// Heights of the slowest waves, each with its number from 0.
     pub(crate) waves: Vec<(usize, f64)>,
-    /// The approximate number of independent values: lower if a few stretches contain most of the
+    /// Approximate number of independent values: lower if a few stretches contain most of the
     /// variation.
     pub(crate) freedom: f64,
 }
 
 impl Course {
-    /// The effects on `n` stretches of equal length. `rates` has a series for each plan: the rate
-    /// that it plans in each slot, with the same number of slots in each stretch.
+    /// Finds the effects of a plan on `n` stretches of equal length. `rates` has one series per
+    /// load: the rate that is planned in each slot, with the same number of slots in each stretch.
+    /// The result is empty if no rate changes.
     pub fn from_rates(rates: &[Vec<f64>], n: usize) -> Course {
         let per_stretch: Vec<Vec<f64>> =
             rates.iter().filter(|rate| rate.len() >= n).map(|rate| means(rate, n)).collect();
@@ -116,7 +123,8 @@ impl Course {
         self.is_empty() || (self.waves.len() >= WAVES_LEFT_MIN && is_seen())
     }
 
-    /// Adds waves of a period, in stretches, and of its fractions down to two stretches.
+    /// Adds waves as patterns: of a period, given in stretches, and of its fractions down to two
+    /// stretches.
     fn add_waves(&mut self, period: f64, n: usize) {
         let most = (period / 2.0).floor().max(2.0) as usize;
         for turns in 1..=most {
@@ -126,18 +134,18 @@ impl Course {
         }
     }
 
-    /// Adds piecewise linear functions of the values, which approximate any smooth function of
-    /// them.
-    fn add_bent(&mut self, of: &[f64]) {
-        let mut levels = of.to_vec();
+    /// Adds piecewise linear functions of the values as patterns; their sums approximate any smooth
+    /// function of the values.
+    fn add_bent(&mut self, values: &[f64]) {
+        let mut levels = values.to_vec();
         levels.sort_by(f64::total_cmp);
         levels.dedup_by(|a, b| *a - *b <= 1e-9 * a.abs());
-        self.add(of.to_vec());
-        let most = BENDS_MAX.min(of.len() / STRETCHES_PER_BEND);
+        self.add(values.to_vec());
+        let most = BENDS_MAX.min(values.len() / STRETCHES_PER_BEND);
         let bends = most.min(levels.len().saturating_sub(2));
         for bend in 1..=bends {
             let at = levels[bend * (levels.len() - 1) / (bends + 1)];
-            self.add(of.iter().map(|of| (of - at).max(0.0)).collect());
+            self.add(values.iter().map(|value| (value - at).max(0.0)).collect());
         }
     }
 
@@ -160,12 +168,12 @@ impl Course {
     fn take_out(&self, values: &mut [f64]) {
         for pattern in &self.patterns {
             let much = dot(pattern, values);
-            values.iter_mut().zip(pattern).for_each(|(value, of)| *value -= much * of);
+            values.iter_mut().zip(pattern).for_each(|(value, height)| *value -= much * height);
         }
     }
 
-    /// A wave (cosines of half periods, as in `waves`) without the patterns; `None` if too little
-    /// of it is left.
+    /// Returns the wave with this number (cosines of half periods, as in `waves`) without the
+    /// patterns; `None` if too little of it is left.
     fn left_of_wave(&self, number: usize, n: usize) -> Option<Vec<f64>> {
         let at = |index: usize| PI * (number + 1) as f64 * (index as f64 + 0.5) / n as f64;
         let mut wave: Vec<f64> = (0..n).map(|index| at(index).cos()).collect();
@@ -174,11 +182,11 @@ impl Course {
         (dot(&wave, &wave) >= WAVE_LEFT_MIN * whole).then_some(wave)
     }
 
-    /// The values without the effects of the plan, and the heights that the slowest waves would
-    /// have if no part of them had been removed with the patterns. The removed part is estimated
-    /// from the variance of each stretch, which is the square of its residual over the share of the
-    /// stretch that the patterns leave (MacKinnon and White, Journal of Econometrics 29, 305,
-    /// 1985).
+    /// Returns the values without the effects of the plan, and the heights that the slowest waves
+    /// would have if no part of them had been removed with the patterns. The removed part is
+    /// estimated from the variance of each stretch, which is the square of its residual over the
+    /// share of the stretch that the patterns leave (MacKinnon and White, Journal of Econometrics
+    /// 29, 305, 1985).
     pub(crate) fn left(&self, values: &[f64]) -> Left {
         let n = values.len() as f64;
         let mut left = values.to_vec();
@@ -190,7 +198,7 @@ impl Course {
         let variances: Vec<f64> = left.iter().enumerate().map(variance).collect();
         let all: f64 = variances.iter().sum();
         let height = |(number, wave): &(usize, Vec<f64>)| {
-            let of_wave = |(of, variance): (&f64, &f64)| 2.0 * of * of * variance;
+            let of_wave = |(cosine, variance): (&f64, &f64)| 2.0 * cosine * cosine * variance;
             let share = wave.iter().zip(&variances).map(of_wave).sum::<f64>() / all;
             let height = dot(wave, values) * 2.0_f64.sqrt() / n;
             // Where nothing varies, no wave has a height.
@@ -211,25 +219,25 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Returns the values shifted by one place.
-fn before(of: &[f64]) -> Vec<f64> {
-    of[..1].iter().chain(&of[..of.len() - 1]).copied().collect()
+/// Returns the value before each value; the first one counts as its own.
+fn before(values: &[f64]) -> Vec<f64> {
+    values[..1].iter().chain(&values[..values.len() - 1]).copied().collect()
 }
 
-/// Returns the means of a series in `n` parts.
-fn means(of: &[f64], n: usize) -> Vec<f64> {
-    let edge = |part: usize| part * of.len() / n;
+/// Returns the means of `n` consecutive parts of a series.
+fn means(series: &[f64], n: usize) -> Vec<f64> {
+    let edge = |part: usize| part * series.len() / n;
     let mean = |part: usize| {
-        let within = &of[edge(part)..edge(part + 1)];
+        let within = &series[edge(part)..edge(part + 1)];
         within.iter().sum::<f64>() / within.len() as f64
     };
     (0..n).map(mean).collect()
 }
 
 /// Returns mean and population variance.
-fn moments(of: &[f64]) -> (f64, f64) {
-    let mean = of.iter().sum::<f64>() / of.len() as f64;
-    (mean, of.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / of.len() as f64)
+fn moments(values: &[f64]) -> (f64, f64) {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    (mean, values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64)
 }
 
 fn varies(rate: &[f64]) -> bool {
@@ -237,10 +245,14 @@ fn varies(rate: &[f64]) -> bool {
     variance.sqrt() > VARIES_MIN * mean
 }
 
-/// Returns the period of all rates as a share of their length; `None` if they do not repeat.
+/// Returns the common period of all rates, as a share of their length; `None` if they do not
+/// repeat.
 fn period(rates: &[Vec<f64>]) -> Option<f64> {
-    let rates: Vec<(&Vec<f64>, f64)> =
-        rates.iter().map(|rate| (rate, moments(rate).1)).filter(|of| of.1 > 0.0).collect();
+    let rates: Vec<(&Vec<f64>, f64)> = rates
+        .iter()
+        .map(|rate| (rate, moments(rate).1))
+        .filter(|(_, variance)| *variance > 0.0)
+        .collect();
     let n = rates.first()?.0.len();
     let most = n / 2;
     // The squared difference of values at this distance, relative to that of independent values.
@@ -276,7 +288,7 @@ mod tests {
 
     const SLOTS: usize = 20;
 
-    /// Returns the course of `n` seconds for a rate over time.
+    /// Returns the effects of a plan with this rate, as a function of time, on `n` seconds.
     fn course(n: usize, rate: impl Fn(f64) -> f64) -> Course {
         let slots = (0..n * SLOTS).map(|slot| rate((slot as f64 + 0.5) / SLOTS as f64));
         Course::from_rates(&[slots.collect()], n)

@@ -1,84 +1,90 @@
-//! The place where a rising ratio crosses its limit, with its confidence interval.
+//! Finds the place where a rising ratio crosses its limit of 1, with a confidence interval.
 //!
-//! Each point is a measurement: a place and a ratio that is 1 at the bound, which is linear in what
-//! was counted (the share of requests beyond a time over the share allowed there, or a mean over
-//! its bound). A linear ratio is nearly unbiased however its samples depend on each other, while
-//! the logarithm of a quantile is biased low. So the curve goes through means: quasi-likelihood
-//! (R. W. M. Wedderburn, Biometrika 61, 439, 1974) with a link and a variance by what grows
-//! ([`Grows`]), and a dispersion from the points themselves.
+//! Each point is a measurement: a place, such as the logarithm of a rate, and a ratio of a measured
+//! to an allowed value. The ratio is linear in counts: the share of requests slower than a bound
+//! over the share allowed, or a mean over its bound. Such a ratio is nearly unbiased however its
+//! samples depend on each other, while the logarithm of a quantile is biased low. So the curve is
+//! fitted to means: by quasi-likelihood (R. W. M. Wedderburn, Biometrika 61, 439, 1974), with a
+//! link and a variance function chosen by what grows ([`Grows`]), and a dispersion from the points
+//! themselves.
 //!
-//! The interval holds every place at which the deviance with the crossing held there exceeds the
-//! least deviance by at most dispersion times t squared (D. A. Williams, Biometrics 42, 641, 1986):
-//! it is as lopsided as counts are, and unbounded where the slope may be zero. Not here: which
-//! points are near enough for one curve.
+//! The interval contains every place where a curve that crosses there has a deviance of at most the
+//! least one plus dispersion times t squared (D. A. Williams, Biometrics 42, 641, 1986): it is as
+//! asymmetric as counts are, and unbounded if the slope may be zero. Not here: which points are
+//! near enough for one curve.
 
 use crate::students_t;
 
-/// Smallest number of points for an estimate of dispersion.
+/// Smallest number of points for a fit whose dispersion can be estimated.
 const POINTS_MIN: usize = 4;
-/// Largest value on the scale of the link: beyond, it is as good as infinite.
+/// Largest value of the link; beyond it, a ratio is as good as 0 or infinite.
 const LINK_MOST: f64 = 30.0;
-/// Limit on Newton steps; six are usual, more if points are separated and any slope fits.
+/// Largest number of Newton steps; six are usual, more are needed if the points are separated and
+/// any slope fits.
 const STEPS_MOST: usize = 60;
-/// Number of bisections: to a billionth of the initial distance.
+/// Number of halvings of an interval or a step, to less than a billionth of its initial length.
 const HALVINGS: usize = 40;
-/// Distance in which the ends of the interval are searched, in units of the points' spread.
+/// Largest distance of an end of the interval from the crossing, in standard deviations of the
+/// points' places; an end beyond it is infinite.
 const FAR: f64 = 64.0;
-/// Largest distance from 0, on the scale of the link, of points that tell the variance of a ratio
-/// of 1.
+/// Largest distance of a point's fitted ratio from 1, on the scale of the link, at which its
+/// `error_at_bound` counts.
 const NEAR_BOUND: f64 = 1.5;
-/// Largest correction for the bias of a logarithm, on the scale of the link.
+/// Largest correction for the bias that the curvature of the link causes, on the scale of the link.
 const BIAS_MOST: f64 = 0.5;
-/// Largest such correction, on the scale of places.
+/// Largest correction for the bias of the crossing, in the unit of places.
 const BIAS_FAR: f64 = 0.01;
 
-/// A queue's time above this multiple of its bound counts as infinite.
+/// Multiple of its bound above which the time of a queue counts as infinite.
 const ENDLESS: f64 = 100.0;
-/// Smallest ratio of a time to its bound.
+/// Smallest ratio of a queue's time to its bound; smaller ones are raised to it.
 const TIME_LEAST: f64 = 1e-3;
 
-/// The kind of quantity that grows with the place, which determines link and variance.
+/// Kind of quantity that grows with the load. It determines link and variance function of a fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Grows {
-    /// Share of requests beyond a time, of which this share is allowed: logistic link, and the
-    /// variance m (1 - p m) (1 + m) of clusters that grow with their number.
+    /// Share of requests that are slower than a bound, with the allowed share p: logistic link, and
+    /// the variance m (1 - p m) (1 + m) of clusters that grow with their number, for an expected
+    /// ratio m.
     Share(f64),
-    /// Time that grows as a power of the place, as in a closed load with its clients: logarithmic
-    /// link, variance m (1 + m).
+    /// Time that grows as a power of the load, as in closed load with the number of clients:
+    /// logarithmic link, variance m (1 + m).
     Time,
-    /// Time that grows without limit towards a capacity, as a queue's with its rate: reciprocal
-    /// link, and a variance m^3, close to that of windows of a queue (inverse Gaussian; M. C. K.
+    /// Time that grows without limit as the load approaches a capacity, as in a queue: reciprocal
+    /// link, and variance m^3, close to that of mean times of a queue (inverse Gaussian; M. C. K.
     /// Tweedie, Ann. Math. Stat. 28, 362, 1957).
     TimeOfQueue,
 }
 
-/// A measurement at one place.
+/// Measurement at one place: a ratio, its weight and its error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RatioPoint {
-    /// The place, such as the logarithm of a rate.
+    /// Place on a scale of load, such as the logarithm of a rate.
     pub x: f64,
-    /// Measured value over allowed value: 1 at the bound.
+    /// Measured value over allowed value: 1 at the limit.
     pub ratio: f64,
     /// Weight of the measurement, such as its duration, in any unit.
     pub weight: f64,
-    /// Standard error of the ratio within the measurement, if known.
+    /// Standard error of the ratio, from within the measurement; `None` if unknown.
     pub error: Option<f64>,
-    /// Standard error that a ratio of 1 would have in this measurement, if known.
+    /// Standard error that the ratio would have in this measurement if it were 1; `None` if
+    /// unknown.
     pub error_at_bound: Option<f64>,
 }
 
-/// A rising curve through points, and the place where it is 1.
+/// Rising curve fitted to ratios, and the place where it crosses 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crossing {
     /// Place where the curve is 1; meaningless if the slope is not significant.
     pub at: f64,
-    /// Slope on the scale of the link: nearly the logarithm of the ratio.
+    /// Slope of the curve on the scale of the link, which near 1 is the logarithm of the ratio.
     pub slope: f64,
-    /// Variance of a ratio of 1 and weight 1: between points, or within them if that is larger.
+    /// Variance of a measurement with expected ratio 1 and weight 1: by the scatter between points,
+    /// or by the errors within them if these are larger.
     pub dispersion: f64,
-    /// Number of points minus the two parameters of the curve.
+    /// Degrees of freedom: the number of points minus the two parameters of the curve.
     pub freedom: usize,
-    /// Confidence interval of `at`; an unbounded end is infinite.
+    /// Confidence interval of `at`, low and high; an unbounded end is infinite.
     pub interval: (f64, f64),
     grows: Grows,
 }
@@ -91,7 +97,8 @@ impl Grows {
         }
     }
 
-    /// Returns the variance of a ratio with expectation `mean`, in units of the dispersion.
+    /// Returns the variance of a measured ratio with expectation `mean`, in units of the
+    /// dispersion.
     fn variance(self, mean: f64) -> f64 {
         match self {
             Grows::TimeOfQueue => mean.powi(3),
@@ -99,7 +106,8 @@ impl Grows {
         }
     }
 
-    /// Returns the derivative of the expected ratio by the link.
+    /// Returns the derivative of the expected ratio with respect to the link, where the ratio is
+    /// `mean`.
     fn growth(self, mean: f64) -> f64 {
         match self {
             Grows::TimeOfQueue => mean * mean,
@@ -107,7 +115,8 @@ impl Grows {
         }
     }
 
-    /// Returns the relative derivative of that growth at the bound.
+    /// Returns the second derivative of the expected ratio with respect to the link, relative to
+    /// the first, at a ratio of 1.
     fn bend(self) -> f64 {
         match self {
             Grows::TimeOfQueue => 2.0,
@@ -115,7 +124,7 @@ impl Grows {
         }
     }
 
-    /// Returns the expected ratio at a value of the link: 1 at 0.
+    /// Returns the expected ratio at a value of the link; 1 for a link of 0.
     fn ratio_of(self, link: f64) -> f64 {
         let allowed = self.allowed();
         let odds = || link.clamp(-LINK_MOST, LINK_MOST).exp();
@@ -125,8 +134,8 @@ impl Grows {
         }
     }
 
-    /// Returns the deviance of a ratio from its expectation, per unit of weight: twice the integral
-    /// of (r - t) / V(t) over t from the expectation to the ratio.
+    /// Returns the deviance of a measured ratio r from its expectation `mean`, per unit of weight:
+    /// twice the integral of (r - t) / V(t) over t, from the expectation to r.
     fn deviance(self, ratio: f64, mean: f64) -> f64 {
         if self == Grows::TimeOfQueue {
             return (ratio - mean).powi(2) / (mean * mean * ratio);
@@ -143,9 +152,9 @@ impl Grows {
     }
 }
 
-/// Points relative to their mean place, in units of their spread.
+/// Points with places relative to their weighted mean, in units of their standard deviation.
 struct Scaled {
-    /// Place, ratio and weight of each point.
+    /// Scaled place, ratio and weight of each point.
     points: Vec<(f64, f64, f64)>,
     centre: f64,
     spread: f64,
@@ -186,8 +195,8 @@ impl Scaled {
         self.points.iter().map(deviance_of).sum()
     }
 
-    /// Returns the sums of weighted residuals, by powers 0 and 1 of the place, and of the
-    /// information, by powers 0, 1 and 2.
+    /// Returns the sums for a Newton step: of the weighted residuals, times powers 0 and 1 of the
+    /// place, and of the information, times powers 0, 1 and 2.
     fn sums(&self, level: f64, slope: f64) -> ([f64; 2], [f64; 3]) {
         let (mut left, mut known) = ([0.0; 2], [0.0; 3]);
         for &(x, ratio, weight) in &self.points {
@@ -203,8 +212,8 @@ impl Scaled {
         (left, known)
     }
 
-    /// Returns level and slope of the least deviance, by Newton's method with step halving: the
-    /// deviance is convex in both.
+    /// Returns level and slope of the curve with the least deviance, by Newton's method with step
+    /// halving. The deviance is convex in both.
     fn best(&self) -> (f64, f64) {
         let (mut level, mut slope) = (0.0, 0.0);
         let mut least = self.deviance(level, slope);
@@ -233,7 +242,7 @@ impl Scaled {
         (level, slope)
     }
 
-    /// Returns the least deviance of a curve that does not fall and is 1 at `x`.
+    /// Returns the least deviance of all curves that do not fall and are 1 at place `x`.
     fn held_at(&self, x: f64) -> f64 {
         let mut slope = 0.0;
         let mut least = self.deviance(0.0, 0.0);
@@ -261,7 +270,8 @@ impl Scaled {
         least
     }
 
-    /// Returns the last place from `x` in this direction at which the deviance is at most `most`.
+    /// Returns the end of the interval in a direction (1 or -1) from `x`: the last place at which
+    /// [`Scaled::held_at`] is at most `most`. Infinite beyond [`FAR`].
     fn end(&self, x: f64, direction: f64, most: f64) -> f64 {
         let mut inside = 0.0;
         let mut outside = 1e-3;
@@ -283,8 +293,9 @@ impl Scaled {
 }
 
 impl Crossing {
-    /// Fits a curve through points, with an interval of `confidence`. `None` for fewer than four
-    /// points, points at one place, or if no finite level and slope fits best.
+    /// Fits a rising curve to points. `confidence` is that of the interval of the crossing. `None`
+    /// for fewer than four points, points at one place, a point that is not finite or has no
+    /// weight, or if no finite level and slope fit best.
     pub fn fit(points: &[RatioPoint], grows: Grows, confidence: f64) -> Option<Crossing> {
         assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
         assert!((0.0..1.0).contains(&grows.allowed()), "a share lies between 0 and 1");
@@ -320,19 +331,21 @@ impl Crossing {
         })
     }
 
-    /// Returns the distance of the curve from its crossing at a place, on the scale of the link.
+    /// Returns the value of the link at place `x`: 0 at the crossing, and about the logarithm of
+    /// the expected ratio near it.
     pub fn link_at(&self, x: f64) -> f64 {
         self.slope * (x - self.at)
     }
 
-    /// Returns the variance of a ratio with expectation `mean`, in units of dispersion over weight.
+    /// Returns the variance of a measured ratio with expectation `mean`, in units of dispersion
+    /// over weight.
     pub fn variance_at(&self, mean: f64) -> f64 {
         self.grows.variance(mean)
     }
 }
 
-/// Returns Pearson's dispersion between points, or the mean dispersion within them if that is
-/// larger.
+/// Returns the dispersion of a fit: Pearson's, from the scatter between points, or the one from the
+/// errors within points or from their errors at the limit, whichever is largest.
 fn dispersion(
     points: &[RatioPoint],
     scaled: &Scaled,
@@ -358,7 +371,9 @@ fn dispersion(
     (between / freedom as f64).max(within).max(median_near(at_bound))
 }
 
-/// Returns the median of the dispersions known near the bound; 0 if there are none.
+/// Returns the median dispersion of the points near the limit, given (distance from the limit on
+/// the scale of the link, dispersion), or of the three nearest if fewer are within [`NEAR_BOUND`];
+/// 0 without points.
 fn median_near(mut known: Vec<(f64, f64)>) -> f64 {
     known.sort_by(|a, b| a.0.total_cmp(&b.0));
     let n_near = known.iter().filter(|(far, _)| *far <= NEAR_BOUND).count();
@@ -375,7 +390,8 @@ mod tests {
     use super::*;
     use crate::exponential;
 
-    /// Clusters of late requests whose mean number is `mean`, each of an exponential size of 1.
+    /// Draws the total size of clusters of late requests: a Poisson number with this mean, each
+    /// with an exponential size of mean 1.
     fn clusters(mean: f64, random: &mut Xoshiro256PlusPlus) -> f64 {
         let (mut left, mut sum) = (mean, 0.0);
         loop {
@@ -398,11 +414,11 @@ mod tests {
         for (ratio, mean, grows) in shares.into_iter().chain(times) {
             let n = 20_000;
             let step = (ratio - mean) / f64::from(n);
-            let of = |index: i32| {
+            let integrand = |index: i32| {
                 let t = mean + step * (f64::from(index) + 0.5);
                 (ratio - t) / grows.variance(t)
             };
-            let integral = 2.0 * step * (0..n).map(of).sum::<f64>();
+            let integral = 2.0 * step * (0..n).map(integrand).sum::<f64>();
             let found = grows.deviance(ratio, mean);
             assert!((found / integral - 1.0).abs() < 1e-6, "{found} {integral}");
         }

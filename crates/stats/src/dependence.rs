@@ -1,11 +1,11 @@
-//! Intervals of quantiles of samples that follow each other in time and depend on each other.
+//! Confidence intervals of quantiles of autocorrelated samples.
 //!
-//! Response times of one run share its queue, its caches and its stalls. Order statistics as if
-//! they were independent (`order_statistics`) hold the truth in 8 to 70 of 100 minutes of a busy
-//! queue. Here a quantile is a mean: the share of samples above it, stretch by stretch, whose
-//! error is that of a mean in time (`waves`), and is turned back into ranks (Heidelberger and
-//! Lewis, Operations Research 32, 185, 1984; Lolos et al., Winter Simulation Conference 2022).
-//! The same errors apply to shares of samples below bounds that are named later.
+//! Response times of one run share its queue, its caches and its stalls. Intervals between order
+//! statistics as of independent samples (`order_statistics`) contain the truth in only 8 to 70 of
+//! 100 minutes of a busy queue. Here a quantile is treated as a mean: the share of samples above
+//! it, stretch by stretch. The error of that mean in time (`waves`) is turned back into ranks
+//! (Heidelberger and Lewis, Operations Research 32, 185, 1984; Lolos et al., Winter Simulation
+//! Conference 2022). The same errors apply to shares of samples below bounds that are named later.
 
 use std::fmt;
 
@@ -15,8 +15,8 @@ use crate::rate::{SLOTS_MIN, around_ratio};
 use crate::waves::{MeanError, VALUES_MIN, mean_error_beside};
 use crate::{Histogram, students_t};
 
-/// Offered work in one stretch of time, and the times of what finished. Unfinished work counts as
-/// longer than any time. Stretches are consecutive and of equal length.
+/// Work offered in one stretch of time, and the times of what finished of it. Unfinished work
+/// counts as longer than any time. The stretches of a series are consecutive and of equal length.
 #[derive(Clone, Debug, Default)]
 pub struct Stretch {
     /// Number of offered samples, finished or not.
@@ -25,12 +25,12 @@ pub struct Stretch {
     pub finished: Histogram,
 }
 
-/// The reason why a quantile has no interval within a run.
+/// Reason why a quantile has no confidence interval within a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NoInterval {
     /// Too few samples, even if they were independent.
     TooFew(TooFew),
-    /// Too few stretches to estimate how samples depend on each other.
+    /// Too few stretches to estimate the autocorrelation of samples.
     TooShort {
         /// Number of stretches needed.
         needed: u64,
@@ -38,9 +38,9 @@ pub enum NoInterval {
         have: u64,
     },
     /// The plan changes the load and does not repeat often enough, so changes of the system cannot
-    /// be told from effects of the plan.
+    /// be separated from effects of the plan.
     Planned,
-    /// Samples depend on each other so strongly that those beyond the quantile come from a few
+    /// Samples are so strongly autocorrelated that those beyond the quantile come from a few
     /// episodes.
     TooDependent {
         /// Approximate factor by which the run must be longer for an interval.
@@ -67,37 +67,37 @@ impl fmt::Display for NoInterval {
 
 impl std::error::Error for NoInterval {}
 
-/// Quantiles that show how strongly samples depend on each other, whichever are requested, and the
-/// factors by which those of the tail depend more than these.
+/// Witness quantiles, at which the autocorrelation is estimated whichever quantiles are requested,
+/// each with the factor by which the tail may depend more strongly.
 ///
-/// The error of a share is that of independent samples times a factor. Along the quantiles of a
-/// queue it grows, and then stays: by 2 to 3 from the median to the tail of M/M/1 and M/M/4 at
-/// loads of 0.5 to 0.9. Far out it cannot be estimated from the few episodes that there are, and
-/// most runs that look safe there are those whose worst episode is missing. So it is taken from
-/// quantiles of which there are enough samples, and the tail must have enough of them by that.
+/// The error of a share is that of independent samples times a factor. From the median to the tail
+/// of a queue this factor grows, and then stays: by 2 to 3 for M/M/1 and M/M/4 at loads of 0.5 to
+/// 0.9. Far in the tail it cannot be estimated from the few episodes that there are, and most runs
+/// with a small error there lack their worst episode. So it is estimated at quantiles with enough
+/// samples, and by that estimate the tail must have enough episodes.
 const WITNESSES: [(f64, f64); 4] = [(0.5, 3.0), (0.75, 1.7), (0.9, 1.25), (0.95, 1.1)];
 
-/// Smallest number of independent episodes beyond a quantile for an interval.
+/// Smallest number of independent episodes beyond a quantile for a confidence interval.
 const EPISODES_MIN: f64 = 5.0;
 
-/// Smallest number of independent episodes for an interval of a quantile up to the median. It is
-/// lower than [`EPISODES_MIN`] since a wide interval holds more often than one that only some runs
-/// have: withheld from the runs with the fewest episodes, it would be left to those that lack the
-/// longest.
+/// Smallest number of independent episodes for an interval of a quantile up to the median, and the
+/// number up to which its ends are widened. The first is lower than [`EPISODES_MIN`]: if runs with
+/// few, long episodes had no interval, only runs that lack the longest ones would, and their
+/// intervals contain the truth less often than a wide one.
 const EPISODES_MIN_MIDDLE: f64 = 2.0;
 const EPISODES_ENOUGH_MIDDLE: f64 = 24.0;
 const MIDDLE: f64 = 0.5;
 
-/// Number of episodes from which their own scatter determines the error; with fewer, the witnesses
-/// count too.
+/// Number of episodes above which their own scatter determines the error; with fewer, the witness
+/// quantiles count too.
 const EPISODES_ENOUGH: f64 = 16.0;
 
-/// Returns the intervals of several quantiles of the same stretches, in the order of `quantiles`.
-/// Effects of the plan (`course`) do not count as error.
+/// Returns the ranks of the ends of confidence intervals of several quantiles, in the order of
+/// `quantiles`. Effects of the plan (`course`) do not count as error.
 ///
-/// By simulation (`cargo xtask coverage`) intervals at 95 % hold the truth in 92 to 98 % of runs of
-/// queues, of loads with a slow component and of loads that stall; where a window is too short for
-/// that, most runs have none.
+/// By simulation (`cargo xtask coverage`), intervals at 95 % contain the truth in 92 to 98 % of
+/// runs of queues, of loads with a slow component and of loads that stall. If a window is too short
+/// for that, most runs have no interval.
 pub fn dependent_ranks(
     stretches: &[Stretch],
     course: &Course,
@@ -112,12 +112,12 @@ pub fn dependent_ranks(
     quantiles.iter().zip(&of_quantiles).map(ranks).collect()
 }
 
-/// Returns the interval of the mean of finished samples, in their unit.
+/// Returns the confidence interval of the mean of finished samples, low and high, in their unit.
 ///
-/// Its error is that of the sums of stretches. Few long episodes make most of the mean of a busy
-/// queue, and runs that lack one have a low mean with a small error. So the number of episodes
-/// beyond the p90 determines the quality of that error: few of them widen the upper end, and fewer
-/// than two are a reason for no interval.
+/// The error is that of the sums of stretches. A few long episodes make up most of the mean of a
+/// busy queue, and runs that lack one have a low mean with a small error. So the number of episodes
+/// beyond the p90 decides how far that error is trusted: with few, the upper end is widened; with
+/// fewer than two, there is no interval.
 pub fn dependent_mean(
     stretches: &[Stretch],
     course: &Course,
@@ -136,23 +136,25 @@ pub fn dependent_mean(
     Ok((mean - ends.below, mean + ends.above))
 }
 
-/// Ratio of the variance of a share to that of independent samples.
+/// Ratio of the variance of a share of samples to the variance if samples were independent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dispersion {
-    /// Share of samples below some bound.
+    /// Share of samples below some bound, from 0 to 1.
     pub share: f64,
-    /// The ratio; 1 for independent samples.
+    /// Ratio of the variances; 1 for independent samples.
     pub factor: f64,
 }
 
 /// Shares at which the dispersion is estimated.
 const SHARES: [f64; 9] = [0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
 
-/// Returns the dispersions of shares of samples below bounds, rising from share 0 to 1. For a share
-/// between two of them the larger factor holds: bounds may be named later.
+/// Returns the dispersions of shares of samples below bounds, for shares rising from 0 to 1.
+/// Between two of these shares the larger factor applies ([`dispersion_at`]), since bounds may be
+/// named later. Fails if there are no samples or too few stretches, or if effects of the plan hide
+/// changes of the system.
 ///
-/// If fewer than five independent episodes lie beyond a bound, their scatter is not used: there the
-/// tail is as dispersed as the witnesses expect.
+/// If fewer than five independent episodes lie beyond a bound, their scatter is not used: the tail
+/// is taken to be as dispersed as the witness quantiles predict.
 pub fn share_dispersions(
     stretches: &[Stretch],
     course: &Course,
@@ -170,12 +172,12 @@ pub fn share_dispersions(
         return Err(NoInterval::Planned);
     }
     let (witnesses, errors) = series.with_witnesses(&SHARES);
-    let dispersion = |of: &ShareError| {
-        let share = 1.0 - of.above;
-        let is_between = of.above > 0.0 && share > 0.0;
-        let widened = is_between.then(|| series.widened(share, of.error, &witnesses))?;
+    let dispersion = |tail: &ShareError| {
+        let share = 1.0 - tail.above;
+        let is_between = tail.above > 0.0 && share > 0.0;
+        let widened = is_between.then(|| series.widened(share, tail.error, &witnesses))?;
         (widened.episodes >= EPISODES_MIN).then(|| {
-            let error = MeanError { half_width: widened.ends.above, ..of.error };
+            let error = MeanError { half_width: widened.ends.above, ..tail.error };
             Dispersion { share, factor: series.factor(share, &error) }
         })
     };
@@ -192,40 +194,42 @@ pub fn share_dispersions(
     Ok(seen)
 }
 
-/// Returns the dispersion at any share: the larger one of its neighbours in `all`.
+/// Returns the dispersion factor at any share: the larger one of its neighbours in `all`, at least
+/// 1.
 pub fn dispersion_at(all: &[Dispersion], share: f64) -> f64 {
-    let below = all.iter().rev().find(|of| of.share <= share);
-    let above = all.iter().find(|of| of.share >= share);
-    below.into_iter().chain(above).map(|of| of.factor).fold(1.0, f64::max)
+    let below = all.iter().rev().find(|known| known.share <= share);
+    let above = all.iter().find(|known| known.share >= share);
+    below.into_iter().chain(above).map(|known| known.factor).fold(1.0, f64::max)
 }
 
-/// Exponent of the missing share of episodes by which the upper end is widened. With fewer than
-/// [`EPISODES_ENOUGH`] episodes, runs that lack their worst episode are more frequent among those
-/// with an interval than among all.
+/// Exponent for widening the upper end of an interval if there are fewer than [`EPISODES_ENOUGH`]
+/// episodes: by (that number / episodes) to this power. Runs that lack their worst episode are more
+/// frequent among runs with an interval than among all.
 const LUCK: f64 = 0.5;
 
-/// If a plan causes the tail, the tail is in the busy parts of the run, of which the witnesses tell
-/// less: factor on the value of an episode, and smallest number of stretches with the tail.
+/// Corrections for plans that change the load. The tail is then in the busy parts of the run, of
+/// which the witness quantiles tell less: factor on the number of episodes, and smallest effective
+/// number of stretches with samples of the tail.
 const PLANNED: f64 = 0.5;
 const STRETCHES_BEYOND_MIN: f64 = 6.0;
 
-/// Skewness of a sum of one episode, if sizes are exponential and times random; that of `n`
-/// episodes is this divided by the root of `n`.
+/// Skewness of a sum over one episode, if sizes are exponential and times random; for `n` episodes
+/// it is this divided by the root of `n`.
 const SKEW_OF_EPISODE: f64 = 1.5;
 
-/// Largest share of its distance by which the lower end comes nearer.
+/// Largest share of its distance by which skewness moves the lower end of an interval nearer.
 const NEARER_MAX: f64 = 0.3;
 
-/// A mean depends on its tail: smallest number of episodes beyond the p90 for an interval, and the
-/// number below which its upper end is widened by the root of what is missing.
+/// Smallest number of episodes beyond the p90 for an interval of a mean, which depends on its tail,
+/// and the number below which its upper end is widened, by the root of (that number / episodes).
 const MEAN_EPISODES_MIN: f64 = 2.0;
 const MEAN_EPISODES_ENOUGH: f64 = 16.0;
 const MEAN_TAIL: f64 = 0.9;
 
-/// Degrees of freedom from which an error counts as known.
+/// Degrees of freedom from which a standard error counts as known.
 const LARGE: usize = 60;
 
-/// The samples of all stretches, with parameters.
+/// Samples of all stretches, from which the errors of shares and means are estimated.
 struct Shares<'a> {
     stretches: &'a [Stretch],
     course: &'a Course,
@@ -234,12 +238,12 @@ struct Shares<'a> {
     confidence: f64,
 }
 
-/// The share of samples above a value, with its error.
+/// Share of samples above a value, with its error.
 #[derive(Clone, Copy, Debug)]
 struct ShareError {
     above: f64,
     error: MeanError,
-    /// Effective number of stretches that contain these samples.
+    /// Effective number of stretches that contain samples above the value.
     stretches: f64,
 }
 
@@ -251,9 +255,10 @@ struct Ends {
 }
 
 impl Ends {
-    /// Returns the ends for a skewed sum: both are higher. Its error is smaller in the runs in
-    /// which the sum is (Johnson, Journal of the American Statistical Association 73, 536, 1978;
-    /// Hall, Journal of the Royal Statistical Society B 54, 221, 1992).
+    /// Returns the ends of the interval of a positively skewed sum, both shifted upwards, because
+    /// runs with a small sum also have a small estimated error (Johnson, Journal of the American
+    /// Statistical Association 73, 536, 1978; Hall, Journal of the Royal Statistical Society B 54,
+    /// 221, 1992).
     fn of_skewed(half_width: f64, skew: f64, z: f64) -> Ends {
         let shift = skew.clamp(0.0, 1.0) * (2.0 * z * z + 1.0) / (6.0 * z);
         Ends {
@@ -263,11 +268,11 @@ impl Ends {
     }
 }
 
-/// An error that accounts for few episodes in the tail.
+/// Error of the share beyond a quantile, widened if the tail has few episodes.
 struct Widened {
-    /// Distances from the share to its ends: of fewer samples beyond, and of more.
+    /// Distances of the ends of the interval from the quantile, as shares of the samples.
     ends: Ends,
-    /// Number of independent samples beyond.
+    /// Number of independent episodes beyond the quantile.
     episodes: f64,
 }
 
@@ -286,8 +291,8 @@ impl<'a> Shares<'a> {
         Shares { stretches, course, all, n, confidence }
     }
 
-    /// Returns the factors that the witnesses expect in the tail, and the errors of the shares
-    /// above some quantiles.
+    /// Returns the dispersion factors that the witness quantiles predict for the tail, as (witness
+    /// quantile, factor), and the errors of the shares above `quantiles`.
     fn with_witnesses(&self, quantiles: &[f64]) -> (Vec<(f64, f64)>, Vec<Option<ShareError>>) {
         let at = WITNESSES.iter().map(|(q, _)| *q).chain(quantiles.iter().copied());
         let mut of_witnesses = match self.n {
@@ -301,7 +306,7 @@ impl<'a> Shares<'a> {
         (WITNESSES.iter().zip(&of_witnesses).filter_map(witness).collect(), of_quantiles)
     }
 
-    /// Returns the ends of the interval of a mean, from the deviations of stretches.
+    /// Returns the ends of the interval of a mean, given the deviations of stretches from it.
     fn ends_of_mean(&self, mean: f64, around: &[f64]) -> Result<Ends, NoInterval> {
         let have = self.stretches.len() as u64;
         let needed = SLOTS_MIN;
@@ -329,38 +334,39 @@ impl<'a> Shares<'a> {
         Ok(Ends { above: ends.above * missing, ..ends })
     }
 
-    /// Returns the ends for a skewed sum. If a plan causes the long times, their number does not
-    /// depend on chance alone, and the lower end comes no nearer.
+    /// Returns the ends of the interval of a skewed sum. If the plan changes the load, the number
+    /// of long times does not depend on chance alone, so that the lower end comes no nearer.
     fn ends(&self, half_width: f64, skew: f64) -> Ends {
         let ends = Ends::of_skewed(half_width, skew, self.z());
         if self.course.is_empty() { ends } else { Ends { below: half_width, ..ends } }
     }
 
-    /// Whether changes of the system can be separated from effects of a plan.
+    /// Whether changes of the system can be separated from effects of the plan on the load.
     fn is_told(&self) -> bool {
         self.course.is_empty()
             || self.excesses(&[MIDDLE]).iter().all(|(_, series)| self.course.is_told(series))
     }
 
-    /// Fails if a plan's effect is on few stretches only: it is a few episodes, however many
-    /// samples it has.
-    fn is_spread(&self, of: &ShareError) -> Result<(), NoInterval> {
-        match self.course.is_empty() || of.stretches >= STRETCHES_BEYOND_MIN {
+    /// Fails if the plan changes the load and samples above a value are in few stretches only: that
+    /// is a few episodes, however many samples there are.
+    fn is_spread(&self, tail: &ShareError) -> Result<(), NoInterval> {
+        match self.course.is_empty() || tail.stretches >= STRETCHES_BEYOND_MIN {
             true => Ok(()),
             false => {
-                let times_as_long = (1.5 * STRETCHES_BEYOND_MIN / of.stretches).max(2.0);
+                let times_as_long = (1.5 * STRETCHES_BEYOND_MIN / tail.stretches).max(2.0);
                 Err(NoInterval::TooDependent { times_as_long })
             }
         }
     }
 
-    /// Returns the ratio of the variance of the share above a quantile to that of independent
-    /// samples, from half the interval, so that an uncertain error counts as larger.
+    /// Returns the dispersion factor of the share above quantile `q`, at least 1. Its variance is
+    /// taken from half the interval, so that an uncertain error counts as larger.
     fn factor(&self, q: f64, error: &MeanError) -> f64 {
         ((error.half_width / self.z()).powi(2) * self.n as f64 / (q * (1.0 - q))).max(1.0)
     }
 
-    /// Returns the errors of the shares of samples above quantiles.
+    /// Returns the errors of the shares of samples above quantiles; `None` where effects of the
+    /// plan leave too little to estimate one.
     fn errors(&self, quantiles: &[f64]) -> Vec<Option<ShareError>> {
         let error = |(counts, series): (Vec<u64>, Vec<f64>)| {
             let error = mean_error_beside(&series, self.course, self.confidence)?;
@@ -372,8 +378,8 @@ impl<'a> Shares<'a> {
         self.excesses(quantiles).into_iter().map(error).collect()
     }
 
-    /// Returns the number of samples of each stretch above each quantile, and their excess over the
-    /// expected number, in shares of a stretch.
+    /// Returns for each quantile the number of samples of each stretch above it, and by how much
+    /// that exceeds the expected number, as a share of the mean number of samples of a stretch.
     fn excesses(&self, quantiles: &[f64]) -> Vec<(Vec<u64>, Vec<f64>)> {
         let value = |q: &f64| self.all.value_at_rank(rank(*q, self.n)).unwrap_or(u64::MAX);
         let values: Vec<u64> = quantiles.iter().map(value).collect();
@@ -420,8 +426,8 @@ impl<'a> Shares<'a> {
         self.around(q, ends)
     }
 
-    /// Returns the error of the share beyond `q`, widened to what the witnesses expect if there are
-    /// few episodes.
+    /// Returns the error of the share beyond `q`, widened to what the witness quantiles predict if
+    /// there are few episodes.
     fn widened(&self, q: f64, error: MeanError, witnesses: &[(f64, f64)]) -> Widened {
         let own = self.factor(q, &error);
         // What a witness expects of the tail, brought back to where the quantile lies.
@@ -440,12 +446,12 @@ impl<'a> Shares<'a> {
         Widened { ends: Ends { below, above: ends.above * luck }, episodes }
     }
 
-    /// Returns the ranks of the ends around a quantile.
+    /// Returns the ranks of the ends of the interval around a quantile. Fails if the upper end is
+    /// above the largest sample.
     ///
-    /// The upper end is the value of which as many samples lie beyond as an unlucky run has of the
-    /// share that truly does. It has fewer episodes than the quantile, so that its error is
-    /// smaller, by the root of how many of them there are. The lower end may be the least sample:
-    /// then nothing is known of it.
+    /// At the upper end, as many samples lie beyond as an unlucky run has beyond the true quantile.
+    /// Since these are fewer than beyond the estimated quantile, the error is smaller there, by the
+    /// root of the ratio. A lower end at the smallest sample means that nothing is known of it.
     fn around(&self, q: f64, ends: Ends) -> Result<Ranks, NoInterval> {
         let (n, beyond) = (self.n as f64, 1.0 - q);
         // The share x of the samples beyond q that solves x + error sqrt(x) = 1.
@@ -460,13 +466,14 @@ impl<'a> Shares<'a> {
         Ok(Ranks { low: low as u64, high: high as u64 })
     }
 
-    /// Returns the distance of the ends from an estimate with a known error, in standard errors.
+    /// Returns the number of standard errors from an estimate to the ends of its interval, if the
+    /// error is known.
     fn z(&self) -> f64 {
         students_t(1.0 - (1.0 - self.confidence) / 2.0, LARGE)
     }
 }
 
-/// Returns the number of a stretch's samples above each value; unfinished work is above all.
+/// Returns the number of samples of a stretch above each value; unfinished work is above all.
 fn counts_above(stretch: &Stretch, values: &[u64]) -> Vec<u64> {
     let below = stretch.finished.counts_at_or_below(values);
     below.into_iter().map(|below| stretch.offered.saturating_sub(below)).collect()

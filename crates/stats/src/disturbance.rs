@@ -1,5 +1,5 @@
-//! The effect of a disturbance on a run: the seconds before, during and after it, and the time of
-//! recovery.
+//! Effect of a disturbance (a planned event, such as killing the server) on a run: the seconds to
+//! compare before, during and after it, and the time until the rate recovers.
 //!
 //! Not here: rates and quantiles of these seconds, which are computed like any others.
 
@@ -7,21 +7,23 @@ use std::ops::Range;
 
 use crate::Moments;
 
-/// Shortest window for a comparison, in seconds.
+/// Shortest length of the windows before and after a disturbance that are compared, in seconds.
 const WINDOW_S_MIN: i64 = 5;
 
-/// Events per second from which a second without any is not chance (e^-10).
+/// Mean of events per second above which a second without any is not chance: its probability is
+/// e^-10.
 const MEAN_MIN: f64 = 10.0;
 
-/// Seconds that a recovery must last: a single good second may be chance.
+/// Number of seconds that a recovery must last: a single good second may be chance.
 const LASTING_S: usize = 3;
 
-/// Whole seconds to be compared; a window without any is empty.
+/// Windows of whole seconds to compare, before, during and after a disturbance. Seconds count from
+/// the start of the measured phase; a window without any is an empty range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Windows {
-    /// Seconds before the disturbance.
+    /// Seconds before the disturbance, without the one just before it.
     pub before: Range<i64>,
-    /// Seconds that it overlaps, at least in part.
+    /// Seconds that the disturbance overlaps, at least in part.
     pub during: Range<i64>,
     /// Seconds after the disturbance.
     pub after: Range<i64>,
@@ -30,9 +32,9 @@ pub struct Windows {
 /// Returns the windows of a disturbance from `began_ns` to `ended_ns`, in a run of `n_seconds`
 /// seconds.
 ///
-/// Before and after are as long as it lasted, and at least 5 s; of equal length, unless the run has
-/// less than 5 s on one side. The second right before it belongs to none of them: it may be whole,
-/// and yet what began there may have been hit.
+/// The windows before and after are as long as the disturbance, at least 5 s, and of equal length
+/// unless the run has less than 5 s on one side. The second just before the disturbance is in no
+/// window, because transactions that began in it may have been affected.
 pub fn windows(began_ns: i64, ended_ns: i64, n_seconds: i64) -> Windows {
     const NS_PER_S: i64 = 1_000_000_000;
     let first = began_ns.div_euclid(NS_PER_S).clamp(0, n_seconds);
@@ -48,32 +50,31 @@ pub fn windows(began_ns: i64, ended_ns: i64, n_seconds: i64) -> Windows {
     }
 }
 
-/// Whether a rate fell, and when it recovered.
+/// Whether a rate of events fell in a disturbance, and when it recovered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
-    /// There were no events before, so there is no level to recover to.
+    /// There were no events before the disturbance, so there is no level to recover to.
     Unknown,
-    /// The rate did not fall.
+    /// The rate did not fall by more than chance.
     NeverFell,
     /// The rate fell and recovered.
     Back {
-        /// Second of the recovery, from 0 at the first of `since`.
+        /// Second of the recovery, counted from 0 at the second in which the disturbance began.
         second: usize,
     },
-    /// The rate fell and did not recover within `since`.
+    /// The rate fell, and had not recovered when the data ended.
     NotWithin,
 }
 
-/// When the rate was back at `share` of what it was: `before` and `since` are events in consecutive
-/// seconds, `since` from the second in which the disturbance began. A fall is looked for in the
-/// first `n_look` of them.
+/// Finds whether the rate of events fell in a disturbance, and when it was back at `share` of its
+/// mean before. `before` has the events of each second before the disturbance, `since` those from
+/// the second in which it began. A fall is looked for in the first `n_look` seconds of `since`.
 ///
-/// A second has fallen if it is below `share` of the mean before, and by more than chance: below
-/// that mean less three standard deviations of the seconds before, or of arrivals at random, for
-/// which the root of the mean is one, whichever is more (a handful of seconds tells a standard
-/// deviation badly); or if nothing happened in it where 10 events or more are the rule. The rate
-/// is back in the first later second that has not fallen, if it and the two after it reach
-/// `share` on average.
+/// A second has fallen if it is below `share` of the mean before, and below that mean less three
+/// standard deviations: those of the seconds before, or the root of the mean (as of random
+/// arrivals) if that is more, because a few seconds tell a standard deviation badly. A second
+/// without events has also fallen if the mean is 10 or more. The rate is back in the first later
+/// second that has not fallen, if it and the two after it reach `share` of the mean on average.
 pub fn recovery(before: &[u64], since: &[u64], n_look: usize, share: f64) -> Recovery {
     let mut moments = Moments::default();
     before.iter().for_each(|&count| moments.record(count));

@@ -1,32 +1,32 @@
-//! Draws made of random bits: the same bits give the same nanoseconds on every platform.
+//! Random draws computed from given bits, so that the same bits give the same draw.
 //!
-//! Not here: the source of the bits, which is seeded elsewhere and comes in as an argument. The
-//! logarithm is `libm`'s software one, because the platform's `ln` may differ in the last bit
-//! and so move an arrival.
+//! Not here: the source of the bits, which is seeded elsewhere and comes in as an argument.
+//! Exponential draws use the software logarithm of `libm`, because the platform's `ln` may differ
+//! in the last bit and so move an arrival.
 
-/// 2^53: a float carries 53 bits exactly.
+/// Number of different values of [`unit`], 2^53: a float carries 53 bits exactly.
 const UNIT_STEPS: f64 = (1_u64 << 53) as f64;
 
-/// A number in [0, 1), one of 2^53 equally spaced ones, from the upper 53 of the bits.
+/// Returns a number in [0, 1), one of 2^53 equally spaced ones, from the upper 53 of the bits.
 pub fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 / UNIT_STEPS
 }
 
-/// An exponential draw with a mean of 1, by inversion: `-ln(1 - u)`.
+/// Returns an exponential draw with a mean of 1, by inversion: `-ln(1 - u)`.
 pub fn exponential(bits: u64) -> f64 {
     -libm::log(1.0 - unit(bits))
 }
 
-/// An exponential draw with the given mean, by inversion: `-ln(1 - u) mean`, rounded to a
+/// Returns an exponential draw with the given mean, by inversion: `-ln(1 - u) mean`, rounded to a
 /// nanosecond.
 ///
-/// `1 - u` is exact and at least 2^-53, so a draw is never longer than 53 ln 2 = 36.74 means:
-/// one in 9e15 is cut there. A mean that is negative or NaN counts as 0.
+/// `1 - u` is exact and at least 2^-53, so a draw is never longer than 53 ln 2 = 36.74 means: one
+/// in 9e15 is cut there. A mean that is negative or NaN counts as 0.
 pub fn exponential_ns(bits: u64, mean_ns: f64) -> u64 {
     (exponential(bits) * mean_ns).round() as u64
 }
 
-/// An exponential draw, longer ones counted as `cap_ns`.
+/// Returns an exponential draw in nanoseconds, or `cap_ns` if that is less.
 ///
 /// `mean_ns` is the mean before the cap; with a cap of k means the drawn mean is smaller by the
 /// factor `1 - e^-k` (TPC-C clause 5.2.5.4 caps think times at ten means: 0.005 % smaller).
@@ -34,11 +34,12 @@ pub fn truncated_exponential_ns(bits: u64, mean_ns: f64, cap_ns: u64) -> u64 {
     exponential_ns(bits, mean_ns).min(cap_ns)
 }
 
-/// Returns the rest of a [`truncated_exponential_ns`] that is observed at a random instant.
+/// Returns the time that is left of a [`truncated_exponential_ns`] draw at a random instant within
+/// it; 0 if the mean is not positive.
 ///
 /// The density at t is proportional to the share of draws longer than t (the residual life of a
-/// renewal process; Cox, *Renewal Theory*, 5.1): an exponential one below the cap, none beyond. A
-/// mean that is not positive leaves nothing.
+/// renewal process; Cox, *Renewal Theory*, 5.1): that of an exponential draw below the cap, and 0
+/// beyond it.
 pub fn residual_exponential_ns(bits: u64, mean_ns: f64, cap_ns: u64) -> u64 {
     if mean_ns.is_nan() || mean_ns <= 0.0 {
         return 0;

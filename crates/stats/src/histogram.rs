@@ -1,10 +1,10 @@
-//! Histograms of durations: the fixed-size `Histogram`, made to record in, and the `Sparse` one
-//! for few values; both put a value into the same bucket and keep the same exact moments.
+//! Histograms of durations: `Histogram` of fixed size, made to record in, and `Sparse` for few
+//! values. Both put a value into the same bucket and keep the same exact moments.
 //!
-//! Not here: which quantile is trusted (`quantile.rs`). Buckets are those of HdrHistogram
-//! (G. Tene, hdrhistogram.org) with three significant digits and unit 1: values below 2048 are
-//! exact, above that a bucket is at most 1/1024 of its values wide. They do not depend on the
-//! range, so histograms of any range merge bucket by bucket.
+//! Buckets are those of HdrHistogram (G. Tene, hdrhistogram.org) with three significant digits and
+//! unit 1: values below 2048 are exact, above that a bucket is at most 1/1024 of its values wide.
+//! They do not depend on the range, so histograms of any range merge bucket by bucket. Not here:
+//! the error of quantiles (`dependence`), and quantiles with lost work (`quantile`).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,59 +14,62 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 use crate::Moments;
 use crate::order_statistics::rank;
 
-/// The significant decimal digits of a bucket.
+/// Number of significant decimal digits that a bucket preserves.
 const DIGITS: u8 = 3;
 
-/// A value of more than this many bits shares its bucket: 2^11 is the first power of two above
-/// 2 * 10^DIGITS, as HdrHistogram chooses it.
+/// Number of bits up to which each value has its own bucket: 2^11 is the first power of two above 2
+/// * 10^DIGITS, as HdrHistogram chooses it.
 const EXACT_BITS: u32 = 11;
 
-/// The highest end of a range, 2^62 ns = 146 years: keeps all arithmetic on values in 64 bits.
+/// Largest value allowed as the end of a histogram's range: 2^62 ns (146 years). It keeps all
+/// arithmetic on values in 64 bits.
 pub const HIGHEST_NS_MAX: u64 = 1 << 62;
 
-/// The lowest end of a range that HdrHistogram takes.
+/// Smallest end of a range that HdrHistogram accepts, in nanoseconds.
 const HIGHEST_NS_MIN: u64 = 2;
 
-/// A histogram stands still at this many samples (35 years of a million a second), so that
-/// `rank - 1/2` and all counts are exact in a float.
+/// Largest number of samples in a histogram (35 years of a million a second); further ones are
+/// ignored. So `rank - 1/2` and all counts are exact in a float.
 const COUNT_MAX: u64 = 1 << 50;
 
-/// The first byte of a stored histogram.
+/// First byte of a stored histogram: the version of its format.
 const VERSION: u8 = 1;
 
-/// The length of the header of HdrHistogram's V2 format, and its cookie.
+/// Length of the header of HdrHistogram's V2 format, and the cookie with which it begins.
 const V2_HEADER_BYTES: usize = 40;
 const V2_COOKIE: u32 = 0x1c84_9313;
 
-/// The longest payload: 9 bytes for each of the 54 * 1024 buckets of the highest range.
+/// Largest size of the stored buckets: 9 bytes for each of the 54 * 1024 buckets of the highest
+/// range.
 const PAYLOAD_BYTES_MAX: usize = V2_HEADER_BYTES + 9 * 54 * 1024;
 
-/// The lowest value of the bucket that holds `value`.
+/// Returns the lowest value of the bucket that holds `value`.
 pub(crate) fn bucket_low(value: u64) -> u64 {
     let shift = bucket_shift(value);
     value >> shift << shift
 }
 
-/// The highest value of the bucket that holds `value`.
+/// Returns the highest value of the bucket that holds `value`.
 fn bucket_high(value: u64) -> u64 {
     value | ((1 << bucket_shift(value)) - 1)
 }
 
-/// The number of low bits of `value` that its bucket forgets.
+/// Returns the number of low bits of `value` that its bucket does not distinguish.
 fn bucket_shift(value: u64) -> u32 {
     (u64::BITS - EXACT_BITS).saturating_sub(value.leading_zeros())
 }
 
-/// The range of a histogram: values from 0 to the end of the bucket of `highest_ns`.
+/// Range of a histogram: values from 0 to the end of the bucket of `highest_ns`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// Larger values count as overflow. Taken as 2 ns when lower and as [`HIGHEST_NS_MAX`]
-    /// when higher than that.
+    /// Highest value of the range, in nanoseconds, at least 2 and at most [`HIGHEST_NS_MAX`]; a
+    /// value outside of these limits counts as the nearer one. Samples beyond the range are counted
+    /// as overflow.
     pub highest_ns: u64,
 }
 
 impl Default for Range {
-    /// One hour: 264 KiB.
+    /// Returns a range of one hour, for which a histogram takes 264 KiB.
     fn default() -> Range {
         Range { highest_ns: 3_600_000_000_000 }
     }
@@ -74,13 +77,13 @@ impl Default for Range {
 
 /// A histogram of fixed size: recording neither allocates nor fails.
 ///
-/// Count, extremes, sum and sum of squares are exact; what is read from the buckets is within
-/// 0.1 %. Values above the range are in the highest bucket, in the exact moments, and counted
-/// in `overflow`; a quantile that falls among them is given as the maximum.
+/// Count, extremes, sum and sum of squares are exact; quantiles are within 0.1 %. Samples above the
+/// range are in the highest bucket, in the exact moments, and counted in `overflow`; a quantile
+/// that falls among them is given as the maximum.
 #[derive(Clone)]
 pub struct Histogram {
     range: Range,
-    /// The end of the highest bucket.
+    /// Highest value of the highest bucket, in nanoseconds.
     top: u64,
     buckets: hdrhistogram::Histogram<u64>,
     moments: Moments,
@@ -94,7 +97,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// An empty histogram; all memory it will ever use is taken here.
+    /// Makes an empty histogram, and allocates all memory that it will ever use.
     pub fn new(range: Range) -> Histogram {
         let highest_ns = range.highest_ns.clamp(HIGHEST_NS_MIN, HIGHEST_NS_MAX);
         Histogram {
@@ -113,7 +116,7 @@ impl Histogram {
         self.record_n(value_ns, 1);
     }
 
-    /// Records `n` samples of the same value.
+    /// Records `n` samples of the same value, in nanoseconds.
     #[inline]
     pub fn record_n(&mut self, value_ns: u64, n: u64) {
         let n = n.min(COUNT_MAX - self.moments.count);
@@ -121,7 +124,8 @@ impl Histogram {
         self.moments.record_n(value_ns, n);
     }
 
-    /// Puts samples into buckets, without their moments.
+    /// Counts `n` samples of a value in its bucket, and as overflow if it is above the range; the
+    /// moments are not changed.
     #[inline]
     fn place(&mut self, value_ns: u64, n: u64) {
         if n == 0 {
@@ -136,8 +140,8 @@ impl Histogram {
 
     /// Adds all samples of another histogram.
     ///
-    /// Exact when the ranges are equal. Otherwise samples above the other's range are taken for
-    /// the other's maximum, which is all that it knows of them.
+    /// Exact when the ranges are equal. Otherwise samples above the range of `other` count as its
+    /// maximum, since their values are not known.
     pub fn add(&mut self, other: &Histogram) {
         let fits = self.fits(&other.moments);
         if fits && self.range == other.range {
@@ -150,18 +154,20 @@ impl Histogram {
         }
     }
 
-    /// Adds all samples of a sparse histogram; equal to having recorded them here.
+    /// Adds all samples of a sparse histogram, with the same result as recording them here one by
+    /// one.
     pub fn add_sparse(&mut self, other: &Sparse) {
         let fits = self.fits(&other.moments);
         self.add_recorded(other.recorded(), &other.moments, fits);
     }
 
-    /// Whether the sum of both counts stays within the limit.
+    /// Whether the samples of `other` can be added within the limit of [`COUNT_MAX`].
     fn fits(&self, other: &Moments) -> bool {
         other.count <= COUNT_MAX - self.moments.count
     }
 
-    /// Adds bucket by bucket, up to the limit on samples.
+    /// Adds samples, given as (value, count) per bucket. If `fits`, their exact moments are added
+    /// too; otherwise they are recorded by the values of their buckets, up to the limit of samples.
     fn add_recorded(
         &mut self,
         recorded: impl Iterator<Item = (u64, u64)>,
@@ -176,14 +182,14 @@ impl Histogram {
         }
     }
 
-    /// Forgets all samples and keeps the memory.
+    /// Removes all samples and keeps the memory.
     pub fn clear(&mut self) {
         self.buckets.reset();
         self.moments = Moments::default();
         self.overflow = 0;
     }
 
-    /// Whether nothing was recorded.
+    /// Whether there are no samples.
     pub fn is_empty(&self) -> bool {
         self.moments.is_empty()
     }
@@ -233,16 +239,16 @@ impl Histogram {
         self.moments.sd()
     }
 
-    /// The smallest value with at least a share `q` of the samples at or below it, to the upper
-    /// end of its bucket and never outside minimum and maximum; `None` when there is no sample.
+    /// Returns the smallest value with at least a share `q` of the samples at or below it, rounded
+    /// up to the end of its bucket but within minimum and maximum; `None` when there is no sample.
     ///
     /// A `q` outside 0..=1 counts as the nearer end.
     pub fn quantile(&self, q: f64) -> Option<u64> {
         if self.is_empty() { None } else { self.value_at_rank(rank(q, self.count())) }
     }
 
-    /// The `rank`-th smallest sample, counted from 1, to the upper end of its bucket; the first
-    /// and the last are exact. `None` when there is no such sample.
+    /// Returns the `rank`-th smallest sample, counted from 1, rounded up to the end of its bucket;
+    /// the first and the last are exact. `None` when there is no such sample.
     pub fn value_at_rank(&self, rank: u64) -> Option<u64> {
         let Moments { count, min, max, .. } = self.moments;
         if rank == 0 || rank > count {
@@ -259,7 +265,8 @@ impl Histogram {
         Some(value.clamp(min, max))
     }
 
-    /// Returns the number of samples at or below `value_ns`, to the upper end of its bucket.
+    /// Returns the number of samples at or below `value_ns`, including all that are in the same
+    /// bucket.
     pub fn count_at_or_below(&self, value_ns: u64) -> u64 {
         self.counts_at_or_below(&[value_ns])[0]
     }
@@ -288,8 +295,8 @@ impl Histogram {
         counts
     }
 
-    /// Returns the number of samples below the bucket of `value_ns`: those in the same bucket count
-    /// as equal to it.
+    /// Returns the number of samples below `value_ns`, without those in the same bucket, which
+    /// count as equal to it.
     pub fn count_below(&self, value_ns: u64) -> u64 {
         if !self.is_empty() && value_ns > self.max() {
             return self.count();
@@ -297,8 +304,9 @@ impl Histogram {
         bucket_low(value_ns).checked_sub(1).map_or(0, |below| self.count_at_or_below(below))
     }
 
-    /// The recorded values in rising order with their counts: the upper end of each bucket that
-    /// is not empty, never outside minimum and maximum; at last the overflow, as the maximum.
+    /// Returns the recorded values in rising order, as (value, count). A value is the upper end of
+    /// its bucket, within minimum and maximum; at last come the samples above the range, as the
+    /// maximum.
     pub fn recorded(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let Moments { min, max, .. } = self.moments;
         let beyond = (self.overflow > 0).then_some((max, self.overflow));
@@ -311,8 +319,8 @@ impl Histogram {
         within.chain(beyond)
     }
 
-    /// The histogram as bytes: a version, then range, overflow and exact moments as big-endian
-    /// integers, then the buckets in HdrHistogram's V2 format.
+    /// Converts the histogram into bytes: a version, then range, overflow and exact moments as
+    /// big-endian integers, then the buckets in HdrHistogram's V2 format.
     ///
     /// The buckets are not deflated, so that `from_bytes` can check them before it trusts them: 2
     /// to 5 kB for 5000 samples, of which deflating would save half. A store of many histograms may
@@ -332,10 +340,10 @@ impl Histogram {
         bytes
     }
 
-    /// Reads what `to_bytes` wrote.
+    /// Reads a histogram from bytes that `to_bytes` wrote.
     ///
-    /// Anything else is `Malformed`: bytes are taken from databases and from other processes.
-    /// At most 0.5 MB of memory is taken, whatever they say.
+    /// Fails with [`Malformed`] for any other bytes, since they come from databases and other
+    /// processes. At most 0.5 MB is allocated, whatever they contain.
     pub fn from_bytes(bytes: &[u8]) -> Result<Histogram, Malformed> {
         let rest = &mut &bytes[..];
         let [version] = take(rest)?;
@@ -361,7 +369,7 @@ impl Histogram {
         Ok(histogram)
     }
 
-    /// Checks that buckets, moments and overflow can stem from the same samples.
+    /// Checks that buckets, moments and overflow can come from the same samples.
     fn check(&self) -> Result<(), Malformed> {
         let Moments { count, min, max, sum, sum_sq } = self.moments;
         if count > COUNT_MAX || self.buckets.len() != count {
@@ -418,15 +426,16 @@ impl fmt::Debug for Histogram {
     }
 }
 
-/// Takes the next `N` bytes, or fails.
+/// Removes the first `N` bytes from `rest` and returns them; fails if there are fewer.
 fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], Malformed> {
     let (head, tail) = rest.split_first_chunk().ok_or(Malformed("it is cut off"))?;
     *rest = tail;
     Ok(*head)
 }
 
-/// Reads the buckets, after checks of everything with which the library might allocate too much or
-/// panic: lengths, range, digits, and the one number that has no negative.
+/// Reads the buckets of a stored histogram. Everything that could make the library allocate too
+/// much or panic is checked before: lengths, range, digits, and the number i64::MIN, which cannot
+/// be negated.
 fn buckets_from_payload(
     payload: &[u8],
     highest_ns: u64,
@@ -456,7 +465,7 @@ fn buckets_from_payload(
         .map_err(|_| Malformed("its payload is damaged"))
 }
 
-/// The reason why bytes are not a histogram.
+/// Reason why bytes are not a stored histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed(&'static str);
 
@@ -468,11 +477,11 @@ impl fmt::Display for Malformed {
 
 impl std::error::Error for Malformed {}
 
-/// A histogram of few values: memory grows with the buckets in use (about 50 bytes each), and
-/// there is no range. Exact moments as in `Histogram`.
+/// A histogram of few values, without a limit on its range. Its memory grows with the buckets in
+/// use, about 50 bytes each. Its moments are exact, as in [`Histogram`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sparse {
-    /// From the lowest value of a bucket to its count.
+    /// Count of each bucket in use, by the lowest value of the bucket.
     buckets: BTreeMap<u64, u64>,
     moments: Moments,
 }
@@ -497,7 +506,7 @@ impl Sparse {
         self.moments.count
     }
 
-    /// Whether nothing was recorded.
+    /// Whether there are no samples.
     pub fn is_empty(&self) -> bool {
         self.moments.is_empty()
     }
@@ -507,7 +516,7 @@ impl Sparse {
         &self.moments
     }
 
-    /// The lowest value of each bucket in use, rising, with its count.
+    /// Returns the buckets in use in rising order, as (lowest value, count).
     pub fn recorded(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.buckets.iter().map(|(&low, &n)| (low, n))
     }

@@ -1,15 +1,15 @@
 //! A rate that changes over time, and the arrival times that follow from it.
 //!
-//! Arrivals at a changing rate are those at a constant rate of one, with their time stretched:
-//! the n-th comes when the area below the rate has reached the n-th of the constant ones (Çinlar,
-//! "Introduction to Stochastic Processes", 1975, chapter 4.7). So one sequence of draws serves
-//! every rate, and the count is exact. Not here: the draws.
+//! Arrivals at a changing rate are those at a constant rate of one, with their time stretched: the
+//! n-th comes when the integral of the rate reaches the time of the n-th arrival at the constant
+//! rate (Çinlar, "Introduction to Stochastic Processes", 1975, chapter 4.7). So one sequence of
+//! draws serves every rate, and the count is exact. Not here: the draws.
 
-/// A rate over time, piecewise linear between knots. After the last knot it stays, or repeats from
-/// the first.
+/// Rate of arrivals over time, linear between knots. After the last knot it keeps its last value,
+/// or repeats from the first knot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Intensity {
-    /// Knots in order of time, the first at 0. Two at the same time are a step.
+    /// Knots in the order of time, the first at 0. Two knots at the same time are a step.
     knots: Vec<Knot>,
     repeats: bool,
 }
@@ -23,9 +23,9 @@ struct Knot {
 }
 
 impl Intensity {
-    /// Makes a rate from points of (time, rate per unit of time). `None` unless times start at 0
-    /// and do not decrease, rates are not negative, and a repeating rate has a length and an
-    /// integral above 0.
+    /// Makes a rate from points (time, rate per unit of time). `None` unless times start at 0 and
+    /// do not decrease, rates are not negative, and a repeating rate has a length and an integral
+    /// above 0.
     pub fn new(points: &[(f64, f64)], repeats: bool) -> Option<Intensity> {
         let (first, last) = (points.first()?, points.last()?);
         let is_sound = |&(at, rate): &(f64, f64)| {
@@ -45,7 +45,7 @@ impl Intensity {
         (!repeats || (last.0 > 0.0 && has_area)).then_some(Intensity { knots, repeats })
     }
 
-    /// Returns the rate at a time; after the step if there is one.
+    /// Returns the rate at time `at`; at a step, the rate after it.
     pub fn rate(&self, at: f64) -> f64 {
         let last = self.last();
         let at = if self.repeats { at % last.at } else { at };
@@ -58,7 +58,7 @@ impl Intensity {
         }
     }
 
-    /// Returns the expected number of events from 0 to `until`.
+    /// Returns the expected number of events from 0 to `until`: the integral of the rate.
     pub fn expected(&self, until: f64) -> f64 {
         let last = self.last();
         let rounds = if self.repeats { (until / last.at).floor() } else { 0.0 };
@@ -68,8 +68,8 @@ impl Intensity {
         rounds * last.area + from.area + (at - from.at) * (from.rate + self.rate(at)) / 2.0
     }
 
-    /// Returns the time until which this number of events is expected; infinite if it is never
-    /// reached.
+    /// Returns the time at which the expected number of events since 0 reaches `expected`; infinite
+    /// if it never does.
     pub fn reached(&self, expected: f64) -> f64 {
         let last = self.last();
         let rounds = if self.repeats { (expected / last.area).floor() } else { 0.0 };

@@ -1,10 +1,10 @@
-//! The last build of a series compared with those before it.
+//! Compares the last build of a series with those before it.
 //!
-//! Student's prediction interval, with the variance between builds and that of the runs of each.
-//! Real builds may lie far from the others more often than normal figures: each build of the past
-//! is compared with the others in the same way, and where these lie farther than normal ones would,
-//! the last one is judged by a Student tail fitted to them, one for each side. Not here: where the
-//! level changes (change).
+//! The comparison is Student's prediction interval, with the variance between builds and that
+//! between the runs of a build. Real builds may lie far from the others more often than normal
+//! figures: so each build of the past is compared with the others in the same way, and if these lie
+//! farther off than normal figures would, the last one is judged by a Student tail fitted to them,
+//! separately above and below. Not here: where the level changes (change).
 
 use statrs::distribution::{Continuous, ContinuousCDF, FisherSnedecor, Normal, StudentsT};
 
@@ -14,66 +14,68 @@ use crate::series::{Build, middle, noisier_from, share_within, within};
 
 /// Smallest number of earlier builds that show how much builds vary.
 const BEFORE_MIN: usize = 3;
-/// Degrees of freedom of so many builds.
+/// Smallest degrees of freedom of the variance between builds: those of [`BEFORE_MIN`] builds.
 const FREEDOM_MIN: f64 = (BEFORE_MIN - 1) as f64;
-/// Number of strange builds right before the last one that are excluded, at most.
+/// Largest number of strange builds (outliers) right before the last one that are excluded.
 const STRANGE_MAX: usize = 2;
 /// p-value below which a build right before the last one is strange.
 const STRANGE: f64 = 0.002;
-/// Number of earlier builds that are used: builds drift.
+/// Largest number of earlier builds that are used, because builds drift.
 const BEFORE_MAX: usize = 50;
-/// Degrees of freedom tried for the tail; normal figures have infinitely many.
+/// Degrees of freedom tried for a Student tail; a normal one has infinitely many.
 const TAILS: [f64; 8] = [2.0, 2.5, 3.0, 4.0, 6.0, 9.0, 15.0, 30.0];
-/// p-value for equal scatter of levels, below which earlier levels are not used.
+/// p-value of the F test for equal variances, below which builds of earlier levels are not used.
 const ALIKE: f64 = 0.05;
-/// The same for a level of two or three builds, which often scatter by chance.
+/// p-value below which earlier levels are not used, for a level of two or three builds, which often
+/// vary more by chance.
 const ALIKE_OF_FEW: f64 = 0.01;
-/// Degrees of freedom from which a level is not of few.
+/// Degrees of freedom below which a level counts as one of two or three builds.
 const FREEDOM_OF_FEW: f64 = 3.0;
-/// Smallest number of scores on a side for a fit of its tail: with fewer, one outlier would make
-/// the tail too heavy for any alarm.
+/// Smallest number of scores of past builds on a side for a fit of its tail: with fewer, one
+/// outlier would make the tail too heavy for any alarm.
 const SCORES_MIN: usize = 6;
-/// Twice the log likelihood ratio from which a Student tail is used: a false one costs some power,
-/// a missed one many alarms.
+/// Twice the log likelihood ratio above which a Student tail is used instead of a normal one. A
+/// wrong one costs some power, a missing one causes many alarms.
 const BELIEVED: f64 = 3.0;
-/// Largest score: beyond, probabilities make no difference.
+/// Largest normal score; beyond it, probabilities make no difference.
 const DEVIATIONS_MAX: f64 = 7.5;
 
-/// The last build of a series compared with those before it.
+/// Comparison of the last build of a series with those before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LatestBuild {
-    /// Mean of the builds before.
+    /// Mean that the last build is compared with: of the builds before it, or of the pinned one.
     pub before: f64,
-    /// Prediction interval for the last build, low and high.
+    /// Prediction interval for the last build if nothing has changed, low and high.
     pub expected: (f64, f64),
-    /// p-value of its distance if nothing has changed, corrected for all builds that are judged
-    /// together.
+    /// p-value of the distance of the last build from `before` if nothing has changed, corrected
+    /// for all builds that are judged together.
     pub p: f64,
-    /// The last build lies outside of `expected`.
+    /// Whether the last build lies outside of `expected`.
     pub is_outside: bool,
-    /// Number of builds before it that vary significantly more than earlier ones, if there are any:
-    /// it is compared with these only.
+    /// Number of builds before the last one that vary significantly more than earlier ones, so that
+    /// it is compared with these only; `None` if there are none.
     pub varies_more_for: Option<usize>,
 }
 
-/// A last build, and the builds to compare it with.
+/// Last build of a series, and the builds to compare it with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Held {
-    /// Builds before it at its level, in order; as logarithms, so that levels vary alike.
+    /// Builds before the last one at the same level, in order; as logarithms, so that levels vary
+    /// alike.
     pub before: Vec<Build>,
     /// Builds of earlier levels, which only show how much builds vary.
     pub earlier: Vec<Vec<Build>>,
     /// The build that is judged.
     pub last: Build,
-    /// A build to compare with instead of the mean of `before`, which then only shows how much
-    /// builds vary.
+    /// Build to compare with instead of the mean of `before`, which then only shows how much builds
+    /// vary; `None` without one.
     pub pinned: Option<Build>,
 }
 
-/// Compares the last builds of several series with those before at their levels. Together they have
-/// a probability of at most `error` that any is reported as outside although nothing changed.
-/// `None` if too few builds show how much they vary: fewer than three before, or before and
-/// earlier. Means may be infinite.
+/// Compares the last build of several series with those before it at the same level. If nothing has
+/// changed, the probability that any last build is reported as outside is at most `error`. `None`
+/// for a series in which too few builds show how much they vary: fewer than three before, or before
+/// and earlier together. Means may be infinite.
 pub fn latest_builds(all: &[Held], error: f64) -> Vec<Option<LatestBuild>> {
     let held: Vec<Option<Against>> = all.iter().map(held).collect();
     let past: Vec<f64> =
@@ -103,7 +105,7 @@ pub fn latest_builds(all: &[Held], error: f64) -> Vec<Option<LatestBuild>> {
     held.into_iter().map(one).collect()
 }
 
-/// The builds that the last one is compared with, and its distance from them.
+/// Builds that the last one is compared with, and its distance from them.
 struct Against<'h> {
     before: &'h [Build],
     away: Away,
@@ -133,8 +135,8 @@ fn held(one: &Held) -> Option<Against<'_>> {
     Some(Against { before, away, varies_more_for })
 }
 
-/// Returns the number of latest builds that vary more than those before and than earlier levels,
-/// and whether that is significant.
+/// Returns the number of builds at the end of `before` that vary more than those before them and
+/// than earlier levels, and whether that is significant; `None` if there are none.
 fn noisier(before: &[Build], earlier: &[Vec<Build>]) -> Option<(usize, bool)> {
     let levels = earlier.iter().map(Vec::as_slice).chain([before]);
     let around = |level: &[Build]| {
@@ -147,14 +149,14 @@ fn noisier(before: &[Build], earlier: &[Vec<Build>]) -> Option<(usize, bool)> {
     Some(((noise.len() - found.at).min(before.len()), found.is_sure))
 }
 
-/// The distance of a build from others.
+/// Distance of a build from the mean of others, with its error.
 #[derive(Clone, Copy)]
 struct Away {
-    /// Mean of the others.
+    /// Mean of the other builds, or of the pinned one.
     mean: f64,
-    /// Standard deviation of the distance if nothing differs.
+    /// Standard deviation of the distance between build and mean if nothing has changed.
     error: f64,
-    /// Distance in such deviations.
+    /// Distance of the build from the mean, in units of `error`; negative if it is below.
     t: f64,
     freedom: f64,
 }
@@ -194,13 +196,13 @@ impl Away {
         Some(Away { mean, error, t, freedom })
     }
 
-    /// Returns the distance as a normal score, negative if below.
+    /// Returns the distance as a normal score (z), negative if the build is below.
     fn score(&self) -> f64 {
         let beyond = students_t_tail(self.t.abs(), self.freedom);
         (-normal().inverse_cdf(beyond)).min(DEVIATIONS_MAX).copysign(self.t)
     }
 
-    /// Returns the distance, in deviations, that has this score.
+    /// Returns the absolute distance, in units of `error`, that has this normal score.
     fn at(&self, score: f64) -> f64 {
         let beyond = normal().sf(score.min(DEVIATIONS_MAX));
         -StudentsT::new(0.0, 1.0, self.freedom).map_or(f64::NAN, |t| t.inverse_cdf(beyond))
@@ -213,8 +215,9 @@ fn around_mean(builds: &[Build]) -> (f64, f64) {
     (mean, builds.iter().map(|build| (build.mean - mean).powi(2)).sum())
 }
 
-/// Pools a level's sum of squares and its degrees of freedom with those of earlier levels. Returns
-/// the level's alone if it scatters more than they do, or if they are too few.
+/// Pools the sum of squares and degrees of freedom of a level (`own`) with those of earlier levels.
+/// Returns only those of the level if it varies significantly more, or if no earlier level has two
+/// builds.
 fn scatter(own: (f64, f64), earlier: &[Vec<Build>]) -> (f64, f64) {
     let levels = earlier.iter().filter(|level| level.len() > 1);
     let levels = levels.map(|level| (around_mean(level).1, level.len() as f64 - 1.0));
@@ -235,7 +238,7 @@ fn scatter(own: (f64, f64), earlier: &[Vec<Build>]) -> (f64, f64) {
     if is_alike { (own.0 + squares, own.1 + freedom) } else { own }
 }
 
-/// Returns the score of each build among the others.
+/// Returns the normal score (z) of the distance of each build from all others.
 fn scores_within(builds: &[Build]) -> Vec<f64> {
     let one = |at: usize| {
         let others = [&builds[..at], &builds[at + 1..]].concat();
@@ -248,15 +251,16 @@ fn normal() -> Normal {
     Normal::standard()
 }
 
-/// The distribution of scores on one side: normal, or Student's.
+/// Distribution of normal scores on one side: normal, or Student's with a heavier tail.
 #[derive(Clone, Copy, Debug)]
 struct Tail {
-    /// Degrees of freedom and scale of Student's distribution.
+    /// Degrees of freedom and scale of Student's distribution; `None` for the normal one.
     student: Option<(f64, f64)>,
 }
 
 impl Tail {
-    /// Fits the likeliest tail to scores of one side.
+    /// Fits the most likely tail to the absolute scores of one side; normal for fewer than
+    /// [`SCORES_MIN`].
     fn fit(scores: impl Iterator<Item = f64>) -> Tail {
         let scores: Vec<f64> = scores.collect();
         if scores.len() < SCORES_MIN {
@@ -274,14 +278,14 @@ impl Tail {
         Tail { student: best.filter(is_believed).map(|best| best.1) }
     }
 
-    /// Returns the two-sided p-value of a score.
+    /// Returns the two-sided p-value of an absolute normal score.
     fn p(&self, score: f64) -> f64 {
         let as_normal = 2.0 * normal().sf(score);
         let p_of = |(freedom, scale): (f64, f64)| 2.0 * students_t_tail(score / scale, freedom);
         self.student.map_or(as_normal, |student| p_of(student).max(as_normal))
     }
 
-    /// Returns the score whose two-sided p-value is `p`.
+    /// Returns the absolute normal score whose two-sided p-value is `p`.
     fn score(&self, p: f64) -> f64 {
         let as_normal = -normal().inverse_cdf(p / 2.0);
         let score_of = |(freedom, scale)| {
@@ -292,8 +296,8 @@ impl Tail {
     }
 }
 
-/// Returns the likeliest scale of Student figures (K. L. Lange, R. J. A. Little and J. M. G.
-/// Taylor, J. Am. Stat. Assoc. 84, 881, 1989).
+/// Returns the most likely scale of figures that have Student's distribution (K. L. Lange, R. J. A.
+/// Little and J. M. G. Taylor, J. Am. Stat. Assoc. 84, 881, 1989).
 fn scale(figures: &[f64], freedom: f64) -> f64 {
     let mut square = 1.0;
     for _ in 0..30 {
@@ -319,14 +323,16 @@ mod tests {
         figures.iter().map(|figure| Build::from_figures(&[*figure])).collect()
     }
 
-    /// Builds of one level, with the last of them once more.
+    /// Makes a comparison with builds of one level only, of which the last one is the build that is
+    /// judged, too.
     fn alone(before: Vec<Build>) -> Held {
         let last = *before.last().expect("some");
         Held { before, earlier: Vec::new(), last, pinned: None }
     }
 
-    /// Returns how many of 2,000 series report the last build as below: after 30 builds at one
-    /// level and `n_before` at another, with more noise.
+    /// Returns how many of 2,000 series report the last build as below. It comes after 30 builds at
+    /// one of `levels` and `n_before` at the other, where noise is `noise` times larger, and is
+    /// lower by the share `fall`.
     fn n_below(levels: (f64, f64), n_before: usize, fall: f64, noise: f64, seed: u64) -> usize {
         let mut source = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut bits = || source.next_u64();
@@ -428,8 +434,8 @@ mod tests {
         assert!((held.expected.1 - 18.208).abs() < 1e-3 && held.before == 12.0, "{held:?}");
     }
 
-    /// Returns how many of `rounds` report any last build as below although nothing changed: series
-    /// of builds of `n_before` runs, the last of `n_last`, whose runs vary by as much again.
+    /// Returns how many of `rounds` report any last build as below although nothing changed. Each
+    /// of `points` series has builds of `runs.0` runs, and a last one of `runs.1`.
     fn n_false(points: usize, runs: (usize, usize), seed: u64, heavy: bool, rounds: u32) -> u32 {
         let mut source = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut bits = || source.next_u64();
@@ -460,8 +466,8 @@ mod tests {
         (0..rounds).map(|_| u32::from(is_reported())).sum()
     }
 
-    /// Returns how many of `rounds` report the last build as below: after a few others, and some
-    /// deviations lower than they are.
+    /// Returns how many of `rounds` report the last build as below. It comes after `n` others, and
+    /// is lower by `fall` standard deviations.
     fn n_below_few(n: usize, fall: f64, is_skewed: bool, rounds: usize) -> usize {
         let mut source = Xoshiro256PlusPlus::seed_from_u64(20 + n as u64);
         let mut bits = || source.next_u64();

@@ -1,20 +1,21 @@
-//! Components of variance of figures repeated at several levels: between runs of one server start,
-//! between starts, between builds of the data.
+//! Components of variance of figures that are repeated at several levels: between runs of one
+//! server start, between starts, between builds of the data.
 //!
 //! A nested design with random effects (T. Kalibera and R. Jones, "Rigorous benchmarking in
 //! reasonable time", ISMM 2013): a figure is the mean, plus what a build, a restart and a run add,
-//! each with a variance of its own. The components are those of the analysis of variance, which
-//! are unbiased also where trials were lost (C. R. Henderson, Biometrics 9, 226, 1953, method 1).
-//! Figures are shares of their point's mean, so that points are pooled. Not here: what a restart
-//! is, and what repeating takes.
+//! each with a variance of its own. The components are those of the analysis of variance, which are
+//! unbiased even if trials were lost (C. R. Henderson, Biometrics 9, 226, 1953, method 1). Figures
+//! are shares of their point's mean, so that points can be pooled. Not here: what a restart is, and
+//! the cost of a repeat.
 
 use crate::{POWER, students_t};
 
 /// Number of levels of a design: runs within restarts within builds.
 pub const LEVELS: usize = 3;
-/// Limit on repeats of a lower level within a higher one: more tell nothing new.
+/// Largest number of repeats of a level within one unit of the next higher level that is tried:
+/// more hardly add information.
 const WITHIN_MOST: usize = 20;
-/// Limit on repeats of the highest level that are tried.
+/// Largest number of repeats of the highest level that is tried.
 const UNITS_MOST: usize = 1_000;
 
 /// A figure with the build and the restart at which it was measured.
@@ -24,28 +25,29 @@ pub struct Nested {
     pub build: u32,
     /// Index of the restart within the build.
     pub restart: u32,
-    /// The figure measured there.
+    /// Figure of one run, in any unit.
     pub figure: f64,
 }
 
-/// The variance that one level adds.
+/// Variance that one level (runs, restarts or builds) adds to figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Component {
-    /// Variance in squared shares of the mean: 0.0001 is a standard deviation of 1 %. 0 if the
+    /// Variance as a squared share of the mean: 0.0001 is a standard deviation of 1 %. 0 if the
     /// estimate is negative.
     pub variance: f64,
-    /// Degrees of freedom: repeats of the level beyond the first ones.
+    /// Degrees of freedom: number of repeats of this level, minus the first one within each unit of
+    /// the next higher level.
     pub freedom: usize,
-    /// The estimate is negative: lower levels alone vary as much.
+    /// Whether the estimate is negative, because the lower levels alone explain the variation.
     pub is_negative: bool,
 }
 
-/// Components from the lowest level up: runs, restarts, builds. `None` for a level that is not
-/// repeated.
+/// Variance components from the lowest level up: runs, restarts, builds. `None` for a level that is
+/// not repeated.
 pub type Components = [Option<Component>; LEVELS];
 
-/// Estimates the components of variance of points with nested figures, pooled over points. A point
-/// with fewer than two figures, or with mean 0, is skipped.
+/// Estimates the variance components of nested figures, pooled over points. Each point is a list of
+/// figures; one with fewer than two figures, or with a mean of 0, is skipped.
 pub fn components(points: &[Vec<Nested>]) -> Components {
     // Sums of squares and, by level, the coefficients of the components in their expectations.
     let mut squares = [0.0; LEVELS];
@@ -86,8 +88,8 @@ pub fn components(points: &[Vec<Nested>]) -> Components {
     found
 }
 
-/// Groups the figures of a point, as shares of the mean, by units of a level: runs, restarts,
-/// builds, all.
+/// Groups the figures of a point, as shares of its mean, by the units of a level: 0 for runs, 1 for
+/// restarts, 2 for builds, 3 for the whole point.
 fn units(point: &[Nested], level: usize, mean: f64) -> Vec<Vec<f64>> {
     let mut sorted: Vec<(usize, &Nested)> = point.iter().enumerate().collect();
     sorted.sort_by_key(|(index, one)| (one.build, one.restart, *index));
@@ -102,13 +104,15 @@ fn units(point: &[Nested], level: usize, mean: f64) -> Vec<Vec<f64>> {
     sorted.chunk_by(is_same).map(shares_of).collect()
 }
 
-/// Returns the sum over units of the squared sum divided by the size.
+/// Returns the uncorrected sum of squares between units: the squared sum of each unit divided by
+/// its size, summed over units.
 fn between(units: &[Vec<f64>]) -> f64 {
     units.iter().map(|unit| unit.iter().sum::<f64>().powi(2) / unit.len() as f64).sum()
 }
 
-/// Returns the coefficient of a lower level's component in [`between`] of a level: the sum over
-/// units of the squared sizes of lower units in them, divided by their own size.
+/// Returns the coefficient that the component of level `lower` has in the expectation of
+/// [`between`] for `level`: for each unit, the sum of the squared sizes of its lower units divided
+/// by its own size, summed over units.
 fn shared(point: &[Nested], lower: usize, level: usize, mean: f64) -> f64 {
     let sizes = |level| units(point, level, mean).into_iter().map(|unit| unit.len());
     let mut lowers = sizes(lower);
@@ -124,11 +128,11 @@ fn shared(point: &[Nested], lower: usize, level: usize, mean: f64) -> f64 {
     sizes(level).map(squares_within).sum()
 }
 
-/// Number of repeats per level: runs of a restart, restarts of a build, builds; 1 for a level that
-/// is not repeated.
+/// Number of repeats per level: runs per restart, restarts per build, and builds; 1 for a level
+/// that is not repeated.
 pub type Design = [usize; LEVELS];
 
-/// Returns the variance of a point's mean under a design, in squared shares.
+/// Returns the variance of a point's mean under a design, as a squared share of the mean.
 fn variance_of(found: &Components, design: Design) -> f64 {
     let mut units = 1.0;
     let mut sum = 0.0;
@@ -139,19 +143,19 @@ fn variance_of(found: &Components, design: Design) -> f64 {
     sum
 }
 
-/// Returns the cost of a design per point, if a repeat of each level costs `costs` in addition to
-/// what it contains.
+/// Returns the cost of a design for one point, if a run, a restart and a build cost `costs`, each
+/// in addition to the repeats that it contains.
 pub fn cost_of(design: Design, costs: [f64; LEVELS]) -> f64 {
     let [runs, restarts, builds] = design.map(|n| n as f64);
     builds * (costs[2] + restarts * (costs[1] + runs * costs[0]))
 }
 
-/// Returns the cheapest design that detects a difference of this share between two points with a
-/// probability of [`POWER`] at 5 %, given the cost of a repeat per level. `None` if it takes too
-/// many repeats, or no component is known.
+/// Returns the cheapest design that detects a relative `difference` between two points, at 5 %
+/// significance and with probability [`POWER`]. `costs` are those of a run, a restart and a build.
+/// `None` if it takes too many repeats, or no component is known.
 ///
-/// All numbers of repeats below the highest repeated level are tried, up to a limit; of the
-/// highest, the number follows from Student's t.
+/// Below the highest repeated level, all numbers of repeats up to a limit are tried. The number at
+/// the highest level follows from Student's t.
 pub fn design_for(found: &Components, costs: [f64; LEVELS], difference: f64) -> Option<Design> {
     let top = (0..LEVELS).rev().find(|&level| found[level].is_some())?;
     let shift = difference.ln_1p();
@@ -164,7 +168,8 @@ pub fn design_for(found: &Components, costs: [f64; LEVELS], difference: f64) -> 
         Some(_) if level < top => WITHIN_MOST,
         _ => 1,
     };
-    let within = (1..=most(0)).flat_map(|runs| (1..=most(1)).map(move |of| [runs, of, 1]));
+    let within =
+        (1..=most(0)).flat_map(|runs| (1..=most(1)).map(move |restarts| [runs, restarts, 1]));
     let designs = within.filter_map(|mut design| {
         let at = |n: usize| {
             let mut design = design;
@@ -191,8 +196,8 @@ mod tests {
     use super::*;
     use crate::draw::normal;
 
-    /// A point's figures of a design, with these standard deviations from the runs up; of the last
-    /// restarts some runs are lost.
+    /// Draws the figures of a point under a design, with the standard deviations `sd` of runs,
+    /// restarts and builds. The last `n_lost` runs are lost.
     fn drawn(
         design: Design,
         sd: [f64; LEVELS],
@@ -243,7 +248,8 @@ mod tests {
                 }
             }
         }
-        let [run, restart, build] = components(&[all]).map(|of| of.expect("repeated"));
+        let [run, restart, build] =
+            components(&[all]).map(|component| component.expect("repeated"));
         // Mean squares in percent: runs 8 × 0.25 / 4, restarts 8 × 4 / 2, builds 8 × 1 / 1.
         let near = |found: f64, percent: f64| (found * 1e4 - percent).abs() < 1e-9;
         assert!(near(run.variance, 0.5), "{run:?}");
@@ -293,7 +299,7 @@ mod tests {
                 all.iter().map(|one| (one.figure * factor).ln()).collect()
             };
             let [one, two] =
-                [side(1.0), side(1.03)].map(|of| crate::mean(&of, 0.95).expect("some"));
+                [side(1.0), side(1.03)].map(|figures| crate::mean(&figures, 0.95).expect("some"));
             let error = ((one.sd.powi(2) + two.sd.powi(2)) / design[1] as f64).sqrt();
             let t = students_t(0.975, 2 * (design[1] - 1));
             n_found += u32::from((two.value - one.value) / error > t);

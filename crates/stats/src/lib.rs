@@ -1,11 +1,11 @@
-//! The mathematics of measuring: histograms and exact moments, quantiles with their error,
-//! rates with theirs, stalls, the closed forms and exact recursions of queueing theory, and
-//! draws from random bits.
+//! The mathematics of measuring: histograms and exact moments, quantiles and rates with their
+//! errors, stalls, closed forms and exact recursions of queueing theory, and draws from random
+//! bits.
 //!
-//! Not here: clocks, random generators, files, and opinions on a result. Time is integer
-//! nanoseconds; floats appear where a number is derived (a mean, a rate, a probability). A
-//! derived float that does not exist (the mean of nothing) is NaN, never a made-up zero; what
-//! can be refused with a reason is a `Result`.
+//! Not here: clocks, random generators, files, and judgements on a result. Time is integer
+//! nanoseconds; floats appear where a number is derived (a mean, a rate, a probability). A derived
+//! float that does not exist (the mean of nothing) is NaN, never a made-up zero. A function that
+//! may have to refuse, with a reason, returns a `Result`.
 
 #![warn(missing_docs)]
 

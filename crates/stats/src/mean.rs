@@ -1,10 +1,10 @@
-//! The mean of a few figures, with Student's interval: for repeats of a measurement.
+//! Mean of a few figures with Student's confidence interval, for repeats of a measurement.
 //!
 //! Not here: means of samples by the million (moments), or of a series in time (rate).
 
 use statrs::distribution::{Continuous, ContinuousCDF, Normal, StudentsT};
 
-/// A mean with its error.
+/// Arithmetic mean of a few figures, with its error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mean {
     /// Arithmetic mean of the figures.
@@ -17,31 +17,33 @@ pub struct Mean {
     pub count: usize,
 }
 
-/// Returns the quantile `below` of Student's t; at least one degree of freedom.
+/// Returns the value below which Student's t lies with the probability `below`. Degrees of freedom
+/// count as at least 1.
 pub fn students_t(below: f64, freedom: usize) -> f64 {
     let distribution = StudentsT::new(0.0, 1.0, freedom.max(1) as f64);
     distribution.map_or(f64::INFINITY, |distribution| distribution.inverse_cdf(below))
 }
 
-/// Returns the probability of more than `t`; at least one degree of freedom.
+/// Returns the probability that Student's t exceeds `t`. Degrees of freedom count as at least 1.
 pub(crate) fn students_t_tail(t: f64, freedom: f64) -> f64 {
     let distribution = StudentsT::new(0.0, 1.0, freedom.max(1.0));
     distribution.map_or(f64::NAN, |distribution| distribution.sf(t))
 }
 
-/// Returns the normal score that is exceeded with this probability: 0 for 1/2, higher for less.
+/// Returns the normal score (z) that is exceeded with the probability `beyond`: 0 for 1/2, higher
+/// for less.
 pub(crate) fn normal_score(beyond: f64) -> f64 {
     -Normal::standard().inverse_cdf(beyond)
 }
 
-/// Returns the density at `t`; at least one degree of freedom.
+/// Returns the density of Student's t distribution at `t`. Degrees of freedom count as at least 1.
 pub(crate) fn students_t_density(t: f64, freedom: f64) -> f64 {
     let distribution = StudentsT::new(0.0, 1.0, freedom.max(1.0));
     distribution.map_or(f64::NAN, |distribution| distribution.pdf(t))
 }
 
-/// Returns the mean of `figures` with its interval of `confidence`, as if they were independent and
-/// normal. `None` for no figures.
+/// Returns the mean of `figures` with its interval of `confidence`, assuming that they are
+/// independent and normal. `None` for no figures.
 pub fn mean(figures: &[f64], confidence: f64) -> Option<Mean> {
     assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
     let count = figures.len();

@@ -1,21 +1,21 @@
-//! The median of a few figures, with its interval: for rounds of a comparison.
+//! Median of a few figures with its confidence interval, for rounds of a comparison.
 //!
 //! Not here: quantiles of samples by the million (quantile).
 
 use crate::order_statistics::{TooFew, ranks, samples_needed};
 
-/// A median and the two figures that bracket it.
+/// Median of a few figures, with its confidence interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Median {
     /// The middle figure, or the mean of the two in the middle.
     pub value: f64,
-    /// Confidence interval between two of the figures; an error if there are too few.
+    /// Confidence interval, whose ends are two of the figures; an error if there are too few.
     pub interval: Result<(f64, f64), TooFew>,
 }
 
-/// Returns the median of `figures` with the distribution-free interval of at least `confidence`,
+/// Returns the median of `figures`, with the distribution-free interval of at least `confidence`
 /// whose ends are order statistics (Conover, Practical Nonparametric Statistics, 3rd ed., 3.2). It
-/// holds for independent figures of any distribution. `None` for no figures.
+/// is valid for independent figures of any distribution. `None` for no figures.
 pub fn median(figures: &[f64], confidence: f64) -> Option<Median> {
     assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
     let mut sorted = figures.to_vec();

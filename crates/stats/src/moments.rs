@@ -1,13 +1,13 @@
-//! Exact first and second moments of integer samples: what is kept for each client and kind,
-//! and beside the buckets of every histogram.
+//! Exact first and second moments of integer samples, which are kept for each client and
+//! transaction type, and beside the buckets of every histogram.
 //!
-//! Not here: the shape of the distribution (see `Histogram`). The sums are integers, so merging
-//! is associative and exact, in any order, over any number of agents.
+//! Not here: the shape of the distribution (see `Histogram`). The sums are integers, so merging is
+//! exact and associative, in any order and over any number of processes.
 
 /// Count, extremes, sum and sum of squares of integer samples, usually nanoseconds.
 ///
-/// All fields of an empty one are 0. Sums saturate at 2^128 - 1 instead of wrapping; for that,
-/// 2.6e13 samples of one hour each (in ns) are needed.
+/// All fields are 0 without samples. Sums saturate at 2^128 - 1 instead of wrapping, which takes
+/// 2.6e13 samples of one hour each (in ns).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moments {
     /// Number of samples added.
@@ -43,7 +43,7 @@ impl Moments {
         self.sum_sq = self.sum_sq.saturating_add((wide * wide).saturating_mul(n));
     }
 
-    /// Adds all samples of another.
+    /// Adds all samples of `other`.
     pub fn add(&mut self, other: &Moments) {
         if other.count == 0 {
             return;
@@ -55,7 +55,7 @@ impl Moments {
         self.sum_sq = self.sum_sq.saturating_add(other.sum_sq);
     }
 
-    /// Whether nothing was recorded.
+    /// Whether there are no samples.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -65,12 +65,12 @@ impl Moments {
         if self.count == 0 { f64::NAN } else { self.sum as f64 / self.count as f64 }
     }
 
-    /// The sample standard deviation (divisor n - 1), in the unit of the samples.
+    /// Returns the sample standard deviation (divisor n - 1), in the unit of the samples.
     ///
-    /// NaN below two samples; infinite when the sum of squares has saturated. The differences
-    /// are taken in integers around the whole part m of the mean,
-    /// `S = sum_sq - m sum - m r` with `sum = m n + r`, so that a small deviation around a large
-    /// mean does not drown in rounding; then `variance = (S - r^2 / n) / (n - 1)`.
+    /// NaN for fewer than two samples; infinite if the sum of squares has saturated. Differences
+    /// are taken in integers around the whole part m of the mean, `S = sum_sq - m sum - m r` with
+    /// `sum = m n + r`, so that a small deviation around a large mean is not lost in rounding; then
+    /// `variance = (S - r^2 / n) / (n - 1)`.
     pub fn sd(&self) -> f64 {
         if self.count < 2 {
             return f64::NAN;

@@ -1,17 +1,18 @@
-//! Order statistics as estimates of quantiles, and those between which the true quantile lies.
+//! Order statistics that estimate quantiles of independent samples, and those between which the
+//! true quantile lies.
 //!
-//! Not here: samples, and quantiles of samples that depend on each other (`dependence`).
+//! Not here: samples, and quantiles of autocorrelated samples (`dependence`).
 
 use std::fmt;
 
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal};
 
-/// The smallest rank, counted from 1, with at least a share `q` of `count` samples at or below
-/// it: the ceiling of `q count`.
+/// Returns the smallest rank, counted from 1, with at least a share `q` of `count` samples at or
+/// below it: the ceiling of `q count`.
 ///
-/// `0.07 * 100` is 7.000000000000001 in floats and still rank 7: a product within a few units
-/// in the last place of a whole number is that number. `q` outside 0..=1 counts as the nearer
-/// end; `count` must not be 0.
+/// `0.07 * 100` is 7.000000000000001 in floats and still rank 7: a product within a few units in
+/// the last place of a whole number is that number. `q` outside 0..=1 counts as the nearer end;
+/// `count` must not be 0.
 pub fn rank(q: f64, count: u64) -> u64 {
     assert!(!q.is_nan() && count > 0, "a rank needs a quantile and a sample");
     let product = q.clamp(0.0, 1.0) * count as f64;
@@ -21,21 +22,22 @@ pub fn rank(q: f64, count: u64) -> u64 {
     (rank as u64).clamp(1, count)
 }
 
-/// The ranks between which a quantile lies, both in 1..=n.
+/// Ranks of the two samples between which a quantile lies, both in 1..=n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ranks {
-    /// Rank of the lower end, from 1.
+    /// Rank of the sample at the lower end of the interval, from 1.
     pub low: u64,
-    /// Rank of the upper end, from 1.
+    /// Rank of the sample at the upper end of the interval, from 1.
     pub high: u64,
 }
 
-/// The error that a quantile has no finite interval at this sample size.
+/// Error for a sample size at which a quantile has no finite confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooFew {
-    /// Smallest sample size that has one; `u64::MAX` if none has (q of 0 or 1).
+    /// Smallest sample size with a finite interval; `u64::MAX` if there is none (quantiles 0 and
+    /// 1).
     pub needed: u64,
-    /// The actual sample size.
+    /// Number of samples that there are.
     pub have: u64,
 }
 
@@ -50,24 +52,24 @@ impl fmt::Display for TooFew {
 
 impl std::error::Error for TooFew {}
 
-/// Up to this variance n q (1 - q) the binomial distribution is computed exactly; the incomplete
-/// beta function of `statrs` needs of the order of its square root in steps and stops at 140.
-/// Beyond it the normal approximation with continuity and skewness corrections is off by less
-/// than a tenth of a rank (the next term falls with the root of the variance), and is rounded
+/// Largest variance n q (1 - q) at which the binomial distribution is computed exactly: the
+/// incomplete beta function of `statrs` needs of the order of its square root in steps and stops at
+/// 140. Beyond it, the normal approximation with corrections for continuity and skewness is off by
+/// less than a tenth of a rank (the next term falls with the root of the variance), and is rounded
 /// outwards.
 const EXACT_VARIANCE_MAX: f64 = 1000.0;
 
-/// Checks that `n` independent samples have a finite interval of this confidence for a quantile.
-/// Samples of one run are not independent; [`crate::dependent_ranks`] has their intervals.
+/// Checks that `n` independent samples have a finite interval of this confidence for the quantile
+/// `q`. Samples of one run are not independent; [`crate::dependent_ranks`] has their intervals.
 pub fn enough(n: u64, q: f64, confidence: f64) -> Result<(), TooFew> {
     interval_ranks(n, q, confidence).map(|_| ())
 }
 
-/// The ranks of the order statistics that bracket a quantile of independent samples with at least
-/// the confidence asked for, the doubt split evenly.
+/// Returns the ranks of the order statistics that bracket a quantile of independent samples with at
+/// least `confidence`, with equal probabilities beyond both ends.
 ///
-/// The number of samples below the true quantile is Binomial(n, q), whatever the distribution
-/// of the samples (Conover, Practical Nonparametric Statistics, 3rd ed., 3.2; Hahn and Meeker,
+/// The number of samples below the true quantile is Binomial(n, q), whatever the distribution of
+/// the samples (Conover, Practical Nonparametric Statistics, 3rd ed., 3.2; Hahn and Meeker,
 /// Statistical Intervals, 5.2).
 pub(crate) fn interval_ranks(n: u64, q: f64, confidence: f64) -> Result<Ranks, TooFew> {
     assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
@@ -80,8 +82,9 @@ pub(crate) fn interval_ranks(n: u64, q: f64, confidence: f64) -> Result<Ranks, T
     Ok(Ranks { low: low.clamp(1, n), high: high.clamp(1, n) })
 }
 
-/// The smallest n with `q^n <= tail` and `(1 - q)^n <= tail`: only then are there samples on
-/// both sides of the quantile as often as asked.
+/// Returns the smallest n with `q^n <= tail` and `(1 - q)^n <= tail`: from there on, there are
+/// samples on both sides of the quantile with the required probability. `u64::MAX` for a `q` of 0
+/// or 1.
 pub(crate) fn samples_needed(q: f64, tail: f64) -> u64 {
     if !(q > 0.0 && q < 1.0) {
         return u64::MAX;
@@ -90,7 +93,8 @@ pub(crate) fn samples_needed(q: f64, tail: f64) -> u64 {
     (tail.ln() / likelier_side_ln).ceil().max(1.0) as u64
 }
 
-/// The ranks l and u with `P(B < l) <= tail` and `P(B < u) >= 1 - tail`, B ~ Binomial(n, q).
+/// Returns the ranks l and u with `P(B < l) <= tail` and `P(B < u) >= 1 - tail`, B ~ Binomial(n,
+/// q).
 pub(crate) fn ranks(n: u64, q: f64, tail: f64) -> (u64, u64) {
     let variance = n as f64 * q * (1.0 - q);
     if variance > EXACT_VARIANCE_MAX {
@@ -100,7 +104,7 @@ pub(crate) fn ranks(n: u64, q: f64, tail: f64) -> (u64, u64) {
     (below.inverse_cdf(tail), below.inverse_cdf(1.0 - tail) + 1)
 }
 
-/// `ranks` by the Cornish-Fisher expansion of the binomial to its skewness (Abramowitz and
+/// Like [`ranks`], by the Cornish-Fisher expansion of the binomial to its skewness (Abramowitz and
 /// Stegun 26.2.49), rounded outwards.
 fn ranks_normal(n: u64, q: f64, tail: f64) -> (u64, u64) {
     let (mean, sd) = (n as f64 * q, (n as f64 * q * (1.0 - q)).sqrt());
@@ -124,7 +128,8 @@ mod tests {
         assert_eq!((rank(-1.0, 10), rank(7.0, 10)), (1, 10));
     }
 
-    /// P(B <= k) by adding up the terms, each from the one before, in logarithms.
+    /// Returns P(B <= k) for B ~ Binomial(n, q), by adding up the terms, each from the one before,
+    /// in logarithms.
     fn binomial_cdf(n: u64, q: f64, k: u64) -> f64 {
         let mut ln_term = n as f64 * (-q).ln_1p();
         let odds_ln = q.ln() - (-q).ln_1p();

@@ -1,11 +1,11 @@
-//! Outliers of a series, and whether they occur regularly.
+//! Finds outliers in a series, and whether they occur at regular intervals.
 
 use crate::trend::median;
 
 /// Distance from the median, in robust standard deviations, from which a value is an outlier.
 const SCORE_MIN: f64 = 6.0;
 
-/// Largest share of outliers in a series; more of them are not exceptional.
+/// Largest share of values that can be outliers; more of them are not exceptional.
 const SHARE_MAX: f64 = 1.0 / 3.0;
 
 /// Smallest number of values in which outliers are searched.
@@ -14,8 +14,9 @@ const VALUES_MIN: usize = 10;
 /// Standard deviation of normal values relative to their median absolute deviation.
 pub(crate) const SD_PER_MAD: f64 = 1.4826;
 
-/// Returns the indexes of values above the median of all times `factor` and beyond the scatter of
-/// the rest; none if there are many. Values that are not finite are ignored.
+/// Returns the indexes of outliers: values that exceed the median by the factor `factor`, and by
+/// more than the rest scatters. Empty if more than a third of the values are so high, or for fewer
+/// than ten values. Values that are not positive and finite are ignored.
 pub fn stands_out(series: &[f64], factor: f64) -> Vec<usize> {
     let logs: Vec<f64> = series.iter().map(|value| value.ln()).collect();
     let finite = || logs.iter().copied().filter(|value| value.is_finite());
@@ -28,16 +29,17 @@ pub fn stands_out(series: &[f64], factor: f64) -> Vec<usize> {
     if is_few && finite().count() >= VALUES_MIN { found } else { Vec::new() }
 }
 
-/// Smallest and largest number of values under a similar load with which a value is compared.
+/// Smallest and largest number of values, measured under a similar load, with which a value is
+/// compared.
 const ALIKE_MIN: usize = 24;
 const ALIKE_MAX: usize = 240;
 
-/// Largest relative difference of similar loads.
+/// Largest relative excess of a load that still counts as similar.
 const LOAD_ALIKE: f64 = 0.1;
 
-/// Returns indexes and usual levels of values that stand out of those under the same or a slightly
-/// higher load. A value without enough others for comparison, as at the highest loads, is not
-/// returned.
+/// Returns the outliers among values under the same or a slightly higher load, as (index, usual
+/// level): the level is the median of the values compared with. A value without enough others to
+/// compare with, as at the highest loads, is not returned.
 pub fn stands_out_at_load(series: &[f64], load: &[f64], factor: f64) -> Vec<(usize, f64)> {
     let mut by_load: Vec<usize> = (0..series.len().min(load.len())).collect();
     by_load.sort_by(|a, b| load[*a].total_cmp(&load[*b]));
@@ -58,10 +60,10 @@ pub fn stands_out_at_load(series: &[f64], load: &[f64], factor: f64) -> Vec<(usi
     (0..series.len().min(load.len())).filter_map(|at| Some((at, usual(&at)?))).collect()
 }
 
-/// Returns the indexes of the largest group of few values that all exceed the rest by `factor` at
-/// least. Unlike [`stands_out`], it also works if the rest scatters widely. An event on the border
-/// of two values shows in both: neighbours of a found value are not part of the rest, and are
-/// returned too if they are above it.
+/// Returns the indexes of the largest group of few values, at most a third, that all exceed the
+/// rest by a factor of `factor` or more; empty if there is none. Unlike [`stands_out`], it also
+/// works if the rest scatters widely. An event on the border of two values shows in both:
+/// neighbours of a found value are not part of the rest, and are returned too if they are above it.
 pub fn set_apart(series: &[f64], factor: f64) -> Vec<usize> {
     let finite = series.iter().enumerate().filter(|(_, value)| value.is_finite());
     let mut falling: Vec<(usize, f64)> = finite.map(|(at, value)| (at, *value)).collect();
@@ -87,8 +89,9 @@ pub fn set_apart(series: &[f64], factor: f64) -> Vec<usize> {
     (1..=most).rev().find_map(found).unwrap_or_default()
 }
 
-/// Returns the period of events at some places of a series, if there are at least three at equal
-/// distances, within one place or a tenth. Neighbouring places are one event.
+/// Returns the mean distance of events at the indexes `places`, if there are at least three at
+/// equal distances, within one place or a tenth; `None` otherwise. Neighbouring indexes are one
+/// event.
 pub fn period(places: &[usize]) -> Option<f64> {
     let events: Vec<usize> =
         places.chunk_by(|a, b| b - a == 1).map(|neighbours| neighbours[0]).collect();

@@ -1,35 +1,40 @@
-//! The significance of a pattern in a series, or of a different level at its beginning, if
-//! neighbouring values are correlated.
+//! Tests whether a series follows a pattern, or begins at a different level, if neighbouring values
+//! are correlated.
 //!
-//! Not here: the choice of the pattern or beginning (`trend`, `warm_up`), and which effects matter.
+//! Not here: the choice of the pattern or of the beginning (`trend`, `warm_up`), and which effects
+//! matter.
 
 use crate::mean::{normal_score, students_t_tail};
 use crate::waves::{FALLS, FALLS_BELOW, VALUES_MIN, is_level, level, waves};
 
-/// Rises of the noise's spectrum towards slow waves. The error of a mean needs smaller rises
-/// (`waves`); a slope looks most like wandering as slow as the series is long, whose rise is steep
-/// and below its slowest wave.
+/// Assumed rises of the noise spectrum towards low frequencies, relative to its level at high ones,
+/// and the numbers of the wave at which half of a rise is reached. They are larger than those for
+/// the error of a mean (`waves`), because the noise that looks most like a slope changes as slowly
+/// as the series is long.
 const RISES: [f64; 4] = [30.0, 100.0, 300.0, 1000.0];
 const RISES_BELOW: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, 15.0];
 
-/// The chances beforehand that the spectrum is flat, and that it falls; else it rises. With flat
-/// ones at 0.25 to 0.8 and rises from 10 or 30 on, the power to find a tenth less in a minute is
-/// much the same where as few steady wanders are taken for a slope.
+/// Prior probabilities that the noise spectrum is flat, and that it falls towards low frequencies;
+/// otherwise it rises. The choice matters little: with a flat one at 0.25 to 0.8 and rises from 10
+/// or 30 on, tests that are as rarely wrong on noise find a decline of 10 % in a minute about
+/// equally often.
 const FLAT: f64 = 0.5;
 const FALLING: f64 = 0.25;
 
-/// Rounding error of a series that is the pattern itself, as a share of its square.
+/// Smallest residual sum of squares, as a share of that of the series: if the series is the pattern
+/// itself, its residuals are rounding errors.
 const ROUNDING: f64 = 1e-18;
 
-/// The normal score of the pattern having no part in a series: above 0 the series follows it, below
-/// 0 it follows its opposite. 0 of fewer than [`VALUES_MIN`] values, or of equal ones.
+/// Tests whether a series follows a pattern, and returns the normal score (z): positive if it
+/// follows the pattern, negative if it follows the opposite. 0 for fewer than [`VALUES_MIN`]
+/// values, or equal ones.
 ///
-/// Series and pattern are seen by their slowest waves, whose heights are independent. By each shape
-/// of the noise's spectrum the pattern's share is that of generalized least squares (Aitken,
-/// Proceedings of the Royal Society of Edinburgh 55, 42, 1935), and Student's around zero; a shape
-/// has the weight that the waves give it once the pattern is taken out of them (Harville,
-/// Biometrika 61, 383, 1974). So a wander as slow as the pattern counts as noise, though
-/// neighbours tell little of it.
+/// Series and pattern are reduced to the heights of their slowest waves, which are independent. For
+/// each assumed shape of the noise spectrum, the share of the pattern is estimated by generalized
+/// least squares (Aitken, Proceedings of the Royal Society of Edinburgh 55, 42, 1935), with
+/// Student's t around 0. Shapes are weighted by how well they explain the waves without the pattern
+/// (Harville, Biometrika 61, 383, 1974). So noise that changes as slowly as the pattern counts as
+/// noise, even if neighbouring values are hardly correlated.
 pub(crate) fn pattern_score(values: &[f64], pattern: &[f64]) -> f64 {
     assert_eq!(values.len(), pattern.len(), "a pattern is as long as its series");
     let (heights, pattern) = (waves(values), waves(pattern));
@@ -53,13 +58,13 @@ pub(crate) fn pattern_score(values: &[f64], pattern: &[f64]) -> f64 {
     score(&shapes().map(weigh).collect::<Vec<(f64, f64)>>(), freedom)
 }
 
-/// Returns the normal score of the hypothesis that `n_before` values before a series are of its
-/// level, if their mean is `above` that of the series. 0 for fewer than [`VALUES_MIN`] values; for
-/// equal ones every difference is beyond chance.
+/// Tests whether `n_before` values before a series have its level, given that their mean is `above`
+/// that of the series. Returns the normal score (z), with the sign of `above`: 0 for fewer than
+/// [`VALUES_MIN`] values or no difference, infinite if the values are equal.
 ///
-/// Noise is estimated from the series only: values that approach a level are none of it. For each
-/// shape of its spectrum, the variance of a mean of n values is given by the spectrum at a wave of
-/// 2 n.
+/// The noise is estimated from the series only, because values that approach a level are no noise
+/// around it. For each assumed shape of its spectrum, the variance of a mean of n values follows
+/// from the spectrum at a wave with a period of 2 n values.
 pub(crate) fn beginning_score(series: &[f64], n_before: usize, above: f64) -> f64 {
     let heights = waves(series);
     if series.len() < VALUES_MIN || above == 0.0 {
@@ -81,7 +86,8 @@ pub(crate) fn beginning_score(series: &[f64], n_before: usize, above: f64) -> f6
     score(&shapes().map(weigh).collect::<Vec<(f64, f64)>>(), freedom)
 }
 
-/// Returns the normal score of a mixture of Student's t, given the logarithms of their weights.
+/// Returns the normal score (z) of a mixture of Student's t values, given as (logarithm of the
+/// weight, t).
 fn score(weighed: &[(f64, f64)], freedom: f64) -> f64 {
     let most = weighed.iter().map(|(log, _)| *log).fold(f64::NEG_INFINITY, f64::max);
     // Both tails, so that neither is lost beside the other.
@@ -96,7 +102,8 @@ fn score(weighed: &[(f64, f64)], freedom: f64) -> f64 {
     if below < above { beyond(below) } else { -beyond(above) }
 }
 
-/// Returns the prior probability of each shape, its rise and where the rise ends.
+/// Returns all assumed shapes of the noise spectrum, each as (prior probability, rise towards low
+/// frequencies, number of the wave at which half of it is reached). A negative rise is a fall.
 fn shapes() -> impl Iterator<Item = (f64, f64, f64)> {
     let rising = (1.0 - FLAT - FALLING) / (RISES.len() * RISES_BELOW.len()) as f64;
     let falling = FALLING / (FALLS.len() * FALLS_BELOW.len()) as f64;
@@ -114,8 +121,8 @@ mod tests {
     use super::*;
     use crate::draw::normal;
 
-    /// Share of 1,000 series of noise that `score` places beyond 2 by chance; each value keeps the
-    /// share `keeps` of the one before.
+    /// Returns the share of 1,000 series of noise with a `score` beyond ±2. In the noise, each
+    /// value is `keeps` times the one before plus a random one.
     fn share(keeps: f64, score: impl Fn(&[f64]) -> f64) -> f64 {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(41);
         let n_rounds = 1_000;

@@ -1,24 +1,24 @@
-//! Deviations of counts from their plan: a load whose rate the plan changes varies with it, which
-//! is not an error of its mean.
+//! Deviations of counts from their plan. Counts that vary because the plan changes the rate of the
+//! load are not errors of their mean.
 //!
-//! Arrivals follow the plan like a fluid: each slot processes what is due and waits, up to the
-//! capacity of the system. The capacity, and the share of arrivals that counts, are fitted by least
-//! squares. Not here: the error of what is left (`rate`).
+//! Arrivals follow the plan like a fluid: each slot processes what is due and what waits, up to the
+//! capacity of the system. The capacity, and the share of arrivals that is counted, are fitted by
+//! least squares. Not here: the error of the deviations (`rate`).
 
-/// The work that a plan has due in each slot.
+/// Work that a plan has due in each time slot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Due {
     /// Amount due in each slot, in any unit.
     pub per_slot: Vec<f64>,
-    /// Amount that waited when the first slot began.
+    /// Amount that waited when the first slot began, in the same unit.
     pub waiting: f64,
-    /// Other work shares the system, which makes room for what is due: counts are then a constant
-    /// plus a multiple of it.
+    /// Whether other work shares the system and makes room for this work. Counts are then fitted as
+    /// a constant plus a multiple of the amount due.
     pub beside_others: bool,
 }
 
 impl Due {
-    /// Returns the part for some of its slots, as if nothing waited at their start.
+    /// Returns the work due in a range of slots, as if nothing waited at their start.
     pub fn within(&self, slots: std::ops::Range<usize>) -> Due {
         let end = slots.end.min(self.per_slot.len());
         let per_slot = self.per_slot[slots.start.min(end)..end].to_vec();
@@ -26,14 +26,15 @@ impl Due {
     }
 }
 
-/// Approximate number of values to which a longer series is reduced for the fit.
+/// Approximate number of values to which a longer series is summed up for the fit of the capacity.
 const VALUES_KEPT: usize = 1_600;
 
-/// Number of capacities tried, evenly in logarithms, and then again around the best.
+/// Number of steps between the capacities that are tried, evenly in logarithms, and then again
+/// around the best one.
 const CAPACITIES: usize = 24;
 
-/// Returns the deviation of each count from the plan, for as many slots as both have. The
-/// deviations sum to 0.
+/// Returns the deviation of each count from its fit to the plan, for as many slots as both have.
+/// The deviations sum to 0.
 pub fn around_due(counts: &[f64], due: &Due) -> Vec<f64> {
     let n = counts.len().min(due.per_slot.len());
     let (counts, per_slot) = (&counts[..n], &due.per_slot[..n]);
@@ -48,10 +49,11 @@ pub fn around_due(counts: &[f64], due: &Due) -> Vec<f64> {
     let left = counts.iter().zip(&follows).map(|(count, due)| count - scale * due - constant);
     let left: Vec<f64> = left.collect();
     let mean = left.iter().sum::<f64>() / n as f64;
-    left.into_iter().map(|of| of - mean).collect()
+    left.into_iter().map(|deviation| deviation - mean).collect()
 }
 
-/// Returns the amount processed in each slot if a slot can process at most `most`.
+/// Returns the amount processed in each slot, if `waiting` waits at the start and a slot can
+/// process at most `most`.
 fn fluid(due: &[f64], waiting: f64, most: f64) -> Vec<f64> {
     let mut waits = waiting;
     let mut done = |due: &f64| {
@@ -63,10 +65,12 @@ fn fluid(due: &[f64], waiting: f64, most: f64) -> Vec<f64> {
     due.iter().map(&mut done).collect()
 }
 
-/// Returns the capacity per slot with the least squares; infinite if the capacity has no effect.
+/// Returns the capacity per slot that fits the counts best (least squares); infinite if no capacity
+/// fits better than none by more than chance.
 fn capacity(counts: &[f64], due: &[f64], waiting: f64) -> f64 {
     let width = counts.len().div_ceil(VALUES_KEPT).max(1);
-    let sums = |of: &[f64]| of.chunks(width).map(|chunk| chunk.iter().sum()).collect::<Vec<f64>>();
+    let sums =
+        |values: &[f64]| values.chunks(width).map(|chunk| chunk.iter().sum()).collect::<Vec<f64>>();
     let (counts, due) = (sums(counts), sums(due));
     let left = |most: f64| {
         let done = fluid(&due, waiting, most);
@@ -94,7 +98,7 @@ fn capacity(counts: &[f64], due: &[f64], waiting: f64) -> f64 {
     }
 }
 
-/// Returns the factor of `due` that fits the counts best.
+/// Returns the factor of `due` that fits the counts best (least squares).
 fn multiple(counts: &[f64], due: &[f64]) -> f64 {
     let products: f64 = counts.iter().zip(due).map(|(count, due)| count * due).sum();
     let squares: f64 = due.iter().map(|due| due * due).sum();
@@ -121,8 +125,8 @@ mod tests {
     const SLOT_NS: u64 = 100_000_000;
     const SLOTS: usize = 600;
 
-    /// Commits per slot of random arrivals that follow a plan. At most `most` per slot are
-    /// processed; the rest waits.
+    /// Simulates commits per slot for random arrivals that follow a plan. At most `most` per slot
+    /// are processed; the rest waits.
     fn commits(random: &mut Xoshiro256PlusPlus, due: &[f64], most: u64) -> Vec<u64> {
         let mut left = exponential(random.next_u64());
         let mut waits = 0;
@@ -141,8 +145,8 @@ mod tests {
         due.iter().map(&mut slot).collect()
     }
 
-    /// Of many runs: the share that holds the truth, and the median width in that of the true
-    /// error.
+    /// Simulates 200 runs, and returns the share whose interval contains the truth, and the median
+    /// width relative to that by the true error.
     fn coverage(plan: impl Fn(f64) -> f64, most: u64, beside: fn(usize) -> u64) -> (f64, f64) {
         let per_slot: Vec<f64> = (0..SLOTS).map(|slot| plan(slot as f64 / 10.0 + 0.05)).collect();
         let beside_others = beside(0) > 0;

@@ -1,4 +1,4 @@
-//! Quantiles of samples, and of offered work including what was lost.
+//! Quantiles of the response times of offered work, including work that was lost or did not finish.
 //!
 //! Not here: the error between runs, which no single run can show, and the choice of quantiles
 //! worth printing.
@@ -25,15 +25,16 @@ pub struct Offered<'a> {
 pub enum OfferedQuantile {
     /// Nothing was offered at all.
     Empty,
-    /// The quantile (ns), however the unfinished work ends.
+    /// The quantile in nanoseconds, however the unfinished work ends.
     Exact(u64),
-    /// The quantile is this (ns) if unfinished work had ended at once, and may be any more.
+    /// A lower bound of the quantile in nanoseconds: its value if unfinished work had ended at its
+    /// age, and it may be any more.
     AtLeast(u64),
-    /// The quantile falls among lost work.
+    /// The quantile falls among dropped or failed transactions.
     Infinite,
 }
 
-/// The interval of a quantile of offered work, in nanoseconds; `None` is infinite.
+/// Confidence interval of a quantile of offered work, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OfferedInterval {
     /// Lower end, in nanoseconds; `None` if infinite.
@@ -48,10 +49,10 @@ impl Offered<'_> {
         self.finished.count() + self.unfinished.count() + self.lost
     }
 
-    /// The quantile of the response time of all offered work.
+    /// Returns the quantile of the response time of all offered work.
     ///
-    /// It is computed twice, with unfinished work at its age and with it as infinite; the truth
-    /// lies between, and is known when both fall into one bucket.
+    /// It is computed twice, with unfinished work at its age and with it as infinite. The truth
+    /// lies between, and is exact when both fall into one bucket.
     pub fn quantile(&self, q: f64) -> OfferedQuantile {
         let count = self.count();
         if count == 0 {
@@ -69,9 +70,9 @@ impl Offered<'_> {
         }
     }
 
-    /// Returns the times at two ranks of all offered work. Lost work counts as infinite, unfinished
-    /// work with its age at the lower end and as infinite at the upper one, so that the interval
-    /// holds however it ends.
+    /// Returns the response times at two ranks among all offered work, the ends of an interval.
+    /// Lost work counts as infinite, unfinished work with its age at the lower end and as infinite
+    /// at the upper one, so that the interval holds however that work ends.
     pub fn between(&self, ranks: Ranks) -> OfferedInterval {
         let ages = self.at_their_age();
         OfferedInterval {
@@ -80,7 +81,7 @@ impl Offered<'_> {
         }
     }
 
-    /// Returns all work except what was lost, with unfinished work at its age.
+    /// Returns the response times of finished work, together with the ages of unfinished work.
     fn at_their_age(&self) -> Cow<'_, Histogram> {
         let mut all = Cow::Borrowed(self.finished);
         if !self.unfinished.is_empty() {
@@ -90,7 +91,7 @@ impl Offered<'_> {
     }
 }
 
-/// Returns the lower end of the bucket of a value, not below the minimum.
+/// Returns the lower end of the bucket of a value, but not less than the minimum of the histogram.
 fn outer_low(histogram: &Histogram, value: u64) -> u64 {
     bucket_low(value).max(histogram.min())
 }
@@ -110,7 +111,7 @@ mod tests {
         high: u64,
     }
 
-    /// The interval of independent samples.
+    /// Returns the interval of a quantile of independent samples.
     fn order_statistic_interval(
         histogram: &Histogram,
         q: f64,
@@ -171,7 +172,7 @@ mod tests {
         }
     }
 
-    /// The interval of samples that do not depend on each other.
+    /// Returns the interval of a quantile of offered work whose samples are independent.
     fn independent(offered: &Offered, q: f64) -> Result<OfferedInterval, TooFew> {
         Ok(offered.between(interval_ranks(offered.count(), q, 0.95)?))
     }

@@ -10,13 +10,13 @@ use std::collections::{BinaryHeap, VecDeque};
 
 const NS_PER_S: f64 = 1e9;
 
-/// The mean number in a system with this throughput and mean response: L = lambda W
-/// (Little, Operations Research 9, 383, 1961).
+/// Returns the mean number of customers in a system with this throughput and mean response time, by
+/// Little's law: L = lambda W (Little, Operations Research 9, 383, 1961).
 pub fn little_in_system(throughput_per_s: f64, response_ns_mean: f64) -> f64 {
     throughput_per_s * response_ns_mean / NS_PER_S
 }
 
-/// Poisson arrivals, exponential services, one server.
+/// The M/M/1 queue: Poisson arrivals, exponential service times, one server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mm1 {
     /// Arrival rate, per second.
@@ -26,25 +26,26 @@ pub struct Mm1 {
 }
 
 impl Mm1 {
-    /// The share of time the server is busy; from 1 on there is no steady state, and every
-    /// mean and quantile is infinite.
+    /// Returns the share of time in which the server is busy. From 1 on there is no steady state,
+    /// and every mean and quantile is infinite.
     pub fn utilisation(&self) -> f64 {
         little_in_system(self.arrivals_per_s, self.service_ns_mean)
     }
 
-    /// The mean of wait and service: 1 / (mu - lambda).
+    /// Returns the mean response time (wait plus service), in nanoseconds: 1 / (mu - lambda).
     pub fn response_ns_mean(&self) -> f64 {
         let idle = 1.0 - self.utilisation();
         if idle <= 0.0 { f64::INFINITY } else { self.service_ns_mean / idle }
     }
 
-    /// The q-quantile of wait and service: ln(1 / (1 - q)) / (mu - lambda).
+    /// Returns the q-quantile of the response time (wait plus service), in nanoseconds: ln(1 / (1 -
+    /// q)) / (mu - lambda).
     pub fn response_ns_quantile(&self, q: f64) -> f64 {
         if q <= 0.0 { 0.0 } else { -(-q).ln_1p() * self.response_ns_mean() }
     }
 }
 
-/// Poisson arrivals, exponential services, c servers.
+/// The M/M/c queue: Poisson arrivals, exponential service times, c servers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mmc {
     /// Arrival rate, per second.
@@ -56,25 +57,27 @@ pub struct Mmc {
 }
 
 impl Mmc {
-    /// The mean share of servers that are busy; from 1 on there is no steady state, all customers
-    /// wait, and every mean and quantile is infinite.
+    /// Returns the mean share of servers that are busy. From 1 on there is no steady state, all
+    /// customers wait, and every mean and quantile is infinite.
     pub fn utilisation(&self) -> f64 {
         self.offered_erlang() / f64::from(self.servers)
     }
 
-    /// The offered load a = lambda / mu, the mean number of busy servers.
+    /// Returns the offered load a = lambda / mu: the mean number of busy servers, if there is a
+    /// steady state.
     fn offered_erlang(&self) -> f64 {
         little_in_system(self.arrivals_per_s, self.service_ns_mean)
     }
 
-    /// The rate per ns at which those who wait are served: c mu - lambda; 0 when overloaded.
+    /// Returns the rate per nanosecond at which the queue of waiting customers drains: c mu -
+    /// lambda; 0 when overloaded.
     fn drain_per_ns(&self) -> f64 {
         let free = f64::from(self.servers) - self.offered_erlang();
         free.max(0.0) / self.service_ns_mean
     }
 
-    /// The probability that an arrival waits (Erlang C), from the recursion of Erlang B,
-    /// `B(k) = a B(k-1) / (k + a B(k-1))`, and `C = B / (1 - rho (1 - B))`.
+    /// Returns the probability C that a customer has to wait (Erlang C), from the recursion of
+    /// Erlang B, `B(k) = a B(k-1) / (k + a B(k-1))`, and `C = B / (1 - rho (1 - B))`.
     pub fn wait_probability(&self) -> f64 {
         let rho = self.utilisation();
         if rho >= 1.0 {
@@ -86,36 +89,38 @@ impl Mmc {
         blocked / (1.0 - rho * (1.0 - blocked))
     }
 
-    /// The mean wait before service: C / (c mu - lambda).
+    /// Returns the mean wait before service, in nanoseconds: C / (c mu - lambda).
     pub fn wait_ns_mean(&self) -> f64 {
         self.wait_probability() / self.drain_per_ns()
     }
 
-    /// The probability of waiting longer than this: C exp(-(c mu - lambda) t).
+    /// Returns the probability of waiting longer than `wait_ns`: C exp(-(c mu - lambda) t).
     pub fn wait_tail(&self, wait_ns: f64) -> f64 {
         self.wait_probability() * (-self.drain_per_ns() * wait_ns.max(0.0)).exp()
     }
 
-    /// The q-quantile of the wait; 0 up to the share of customers who do not wait.
+    /// Returns the q-quantile of the wait, in nanoseconds; 0 up to the share of customers who do
+    /// not wait.
     pub fn wait_ns_quantile(&self, q: f64) -> f64 {
         let waits = self.wait_probability();
         let beyond = 1.0 - q;
         if beyond >= waits { 0.0 } else { (waits / beyond).ln() / self.drain_per_ns() }
     }
 
-    /// The mean of wait and service, in nanoseconds.
+    /// Returns the mean response time (wait plus service), in nanoseconds.
     pub fn response_ns_mean(&self) -> f64 {
         self.wait_ns_mean() + self.service_ns_mean
     }
 
-    /// The probability that wait and service together take at most this long.
+    /// Returns the probability that the response time (wait plus service) is at most `response_ns`.
     pub fn response_cdf(&self, response_ns: f64) -> f64 {
         1.0 - self.response_tail(response_ns)
     }
 
-    /// The tail of a service, and with probability C of a service and a wait, both exponential:
-    /// `(1 - C) e^-mu t + C (f e^-s t - s e^-f t) / (f - s)`, where s and f are the slower and
-    /// the faster of mu and c mu - lambda; written so that it stays exact as f nears s.
+    /// Returns the probability that the response time exceeds t = `response_ns`: of a service time
+    /// alone, or with probability C of a service time and a wait, both exponential. It is `(1 - C)
+    /// e^-mu t + C (f e^-s t - s e^-f t) / (f - s)`, where s and f are the slower and the faster of
+    /// mu and c mu - lambda; written so that it stays exact as f nears s.
     fn response_tail(&self, response_ns: f64) -> f64 {
         let t = response_ns.max(0.0);
         let (serve, drain) = (1.0 / self.service_ns_mean, self.drain_per_ns());
@@ -126,7 +131,8 @@ impl Mmc {
         (1.0 - waits) * (-serve * t).exp() + waits * (-slow * t).exp() * (1.0 + late)
     }
 
-    /// The q-quantile of wait and service, by bisection of the tail to the last bit.
+    /// Returns the q-quantile of the response time (wait plus service), in nanoseconds, by
+    /// bisection of the tail to the last bit.
     pub fn response_ns_quantile(&self, q: f64) -> f64 {
         if q <= 0.0 {
             return 0.0;
@@ -149,7 +155,7 @@ impl Mmc {
     }
 }
 
-/// Poisson arrivals, services of any distribution, one server.
+/// The M/G/1 queue: Poisson arrivals, service times of any distribution, one server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mg1 {
     /// Arrival rate, per second.
@@ -161,12 +167,13 @@ pub struct Mg1 {
 }
 
 impl Mg1 {
-    /// The share of time the server is busy; from 1 on every mean is infinite.
+    /// Returns the share of time in which the server is busy. From 1 on every mean is infinite.
     pub fn utilisation(&self) -> f64 {
         little_in_system(self.arrivals_per_s, self.service_ns_mean)
     }
 
-    /// The mean wait before service (Pollaczek-Khinchine): lambda E(S^2) / (2 (1 - rho)).
+    /// Returns the mean wait before service, in nanoseconds (Pollaczek-Khinchine): lambda E(S^2) /
+    /// (2 (1 - rho)).
     pub fn wait_ns_mean(&self) -> f64 {
         let idle = 1.0 - self.utilisation();
         if idle <= 0.0 {
@@ -176,13 +183,13 @@ impl Mg1 {
         self.arrivals_per_s / NS_PER_S * service_sq / (2.0 * idle)
     }
 
-    /// The mean of wait and service, in nanoseconds.
+    /// Returns the mean response time (wait plus service), in nanoseconds.
     pub fn response_ns_mean(&self) -> f64 {
         self.wait_ns_mean() + self.service_ns_mean
     }
 }
 
-/// The service of one customer.
+/// Start and end of the service of one customer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Served {
     /// Start of the service, in nanoseconds.
@@ -197,10 +204,10 @@ impl Served {
     }
 }
 
-/// Serves arrivals in their order by one server: start = max(arrival, last finish)
+/// Serves customers in the order of arrival by one server: start = max(arrival, last finish)
 /// (Lindley, Proc. Camb. Phil. Soc. 48, 277, 1952).
 ///
-/// Arrivals must not fall; the i-th takes the i-th service.
+/// Arrivals must be in the order of time; the i-th arrival has the i-th service time.
 pub fn lindley(arrivals_ns: &[u64], services_ns: &[u64]) -> Vec<Served> {
     check(arrivals_ns, services_ns);
     let mut free_ns = 0;
@@ -212,9 +219,9 @@ pub fn lindley(arrivals_ns: &[u64], services_ns: &[u64]) -> Vec<Served> {
     arrivals_ns.iter().zip(services_ns).map(serve).collect()
 }
 
-/// Serves arrivals in their order by several servers, each by the one that is free first
-/// (Kiefer and Wolfowitz, Trans. AMS 78, 1, 1955). Which of equally free servers serves makes
-/// no difference.
+/// Serves customers in the order of arrival by several servers, each by the server that is free
+/// first (Kiefer and Wolfowitz, Trans. AMS 78, 1, 1955). The choice among equally free servers
+/// makes no difference. Arrivals must be in the order of time.
 pub fn kiefer_wolfowitz(arrivals_ns: &[u64], services_ns: &[u64], servers: usize) -> Vec<Served> {
     check(arrivals_ns, services_ns);
     let mut free = Free::new(servers);
@@ -222,11 +229,12 @@ pub fn kiefer_wolfowitz(arrivals_ns: &[u64], services_ns: &[u64], servers: usize
     arrivals_ns.iter().zip(services_ns).map(serve).collect()
 }
 
-/// `kiefer_wolfowitz` with room for `queue` customers who wait; `None` for one who is dropped.
+/// Like [`kiefer_wolfowitz`], with room for `queue` waiting customers; `None` for a customer who is
+/// dropped.
 ///
-/// An arrival is dropped when at its instant all servers are busy and `queue` customers wait.
-/// A service that begins or ends at exactly that instant has begun or ended before it. The
-/// service of a dropped arrival is not used: services go by the index of the arrival.
+/// An arrival is dropped when at its instant all servers are busy and `queue` customers wait. A
+/// service that begins or ends at exactly that instant has begun or ended before it. The service
+/// time of a dropped arrival is not used: the i-th arrival always has the i-th service time.
 pub fn kiefer_wolfowitz_bounded(
     arrivals_ns: &[u64],
     services_ns: &[u64],
@@ -259,7 +267,7 @@ fn check(arrivals_ns: &[u64], services_ns: &[u64]) {
     assert!(arrivals_ns.is_sorted(), "arrivals come in the order of time");
 }
 
-/// The time at which each server becomes free, the earliest on top.
+/// Instants at which the servers become free, the earliest on top.
 struct Free(BinaryHeap<Reverse<u64>>);
 
 impl Free {
@@ -272,7 +280,7 @@ impl Free {
         self.0.peek().expect("there is a server").0
     }
 
-    /// Serves by the server that becomes free first.
+    /// Serves one customer by the server that becomes free first.
     fn serve(&mut self, arrival_ns: u64, service_ns: u64) -> Served {
         let mut earliest = self.0.peek_mut().expect("there is a server");
         let served = Served::from(earliest.0.max(arrival_ns), service_ns);
@@ -390,7 +398,7 @@ mod tests {
         assert_eq!(starts, [Some(0), None, Some(10)]);
     }
 
-    /// Arrivals and services of an M/M/c queue.
+    /// Draws `n` arrival times and service times of an M/M/c queue, in nanoseconds.
     fn draws(seed: u64, n: usize, queue: &Mmc) -> (Vec<u64>, Vec<u64>) {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut now_ns = 0;

@@ -10,7 +10,7 @@ use crate::course::Course;
 use crate::planned::{Due, around_due};
 use crate::waves::mean_error_beside;
 
-/// Smallest number of slots for an interval.
+/// Smallest number of time slots for a confidence interval.
 pub(crate) const SLOTS_MIN: u64 = 16;
 
 /// Smallest number of independent slots for an interval: a series with fewer is no longer than its
@@ -19,7 +19,7 @@ const EFFECTIVE_MIN: f64 = 8.0;
 
 const CONFIDENCE: f64 = 0.95;
 
-/// Half-width of an interval at that confidence, in known standard errors.
+/// Half-width of a 95 % interval of a normal figure, in standard errors.
 const NORMAL_95: f64 = 1.96;
 
 /// A rate with its error within the run.
@@ -27,20 +27,20 @@ const NORMAL_95: f64 = 1.96;
 pub struct Rate {
     /// Events per second; NaN without a slot.
     pub per_s: f64,
-    /// Half the width of the 95 % interval, per second: the error within this run only. The
+    /// Half-width of the 95 % confidence interval, per second: the error within this run only. The
     /// variation between runs is not in it and is usually larger.
     pub half_width: Result<f64, TooFewSlots>,
-    /// Number of slots given.
+    /// Number of time slots from which the rate is computed.
     pub n_slots: u64,
-    /// Number of independent slots with the same information: at most `n_slots`, fewer the longer
-    /// slow slots follow each other. A guess if `half_width` is an error.
+    /// Number of independent slots with the same information: at most `n_slots`, and fewer the more
+    /// slots are autocorrelated. A guess if `half_width` is an error.
     pub n_effective: f64,
     /// Approximate number of slots for an interval of ±1 %, mostly within a factor of two; `None`
     /// if the error comes from a few slow waves, or the plan changes the rate.
     pub slots_to_1_percent: Option<f64>,
 }
 
-/// The error that there are too few slots, or too few independent ones, for an interval.
+/// Error for a series with too few slots, or too few independent ones, for a confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooFewSlots {
     /// Approximate number of slots needed, if they continue like these.
@@ -58,19 +58,21 @@ impl fmt::Display for TooFewSlots {
 
 impl std::error::Error for TooFewSlots {}
 
-/// Returns the mean rate of equal, consecutive time slots and its 95 % interval.
+/// Returns the mean rate of equal, consecutive time slots of `slot_ns` nanoseconds, and its 95 %
+/// interval.
 ///
-/// Neighbouring slots resemble each other, so their scatter understates the error of the mean:
-/// the interval is that of its slowest waves (see `waves`). By simulation such intervals hold the
+/// Neighbouring slots resemble each other, so their scatter understates the error of the mean: the
+/// interval is that of its slowest waves (see `waves`). By simulation such intervals contain the
 /// truth in 92 to 98 % of runs of a minute and more, even if a slow component, too weak to be seen
 /// in the slots, makes up 5 % of their variance. If fewer than eight independent slots would have
-/// the same information, there is a reason instead.
+/// the same information, `half_width` is an error.
 pub fn within_run(counts: &[u64], slot_ns: u64) -> Rate {
     within_planned_run(counts, slot_ns, None)
 }
 
-/// Like [`within_run`], for a plan that may change the rate: the error is that of the deviations
-/// from `due`. A longer run would follow another plan, so `slots_to_1_percent` is `None`.
+/// Like [`within_run`], for a plan that may change the rate: only deviations of the counts from the
+/// planned work `due` are errors. Then `slots_to_1_percent` is `None`, because a longer run would
+/// follow another plan.
 pub fn within_planned_run(counts: &[u64], slot_ns: u64, due: Option<&Due>) -> Rate {
     assert!(slot_ns > 0, "a slot has a length");
     let n_slots = counts.len() as u64;
@@ -93,18 +95,20 @@ pub fn within_planned_run(counts: &[u64], slot_ns: u64, due: Option<&Due>) -> Ra
     }
 }
 
-/// Returns the half-width of the 95 % interval of a mean with one value per slot, in the values'
-/// unit, such as metrics read once per second. Fails like [`within_run`].
+/// Returns the half-width of the 95 % interval of the mean of a series with one value per slot,
+/// such as a metric read once per second, in the unit of the values. Fails for too few slots, or
+/// too few independent ones.
 pub fn mean_within_run(values: &[f64]) -> Result<f64, TooFewSlots> {
     mean_within_planned_run(values, None)
 }
 
-/// Like [`mean_within_run`], for a plan that may change the rate.
+/// Like [`mean_within_run`], for a plan that may change the rate: only deviations of the values
+/// from the planned work `due` are errors.
 pub fn mean_within_planned_run(values: &[f64], due: Option<&Due>) -> Result<f64, TooFewSlots> {
     in_time(&around(values, due), &Course::default()).half_width
 }
 
-/// Returns the deviations of values from their mean, or from the plan.
+/// Returns the deviations of values from their mean, or from their fit to the planned work `due`.
 fn around(values: &[f64], due: Option<&Due>) -> Vec<f64> {
     if let Some(due) = due {
         return around_due(values, due);
@@ -113,15 +117,15 @@ fn around(values: &[f64], due: Option<&Due>) -> Vec<f64> {
     values.iter().map(|value| value - mean).collect()
 }
 
-/// Like [`mean_within_run`], for the ratio of sums, given the sum and count of each slot: for the
-/// mean of recorded values. Slots without a record tell nothing, so as many with one are needed as
-/// for a rate.
+/// Like [`mean_within_run`], for the mean of recorded values: a ratio of sums, given (sum, count)
+/// of each slot. Slots without a record tell nothing, so as many slots with one are needed as for a
+/// rate.
 pub fn ratio_within_run(slots: &[(f64, f64)]) -> Result<f64, TooFewSlots> {
     ratio_of(slots, &Course::default())
 }
 
-/// Like [`ratio_within_run`], for a plan that may change the load: `course` is that of stretches
-/// that divide the slots, the last of which may be shorter.
+/// Like [`ratio_within_run`], for a plan that may change the load. `course` has the effects of the
+/// plan on stretches of several slots each, of which the last may be shorter; they are no error.
 pub fn ratio_within_planned_run(slots: &[(f64, f64)], course: &Course) -> Result<f64, TooFewSlots> {
     if course.is_empty() {
         return ratio_within_run(slots);
@@ -137,7 +141,8 @@ pub fn ratio_within_planned_run(slots: &[(f64, f64)], course: &Course) -> Result
 }
 
 fn ratio_of(slots: &[(f64, f64)], course: &Course) -> Result<f64, TooFewSlots> {
-    let (n_slots, n_filled) = (slots.len() as u64, slots.iter().filter(|of| of.1 > 0.0).count());
+    let (n_slots, n_filled) =
+        (slots.len() as u64, slots.iter().filter(|slot| slot.1 > 0.0).count());
     if (n_filled as u64) < SLOTS_MIN {
         let needed = (n_slots * SLOTS_MIN).div_ceil((n_filled as u64).max(1)).max(SLOTS_MIN);
         return Err(TooFewSlots { needed, have: n_slots });
@@ -145,24 +150,26 @@ fn ratio_of(slots: &[(f64, f64)], course: &Course) -> Result<f64, TooFewSlots> {
     in_time(&around_ratio(slots), course).half_width
 }
 
-/// Returns the deviation of each slot's sum from the overall ratio times its count, per mean count:
-/// the error of their mean is that of the ratio.
+/// Returns the deviation of each slot's sum from the overall ratio times its count, divided by the
+/// mean count: the error of the mean of these is that of the ratio.
 pub(crate) fn around_ratio(slots: &[(f64, f64)]) -> Vec<f64> {
     let (sum, count) = slots.iter().fold((0.0, 0.0), |all, slot| (all.0 + slot.0, all.1 + slot.1));
     let (ratio, per_slot) = (sum / count, count / slots.len() as f64);
     slots.iter().map(|(sum, count)| (sum - ratio * count) / per_slot).collect()
 }
 
-/// The error of the mean of consecutive slots.
+/// Error of the mean of consecutive slots.
 struct InTime {
     half_width: Result<f64, TooFewSlots>,
     n_effective: f64,
-    /// Variance of the mean that falls with the length of the run, if known.
+    /// Variance of the mean that falls with the length of the run; `None` if it comes from a few
+    /// slow waves only.
     lasting: Option<f64>,
 }
 
-/// Returns the error of a mean, from the deviations of slots and without the effects of a plan. If
-/// these hide changes of the system itself, a run of twice the length is requested.
+/// Returns the error of a mean, from the deviations of slots and without the effects of the plan
+/// (`course`). If these hide changes of the system itself, the error asks for a run of twice the
+/// length.
 fn in_time(around_mean: &[f64], course: &Course) -> InTime {
     let n_slots = around_mean.len() as u64;
     let error = mean_error_beside(around_mean, course, CONFIDENCE);
@@ -189,20 +196,20 @@ fn in_time(around_mean: &[f64], course: &Course) -> InTime {
     InTime { half_width, n_effective, lasting: error.and_then(|error| error.lasting) }
 }
 
-/// Limit on stalls that are listed: a page of them; all are counted.
+/// Largest number of stalls that are listed, a page of them; all are counted.
 pub const STALLS_KEPT_MAX: usize = 20;
 
-/// Length of a slot of [`stability`], and slots per second.
+/// Length of a slot of [`stability`] in nanoseconds, and number of slots per second.
 const SLOT_NS: u64 = 100_000_000;
 const SLOTS_PER_S: usize = 10;
 
-/// The steadiness of a run.
+/// Steadiness of a run: the variation of its seconds, and its stalls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stability {
     /// Coefficient of variation (sd / mean) of one-second counts; NaN for fewer than two full
     /// seconds or no events.
     pub cv: f64,
-    /// Second with the fewest events, the first of equals; `None` without a full second.
+    /// Second with the fewest events, the first of several; `None` without a full second.
     pub slowest_second: Option<SlowestSecond>,
     /// Median of one-second counts; NaN without a full second.
     pub median_per_s: f64,
@@ -216,41 +223,41 @@ pub struct Stability {
     pub longest_stall_ns: u64,
 }
 
-/// The second with the fewest events.
+/// Second of a run with the fewest events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlowestSecond {
     /// Index of the second, from 0.
     pub index: usize,
-    /// Number of its events.
+    /// Number of events in this second.
     pub per_s: u64,
 }
 
-/// A time with (nearly) no events.
+/// Period of a run without events, or with nearly none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stall {
-    /// Index of its first 100-ms slot, from 0.
+    /// Index of the first 100-ms slot of the stall, from 0.
     pub start_index: usize,
-    /// Number of slots that it lasted.
+    /// Number of 100-ms slots that the stall lasted.
     pub length_slots: usize,
 }
 
-/// The steadiness of a run, from its counts in consecutive slots of 100 ms.
+/// Returns the steadiness of a run, from its counts of events in consecutive slots of 100 ms.
 ///
-/// A stall is a run of slots that are as good as empty:
-/// - where the median slot has at least 10 events, two or more with fewer than 10 % of it;
-/// - where it has fewer, a second or more with none at all, and long enough for 10 events at
-///   the mean rate, so that chance alone makes one in 22,000 such spans a stall (e^-10) and a
-///   slow, steady load is not a row of stalls. A run without any event is one stall.
+/// A stall is a series of slots that are as good as empty:
+/// - if the median slot has at least 10 events: two or more slots with fewer than 10 % of it;
+/// - if it has fewer: a second or more without any event, long enough for 10 events at the mean
+///   rate. So chance alone makes one in 22,000 such spans a stall (e^-10), and a slow, steady load
+///   is not a row of stalls. A run without any event is one stall.
 ///
 /// Seconds are ten slots each; slots after the last full second count for stalls only.
 pub fn stability(counts_100ms: &[u64]) -> Stability {
     stability_against(counts_100ms, &vec![level(counts_100ms); counts_100ms.len()])
 }
 
-/// Like [`stability`], with known events due in each slot: these replace median and mean in the
-/// rules of a stall, so that a load which pauses by plan does not stall. If more is due than the
-/// run usually achieves, only that much counts: overload is no stall. Nothing is due in slots
-/// beyond `due_100ms`.
+/// Like [`stability`], with the number of events due in each slot. It replaces median and mean in
+/// the rules of a stall, so that a planned pause is no stall. If more is due than the run usually
+/// achieves, only that much counts: overload is no stall. Nothing is due in slots beyond
+/// `due_100ms`.
 pub fn stability_against(counts_100ms: &[u64], due_100ms: &[f64]) -> Stability {
     let seconds: Vec<u64> = counts_100ms
         .chunks_exact(SLOTS_PER_S)
@@ -278,10 +285,12 @@ pub fn stability_against(counts_100ms: &[u64], due_100ms: &[f64]) -> Stability {
     }
 }
 
-/// Events due from which a slot is dense, and from which an empty span is more than chance.
+/// Number of events due from which a slot is dense, and from which an empty span of slots is more
+/// than chance.
 const EVENTS_MIN: f64 = 10.0;
 
-/// All stalls, in the order of time.
+/// Returns all stalls in the order of time, given the events counted and the events due in each
+/// slot.
 fn stalls(counts: &[u64], due: &[f64]) -> Vec<Stall> {
     let due = |index: usize| due.get(index).copied().unwrap_or(0.0);
     let is_quiet = |index: usize| {
@@ -303,9 +312,9 @@ fn stalls(counts: &[u64], due: &[f64]) -> Vec<Stall> {
     stalls
 }
 
-/// Limits what is due to the usual level of slots with at least as much due: the highest such level
-/// over those with half as much due, a quarter, and so on. If these had no events, all counts as
-/// due.
+/// Limits the events due in each slot to the usual level of slots with at least as much due, or the
+/// highest such level of slots with less due, in steps of a factor of two. There is no limit if
+/// slots usually had no events.
 fn within_usual(counts: &[u64], due: &[f64]) -> Vec<f64> {
     let mut by_due: Vec<usize> =
         (0..counts.len().min(due.len())).filter(|&index| due[index] > 0.0).collect();
@@ -325,16 +334,17 @@ fn within_usual(counts: &[u64], due: &[f64]) -> Vec<f64> {
     within
 }
 
-/// Returns the upper quartile of the slots, or the mean if that is larger: even for a run that
-/// stalls most of the time, its level while it does not.
+/// Returns the usual level of slots: their upper quartile, or the mean if that is larger. Even for
+/// a run that stalls most of the time, that is its level while it does not.
 fn usual(mut counts: Vec<u64>) -> f64 {
     counts.sort_unstable();
     let mean = counts.iter().map(|&count| count as f64).sum::<f64>() / counts.len() as f64;
     mean.max(counts[counts.len() * 3 / 4] as f64)
 }
 
-/// Returns the events due in every slot, judged from the counts: the median if that makes slots
-/// dense, else the mean. Without any event, enough for a second to be a stall.
+/// Returns the number of events due in every slot of a load without a plan, judged from the counts:
+/// the median if that makes slots dense, else the mean. Without any event, it is enough for a
+/// second to be a stall.
 fn level(counts: &[u64]) -> f64 {
     let median = median(counts.to_vec());
     let sum: f64 = counts.iter().map(|&count| count as f64).sum();
@@ -345,7 +355,7 @@ fn level(counts: &[u64]) -> f64 {
     }
 }
 
-/// The median; of an even number, the mean of the middle two; NaN of none.
+/// Returns the median of counts; NaN of none.
 fn median(mut counts: Vec<u64>) -> f64 {
     counts.sort_unstable();
     match counts.len() {
@@ -365,7 +375,7 @@ mod tests {
 
     const SECOND_NS: u64 = 1_000_000_000;
 
-    /// By Knuth's product of uniforms; for small means.
+    /// Draws a Poisson number, by Knuth's product of uniforms; for small means.
     fn poisson(random: &mut Xoshiro256PlusPlus, mean: f64) -> u64 {
         let (limit, mut product, mut n) = ((-mean).exp(), 1.0, 0);
         loop {
@@ -377,8 +387,8 @@ mod tests {
         }
     }
 
-    /// Of many series with a true mean of 1000 a slot: the share that was given an interval,
-    /// and of these the share that held the truth.
+    /// Makes 1,500 series of slots, and returns the share that has an interval, and the share of
+    /// these intervals that contain the true mean.
     fn coverage(
         n: usize,
         mut series: impl FnMut(&mut Xoshiro256PlusPlus) -> Vec<u64>,
@@ -434,7 +444,7 @@ mod tests {
         assert!(given < 0.1, "{given}");
     }
 
-    /// Counts of arrivals at random whose rate is an AR(1) series with a standard deviation of
+    /// Makes counts of random arrivals whose rate is an AR(1) series, with a standard deviation of
     /// `spread` of the mean and a correlation of `phi` from slot to slot.
     fn slow(
         random: &mut Xoshiro256PlusPlus,
@@ -463,7 +473,8 @@ mod tests {
         }
     }
 
-    /// Of many series of slots: the share with an interval, and of these the share that held it.
+    /// Makes 1,000 series of slots, and returns the share that has an interval, and the share of
+    /// these intervals that contain the truth.
     fn held<T>(
         mut series: impl FnMut(&mut Xoshiro256PlusPlus) -> Vec<T>,
         value: impl Fn(&[T]) -> f64,
@@ -483,8 +494,8 @@ mod tests {
         (f64::from(given) / f64::from(trials), f64::from(held) / f64::from(given.max(1)))
     }
 
-    /// A gauge that shots lift and that fades back, and that swings like a damped pendulum besides:
-    /// models on which nothing here was tuned.
+    /// Makes values of a gauge that random shots lift and that fades back, and that also swings
+    /// like a damped pendulum: models on which nothing here was tuned.
     fn gauge(random: &mut Xoshiro256PlusPlus, n: usize, fade: f64, swings: f64) -> Vec<f64> {
         let (mut level, mut swing) = (0.0, [0.0; 2]);
         let mut values = Vec::new();
@@ -521,8 +532,8 @@ mod tests {
         assert!(mean_within_run(&[3.0; 15]).is_err() && mean_within_run(&[]).is_err());
     }
 
-    /// Slots of as many records as arrive in bursts of random size, each of a size whose mean
-    /// follows a three-level Markov chain.
+    /// Makes slots with records that arrive in bursts of random size. The mean of their values
+    /// follows a three-level Markov chain, which stays with the probability `stay`.
     fn records(random: &mut Xoshiro256PlusPlus, n: usize, stay: f64) -> Vec<(f64, f64)> {
         let mut at = (random.next_u64() % 3) as usize;
         (0..n)

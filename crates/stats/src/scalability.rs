@@ -1,12 +1,12 @@
 //! The Universal Scalability Law: throughput as a function of the number of clients.
 //!
 //! X(N) = λ N / (1 + σ (N - 1) + κ N (N - 1)) (N. J. Gunther, "Guerrilla Capacity Planning", 2007,
-//! chapter 4): λ is what one client gets, σ the share that is done one after the other, κ what
-//! clients cost each other by keeping things coherent. Errors of throughputs are shares of them,
-//! so the fit is least squares of logarithms. Intervals are those of a parametric bootstrap that
-//! draws the variance of the residuals too: for a linear law they would be Student's, so they
-//! hold with few points as well. Where repeats show that the law itself is off, the number of
-//! points, and not that of runs, decides how wide they are. Not here: which runs the points come
+//! chapter 4): λ is the throughput of one client, σ the share of work that is done one after the
+//! other, κ the cost of keeping clients coherent. Errors of throughputs are relative, so logarithms
+//! are fitted by least squares. Intervals are those of a parametric bootstrap that also draws the
+//! variance of the residuals: for a linear law they would be Student's, so they are valid with few
+//! points as well. If repeats show that the law itself does not fit, the number of distinct client
+//! counts, and not that of runs, decides how wide they are. Not here: which runs the points come
 //! from.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
@@ -16,47 +16,47 @@ use crate::draw::normal;
 /// Smallest number of distinct client counts for a fit of three parameters: with four, an interval
 /// has a single degree of freedom.
 const POINTS_MIN: usize = 6;
-/// Number of refits of the bootstrap.
+/// Number of simulated data sets that the bootstrap refits for the intervals.
 const RESAMPLES: usize = 400;
 /// Limit on Gauss-Newton steps; a handful is enough if it converges.
 const STEPS_MAX: usize = 60;
 
-/// A fitted scalability law.
+/// A Universal Scalability Law fitted to throughputs, with confidence intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scalability {
     /// λ: throughput of a single client.
     pub lambda: f64,
-    /// σ: contention, from 0 to 1.
+    /// σ: contention, the share of work that is done one after the other, from 0 to 1.
     pub sigma: f64,
-    /// κ: coherency cost, not negative.
+    /// κ: coherency cost per pair of clients, not negative.
     pub kappa: f64,
-    /// 90 % intervals of λ, σ and κ.
+    /// 90 % confidence intervals of λ, σ and κ.
     pub intervals: [(f64, f64); 3],
-    /// Client count with the highest throughput, or why it is unknown.
+    /// Maximum of throughput, or the reason why none is reported.
     pub peak: Result<Peak, NoPeak>,
-    /// Root mean square of the log residuals: 0.05 is about 5 %.
+    /// Root mean square of the residuals of log throughput: 0.05 is about 5 %.
     pub residual: f64,
-    /// Largest residual, as a share, and its client count.
+    /// Largest residual, as a share of the fitted throughput, and its client count.
     pub worst: (f64, u32),
-    /// p-value of the F test of lack of fit: of the points' distance from the law, given the
-    /// scatter of repeats; `None` without repeats.
+    /// p-value of the F test for lack of fit, which compares the distance of points from the law
+    /// with the scatter of repeats; `None` without repeats.
     pub lack_of_fit: Option<f64>,
 }
 
-/// The maximum of throughput, with 90 % intervals.
+/// Maximum of throughput over the number of clients, with 90 % confidence intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Peak {
     /// Number of clients at the maximum.
     pub clients: f64,
-    /// Interval of the number of clients.
+    /// 90 % confidence interval of the number of clients at the maximum.
     pub clients_interval: (f64, f64),
-    /// Throughput at the maximum.
+    /// Throughput at the maximum, in the unit of the measured ones.
     pub throughput: f64,
-    /// Interval of that throughput.
+    /// 90 % confidence interval of the throughput at the maximum.
     pub throughput_interval: (f64, f64),
 }
 
-/// The reason why no maximum is reported.
+/// Reason why no maximum of throughput is reported.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NoPeak {
     /// Throughput may only level off: κ is not significantly above 0.
@@ -65,7 +65,7 @@ pub enum NoPeak {
     Beyond(f64),
 }
 
-/// The reason why no law is fitted.
+/// Reason why the scalability law cannot be fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoFit {
     /// Fewer distinct client counts than [`Scalability::POINTS_MIN`]; this many were given.
@@ -77,10 +77,10 @@ pub enum NoFit {
 impl Scalability {
     /// Smallest number of distinct client counts for a fit.
     pub const POINTS_MIN: usize = POINTS_MIN;
-    /// p-value of the lack of fit below which the law itself does not hold.
+    /// p-value of the test for lack of fit below which the law itself does not hold.
     pub const LACK_OF_FIT: f64 = 0.01;
 
-    /// Returns the throughput for a number of clients.
+    /// Returns the fitted throughput for a number of clients.
     pub fn throughput(&self, clients: f64) -> f64 {
         Scalability::throughput_of([self.lambda, self.sigma, self.kappa], clients)
     }
@@ -90,14 +90,14 @@ impl Scalability {
         lambda * shape(clients, sigma, kappa)
     }
 
-    /// Whether repeats show that the law itself does not hold.
+    /// Whether repeats show that the law itself does not hold; false without repeats.
     pub fn lacks_fit(&self) -> bool {
         self.lack_of_fit.is_some_and(|p| p < Scalability::LACK_OF_FIT)
     }
 
-    /// Fits the law to points of (clients, throughput); several with the same number of clients are
-    /// repeats. `bits` are random, and affect the intervals only. Fails for too few points, or a
-    /// throughput that is not above zero.
+    /// Fits the law to points (clients, throughput); several points with the same number of clients
+    /// are repeats. `bits` returns random bits, which affect the intervals only. Fails for too few
+    /// distinct numbers of clients, or a throughput that is not above zero.
     pub fn fit(points: &[(u32, f64)], bits: &mut dyn FnMut() -> u64) -> Result<Scalability, NoFit> {
         let mut clients: Vec<u32> = points.iter().map(|point| point.0).collect();
         clients.sort_unstable();
@@ -130,18 +130,19 @@ impl Scalability {
             lack_of_fit,
         };
         // Runs of the same number of clients share what the law is off by there.
-        let (of, squares): (Vec<f64>, f64) = match law.lacks_fit() {
+        let (client_counts, squares): (Vec<f64>, f64) = match law.lacks_fit() {
             true => (
                 means.iter().map(|mean| mean.0).collect(),
                 means.iter().map(|&(n, ln_x)| (ln_x - fitted(n)).powi(2)).sum(),
             ),
             false => (measured.iter().map(|point| point.0).collect(), squares),
         };
-        law.draw_intervals(&of, squares, bits);
+        law.draw_intervals(&client_counts, squares, bits);
         Ok(law)
     }
 
-    /// Refits simulated points at these client counts, with residuals of this sum of squares.
+    /// Sets `intervals` and `peak` by a parametric bootstrap: refits simulated points at these
+    /// client counts, with residuals of log throughput whose sum of squares is `squares`.
     fn draw_intervals(&mut self, clients: &[f64], squares: f64, bits: &mut dyn FnMut() -> u64) {
         let n_free = clients.len() - 3;
         let mut drawn: [Vec<f64>; 5] = Default::default();
@@ -181,7 +182,7 @@ fn peak_clients(sigma: f64, kappa: f64) -> Option<f64> {
     is_falling.then(|| ((1.0 - sigma) / kappa).sqrt().max(1.0))
 }
 
-/// Returns the mean at each number of clients.
+/// Returns the mean log throughput at each number of clients, as (clients, mean).
 fn means_of(measured: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut sorted = measured.to_vec();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -191,8 +192,9 @@ fn means_of(measured: &[(f64, f64)]) -> Vec<(f64, f64)> {
     sorted.chunk_by(|a, b| a.0 == b.0).map(mean_of).collect()
 }
 
-/// The p-value of the F test: what residuals have beyond the scatter of repeats, against that
-/// scatter (N. R. Draper and H. Smith, "Applied Regression Analysis", 1998, section 2.1).
+/// Returns the p-value of the F test for lack of fit: the residuals beyond the scatter of repeats,
+/// compared with that scatter (N. R. Draper and H. Smith, "Applied Regression Analysis", 1998,
+/// section 2.1). `None` without repeats, or if all repeats are equal.
 fn lack_of_fit(measured: &[(f64, f64)], means: &[(f64, f64)], squares: f64) -> Option<f64> {
     let (of_means, of_repeats) = (means.len() - 3, measured.len() - means.len());
     let mean = |n: f64| means.iter().find(|mean| mean.0 == n).map_or(f64::NAN, |mean| mean.1);
@@ -206,13 +208,13 @@ fn lack_of_fit(measured: &[(f64, f64)], means: &[(f64, f64)], squares: f64) -> O
     Some(distribution.sf(ratio))
 }
 
-/// Returns the law for λ = 1.
+/// Returns the throughput under the law with λ = 1.
 fn shape(clients: f64, sigma: f64, kappa: f64) -> f64 {
     clients / (1.0 + sigma * (clients - 1.0) + kappa * clients * (clients - 1.0))
 }
 
-/// Fits λ, σ and κ by Gauss-Newton with step halving, within 0 <= σ <= 1 and κ >= 0. λ is the
-/// geometric mean of throughput over the shape of the two others.
+/// Fits λ, σ and κ to points (clients, log throughput) by Gauss-Newton with step halving, within 0
+/// <= σ <= 1 and κ >= 0. λ is the geometric mean of throughput over [`shape`].
 fn fit_logs(points: &[(f64, f64)]) -> [f64; 3] {
     let mean_left = |sigma: f64, kappa: f64| {
         let left = points.iter().map(|&(n, ln_x)| ln_x - shape(n, sigma, kappa).ln());
@@ -258,8 +260,8 @@ fn fit_logs(points: &[(f64, f64)]) -> [f64; 3] {
     [mean_left(best.1, best.2).exp(), best.1, best.2]
 }
 
-/// Returns the step to the solution of the linearized least squares; a parameter at its bound that
-/// would leave it stays.
+/// Returns the Gauss-Newton step of σ and κ, which solves the linearized least squares. A parameter
+/// at its bound that would leave it stays there; `None` if both do.
 fn newton_step(
     points: &[(f64, f64)],
     sigma: f64,

@@ -1,42 +1,47 @@
-//! Intervals of figures whose number was not fixed beforehand, but depended on the figures.
+//! Confidence intervals for repeats whose number was not fixed beforehand, but depended on their
+//! figures.
 //!
-//! A procedure that looks after each run and stops when Student's interval is narrow, or leaves out
-//! zero, has an interval that covers the truth less often than stated. Two methods keep the level
-//! however often one looks:
+//! A procedure that looks after each run, and stops when Student's interval is narrow or excludes
+//! zero, has an interval that contains the truth less often than stated. Two methods keep the
+//! stated confidence however often one looks:
 //!
 //! - [`precise`], for stopping when the interval is narrow enough: Student's intervals of
 //!   [`LOOK_CONFIDENCE`] instead of 95 % (Y. S. Chow and H. Robbins, Ann. Math. Stat. 36, 457,
-//!   1965; N. Starr, Ann. Math. Stat. 37, 36, 1966). Of normal figures the width says nothing of
-//!   where the mean is, so all that must be made up for is that one stops early where figures
-//!   happen to lie close together; the constant does, at every scatter (examples/sequential.rs).
+//!   1965; N. Starr, Ann. Math. Stat. 37, 36, 1966). Of normal figures the width is independent of
+//!   the mean, so that the only error is to stop early where figures happen to lie close together.
+//!   The constant makes up for it, at every scatter (examples/sequential.rs).
 //! - [`anytime`], for stopping when a difference is decided, by whatever rule: the confidence
 //!   sequence of the t statistic, mixed over a normal effect (T. L. Lai, Ann. Stat. 4, 265, 1976;
 //!   H. Wang and A. Ramdas, "Anytime-valid t-tests and confidence sequences for Gaussian means with
-//!   unknown variance", Sequential Analysis 44, 2025). Its chance to leave out the truth at any
-//!   look, ever, is at most what was asked.
+//!   unknown variance", Sequential Analysis 44, 2025). The probability that it ever excludes the
+//!   truth, at any look, is at most 1 - confidence.
 //!
-//! Both take figures for independent and normal. Not here: what a figure is, and when to stop.
+//! Both assume that figures are independent and normal. Not here: what a figure is, and when to
+//! stop.
 
 use crate::{Mean, mean, students_t};
 
-/// Smallest number of figures at which to stop: the scatter of three is hardly known, and a
-/// correction for it would be expensive.
+/// Smallest number of figures after which repeats may stop: the standard deviation of three is
+/// hardly known, and a correction for it would be expensive.
 pub const FIGURES_MIN: usize = 4;
-/// The confidence of Student's interval at each look such that the one at the stop holds with 95 %
-/// at least, from [`FIGURES_MIN`] figures on and whatever the scatter.
+/// Confidence of Student's interval at each look, chosen so that the interval at the stop contains
+/// the truth with at least 95 %, from [`FIGURES_MIN`] figures on and at any scatter.
 pub const LOOK_CONFIDENCE: f64 = 0.977;
-/// Variance of the effect over which the t statistic is mixed, relative to that of a figure: the
-/// sequence is narrowest at about six figures, and little wider than the best at thirty.
+/// Variance of the effect over which the t statistic is mixed, relative to that of a figure. With
+/// it the interval of [`anytime`] is narrowest at about six figures, and little wider than the best
+/// one at thirty.
 const EFFECT_VARIANCE: f64 = 7.0;
 
-/// Returns the mean of figures that were added until its interval was narrow: the interval holds
-/// with 95 %. Fewer than [`FIGURES_MIN`] may have an interval, but must not end the repeats.
+/// Returns the mean of figures that were repeated until its 95 % interval was narrow enough, with
+/// that interval. `None` without figures. Repeats must not stop before [`FIGURES_MIN`] figures,
+/// even if there is an interval.
 pub fn precise(figures: &[f64]) -> Option<Mean> {
     mean(figures, LOOK_CONFIDENCE)
 }
 
-/// Returns the mean of figures that were looked at after each one: its interval holds with
-/// `confidence` at all numbers of figures at once. The interval is infinite for too few.
+/// Returns the mean of figures that were looked at after each repeat, with an interval that
+/// contains the truth with `confidence` at all numbers of figures at once. It is infinite for too
+/// few figures; `None` without figures.
 pub fn anytime(figures: &[f64], confidence: f64) -> Option<Mean> {
     let found = mean(figures, confidence)?;
     let half_width = found.half_width.map(|_| match anytime_t(figures.len(), 1.0 - confidence) {
@@ -47,10 +52,12 @@ pub fn anytime(figures: &[f64], confidence: f64) -> Option<Mean> {
 }
 
 /// Returns the largest distance of the mean of `n` normal figures from the truth, in standard
-/// errors, at all n at once with probability `1 - error`; `None` if n is too small.
+/// errors, that is not exceeded at any n with a probability of `1 - error`; `None` if n is too
+/// small.
 ///
-/// The mixture is √(1 / (1 + n g)) ((1 + t²/ν) / (1 + t²/(ν (1 + n g))))^(n/2) with ν = n - 1; by
-/// Ville's inequality it exceeds 1 / error with a chance of at most `error`.
+/// The mixture is √(1 / (1 + n g)) ((1 + t²/ν) / (1 + t²/(ν (1 + n g))))^(n/2) with ν = n - 1 and g
+/// = [`EFFECT_VARIANCE`]; by Ville's inequality it ever exceeds 1 / error with a probability of at
+/// most `error`.
 fn anytime_t(n: usize, error: f64) -> Option<f64> {
     let (count, freedom) = (n as f64, n as f64 - 1.0);
     let widened = 1.0 + count * EFFECT_VARIANCE;
@@ -61,8 +68,8 @@ fn anytime_t(n: usize, error: f64) -> Option<f64> {
     })
 }
 
-/// Returns the approximate number of figures until [`precise`] is as narrow as `half_width`, given
-/// their standard deviation; at most `most`.
+/// Returns the approximate number of figures after which the interval of [`precise`] has a
+/// half-width of `half_width`, given their standard deviation; at most `most`.
 pub fn precise_needs(sd: f64, half_width: f64, most: usize) -> usize {
     let tail = f64::midpoint(1.0, LOOK_CONFIDENCE);
     let is_enough = |n: &usize| students_t(tail, n - 1) * sd <= half_width * (*n as f64).sqrt();
@@ -77,8 +84,8 @@ mod tests {
     use super::*;
     use crate::draw::normal;
 
-    /// Figures with this coefficient of variation around 1: normal, lognormal, or Student's t of
-    /// three degrees of freedom.
+    /// Draws a figure with mean 1 and this coefficient of variation: normal, lognormal, or
+    /// Student's t of three degrees of freedom.
     fn figure(model: usize, cv: f64, random: &mut Xoshiro256PlusPlus) -> f64 {
         let mut draw = || normal(&mut || random.next_u64());
         match model {
@@ -132,8 +139,8 @@ mod tests {
                 let mut random = Xoshiro256PlusPlus::seed_from_u64(1_000 + seed);
                 let mut figures = Vec::new();
                 n_left_out += u64::from((0..100).any(|_| {
-                    let of = |random: &mut _| figure(model, 0.02, random).ln();
-                    figures.push(of(&mut random) - of(&mut random));
+                    let draw_log = |random: &mut _| figure(model, 0.02, random).ln();
+                    figures.push(draw_log(&mut random) - draw_log(&mut random));
                     let found = anytime(&figures, 0.95).expect("there are some");
                     found.value.abs() > found.half_width.unwrap_or(f64::INFINITY)
                 }));

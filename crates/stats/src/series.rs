@@ -1,23 +1,25 @@
-//! A series of builds: each is the mean of some runs, with their variance.
+//! Builds of a series, each with the mean of its runs, and the variance between and within builds.
 //!
-//! Builds differ by more than their runs do: the mean of n runs varies by between + within / n. Not
-//! here: where the level of a series changes (change), and how its last build does (latest_build).
+//! Builds differ by more than their runs do: the mean of n runs has the variance between + within /
+//! n. Not here: where the level of a series changes (change), and the comparison of its last build
+//! (latest_build).
 
 use crate::mean::students_t;
 
-/// A build: the mean of its runs' figures, as logarithms where ratios count.
+/// Figures of the runs of one build of the measured software, summarized. They are logarithms where
+/// ratios matter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Build {
     /// Mean of the runs' figures.
     pub mean: f64,
-    /// Number of averaged runs.
+    /// Number of runs of this build.
     pub count: usize,
-    /// Sum of the squared distances of the runs from the mean.
+    /// Sum of the squared differences of the runs' figures from their mean.
     pub squares: f64,
 }
 
 impl Build {
-    /// Makes a build from the figures of its runs; NaN for none.
+    /// Makes a build from the figures of its runs; its mean is NaN without figures.
     pub fn from_figures(figures: &[f64]) -> Build {
         let count = figures.len();
         let mean = figures.iter().sum::<f64>() / count as f64;
@@ -25,8 +27,8 @@ impl Build {
         Build { mean, count, squares }
     }
 
-    /// Makes a build from the mean of its figures, their number, and the half-width of the 95 %
-    /// interval of the mean.
+    /// Makes a build from the mean of its runs, their number, and the half-width of the 95 %
+    /// confidence interval of the mean.
     pub fn summarized(mean: f64, count: usize, half_width: f64) -> Build {
         let freedom = count.saturating_sub(1);
         let variance_of_mean = match freedom {
@@ -37,21 +39,23 @@ impl Build {
     }
 }
 
-/// Returns the pooled variance between runs of a build, and its degrees of freedom; 0 and 0 if no
-/// build has two runs.
+/// Returns the variance between runs of the same build, pooled over all builds, and its degrees of
+/// freedom; both are 0 if no build has two runs.
 pub(crate) fn within(series: &[Build]) -> (f64, f64) {
     let freedom: usize = series.iter().map(|build| build.count.saturating_sub(1)).sum();
     let squares: f64 = series.iter().map(|build| build.squares).sum();
     if freedom == 0 { (0.0, 0.0) } else { (squares / freedom as f64, freedom as f64) }
 }
 
-/// Returns the mean share of a single run's variance in the means.
+/// Returns how much of the variance of a single run is left in the mean of a build: 1 / runs,
+/// averaged over builds.
 pub(crate) fn share_within(series: &[Build]) -> f64 {
     series.iter().map(|build| 1.0 / build.count as f64).sum::<f64>() / series.len() as f64
 }
 
-/// Returns the weights of the builds, with mean 1: the reciprocals of between + within / n. The
-/// variance between builds is that of neighbours, which occasional changes of level hardly affect.
+/// Returns the weights of builds, scaled to a mean of 1: the reciprocals of between + within / n.
+/// The variance between builds is estimated from differences of neighbours, which occasional
+/// changes of level hardly affect.
 pub(crate) fn weights(series: &[Build]) -> Vec<f64> {
     let (within, _) = within(series);
     if series.windows(2).all(|two| two[0].count == two[1].count) {
@@ -68,10 +72,12 @@ pub(crate) fn weights(series: &[Build]) -> Vec<f64> {
     }
 }
 
-/// Largest step, in deviations, that counts in full.
+/// Largest difference of neighbouring builds, in robust standard deviations; larger ones are
+/// clamped to it.
 const STEP_MAX: f64 = 3.0;
 
-/// Returns the mean square of steps; a few far larger ones are clamped.
+/// Returns the mean square of differences between builds; a few far larger ones are clamped to
+/// [`STEP_MAX`].
 pub(crate) fn variance_of_steps(steps: Vec<f64>) -> f64 {
     let n = steps.len() as f64;
     let scale = spread(steps.iter().map(|step| step.abs()).collect());
@@ -79,40 +85,46 @@ pub(crate) fn variance_of_steps(steps: Vec<f64>) -> f64 {
     steps.into_iter().map(|step| step.abs().min(most).powi(2)).sum::<f64>() / n
 }
 
-/// Returns the standard deviation of normal figures with these distances from their mean, by the
-/// median distance: half of them may be outliers (F. R. Hampel, J. Am. Stat. Assoc. 69, 383, 1974).
+/// Estimates the standard deviation of normal figures from the median of their absolute distances
+/// from the mean. Up to half of the figures may be outliers (F. R. Hampel, J. Am. Stat. Assoc. 69,
+/// 383, 1974).
 pub(crate) fn spread(mut distances: Vec<f64>) -> f64 {
     const OF_NORMAL: f64 = 1.482_602_218_505_602;
     OF_NORMAL * middle(&mut distances)
 }
 
-/// The place from which a series varies more than before.
+/// Place from which a series varies more than before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Noisier {
     /// Index of the first build that varies more.
     pub(crate) at: usize,
-    /// Ratio of the variance from there to that before.
+    /// Ratio of the variance of residuals from `at` on to that before.
     pub(crate) times: f64,
-    /// The change is significant, not merely likely enough for caution.
+    /// Whether the change of variance is significant, and not only likely enough to be taken into
+    /// account.
     pub(crate) is_sure: bool,
 }
 
-/// Smallest number of builds that show the variance before, and after.
+/// Smallest numbers of builds before and after a change of variance.
 const CALM_MIN: usize = 6;
 const NOISY_MIN: usize = 2;
-/// Twice the logarithm of the likelihood ratio from which on it is taken for so, and from which on
-/// it is sure. Steps are found as soon with 4.5, 6.5 and 10; with 10 a series whose noise has
-/// trebled has a third more false alarms than with 4.5.
+/// Twice the log likelihood ratio above which a change of variance is taken into account, and above
+/// which it is significant. With 4.5, 6.5 or 10 for the first one, changes of level are found
+/// equally soon; with 10, a series whose noise has trebled has a third more false alarms than with
+/// 4.5.
 const NOISIER: f64 = 7.5;
 const NOISIER_SURELY: f64 = 12.0;
-/// Smallest ratio of variances without the largest deviation: a single one is an outlier.
+/// Smallest ratio of the variance after a change of variance to that before, if the largest
+/// residual after it is left out: a single one is an outlier.
 const OTHERS_TIMES_MIN: f64 = 4.0;
-/// Distance in deviations at which a value is clamped: outliers are not noise.
+/// Largest residual, in robust standard deviations; larger ones are clamped to it, because outliers
+/// are not noise.
 const NOISE_MAX: f64 = 4.0;
 
-/// Returns the likeliest place from which a series varies more than before, given its residuals.
-/// Several deviations to the same side are a step, not noise: they vary by their distance from
-/// their own mean.
+/// Returns the most likely place from which a series varies more than before, given its residuals;
+/// `None` if there is none. Several residuals with the same sign are a change of level, not noise,
+/// so the variance after the place is taken around their own mean or around 0, whichever is
+/// smaller.
 pub(crate) fn noisier_from(noise: &[f64]) -> Option<Noisier> {
     let n = noise.len();
     let most = NOISE_MAX * spread(noise.iter().map(|one| one.abs()).collect());
@@ -143,7 +155,7 @@ pub(crate) fn noisier_from(noise: &[f64]) -> Option<Noisier> {
     found.map(|(_, noisier)| noisier)
 }
 
-/// Returns the median; NaN for no figures.
+/// Returns the median of the figures, which are reordered; NaN without figures.
 pub(crate) fn middle(figures: &mut [f64]) -> f64 {
     let n = figures.len();
     if n == 0 {

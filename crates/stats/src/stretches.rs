@@ -1,30 +1,30 @@
-//! Response times in consecutive stretches of equal length, in bounded memory, to estimate how
-//! samples of a run depend on each other.
+//! Response times in consecutive stretches of equal length, kept in bounded memory, from which the
+//! autocorrelation of the samples of a run is estimated.
 //!
-//! A stretch begins as a second. If a run exceeds [`STRETCHES_MAX`] of them, pairs are merged, so
-//! that a run of any length has between half as many and all of them.
-//! Not here: the seconds themselves.
+//! If a run exceeds [`STRETCHES_MAX`] stretches, neighbouring pairs are merged, so that a longer
+//! run always has between half as many and all of them. Not here: the seconds themselves.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::{Course, Histogram, Stretch};
 
-/// Limit on stretches of a run: several per batch of the error estimate.
+/// Largest number of stretches of a run: several per batch of the error estimate.
 pub const STRETCHES_MAX: usize = 80;
 
-/// Number of open histograms, 264 KiB each: the current one, and one hit by late parts.
+/// Largest number of unpacked histograms, 264 KiB each: the current one, and one that receives late
+/// parts.
 const OPEN_MAX: usize = 2;
 
-/// A histogram that is rarely used: packed (some kB) except when used last.
+/// Histogram of a stretch or interval, packed into some kB unless it was used just now.
 #[derive(Clone, Debug, Default)]
 pub enum Packed {
     /// Nothing was added yet.
     #[default]
     Empty,
-    /// Open for further additions.
+    /// Unpacked histogram, ready for further additions.
     Open(Box<Histogram>),
-    /// Packed as bytes of [`Histogram::to_bytes`].
+    /// Packed into the bytes of [`Histogram::to_bytes`].
     Bytes(Vec<u8>),
 }
 
@@ -41,7 +41,7 @@ impl Packed {
         }
     }
 
-    /// Adds `other`; the histogram stays open.
+    /// Adds all samples of `other`, and leaves the histogram unpacked.
     pub fn add(&mut self, other: &Histogram) {
         *self = match std::mem::take(self) {
             Packed::Empty => Packed::Open(Box::new(other.clone())),
@@ -57,7 +57,7 @@ impl Packed {
         };
     }
 
-    /// Packs an open histogram to save memory.
+    /// Packs an unpacked histogram, to save memory.
     pub fn pack(&mut self) {
         if let Packed::Open(histogram) = self {
             *self = Packed::Bytes(histogram.to_bytes());
@@ -71,24 +71,25 @@ struct One {
     finished: Packed,
 }
 
-/// The response times of one transaction type, by stretch.
+/// Offered work and response times of one transaction type, by stretch.
 #[derive(Clone, Debug)]
 pub struct Stretches {
     /// Length of a stretch, in seconds.
     width: i64,
     all: Vec<One>,
-    /// Indexes of open histograms, the one used last at the end.
+    /// Indexes of the stretches with an unpacked histogram, the one used last at the end.
     open: VecDeque<usize>,
 }
 
 impl Stretches {
-    /// Makes an empty series with stretches of `width` seconds, which doubles as needed.
+    /// Makes an empty series with stretches of `width` seconds, at least 1; the width doubles as
+    /// needed.
     pub fn new(width: i64) -> Stretches {
         Stretches { width: width.max(1), all: Vec::new(), open: VecDeque::new() }
     }
 
-    /// Adds the work offered in a second, and the times of what finished. Seconds of the ramp-up,
-    /// which are negative, are ignored.
+    /// Adds the number of transactions offered in a second, and the times of those that finished,
+    /// if any. Seconds of the ramp-up, which are negative, are ignored.
     pub fn add(&mut self, second: i64, offered: u64, finished: Option<&Histogram>) {
         let index = loop {
             let Ok(index) = usize::try_from(second.div_euclid(self.width)) else { return };
@@ -112,7 +113,7 @@ impl Stretches {
         }
     }
 
-    /// Merges pairs of stretches.
+    /// Merges neighbouring pairs of stretches, which doubles their length.
     fn double(&mut self) {
         let add = |mut first: One, second: &One| {
             first.offered += second.offered;
@@ -132,8 +133,9 @@ impl Stretches {
     }
 }
 
-/// Adds several types or groups by stretch, through second `end`; `None` if their widths do not
-/// divide each other, as those of differently recorded loads.
+/// Adds up several transaction types or groups by stretch, up to but not including second `end`.
+/// `None` without types, or if their widths do not divide each other, as those of differently
+/// recorded loads.
 pub fn together(kinds: &[&Stretches], end: i64) -> Option<InTime> {
     let width = kinds.iter().map(|kind| kind.width).max()?;
     if kinds.iter().any(|kind| width % kind.width != 0) {
@@ -158,7 +160,7 @@ pub fn together(kinds: &[&Stretches], end: i64) -> Option<InTime> {
     Some(InTime { stretches, width_s: width, course: Course::default() })
 }
 
-/// Limit on report intervals whose times are kept: a day of 10 s each, some 40 MB.
+/// Largest number of report intervals whose times are kept: a day of 10 s each, some 40 MB.
 const INTERVALS_MAX: usize = 8640;
 
 /// Response times of all groups by report interval, over the length of a run.
@@ -169,8 +171,8 @@ pub struct Intervals {
 }
 
 impl Intervals {
-    /// Adds times to the interval that begins at second `from`; the oldest intervals are dropped
-    /// beyond the limit.
+    /// Adds response times to the report interval that begins at second `from`. Beyond a limit of a
+    /// day at 10 s each, the oldest intervals are dropped.
     pub fn add(&mut self, from: i64, times: &Histogram) {
         let oldest = self.times.keys().next().is_some_and(|oldest| from < *oldest);
         if oldest && self.times.len() >= INTERVALS_MAX {
@@ -190,25 +192,27 @@ impl Intervals {
         }
     }
 
-    /// Returns the times of the interval that begins at second `from`; `None` if they are not kept.
+    /// Returns the response times of the report interval that begins at second `from`; `None` if
+    /// they are not kept.
     pub fn get(&self, from: i64) -> Option<Cow<'_, Histogram>> {
         self.times.get(&from)?.histogram()
     }
 }
 
-/// Times of the measured phase by stretch.
+/// Offered work and response times of the measured phase, by stretch.
 #[derive(Clone, Debug, Default)]
 pub struct InTime {
-    /// Stretches in order; `offered` covers all work, finished or not.
+    /// Stretches in the order of time; `offered` counts all work, finished or not, except after
+    /// [`InTime::finished`].
     pub stretches: Vec<Stretch>,
     /// Length of a stretch, in seconds.
     pub width_s: i64,
-    /// Effects that the plan may have on the stretches, if it changes the load.
+    /// Effects that the plan may have on the values of stretches; empty unless it changes the load.
     pub course: Course,
 }
 
 impl InTime {
-    /// Restricts offered work to what finished.
+    /// Counts only work that finished as offered.
     pub fn finished(mut self) -> InTime {
         self.stretches.iter_mut().for_each(|stretch| stretch.offered = stretch.finished.count());
         self

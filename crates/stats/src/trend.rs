@@ -1,40 +1,44 @@
-//! Whether a series rises or falls over its whole length, and by how much.
+//! Tests whether a series rises or falls over its whole length, and by how much.
 //!
-//! Not here: changes of level (`change.rs`), and which changes matter.
+//! Not here: changes of level (`change`), and which changes matter.
 
 use crate::pattern::pattern_score;
 
-/// A series is added up to at most this many stretches first: 30,000 pairs of them are compared
-/// in a millisecond, and their neighbours resemble each other less than those of seconds.
+/// Largest number of stretches of which a trend is computed; the values of a longer series are
+/// added up in stretches. 30,000 pairs of them are compared in a millisecond, and neighbouring
+/// stretches are less correlated than seconds.
 const STRETCHES_MAX: usize = 240;
 
 /// Smallest number of values for a trend.
 pub const TREND_VALUES_MIN: usize = 12;
 
-/// The trend of a series.
+/// Linear trend of a series, with its significance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trend {
-    /// Level at the start, per value of the series.
+    /// Level of the trend line at the start, in the unit of a single value.
     pub first: f64,
-    /// Level at the end, per value of the series.
+    /// Level of the trend line at the end, in the unit of a single value.
     pub last: f64,
-    /// Normal score of the hypothesis of no trend: positive if it rises.
+    /// Normal score (z) of the test for a trend: positive if the series rises, 0 if two tests
+    /// disagree on the direction.
     pub z: f64,
 }
 
 impl Trend {
-    /// Returns the relative change of level from start to end.
+    /// Returns the relative change of level from start to end: 0.1 for a rise by 10 %.
     pub fn change(&self) -> f64 {
         self.last / self.first - 1.0
     }
 }
 
-/// The trend of equal, consecutive slots; none of fewer than [`TREND_VALUES_MIN`].
+/// Returns the trend of counts in equal, consecutive time slots; `None` for fewer than
+/// [`TREND_VALUES_MIN`].
 ///
-/// The slope is the median of those of all pairs (Theil 1950; Sen, JASA 63, 1379, 1968). Two tests
-/// have to agree that there is one, and the score is the lesser of theirs: Kendall's S against time
-/// (Mann, Econometrica 13, 245, 1945), with ties, which no outlier impresses; and that of a line in
-/// noise of an unknown spectrum (`pattern`), which no slow wander does.
+/// The slope is the median of the slopes of all pairs (Theil 1950; Sen, JASA 63, 1379, 1968). Two
+/// tests have to agree that there is a trend, and the lower score counts: Kendall's S against time
+/// (Mann, Econometrica 13, 245, 1945), corrected for ties, which is robust against outliers, and a
+/// test for a line in noise of unknown spectrum (`pattern`), which is robust against slow
+/// wandering.
 pub fn trend(counts: &[u64]) -> Option<Trend> {
     if counts.len() < TREND_VALUES_MIN {
         return None;
@@ -64,15 +68,15 @@ pub fn trend(counts: &[u64]) -> Option<Trend> {
     Some(Trend { first: level - half, last: level + half, z })
 }
 
-/// Returns the number of rising minus falling pairs of values.
+/// Returns Kendall's S: the number of rising minus falling pairs of values.
 fn kendalls_s(series: &[f64]) -> i64 {
     let sign = |a: f64, b: f64| i64::from(b > a) - i64::from(b < a);
     let from = |(i, a): (usize, &f64)| series[i + 1..].iter().map(|b| sign(*a, *b)).sum::<i64>();
     series.iter().enumerate().map(from).sum()
 }
 
-/// Returns the normal score of the hypothesis of no trend, by Kendall's S: positive if the series
-/// rises. 0 for fewer than two values.
+/// Returns the normal score (z) of the test for a trend by Kendall's S, as if values were
+/// independent: positive if the series rises. 0 for fewer than two values, or equal ones.
 pub fn rank_trend(series: &[f64]) -> f64 {
     let variance = variance_of_s(series.to_vec());
     if variance > 0.0 { kendalls_s(series) as f64 / variance.sqrt() } else { 0.0 }
@@ -80,12 +84,12 @@ pub fn rank_trend(series: &[f64]) -> f64 {
 
 /// Number of pieces into which a series is divided to test a rise.
 const PIECES: usize = 8;
-/// Smallest excess of rising over falling pairs among the 28 pairs of pieces: without a trend, one
-/// in about a thousand series reaches it (Mann, Econometrica 13, 245, 1945).
+/// Smallest Kendall's S of the eight pieces of a rising series, out of 28 pairs: without a trend,
+/// one in about a thousand series reaches it (Mann, Econometrica 13, 245, 1945).
 const RISES_LEAST: i64 = 22;
 
-/// Returns the means of eight consecutive pieces of nearly equal length; `None` for a shorter
-/// series.
+/// Returns the means of eight consecutive pieces of nearly equal length; `None` for fewer than
+/// eight values.
 pub fn pieces(series: &[f64]) -> Option<Vec<f64>> {
     let n = series.len();
     let mean = |piece: &[f64]| piece.iter().sum::<f64>() / piece.len() as f64;
@@ -93,27 +97,28 @@ pub fn pieces(series: &[f64]) -> Option<Vec<f64>> {
     (n >= PIECES).then(|| (0..PIECES).map(piece).collect())
 }
 
-/// Whether a series rises from piece to piece, and ends at its highest; false if it is shorter than
-/// the number of pieces. Made for queues, whose neighbouring values depend on each other however
-/// long the series is.
+/// Whether the means of eight pieces of a series rise, by Kendall's S, and the last one is the
+/// highest; false for fewer than eight values. Made for queue lengths, whose neighbouring values
+/// are correlated however long the series is.
 pub fn rises(series: &[f64]) -> bool {
     let Some(pieces) = pieces(series) else { return false };
     kendalls_s(&pieces) >= RISES_LEAST && pieces.iter().all(|piece| *piece <= pieces[PIECES - 1])
 }
 
-/// Parts of a series of which a late rise is in the last.
+/// Number of parts of a series; a late rise is searched in the last one.
 const LATE_PARTS: usize = 4;
-/// Smallest number of values of a late rise: five rise by chance once in 120 times.
+/// Smallest number of values of a late rise: five values rise by chance once in 120 times.
 const LATE_VALUES_MIN: usize = 5;
-/// Size of a late rise, in standard deviations of a wandering queue. On M/M/4 at 95 % load none of
-/// 1,000 minutes has one, and a step to 120 % is found in all.
+/// Smallest size of a late rise, in standard deviations of a queue length that wanders by chance.
+/// On M/M/4 at 95 % load none of 1,000 minutes has such a rise; a step to 120 % is found in all.
 const LATE_SCORE: f64 = 3.5;
 
-/// From which value on a queue rises to the end of a series, where it does so in its last quarter
-/// alone; `events` come and go between two values.
+/// Returns the index from which a queue rises to the end of the series, looking at its last quarter
+/// only; `None` if it does not. `events` is the number of arrivals and departures between two
+/// values.
 ///
-/// From its lowest value there it must rise from piece to piece (where there are too few for
-/// pieces, from value to value), and by more than it wanders.
+/// From its lowest value in that quarter on, the queue must rise from piece to piece (or from value
+/// to value if there are too few for pieces), and by more than it wanders by chance.
 pub fn rises_late(series: &[f64], events: f64) -> Option<usize> {
     let quarter = (series.len() * (LATE_PARTS - 1) / LATE_PARTS).checked_sub(1)?;
     let (before, last) = series.split_at(quarter);
@@ -127,9 +132,10 @@ pub fn rises_late(series: &[f64], events: f64) -> Option<usize> {
     (is_steady && is_beyond_wandering(before, tail, events)).then_some(quarter + lowest)
 }
 
-/// Returns the index at which a queue was lowest last, if its end is higher than that by more than
-/// it wanders; `events` come and go between two values. It need not rise steadily or for long, so
-/// whether it will continue to grow is unknown unless [`rises`] or [`rises_late`] holds.
+/// Returns the index of the last minimum of a queue, if the queue ends higher than that by more
+/// than it wanders by chance; `None` otherwise. `events` is the number of arrivals and departures
+/// between two values. The queue need not rise steadily or for long, so whether it will continue to
+/// grow is unknown unless [`rises`] or [`rises_late`] holds.
 pub fn ends_high(series: &[f64], events: f64) -> Option<usize> {
     let lowest = last_lowest(series)?;
     let (before, tail) = (&series[..=lowest], &series[lowest..]);
@@ -141,9 +147,9 @@ fn last_lowest(series: &[f64]) -> Option<usize> {
     values.min_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0))).map(|(index, _)| index)
 }
 
-/// Whether a queue's tail rises by more than arrivals and departures that keep pace make it wander:
-/// a step's variance is the number of its events, or that of the steps before if those were
-/// wilder. A queue wanders less than that, since it is never below nothing.
+/// Whether a queue rises over `tail` by more than random arrivals and departures that keep pace
+/// make it wander. The variance of a step is the number of its `events`, or that of the steps in
+/// `before` if these vary more. A queue wanders less than that, since its length is never negative.
 fn is_beyond_wandering(before: &[f64], tail: &[f64], events: f64) -> bool {
     let squares = before.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum::<f64>();
     let of_a_step = squares / (before.len() as f64 - 1.0).max(1.0);
@@ -152,8 +158,8 @@ fn is_beyond_wandering(before: &[f64], tail: &[f64], events: f64) -> bool {
     rise > LATE_SCORE * variance.sqrt()
 }
 
-/// Returns the variance of S without a trend: n (n - 1) (2 n + 5) / 18, minus the same for each
-/// tie.
+/// Returns the variance of Kendall's S without a trend: n (n - 1) (2 n + 5) / 18, minus the same
+/// for each group of ties.
 fn variance_of_s(mut series: Vec<f64>) -> f64 {
     let variance_for = |n: usize| (n * n.saturating_sub(1) * (2 * n + 5)) as f64 / 18.0;
     series.sort_by(f64::total_cmp);
@@ -179,8 +185,9 @@ mod tests {
     use super::*;
     use crate::draw::normal;
 
-    /// Returns the queue length of M/M/4 with services of 20 ms at the end of each second: at one
-    /// load up to a second, and at another from then on.
+    /// Simulates an M/M/4 queue with services of 20 ms, and returns the number of waiting customers
+    /// at the end of each second. The first of `loads` applies before second `until`, the second
+    /// one after.
     fn waiting(
         random: &mut Xoshiro256PlusPlus,
         loads: [f64; 2],
@@ -199,8 +206,9 @@ mod tests {
         let served = crate::kiefer_wolfowitz(&arrivals, &services, servers);
         let waits = |second: u64| {
             let end_ns = (second + 1) * 1_000_000_000;
-            let waits =
-                |(came, of): &(&u64, &crate::Served)| **came <= end_ns && of.start_ns > end_ns;
+            let waits = |(came, service): &(&u64, &crate::Served)| {
+                **came <= end_ns && service.start_ns > end_ns
+            };
             arrivals.iter().zip(&served).filter(waits).count() as f64
         };
         (0..seconds).map(waits).collect()
@@ -280,7 +288,7 @@ mod tests {
         assert!(!rises(&growing[..7]) && !rises(&[3.0; 60]));
     }
 
-    /// Counts of mean 1000 with a standard deviation, the correlation of neighbours, and a change
+    /// Makes counts with mean 1000, a standard deviation, a correlation of neighbours, and a change
     /// in percent from beginning to end.
     fn series(
         random: &mut Xoshiro256PlusPlus,
@@ -299,7 +307,7 @@ mod tests {
         (0..n).map(&mut next).collect()
     }
 
-    /// The share of many series of which |z| is above `z`.
+    /// Returns the share of 1,000 series whose trend has an absolute normal score above `z`.
     fn share(z: f64, make: impl Fn(&mut Xoshiro256PlusPlus) -> Vec<u64>) -> f64 {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
         let trials = 1000;

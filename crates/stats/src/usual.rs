@@ -1,22 +1,22 @@
-//! Comparison of a stretch of a series with the rest of it, the usual level.
+//! Compares a stretch of a series with the usual level of its other values.
 
 use std::ops::Range;
 
 use crate::outstanding::SD_PER_MAD;
 use crate::trend::median;
 
-/// Smallest spread, as a share of the usual value.
+/// Smallest assumed standard deviation of usual values, as a share of their median.
 const SPREAD_MIN: f64 = 0.05;
 
-/// Smallest spread, as a share of the highest value.
+/// Smallest assumed standard deviation of usual values, as a share of the highest value.
 const SPREAD_OF_HIGHEST_MIN: f64 = 1e-3;
 
-/// Smallest number of stretches for a comparison: with nine, a value above all of them has a
-/// probability of 1/10.
+/// Smallest number of usual stretches for a comparison: with nine, a value is above all of them by
+/// chance with a probability of 1/10.
 pub const STRETCHES_MIN: usize = 9;
 
-/// A series of which some values are excluded from the usual. Values that are not finite are
-/// ignored.
+/// Series of which some values are excluded from its usual level, such as those of the stretch to
+/// compare. Values that are not finite are ignored.
 #[derive(Clone, Copy, Debug)]
 pub struct Usual<'s> {
     values: &'s [f64],
@@ -24,24 +24,26 @@ pub struct Usual<'s> {
 }
 
 impl<'s> Usual<'s> {
-    /// Makes the comparison for `values`, excluding those that are outside of the usual.
+    /// Takes a series; values whose `is_outside` is true are excluded from its usual level.
     pub fn new(values: &'s [f64], is_outside: &'s [bool]) -> Usual<'s> {
         Usual { values, is_outside }
     }
 
-    /// Returns the usual value, the median; NaN if there is none.
+    /// Returns the usual level: the median of the values that are not excluded; NaN if there are
+    /// none.
     pub fn median(&self) -> f64 {
         median(self.usual().collect())
     }
 
-    /// Returns the mean within a stretch; NaN if there is none.
+    /// Returns the mean of all finite values in a stretch; NaN if there are none.
     pub fn mean_within(&self, stretch: Range<usize>) -> f64 {
         let finite = self.values[stretch].iter().filter(|value| value.is_finite());
         let (sum, n) = finite.fold((0.0, 0), |(sum, n), value| (sum + value, n + 1));
         sum / f64::from(n)
     }
 
-    /// Returns the distance of `value` above the usual, in robust standard deviations.
+    /// Returns the distance of `value` from the usual level, in robust standard deviations;
+    /// negative below it.
     pub fn score(&self, value: f64) -> f64 {
         let usual = self.median();
         let spread = SD_PER_MAD * median(self.usual().map(|v| (v - usual).abs()).collect());
@@ -50,9 +52,9 @@ impl<'s> Usual<'s> {
         (value - usual) / spread.max(least)
     }
 
-    /// Returns the share of usual stretches of this length whose mean is at least `value`, counting
-    /// one more so that it is never 0: the p-value of a permutation test. `None` for fewer than
-    /// [`STRETCHES_MIN`] stretches.
+    /// Returns the share of usual stretches of `length` values whose mean is at least `value`,
+    /// counting one more so that it is never 0: the p-value of a permutation test. `None` for fewer
+    /// than [`STRETCHES_MIN`] stretches.
     pub fn chance(&self, value: f64, length: usize) -> Option<f64> {
         let means = self.means(length);
         let as_high = means.iter().filter(|mean| **mean >= value).count();
@@ -60,12 +62,12 @@ impl<'s> Usual<'s> {
         is_enough.then_some((as_high + 1) as f64 / (means.len() + 1) as f64)
     }
 
-    /// Whether `value` is above the mean of every usual stretch of this length.
+    /// Whether `value` is above the mean of every usual stretch of `length` values.
     pub fn is_highest(&self, value: f64, length: usize) -> bool {
         self.means(length).iter().all(|mean| *mean < value)
     }
 
-    /// Returns the means of all usual stretches of this length.
+    /// Returns the means of all stretches of `length` values of which none is excluded or missing.
     pub fn means(&self, length: usize) -> Vec<f64> {
         let is_usual = |start: &usize| !self.is_outside[*start..start + length].contains(&true);
         let starts = (0..(self.values.len() + 1).saturating_sub(length)).filter(is_usual);

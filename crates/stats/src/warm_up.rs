@@ -1,61 +1,65 @@
-//! Length of the beginning of a series that differs from the rest.
+//! Finds the warm-up of a series: a beginning whose level differs from the rest.
 //!
 //! Not here: a trend over the whole series (`trend`), and changes of level within it (`change`).
 
 use crate::pattern::beginning_score;
 use crate::trend::median;
 
-/// Values are averaged in batches of this many before the beginning is looked for: the 5 of MSER-5;
-/// in a short series of fewer, so that there are this many batches.
+/// Largest number of values that are averaged in a batch, the 5 of MSER-5, and number of batches
+/// that a short series is divided into, with fewer values each.
 const BATCH: usize = 5;
 const BATCHES: usize = 60;
 
-/// At most this share of a series is its beginning: where it would be longer, the series changes in
-/// its midst or all the time.
+/// Largest share of a series that its warm-up may take. If it would take more, the series changes
+/// in the middle or all the time.
 const SHARE_MAX: f64 = 0.5;
 
-/// The first cut whose error is at most this many times the least is the end of the beginning.
+/// The warm-up ends at the first cut whose (squared) marginal standard error is at most this
+/// multiple of the least one.
 const ERROR_SPARE: f64 = 1.1;
 
-/// Fewer batches are no rest: the error of a few that happen to be alike is small.
+/// Smallest number of batches after the warm-up: the error of a few that happen to be alike is
+/// small.
 const REST_MIN: usize = 10;
 
-/// Length of the series after the beginning from which its variance is estimated, in lengths of the
-/// beginning: the slowest waves show how much means of its length vary.
+/// Length of the part after the warm-up from which the noise is estimated, in multiples of the
+/// length of the warm-up. Its slowest waves show how much means over that length vary.
 const TIMES_FOLLOWED: usize = 16;
-/// Smallest such length, in batches.
+/// Smallest number of batches after the warm-up from which the noise is estimated.
 const FOLLOWED_MIN: usize = 24;
 
-/// Smallest ratio of the difference of medians to that of means: a stall, or catching up after it,
-/// moves the mean only. For a level that fades in, it is 0.4 to 0.8.
+/// Smallest ratio of the difference of medians, of warm-up and rest, to the difference of means. A
+/// stall, or catching up after it, moves only the mean; for a level that fades in, the ratio is 0.4
+/// to 0.8.
 const MEDIAN_SHARE_MIN: f64 = 0.25;
 
-/// The normal score by which the beginning must differ. The beginning is chosen to differ most, so
-/// that this is more than the two of a fixed one: of 20 steady models
-/// (`docs/explanation/intervals.md`) none exceeds it in more than 3 % of runs of 30 s to 15 min.
+/// Smallest absolute normal score at which a warm-up is significant. It exceeds the usual 2,
+/// because the end of the warm-up is chosen so that it differs most: of 20 steady models
+/// (`docs/explanation/intervals.md`), none exceeds it in more than 3 % of runs of 30 s to 15 min.
 const SCORE_MIN: f64 = 3.4;
 
-/// The beginning of a series that differs from the rest.
+/// Beginning of a series whose level differs from the rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WarmUp {
-    /// Number of values in it.
+    /// Number of values in the warm-up.
     pub length: usize,
-    /// Mean of these values.
+    /// Mean of the values in the warm-up.
     pub first: f64,
-    /// Mean of the rest.
+    /// Mean of the values after the warm-up.
     pub rest: f64,
 }
 
-/// Returns the beginning of a series that differs from the rest by more than chance and by more
-/// than `effect_min`, in the unit of the values; `None` if there is none, or the series is too
-/// short.
+/// Returns the warm-up of a series: a beginning that differs from the rest by more than chance and
+/// by more than `effect_min`, in the unit of the values. `None` if there is none, or the series is
+/// too short.
 ///
-/// Where it ends is chosen by MSER-5: so that the rest has the smallest marginal standard error
+/// The end of the warm-up is chosen by MSER-5: the rest has the smallest marginal standard error
 /// (White, Simulation 69, 323, 1997; White, Cobb and Spratt, Winter Simulation Conference 2000).
-/// Whether it differs is judged by how much as long a mean varies in what follows (`pattern`), and
-/// it must lie farther from the rest than every later stretch of its length: figures that are not
-/// normal, such as times of a queue, are often far off. A series that would have to lose more than
-/// half is no series with a beginning, and one whose beginning has the rest's median stalled in it.
+/// Its difference is compared with how much means over the same length vary in the values that
+/// follow (`pattern`), and it must lie farther from the rest than every later stretch of its
+/// length: values that are not normal, such as times of a queue, are often far off. There is no
+/// warm-up if it would be more than half of the series, or if its median hardly differs from that
+/// of the rest, as with a stall.
 pub fn warm_up(series: &[f64], effect_min: f64) -> Option<WarmUp> {
     let width = (series.len() / BATCHES).clamp(1, BATCH);
     let batches: Vec<f64> = series.chunks_exact(width).map(mean).collect();
@@ -83,8 +87,8 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The marginal standard error of MSER, squared, of what begins at each value, from the last one
-/// backwards (Welford, Technometrics 4, 419, 1962).
+/// Returns the squared marginal standard error (MSER) of the values from each index to the end,
+/// computed from the last value backwards (Welford, Technometrics 4, 419, 1962).
 fn marginal_errors(values: &[f64]) -> Vec<f64> {
     let mut errors = vec![0.0; values.len()];
     let (mut n, mut mean, mut squares) = (0.0, 0.0, 0.0);
@@ -106,8 +110,9 @@ mod tests {
     use super::*;
     use crate::draw::normal;
 
-    /// Values around 1,000 with a spread of 50, a share of whose variance changes slowly, the first
-    /// of which are lower by a share that fades.
+    /// Makes values around 1,000 with a standard deviation of 50, of whose variance the share
+    /// `slow` changes slowly. The first values are lower by the share `depth`, which fades with the
+    /// time constant `fades_in`.
     fn series(
         random: &mut Xoshiro256PlusPlus,
         n: usize,
@@ -137,9 +142,9 @@ mod tests {
         }
     }
 
-    /// Logarithms of the median response times per second of a queue with one server and
-    /// exponential service, at 100 arrivals per second and a load; at first services take longer,
-    /// by the share `longer`, which fades with the time constant `fades_in` in seconds.
+    /// Makes logarithms of the median response times per second of an M/M/1 queue, with 100
+    /// arrivals per second. At first services take longer by the share `longer`, which fades with
+    /// the time constant `fades_in`, in seconds.
     fn medians(
         random: &mut Xoshiro256PlusPlus,
         n: usize,

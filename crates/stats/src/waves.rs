@@ -1,4 +1,5 @@
-//! The error of the mean of an autocorrelated series, from its slowest waves.
+//! Error of the mean of an autocorrelated series, from its slowest waves (the low end of its
+//! spectrum).
 //!
 //! Not here: what the series is made of. A rate is a mean of counts (`rate`), a quantile is a mean
 //! of how many samples lie above a value (`dependence`).
@@ -9,95 +10,98 @@ use crate::course::{Course, Left};
 use crate::mean::{students_t_density, students_t_tail};
 use crate::students_t;
 
-/// Number of the slowest waves that determine the error: those of up to 40 half periods in the
-/// series. More would include changes faster than a fortieth of the series, which are no part of
-/// the error of the mean.
+/// Largest number of the slowest waves that determine the error: those of up to 40 half periods in
+/// the series. More would include changes faster than a fortieth of the series, which are no part
+/// of the error of the mean.
 const WAVES_MAX: usize = 40;
 
-/// Approximate number of values to which a longer series is reduced: the fastest wave is a
-/// twentieth of it.
+/// Approximate number of values to which a longer series is reduced by sums of neighbours. That is
+/// enough, because the fastest wave is a twentieth of the series long.
 const VALUES_KEPT: usize = 800;
 
-/// Smallest number of values with an error.
+/// Smallest number of values for an estimate of the error.
 pub(crate) const VALUES_MIN: usize = 10;
 
-/// Rises of the spectrum towards slow waves, relative to its level (1 + this, at frequency 0), all
-/// with the same prior probability. Smaller rises are hardly visible, and would widen every
-/// interval a little.
+/// Assumed rises of the spectrum towards frequency 0, where it is 1 + rise times its level at high
+/// frequencies. All have the same prior probability. Smaller rises are hardly visible, and would
+/// widen every interval a little.
 const RISES: [f64; 4] = [3.0, 10.0, 30.0, 100.0];
 
-/// Wave from which the rise is below half its height, and the relative prior probability (of 11): a
-/// change that takes a tenth of the series rises from the third wave. A rise below the second is
-/// hardly visible in one run, so only the prior supports it: it is the larger one.
+/// Number of the wave at which half of a rise is reached, and its relative prior probability (of
+/// 11): a change that takes a tenth of the series rises from the third wave. A rise below the
+/// second wave is hardly visible in one run, so only the prior supports it: it is the larger one.
 const RISES_BELOW: [(f64, f64); 6] =
     [(0.5, 3.0), (1.0, 3.0), (2.0, 2.0), (4.0, 1.0), (8.0, 1.0), (15.0, 1.0)];
 
-/// Falls of the spectrum towards slow waves, where a shortfall of one stretch is made up in the
-/// next: a closed load, or arrivals at equal distances.
+/// Assumed falls of the spectrum towards frequency 0, where a shortfall of one stretch is made up
+/// in the next: in closed load, or with arrivals at equal distances.
 pub(crate) const FALLS: [f64; 3] = [-0.5, -0.8, -0.95];
 pub(crate) const FALLS_BELOW: [(f64, f64); 3] = [(2.0, 1.0), (5.0, 1.0), (15.0, 1.0)];
 
-/// Prior probabilities of a flat and of a falling spectrum; else it rises.
+/// Prior probabilities that the spectrum is flat, and that it falls towards frequency 0; otherwise
+/// it rises.
 const FLAT: f64 = 0.25;
 const FALLING: f64 = 0.15;
 
-/// Factor on the error that the mixture claims. Slow shapes have a probability in all runs, even if
-/// the spectrum is flat: with this factor, intervals of flat ones hold the truth in 97 of 100 at 95
-/// %, and those of a component as slow as a third of the series in 85
-/// (`docs/explanation/intervals.md`).
+/// Factor on the probability outside of an interval, by the mixture of shapes. Slow shapes have a
+/// probability in all runs, even if the spectrum is flat: with this factor, 95 % intervals contain
+/// the truth in 97 of 100 runs with a flat spectrum, and in 85 with a component as slow as a third
+/// of the series (`docs/explanation/intervals.md`).
 const OUTSIDE: f64 = 1.6;
 
-/// Wave below which a rise means an error from a few waves only, whose heights differ between two
-/// runs by more than a factor.
+/// Number of the wave below which a rise means that the error comes from a few waves only, whose
+/// heights vary widely between runs.
 const FEW_WAVES: f64 = 5.0;
 
-/// Ratio of probabilities, to that of a flat spectrum, from which such rises count as seen: one in
-/// ten flat spectra reaches it.
+/// Ratio of the probability of rises below [`FEW_WAVES`] to that of a flat spectrum, relative to
+/// their prior ratio, above which they count as seen: one in ten flat spectra reaches it.
 const SEEN: f64 = 1.5;
 
-/// A plan that changes as slowly as the series is long hides the slowest waves, and a rise among
-/// hidden waves cannot be ruled out. The prior chance of such shapes is multiplied by this factor.
-/// Without it, intervals of steady systems would be twice as wide as the right ones. With it,
-/// intervals of systems that wander by 10 %, with a time constant of a twentieth of the series,
-/// hold in about 90 %.
+/// Factor on the prior probability of rises among waves that the plan hides: a plan that changes as
+/// slowly as the series is long hides the slowest waves, and a rise among them cannot be ruled out.
+/// Without the factor, intervals of steady systems would be twice as wide as the right ones. With
+/// it, intervals of systems that wander by 10 %, with a time constant of a twentieth of the series,
+/// contain the truth in about 90 %.
 const HIDDEN: f64 = 0.4;
 
 /// Smallest number of waves for an estimate of the error.
 const FREEDOM_MIN: usize = 5;
 
-/// Smallest relative probability of a shape that is used.
+/// Smallest probability of a shape, relative to the most likely one, at which it is used.
 const CHANCE_MIN: f64 = 1e-4;
 
-/// Limit on Newton steps; three or four are usual.
+/// Largest number of Newton steps; three or four are usual.
 const STEPS_MAX: usize = 50;
 
-/// The error of a mean of dependent values.
+/// Error of the mean of autocorrelated values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MeanError {
-    /// Half-width of the interval, in the unit of the values.
+    /// Half-width of the confidence interval, in the unit of the values.
     pub(crate) half_width: f64,
     /// Square of the standard error of the mean.
     pub(crate) variance: f64,
-    /// The variance if it does not come from a few waves: it falls with the length of the run.
+    /// Variance of the mean, which falls as the run gets longer; `None` if the error seems to come
+    /// from a few slow waves only.
     pub(crate) lasting: Option<f64>,
-    /// Skewness of the mean: that of the values, as far as they are correlated.
+    /// Skewness of the mean: that of the values, as far as they are autocorrelated.
     pub(crate) skew: f64,
 }
 
 /// Returns the error of the mean of consecutive values; `None` for fewer than [`VALUES_MIN`].
 ///
-/// The variance of a mean is the spectrum at frequency nothing. It is extrapolated from the slowest
-/// waves of the series (Heidelberger and Welch, Communications of the ACM 24, 233, 1981), whose
-/// squared heights are independent and vary around the spectrum (Whittle, Arkiv för Matematik 2,
-/// 423, 1953; cosines as in Müller, Journal of Business and Economic Statistics 32, 311, 2014). The
-/// spectrum is flat, or rises or falls towards slow waves as that of a first-order process in
-/// noise does; how, is not known, so each of 34 shapes has the weight that the waves give it. With
-/// a shape alone the mean is Student's; the interval is that of their mixture.
+/// The variance of a mean is the spectrum at frequency 0. It is extrapolated from the slowest waves
+/// of the series (Heidelberger and Welch, Communications of the ACM 24, 233, 1981), whose squared
+/// heights are independent and vary around the spectrum (Whittle, Arkiv för Matematik 2, 423, 1953;
+/// cosines as in Müller, Journal of Business and Economic Statistics 32, 311, 2014). The spectrum
+/// is flat, or rises or falls towards frequency 0 as that of a first-order process in noise does.
+/// Its shape is not known, so each of 34 shapes is weighted by how well it explains the waves.
+/// Given a shape, the mean has Student's distribution; the interval is that of the mixture.
 ///
-/// To lengthen batches until they show no significant correlation stops too early: a slow component
-/// that makes up a twentieth of the variance is not significant in any pair of neighbours and still
-/// most of the error of the mean. Two or three batch sizes with a t of few degrees of freedom hold
-/// the truth as often as this, but their intervals vary twice as much.
+/// Lengthening batches until they show no significant correlation would stop too early: a slow
+/// component that makes up a twentieth of the variance is not significant in any pair of
+/// neighbours, and still causes most of the error of the mean. Two or three batch sizes with a t of
+/// few degrees of freedom contain the truth as often as this, but their intervals vary twice as
+/// much.
 pub(crate) fn mean_error(values: &[f64], confidence: f64) -> Option<MeanError> {
     if values.len() < VALUES_MIN {
         return None;
@@ -106,8 +110,9 @@ pub(crate) fn mean_error(values: &[f64], confidence: f64) -> Option<MeanError> {
     Some(of_waves(values, &waves, waves.len(), confidence))
 }
 
-/// Like [`mean_error`], without the effects of a plan; also `None` if too few waves remain. If a
-/// few values contain most of the variation, the waves count as fewer independent ones.
+/// Like [`mean_error`], after removing the effects of the plan (`course`); also `None` if too few
+/// waves remain. If a few values contain most of the variation, the waves count as fewer
+/// independent ones.
 pub(crate) fn mean_error_beside(
     values: &[f64],
     course: &Course,
@@ -133,13 +138,14 @@ fn of_waves(values: &[f64], waves: &[(usize, f64)], freedom: usize, confidence: 
     MeanError { half_width, variance, lasting, skew: skew(values, variance) }
 }
 
-/// Returns the geometric mean of the variances of likely shapes.
+/// Returns the geometric mean of the variances of the mean under the likely shapes, weighted by
+/// their probabilities.
 fn likeliest_variance(likely: &[Likely]) -> f64 {
     likely.iter().map(|one| one.chance * one.variance.ln()).sum::<f64>().exp()
 }
 
-/// Returns the variance of the mean by shapes that do not rise below a few waves only; `None` if
-/// such shapes are much likelier than the flat one.
+/// Returns the variance of the mean under shapes other than a rise below a few waves; `None` if
+/// such rises are much more likely than a flat spectrum.
 fn lasting(likely: &[Likely]) -> Option<f64> {
     let is_few = |one: &&Likely| one.rise > 0.0 && one.below < FEW_WAVES;
     let chance_beforehand: f64 = RISES_BELOW.iter().map(|(_, chance)| chance).sum();
@@ -156,8 +162,9 @@ fn lasting(likely: &[Likely]) -> Option<f64> {
     (!is_seen && chance > 0.0).then(|| variance / chance)
 }
 
-/// The skewness of the mean of values with this variance of it. Where `d` neighbours are alike, the
-/// variance of a sum is `d` times that of independent values, and its third moment `d²` times.
+/// Returns the skewness of the mean of values, given the variance of the mean. If `d` neighbours
+/// are alike, the variance of a sum is `d` times that of independent values, and its third moment
+/// `d²` times.
 fn skew(values: &[f64], variance: f64) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -167,15 +174,15 @@ fn skew(values: &[f64], variance: f64) -> f64 {
     if alone > 0.0 { moment(3) / alone.powf(1.5) * (alike / n).sqrt() } else { 0.0 }
 }
 
-/// Whether values are equal, so that their waves are rounding errors.
+/// Whether all values are equal, so that the heights of their waves are rounding errors.
 pub(crate) fn is_level(values: &[f64], waves: impl Iterator<Item = f64>) -> bool {
     let sum_of_squares: f64 = waves.map(|wave| wave * wave).sum();
     let mean_square = values.iter().map(|value| value * value).sum::<f64>() / values.len() as f64;
     sum_of_squares <= 1e-24 * mean_square
 }
 
-/// The heights of the slowest waves, in the unit in which each one's square is as large on average
-/// as the variance of the mean, if the spectrum is flat.
+/// Returns the heights of the slowest waves of a series (cosines), the slowest first. They are
+/// scaled so that for a flat spectrum the square of each is on average the variance of the mean.
 pub(crate) fn waves(values: &[f64]) -> Vec<f64> {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -203,7 +210,7 @@ pub(crate) fn waves(values: &[f64]) -> Vec<f64> {
 
 /// A shape of the spectrum with a relevant probability.
 struct Likely {
-    /// Probability relative to the others.
+    /// Probability of this shape; those of all likely shapes add up to 1.
     chance: f64,
     rise: f64,
     below: f64,
@@ -211,7 +218,7 @@ struct Likely {
     variance: f64,
 }
 
-/// Returns the likely shapes, given numbers and heights of the waves.
+/// Returns the likely shapes of the spectrum, given the waves as (number from 0, height).
 fn likely(waves: &[(usize, f64)]) -> Vec<Likely> {
     let n = waves.len() as f64;
     let first = waves.first().map_or(0, |(number, _)| *number) as f64;
@@ -237,20 +244,22 @@ fn likely(waves: &[(usize, f64)]) -> Vec<Likely> {
     all
 }
 
-/// Which part of a rise is in the variance of the mean: what changes as slowly as the series is
-/// long is in part its mean, which varies less than the spectrum at frequency nothing. It is that
-/// of a first-order process, whose rise is at its half at the wave of its time constant.
+/// Returns the share of a rise that is in the variance of the mean. A change as slow as the series
+/// is long is in part its mean, which varies less than the spectrum at frequency 0. The share is
+/// that of a first-order process, whose rise is at its half at the wave of its time constant.
 fn in_mean(rise: f64, below: f64) -> f64 {
     let constant = 1.0 / (PI * below);
     if rise > 0.0 { 1.0 + constant * (-1.0 / constant).exp_m1() } else { 1.0 }
 }
 
-/// The spectrum at one of the slowest waves, counted from 0, in that at fast ones.
+/// Returns the spectrum at one of the slowest waves, counted from 0, relative to its level at fast
+/// waves.
 pub(crate) fn level(index: usize, rise: f64, below: f64) -> f64 {
     1.0 + rise / (1.0 + ((index + 1) as f64 / below).powi(2))
 }
 
-/// The chance of each shape beforehand, its rise and where that ends.
+/// Returns all assumed shapes of the spectrum, each as (prior probability, rise, number of the wave
+/// at which half of it is reached). A negative rise is a fall.
 fn shapes() -> impl Iterator<Item = (f64, f64, f64)> {
     fn pairs<'a>(
         chance: f64,
@@ -267,8 +276,9 @@ fn shapes() -> impl Iterator<Item = (f64, f64, f64)> {
     std::iter::once((FLAT, 0.0, 1.0)).chain(pairs(FALLING, &FALLS, &FALLS_BELOW)).chain(rising)
 }
 
-/// Beyond which distance the mixture has `outside` of its chances. The share beyond is convex, so
-/// that Newton's steps pass the end once at most, and then come nearer from below.
+/// Returns the distance from the mean beyond which the mixture of shapes has the probability
+/// `outside`. That probability is convex in the distance, so that Newton's steps pass the end once
+/// at most, and then come nearer from below.
 fn half_width(likely: &[Likely], freedom: usize, outside: f64) -> f64 {
     let mean: f64 = likely.iter().map(|one| one.chance * one.variance).sum();
     let mut end = students_t(1.0 - outside / 2.0, freedom) * mean.sqrt();
@@ -300,8 +310,8 @@ mod tests {
     use super::*;
     use crate::draw::normal;
 
-    /// Of many series with a mean of nothing: the share of intervals that hold it, and the width
-    /// that one in ten exceeds, in that of the true error.
+    /// Makes 1,000 series with a true mean of 0, and returns the share of intervals that contain
+    /// it, and the 90th percentile of their widths relative to that by the true error.
     fn coverage(mut series: impl FnMut(&mut dyn FnMut() -> f64) -> Vec<f64>) -> (f64, f64) {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(29);
         let mut draw = || normal(&mut || random.next_u64());

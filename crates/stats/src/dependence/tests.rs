@@ -1,4 +1,5 @@
-//! Intervals of queues whose truth is known, or of many runs together.
+//! Tests of intervals on queues whose true quantiles are known, by a formula or from many runs
+//! together.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -9,12 +10,13 @@ use crate::Range;
 const SECOND_NS: u64 = 1_000_000_000;
 const RATE_PER_S: f64 = 400.0;
 
-/// Histograms are of microseconds, up to ten seconds: that is much less to add up and to count
-/// than nanoseconds up to an hour.
+/// Unit and range of the histograms of tests: microseconds up to ten seconds, which are much faster
+/// to add up and count than nanoseconds up to an hour.
 const UNIT_NS: u64 = 1_000;
 const RANGE: Range = Range { highest_ns: 10 * SECOND_NS / UNIT_NS };
 
-/// The seconds of M/M/c, begun long before them, at a load and with 400 arrivals a second.
+/// Simulates `n` seconds of an M/M/c queue at a load, with 400 arrivals a second, after a long
+/// warm-up.
 fn queue(random: &mut Xoshiro256PlusPlus, servers: usize, load: f64, n: u64) -> Vec<Stretch> {
     let warm_ns = 20 * SECOND_NS;
     let mut next = |mean_ns| crate::exponential_ns(random.next_u64(), mean_ns);
@@ -29,10 +31,10 @@ fn queue(random: &mut Xoshiro256PlusPlus, servers: usize, load: f64, n: u64) -> 
     let served = crate::kiefer_wolfowitz(&arrivals, &services, servers);
     let empty = Stretch { offered: 0, finished: Histogram::new(RANGE) };
     let mut seconds = vec![empty; usize::try_from(n).expect("a few")];
-    for (came_ns, of) in arrivals.iter().zip(&served).filter(|(came, _)| **came >= warm_ns) {
+    for (came_ns, service) in arrivals.iter().zip(&served).filter(|(came, _)| **came >= warm_ns) {
         let second = &mut seconds[((came_ns - warm_ns) / SECOND_NS) as usize];
         second.offered += 1;
-        second.finished.record((of.finish_ns - came_ns) / UNIT_NS);
+        second.finished.record((service.finish_ns - came_ns) / UNIT_NS);
     }
     seconds
 }
@@ -44,8 +46,8 @@ fn values(stretches: &[Stretch], ranks: Ranks) -> (u64, u64) {
     (value(ranks.low), value(ranks.high))
 }
 
-/// Of many runs of M/M/1: the shares that were given an interval, and of these the shares that
-/// held the truth, for p50, p90 and p99.
+/// Simulates many runs of M/M/1, and returns for p50, p90 and p99 the share of runs with an
+/// interval, and the share of these intervals that contain the truth.
 fn coverage(load: f64, n_seconds: u64, trials: u32) -> [(f64, f64); 3] {
     let quantiles = [0.5, 0.9, 0.99];
     let mut random = Xoshiro256PlusPlus::seed_from_u64(21);
@@ -63,7 +65,7 @@ fn coverage(load: f64, n_seconds: u64, trials: u32) -> [(f64, f64); 3] {
             held[index] += u32::from(low <= truth && truth <= high);
         }
     }
-    let share = |of: u32, all: u32| f64::from(of) / f64::from(all.max(1));
+    let share = |part: u32, all: u32| f64::from(part) / f64::from(all.max(1));
     [0, 1, 2].map(|index| (share(given[index], trials), share(held[index], given[index])))
 }
 
@@ -81,8 +83,8 @@ fn intervals_of_a_queue_hold_the_truth_or_are_withheld() {
     assert!(coverage(0.9, 60, 20)[2].0 < 0.1, "one minute of a busy queue has no p99");
 }
 
-/// Of many series of seconds: how often the intervals of the shares below some bounds hold the
-/// truth, which long runs tell.
+/// Returns how often the intervals of the shares below some bounds contain the truth, over many
+/// series of seconds. `bounds` are (time, true share), known from long runs.
 fn share_coverage(
     mut seconds: impl FnMut(&mut Xoshiro256PlusPlus) -> Vec<Stretch>,
     bounds: &[(u64, f64)],
@@ -117,8 +119,9 @@ fn shares_below_bounds_of_a_queue_are_held_as_often_as_they_say() {
     }
 }
 
-/// Means of response times, in microseconds, that follow a shot noise: each shot lifts them by
-/// a half on average, and fades with a time constant of `tau` seconds. Nothing was tuned on it.
+/// Makes mean response times per second, in microseconds, that follow a shot noise: each shot lifts
+/// them by a half on average, and fades with a time constant of `tau` seconds. Nothing was tuned on
+/// it.
 fn swinging(random: &mut Xoshiro256PlusPlus, n: usize, tau: f64) -> Vec<f64> {
     let fade = (-1.0 / tau).exp();
     let mut level = 0.0;
@@ -156,8 +159,8 @@ fn shares_below_bounds_that_swing_with_a_slow_level_are_held() {
     }
 }
 
-/// Seconds in which short transactions share four servers with a few long ones, begun long
-/// before them: 800 a second of 2 ms, and 12 of 120 ms.
+/// Simulates `n` seconds in which short transactions share four servers with a few long ones, after
+/// a long warm-up: 800 a second of 2 ms, and 12 of 120 ms.
 fn mixture(random: &mut Xoshiro256PlusPlus, n: u64) -> Vec<Stretch> {
     let warm_ns = 20 * SECOND_NS;
     let until_ns = warm_ns + n * SECOND_NS;
@@ -173,8 +176,8 @@ fn mixture(random: &mut Xoshiro256PlusPlus, n: u64) -> Vec<Stretch> {
     of_four_servers(all, warm_ns, n)
 }
 
-/// Seconds of four servers at a load of 0.93, with 140 arrivals a second whose service times
-/// are lognormal (σ 1.5), begun long before them.
+/// Simulates `n` seconds of four servers at a load of 0.93, with 140 arrivals a second whose
+/// service times are lognormal (σ 1.5), after a long warm-up.
 fn heavy_tailed(random: &mut Xoshiro256PlusPlus, n: u64) -> Vec<Stretch> {
     let warm_ns = 100 * SECOND_NS;
     let (mut all, mut now): (Vec<(u64, u64)>, u64) = (Vec::new(), 0);
@@ -192,10 +195,10 @@ fn of_four_servers(mut all: Vec<(u64, u64)>, warm_ns: u64, n: u64) -> Vec<Stretc
     let served = crate::kiefer_wolfowitz(&arrivals, &services, 4);
     let empty = Stretch { offered: 0, finished: Histogram::new(RANGE) };
     let mut seconds = vec![empty; usize::try_from(n).expect("a few")];
-    for (came_ns, of) in arrivals.iter().zip(&served).filter(|(came, _)| **came >= warm_ns) {
+    for (came_ns, service) in arrivals.iter().zip(&served).filter(|(came, _)| **came >= warm_ns) {
         let second = &mut seconds[((came_ns - warm_ns) / SECOND_NS) as usize];
         second.offered += 1;
-        second.finished.record((of.finish_ns - came_ns) / UNIT_NS);
+        second.finished.record((service.finish_ns - came_ns) / UNIT_NS);
     }
     seconds
 }
@@ -229,7 +232,8 @@ fn upper_ends_hold_where_a_few_long_transactions_share_the_servers() {
     assert!(given[0] == 120 && given[1] > 40 && given[3] > 100, "{given:?}");
 }
 
-/// The seconds of M/M/4 of 2 ms, with arrivals at a planned rate, begun at its first rate.
+/// Simulates `n` seconds of M/M/4 with services of 2 ms and arrivals at a planned rate, after a
+/// warm-up at its first rate.
 fn planned(random: &mut Xoshiro256PlusPlus, rate: fn(f64) -> f64, n: u64) -> Vec<Stretch> {
     const WARM_S: u64 = 10;
     let at = |slot: u64| (slot as f64 / 10.0, rate((slot as f64 / 10.0 - 10.0).max(0.0)));
@@ -263,10 +267,10 @@ fn what_a_plan_makes_of_times_is_no_error_of_theirs() {
         let each: Vec<[f64; 3]> = runs.iter().map(|run| figures(run)).collect();
         let truth = figures(&runs.concat());
         for place in 0..3 {
-            let given: Vec<(f64, f64)> = found.iter().filter_map(|of| of[place]).collect();
+            let given: Vec<(f64, f64)> = found.iter().filter_map(|ends| ends[place]).collect();
             let holds = |(low, high): &&(f64, f64)| *low <= truth[place] && truth[place] <= *high;
             let held = given.iter().filter(holds).count() as f64 / given.len() as f64;
-            let squares: f64 = each.iter().map(|of| (of[place] - truth[place]).powi(2)).sum();
+            let squares: f64 = each.iter().map(|run| (run[place] - truth[place]).powi(2)).sum();
             let mut widths: Vec<f64> = given.iter().map(|(low, high)| (high - low) / 2.0).collect();
             widths.sort_by(f64::total_cmp);
             let width = widths[widths.len() / 2] / (1.96 * (squares / 60.0).sqrt());
@@ -281,19 +285,19 @@ fn what_a_plan_makes_of_times_is_no_error_of_theirs() {
     }
 }
 
-/// Intervals of the mean, the p50 and the p90.
+/// Confidence intervals of the mean, the p50 and the p90; `None` for one that does not exist.
 type Intervals = [Option<(f64, f64)>; 3];
 
 fn intervals(seconds: &[Stretch], course: &Course) -> Intervals {
-    let of = |ranks: Result<Ranks, NoInterval>| {
+    let to_times = |ranks: Result<Ranks, NoInterval>| {
         let (low, high) = values(seconds, ranks.ok()?);
         Some((low as f64, high as f64))
     };
     let ranks = dependent_ranks(seconds, course, &[0.5, 0.9], 0.95);
-    [dependent_mean(seconds, course, 0.95).ok(), of(ranks[0]), of(ranks[1])]
+    [dependent_mean(seconds, course, 0.95).ok(), to_times(ranks[0]), to_times(ranks[1])]
 }
 
-/// The mean, the p50 and the p90.
+/// Returns the mean, the p50 and the p90 of finished samples.
 fn figures(seconds: &[Stretch]) -> [f64; 3] {
     let mut all = Histogram::new(RANGE);
     seconds.iter().for_each(|second| all.add(&second.finished));
@@ -359,7 +363,7 @@ fn shares_of_which_nothing_scatters_are_those_of_independent_samples() {
     finished.record_n(20_000_000, 50);
     let seconds = vec![Stretch { offered: 50, finished }; 30];
     let factors = share_dispersions(&seconds, &Course::default(), 0.95).expect("long enough");
-    assert!(factors.iter().all(|of| of.factor == 1.0), "{factors:?}");
+    assert!(factors.iter().all(|dispersion| dispersion.factor == 1.0), "{factors:?}");
     assert_eq!((dispersion_at(&factors, 0.0), dispersion_at(&factors, 1.0)), (1.0, 1.0));
     assert_eq!(
         share_dispersions(&seconds[..9], &Course::default(), 0.95),
@@ -372,11 +376,11 @@ fn shares_of_which_nothing_scatters_are_those_of_independent_samples() {
 fn what_is_missing_for_an_interval_is_named() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
     let minute = queue(&mut random, 1, 0.5, 60);
-    let of =
+    let ranks_after =
         |seconds: usize, q| dependent_ranks(&minute[..seconds], &Course::default(), &[q], 0.95)[0];
-    assert_eq!(of(9, 0.5), Err(NoInterval::TooShort { needed: 10, have: 9 }));
-    assert!(matches!(of(60, 0.99999), Err(NoInterval::TooFew(_))));
-    assert!(of(10, 0.5).is_ok() && of(60, 0.9).is_ok());
+    assert_eq!(ranks_after(9, 0.5), Err(NoInterval::TooShort { needed: 10, have: 9 }));
+    assert!(matches!(ranks_after(60, 0.99999), Err(NoInterval::TooFew(_))));
+    assert!(ranks_after(10, 0.5).is_ok() && ranks_after(60, 0.9).is_ok());
     assert!(matches!(
         dependent_ranks(&[], &Course::default(), &[0.5], 0.95)[0],
         Err(NoInterval::TooFew(TooFew { have: 0, .. }))
