@@ -187,7 +187,7 @@ mod tests {
         let next = refused(301, DbErrorKind::ReadOnly, &acceptance, 1);
         assert!(next[..300].iter().all(|next| *next == Next::Leave));
         assert_eq!(next[300], Next::GiveUp);
-        // Any other refusal is about the type itself.
+        // Any other rejection is about the type itself.
         assert_eq!(refused(10, DbErrorKind::Denied, &acceptance, 1)[9], Next::GiveUp);
     }
 

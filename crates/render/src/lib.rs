@@ -44,10 +44,10 @@ pub use comparison::{
 pub use document::{Document, next};
 pub use experiment::{experiment, experiment_points, experiment_verdicts, is_unfinished, repeat_s};
 pub use history::history;
-pub use list::{ExperimentLine, experiment_list, imported_list, run_list};
+pub use list::{Errors, ExperimentLine, experiment_list, imported_list, run_list};
 pub use matrix::{matrices, matrix_section};
 pub use run::{
-    Errors, Identity, RUN_SECTIONS, Short, identity, run, run_in_a_line, run_short, run_unstored,
+    Identity, RUN_SECTIONS, Short, identity, run, run_in_a_line, run_short, run_unstored,
 };
 pub use scene::ago;
 pub use seconds::seconds_csv;

@@ -9,7 +9,7 @@ use model::{Experiment, NS_PER_S, Severity, Status, format_count, short_axis};
 use store::{ImportedRow, RunRow, utc};
 
 use super::document::{Block, Document};
-use super::{Align, Cell, Column, Errors, Table};
+use super::{Align, Cell, Column, Table};
 
 pub use trials::{Trials, groups};
 
@@ -20,6 +20,16 @@ const ID_SHOWN: usize = 8;
 /// Returns the last characters of an id, which identify a run or experiment to people.
 pub fn short_id(id: &str) -> &str {
     &id[id.len().saturating_sub(ID_SHOWN)..]
+}
+
+/// Half-widths of 95 % confidence intervals within a run, in percent of their figure: `13 %`. Empty
+/// where a figure has no interval.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Errors {
+    /// Error of TPS, which is computed from tenths of seconds: short runs have one, too.
+    pub tps: String,
+    /// Error of the first primary metric, such as NOPM.
+    pub primary: String,
 }
 
 /// A function that returns the [errors](super::Identity::errors) of a run's figures. It
@@ -127,10 +137,7 @@ fn table(lines: &[&[&RunRow]], is_folded: bool, errors_of: &ErrorsOf<'_>) -> Tab
     let [tps, known_by] = if primary.is_some() && all_have_it { [6, 0] } else { [0, 5] };
     columns.push(Column::spare("TPS", Align::Right, tps).key("tps"));
     let errors: Vec<Errors> = lines.iter().map(|line| errors_of_line(line, errors_of)).collect();
-    let has_error = HasErrors {
-        tps: errors.iter().any(|error| !error.tps.is_empty()),
-        primary: errors.iter().any(|error| !error.primary.is_empty()),
-    };
+    let has_error = HasErrors::among(&errors);
     // An error stands beside its figure, and is left out no later than that.
     columns.extend(has_error.tps.then(|| Column::spare("TPS ±", Align::Right, tps.max(3) + 1)));
     columns.extend(["primary_name", "primary_value"].map(Column::data));
@@ -188,6 +195,16 @@ struct Extra<'e> {
 struct HasErrors {
     tps: bool,
     primary: bool,
+}
+
+impl HasErrors {
+    /// Returns the columns that are not empty for all lines.
+    fn among(errors: &[Errors]) -> HasErrors {
+        HasErrors {
+            tps: errors.iter().any(|error| !error.tps.is_empty()),
+            primary: errors.iter().any(|error| !error.primary.is_empty()),
+        }
+    }
 }
 
 /// Returns the errors of a single run's figures; empty for folded trials, which have ranges.

@@ -24,7 +24,7 @@ use model::{Load, Severity};
 
 use super::charts::{Chart, Spot, in_spot, of_run};
 use super::document::{Block, Details, Document, Length, REPEAT, Section, Validity};
-use super::list::short_id;
+use super::list::{Errors, short_id};
 use super::run_tables;
 use super::wording::begun;
 
@@ -121,16 +121,6 @@ pub struct Identity {
     /// Names of the most severe findings: `other cpu load, short`. Empty if there are only notes.
     pub reasons: String,
     pub errors: Errors,
-}
-
-/// Half-widths of 95 % confidence intervals within a run, in percent of their figure: `13 %`. Empty
-/// where a figure has no interval.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Errors {
-    /// Error of TPS, which is computed from tenths of seconds: short runs have one, too.
-    pub tps: String,
-    /// Error of the first primary metric, such as NOPM.
-    pub primary: String,
 }
 
 /// Largest number of findings that are named in a list; others are counted.

@@ -12,6 +12,7 @@ mod elsewhere;
 mod environment;
 mod judge;
 mod order;
+mod regressions;
 mod series;
 
 use analysis::figures::{Figure, direction_in, units_in};
@@ -22,8 +23,7 @@ use serde::{Deserialize, Serialize};
 use stats::SERIES_MIN;
 
 use crate::comparison::{
-    Difference, Judge, LOST_UNEVEN, NotCounted, Side, lost_words, matters, percent_of, values_of,
-    whys_in_words,
+    Difference, Judge, LOST_UNEVEN, NotCounted, Side, lost_words, matters, values_of, whys_in_words,
 };
 use crate::environment::Environment;
 use model::Direction;
@@ -323,12 +323,6 @@ pub struct Last {
 }
 
 impl PointHistory {
-    /// Returns the changes for the worse that the user has not acknowledged.
-    fn not_acknowledged(&self) -> Vec<&Change> {
-        let changes = self.changes.iter().flatten();
-        changes.filter(|change| change.is_worse && change.acknowledged.is_none()).collect()
-    }
-
     /// Returns the values that distinguish the series, such as `clients=8`, and the name of
     /// imported figures; empty if it is the only series and not imported.
     pub fn name(&self) -> String {
@@ -438,87 +432,6 @@ impl HistoryReport {
             running: Vec::new(),
             damaged: Vec::new(),
         })
-    }
-
-    /// Returns true if the last build is worse at some point, or has no valid run: at all, or at a
-    /// point that earlier builds had while it has invalid runs.
-    pub fn has_regressed(&self) -> bool {
-        !self.regressions().is_empty()
-    }
-
-    /// Describes the regressions: the last build that is worse or has no valid run, and the point.
-    /// A point that it lacks without having invalid runs is not judged.
-    pub fn regressions(&self) -> Vec<String> {
-        let of_point = |point: &PointHistory| {
-            let at = match point.name() {
-                name if name.is_empty() => name,
-                name => format!(" at {name}"),
-            };
-            match &point.lacks {
-                Some(last) if last.runs_not_counted > 0 => {
-                    Some(format!("{} has no valid run{at}{}", last.build, last.because()))
-                }
-                Some(_) => None,
-                None => {
-                    let last = point.builds.last().filter(|_| point.has_regressed)?;
-                    Some(format!("{} is worse{at}{}", last.build, self.by_how_much(point)))
-                }
-            }
-        };
-        let lost = self.left_out.iter().filter(|build| build.is_last);
-        let lost = lost.map(|last| format!("{} has no valid run{}", last.build, last.because()));
-        lost.chain(self.points.iter().filter_map(of_point)).collect()
-    }
-
-    /// Describes the change at a point that has regressed, such as `: tps -9.1 % (expected -1.6 to
-    /// +1.6 %)`.
-    fn by_how_much(&self, point: &PointHistory) -> String {
-        let name = analysis::figures::short(&self.figure);
-        let last = point.last.iter().map(|last| (last, ""));
-        let pinned = point.baseline.iter().map(|last| (last, " from the baseline"));
-        let alarm = last.chain(pinned).find(|(last, _)| last.is_alarm());
-        match (alarm, &point.fall) {
-            (Some((last, _)), _) if !last.ratio.is_finite() => format!(": {name} was lost"),
-            (Some((last, reference)), _) => {
-                let ends = last.expected().map_or_else(String::new, |(low, high)| {
-                    let [low, high] = [low, high].map(|end| percent_of(end / last.before));
-                    format!(" (expected {low} to {high} %)")
-                });
-                format!(": {name} {} %{reference}{ends}", percent_of(last.ratio))
-            }
-            (None, Some(fall)) => match point.not_acknowledged().as_slice() {
-                [change] => {
-                    format!(": {name} {} % since {}", percent_of(change.ratio), change.build)
-                }
-                _ => format!(": {name} {} % since {}", percent_of(fall.ratio), fall.since),
-            },
-            (None, None) => String::new(),
-        }
-    }
-
-    /// Returns the commands with which a user accepts a worse last build: as an acknowledged
-    /// change, or as the new pinned build. Empty if no point has regressed.
-    pub fn accepting(&self) -> Vec<String> {
-        let worse = || self.points.iter().filter(|point| point.has_regressed);
-        let is_alarm = |last: &Option<Last>| last.as_ref().is_some_and(Last::is_alarm);
-        let is_below_baseline = worse().any(|point| is_alarm(&point.baseline));
-        let Some(last) = worse().find_map(|point| point.builds.last()) else { return Vec::new() };
-        let by = if self.by == BUILD { String::new() } else { format!(" --by {}", self.by) };
-        let command = |verb: &str, build: &str| format!("dbdyno history {verb} {build}{by}");
-        // A change is acknowledged by the first build at its level; without one, the last build is.
-        let of_point = |point: &'_ PointHistory| -> Vec<String> {
-            let builds = point.not_acknowledged();
-            match (is_alarm(&point.last), point.fall.is_some(), builds.is_empty()) {
-                (false, true, false) => builds.iter().map(|one| one.build.clone()).collect(),
-                (false, false, _) => Vec::new(),
-                _ => vec![last.build.clone()],
-            }
-        };
-        let mut builds: Vec<String> = worse().flat_map(of_point).collect();
-        builds.dedup();
-        let acks = builds.iter().map(|build| command("ack", build) + " --reason TEXT");
-        let pin = is_below_baseline.then(|| command("baseline", &last.build));
-        acks.chain(pin).collect()
     }
 
     /// Returns the number of points at which the last build cannot be judged, because of too few

@@ -299,8 +299,8 @@ pub(super) fn repeat_until_decided(sides: &ComparisonReport) -> String {
 /// Largest number of repeats until a decision, by default.
 const REPEATS_MOST: u64 = 30;
 
-/// Describes a command with [`repeat_until_decided`]; `repeat_s` is the least time of one repeat, if
-/// known.
+/// Describes a command with [`repeat_until_decided`]; `repeat_s` is the least time of one repeat,
+/// if known.
 pub(super) fn until_decided_words(sides: &ComparisonReport, repeat_s: Option<f64>) -> String {
     let takes = repeat_s.map(|each_s| format!(" of {} or more", numbers::seconds(each_s)));
     let takes = takes.unwrap_or_default();

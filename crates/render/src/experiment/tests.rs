@@ -1,3 +1,5 @@
+//! Sentences and tables of an experiment's page, of made-up trials. Not here: whole pages.
+
 use analysis::report::Named;
 use model::{Finding, Rng, Severity, Stream};
 use study::ExperimentReport;

@@ -1,7 +1,7 @@
 //! Tests of the protocol with recorded bytes of servers, in pieces of every size, and with garbage.
 //!
-//! `DBDYNO_RECORD=file`, and a server named by the environment (TCP, no TLS), record a transcript
-//! anew.
+//! `DBDYNO_RECORD=file`, and a server named by the environment (TCP, no TLS), record
+//! another transcript.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
