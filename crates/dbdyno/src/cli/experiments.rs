@@ -219,7 +219,7 @@ fn print_report(
     }
 }
 
-/// Prints the limits, or without limits the verdicts of an experiment.
+/// Prints the limits, or without limits the verdict of an experiment.
 fn print_shortest(
     page: Document,
     required: &RequiredResults,
@@ -230,7 +230,8 @@ fn print_shortest(
     if required.is_asked() {
         return Ok(DONE);
     }
-    let verdicts = Document { verdicts: page.verdicts, ..Document::default() };
+    let first = page.verdicts.into_iter().take(1).collect();
+    let verdicts = Document { verdicts: first, ..Document::default() };
     print_document(&verdicts, PAGE_WIDTH, matches, shell)
 }
 

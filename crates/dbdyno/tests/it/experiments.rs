@@ -18,6 +18,16 @@ fn sim(more: &[&'static str]) -> Vec<&'static str> {
 }
 
 #[test]
+fn a_quiet_experiment_prints_its_verdict_alone() {
+    let home = Home::new();
+    let ran = home.run(&sim(&["--vary=clients=1,2", "--repeat=5", "-q"])).good();
+    assert!((1..=4).contains(&ran.out.trim_end().lines().count()), "{}", ran.out);
+    assert!(ran.out.contains("clients=2 vs. 1"), "{}", ran.out);
+    let limits = sim(&["--vary=clients=1,2", "--repeat=5", "-q", "--require=tps>1"]);
+    home.run(&limits).good().says(&["passed"]);
+}
+
+#[test]
 fn every_point_is_tried_as_often_as_asked_and_is_a_run_of_its_own() {
     let home = Home::new();
     let printed = home.json(&sim(&["--vary=clients=1,2,4,8,16,32", "--repeat=3"]));
