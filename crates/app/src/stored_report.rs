@@ -186,7 +186,8 @@ fn damaged(run: &RunId, why: &str) -> Error {
     Error::Failed(format!("the run {run} is damaged ({why}): 'dbdyno runs rm {run}' removes it"))
 }
 
-/// Returns the facts that today's drivers derive from a run's facts and that it lacks.
+/// Returns facts that a run stored by an older dbdyno lacks: those that the present drivers derive
+/// from its other facts.
 fn said_since(tally: &Tally) -> Vec<Fact> {
     let Some(description) = &tally.description else { return Vec::new() };
     let target = Target::parse(&description.target).ok();

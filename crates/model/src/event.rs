@@ -34,7 +34,7 @@ pub enum StopReason {
     QueueFull,
     /// An error ended the load, for example because no client could continue.
     Failed {
-        /// Cause of the end, in a sentence.
+        /// Error that ended the load, in a sentence.
         why: String,
     },
 }

@@ -599,8 +599,8 @@ impl Part {
         }))
     }
 
-    /// Makes the series of an imported file. The pinned build applies to it only if there are no
-    /// runs (`is_alone`), and acknowledgements never do.
+    /// Makes the history of imported figures. The user's pinned baseline applies to it only if the
+    /// history has no runs of dbdyno (`is_alone`); the user's acknowledged changes never do.
     fn of_imported(
         question: &Question,
         imported: &Imported,

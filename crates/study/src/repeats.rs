@@ -215,7 +215,7 @@ pub struct PointPrecision {
 /// The result of the stop rule that ends an experiment's repeats.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StopReport {
-    /// The rule as text, with its largest number of repeats.
+    /// The stop rule as users write it, with its maximum: `until=2%,min=4,max=20`.
     pub rule: String,
     /// The figure that has to become precise or decided.
     pub figure: String,

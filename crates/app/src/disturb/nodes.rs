@@ -66,7 +66,8 @@ impl Worker {
         }
     }
 
-    /// Adds a node to the cluster, and moves a share of the clients to it.
+    /// Adds a node to the cluster and moves a share of the clients to it. Returns the number of the
+    /// node, and how many clients moved.
     pub(super) fn join(&self, managed: &mut Managed) -> Result<Came, ServerError> {
         let number = managed.control().join()? + 1;
         self.nodes().clone_from(&managed.hosts());

@@ -64,7 +64,8 @@ struct Spells {
 static SPELLS: Mutex<Weak<Spells>> = Mutex::new(Weak::new());
 
 impl Spells {
-    /// Returns the running spells, or starts them. Fails if the kernel does not support timestamps.
+    /// Returns the one thread of this process that switches the kernel's packet timestamps on for
+    /// 25 ms in every second (a spell), and starts it on first use. Fails if the kernel has none.
     fn shared() -> io::Result<Arc<Spells>> {
         let mut shared = SPELLS.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(spells) = shared.upgrade() {

@@ -53,7 +53,7 @@ pub struct Mixed {
     /// fact such as `cpu`.
     pub about: String,
     pub name: String,
-    /// The different values in these runs.
+    /// Distinct values of the fact in the runs of this side.
     pub of_runs: Vec<String>,
 }
 

@@ -127,8 +127,8 @@ pub struct EachTransactionAt {
 }
 
 impl EachTransactionAt {
-    /// Returns the number of samples of the server's sessions on the side with fewer, if it is so
-    /// small that the parts of the service time are inexact; `None` otherwise.
+    /// Returns the smaller of both sides' numbers of session samples, if it is too small for an
+    /// exact split of the service time; `None` otherwise.
     pub fn samples_if_few(&self) -> Option<u64> {
         self.samples.filter(|n| *n < SAMPLES_LEAST && self.has_parts_of_samples())
     }

@@ -186,7 +186,8 @@ impl Pools {
         self.for_clients.raise();
     }
 
-    /// Takes a full buffer. The error says whether no further one will come.
+    /// Takes a full buffer. `Err(true)` means that no more will come, `Err(false)` that none is
+    /// ready yet.
     pub(super) fn take_buffer(&self) -> Result<Buffer, bool> {
         let mut state = self.lock();
         match state.full.pop_front() {

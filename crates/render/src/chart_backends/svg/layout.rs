@@ -159,8 +159,8 @@ impl Layout {
         }
     }
 
-    /// Returns the pixels of a point, shifted by `aside` pixels along the axis of places; `None` if
-    /// an axis cannot show it.
+    /// Returns the pixel position of a point with x value `place` and y value `value`, moved by
+    /// `aside` pixels along the x axis; `None` if one of them is outside its axis.
     pub(super) fn at(&self, place: f64, aside: f64, value: f64) -> Option<At> {
         let (along, across) = (self.x(place)? + aside, self.y(value)?);
         Some(if self.is_forest { (across, along) } else { (along, across) })
