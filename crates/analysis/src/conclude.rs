@@ -9,7 +9,7 @@ use crate::report::{Options, Report, Status};
 use crate::tally::Tally;
 
 impl Report {
-    /// Returns the report of a run, with all its findings.
+    /// Returns the report of a run with all findings on it. The run may still be in progress.
     pub fn from_tally(tally: &Tally) -> Report {
         let measured = Report::measured(tally);
         // Findings on dips come first: they explain what other findings only observe.
@@ -27,17 +27,17 @@ impl Report {
         if options.per_client { report.with_clients(tally) } else { report }
     }
 
-    /// Adds a finding that was made after the run had been judged. Findings stay sorted by
-    /// severity.
+    /// Adds a finding that was made outside of this crate after the run was judged, and keeps
+    /// findings sorted by severity.
     pub fn with_finding(mut self, finding: Finding) -> Report {
         self.findings.push(finding);
         self.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         self
     }
 
-    /// Returns the report of a run. If its events do not tell how it ended, its status is the one
-    /// that the store kept. A run whose process was killed could not record its end, and has the
-    /// finding `killed`.
+    /// Returns the report of a run that was read from the store. `kept` is the run's status in the
+    /// store, and is used if its events contain no end. A run without an end that the store calls
+    /// interrupted was killed, and gets the finding `killed`.
     pub fn with_status(tally: &Tally, kept: model::Status) -> Report {
         let mut report = Report::from_tally(tally);
         if report.status == Status::Running {
@@ -59,8 +59,8 @@ impl Report {
         report
     }
 
-    /// Adds the finding `store_not_written` if `n_events` events of the run could not be stored,
-    /// unless the report has it. The finding that the run itself made may be among the lost events.
+    /// Adds the finding `store_not_written` if `n_events`, the number of the run's events that
+    /// could not be stored, is above 0. Does nothing if the report already has this finding.
     pub fn with_lost(mut self, n_events: u64) -> Report {
         let id = "store_not_written";
         let is_reported = self.findings.iter().any(|finding| finding.id == id);

@@ -6,8 +6,8 @@
 use model::{ArrivalRate, Load, NS_PER_S};
 use stats::{Course, Due, STRETCHES_MAX};
 
-/// Returns true if a load changes its rate of arrivals over time; false for closed and key/think
-/// load.
+/// Returns true if the plan changes the arrival rate of a load over time, such as by a ramp or
+/// sine; false for closed and key/think load.
 pub(crate) fn changes(load: &Load) -> bool {
     match load {
         Load::Open { rate, .. } => rate.changes(),
@@ -15,10 +15,10 @@ pub(crate) fn changes(load: &Load) -> bool {
     }
 }
 
-/// Returns the transactions that the plan has due in each of `n` slots of `slot_ns` nanoseconds
-/// from the start of the measured phase, for the groups with these `loads`. `all` has the loads of
-/// all groups: a load that is not given in transactions per time, such as a closed one, goes up and
-/// down with the rates of the others. `None` if none of the rates changes.
+/// Returns the number of transactions that the arrival rates of the groups with these `loads` plan
+/// for each of `n` slots of `slot_ns` nanoseconds from the start of the measured phase; `None` if
+/// no rate changes over time. A load without such a rate, such as a closed one, is taken to rise
+/// and fall with the rates in `all`, the loads of all groups.
 pub(crate) fn due(loads: &[&Load], all: &[&Load], slot_ns: u64, n: usize) -> Option<Due> {
     let rate = |load: &&Load| match load {
         Load::Open { rate, .. } => Some(rate.clone()),
@@ -50,8 +50,8 @@ pub(crate) fn due(loads: &[&Load], all: &[&Load], slot_ns: u64, n: usize) -> Opt
     Some(Due { per_slot, waiting: 0.0, beside_others })
 }
 
-/// Approximate number of slots for which planned rates are computed to find a period with which
-/// they repeat.
+/// Approximate number of points in time, over a whole series, at which planned rates are evaluated
+/// to find a period with which they repeat.
 const SLOTS: usize = 1_600;
 
 /// Divides `n_seconds` into at most [`STRETCHES_MAX`] intervals. Returns the length of an interval
@@ -61,9 +61,9 @@ pub(crate) fn stretches(n_seconds: usize) -> (i64, usize) {
     (width_s as i64, n_seconds.div_ceil(width_s))
 }
 
-/// Returns the patterns that the changing rates among `loads` may cause in a series of `n`
-/// intervals of `width_s` seconds each, from second `from_s` of the measured phase on; empty if no
-/// rate changes.
+/// Returns the shapes that changing arrival rates among `loads` may give a series of measurements:
+/// `n` intervals of `width_s` seconds each, from second `from_s` of the measured phase on. Empty if
+/// no rate changes.
 pub(crate) fn course(loads: &[&Load], from_s: i64, width_s: i64, n: usize) -> Course {
     let changing = loads.iter().filter_map(|load| match load {
         Load::Open { rate, .. } if rate.changes() => Some(rate.intensity()),

@@ -30,20 +30,21 @@ pub use required::{
     value_as_written,
 };
 
-/// Confidence level of intervals between trials.
+/// Confidence level of the interval for the mean of a figure over several runs.
 const CONFIDENCE: f64 = 0.95;
 
-/// Largest number of runs per point of an experiment that is ever advised.
+/// Largest number of runs per point of an experiment that advice to users names.
 const RUNS_ADVISED_MAX: usize = 100;
 
-/// A figure over the runs of a point of an experiment.
+/// Mean, error and range of a figure, such as `tps`, over the runs of one point of an experiment. A
+/// point is a combination of the parameters that the experiment varies.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// The mean over runs.
     pub mean: f64,
-    /// Half the width of the 95 % CI of `mean`; null with one run. If restarts or rebuilds are
-    /// repeated, it is the CI between repeats of the highest of these levels. If a stop rule ended
-    /// the repeats, it is the CI of the rule's sequential method.
+    /// Half the width of the 95 % CI of `mean`; null with one run. If the experiment repeats
+    /// restarts or rebuilds of the database, the CI is computed from the means of these repeats. If
+    /// a stop rule ended the repeats, it is the CI of the rule's sequential method.
     pub half_width: Option<f64>,
     /// The smallest value among the runs.
     pub min: f64,
@@ -54,7 +55,8 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Returns true if the confidence intervals of both means overlap; false if one has none.
+    /// Returns true if the 95 % CIs of both means overlap, so that the figures may be equal; false
+    /// if one of them has no CI.
     pub fn reaches(&self, other: &Figure) -> bool {
         let apart = (self.mean - other.mean).abs();
         let both = self.half_width.zip(other.half_width);
@@ -68,7 +70,8 @@ impl Figure {
     }
 
     /// Returns the number of runs after which the half-width is likely to be at most half the mean,
-    /// if further runs scatter as these do. `None` with one run, or if more than 100 are needed.
+    /// if further runs scatter as the present ones do. `None` with one run, or if more than 100 are
+    /// needed.
     pub fn runs_needed(&self) -> Option<u64> {
         let n_runs = usize::try_from(self.count).ok().filter(|n| *n > 1)?;
         let t = |n: usize| stats::students_t(1.0 - (1.0 - CONFIDENCE) / 2.0, n - 1);
@@ -78,17 +81,19 @@ impl Figure {
     }
 }
 
-/// Last part of the name of a figure that is a gauge's rate divided by TPS.
+/// Last part of the name of a figure that is a gauge's rate divided by TPS, such as
+/// `server.disk_written_per_transaction`.
 const PER_TRANSACTION: &str = "_per_transaction";
 
-/// Returns the response times by which a run is judged: those of all offered transactions. Lost
-/// ones count, since otherwise a database that refuses slow requests would look faster.
+/// Returns the response times of all offered transactions, by which a run is judged. They include
+/// lost transactions, since otherwise a database that refuses slow requests would look faster.
 pub fn times_of(report: &Report) -> &Latency {
     &report.block.offered_ms
 }
 
-/// Returns the figure of `values`, one for each run. The mean is given, since it may come from
-/// another level of repeats.
+/// Returns a figure with minimum, maximum and number of `values`, one for each run. Mean and
+/// half-width are those of the second argument, which may be the mean over restarts instead of
+/// runs.
 pub fn figure_of(values: &[f64], Mean { value, half_width, .. }: Mean) -> Figure {
     Figure {
         mean: value,
@@ -99,8 +104,8 @@ pub fn figure_of(values: &[f64], Mean { value, half_width, .. }: Mean) -> Figure
     }
 }
 
-/// Orders two figures by their means: the better one is greater. Of times and costs, less is
-/// better.
+/// Orders two figures by their means, so that the better one is greater: the one with the smaller
+/// mean for `Direction::Lower`, else the one with the larger mean.
 pub fn better(better: Direction, a: &Figure, b: &Figure) -> std::cmp::Ordering {
     match better {
         Direction::Lower => b.mean.total_cmp(&a.mean),
@@ -108,7 +113,8 @@ pub fn better(better: Direction, a: &Figure, b: &Figure) -> std::cmp::Ordering {
     }
 }
 
-/// Returns the title of a figure on pages: `NOPM`, `p99 ms`, `rows per second`.
+/// Returns the title that tables and charts show for a figure: `NOPM` for `nopm`, `p99 ms` for
+/// `p99_ms`, `rows per second` for `rows.per_second`.
 pub fn title(name: &str) -> String {
     if name.contains(" / ") {
         return name.replace("_ms", "");
@@ -139,7 +145,7 @@ fn is_share(name: &str) -> bool {
     matches!(Below::read(name), Some(Ok(_)))
 }
 
-/// Returns true if less is better of a figure with this name.
+/// Returns true if lower values are better for a figure with this name, such as `p99_ms`.
 pub fn is_less_better(name: &str) -> bool {
     direction(name) == Direction::Lower
 }
@@ -149,12 +155,13 @@ pub fn is_time(name: &str) -> bool {
     name.ends_with("_ms") || name.ends_with("_us")
 }
 
-/// Parses a value of an experiment's axis as a number; `None` if it is none.
+/// Parses a value of a parameter that an experiment varies as a number, such as `10k`; `None` for
+/// other values, such as `on`.
 pub fn number(value: &str) -> Option<f64> {
     value.parse::<f64>().ok().or_else(|| model::parse_count(value).ok().map(|n| n as f64))
 }
 
-/// Returns the figure of `values`, one for each run; `None` if there are none.
+/// Returns mean, 95 % CI and range of `values`, one for each run; `None` if there are no values.
 pub fn figure(values: &[f64]) -> Option<Figure> {
     Some(figure_of(values, stats::mean(values, CONFIDENCE)?))
 }

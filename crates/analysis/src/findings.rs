@@ -43,8 +43,8 @@ impl FindingText {
         self.advised(group, None)
     }
 
-    /// Makes the finding, with this advice or else with that of the catalog. `group` is the name of
-    /// the group to which it belongs, if the run has several.
+    /// Makes the finding. Its advice is `advice`, or else that of the catalog of findings. `group`
+    /// is the name of the group to which it belongs, if the run has several.
     fn advised(self, group: Option<&str>, advice: Option<&str>) -> Finding {
         let group = group.map(|name| format!("Group {name}: ")).unwrap_or_default();
         let listed =
@@ -55,7 +55,7 @@ impl FindingText {
     }
 }
 
-/// A group of clients, prepared for the findings on it.
+/// A group of clients with what is needed to judge it: run, description and sums.
 struct View<'a> {
     tally: &'a Tally,
     index: usize,
@@ -122,8 +122,8 @@ pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
 /// cause all the others; loss of its CPU time shifts every figure, and not only some seconds.
 const FIRST: [&str; 3] = [generator::PAUSED, "other_cpu_load", "generator_saturated"];
 
-/// Returns a finding if an experiment made all trials of a point one after the other, so that a
-/// drift counts as a difference between points.
+/// Returns a finding if an experiment ran all `repeats` of a point in succession before those of
+/// the next, so that a drift counts as a difference between points; `None` otherwise.
 pub fn judge_order(order: Order, n_points: usize, repeats: u32) -> Option<Finding> {
     let is_blocked = order == Order::Sequential && n_points > 1 && repeats > 1;
     let text = format!(
@@ -134,8 +134,8 @@ pub fn judge_order(order: Order, n_points: usize, repeats: u32) -> Option<Findin
     is_blocked.then(|| FindingText { id, severity, text }.finding(None))
 }
 
-/// Returns a finding if trials of an experiment ran on several kernels, as after a reboot between
-/// them.
+/// Returns a finding if an experiment has runs on several operating system kernels, as after a
+/// reboot between them; `None` otherwise. `kernels` has each kernel once.
 pub fn judge_kernels(kernels: &[String]) -> Option<Finding> {
     let text = format!(
         "Trials ran on {} kernels ({}): a point may mix results of several kernels.",
@@ -146,11 +146,11 @@ pub fn judge_kernels(kernels: &[String]) -> Option<Finding> {
     (kernels.len() > 1).then(|| FindingText { id, severity, text }.finding(None))
 }
 
-/// Smallest factor by which p95 rises in a dip for the finding to name it; it may rise by less
-/// because of one long transaction.
+/// Factor by which p95 must rise in a dip that has a very long transaction for the finding to name
+/// p95 instead of this transaction.
 const ROSE_MIN: f64 = 1.5;
 
-/// Largest ratio of commits in a dip to the usual for the finding to name the fall of commits.
+/// Share of the usual rate of commits below which the finding on a dip says that commits fell.
 const FELL_MAX: f64 = 0.9;
 
 /// Returns the finding on the dip with the largest cost among those with a known cause; `None` if
@@ -196,7 +196,7 @@ pub(crate) fn judge_dips(dips: &[Dip], disturbances: &[DisturbanceReport]) -> Op
 }
 
 /// Returns a finding for each of the labels `keys` whose values differ between the runs of an
-/// experiment. Such an experiment has several parts, as after a reboot with another kernel.
+/// experiment. `runs` has the labels of each run as pairs of key and value.
 pub fn judge_labels(keys: &[&str], runs: &[&[(String, String)]]) -> Vec<Finding> {
     let of_key = |key: &&str| {
         let values = runs.iter().flat_map(|labels| labels.iter().filter(|(name, _)| name == key));

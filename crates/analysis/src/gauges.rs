@@ -2,8 +2,7 @@
 
 use model::{Gauge, Readings};
 
-/// Subjects of gauges, in the order of pages, without the host or cluster node on which they were
-/// read.
+/// Subjects of gauges in the order in which reports show them, without the host or cluster node.
 pub(crate) const WHOSE: [&str; 4] = ["machine", "generator", "server", "database"];
 
 /// Returns the subject of a gauge without its host or cluster node: `machine` for `db7/machine`.

@@ -6,7 +6,7 @@ use model::Target;
 
 use crate::tally::Tally;
 
-/// Place of a database that is not on another machine than the generator.
+/// Location of a database that runs on the same machine as the generator.
 pub(crate) enum Place {
     /// The database runs in the generator's own process.
     WithinUs,
@@ -14,7 +14,8 @@ pub(crate) enum Place {
     ThisHost,
 }
 
-/// Returns the place of a run's database; `None` if it is on another machine, or simulated.
+/// Returns where a run's database is on this machine; `None` if it is on another machine, or
+/// simulated.
 pub(crate) fn place(tally: &Tally) -> Option<Place> {
     let is_simulated = tally.fact("database", "seed").is_some();
     place_of(&tally.description.as_ref()?.target, is_simulated)
@@ -26,8 +27,8 @@ pub(crate) fn is_embedded(target: &str, is_simulated: bool) -> bool {
     matches!(place_of(target, is_simulated), Some(Place::WithinUs))
 }
 
-/// Returns the place of the database at a target URL; `None` if it is on another machine, or
-/// simulated.
+/// Returns where the database at a target URL is on this machine; `None` if it is on another
+/// machine, or simulated.
 fn place_of(target: &str, is_simulated: bool) -> Option<Place> {
     let target = Target::parse(target).ok()?;
     let is_path = |name: &str| name.starts_with('/');

@@ -49,22 +49,23 @@ pub use time_profile::{
 pub use times::{ConnectTimes, LagTimes, Latency};
 pub(crate) use times::{ONE_NUMBER, too_short};
 
-/// Name and version of the JSON schema of [`Report`].
+/// Name and version of the JSON schema of [`Report`], stored in its field `schema`.
 pub const SCHEMA: &str = "dbdyno.run/1";
 
 /// State of a run: in progress, or the way in which it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// In progress, or ended without a record of it. Figures are provisional.
+    /// The run is in progress, or its process ended without recording that. Figures are
+    /// provisional.
     Running,
-    /// The planned time or number of transactions was reached.
+    /// The run reached its planned time or number of transactions.
     Completed,
     /// The user interrupted the run.
     Interrupted,
     /// An error ended the run.
     Failed,
-    /// The queue of arrivals was full, and the plan says to stop then.
+    /// The queue of arrivals was full, and the plan says that this ends the run.
     QueueFull,
 }
 
@@ -81,7 +82,8 @@ impl Status {
     }
 }
 
-/// The report of a run; also its JSON.
+/// The report of a run: all that is printed, drawn or compared. Its JSON is what other programs
+/// read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// Name of the schema, [`SCHEMA`].
@@ -94,16 +96,18 @@ pub struct Report {
     pub reason: Option<String>,
     /// Name of the workload; with several groups, the distinct names joined by ` + `.
     pub workload: String,
-    /// The target's URL, without a password.
+    /// URL of the database under test, without a password.
     pub target: String,
     pub database: String,
-    /// Modes of the database that every result names, such as `synchronous=full`.
+    /// Modes of the database that change the meaning of results, so that every result names them,
+    /// such as `synchronous=full`.
     pub modes: Vec<String>,
-    /// The seed of all randomness.
+    /// Seed of all random numbers: a run with the same seed makes the same choices.
     pub seed: u64,
     /// Number of clients, summed over all groups.
     pub clients: u32,
-    /// Placement of the clients: `thread`, `loop` or `simulated`.
+    /// Placement of the clients: `thread` (one for each client), `loop` (event loops) or
+    /// `simulated` (virtual time).
     pub placement: String,
     /// Load model of the clients, with its rate; null if groups differ.
     pub load: Option<Load>,
@@ -111,7 +115,7 @@ pub struct Report {
     pub started: String,
     /// Version and build of dbdyno.
     pub dbdyno: String,
-    /// Planned lengths of ramp-up, measured phase and drain.
+    /// Planned lengths of the phases: ramp-up, measured phase and drain.
     pub phases: PhasesReport,
     /// Actual length of the measured window; rates are over this time.
     pub measured_seconds: f64,
@@ -135,7 +139,8 @@ pub struct Report {
     #[serde(default)]
     #[serde(alias = "probes")]
     pub intervals: Vec<IntervalReport>,
-    /// Planned disturbances of the database and their effects, in the order of time.
+    /// Planned disturbances of the database, such as a killed server, and their effects, in the
+    /// order of time.
     #[serde(default)]
     pub disturbances: Vec<DisturbanceReport>,
     /// System and database metrics (gauges), read once per second, ordered by subject.
@@ -156,7 +161,7 @@ pub struct Report {
     /// in progress, over the last seconds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub server: Vec<ServerSummary>,
-    /// CPU profiles of server and generator; empty unless requested.
+    /// CPU profiles (samples of call stacks) of server and generator; empty unless requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpu_profiles: Vec<CpuProfileReport>,
     /// Heat map of response times: number of transactions by time of the run and response time.
@@ -181,7 +186,7 @@ pub struct Report {
     /// one disclosure for each group whose workload has a standard.
     #[serde(default)]
     pub disclosures: Vec<Disclosure>,
-    /// The plan as decided, in TOML.
+    /// The plan of the run with all defaults filled in, as TOML.
     pub plan: String,
     pub groups: Vec<GroupReport>,
     /// Messages of the run to the user.
@@ -202,8 +207,8 @@ impl Report {
         self.server.iter().find(|summary| summary.of == SummaryOf::Samples)?.samples()
     }
 
-    /// Fields with a value for each second, transaction type or gauge, to be left out when stored
-    /// reports are read to compare whole runs. They are half of a report.
+    /// Fields with a value for each second, transaction type or gauge, about half of a report. To
+    /// compare whole runs, stored reports are read without them.
     pub const AT_LENGTH: [ReportField; 6] = [
         ("seconds", "[]"),
         ("commits_by_type", "[]"),
@@ -214,21 +219,21 @@ impl Report {
     ];
 
     /// Returns the disclaimer that belongs beside every figure of the run, such as "not a TPC-C
-    /// result".
+    /// result"; `None` if there is none.
     pub fn notice(&self) -> Option<&str> {
         let first = self.notes.first()?;
         (!first.starts_with(NOT_CHECKED)).then_some(first.as_str())
     }
-    /// Fields with a value for each second only, to be left out when stored reports are read for
-    /// comparisons by any other field.
+    /// Fields with a value for each second. Stored reports are read without them for comparisons
+    /// that need no seconds.
     pub const SERIES: [ReportField; 4] = [
         ("seconds", "[]"),
         ("commits_by_type", "[]"),
         ("intervals", "[]"),
         ("latency_heat", "null"),
     ];
-    /// Fields to be left out when stored reports are read for a history: texts of a single run, and
-    /// shares below bounds, which a history shows only on request.
+    /// Fields with texts of a single run, and shares below bounds. Stored reports are read without
+    /// them for a history of many runs.
     pub const OF_ONE_RUN: [ReportField; 8] = [
         ("output", "[]"),
         ("notes", "[]"),
@@ -239,8 +244,8 @@ impl Report {
         ("shares.below", "[]"),
         ("shares.dispersion", "[]"),
     ];
-    /// Field with the server's settings, to be left out when stored reports are read for plan and
-    /// facts alone.
+    /// Field with the server's settings. Stored reports are read without it if only plan and facts
+    /// are needed.
     pub const SETTINGS: [ReportField; 1] = [("settings", "{}")];
 }
 
@@ -276,30 +281,33 @@ pub struct PhasesReport {
     pub drain_s: f64,
 }
 
-/// A group, with its own figures if there are several groups.
+/// A group of clients with the same workload. It has figures of its own if the run has several
+/// groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupReport {
     pub name: String,
     pub workload: String,
     pub clients: u32,
-    /// Number of separate processes that share the clients; 0 if they run in dbdyno's own.
+    /// Number of separate processes that run the clients of the group; 0 if dbdyno's own process
+    /// does.
     #[serde(default)]
     pub processes: u32,
     /// Load model of the group's clients, with its rate.
     pub load: Load,
-    /// Condition that ends the load of the group.
+    /// Condition that ends the load of the group: time or a number of transactions.
     #[serde(alias = "until")]
     pub stop_condition: StopCondition,
-    /// The workload's parameters as decided.
+    /// Parameters of the workload with the values that the run used, by name.
     pub parameters: Named<String>,
-    /// Rate that key and think times alone allow, as a sentence; null for other loads.
+    /// Sentence with the rate that the clients' key and think times alone allow; null for loads
+    /// without these times.
     pub closed_form: Option<String>,
     /// Figures of the group; absent if it is the only one of the run, which has the same figures.
     #[serde(flatten)]
     pub block: Option<Block>,
 }
 
-/// Figures of the measured phase, over all groups or for one.
+/// Figures of the measured phase, for all groups together or for one group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Block {
     /// Commits that finished in the measured window, per second; null if nothing was measured.
@@ -328,7 +336,8 @@ pub struct Block {
     pub nopm: Option<f64>,
     /// Transactions per minute; null if the workload does not have this metric.
     pub tpm: Option<f64>,
-    /// All primary metrics of the workload, by name.
+    /// All primary metrics of the workload (the results by which it is judged, such as NOPM), by
+    /// name.
     #[serde(alias = "headlines")]
     pub primary_metrics: Named<PrimaryMetricReport>,
     /// Outcomes of all transactions intended in the measured phase.
@@ -369,7 +378,7 @@ pub struct Block {
     /// Figures by transaction type, in the workload's order; named `group.type` if there are
     /// several groups.
     pub transactions: Named<TransactionReport>,
-    /// Figures by client and transaction type; null unless requested.
+    /// Figures by client and transaction type; null unless the user requested them.
     pub per_client: Option<Vec<ClientReport>>,
     /// The workload's custom metrics, by name.
     #[serde(alias = "measures")]
@@ -394,7 +403,7 @@ pub struct Ci95 {
     /// rate, and in older reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds_to_1_percent: Option<f64>,
-    /// Statement about the errors that the interval does not include.
+    /// Statement about errors that the interval does not include, such as those between runs.
     pub note: String,
 }
 
@@ -403,7 +412,7 @@ pub struct Ci95 {
 pub struct PrimaryMetricReport {
     /// Title on pages, such as `NOPM`.
     pub title: String,
-    /// The value; null if nothing was measured, or the workload has not computed it.
+    /// Value of the metric; null if nothing was measured, or the workload has not computed it.
     pub value: Option<f64>,
     /// Half the width of the 95 % CI of `value` within this run, in the metric's own unit; null
     /// with a `reason`.
@@ -421,7 +430,7 @@ pub struct PrimaryMetricReport {
 /// Numbers of transactions by outcome: offered = finished + failed + dropped + unfinished.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountsReport {
-    /// All transactions that were intended.
+    /// Number of transactions that were intended, whatever became of them.
     pub offered: u64,
     /// Transactions that committed, or rolled back by design.
     pub finished: u64,
@@ -454,8 +463,8 @@ impl CountsReport {
     }
 }
 
-/// Mean amounts per transaction that ended in the measured window, whenever it was intended, with
-/// all its attempts. Null if none ended.
+/// Mean amounts per transaction, over those that ended in the measured window and including all
+/// their attempts. Fields are null if none ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PerTransaction {
     /// Round trips: requests for whose reply the client waited.
@@ -561,10 +570,11 @@ pub struct CustomMetricReport {
     pub mean: Option<f64>,
     /// Median of the recorded values; null for a counter, or with a reason in `reasons`.
     pub p50: Option<f64>,
-    /// 90th percentile of the recorded values, null like `p50`, and in older runs.
+    /// 90th percentile of the recorded values; null for the same reasons as `p50`, and in older
+    /// runs.
     #[serde(default)]
     pub p90: Option<f64>,
-    /// 99th percentile of the recorded values, null like `p50`.
+    /// 99th percentile of the recorded values; null for the same reasons as `p50`.
     pub p99: Option<f64>,
     /// Largest recorded value; null for a counter, or if nothing was recorded.
     pub max: Option<f64>,
@@ -585,16 +595,16 @@ pub struct CustomMetricReport {
     /// Reasons why `per_second`, `mean` or a quantile has no confidence interval, by its name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub interval_reasons: Named<String>,
-    /// Shares of recorded values below bounds; empty for a counter and in older runs.
+    /// Shares of recorded values below bounds, in percent; empty for a counter and in older runs.
     #[serde(default, skip_serializing_if = "Shares::is_empty")]
     pub shares: Shares,
 }
 
-/// Errors with the same kind, number and SQLSTATE.
+/// Errors of the same kind with the same error number and SQLSTATE.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorReport {
     pub kind: String,
-    /// The product's own number of the error.
+    /// Error number that the database product gave, such as 1213 for a deadlock in MySQL.
     pub code: i64,
     /// The SQLSTATE of five characters; empty if the product has none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -615,7 +625,7 @@ pub struct StabilityReport {
     /// Number of stalls: times of 200 ms or more with hardly any commit.
     pub stalls: u64,
     pub longest_stall_ms: f64,
-    /// Total length of all stalls.
+    /// Total length of all stalls, in milliseconds.
     pub stalled_ms: f64,
     /// Median of the commits per whole second; null if there is no whole second.
     pub median_tps: Option<f64>,
@@ -673,7 +683,7 @@ pub struct Checks {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckReport {
     pub id: String,
-    /// The condition that must hold.
+    /// The condition that the data must fulfil, in words.
     pub title: String,
     /// Number of rows that violate the condition.
     pub failed: u64,
@@ -681,8 +691,8 @@ pub struct CheckReport {
     pub examples: Vec<String>,
 }
 
-/// Comparison of the database's own count of a type's commits with the generator's, over the whole
-/// run.
+/// Comparison of two counts of a transaction type's commits over the whole run: the database's own
+/// and the generator's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CrosscheckReport {
     /// Name of the transaction type, as in `transactions`.
@@ -705,23 +715,24 @@ pub struct SecondReport {
     /// Index of the second, from 0 at the start of the measured phase; negative in the ramp-up.
     pub second: i64,
     pub group: String,
-    /// All transactions that were intended.
+    /// Number of transactions that were intended in this second.
     pub offered: u64,
-    /// Transactions that committed, or rolled back by design.
+    /// Transactions intended in this second that committed, or rolled back by design.
     pub finished: u64,
-    /// Transactions that failed after all attempts.
+    /// Transactions intended in this second that failed after all attempts.
     pub failed: u64,
-    /// Transactions that never began, because the queue was full.
+    /// Transactions intended in this second that never began, because the queue was full.
     pub dropped: u64,
     /// Commits that finished in this second.
     pub commits: u64,
     /// Commits per second: more than `commits` in the last second of a run, if it is not whole.
     pub tps: f64,
-    /// Median response time; null if none finished, or if some were reported more than half an hour
-    /// late, when only count and maximum of the second are still kept.
+    /// Median response time. Null if no transaction intended in this second finished, or if some
+    /// were reported more than half an hour late: for so old a second only count and maximum are
+    /// kept.
     pub p50_ms: Option<f64>,
     pub p95_ms: Option<f64>,
-    /// The 99th percentile; with few samples it is close to the maximum.
+    /// 99th percentile of the response times; with few samples it is close to the maximum.
     pub p99_ms: Option<f64>,
     pub max_ms: Option<f64>,
     pub reads: u64,

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::report::Report;
 
-/// Longest phase of a plan, in seconds: a year.
+/// Longest phase of a plan that is accepted, in seconds: a year.
 const YEAR_S: i64 = 366 * 86_400;
 const SECONDS_MAX: i64 = 2 * YEAR_S;
 const NS_MAX: u64 = SECONDS_MAX as u64 * NS_PER_S;
@@ -21,9 +21,9 @@ const NS_MAX: u64 = SECONDS_MAX as u64 * NS_PER_S;
 const COUNT_MAX: u64 = 1 << 53;
 /// Milliseconds from 1970 to the year 10000.
 const UNIX_MS_MAX: i64 = 253_402_300_800_000;
-/// Largest number of transaction types of a workload, and of its custom metrics.
+/// Largest accepted number of transaction types of a workload, and of custom metrics.
 const KINDS_MAX: usize = 1000;
-/// Largest number of clients of a group.
+/// Largest accepted number of clients of a group.
 const CLIENTS_MAX: u32 = 10_000_000;
 /// Largest number of report rows without an event: a report has a row for every second of each
 /// group. This is five hours of one group.
@@ -31,18 +31,19 @@ const EMPTY_ROWS_MAX: i64 = 20_000;
 /// Number of further rows without an event that are allowed for each event.
 const EMPTY_ROWS_PER_EVENT: i64 = 10;
 
-/// Check of the events of a run, which are passed to it in their order.
+/// Check that stored or imported events are those of a possible run. Events are passed to it in
+/// their order.
 #[derive(Debug, Default)]
 pub struct RunCheck {
     description: Option<Box<Description>>,
     n_gauges: usize,
-    /// Number of seconds and readings so far.
+    /// Number of events so far that have figures of a second or readings of gauges.
     n_rows: i64,
     first: i64,
     end: i64,
     counted: u64,
     connected: u32,
-    /// Sums so far of times in nanoseconds, and of custom metrics.
+    /// Sums so far, to detect an overflow: of times in nanoseconds, and of custom metrics.
     summed: [u64; 2],
 }
 
@@ -226,7 +227,8 @@ fn at_most(what: &str, n: u64, most: u64) -> Result<(), String> {
     if n <= most { Ok(()) } else { Err(format!("{what}: {n}, more than {most}")) }
 }
 
-/// Checks an instant, in nanoseconds from the beginning of the measured phase.
+/// Checks that an instant, in nanoseconds from the start of the measured phase, is within accepted
+/// limits. `what` is its name in the message.
 fn instant(what: &str, at_ns: i64) -> Result<(), String> {
     at_most(&format!("{what} in ns"), at_ns.unsigned_abs(), NS_MAX)
 }

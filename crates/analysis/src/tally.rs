@@ -33,7 +33,7 @@ const OUTPUT_LINES_MOST: usize = 1000;
 /// [`Second::commits_tenths`].
 pub(crate) const SLOT_NS: u64 = 100 * NS_PER_MS;
 
-/// End of the load of a run, as the engine reported it.
+/// End of a run's load: time, CPU time and memory, as the engine reported them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
     pub reason: StopReason,
@@ -60,8 +60,8 @@ pub struct LoopHeartbeats {
     pub lag: Histogram,
 }
 
-/// Comparison of the database's own count of a type's commits with the generator's, over the whole
-/// run.
+/// Comparison of two counts of a transaction type's commits over the whole run: the database's own
+/// and the generator's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crosscheck {
     pub group: u16,
@@ -96,7 +96,7 @@ pub enum Times {
     Wait,
 }
 
-/// Sums over the events of a run, from which its report is made.
+/// Sums over the events of a run, in progress or ended, from which its report is made.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Id of the run; `None` before the event [`Event::Begun`].
@@ -151,8 +151,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Returns name and title of each primary metric of `groups`, given by index. Each name comes
-    /// once. Metrics that are computed after the load are included.
+    /// Returns name and title of each primary metric of `groups`, given by index: `nopm` and
+    /// `NOPM`. Each name comes once. Metrics that are computed after the load are included.
     pub fn primary_metrics(&self, groups: &[usize]) -> Vec<(&str, &str)> {
         let mut names: Vec<(&str, &str)> = Vec::new();
         let described = groups.iter().filter_map(|index| self.description(*index));
@@ -249,7 +249,8 @@ impl Tally {
         }
     }
 
-    /// Adds a part of a second of one group. Parts may arrive in any order.
+    /// Adds figures of one second of one group. Several parts of the same second may arrive, in any
+    /// order.
     pub(crate) fn add_second(&mut self, part: &Second) {
         self.group(part.group).add(part);
         self.latency_heat.add(part);
@@ -278,7 +279,7 @@ impl Tally {
         }
     }
 
-    /// Keeps a summary of the server's last seconds instead of the earlier one of the same kind.
+    /// Keeps a summary of the server's last seconds, in place of the previous one of the same kind.
     fn summed_up_so_far(&mut self, summary: &ServerSummary) {
         match self.summaries_so_far.iter_mut().find(|known| known.of == summary.of) {
             Some(known) => known.clone_from(summary),
@@ -310,24 +311,24 @@ impl Tally {
         &mut self.groups[usize::from(index)]
     }
 
-    /// Returns the description of a group; `None` before the run is described.
+    /// Returns the description of a group by its index; `None` before the event [`Event::Begun`].
     pub fn description(&self, group: usize) -> Option<&GroupDescription> {
         self.description.as_ref()?.groups.get(group)
     }
 
-    /// Returns the name of a group; empty before the run is described.
+    /// Returns the name of a group by its index; empty before the event [`Event::Begun`].
     pub fn name_of(&self, group: usize) -> String {
         self.description(group).map(|described| described.name.clone()).unwrap_or_default()
     }
 
     /// Returns true if a group has closed load: each client begins a transaction as soon as its
-    /// last one has ended. Also true before the run is described.
+    /// last one has ended. Also true before the event [`Event::Begun`].
     pub fn is_closed(&self, group: usize) -> bool {
         self.description(group).is_none_or(|described| described.load == Load::Closed)
     }
 
-    /// Returns the last observed value of a fact by its subject (`about`) and name; `None` if there
-    /// is none.
+    /// Returns the last observed value of a fact by its subject and name, such as `machine` and
+    /// `cpu`; `None` if there is none.
     pub fn fact(&self, about: &str, name: &str) -> Option<&FactValue> {
         let found = self.facts.iter().rev().find(|fact| fact.about == about && fact.name == name);
         found.map(|fact| &fact.value)
@@ -409,7 +410,7 @@ impl Tally {
     }
 
     /// Returns how steady the commits of `groups` are, with their stalls. If all groups have open
-    /// load, commits are compared with the transactions due, which do not depend on the database.
+    /// load, commits are compared with the arrivals, which do not depend on the database.
     pub fn stability(&self, groups: &[usize]) -> Stability {
         let commits = self.commits_100ms(groups);
         let is_open = |index: &usize| {
@@ -430,9 +431,9 @@ impl Tally {
         stability_against(&commits, &due)
     }
 
-    /// Returns the times of the measured phase in consecutive intervals of equal length, for all
-    /// types of `groups` or for the type `kind`. `None` if the groups' interval lengths do not
-    /// divide each other.
+    /// Returns response, service or wait times of the measured phase in consecutive intervals of
+    /// equal length, for all types of `groups` or for the type `kind`. `None` if the groups have
+    /// intervals of lengths that do not divide each other.
     pub fn in_time(
         &self,
         groups: &[usize],
@@ -471,9 +472,9 @@ impl Tally {
         groups.map(|group| &group.load).any(due::changes)
     }
 
-    /// Returns the number of transactions that the plan has due for `groups` in each of the first
-    /// `n` slots of `slot_ns` nanoseconds of the measured phase; `None` if the plan changes no
-    /// rate.
+    /// Returns the number of transactions that the arrival rates of `groups` plan for each of the
+    /// first `n` slots of `slot_ns` nanoseconds of the measured phase; `None` if the plan changes
+    /// no rate.
     pub(crate) fn due(&self, groups: &[usize], slot_ns: u64, n: usize) -> Option<Due> {
         let described = &self.description.as_ref()?.groups;
         let own = groups.iter().filter_map(|index| described.get(*index));
@@ -484,33 +485,33 @@ impl Tally {
         due::due(&own, &all, slot_ns, n).map(|due| Due { waiting, ..due })
     }
 
-    /// Completes a series of times with the patterns that the plan's changes of the arrival rate
-    /// may cause in it, so that they do not count as error. The series begins at second `from_s` of
-    /// the measured phase.
+    /// Adds to a series of times the shapes that planned changes of the arrival rate may give it,
+    /// so that they do not count as error. The series begins at second `from_s` of the measured
+    /// phase.
     fn planned(&self, in_time: InTime, from_s: i64) -> InTime {
         let course = self.course(from_s, in_time.width_s, in_time.stretches.len());
         InTime { course, ..in_time }
     }
 
-    /// Returns the patterns that the plan's changes of the arrival rate may cause in a series of
-    /// `n` intervals of `width_s` seconds each, from second `from_s` of the measured phase on.
+    /// Returns the shapes that planned changes of the arrival rate may give a series of `n`
+    /// intervals of `width_s` seconds each, from second `from_s` of the measured phase on.
     fn course(&self, from_s: i64, width_s: i64, n: usize) -> Course {
         let groups = self.description.iter().flat_map(|described| &described.groups);
         let loads: Vec<&Load> = groups.map(|group| &group.load).collect();
         due::course(&loads, from_s, width_s, n)
     }
 
-    /// Returns the patterns that the plan's changes of the arrival rate may cause in a series over
-    /// the first `n` seconds of the measured phase, divided as by [`due::stretches`].
+    /// Returns the shapes that planned changes of the arrival rate may give a series over the first
+    /// `n` seconds of the measured phase, divided as by [`due::stretches`].
     pub(crate) fn course_of_seconds(&self, n: usize) -> Course {
         let (width_s, n) = due::stretches(n);
         self.course(0, width_s, n)
     }
 
-    /// Returns the number of arrivals that the database had to bear in each whole second; `None` if
-    /// the plan changes no rate. It is the larger number of those due in that second and in the one
-    /// before. While more transactions wait than there are clients, earlier and larger numbers
-    /// still count.
+    /// Returns the arrivals that may have slowed the database in each whole second: the larger
+    /// number of those planned for that second and for the one before, or an earlier larger number
+    /// as long as more transactions wait than there are clients. `None` if the plan changes no
+    /// rate.
     pub(crate) fn borne(&self) -> Option<Vec<f64>> {
         let all: Vec<usize> = (0..self.groups.len()).collect();
         let n = usize::try_from(self.whole_seconds().end).ok()?;
@@ -590,7 +591,7 @@ impl Tally {
     }
 
     /// Returns the number of transactions that waited for a free client at the end of a second,
-    /// over all groups. `None` if it was not read, as in closed and key/think load.
+    /// over all groups; `None` if it was not recorded, as in closed and key/think load.
     pub fn waiting(&self, second: i64) -> Option<u64> {
         let read = self.groups.iter().filter_map(|group| group.series.get(second)?.waiting);
         read.reduce(|sum, n| sum + n)
@@ -677,8 +678,9 @@ pub struct SecondFigures {
     pub max_ns: u64,
 }
 
-/// Sum over several types or groups in the measured phase, with all histograms in nanoseconds. In
-/// closed load, response times stand for service times, since no transaction waits for a client.
+/// Sums over all transaction types of one or more groups in the measured phase, with all histograms
+/// in nanoseconds. In closed load, response times stand for service times, since no transaction
+/// waits for a client.
 #[derive(Clone, Debug, Default)]
 pub struct Sum {
     pub counts: Counts,
@@ -695,7 +697,8 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// Adds the sums of a transaction type. `closed` says that its group has closed load.
+    /// Adds the sums of a transaction type of one group. `closed` is true if the group has closed
+    /// load.
     pub fn add(&mut self, kind: &KindSecond, closed: bool) {
         self.counts.add(&kind.counts);
         let add = |mine: &mut Histogram, other: &Option<Histogram>| match other {

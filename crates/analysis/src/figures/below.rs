@@ -10,7 +10,8 @@ use model::{NS_PER_MS, NS_PER_S, NS_PER_US, parse_count, parse_duration};
 
 use crate::report::{Report, Shares, two_digits};
 
-/// Part of a share's name before its bound.
+/// Part of a share's name before its bound: `below_20ms` is the share of transactions that took
+/// less than 20 ms.
 pub(super) const STEM: &str = "below_";
 
 /// Bound below which the samples of a share lie.
@@ -22,7 +23,7 @@ enum Bound {
     Number(u64),
 }
 
-/// A share of samples below a bound, as a figure.
+/// A figure that is the share of samples below a bound, such as `new_order.below_20ms`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Below {
     /// Transaction type or custom metric whose samples count; `None` for all transactions.
@@ -57,8 +58,8 @@ impl fmt::Display for Bound {
 
 impl Below {
     /// Parses the name of a share, such as `below(20ms)`, `below_20ms`, `below 20ms` or
-    /// `new_order.below(5s)`; `None` if the name is not of this form. An `Err` says why it is not a
-    /// valid share.
+    /// `new_order.below(5s)`; `None` if the name is not of this form. An `Err` says why the bound
+    /// is not valid, such as `125ms`, which has three digits.
     pub(super) fn read(name: &str) -> Option<Result<Below, String>> {
         let (part, bound) = parts(name.trim())?;
         Some(Below::parse(part, bound).map_err(|why| format!("'{}': {why}", name.trim())))
@@ -109,7 +110,8 @@ impl Below {
         shares.interval_below(bound)
     }
 
-    /// Returns the reason why the share has no confidence interval; `None` if it has one.
+    /// Returns the reason why the share has no confidence interval; `None` if it has one, or if the
+    /// run does not have the share.
     pub(super) fn why_no_interval(&self, report: &Report) -> Option<String> {
         self.shares(report)?.0.reason.clone()
     }
@@ -156,8 +158,9 @@ fn parts(name: &str) -> Option<(&str, &str)> {
     stems.find_map(|at| Some((part_before(split(&name[..at])?), &name[at + 1..])))
 }
 
-/// Returns the shares at bounds of 1, 2 and 5 times powers of ten within the measured range, each
-/// with the last part of its name. Shares of 100 % are left out.
+/// Returns the percentage of samples below each bound that is 1, 2 or 5 times a power of ten and
+/// within the measured range, with the last part of its name, such as `below_20ms`. Shares of 100 %
+/// are left out.
 pub(super) fn listed(shares: &Shares, is_time: bool) -> Vec<(String, f64)> {
     let (Some((first, _)), Some((last, _))) = (shares.below.first(), shares.below.last()) else {
         return Vec::new();

@@ -20,11 +20,11 @@ use crate::report::{
     TransactionReport,
 };
 
-/// Custom metrics of which less is better, for older runs, which do not store the direction.
+/// Names of custom metrics that count faults (lower is better): older runs do not store that.
 const FAULTS_OF_OLDER_RUNS: [&str; 4] =
     ["deliveries_skipped", "short_deliveries", "missed", "duplicates"];
 
-/// A figure of the whole run that every run may have.
+/// A figure that is defined for whole runs of every workload, such as `tps`.
 #[derive(Clone, Copy, Debug)]
 pub struct RunFigure {
     pub name: &'static str,
@@ -35,7 +35,7 @@ pub struct RunFigure {
     value: fn(&Report) -> Option<f64>,
 }
 
-/// Figures of the whole run that every run may have, in the order of lists.
+/// All figures of whole runs that every workload has, in the order in which lists show them.
 pub static OF_RUN: &[RunFigure] = &[
     rate("nopm", "1/min", "new orders per minute (TPC-C)", |r| r.block.nopm),
     rate("tpm", "1/min", "transactions per minute (TPC-C)", |r| r.block.tpm),
@@ -131,7 +131,7 @@ pub static OF_RUN: &[RunFigure] = &[
     }),
 ];
 
-/// Figures of transaction types, custom metrics, gauges and disturbances, and shares below bounds.
+/// Name patterns of figures of parts of a run, such as `TYPE.tps`, for help texts.
 pub static OF_PARTS: &[PartFigure] = &[
     part(
         "below_TIME",
@@ -190,7 +190,7 @@ pub static OF_PARTS: &[PartFigure] = &[
     ),
 ];
 
-/// A figure that parts of a run have, such as each transaction type, custom metric or gauge.
+/// A name pattern for figures of parts of a run, such as transaction types or gauges.
 #[derive(Clone, Copy, Debug)]
 pub struct PartFigure {
     /// Pattern of the name, with the part in capitals: `TYPE.tps`.
@@ -219,13 +219,12 @@ const fn count(name: Text, unit: Text, help: Text, value: ValueOf) -> RunFigure 
     RunFigure { name, unit, direction: Direction::Neither, help, value }
 }
 
-/// Returns a fact about the build of data as a number; `None` if the run is no build, or the fact
-/// is no number.
+/// Returns a fact about the build of data as a number; `None` if there is none.
 fn of_build(report: &Report, name: &str) -> Option<f64> {
     number_of(report.of_build(name)?)
 }
 
-/// A figure of a particular run, with its value and error.
+/// A figure of one run, with its value and error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedFigure {
     pub name: String,
@@ -239,8 +238,8 @@ pub struct NamedFigure {
     pub reason: Option<String>,
 }
 
-/// Returns all figures that a run has, in the order of lists. Shares below bounds are listed for
-/// all transactions and for custom metrics, at bounds of 1, 2 and 5 times powers of ten.
+/// Returns all figures that a run has, in the order in which lists show them. Of the shares below
+/// bounds, it has those at bounds of 1, 2 and 5 times powers of ten.
 pub fn all_of(report: &Report) -> Vec<NamedFigure> {
     let mut all = Vec::new();
     let mut put = |name: String, unit: &str, value: Option<f64>| {
@@ -296,21 +295,21 @@ pub fn all_of(report: &Report) -> Vec<NamedFigure> {
     all
 }
 
-/// Splits the name of a quotient into its two figures, as in `plain_query.p50 / window_query.p50`;
-/// `None` for other names. A slash without spaces may be part of a gauge's name.
+/// Splits the name of a quotient, as in `a.p50 / b.p50`, into two figures; `None` for other names.
 fn quotient(name: &str) -> Option<(&str, &str)> {
     name.split_once(" / ").map(|(left, right)| (left.trim(), right.trim()))
 }
 
-/// Name of a rate in a limit whose bound tells what is counted: `rate>2MB/s`.
+/// Name of a figure in a limit such as `rate>2MB/s`, whose bound tells by its unit what is counted.
 pub(super) const RATE: &str = "rate";
 
-/// Splits a name at each slash into a pair: users may write quotients without spaces.
+/// Returns each way to split `name` at one slash into the names of two figures, since users may
+/// write a quotient without spaces: `tps/qps`.
 pub fn quotients(name: &str) -> impl Iterator<Item = (&str, &str)> + Clone {
     name.match_indices('/').map(|(at, _)| (name[..at].trim(), name[at + 1..].trim()))
 }
 
-/// Returns the value of a run's figure by its full name; `None` if the run does not have it.
+/// Returns a run's figure by its full name, such as `p99_ms`; `None` if the run does not have it.
 pub fn value_of(report: &Report, name: &str) -> Option<f64> {
     if let Some((left, right)) = quotient(name) {
         let (left, right) = (value_of(report, left)?, value_of(report, right)?);
@@ -383,7 +382,8 @@ fn unit_in(report: &Report, name: &str) -> Option<String> {
     of_measure().or_else(of_gauge)
 }
 
-/// Returns the units that figures have in these runs, for those whose names do not tell the unit.
+/// Returns the units of figures whose names do not tell them, such as gauges, as the first of
+/// `reports` with the figure has them. Figures without a unit are left out.
 pub fn units_in<'n, 'r>(
     names: impl Iterator<Item = &'n str>,
     reports: impl Iterator<Item = &'r Report> + Clone,
@@ -395,14 +395,14 @@ pub fn units_in<'n, 'r>(
     Named(names.filter(|name| unit(name).is_empty()).filter_map(named).collect())
 }
 
-/// Returns true if a primary metric of this name is a time, of which less is better.
+/// Returns true if a primary metric's name ends as that of a time, so that lower is better.
 fn is_time_of_primary(name: &str) -> bool {
     let is_rate = name.ends_with("_per_s");
     !is_rate && ["_s", "_ms", "_us"].iter().any(|end| name.ends_with(end))
 }
 
-/// Returns the direction in which a figure is better: the one that the workload of a run declares,
-/// else the one that its name tells.
+/// Returns whether higher or lower values of a figure are better: as the workload of one of
+/// `reports` declares, else by the figure's name.
 pub fn direction_in<'r>(name: &str, reports: impl IntoIterator<Item = &'r Report>) -> Direction {
     reports.into_iter().find_map(|report| declared(report, name)).unwrap_or_else(|| direction(name))
 }
@@ -419,7 +419,7 @@ fn declared(report: &Report, name: &str) -> Option<Direction> {
     Some(if last.starts_with(STEM) { better.opposite() } else { better })
 }
 
-/// Returns the direction in which a figure is better, by its name alone.
+/// Returns whether higher or lower values of a figure are better, judged by its name alone.
 pub fn direction(name: &str) -> Direction {
     if quotient(name).is_some() {
         return Direction::Neither;
@@ -444,9 +444,9 @@ pub fn direction(name: &str) -> Direction {
     }
 }
 
-/// Returns the full name of the figure that a user calls `name`: times need no unit, custom metrics
-/// no `per_second`, and a figure of only one group no group. An `Err` says why there is none in
-/// these runs, and names similar ones.
+/// Returns the full name of the figure that a user calls `name`, such as `p99_ms` for `p99`. Users
+/// may leave out units, `per_second`, and the group if only one has the figure. An `Err` says why
+/// none of `reports` has such a figure, and names similar ones.
 pub fn resolve<'r>(
     name: &str,
     reports: impl Iterator<Item = &'r Report> + Clone,
@@ -494,8 +494,8 @@ pub fn resolve<'r>(
     ))
 }
 
-/// Returns advice on the quantiles that a run keeps, if `name` asks for another one, such as `p75`
-/// or `new_order.p42`.
+/// Returns advice on the quantiles that runs keep, if `name` is that of another one, such as `p75`
+/// or `new_order.p42`; `None` for other names.
 pub fn other_quantile(name: &str) -> Option<String> {
     let last = name.rsplit('.').next().unwrap_or(name);
     let digits = last.strip_suffix("_ms").unwrap_or(last).strip_prefix(['p', 'P'])?;
@@ -507,7 +507,8 @@ pub fn other_quantile(name: &str) -> Option<String> {
     })
 }
 
-/// Returns the number of samples that a quantile needs, if the run has fewer; `None` otherwise.
+/// Returns the number of samples that the quantile `name`, such as `p99_ms`, needs, if the run has
+/// fewer; `None` otherwise.
 pub fn samples_lacking(report: &Report, name: &str) -> Option<u64> {
     let block = &report.block;
     let needed = |times: &Latency, name: &str| times.samples_needed(name.strip_suffix("_ms")?);
@@ -528,8 +529,8 @@ pub fn samples_lacking(report: &Report, name: &str) -> Option<u64> {
     Latency { count: measured.count, ..Latency::default() }.samples_needed(q).filter(|_| is_lacking)
 }
 
-/// Returns the full name of the figure that `name` is without its group, if only one group of the
-/// runs has it. An `Err` lists the full names if several groups have it.
+/// Completes a figure's name by its group, if only one group has the figure: `writers.lines.mean`
+/// for `lines.mean`. `None` if no group has it; an `Err` lists the full names if several have it.
 fn in_one_group<'r>(
     name: &str,
     reports: impl Iterator<Item = &'r Report> + Clone,
@@ -550,8 +551,8 @@ fn in_one_group<'r>(
     Ok(found.pop_first())
 }
 
-/// Returns the one of `names` that a user means by `written`. The group may be left out if only one
-/// group has the figure.
+/// Returns the one of `names` that a user means by `written`, such as `p99_ms` by `p99`; `None` if
+/// there is none. The group may be left out if only one group has the figure.
 pub fn find_as_written<'n>(
     written: &str,
     names: impl Iterator<Item = &'n str> + Clone,
@@ -577,7 +578,7 @@ pub fn find_as_written<'n>(
     spellings(written).iter().find_map(meant)
 }
 
-/// Returns the full names for which a name as users write it may stand, the likeliest first.
+/// Returns the full names that a user may mean by `name`, the likeliest first: `p99_ms` for `p99`.
 pub fn spellings(name: &str) -> Vec<String> {
     if let Some(Ok(share)) = Below::read(name) {
         return vec![share.to_string()];
@@ -600,10 +601,9 @@ pub fn spellings(name: &str) -> Vec<String> {
     all
 }
 
-/// Returns the full name of the figure that a user calls `name`, as far as it is known without a
-/// run. Names that only a run can confirm are returned as they are: those of types, metrics, gauges
-/// and primary rates, such as `rows` and `bytes`. `None` if it is no figure. An `Err` says why a
-/// share below a bound is invalid.
+/// Returns the full name of the figure that a user calls `name`, without looking at a run: `p99_ms`
+/// for `p99`. Names that only a run can confirm, such as those of gauges and types, are returned
+/// unchanged. `None` if it cannot be a figure; an `Err` says why a share below a bound is invalid.
 pub fn known(name: &str) -> Result<Option<String>, String> {
     if let Some((left, right)) = quotient(name) {
         let both = known(left)?.zip(known(right)?);
@@ -624,7 +624,7 @@ pub fn known(name: &str) -> Result<Option<String>, String> {
     Ok(found.or_else(|| is_part().then(|| name.trim().to_owned())))
 }
 
-/// Returns the short names of the figures of the whole run, in the order of lists.
+/// Returns the names of all figures of whole runs as users write them, such as `tps` and `p99`.
 pub fn names_of_run() -> Vec<&'static str> {
     OF_RUN.iter().map(|figure| short(figure.name)).collect()
 }
@@ -634,7 +634,7 @@ pub fn short(name: &str) -> &str {
     name.strip_suffix("_ms").unwrap_or(name)
 }
 
-/// Checks that a name can be that of a figure. An `Err` says why it cannot.
+/// Checks that `name` has the form of a figure's name. An `Err` says what a name may be.
 pub fn check_name(name: &str) -> Result<(), String> {
     if let Some((left, right)) = quotient(name) {
         return check_name(left).and(check_name(right));
@@ -649,7 +649,7 @@ pub fn check_name(name: &str) -> Result<(), String> {
     }
 }
 
-/// Returns the help text of a figure of the whole run; `None` for other figures.
+/// Returns the help text of a figure of whole runs, such as `tps`; `None` for other figures.
 pub fn meaning(name: &str) -> Option<&'static str> {
     of_run(name).map(|figure| figure.help)
 }
@@ -658,8 +658,8 @@ fn of_run(name: &str) -> Option<&'static RunFigure> {
     OF_RUN.iter().find(|figure| figure.name == name)
 }
 
-/// Returns the mean, the maximum or a quantile of the response times of all offered transactions,
-/// in milliseconds; infinite if it falls among lost ones.
+/// Returns the mean, maximum or a quantile of the response times of all offered transactions, in
+/// milliseconds; infinite if it is among lost transactions.
 fn offered(report: &Report, name: &str) -> Option<f64> {
     let times = times_of(report);
     let value = match name {
@@ -785,8 +785,7 @@ fn gauge(report: &Report, name: &str) -> Option<f64> {
     value(report, gauge)
 }
 
-/// Returns the gauge to which a figure belongs, with functions for the figure's unit and value;
-/// `None` if no gauge has it.
+/// Returns a figure's gauge, with functions for unit and value; `None` if no gauge has it.
 fn gauge_of<'r>(report: &'r Report, name: &str) -> Option<(&'r GaugeReport, UnitOf, OfGauge)> {
     report.gauges.iter().find_map(|gauge| {
         let rest = name.strip_prefix(&*gauge.figure())?;

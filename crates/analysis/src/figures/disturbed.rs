@@ -15,7 +15,7 @@ pub(super) const RECOVERY: &str = "recovery_s";
 type OfWindow = fn(&WindowReport) -> Option<f64>;
 type Windows = fn(&DisturbanceReport) -> Option<&WindowReport>;
 
-/// Windows of seconds around a disturbance, by the names that figures use.
+/// Ranges of seconds around a disturbance, by their names in names of figures.
 const WINDOWS: [(&str, Windows); 3] = [
     ("before", |one| one.before.as_ref()),
     ("during", |one| one.during.as_ref()),
@@ -30,15 +30,16 @@ const OF_WINDOW: [(&str, OfWindow); 4] = [
     ("tps", |window| window.tps),
 ];
 
-/// Returns a disturbance's name in the form in which names of figures have it: `_` stands for each
-/// character except ASCII letters, digits and `-`.
+/// Returns a disturbance's name as names of figures contain it: `lost_node` for `lost node!`. `_`
+/// stands for each character except ASCII letters, digits and `-`, and is dropped at both ends.
 pub fn name_of_disturbance(name: &str) -> String {
     let is_kept = |c: char| c.is_ascii_alphanumeric() || c == '-';
     let kept: String = name.chars().map(|c| if is_kept(c) { c } else { '_' }).collect();
     kept.trim_matches('_').to_owned()
 }
 
-/// Returns the names of the disturbances of a run that began, each once, in the order of time.
+/// Returns the names of a run's disturbances except skipped ones. Each name comes once, in the
+/// order of time.
 pub fn disturbances_of(report: &Report) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for one in report.disturbances.iter().filter(|one| one.outcome != "skipped") {
@@ -64,8 +65,9 @@ pub(super) fn all(report: &Report) -> Vec<(String, f64)> {
     names.filter_map(|name| Some((name.clone(), value(report, &name)?))).collect()
 }
 
-/// Returns the value of a figure by its full name; `None` if the run does not have it. A recovery
-/// time is infinite if the rate did not recover within the run.
+/// Returns the value of a disturbance's figure by its full name, such as
+/// `disturbance.drop.during.p99_ms`; `None` if the run does not have it. A recovery time is
+/// infinite if the rate of commits did not recover within the run.
 pub(super) fn value(report: &Report, figure: &str) -> Option<f64> {
     let (rest, last) = figure.strip_prefix(PREFIX)?.rsplit_once('.')?;
     let mean_of = |name: &str, to_value: &dyn Fn(&DisturbanceReport) -> Option<f64>| {

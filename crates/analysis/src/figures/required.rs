@@ -18,19 +18,19 @@ use super::within::{interval_of, why_no_interval};
 use super::{Figure, title};
 use crate::report::{Named, ONE_NUMBER, Report};
 
-/// A limit on a figure of a run.
+/// A limit that the user sets for a figure of a run, such as `p99<300ms`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Required {
     text: String,
-    /// Name of the figure as the user wrote it. A mere `rate` is already replaced by what the
-    /// bound's unit counts, such as `bytes`.
+    /// Name of the figure as the user wrote it, except that the unit of the bound replaces `rate`:
+    /// `rate>2MB/s` is about `bytes`.
     pub figure: String,
-    /// The side of the bound on which the figure must lie.
+    /// Side of the bound on which the figure must lie, such as below for `<`.
     pub comparison: Comparison,
     bound: FigureBound,
 }
 
-/// Outcome of a limit, and how certain it is.
+/// Outcome of comparing a figure with a limit, and whether it is certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Holds {
@@ -38,8 +38,8 @@ pub enum Holds {
     Surely,
     /// The whole confidence interval is beyond the limit.
     SurelyNot,
-    /// The confidence interval contains the limit; or there are too few samples for a value, or for
-    /// the confidence interval of a value within the limit.
+    /// The bound is inside the confidence interval; or there are too few samples for a value, or
+    /// for the confidence interval of a value within the limit.
     Undecided,
     /// The value is within the limit, and the figure never has a confidence interval.
     Within,
@@ -63,10 +63,10 @@ impl Holds {
     }
 }
 
-/// Figures that count events of a run, and so have no error.
+/// Figures that are exact counts of a run, so that the comparison with a limit is certain.
 const COUNTS: [&str; 5] = ["unfinished", "retried", "stalls", "build.rows", "build.bytes"];
 
-/// The outcome of a limit, in a run or at a point of an experiment.
+/// Result of comparing a figure with a limit, for a run or for a point of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RequiredResult {
     /// The limit, as the user wrote it.
@@ -81,7 +81,7 @@ pub struct RequiredResult {
     /// The 95 % CI of the value: its low and high end, where a null high end is infinite. Null if
     /// it is not known.
     pub interval: Option<(f64, Option<f64>)>,
-    /// Outcome of the comparison of value and limit.
+    /// Outcome: whether the value keeps the limit, and how certain that is.
     pub holds: Holds,
     /// Reason why there is no confidence interval; absent if there is one, or the reason is not
     /// known.
@@ -90,8 +90,8 @@ pub struct RequiredResult {
     /// Bound of the limit, in the unit of the figure.
     #[serde(skip)]
     bound: f64,
-    /// Unit of bytes in which the user wrote the bound, and its size in units of the figure; `None`
-    /// for other bounds.
+    /// Unit in which the user wrote a bound in bytes, such as `MB/s`, and its size in the figure's
+    /// unit; `None` for bounds that are not in bytes.
     #[serde(skip)]
     written: Option<(String, f64)>,
 }
@@ -163,8 +163,8 @@ impl FromStr for Required {
 }
 
 impl Required {
-    /// Returns the limit of a search's objective that is about a figure; `None` for metrics that a
-    /// search judges itself.
+    /// Returns the limit in the objective of a search, such as `p99_ms<20ms`, if it is about a
+    /// figure; `None` for the other metrics, which the search judges by itself.
     pub fn of_objective(objective: &Objective) -> Option<Required> {
         match objective.metric {
             Metric::Figure(_) => objective.to_string().parse().ok(),
@@ -202,9 +202,10 @@ impl Required {
         Ok(judged)
     }
 
-    /// Judges the limit for a point of an experiment. `samples_needed` has the figures that have
-    /// too few samples, and `units` those units that the names of figures do not tell. An `Err`
-    /// says that runs of the point lack the figure, or that its unit does not fit.
+    /// Judges the limit for a point of an experiment by the point's `figures`. A figure in
+    /// `samples_needed` has too few samples, so that the limit is undecided. `units` has units that
+    /// names of figures do not tell. An `Err` says that runs of the point lack the figure, or that
+    /// its unit does not fit.
     pub fn of_point(
         &self,
         figures: &Named<Figure>,
@@ -271,8 +272,8 @@ fn within_domain(
     (low.max(least), high.map(|high| high.min(most)))
 }
 
-/// Returns the name of the figure that is meant beside a bound. A mere `rate` stands for what the
-/// bound's unit counts, such as `bytes`.
+/// Returns the name of the figure that a limit is about. If the user wrote `rate`, the unit of the
+/// bound tells it: `bytes` for a bound in MB/s.
 fn as_bound(figure: &str, bound: &FigureBound) -> String {
     let counted = match bound {
         FigureBound::Amount { what, .. } if figure.eq_ignore_ascii_case(RATE) => what.as_str(),
@@ -289,14 +290,15 @@ fn as_bound(figure: &str, bound: &FigureBound) -> String {
     counts.to_owned()
 }
 
-/// Returns the name of the figure that is meant beside a bound as users write it: `bytes` for
-/// `rate` beside `2MB/s`.
+/// Returns the name of the figure that a limit is about: `figure` itself, but for `rate` what the
+/// unit of `bound` counts, such as `bytes` for `2MB/s`.
 pub fn beside_bound_as_written(figure: &str, bound: &str) -> String {
     FigureBound::read(bound).map_or_else(|_| figure.to_owned(), |bound| as_bound(figure, &bound))
 }
 
-/// Checks that a figure can be compared with a bound as users write it, such as `10ms`. `units` are
-/// those that the figure may have; empty if only a run tells them. An `Err` says why not.
+/// Checks that the figure `name` can be compared with a bound as users write it, such as `10ms`.
+/// `units` are the units that the figure may have; if empty, only a run tells the unit, and any
+/// fits. An `Err` says why the bound is not valid, or its unit does not fit.
 pub fn check_bound(name: &str, bound: &str, units: &[&str]) -> Result<(), String> {
     let bound = FigureBound::read(bound)?;
     let fits = || units.iter().any(|unit| bound.in_unit(unit).is_ok());
@@ -308,14 +310,14 @@ pub fn check_bound(name: &str, bound: &str, units: &[&str]) -> Result<(), String
     }
 }
 
-/// Returns the value of a run's figure by a name as users write it; `None` if the run does not have
-/// it.
+/// Returns the value of a run's figure by a name as users write it, such as `p99`; `None` if the
+/// run does not have it.
 pub fn value_as_written(report: &Report, name: &str) -> Option<f64> {
     value_of(report, &resolve(name, std::iter::once(report)).ok()?)
 }
 
-/// Compares a run's figure with a bound as users write it, such as `10ms`; `None` if the run does
-/// not have the figure, or the units do not match.
+/// Compares a run's figure with a bound as users write it, such as `10ms`: `Less` if the figure is
+/// below it. `None` if the run does not have the figure, or the units do not match.
 pub fn compared(report: &Report, name: &str, bound: &str) -> Option<Ordering> {
     let name = beside_bound_as_written(name, bound);
     let name = resolve(&name, std::iter::once(report)).ok()?;

@@ -11,8 +11,9 @@ use crate::report::{PrimaryMetricReport, Report};
 /// a primary metric counts these bytes and no custom metric does.
 pub(super) const BYTES_STORED: &str = "bytes.per_second";
 
-/// Returns the primary metric that counts stored bytes, and the number of bytes in its unit; `None`
-/// if there is none, or a custom metric counts bytes.
+/// Returns the primary metric that counts the bytes which transactions store, and how many bytes
+/// one of its units has, such as 10^6 for `MB/s`. `None` if there is none, or a custom metric
+/// counts bytes.
 pub(super) fn bytes_stored(report: &Report) -> Option<(&PrimaryMetricReport, f64)> {
     let counts_bytes = |name: &str| name == "bytes" || name.ends_with(".bytes");
     if report.block.custom_metrics.iter().any(|(name, _)| counts_bytes(name)) {

@@ -22,8 +22,8 @@ const CONFIDENCE: f64 = 0.95;
 /// Degrees of freedom of a ratio's standard error: its batches, less two for mean and correlation.
 const RATIO_FREEDOM: usize = 18;
 
-/// Returns the 95 % CI of a figure within the run: its low and high end. A high end of `None` falls
-/// among lost transactions. Returns `None` if the CI is not known.
+/// Returns the 95 % CI of a figure within the run, as low and high end; `None` if it is not known.
+/// A high end of `None` is infinite: it falls among lost transactions.
 pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f64>)> {
     let Block { tps, tps_ci95, primary_metrics, offered_ms, service_ms, .. } = &report.block;
     let around = |value: f64, half_width: f64| (value - half_width, Some(value + half_width));
@@ -74,8 +74,8 @@ pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f6
 
 type Count = fn(&SecondReport) -> u64;
 
-/// Returns the value of a rate of the whole run, and the function that gets its count from a
-/// second; `None` for other figures.
+/// Returns the value of a rate of the whole run, such as `qps`, and the function that returns what
+/// it counts in a second; `None` for other figures.
 fn rate_of(report: &Report, name: &str) -> Option<(f64, Count)> {
     let block = &report.block;
     let (value, count): (Option<f64>, Count) = match name {
@@ -113,14 +113,14 @@ fn metric(
     Some((low / scale, high.map(|high| high / scale)))
 }
 
-/// Returns the reason why a figure has no confidence interval within the run. If the report has
-/// none, the reason is that a run has only one number of it.
+/// Returns the reason why a figure has no confidence interval within the run: the one in the
+/// report, or else that a run has only one number of the figure.
 pub(crate) fn why_alone(report: &Report, name: &str) -> String {
     why_no_interval(report, name).unwrap_or_else(|| ONE_NUMBER.to_owned())
 }
 
-/// Returns the reason why a figure has no confidence interval within the run; `None` if the report
-/// does not have one.
+/// Returns the reason that the report gives for why a figure has no confidence interval within the
+/// run; `None` if it gives none.
 pub(crate) fn why_no_interval(report: &Report, name: &str) -> Option<String> {
     let block = &report.block;
     if let Some(share) = Below::read(name) {
@@ -166,7 +166,8 @@ fn too_slow(few: TooFewSlots) -> String {
 }
 
 /// Returns the half-width of the 95 % CI of a gauge's amount per transaction, from the scatter of
-/// seconds; `None` if the report was read without its seconds.
+/// seconds. An `Err` says that there are too few seconds; `None` if the report was read without
+/// figures of seconds.
 fn per_transaction(report: &Report, gauge: &GaugeReport) -> Option<Result<f64, TooFewSlots>> {
     let commits = seconds(report, |row| row.commits as f64, |a, b| a + b);
     let slot = |(second, value): &(i64, f64)| {
@@ -194,7 +195,8 @@ fn per_transaction(report: &Report, gauge: &GaugeReport) -> Option<Result<f64, T
     (!report.seconds.is_empty()).then(error)
 }
 
-/// Sums a value over all groups, for each whole second of the measured window.
+/// Sums a value over all groups, for each whole second of the measured window. `add` adds two
+/// values.
 fn seconds<T: Copy + Default>(
     report: &Report,
     value: impl Fn(&SecondReport) -> T,
@@ -212,8 +214,8 @@ fn seconds<T: Copy + Default>(
     all
 }
 
-/// Returns the half-width of the 95 % CI of a rate, from the scatter of seconds; `None` if the
-/// report was read without its seconds.
+/// Returns the half-width of the 95 % CI of a rate, from the scatter of seconds. An `Err` says that
+/// there are too few seconds; `None` if the report was read without figures of seconds.
 fn rate(report: &Report, count: Count) -> Option<Result<f64, TooFewSlots>> {
     let counts = seconds(report, count, |a, b| a + b);
     let loads: Vec<&Load> = report.groups.iter().map(|group| &group.load).collect();

@@ -118,7 +118,7 @@ fn signed_count(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// Formats a count that may be negative, in groups of three digits.
+/// Formats a count that may be negative, with thousands separated.
 fn signed(n: i64) -> String {
     thousands(&n.to_string())
 }

@@ -7,12 +7,12 @@ use stats::{Histogram, enough};
 use super::{FindingText, View, count, duration, saturation};
 use crate::tally::Tally;
 
-/// Shortest p99 of the lag, in nanoseconds, for a finding: no generator escapes the wake-up of a
-/// sleeping thread.
+/// Smallest p99 of the generator's delay in sending requests, in nanoseconds, for a finding: no
+/// generator escapes the wake-up of a sleeping thread.
 const LAG_NS_MIN: u64 = 100 * NS_PER_US;
 
-/// Share of the median service time, in percent, above which the p99 of the lag changes the
-/// measurement.
+/// Smallest p99 of the generator's delay in sending requests for a finding, in percent of the
+/// median service time.
 const LAG_PERCENT: u64 = 5;
 
 /// Largest share of time, in percent, that clients in closed load may spend outside of
@@ -101,13 +101,14 @@ const BLAMING: [&str; 2] = ["stalled", "slow_seconds"];
 const ADVICE: &str = "The generator itself was paused meanwhile (generator_paused): at such a time \
                       the database is not to blame. Repeat the run on an idle machine.";
 
-/// The same, where an event loop or a read was late.
+/// Advice on findings that blame the database, instead of the catalog's, if an event loop of the
+/// generator was late, or read a reply late.
 const LATE_ADVICE: &str = "The generator itself was late during the run (generator_saturated): \
                            compare the times before you blame the database, or repeat the run on \
                            an idle machine.";
 
-/// Returns the advice that replaces the catalog's on the finding `id`, if it may come from a pause
-/// that the generator had; `None` otherwise.
+/// Returns the advice that replaces the catalog's on the finding `id`, if the finding may come from
+/// a pause or delay of the generator; `None` otherwise.
 pub(super) fn advice(tally: &Tally, id: &str) -> Option<&'static str> {
     let has_paused =
         || tally.fact("client", "pauses").and_then(|pauses| pauses.count()).unwrap_or(0) > 0;
@@ -126,8 +127,8 @@ pub(super) fn look(view: &View) -> Vec<FindingText> {
     late.into_iter().chain(lost).flatten().map(Generator::text).collect()
 }
 
-/// Makes the finding on abandoned clients, only with the first group: the fact is about the whole
-/// generator.
+/// Makes the finding on clients that the generator abandoned. Returns `None` except for the first
+/// group, since this is a fact about the whole generator.
 fn clients_abandoned(view: &View) -> Option<Generator> {
     // Stored runs of earlier versions have the fact under its former name.
     let fact = |name| view.tally.fact("client", name);
@@ -145,8 +146,8 @@ fn lag(view: &View) -> Option<Generator> {
     late.then_some(Generator::Lag { p99_ns, service_ns })
 }
 
-/// Makes the finding on pauses of the generator, only with the first group: the facts are about the
-/// whole generator.
+/// Makes the finding on pauses of the generator. Returns `None` except for the first group, since
+/// pauses concern all groups.
 fn stood_still(view: &View) -> Option<Generator> {
     let fact = |name: &str| view.tally.fact("client", name);
     let pauses = fact("pauses")?.count()?;
@@ -155,8 +156,8 @@ fn stood_still(view: &View) -> Option<Generator> {
     (view.index == 0).then_some(Generator::StoodStill { pauses, longest_s, at_s })
 }
 
-/// Makes the finding on time that clients in closed load spent outside of transactions, only with
-/// the first group: the fact is about the whole generator.
+/// Makes the finding on time that clients in closed load spent outside of transactions. Returns
+/// `None` except for the first group, since this is a fact about the whole generator.
 fn outside(view: &View) -> Option<Generator> {
     let percent = view.tally.fact("client", "outside_percent")?.as_percent()?;
     let idle = percent > OUTSIDE_PERCENT_MAX && view.index == 0;
@@ -169,8 +170,8 @@ fn connect_failed(view: &View) -> Option<Generator> {
     (failed > 0).then_some(Generator::ConnectFailed { failed, clients })
 }
 
-/// Makes the finding on retried attempts to connect, only with the first group, and only if each of
-/// its clients could connect in the end.
+/// Makes the finding on retried attempts to connect. Returns `None` except for the first group, and
+/// if a client of that group could not connect in the end.
 fn connects_retried(view: &View) -> Option<Generator> {
     let retried = view.tally.fact("client", "connects_retried")?.count()?;
     let why = view.tally.fact("client", "connects_retried_why");

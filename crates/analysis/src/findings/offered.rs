@@ -9,12 +9,12 @@ use model::{Load, Severity, StopReason, parse_number};
 use super::{FindingText, View, count, percent, percent_text};
 use crate::tally::Tally;
 
-/// Share of time, in percent, from which busy clients show that the rate is to blame for dropped
-/// arrivals, and not the size of the queue.
+/// Share of time for which clients were busy, in percent, from which dropped arrivals are blamed on
+/// a rate too high for the clients, and not on a queue too small.
 const BUSY_PERCENT_MAX: f64 = 90.0;
 
-/// Share of the clients' time, in percent, from which the need of all arrivals, including dropped
-/// ones, shows that the rate is to blame, and not the size of the queue.
+/// Share of the clients' time that all arrivals, including dropped ones, would need, in percent,
+/// from which dropped arrivals are blamed on the rate, and not on the size of the queue.
 const NEEDED_PERCENT_MAX: f64 = 95.0;
 
 enum Offer {
@@ -160,8 +160,9 @@ fn queue_too_small(view: &View, busy_percent: f64) -> Option<Offer> {
     Some(Offer::QueueTooSmall { queue, busy_percent })
 }
 
-/// Returns the number of waiting arrivals at the end of each of `seconds` in which it was read, and
-/// the largest number that may come and go between two readings.
+/// Returns the number of waiting arrivals at the end of each of `seconds`, as far as it was read,
+/// and the largest change between two readings that is plausible: twice the most arrivals of a
+/// second.
 fn waiting(view: &View, seconds: Range<i64>) -> (Vec<f64>, f64) {
     let read = |second: i64| {
         let second = view.group.series.get(second)?;
@@ -227,8 +228,8 @@ fn backlog_at_start(view: &View) -> Option<Offer> {
     backlog.then_some(Offer::BacklogAtStart { backlog_at_start, clients: described.clients })
 }
 
-/// Makes the finding on closed load once, with the first closed group, and only if there are
-/// response times to misread.
+/// Makes the finding that response times under closed load lack waits for a client. It is made
+/// once, for the first closed group, and only if any transaction finished.
 fn closed(view: &View) -> Option<Offer> {
     let is_it = |index: usize| view.tally.is_closed(index) && !has_rate(view.tally, index);
     let first = view.described.is_some() && (0..view.index).all(|earlier| !is_it(earlier));

@@ -79,7 +79,8 @@ pub(super) fn has(tally: &Tally, wanted: &str) -> bool {
     tally.gauges.iter().any(|gauge| whose(&gauge.about) == wanted && gauge.name == "cpu_user")
 }
 
-/// Returns true if a planned disturbance was active in a second, or may have been.
+/// Returns true if a planned disturbance was active, or may have been active, in a second of the
+/// measured phase.
 fn is_disturbed(tally: &Tally, second: i64) -> bool {
     let (from_ns, s) = (second * NS_PER_S as i64, NS_PER_S as i64);
     let touches = |described: &model::DisturbanceEvent| {
@@ -95,15 +96,15 @@ pub(super) fn is_server_hidden(tally: &Tally) -> bool {
     matches!(host::place(tally), Some(Place::ThisHost)) && !has(tally, "server")
 }
 
-/// CPU time and commits of the same seconds.
+/// CPU time and commits of a run, both for the same seconds.
 struct Together {
     cpu: Vec<CpuSecond>,
     commits: Vec<f64>,
 }
 
 impl Together {
-    /// Returns CPU time and commits of a run in which other programs used much CPU time and commits
-    /// fell when they did; `None` for other runs.
+    /// Returns CPU time and commits by second if other programs used much CPU time and commits fell
+    /// when they did; `None` otherwise.
     fn from_tally(tally: &Tally) -> Option<Together> {
         if is_server_hidden(tally) {
             return None;

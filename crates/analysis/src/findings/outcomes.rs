@@ -7,8 +7,8 @@ use super::{FindingText, View, count, percent, percent_text};
 /// Share of failed transactions, in percent, below which the finding is only a note.
 const FAILED_PERCENT_NOTED: f64 = 0.1;
 
-/// Share of failed transactions, in percent, from which the run did not measure its workload, and
-/// is invalid.
+/// Share of failed transactions, in percent, from which the run is invalid, since it did not
+/// measure its workload.
 const FAILED_PERCENT_MAX: f64 = 50.0;
 
 enum Ending {

@@ -74,8 +74,8 @@ fn overflow(view: &View) -> Option<Samples> {
     (overflow > 0).then_some(Samples::Overflow { overflow, highest_ns })
 }
 
-/// Checks that counts and histograms agree, which the engine keeps separately. Returns those that
-/// do not.
+/// Makes a finding for each pair of a count and a histogram that should have the same number of
+/// transactions but do not. The engine keeps them separately.
 fn books(view: &View) -> Vec<Samples> {
     let sum = &view.sum;
     let books: [(&'static str, u64, &Histogram); 3] = [

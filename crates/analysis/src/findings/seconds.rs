@@ -32,9 +32,9 @@ const PERCENT_NOTED: f64 = 3.0;
 
 /// Seconds of the measured phase that stand out from the others.
 struct Slow {
-    /// Indexes of the slow seconds, in the order of time.
+    /// Slow seconds, counted from the start of the measured phase, in the order of time.
     seconds: Vec<usize>,
-    /// Difference from the other seconds, in words.
+    /// Difference of the slow seconds from the others, in words.
     what: String,
 }
 
@@ -68,8 +68,9 @@ fn text(slow: &Slow, tally: &Tally) -> FindingText {
     }
 }
 
-/// Returns the slow seconds that other findings do not report already, as stalls or as a beginning
-/// that differs. `None` if fewer than [`EVENTS_MIN`] events are left.
+/// Returns the slow seconds that other findings do not report already, as stalls or as the warm-up
+/// of the system. `None` if fewer than [`EVENTS_MIN`] events are left; consecutive seconds are one
+/// event.
 fn pattern(tally: &Tally, seconds: Vec<usize>) -> Option<Vec<usize>> {
     if seconds.len() < EVENTS_MIN {
         return None;

@@ -142,7 +142,7 @@ fn too_short(measured_ns: u64) -> FindingText {
     }
 }
 
-/// A number of transactions or measurements that ended a run.
+/// Number of transactions (or measurements, for producers) after which a run ended.
 pub(super) struct Counted {
     n: u64,
     noun: &'static str,
@@ -150,7 +150,7 @@ pub(super) struct Counted {
     flag: &'static str,
     /// Time until the number was reached, in nanoseconds.
     took_ns: u64,
-    /// Advised time until the number is reached, in nanoseconds.
+    /// Time that a run with a large enough number should take, in nanoseconds.
     wanted_ns: u64,
     ramp_up_ns: u64,
 }
@@ -188,7 +188,7 @@ impl Counted {
 }
 
 /// Returns the number of transactions or measurements that ended a run before its planned time;
-/// `None` if none did.
+/// `None` if something else ended it.
 pub(super) fn counted(tally: &Tally) -> Option<Counted> {
     let (ended, description) = (tally.ended.as_ref()?, tally.description.as_ref()?);
     let phases = &description.phases;
@@ -230,11 +230,10 @@ struct Stalls {
     /// Words for the disturbance at which the longest of these stalls began; `None` for stalls
     /// without a disturbance.
     at: Option<String>,
-    /// Total length of the stalls at disturbances, in nanoseconds, and words for the disturbance of
-    /// the longest. `None` if there are no such stalls, or if these are reported here.
+    /// Total length of the stalls at planned disturbances, in nanoseconds, and words for the
+    /// disturbance of the longest, if another finding reports these stalls; `None` otherwise.
     apart: Option<(u64, String)>,
-    /// True if all stalls of the run lie in its beginning, and that beginning has a warning of its
-    /// own.
+    /// True if all stalls lie in the seconds that the finding `warming_up` reports.
     is_at_first: bool,
 }
 
@@ -391,15 +390,16 @@ impl Warming {
     }
 }
 
-/// Returns the length of the beginning for which a run has the finding `warming_up`, in seconds; 0
-/// if it does not have the finding.
+/// Returns the number of seconds at the beginning of the measured phase that the finding
+/// `warming_up` reports; 0 if the run does not have the finding.
 pub(super) fn seconds_at_first(tally: &Tally) -> usize {
     let groups: Vec<usize> = (0..tally.groups.len()).collect();
     beginning(tally, &tally.commits_100ms(&groups)).map_or(0, |found| found.seconds)
 }
 
-/// Returns the beginning that differs from the rest. `None` if there is none, if nothing was
-/// committed, or if the plan changes the rate.
+/// Returns the seconds at the beginning of the measured phase that differ from the rest, by commits
+/// in `slots` of 100 ms and by response times. `None` if there are none, if nothing was committed,
+/// or if the plan changes the rate.
 fn beginning(tally: &Tally, slots: &[u64]) -> Option<Warming> {
     if tally.is_planned_to_change() || slots.iter().all(|&n| n == 0) {
         return None;
@@ -407,8 +407,9 @@ fn beginning(tally: &Tally, slots: &[u64]) -> Option<Warming> {
     warming(tally, slots)
 }
 
-/// Detects a measured phase that began before commits or response times were steady. `None` also if
-/// a disturbance began in that beginning.
+/// Detects a measured phase that began before commits or response times were steady. `None` if both
+/// were steady, or if a disturbance began in these first seconds. `slots` has the commits of each
+/// 100 ms.
 fn warming(tally: &Tally, slots: &[u64]) -> Option<Warming> {
     let of_commits = (!follows_arrivals(tally)).then(|| commits_at_first(slots)).flatten();
     let medians = tally.whole_seconds().map(|second| tally.second(second).quantiles);
@@ -556,20 +557,20 @@ fn drifting(seconds: &[u64]) -> Option<Drift> {
     matters.then_some(Drift { first_per_s, last_per_s, cpu: None })
 }
 
-/// Returns true if a run with these commits per second has the finding `drifting`, unless its plan
-/// changes the rate.
+/// Returns true if commits have a trend: a run with these commits in each second has the finding
+/// `drifting`, unless its plan changes the rate.
 pub fn is_drifting(seconds: &[u64]) -> bool {
     drifting(seconds).is_some()
 }
 
-/// Returns true if a run with these commits in slots of 100 ms has the finding `warming_up`, unless
-/// all its load is open.
+/// Returns true if commits differ at the beginning: a run with these commits in each slot of 100 ms
+/// has the finding `warming_up`, unless all its load is open.
 pub fn commits_warm_up(slots: &[u64]) -> bool {
     commits_at_first(slots).is_some()
 }
 
-/// Returns true if a run with these median response times of each second, in nanoseconds, has the
-/// finding `warming_up`.
+/// Returns true if response times differ at the beginning: a run with these medians of each second,
+/// in nanoseconds, has the finding `warming_up`.
 pub fn times_warm_up(medians_ns: &[u64]) -> bool {
     times_at_first(medians_ns).is_some()
 }

@@ -26,15 +26,15 @@ use super::{
 use crate::Tally;
 use crate::tally::{Crosscheck, GroupTally, LoopHeartbeats, SLOT_NS, SecondTally, Sum, Times};
 
-/// Parts of a report that are made only on request.
+/// Parts of a report that are made only on request, such as figures of each client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Adds figures of each client: as many rows as clients times types.
+    /// Adds figures of each client and transaction type, which may be many rows.
     pub per_client: bool,
 }
 
 impl Report {
-    /// Returns the report of a run, still without findings.
+    /// Returns the report of a run without findings, which are added later.
     pub(crate) fn measured(tally: &Tally) -> Report {
         let described = tally.description.as_deref().cloned();
         let group_description = described.unwrap_or_else(undescribed);
@@ -107,7 +107,7 @@ impl Report {
         self.of_build("method").is_some()
     }
 
-    /// Returns a fact about the build of data by its name; `None` if there is none.
+    /// Returns a fact about the build of data by its name, such as `rows`; `None` if there is none.
     pub fn of_build(&self, name: &str) -> Option<&FactValue> {
         self.fact(DATA_BUILD, name)
     }
@@ -117,12 +117,12 @@ impl Report {
         self.facts.get(about)?.get(name)
     }
 
-    /// Returns true if a simulated database made the replies: only then its seed is a fact.
+    /// Returns true if a simulated database made the replies, from random numbers by a seed.
     pub fn is_drawn(&self) -> bool {
         self.fact("database", "seed").is_some()
     }
 
-    /// Removes the readings of gauges, for a report stored beside the run's events, which have
+    /// Removes the readings of gauges. The stored report needs none, since the run's events have
     /// them.
     pub fn without_points(mut self) -> Report {
         self.gauges.iter_mut().for_each(|gauge| gauge.points = Vec::new());
@@ -325,7 +325,7 @@ const FAILED_ORDER: &str = "the order of failures in time is not stored";
 /// Reason why times of connecting have no confidence intervals.
 const CONNECT_ORDER: &str = "all clients connect at once";
 
-/// Returns the order in time of a run's times; unknown if groups divide time differently.
+/// Returns the order in which times were recorded; unknown if groups divide time differently.
 fn order(in_time: &Option<InTime>) -> Order<'_> {
     let unknown = Order::Unknown("groups of different loads have no common intervals of time");
     in_time.as_ref().map_or(unknown, Order::Known)
@@ -360,7 +360,7 @@ fn ramp_up_counts(tally: &Tally, groups: &[usize]) -> CountsReport {
     counts(&sum)
 }
 
-/// Returns the 95 % CI of the rate of commits, or the reason why it is not known.
+/// Returns the 95 % CI of the commits per second of `groups`, or the reason why it is not known.
 fn interval(tally: &Tally, groups: &[usize]) -> (Option<Ci95>, Option<String>) {
     let slots = tally.commits_100ms(groups);
     ci95(&slots, tally.due(groups, SLOT_NS, slots.len()).as_ref())
@@ -428,9 +428,9 @@ fn computed(tally: &Tally, groups: &[usize], name: &str, title: &str) -> Primary
     PrimaryMetricReport { title: title.to_owned(), value, half_width: None, reason, better: None }
 }
 
-/// Returns the count of a primary metric in each second that the measured window covers, and its
-/// `per_ns`, the greatest common divisor of those of all groups, to which counts are converted. The
-/// metric's value is the sum of the counts times `per_ns`, divided by the window's nanoseconds.
+/// Returns the count of a primary metric in each second of the measured window, and the factor
+/// `per_ns`: the metric is the sum of counts times `per_ns`, divided by the window's nanoseconds.
+/// Counts of groups with different factors are converted to the greatest common divisor.
 fn counted_by_primary_metric(tally: &Tally, groups: &[usize], name: &str) -> (Vec<u64>, u64) {
     let all = || tally.with_primary_metric(groups, name);
     let per_ns = all().map(|(_, primary)| primary.per_ns).reduce(gcd).unwrap_or(1).max(1);

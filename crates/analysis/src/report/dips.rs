@@ -41,31 +41,33 @@ const LONG_MS: f64 = 500.0;
 /// of the median second.
 const LONG_FACTOR: f64 = 10.0;
 
-/// Number of sessions by which a wait must rise to be the cause of a dip that a single long
-/// transaction makes.
+/// Smallest rise of the number of sessions in a wait state for it to be the cause of a dip that a
+/// single long transaction makes.
 const LONG_SESSIONS: f64 = 0.5;
 
-/// Factor by which rows read per transaction must exceed their usual value for a leap. A second
-/// with a leap and fewer commits is in a dip, however widely other seconds scatter.
+/// Factor by which rows read per transaction must exceed their usual value to count as a leap. A
+/// second with a leap and fewer commits is in a dip, however widely other seconds scatter.
 const LEAP_ROWS: f64 = 10.0;
-/// Percentage of the machine's CPU time by which other programs must exceed their usual CPU time
-/// for a leap.
+/// Rise of other programs' CPU time above the usual, in percent of the machine's, that counts as a
+/// leap.
 const LEAP_OTHERS: f64 = 25.0;
 
-/// Largest share of seconds with leaps; if there are more, none of them makes a dip.
+/// Largest share of seconds that leaps of gauges may put into dips; if it were more, leaps are
+/// ignored.
 const LEAPS_MAX: f64 = 1.0 / 3.0;
 
 /// Smallest number of finished transactions in every second for comparing seconds by p95.
 const P95_SAMPLES_MIN: u64 = 100;
 
-/// Smallest share of the clients' time that a cause must explain.
+/// Smallest share of the clients' time that a cause must explain to be reported for a dip.
 const SHARE_MIN: f64 = 0.1;
 
 /// Smallest number of robust standard deviations by which a gauge must exceed its usual value to
 /// count as moved.
 const SCORE_MIN: f64 = 5.0;
 
-/// Largest probability with which a gauge is as high by chance, for a cause or a gauge that moved.
+/// Largest probability of a gauge being as high by chance, for a gauge to count as moved or as
+/// evidence of a cause.
 const CHANCE_MAX: f64 = 0.1;
 
 /// Largest number of gauges listed as moved in a dip.
@@ -98,7 +100,7 @@ const SERVER_CPU: &str = "server.cpu";
 const OWN_CPU: &str = "own_cpu";
 /// Derived gauge: number of threads of generator and server that wait for a CPU.
 const RUN_DELAY: &str = "run_delay";
-/// Milliseconds per second for which the server's threads wait for a CPU.
+/// Gauge of the time for which the server's threads wait for a CPU, in milliseconds per second.
 const SERVER_DELAY: &str = "server.run_delay";
 const EXECUTING: &str = "database.sessions/executing";
 
@@ -128,10 +130,11 @@ const FOLLOW: [&str; 6] = [
 /// those that moved.
 const OF_OTHERS: [&str; 3] = ["machine.net_", "machine.disk_", OTHERS];
 
-/// Factor by which a gauge counts as risen in the order of lists, if its usual value is 0.
+/// Factor by which a gauge counts as risen when gauges are ordered by their rise, if its usual
+/// value is 0.
 const FROM_NOTHING: f64 = 10.0;
 
-/// A gauge that moved in a dip.
+/// A gauge whose mean within a dip differs from its usual value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Moved {
     /// Name of the gauge as a figure, such as `server.cpu_user`.
@@ -151,8 +154,9 @@ pub struct CauseSeen {
     pub shown_by: Moved,
     /// Share of the clients' time that the cause explains, from 0 to 1.
     pub share: f64,
-    /// Share of the stretches of the dip's length outside of dips in which the gauge is as high.
-    /// The dip itself counts, so that the share is never 0.
+    /// Probability that the gauge is as high by chance: share of the equally long stretches of
+    /// other seconds in which it was as high. The dip itself counts as one, so that the share is
+    /// never 0.
     pub chance: f64,
 }
 
@@ -168,19 +172,20 @@ pub struct Dip {
     /// Highest p95 of the dip's seconds, relative to the median second; null if seconds have too
     /// few samples.
     pub p95_ratio: Option<f64>,
-    /// Detected causes, the one that explains most of the clients' time first, but a stopped server
-    /// before all others.
+    /// Detected causes: a stopped server first, then the cause that explains most of the clients'
+    /// time.
     pub causes: Vec<CauseSeen>,
     /// Gauges that rose within the dip: those of the database first, then by how much they rose.
     pub moved: Vec<Moved>,
-    /// Number of stretches of the dip's length outside of dips with which the dip is compared: the
-    /// smallest over all gauges that moved. `None` in older reports.
+    /// Number of stretches of seconds outside of dips, each as long as this dip, with which its
+    /// gauges are compared; the smallest over all gauges that moved. `None` in older reports.
     #[serde(default)]
     pub n_stretches: Option<usize>,
     /// Number of deadlocks that the server counted within the dip.
     #[serde(default, skip_serializing_if = "is_none")]
     pub deadlocks: u64,
-    /// Table or index for whose locks most of the waiting sessions waited; absent if there is none.
+    /// Table or index for whose locks most of the sessions waiting for locks waited; absent if none
+    /// stands out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub locked: Option<String>,
     /// Longest response time of a transaction in the dip, if it stands out; absent otherwise.
@@ -202,8 +207,7 @@ impl Dip {
     }
 
     /// Returns the cost of the dip in seconds: its length times the share of usual throughput that
-    /// was lost, or the share of response time beyond the usual if that is larger, as when commits
-    /// were made up for or their rate is planned.
+    /// was lost, or times the share of response time beyond the usual, whichever is larger.
     pub fn cost_s(&self) -> f64 {
         let of_time = 1.0 - 1.0 / self.p95_ratio.unwrap_or(1.0).max(1.0);
         let lost = self.rate_ratio.map_or(0.0, |ratio| 1.0 - ratio);
@@ -212,8 +216,8 @@ impl Dip {
         lost.max(of_time).max(of_one) * (self.to_s - self.from_s) as f64
     }
 
-    /// Describes a cause with details: `sessions waited for locks on warehouse.PRIMARY, with 2
-    /// deadlocks`.
+    /// Describes one of the dip's causes with details: `sessions waited for locks on
+    /// warehouse.PRIMARY, with 2 deadlocks`.
     pub fn words(&self, cause: Cause) -> String {
         let mut words = cause.words().to_owned();
         if cause == Cause::Locks {
@@ -224,8 +228,8 @@ impl Dip {
         words
     }
 
-    /// Returns the number of seconds by which the run is too short for enough comparison stretches;
-    /// 0 if it has enough. With too few, causes cannot be detected.
+    /// Returns the number of seconds by which the run is too short to detect causes of the dip,
+    /// which is compared with stretches of other seconds; 0 if the run is long enough.
     pub fn seconds_lacking(&self) -> usize {
         self.n_stretches.map_or(0, |n| STRETCHES_MIN.saturating_sub(n))
     }
@@ -240,7 +244,8 @@ struct Series {
     all: BTreeMap<String, (String, Vec<f64>)>,
 }
 
-/// Returns the dips of a run, at most [`DIPS_MAX`], in the order of time.
+/// Returns the dips of a run, in the order of time: at most [`DIPS_MAX`], those with the largest
+/// cost.
 pub(super) fn dips(
     tally: &Tally,
     gauges: &[GaugeReport],
@@ -334,7 +339,8 @@ impl Transactions {
         }
     }
 
-    /// Describes the stretch of seconds `within` as a dip. `round_trips` is per transaction.
+    /// Describes the stretch of seconds `within` as a dip. `round_trips` is their number per
+    /// transaction.
     fn dip(&self, series: &Series, within: Range<usize>, round_trips: Option<f64>) -> Dip {
         // Commits that caught up within the dip do not make up for its fall.
         let fallen = self.commits[within.clone()].iter().map(|n| n.min(self.usual_rate));
@@ -441,7 +447,8 @@ impl Series {
         series
     }
 
-    /// Adds the gauges that are computed from others.
+    /// Adds gauges that are computed from others, such as CPU time of other programs. `commits` has
+    /// the commits of each second, and `processors` is the machine's number of CPUs, if known.
     fn derive(&mut self, commits: &[f64], processors: Option<f64>) {
         let get = |name: &str| self.all.get(name).map(|(_, values)| values.clone());
         let sum = |names: &[&str]| {
@@ -509,8 +516,8 @@ impl Series {
         self.all.get(name).map(|(_, values)| values.as_slice())
     }
 
-    /// Returns the stretches of marked seconds. A good second between two marked ones belongs to
-    /// the stretch.
+    /// Returns the stretches of consecutive seconds marked as in a dip. A single unmarked second
+    /// between two marked ones belongs to the stretch.
     fn stretches(&self) -> Vec<Range<usize>> {
         let bad: Vec<usize> = (0..self.is_dip.len()).filter(|at| self.is_dip[*at]).collect();
         let stretches = bad.chunk_by(|a, b| b - a <= 2);

@@ -18,7 +18,7 @@ use crate::tally::{GroupTally, Sum, Tally};
 
 const NS_PER_MINUTE: f64 = 60.0 * NS_PER_S as f64;
 
-/// The verdict on a requirement.
+/// Verdict on whether a run meets a requirement of its workload's standard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -48,13 +48,13 @@ pub struct RequirementReport {
     pub clause: String,
     /// The requirement in words, without its limits.
     pub title: String,
-    /// The limits, in words.
+    /// The limits of the standard in words, such as `≥ 43 %`.
     pub required: String,
     /// The measured value; null if not known.
     pub measured: Option<f64>,
     /// Unit of the limits and of the measured value.
     pub unit: String,
-    /// The measured values in words, if they are several numbers, such as pauses by type.
+    /// Measured values in words, if there are several, such as the pauses by transaction type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured_times: Option<String>,
     pub verdict: Verdict,
@@ -64,19 +64,20 @@ pub struct RequirementReport {
     pub reason: Option<String>,
 }
 
-/// The requirements of the standard from which a group's workload is derived, judged.
+/// Requirements of the standard from which a group's workload is derived (such as TPC-C), each with
+/// the verdict on this run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Disclosure {
     pub group: String,
     /// Name of the standard, with its revision.
     pub standard: String,
-    /// Statement of what the result is not, such as a TPC result.
+    /// Disclaimer on the result, such as that it is not a TPC result.
     pub note: String,
     /// Number of requirements that are met.
     pub passed: u64,
     /// Number of requirements that are not met.
     pub failed: u64,
-    /// The requirements, in the workload's order.
+    /// The requirements with their verdicts, in the order in which the workload names them.
     pub requirements: Vec<RequirementReport>,
 }
 
@@ -107,10 +108,10 @@ fn disclosure(
     })
 }
 
-/// A measured value, with the counts on which it is based.
+/// A measured value that is compared with a requirement's limits, and the counts behind it.
 struct Measured {
     value: f64,
-    /// Number of counted events, if the value is a share; else the largest number.
+    /// Number of events of which the value is the share; `u64::MAX` if the value is not a share.
     count: u64,
     /// Number of trials, if the value is a share with a random error; else `None`.
     trials: Option<u64>,
@@ -128,7 +129,8 @@ impl RequirementReport {
 }
 
 impl Disclosure {
-    /// Returns a sentence with the number of requirements that are met, and of those not judged.
+    /// Returns a sentence such as `9 of 10 requirements of TPC-C met`, with the number of those
+    /// that could not be judged.
     pub fn summary(&self) -> String {
         let count = |verdict: Verdict| match self
             .requirements
@@ -165,7 +167,8 @@ impl Measured {
 /// Reason why a requirement cannot be judged.
 enum Unknown {
     NotKnown(String),
-    /// The load has no such figure, which the standard does not allow: the requirement is not met.
+    /// The load cannot have this figure although the standard demands it, so that the requirement
+    /// is not met. The text says why.
     Absent(String),
 }
 

@@ -24,7 +24,7 @@ const NO_FALL: &str = "no second fell below 90 % by more than chance";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DisturbanceReport {
     pub name: String,
-    /// Description of the action, in one short line.
+    /// Description of what the disturbance does, in one short line.
     pub what: String,
     /// Index of the repetition, from 0.
     pub nth: u32,
@@ -36,7 +36,7 @@ pub struct DisturbanceReport {
     pub outcome: String,
     /// Reason why the disturbance failed, was cut off or skipped; null otherwise.
     pub why: Option<String>,
-    /// End of the output of the action.
+    /// Last part of the output of the disturbance's command.
     pub output: String,
     /// Figures of the seconds before the disturbance: as many as it took, at least five, without
     /// the one right before it. Null if the measured phase has no such seconds.
@@ -55,12 +55,13 @@ pub struct DisturbanceReport {
     /// Reason why `recovery_s` is null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery_s_reason: Option<String>,
-    /// Names of other disturbances that were active at any time from `before` to `after`.
+    /// Names of other disturbances that were active at any time from the start of `before` to the
+    /// end of `after`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overlaps: Vec<String>,
 }
 
-/// Figures of a range of whole seconds, all groups together.
+/// Figures of a range of whole seconds before, during or after a disturbance, all groups together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WindowReport {
     pub from_s: i64,

@@ -17,7 +17,7 @@ pub struct GaugeReport {
     /// Subject: `machine`, `generator`, `server` or `database`. If an agent read it, the host's
     /// name is before it, as in `db7/machine`.
     pub about: String,
-    /// Name of the gauge, as in [`model::Gauge`].
+    /// Name of the gauge without its subject, such as `cpu_user`.
     pub name: String,
     pub unit: String,
     pub help: String,
@@ -40,7 +40,7 @@ pub struct GaugeReport {
 }
 
 impl GaugeReport {
-    /// Returns the gauge's name as a figure of the run: `server.disk_written`.
+    /// Returns the name of the figure that is the gauge's mean, such as `server.disk_written`.
     pub fn figure(&self) -> String {
         format!("{}.{}", self.about, self.name)
     }
@@ -90,7 +90,8 @@ pub(super) fn gauges(tally: &Tally) -> Vec<GaugeReport> {
     reports
 }
 
-/// Returns the place of a gauge's subject in the order of pages, ignoring its host.
+/// Returns the position of a gauge's subject in the order in which reports show them, whatever its
+/// host.
 fn rank(about: &str) -> usize {
     let whose = whose(about);
     WHOSE.iter().position(|known| *known == whose).unwrap_or(WHOSE.len())

@@ -29,17 +29,18 @@ pub struct IntervalReport {
     /// 99th percentile of the response times, null like `p50_ms`.
     pub p99_ms: Option<f64>,
     /// Share of wait in wait and service time of finished transactions, in percent. Null in closed
-    /// load, and in older runs if waits were recorded for windows that the interval would divide.
+    /// load, and in older runs if their waits were summed over times that the interval would cut.
     pub wait_percent: Option<f64>,
     /// Mean number of transactions waiting for a free client, from readings at the end of each
     /// second. Null in closed and key/think load, in older runs, and if readings are missing
     /// because the generator was paused.
     pub queue_mean: Option<f64>,
-    /// Transactions that failed after all attempts.
+    /// Number of transactions intended in the interval that failed after all attempts.
     pub failed: u64,
-    /// Transactions that never began, because the queue was full.
+    /// Number of arrivals in the interval that never began, because the queue was full.
     pub dropped: u64,
-    /// Transactions that were queued or running at the end of the run.
+    /// Number of transactions intended in the interval that were queued or running at the end of
+    /// the run.
     pub unfinished: u64,
 }
 

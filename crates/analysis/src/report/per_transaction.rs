@@ -39,10 +39,9 @@ pub(super) fn moved_by_all(tally: &Tally, groups: &[usize]) -> (Traffic, u64) {
     (traffic, ended)
 }
 
-/// Returns the traffic of transactions of one type that ended in the measured window, and their
-/// number. Older runs count transactions by their intended start, but traffic by its end. For
-/// these, both are summed over ramp-up and measured phase, and traffic per transaction is too low
-/// if the ramp-up left a queue.
+/// Returns the traffic (statements, round trips, rows, bytes) of transactions of one type that
+/// ended in the measured window, and the number of these transactions. For older runs, which count
+/// transactions by their intended start, both are summed over ramp-up and measured phase.
 pub(super) fn moved(ramp_up: Option<&KindSecond>, measured: Option<&KindSecond>) -> (Traffic, u64) {
     if [ramp_up, measured].into_iter().flatten().any(|kind| kind.ended > 0) {
         return measured.map_or_else(Default::default, |kind| (kind.traffic, kind.ended));

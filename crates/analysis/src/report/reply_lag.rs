@@ -24,7 +24,7 @@ pub struct ReplyLagReport {
     pub mean: Option<f64>,
     pub p50: Option<f64>,
     pub p99: Option<f64>,
-    /// The longest reply lag: of the sample, or of the late replies if one of these is longer.
+    /// The longest time for which a reply lay unread, sampled or not.
     pub max: Option<f64>,
     /// Number of late replies in all round trips: unread for 10 ms or more. A lag is exact to a
     /// tick of the kernel's clock. 0 in older reports.
@@ -38,7 +38,7 @@ pub struct ReplyLagReport {
     pub service: Option<ServiceSplit>,
 }
 
-/// The mean service time, divided into the generator's delay in reading replies and the rest.
+/// Mean service time, divided into the generator's delay in reading replies and the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ServiceSplit {
     /// Mean service time of finished transactions, the sum of both parts.
@@ -46,8 +46,8 @@ pub struct ServiceSplit {
     /// Part of `mean_ms` until the last byte of each reply had arrived: server, network, and the
     /// time in which the generator made and sent its requests.
     pub server_and_network_ms: f64,
-    /// Part of `mean_ms` from then until replies were read: the mean reply lag times the round
-    /// trips per transaction.
+    /// Part of `mean_ms` from the arrival of replies until the generator read them: the mean reply
+    /// lag times the round trips per transaction.
     pub generator_ms: f64,
     /// Standard error of `generator_ms`, from the scatter of seconds: samples of one second are
     /// milliseconds apart, and so are not independent. `None` with fewer than eight seconds, and in
@@ -112,8 +112,8 @@ fn split(tally: &Tally, groups: &[usize], lag: &Histogram) -> Option<ServiceSpli
     })
 }
 
-/// Returns the sum of the sampled lags in nanoseconds and their number, for each second that has
-/// any.
+/// Returns the sum of the sampled reply lags in nanoseconds and their number, for each second that
+/// has any.
 fn per_second(tally: &Tally, groups: &[usize]) -> Vec<(f64, f64)> {
     let mut seconds: BTreeMap<i64, (f64, f64)> = BTreeMap::new();
     let groups = groups.iter().filter_map(|index| tally.groups.get(*index));

@@ -11,10 +11,12 @@ use super::times::{Order, known, no_interval};
 
 const CONFIDENCE: f64 = 0.95;
 
-/// Smallest number of two digits. Bounds are the numbers 10 to 99, times powers of ten.
+/// Smallest number of two digits. Shares are kept below bounds of two digits: 10 to 99, times
+/// powers of ten.
 const TWO_DIGITS: u64 = 10;
 
-/// Shares of samples below bounds, with what is needed for their confidence intervals.
+/// Shares of response times or of recorded values below bounds, with what their confidence
+/// intervals need.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Shares {
     /// Number of samples. Of transactions, all that were offered count: failed, dropped and
@@ -25,9 +27,9 @@ pub struct Shares {
     /// custom metric. A sample that the histogram cannot distinguish from the bound (0.1 %) is not
     /// below it.
     pub below: Vec<(u64, f64)>,
-    /// Percentages, and the factor by which the variance of each exceeds that of independent
-    /// samples, because samples are autocorrelated. Between two percentages the larger factor
-    /// applies. Empty with a `reason`.
+    /// Factors by which autocorrelation increases the variance of a share, as pairs of share in
+    /// percent and factor. A share between two of these has the larger of their factors. Empty if
+    /// `reason` says why.
     pub dispersion: Vec<(f64, f64)>,
     /// Reason why shares have no confidence interval within the run; absent if they have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,8 +37,9 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// Returns the shares of `count` samples. Those without a time or number in `values` are above
-    /// all bounds.
+    /// Returns the shares below bounds among `count` samples. `values` has the known ones, and the
+    /// others, such as failed transactions, are below no bound. `order` is needed for confidence
+    /// intervals.
     pub(super) fn from_values(values: &Histogram, count: u64, order: Order) -> Shares {
         let found = match order {
             Order::Known(in_time) => {
@@ -113,8 +116,8 @@ fn below(values: &Histogram, count: u64) -> Vec<(u64, f64)> {
     }
 }
 
-/// Returns the nearest numbers of two digits (times a power of ten) below and above a number; both
-/// are the number itself if it is of this form.
+/// Returns the nearest numbers of two digits times a power of ten below and above a number, such as
+/// 120 and 130 for 125; both are the number itself if it is of this form.
 pub(crate) fn two_digits(number: u64) -> (u64, u64) {
     let mut tens = 1;
     while number / tens >= 10 * TWO_DIGITS {

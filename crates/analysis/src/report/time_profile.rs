@@ -25,10 +25,11 @@ const WAITS: [SessionState; 5] = [
     SessionState::Other,
 ];
 
-/// Name of the part in which sessions execute a statement without having or awaiting a CPU.
+/// Name of the part of a time profile in which sessions execute without having or awaiting a CPU.
 const EXECUTING: &str = "executing";
 
-/// Mean time of a transaction, divided into parts, over the measured phase and all groups.
+/// Mean time of a transaction, divided into parts such as CPU, network and lock waits, over the
+/// measured phase and all groups.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimeProfile {
     /// Mean service time of a finished transaction at its client, in milliseconds; waiting for a
@@ -40,11 +41,9 @@ pub struct TimeProfile {
     pub parts: Vec<TimePart>,
     /// Service time less all `parts`, in milliseconds; negative only in older reports.
     pub unexplained_ms: f64,
-    /// Measured activity of client and server beyond the service time, which is in none of the
-    /// `parts`: CPU time while the other side works already, after a reply was sent or in
-    /// background threads; waits for a CPU by sessions that still count as waiting for a lock; and
-    /// states that were sampled a little more often than transactions can have been in them. Empty
-    /// in older reports.
+    /// Activity of client and server that was measured beyond the service time and is in none of
+    /// the `parts`, such as CPU time in background threads or after a reply was sent. Empty in
+    /// older reports.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<TimePart>,
 }
@@ -63,7 +62,8 @@ impl TimePart {
     }
 }
 
-/// Returns the title of a part by its name; an unknown name is returned as it is.
+/// Returns the title of a part of the time profile: `server: waiting for locks` for `lock`. An
+/// unknown name is returned as it is.
 pub fn part_title(name: &str) -> &str {
     match name {
         "client_cpu" => "client: CPU",
@@ -82,26 +82,26 @@ pub fn part_title(name: &str) -> &str {
     }
 }
 
-/// Smallest number of samples of the server's sessions for parts that count as exact. Sessions of
-/// one sample may all wait for the same flush, so only samples are independent: with 30 of them, a
-/// share of one half has a standard error of 9 % of the service time.
+/// Smallest number of samples of the server's sessions from which parts of the time profile count
+/// as exact: with 30 independent samples, a share of one half has a standard error of 9 % of the
+/// service time.
 pub const SAMPLES_LEAST: u64 = 30;
 
-/// Returns true if a part is estimated from samples of sessions or round trips, or is the
-/// remainder; false if clocks of the kernel count it.
+/// Returns true if a part of the time profile is estimated from samples of sessions or round trips,
+/// or is the remainder; false if the kernel counts its time.
 pub fn is_of_samples(part: &str) -> bool {
     const COUNTED: [&str; 5] =
         ["client_cpu", "client_run_delay", "server_cpu", "server_run_delay", "service"];
     !COUNTED.contains(&part)
 }
 
-/// First words of the title of a part that is beyond the service time.
+/// First words of the title of a part that was measured beyond the service time.
 pub const OUTSIDE_SERVICE: &str = "outside the service time: ";
 
-/// Share of the service time by which sampled parts may exceed it, if too few seconds have samples;
-/// if they exceed it by more, there is no time profile.
+/// Share of the service time by which sampled parts may exceed it in a run with samples in less
+/// than [`SECONDS_MIN`] of its seconds; beyond this there is no time profile.
 const MISFIT_MAX: f64 = 0.1;
-/// Share of all seconds that must have samples for sampled parts to exceed the service time by any
+/// Share of seconds with samples from which sampled parts may exceed the service time by any
 /// amount.
 const SECONDS_MIN: f64 = 0.8;
 
@@ -151,7 +151,7 @@ pub(super) fn time_profile(
     Some(Ok(TimeProfile { service_ms, transactions, parts, unexplained_ms, beside }))
 }
 
-/// Means of gauges over the measured phase, to be divided among its transactions.
+/// Gauges, length and transactions of the measured phase, to compute mean times per transaction.
 struct Means<'g> {
     gauges: &'g [GaugeReport],
     seconds: f64,
@@ -226,8 +226,8 @@ struct Busy {
 }
 
 impl Busy {
-    /// Returns the part of a transaction's round trips that other parts already have: CPU time of
-    /// both sides, and unread replies.
+    /// Returns the part of a transaction's round trips that other parts of the time profile already
+    /// have: CPU time of both sides, and unread replies.
     fn counted_ms(&self) -> f64 {
         [self.client_cpu, self.client_delay, self.server_cpu].into_iter().flatten().sum()
     }

@@ -16,12 +16,14 @@ const QUANTILES: [(&str, f64); 5] =
 
 const CONFIDENCE: f64 = 0.95;
 
-/// Number of percentiles in a reported distribution for each factor of ten in 1 / (1 - q).
+/// Number of percentiles in [`Latency::distribution`] from one share of nines to the next, such as
+/// from 99 % to 99.9 %.
 const STEPS_PER_TENFOLD: usize = 8;
-/// Number of the highest percentile in a reported distribution: all samples but one in 10^8.
+/// Largest number of percentiles in [`Latency::distribution`]: they end at all samples but one in
+/// 10^8.
 const DISTRIBUTION_MOST: usize = 8 * STEPS_PER_TENFOLD;
 
-/// A distribution of times in milliseconds.
+/// A distribution of times in milliseconds: count, mean, quantiles and extremes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
     pub count: u64,
@@ -33,12 +35,12 @@ pub struct Latency {
     pub p95: Option<f64>,
     pub p99: Option<f64>,
     pub p999: Option<f64>,
-    /// The longest time, exact; quantiles have the histogram's resolution.
+    /// The longest time, exact; quantiles have the resolution of the histogram from which they
+    /// come.
     pub max: Option<f64>,
-    /// The 95 % CI of the mean and of each quantile within this run, as low and high end by name.
-    /// It allows for autocorrelation; between runs errors are larger. A high end among lost or
-    /// unfinished transactions is `None`. There is no interval if the low end falls among lost
-    /// ones.
+    /// The 95 % CIs of mean and quantiles within this run, as low and high end by name, such as
+    /// `p99`. They allow for autocorrelation, but errors between runs are larger. A high end of
+    /// `None` falls among lost or unfinished transactions; if the low end does, there is no CI.
     pub intervals: Named<(f64, Option<f64>)>,
     /// Reasons why a known mean or quantile has no confidence interval, by its name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
@@ -123,7 +125,7 @@ pub(crate) fn too_short(varies: &str, few: TooFewSlots, slot_ns: u64) -> String 
     )
 }
 
-/// Order in time of recorded times, from which their autocorrelation is estimated.
+/// Order in which times were recorded, from which their autocorrelation is estimated.
 #[derive(Clone, Copy, Debug)]
 pub enum Order<'a> {
     /// Times in consecutive intervals of the run.
@@ -203,7 +205,8 @@ impl Latency {
         self.at_least.get(name).is_some() || self.is_infinite(name)
     }
 
-    /// Returns the distribution of times in nanoseconds that were all measured to their end.
+    /// Returns the distribution of times in nanoseconds that were all measured to their end,
+    /// without the field `distribution`.
     pub fn from_histogram(histogram: &Histogram, order: Order) -> Latency {
         let mut latency = Latency::extremes(histogram);
         for (name, q) in QUANTILES {
@@ -251,7 +254,7 @@ impl Latency {
     }
 
     /// Returns the distribution of times in nanoseconds that were all measured to their end, with
-    /// all percentiles that are known.
+    /// the field `distribution`.
     pub fn whole(histogram: &Histogram, order: Order) -> Latency {
         Latency::from_histogram(histogram, order).with_distribution(|q| histogram.quantile(q))
     }
@@ -297,8 +300,8 @@ impl Latency {
         })
     }
 
-    /// Returns count, extremes, mean and standard deviation of times in nanoseconds, without
-    /// quantiles.
+    /// Returns a distribution with count, extremes, mean and standard deviation of times in
+    /// nanoseconds, but without quantiles.
     fn extremes(histogram: &Histogram) -> Latency {
         let any = !histogram.is_empty();
         Latency {
@@ -372,7 +375,8 @@ fn transactions(count: u64) -> String {
 }
 
 impl LagTimes {
-    /// Returns the distribution of lags in nanoseconds; empty without a histogram.
+    /// Returns the distribution of lags from a histogram of nanoseconds; without samples if there
+    /// is no histogram.
     pub fn from_histogram(histogram: Option<&Histogram>) -> LagTimes {
         let Some(lag) = histogram else { return LagTimes::default() };
         let quantile = |q| {

@@ -36,7 +36,8 @@ pub struct GroupTally {
     /// Number and sum, in nanoseconds, of the reply lags sampled in each second of the measured
     /// phase. Only round trips in a short part of each second are sampled.
     pub(crate) reply_lags_in_time: BTreeMap<i64, (u64, u128)>,
-    /// Length of the windows for which service and wait times are recorded, in seconds.
+    /// Length of the intervals for which service and wait times are recorded, in seconds, such as
+    /// 10.
     window_seconds: i64,
 }
 

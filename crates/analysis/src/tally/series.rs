@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, VecDeque};
 use model::{Counts, Second, Traffic};
 use stats::{Histogram, Packed};
 
-/// Largest number of seconds of a group with an open histogram: the current second, and those that
-/// still receive late parts.
+/// Largest number of seconds of a group whose histograms are kept unpacked: the current second, and
+/// earlier ones that still receive late figures.
 const WHOLE_MOST: usize = 12;
 
 /// Number of latest seconds of a group whose histograms are kept: half an hour, about 7 MB. Of
@@ -151,13 +151,14 @@ impl SecondTally {
     }
 }
 
-/// The seconds of a group, from ramp-up (negative) to drain.
+/// Figures of each second of a group, from the ramp-up (negative seconds) to the drain.
 #[derive(Clone, Debug, Default)]
 pub struct Series {
     seconds: BTreeMap<i64, SecondTally>,
-    /// Seconds with an open histogram, the last changed one at the end.
+    /// Seconds whose histograms are not yet packed to save memory, the last changed one at the end.
     whole: VecDeque<i64>,
-    /// First second whose histogram is kept. `None` until a run has more than [`KEPT_SECONDS`].
+    /// First second whose histogram is kept; of earlier ones only quantiles are. `None` until a run
+    /// has more than [`KEPT_SECONDS`].
     settled_before: Option<i64>,
     /// Sums of wait and service times in nanoseconds, by the first second of the window (usually 10
     /// s) for which they were recorded.
@@ -183,8 +184,8 @@ impl Series {
         self.seconds.keys().next_back().copied()
     }
 
-    /// Returns the sums of wait and service times, in nanoseconds, of the recording windows between
-    /// the seconds `from` and `to`. A window is `length` seconds long. `None` if waits are not
+    /// Returns the sums of wait and service times, in nanoseconds, from second `from` to before
+    /// second `to`. They are recorded for windows of `length` seconds. `None` if waits are not
     /// recorded, as in closed load, or if `from` or `to` lies within a window.
     pub fn windows(&self, from: i64, to: i64, length: i64) -> Option<(u128, u128)> {
         let is_whole =

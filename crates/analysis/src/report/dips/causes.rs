@@ -14,18 +14,19 @@ use super::{
     SERVER_CPU, SERVER_DELAY, SESSION_QUERY, SHARE_MIN, Series,
 };
 
-/// Smallest factor by which round trips must be longer to blame the network while other programs
+/// Smallest factor by which round trips must take longer to blame the network while other programs
 /// use the CPUs, which slows all round trips.
 const CROWDED_FACTOR: f64 = 3.0;
 
-/// Smallest factor by which round trips must be longer to blame the network while other programs do
-/// not use the CPUs. A slightly busier machine adds some microseconds.
+/// Smallest factor by which round trips must take longer to blame the network while other programs
+/// do not use the CPUs. A slightly busier machine adds some microseconds.
 const PATH_FACTOR: f64 = 1.5;
-/// Number of milliseconds by which round trips may be longer instead of [`PATH_FACTOR`].
+/// Time by which round trips must take longer to blame the network, in milliseconds, if they do not
+/// by [`PATH_FACTOR`].
 const PATH_MS: f64 = 0.5;
 
-/// Share of the clients' time from which locks, latches or network are a cause if the gauge is
-/// higher than in all other stretches, however widely it varies.
+/// Share of the clients' time from which waits for locks, latches or network are a cause of a dip
+/// although their gauge varies widely, if it is higher than in all other stretches of this length.
 const SHARE_LARGE: f64 = 0.5;
 
 /// Smallest factor by which rows read per transaction must rise to indicate another query plan.
@@ -129,29 +130,29 @@ impl Stretch<'_> {
         is_clear.then_some(CauseSeen { cause, shown_by: by, share, chance })
     }
 
-    /// Compares a gauge's mean within the stretch with its usual value; `None` if it was not read
-    /// in both.
+    /// Compares a gauge's mean within the dip with its usual value; `None` if it was not read in
+    /// both.
     fn beside(&self, name: &str) -> Option<Moved> {
         self.series.beside(name, &self.within)
     }
 
-    /// Compares a gauge with its usual value; `None` unless it is higher within the stretch.
+    /// Compares a gauge's mean within the dip with its usual value; `None` unless it is higher.
     fn rise(&self, name: &str) -> Option<Moved> {
         self.beside(name).filter(|moved| moved.then > moved.usual)
     }
 
-    /// Returns the rise of a number of sessions as a share of the number of clients.
+    /// Returns the rise of a gauge that counts sessions, divided by the number of clients.
     fn share_of_clients(&self, moved: &Moved) -> f64 {
         (moved.then - moved.usual) / self.clients.max(1.0)
     }
 
-    /// Returns the rise of a number of sessions as a share of the number of clients; 0 if it did
-    /// not rise.
+    /// Returns the rise of a gauge that counts sessions, by its name, divided by the number of
+    /// clients; 0 if it did not rise.
     fn risen_share(&self, name: &str) -> f64 {
         self.rise(name).map_or(0.0, |moved| self.share_of_clients(&moved))
     }
 
-    /// Returns the share of the usual rate of commits that was lost.
+    /// Returns the share of the usual rate of commits that was lost in the dip, from 0 to 1.
     fn lost(&self) -> f64 {
         1.0 - self.rate / self.usual_rate
     }
@@ -170,7 +171,8 @@ impl Stretch<'_> {
         Some(Shown::new(cause, waits, share))
     }
 
-    /// Returns the gauge that exceeds its usual value by the most robust standard deviations.
+    /// Returns the gauge that exceeds its usual value by the most robust standard deviations;
+    /// `None` if `all` is empty.
     fn clearest(&self, all: impl Iterator<Item = Moved>) -> Option<Moved> {
         all.max_by(|a, b| self.series.score(a).total_cmp(&self.series.score(b)))
     }
@@ -195,8 +197,8 @@ impl Stretch<'_> {
         of_delay.max(of_time.min(self.lost()))
     }
 
-    /// Returns the possible causes of waits for files: replication to other nodes, pages that are
-    /// written back, or the disk.
+    /// Returns the possible causes of sessions waiting for files: replication to other nodes,
+    /// write-back of dirty pages, or the disk.
     fn storage(&self) -> Vec<Shown> {
         let paused = self.rise(FLOW_CONTROL);
         let paused_share =
@@ -216,8 +218,9 @@ impl Stretch<'_> {
         self.risen_share(FILE_WAITS).max(self.risen_share(OFF_CPU))
     }
 
-    /// Returns replication as a possible cause. A commit that waits for other nodes looks like a
-    /// wait for the log.
+    /// Returns replication to other nodes as a possible cause: a commit that waits for them looks
+    /// like a wait for the log. `paused` is the gauge of flow control, and `paused_share` the share
+    /// of time it explains.
     fn replication(&self, paused: Option<Moved>, paused_share: f64) -> Option<Shown> {
         let share = self.file_wait_share().max(paused_share);
         let by = self.rise(FILE_WAITS).or(paused)?;
