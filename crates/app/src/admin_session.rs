@@ -14,11 +14,11 @@ use model::{
 };
 use monitor::{CounterSession, wall_clock};
 
-/// Interval at which `cut_off` checks whether it must cancel a running statement.
+/// Interval at which [`cut_off`] asks whether it must cancel the running statement.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Longest time that a server takes to end a closed session, and that we wait for the reply to a
-/// final statement.
+/// Longest wait until the server has ended an earlier, closed session, and longest wait for the
+/// reply to the final statement of a session.
 const ENDING: Duration = Duration::from_secs(1);
 
 /// Connects to read a database's counters while a run is measured.
@@ -127,7 +127,7 @@ impl AdminSession {
         self.session.has_ended()
     }
 
-    /// Statements, round trips and bytes of this session so far.
+    /// Number of statements, round trips and bytes of this session since it was opened.
     pub(crate) fn traffic(&self) -> Traffic {
         self.session.traffic()
     }

@@ -47,7 +47,8 @@ pub(crate) fn has_descriptors(plan: &Plan) -> Result<(), Error> {
     }
 }
 
-/// Fails if the memory pools of all workloads together may exceed the memory of this machine.
+/// Fails if the memory that all workloads together may allocate in this process during a run
+/// exceeds the memory of this machine.
 pub(crate) fn has_memory(groups: &[Opened]) -> Result<(), Error> {
     let of_group = |opened: &Opened| opened.workload.memory_bytes();
     let asked = groups.iter().map(of_group).fold(0, u64::saturating_add);
@@ -69,8 +70,8 @@ pub(crate) fn has_memory(groups: &[Opened]) -> Result<(), Error> {
     )))
 }
 
-/// Fails if the clients together may prepare more statements than the server allows: each client
-/// may prepare every statement of its workload.
+/// Fails if all clients together may prepare more statements than the server allows, as found in
+/// `facts`. Each client may prepare every statement of its workload.
 pub(crate) fn statements_fit(plan: &Plan, groups: &[Opened], facts: &[Fact]) -> Result<(), Error> {
     let Some(first) = groups.first() else { return Ok(()) };
     let limit = (first.database.administration().statement_limit)(facts);
@@ -179,8 +180,8 @@ fn n_clients(plan: &Plan) -> u32 {
     plan.groups.iter().map(|group| group.clients).sum()
 }
 
-/// Fails if `plan` divides its clients over several processes, and the placement or the database
-/// does not allow that.
+/// Fails if `plan` divides its clients over several processes although `placement` (such as virtual
+/// time) or the database does not allow that.
 pub(crate) fn may_be_divided(
     plan: &Plan,
     groups: &[Opened],

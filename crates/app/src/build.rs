@@ -88,7 +88,8 @@ pub struct Built {
     pub is_emptied: bool,
     /// Total duration of the build in seconds.
     pub seconds: f64,
-    /// Seconds spent after the last row, mainly on secondary indexes and table statistics.
+    /// Seconds from the last loaded row to the end of the build, mainly for secondary indexes and
+    /// table statistics.
     pub index_seconds: f64,
     /// Seconds spent on table statistics (`ANALYZE`), included in `index_seconds`.
     pub analyse_seconds: f64,
@@ -232,12 +233,14 @@ struct Builder<'b> {
     population: &'b dyn Population,
     is_stopped: &'b (dyn Fn() -> bool + Sync),
     lock: BuildLock,
-    /// `None` while the only loader uses the one session that the server allows.
+    /// Session for tables and indexes; `None` while the only loader uses the one session that the
+    /// server allows.
     session: Option<AdminSession>,
     /// Whether the server allows only one session at a time.
     has_one_session: bool,
     n_reconnects: u64,
-    /// Whether rows and chunk marks still agree after a lost connection or a server crash.
+    /// Whether a chunk's rows and the mark that it is loaded are still both there or both missing
+    /// after a lost connection or a server crash. If not, the build cannot resume.
     keeps_marks: bool,
     log: Arc<BuildLog>,
     /// Seconds spent on table statistics (`ANALYZE`).
@@ -296,8 +299,8 @@ impl<'b> Builder<'b> {
         })
     }
 
-    /// Creates the tables and loads their rows. Repeats it for chunks that were committed and then
-    /// lost in a server crash.
+    /// Creates the tables and loads their rows. If a server crash loses chunks after their commit,
+    /// finds them by their missing marks and loads them again.
     fn load_all(
         &mut self,
         built: &mut Built,
@@ -371,8 +374,8 @@ impl<'b> Builder<'b> {
         self.surely(&mut |session, _| meta::complete(session, &workload))
     }
 
-    /// Runs `work` on the build's session. If the connection is lost and marks survive that,
-    /// reconnects and repeats `work`; its flag is true in a repetition.
+    /// Runs `work` on the build's session. If the connection is lost and the data survive that,
+    /// reconnects and runs `work` again, with `true` as second argument in every repetition.
     fn surely<T>(
         &mut self,
         work: &mut dyn FnMut(&mut AdminSession, bool) -> Result<T, DbError>,
@@ -414,7 +417,8 @@ fn stopped_by(db_error: &DbError, opened: &Opened) -> Error {
     Error::Failed(format!("the build stopped: {db_error}; {}", what_remains(opened)))
 }
 
-/// Says what the same command does after an interrupted build: it resumes, or begins again.
+/// Returns the end of an error message: that the same command resumes the interrupted build, or
+/// begins it again.
 fn what_remains(opened: &Opened) -> &'static str {
     match opened.is_kept {
         true if keeps_marks(opened) => "the same command resumes it",
@@ -423,8 +427,8 @@ fn what_remains(opened: &Opened) -> &'static str {
     }
 }
 
-/// Whether the storage engine of the tables commits rows and their chunk marks together, so that
-/// marks can be trusted after a crash.
+/// Whether the tables' storage engine commits the rows of a chunk together with the mark that the
+/// chunk is loaded, so that the marks are right even after a crash.
 fn keeps_marks(opened: &Opened) -> bool {
     let engine = storage_engine::asked(opened.database.dialect(), opened.workload.as_ref());
     engine.is_none_or(|engine| engine.keeps_marks())
@@ -471,7 +475,7 @@ pub(crate) fn n_loaders(opened: &Opened, options: BuildOptions) -> usize {
 /// Two builds of the same rows, one by INSERT and one by bulk loading.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Both {
-    /// The build by INSERT, whose tables were dropped afterwards.
+    /// Result of the build by INSERT, whose tables were dropped afterwards.
     pub insert: Built,
     pub bulk: Built,
     /// Names of the tables whose checksums differ between the two builds.
@@ -557,8 +561,9 @@ fn prepare(
     })
 }
 
-/// Creates the table with this index in `population`, and those secondary indexes that the database
-/// creates before loading. With `adds_keys`, a table without a primary key gets one.
+/// Creates table number `index` of `population`, counted from 0, and those of its secondary indexes
+/// that the database creates before loading. With `adds_keys`, a table without a primary key gets
+/// one.
 fn create_table(
     session: &mut AdminSession,
     database: &dyn Database,
@@ -582,8 +587,8 @@ fn create_table(
     }
 }
 
-/// Returns the SQL that creates the table with this index in `population`. With `adds_keys`, a
-/// table without a primary key gets one.
+/// Returns the `CREATE TABLE` statement for table number `index` of `population`, counted from 0.
+/// With `adds_keys`, a table without a primary key gets one.
 pub(crate) fn definition(
     dialect: &Dialect,
     population: &dyn Population,
@@ -662,9 +667,8 @@ fn far(work: &Work, doing: &str, began: Instant) -> Progress {
     }
 }
 
-/// Creates an index, and marks it as done in `dbdyno_meta`, in one transaction if the database has
-/// transactional DDL. Otherwise `may_be_there` says that an earlier attempt may have created the
-/// index without its mark.
+/// Creates an index, and marks it as built in `dbdyno_meta`. `may_be_there` says that an earlier
+/// attempt may have created the index; then it is no error if the index or its mark exists.
 fn create_index(
     session: &mut AdminSession,
     administration: &Administration,

@@ -10,7 +10,8 @@ use std::time::Instant;
 use model::{DbError, Traffic, Value};
 use monitor::wall_clock;
 
-/// Log to which the loaders of a build write, and from which the run that measures it reads.
+/// Log in which the loaders of a build count rows and report events, so that the build can be
+/// measured and stored like a run.
 pub(crate) struct BuildLog {
     /// Start of the build, from which all times of the log are measured.
     began: Instant,
@@ -40,7 +41,7 @@ pub(crate) struct ChunkDone {
     pub(crate) finished_ns: u64,
     /// Number of attempts after the first one.
     pub(crate) retries: u32,
-    /// Traffic of the loader's connection while it loaded the chunk.
+    /// Statements, round trips and bytes of the loader's connection while it loaded the chunk.
     pub(crate) traffic: Traffic,
 }
 
@@ -75,7 +76,7 @@ impl BuildLog {
         self.lock().push(event);
     }
 
-    /// Removes and returns the events since the last call.
+    /// Removes and returns the events that were reported since the last call.
     pub(crate) fn take(&self) -> Vec<BuildEvent> {
         std::mem::take(&mut *self.lock())
     }

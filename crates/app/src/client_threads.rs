@@ -15,7 +15,8 @@ use monitor::wall_clock;
 use monitor::{SharedTasks, Task, TaskCounters};
 use serde::{Deserialize, Serialize};
 
-/// Counters of a run's client threads at the start of a period.
+/// Counters of a run's client threads at the start of a period, from which [`ThreadWatch::read`]
+/// computes their CPU use in the period.
 #[derive(Debug)]
 pub(crate) struct ThreadWatch {
     began: Instant,
@@ -26,7 +27,8 @@ pub(crate) struct ThreadWatch {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ThreadUse {
     wall_ns: u64,
-    /// Threads whose counters could be read at both ends of the period.
+    /// Client threads for which both counters could be read at the beginning and at the end of the
+    /// period.
     threads: Vec<OfThread>,
 }
 
@@ -55,14 +57,14 @@ fn last_read<'a>(
 }
 
 impl ThreadWatch {
-    /// Starts a period now. Must be called right after the monitor has read the counters of all
-    /// threads.
+    /// Starts a period with the counters that the monitor has read last. Call it right after the
+    /// monitor has read those of all threads.
     pub(crate) fn begin(threads: &SharedTasks, clients: &ClientThreads) -> ThreadWatch {
         ThreadWatch { began: wall_clock::now(), before: last_read(threads, &clients.list()) }
     }
 
-    /// Returns what the threads did since the start of the period. Must be called right after the
-    /// monitor has read the counters again.
+    /// Returns CPU time and CPU waiting time of each client thread since [`ThreadWatch::begin`].
+    /// Call it right after the monitor has read the counters again.
     pub(crate) fn read(&self, threads: &SharedTasks) -> ThreadUse {
         let grown = |(thread, now): (&ClientThread, &TaskCounters)| {
             let before = self.before.get(thread)?;

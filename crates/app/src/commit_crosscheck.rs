@@ -14,7 +14,8 @@ use monitor::wall_clock;
 use crate::admin_session::AdminSession;
 use crate::error::Error;
 
-/// Largest difference between the time that passes on the server's clock and on ours during a run.
+/// Tolerance when the server's uptime is compared with the duration of the run: the server counts
+/// as restarted only if its uptime is shorter by more than this.
 const APART: Duration = Duration::from_secs(2);
 
 /// Longest wait for the counter to include all commits: sessions report theirs when they end, and a
@@ -53,8 +54,8 @@ pub(crate) fn restarted(database: &dyn Database, began: Instant) -> Result<Optio
     Ok(None)
 }
 
-/// Reads the commit counter repeatedly until it has grown by `ours` since it was `before`, for at
-/// most two seconds. Returns the last value.
+/// Reads the server's commit counter until it has grown by `ours` (dbdyno's number of commits) from
+/// `before`, or two seconds are over. Returns the last value.
 pub(crate) fn read_settled(
     database: &dyn Database,
     before: Option<i64>,
@@ -90,8 +91,8 @@ pub(crate) fn ours(tally: &Tally) -> (u64, u64) {
     (committed, unknown)
 }
 
-/// Returns the facts about both counts. `change` is the growth of the server's counter, `committed`
-/// and `unknown` are dbdyno's numbers.
+/// Returns facts that show the commits counted by the server (`change`, the growth of its counter)
+/// beside those counted by dbdyno: certain ones and those with unknown outcome.
 pub(crate) fn facts(
     counter: CommitCounter,
     change: i64,

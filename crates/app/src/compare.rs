@@ -29,7 +29,7 @@ use crate::error::Error;
 use crate::stored_report::{Kept, kept_report, row_of};
 use crate::trials::{Trials, status, trials};
 
-/// Sides that the user wants to compare.
+/// Sides of a comparison, each a set of runs, as the user requested them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CompareBy {
     /// Names of labels, experiments or lists of runs as written by the user, the baseline first.
@@ -65,8 +65,9 @@ pub fn compare(store: &Store, asked: &CompareBy, judge: &Judge) -> Result<Compar
 /// Largest number of values of an axis that are compared as sides, and not drawn as a curve.
 const VALUES_MOST: usize = 3;
 
-/// Compares the values of an experiment's only axis as sides. `None` while trials are left, if the
-/// axis has more than three values, or if the experiment answers another question.
+/// Compares the values of an experiment's only axis. `None` if trials are missing, the axis does
+/// not have two or three values, or the experiment has another kind of answer: that of a search or
+/// a stop rule, or the highest rate that was kept up.
 pub(crate) fn sides_of_axis(
     store: &Store,
     experiment: &Experiment,

@@ -26,8 +26,8 @@ pub(crate) struct ConnectionCount {
 
 impl ConnectionCount {
     /// Starts a thread that counts the server's connections at once, and again after `until_midst`
-    /// if the load still runs then. Without the privilege to count there are no counts. `None` if
-    /// the server has no such count.
+    /// if the load still runs then. `None` if the server has no such counter. If the user may not
+    /// read it, [`ConnectionCount::end`] returns no counts.
     pub(crate) fn begin(
         database: &Arc<dyn Database>,
         until_midst: Duration,
@@ -49,7 +49,7 @@ impl ConnectionCount {
         spawned.is_ok().then_some(ConnectionCount { counted, goes_on })
     }
 
-    /// Stops counting, and returns the counts as facts.
+    /// Ends the thread, and returns the numbers of connections that it counted as facts.
     pub(crate) fn end(self) -> Vec<Fact> {
         drop(self.goes_on);
         let mut facts = Vec::new();

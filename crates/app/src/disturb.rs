@@ -33,7 +33,8 @@ use crate::network::{OpenPath, SharedPath};
 use crate::open::OpenTarget;
 use crate::settle::SettlingAt;
 
-/// Interval at which preparing and ending check for a requested stop.
+/// Interval at which [`Disturbers::prepare`] and [`Disturbers::end`] check whether the user asked
+/// to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Time that a cut-off action has to end before it is abandoned; actions on a server are awaited
 /// for longer.
@@ -57,7 +58,8 @@ pub(crate) struct Disturbers {
     under_way: Vec<DisturbanceEvent>,
     /// Whether a thread of a disturbance was abandoned while its action was still running.
     is_left: bool,
-    /// List of hosts that clients used before the load, to which it is restored afterwards.
+    /// Hosts that clients used before the load. They are restored after it, since disturbances may
+    /// add or remove hosts.
     hosts: Vec<Host>,
     /// Address of each managed server, which changes when one is restarted.
     nodes: Arc<Mutex<Vec<Host>>>,
@@ -139,9 +141,9 @@ impl Disturbers {
         Ok(())
     }
 
-    /// Returns the name of each managed server and a function that finds its first process, for the
-    /// monitor. The function finds none while the server is being started or ended. `None` if there
-    /// is no managed server.
+    /// Returns, for the monitor, the name of each managed server and a function that finds its
+    /// process id. The function returns `None` while a disturbance acts on the servers or the
+    /// process does not run. The whole result is `None` without a managed server.
     pub(crate) fn processes(&self) -> Option<Vec<(String, Locate)>> {
         let server = self.server.as_ref()?;
         let n_nodes =
@@ -159,15 +161,15 @@ impl Disturbers {
         Some((0..n_nodes).map(locator).collect())
     }
 
-    /// Returns the function that the caller calls once with the time left until the measured phase
-    /// begins.
+    /// Returns a function that starts the schedule of all disturbances. Call it once, with the time
+    /// left until the measured phase begins, from which their times are counted.
     pub(crate) fn begin(&self) -> impl Fn(Duration) + use<> {
         let signal = Arc::clone(&self.signal);
         move |ahead| signal.begin(wall_clock::now() + ahead)
     }
 
-    /// Takes each event of the load, to notice the end of the measured phase. Tells what
-    /// disturbances did meanwhile, as `Event::Disturbance`.
+    /// Must be called with each event of the load, to learn when the measured phase ends. Passes
+    /// what disturbances did since the last call to `tell`, as `Event::Disturbance`.
     pub(crate) fn follow(&mut self, event: &Event, tell: &mut dyn FnMut(Event)) {
         if matches!(event, Event::Phase { phase: Phase::Drain, .. }) {
             self.signal.end();

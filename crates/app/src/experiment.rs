@@ -35,15 +35,17 @@ pub struct ExperimentResult {
     pub is_interrupted: bool,
 }
 
-/// An experiment and the decided plans of its points.
+/// An experiment that can be run: its description, and a complete plan for each point, which is a
+/// combination of the varied values.
 pub struct Planned {
     pub experiment: Experiment,
-    /// One plan per point. Passwords are only in these plans, not in `experiment`.
+    /// Complete plan of each point (combination of varied values). Passwords are only in these
+    /// plans, not in `experiment`.
     pub plans: Vec<Plan>,
 }
 
-/// Creates an experiment with a new id from a task that varies something. `labels` are set on all
-/// its runs. Reads the file of reference figures if there is one, but stores nothing.
+/// Creates an experiment with a new id from a plan with varied values (`varied`). `labels` are set
+/// on all its runs. Reads the file of reference figures if the plan names one, but stores nothing.
 pub fn plan(varied: Varied, seed: u64, labels: Vec<(String, String)>) -> Result<Planned, Error> {
     let id = uuid::Uuid::now_v7().to_string();
     let reference = varied.reference.as_deref().map(imported::read_reference).transpose()?;
@@ -72,7 +74,7 @@ pub fn run(
     result
 }
 
-/// Runs the trials of a stored experiment that have no valid run yet.
+/// Continues a stored experiment: runs those of its trials that have no valid run yet.
 pub fn resume(
     planned: Planned,
     options: &ExperimentOptions,
@@ -179,9 +181,9 @@ fn judged(
     ExperimentReport::new(experiment, ended, figure, &mut || rng.bits())
 }
 
-/// Decides the plans of a stored experiment again from the TOML in the store. Shell commands in
-/// them are only allowed if they are also in `named`, the plan that the user named on the command
-/// line.
+/// Loads a stored experiment, and completes the plan of each point from the TOML in the store.
+/// Shell commands in it are only allowed if they are also in `named`, the plan that the user named
+/// on the command line.
 pub fn planned(
     store: &Path,
     experiment: Experiment,

@@ -9,12 +9,12 @@ use analysis::figures::{bytes_of_title, unit};
 use model::{CustomMetricKind, PrimaryMetric, Settings, Workload};
 use workloads::Entry;
 
-/// Figures of each transaction type, such as `new_order.tps`, without the name of the type.
+/// Ends of the names of each transaction type's figures, such as `tps` in `new_order.tps`.
 const OF_TYPE: [&str; 8] =
     ["tps", "p50_ms", "p90_ms", "p95_ms", "p99_ms", "mean_ms", "errors_percent", "round_trips"];
 
-/// First parts of names that begin with a monitored thing, a settling or a disturbance, and are
-/// known only after a run.
+/// Beginnings of the names of figures that come from the monitor, from settling or from
+/// disturbances. Such names are known in full only after a run.
 const OF_OTHERS: [&str; 7] = [
     "machine.",
     "generator.",
@@ -31,7 +31,7 @@ pub fn is_of_other(name: &str) -> bool {
     OF_OTHERS.iter().any(|prefix| name.starts_with(prefix) || name.contains(&format!("/{prefix}")))
 }
 
-/// Names of figures, each with its possible units; a plain number has an empty unit.
+/// Names of figures, each with the units that it may have; the unit of a plain number is empty.
 pub type Units = BTreeMap<String, BTreeSet<String>>;
 
 /// Returns the names of a workload's figures, each with its unit.

@@ -12,7 +12,8 @@ use crate::error::Error;
 use crate::trial_runner::{FAILURES_MOST, TrialRunner};
 use crate::walk::{Step, Walk};
 
-/// The planned trials of an experiment, and the position of the current one.
+/// The trials of an experiment over all combinations of values and all repeats, and the position of
+/// the current one.
 pub(crate) struct Grid {
     /// Point and repeat of each trial, in planned order.
     places: Vec<(u32, u32)>,

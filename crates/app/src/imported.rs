@@ -15,17 +15,18 @@ use store::{IfKnown, Store};
 
 use crate::error::Error;
 
-/// Columns that describe the measured value; all other columns are conditions.
+/// Columns of an imported CSV file that describe the measured value. All other columns are
+/// conditions, such as the number of clients.
 const OF_VALUES: [&str; 6] = ["figure", "value", "unit", "error", "count", "time"];
-/// Largest number of values in a file.
+/// Largest number of values in an imported CSV file.
 const VALUES_MAX: usize = 100_000;
 /// Largest size of a file of figures in bytes: 100,000 lines of 640 bytes.
 pub const FILE_BYTES_MAX: u64 = 64 << 20;
-/// Largest number of columns with conditions.
+/// Largest number of columns of an imported CSV file that hold conditions.
 const COLUMNS_MAX: usize = 20;
-/// Largest size of a cell in bytes.
+/// Largest size of a cell of an imported CSV file, in bytes.
 const CELL_BYTES_MAX: usize = 200;
-/// Largest size of the source in bytes.
+/// Largest size of the text that names the source of imported figures, in bytes.
 const SOURCE_BYTES_MAX: usize = 500;
 
 /// Parses the text of a CSV file into figures called `name`. Without `source`, a comment in the
@@ -149,7 +150,7 @@ fn cells(line: &str) -> StringRecord {
     cells
 }
 
-/// Positions of the columns in a CSV file.
+/// Positions of the columns in an imported CSV file, found by their names in its header.
 struct Columns {
     /// Name and position of each column with a condition.
     at: Vec<(String, usize)>,

@@ -27,29 +27,30 @@ const PARAMETERS_MOST: usize = 32_766;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoadMethod {
-    /// Fastest way of the database, such as LOAD DATA LOCAL or COPY.
+    /// Loads rows in the fastest way that the database has, such as `LOAD DATA LOCAL` or `COPY`.
     #[default]
     Bulk,
-    /// Prepared INSERTs of up to 100 rows.
+    /// Inserts rows by prepared INSERTs of up to 100 rows each.
     Insert,
 }
 
 model::choice!(LoadMethod { Bulk = "bulk", Insert = "insert" });
 
-/// Chunks that a build still has to load, and its progress, shared by all loaders.
+/// Work shared by all loaders of a build: the chunks that are still to be loaded, and the progress.
 pub(crate) struct Work {
-    /// Index of the table and number of the chunk, in the order of loading.
+    /// Chunks to be loaded, in this order: index of the table, and number of the chunk in it.
     pub(crate) chunks: Vec<(usize, u64)>,
     pub(crate) next: AtomicUsize,
     pub(crate) n_rows_total: u64,
     pub(crate) n_rows_before: u64,
     pub(crate) n_rows_done: AtomicU64,
     pub(crate) n_reconnects: AtomicU64,
-    /// Whether rows and chunk marks still agree after a lost connection or a server crash.
+    /// Whether a chunk's rows and the mark that it is loaded are still both there or both missing
+    /// after a lost connection or a server crash. If not, the build cannot resume.
     pub(crate) keeps_marks: bool,
     /// Error with which the server first refused bulk loading; `None` if it did not.
     pub(crate) bulk_refused: Mutex<Option<String>>,
-    /// Log for a run that measures the build.
+    /// Log in which loaders report chunks and errors, so that the build can be measured like a run.
     pub(crate) log: Arc<BuildLog>,
 }
 
@@ -67,8 +68,9 @@ impl Work {
     }
 }
 
-/// Body of a loader's thread: loads one chunk after the other until none is left or a stop is
-/// requested. `doing` is raised to the index of the table.
+/// Loads one chunk after the other on the calling thread, until none is left or a stop is
+/// requested. Meanwhile `doing` holds the largest index of a table that has been begun, to show the
+/// progress.
 pub(crate) fn load_chunks(
     database: &dyn Database,
     population: &dyn Population,
@@ -287,11 +289,13 @@ impl<'a> Loader<'a> {
 struct Batch {
     n_rows: usize,
     cells: Vec<Cell>,
-    /// Contents of all text and byte values, one after the other.
+    /// Contents of all text and byte values of the batch, one after the other, referred to by
+    /// [`Cell`].
     bytes: Vec<u8>,
 }
 
-/// A value in a batch. Text and bytes are a start and a length in the batch's buffer.
+/// A value of a row in a [`Batch`]. Text and bytes are stored as start and length of their part of
+/// [`Batch::bytes`].
 #[derive(Clone, Copy)]
 enum Cell {
     Plain(Value<'static>),

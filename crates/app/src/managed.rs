@@ -12,7 +12,8 @@ use crate::error::Error;
 /// A private server or cluster that was started for a target. Drop ends it and deletes its data.
 pub(crate) struct Managed {
     control: Box<dyn ServerControl>,
-    /// URL under which clients reach the server. It contains the password, and is never shown.
+    /// Target (URL) under which clients reach the server. It contains the password, and is never
+    /// shown.
     pub(crate) target: Target,
     wanted: Wanted,
 }
@@ -33,7 +34,7 @@ pub fn check_programs(draft: &Draft) -> Result<(), Error> {
 }
 
 impl Managed {
-    /// Starts the server and waits until it answers.
+    /// Starts the server or cluster that `wanted` describes, and waits until it answers.
     pub(crate) fn start(wanted: &Wanted) -> Result<Managed, Error> {
         let cluster = Cluster::start(wanted.kind, &wanted.options).map_err(|error| {
             let is_named = wanted.options.bin.is_some();

@@ -42,7 +42,8 @@ pub(crate) fn table() -> Table {
 /// Entries of `dbdyno_meta` about the data of one workload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Held {
-    /// Prefix of the names of these entries: empty, or the workload's name and [`SEPARATOR`].
+    /// Beginning of the names of this workload's entries: empty, or the workload's name and
+    /// [`SEPARATOR`].
     prefix: String,
     pub(crate) identity: Identity,
     /// Whether the build of the data is complete.
@@ -174,22 +175,25 @@ pub(crate) fn forget_done(session: &mut AdminSession, table: &str) -> Result<(),
     Ok(())
 }
 
-/// Whether the chunk or index with this mark was built. The name is ours and needs no quoting.
+/// Whether the chunk or index whose mark has this name was built. `name` is not quoted, so it must
+/// come from dbdyno itself.
 pub(crate) fn is_done(session: &mut AdminSession, name: &str) -> Result<bool, DbError> {
     let sql = format!("SELECT count(*) FROM {NAME} WHERE name = '{name}'");
     Ok(session.number(&sql)? == Some(1))
 }
 
-/// Marks a chunk or an index as built. The name is ours and needs no quoting.
+/// Inserts the entry that marks a chunk or an index as built; `name` is that of the entry, and
+/// `what` its value, such as `index`. Neither is quoted, so both must come from dbdyno itself.
 pub(crate) fn mark(session: &mut AdminSession, name: &str, what: &str) -> Result<(), DbError> {
     session.write(&format!("INSERT INTO {NAME} (name, value) VALUES ('{name}', '{what}')"))?;
     Ok(())
 }
 
-/// Prefix of the entries that name a run, as in `run.ID`.
+/// Beginning of the name of each entry about a run that uses the data, as in `run.ID`.
 const RUN: &str = "run.";
 
-/// Writes the entry that a run with this id uses the data; replaces an earlier one.
+/// Writes the entry that the run with id `run` uses the data, and replaces an earlier one. `value`
+/// is the start and end of its use, as text.
 pub(crate) fn mark_run(session: &mut AdminSession, run: &str, value: &str) -> Result<(), DbError> {
     session.whole(&mut |session| {
         unmark_run(session, run)?;
@@ -203,7 +207,8 @@ pub(crate) fn unmark_run(session: &mut AdminSession, run: &str) -> Result<(), Db
     session.write(&format!("DELETE FROM {NAME} WHERE name = {name}")).map(drop)
 }
 
-/// Reads the ids and values of the entries of all runs that use the data.
+/// Reads the entries of all runs that use the data: for each one the id of the run, and the text
+/// given to [`mark_run`].
 pub(crate) fn marked_runs(session: &mut AdminSession) -> Result<Vec<(String, String)>, DbError> {
     let mut all = Vec::new();
     let sql = format!("SELECT name, value FROM {NAME} WHERE name LIKE '{RUN}%' ORDER BY name");

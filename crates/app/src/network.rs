@@ -17,16 +17,18 @@ use network_path::NetworkPath;
 use crate::error::Error;
 use crate::interruptible::run_interruptible;
 
-/// Hidden subcommand with which dbdyno runs itself as the process of a network path.
+/// Hidden subcommand with which dbdyno starts itself as the proxy that simulates a network between
+/// clients and server.
 pub const NETWORK_PATH: &str = "network-path";
 /// Path of this program's executable, which remains valid if the file is replaced.
 pub(crate) const OURSELVES: &str = "/proc/self/exe";
-/// Number of round trips of which the median is reported.
+/// Number of round trips that are timed; their median counts.
 const ROUND_TRIPS: usize = 5;
 /// Query that costs the server almost nothing.
 const EMPTY_QUERY: &str = "SELECT 1";
 
-/// Handle of the network path, shared with disturbances that may change it.
+/// Handle of the simulated network between clients and server, shared with disturbances that may
+/// change its delay and bandwidth.
 #[derive(Clone)]
 pub(crate) struct SharedPath(Arc<Mutex<NetworkPath>>);
 
@@ -40,8 +42,8 @@ impl SharedPath {
     }
 }
 
-/// An open network path that the clients of `database` use. Drop makes clients connect directly
-/// again.
+/// A running proxy that simulates a network for the clients of `database`. Drop makes clients
+/// connect directly again.
 pub(crate) struct OpenPath {
     path: SharedPath,
     conditions: NetworkConditions,
@@ -49,8 +51,8 @@ pub(crate) struct OpenPath {
 }
 
 impl OpenPath {
-    /// Starts the process of a network path and makes clients of `database` connect through it.
-    /// `None` if `conditions` have no delay and no limit of bandwidth. Fails if clients do not
+    /// Starts the proxy that simulates a network, and makes clients of `database` connect through
+    /// it. `None` if `conditions` have no delay and no limit of bandwidth. Fails if clients do not
     /// connect over a network.
     pub(crate) fn open(
         conditions: NetworkConditions,
@@ -74,8 +76,8 @@ impl OpenPath {
         }
     }
 
-    /// Measures the round-trip time of an empty query through the path and directly. Returns both,
-    /// and the conditions of the path, as facts.
+    /// Measures the round-trip time of an empty query with and without the simulated network.
+    /// Returns both times, and the simulated conditions, as facts.
     pub(crate) fn measured(&self, stop: &Stop) -> Result<Vec<Fact>, Error> {
         let (entrance, database) = (self.entrance(), Arc::clone(&self.database));
         let interrupted = "interrupted while the network path was measured";
@@ -94,23 +96,24 @@ impl OpenPath {
         Ok(facts)
     }
 
-    /// Address and secret with which clients connect to the path.
+    /// Address of the proxy that simulates the network, and the secret that clients send to it.
     pub(crate) fn entrance(&self) -> PathEntrance {
         self.path.lock().entrance()
     }
 
-    /// Returns a handle with which a disturbance can change the conditions.
+    /// Returns a handle with which a disturbance can change delay and bandwidth of the simulated
+    /// network.
     pub(crate) fn share(&self) -> SharedPath {
         self.path.clone()
     }
 
-    /// Id of the process that runs the path.
+    /// Id of the process that simulates the network.
     pub(crate) fn process(&self) -> u32 {
         self.path.lock().process()
     }
 
-    /// Closes the path and returns facts about its traffic, lateness and CPU time; or the error
-    /// with which its process has ended before.
+    /// Ends the simulated network. Returns facts about its traffic, its lateness and its CPU time;
+    /// or a single fact with the error, if its process ended by itself before.
     pub(crate) fn close(self) -> Vec<Fact> {
         let fact = |name, value| Fact::new("network_path", name, value);
         let report = self.path.lock().report();

@@ -362,7 +362,8 @@ pub fn check_workload(
     }
 }
 
-/// Finds the scale parameters of data that another program built, by counting rows and tables.
+/// Reads the size of data that another program built, by counting rows and tables. Returns it as
+/// values of the workload's parameters.
 fn scale_found(
     session: &mut AdminSession,
     database: &dyn Database,
@@ -401,8 +402,9 @@ fn scale_found(
 /// dropped some tables.
 const GAP_MAX: usize = 32;
 
-/// Fails if numbered tables have a gap, because dbdyno would build the missing ones among tables of
-/// another program. Accepts a gap behind the number of tables that `settings` ask for.
+/// Fails if a number is missing among numbered tables (such as `t1`, `t2`, `t4`), because dbdyno
+/// would build the missing one among tables of another program. Tables beyond the number that the
+/// user requested in `settings` do not matter.
 fn has_no_gap(
     session: &mut AdminSession,
     workload: &dyn Workload,
@@ -429,7 +431,7 @@ fn has_no_gap(
     Ok(())
 }
 
-/// Largest number of numbered tables that are looked for.
+/// Largest number of numbered tables, such as `sbtest1`, that are looked for.
 const TABLES_MAX: usize = 10_000;
 
 /// Returns the existing tables that are named `stem` and a number, from 1 up to the first missing
@@ -502,7 +504,8 @@ fn tables_of(held: &Identity) -> Option<Vec<String>> {
     Some(tables.iter().map(|table| table.name.to_string()).collect())
 }
 
-/// Returns the advice for a target that already has other data.
+/// Returns the advice for a target that already has the data of another workload, `held`: use
+/// another target, or drop the data.
 fn remedy(target: &Target, held: &str) -> String {
     let holder = workloads::by_data(held).map_or(held, |entry| entry.name);
     format!("use another --target, or drop the data: dbdyno drop {holder} --target '{target}'")

@@ -44,7 +44,8 @@ pub struct ExperimentSource {
     pub report: ExperimentReport,
     /// Reports of the ended trials, oldest first.
     pub trials: Vec<TrialReport>,
-    /// Comparison of the values of the only axis; `None` unless it has two or three.
+    /// Comparison of the values of the experiment's only axis; `None` unless that axis has two or
+    /// three values.
     pub sides: Option<ComparisonReport>,
     /// Tables that the user requested with `--rows` and `--columns`; `None` if there are none.
     pub tables: Option<Matrices>,
@@ -57,7 +58,8 @@ pub struct ExperimentJson<'s> {
     report: &'s ExperimentReport,
     /// Headlines of the verdicts on the experiment's page, as plain text.
     verdicts: Vec<String>,
-    /// Comparison of the values of the only axis; `None` unless it has two or three.
+    /// Comparison of the values of the experiment's only axis; `None` unless that axis has two or
+    /// three values.
     #[serde(skip_serializing_if = "Option::is_none")]
     comparison: Option<&'s ComparisonReport>,
 }
@@ -116,8 +118,8 @@ impl ReportSource {
         Ok(ReportSource::Run(Box::new(with_latency_heat(store, &run, report)?)))
     }
 
-    /// Makes a comparison the subject, with the verdicts on its limits. Reads the median run of
-    /// each side for the charts.
+    /// Returns the subject of a page about a comparison, with the verdicts on its limits. Reads the
+    /// median run of each side for the charts.
     pub fn of_comparison(
         store: &Store,
         report: ComparisonReport,
@@ -132,8 +134,8 @@ impl ReportSource {
         Ok(ReportSource::Comparison(Box::new(report), gates, runs))
     }
 
-    /// Makes a stored experiment or search the subject. `figure` judges an experiment instead of
-    /// its primary metric.
+    /// Returns the subject of a page about a stored experiment or search. An experiment is judged
+    /// by `figure`, or by its primary metric if that is `None`.
     pub fn of_experiment(
         store: &Store,
         experiment: &Experiment,

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
-/// Suffix that is added to the name of the database file.
+/// Suffix that turns the name of a database file into that of the file that marks it as in use.
 const SUFFIX: &str = "-dbdyno-run";
 
 /// Mark on a database file, held while a run uses it.

@@ -34,11 +34,12 @@ use crate::trial_runner::{ExperimentOptions, ExperimentWatcher, FAILURES_MOST, T
 use crate::trials::{forget_unbegun, status, trial_reports};
 use crate::walk::{Step, Walk};
 
-/// Result of a search that is complete, or was interrupted.
+/// Result of a search for the highest rate that meets all objectives. The search is complete, or
+/// was interrupted.
 pub struct SeekResult {
-    /// Report on the probes that have been run so far.
+    /// Report on the probes so far; a probe is a run at one rate.
     pub report: SeekReport,
-    /// Whether the search has an answer that fresh probes have confirmed.
+    /// Whether the search has found a rate that further probes at that rate have confirmed.
     pub is_good: bool,
     pub is_interrupted: bool,
 }
@@ -53,7 +54,8 @@ pub enum Use<'d> {
     ToGoOn(Option<&'d Draft>),
 }
 
-/// A search with its plan, and the target with its password.
+/// A search for the highest rate that meets all objectives, with its plan and the target with its
+/// password.
 pub struct Search {
     experiment: Experiment,
     seek_plan: SeekPlan,
@@ -126,8 +128,8 @@ impl Search {
         Ok(Plan { target: self.target.clone(), ..plan })
     }
 
-    /// Runs the probes that are missing. A new search is stored first, and removed again if it
-    /// fails before its first run.
+    /// Runs the probes (runs at one rate each) that the search still lacks. A new search is stored
+    /// first, and removed from the store if it fails before its first run.
     pub fn run(
         self,
         is_new: bool,
@@ -176,16 +178,16 @@ impl Search {
     }
 }
 
-/// Order of a search's probes: the strategy decides where the next one is, from the results of
-/// those before. Each probe is a point of its own.
+/// Chooses the probes of a search one after the other. The strategy picks the rate of each one from
+/// the results of the earlier ones; each is a point of the experiment.
 struct Probes<'s> {
     search: &'s Search,
     strategy: &'s SearchStrategy,
     placement: PlacementChoice,
     known: Known,
-    /// Valid probes so far, each with the report of its run.
+    /// Valid probes (runs at one rate) so far, each with its report.
     made: Vec<(Probe, Report)>,
-    /// Number of consecutive probes that do not count.
+    /// Number of failed or invalid probes in a row, since the last valid one.
     failures: u32,
 }
 
@@ -246,12 +248,12 @@ impl Walk for Probes<'_> {
     }
 }
 
-/// Factor by which the advised budget has more samples than needed, since the next probe may have
-/// fewer in the same time.
+/// Safety factor in the time budget that an error message advises: another probe may have fewer
+/// samples in the same time.
 const SAMPLES_MARGIN: f64 = 1.3;
 
-/// Returns the message that a probe has too few samples for a verdict, with the budget to ask for;
-/// `None` if it has enough.
+/// Returns a text for the user that a probe (a run at one rate) has too few samples to be judged,
+/// with the time budget to ask for; `None` if it has enough.
 fn too_short(
     (probe, report): &(Probe, Report),
     ramp_up_ns: u64,
@@ -279,18 +281,18 @@ fn no_default(_: &str) -> Result<Target, String> {
     Err("the stored plan has no target".to_owned())
 }
 
-/// Returns the seed of a search's nth probe. Searches with neighbouring seeds share no random
-/// draws.
+/// Returns the seed of the `nth` probe of a search with this seed. Searches with neighbouring seeds
+/// share no random draws.
 fn seed_of(seed: u64, nth: usize) -> u64 {
     // 53 bits, which JSON represents exactly.
     Rng::new(seed, Stream::Order, nth as u64).bits() >> 11
 }
 
-/// Verdicts of earlier probes by id of their run, which never change.
+/// Verdicts on earlier probes, by id of their run. They are kept because a verdict never changes.
 type Known = HashMap<String, Judged>;
 
-/// Judges a stored probe. Reads its seconds for what its report lacks: the share of transactions
-/// that were later than the limits of the objectives.
+/// Judges a stored probe by the objectives of its search. Reads the run second by second, because
+/// the report lacks the share of transactions that missed the limits.
 fn judged(store: &Store, report: &Report, seek: &Seek, known: &mut Known) -> Result<Judged, Error> {
     if let Some(judged) = known.get(&report.run_id) {
         return Ok(judged.clone());
@@ -303,7 +305,7 @@ fn judged(store: &Store, report: &Report, seek: &Seek, known: &mut Known) -> Res
     Ok(judged)
 }
 
-/// Whether a trial has a verdict as a probe: its run is valid, or was stopped by a full queue.
+/// Whether a trial of a search can be judged: its run is valid, or a full queue ended it.
 fn is_made(trial: &TrialReport) -> bool {
     counts(&trial.report) || is_settled(&trial.report)
 }
@@ -327,9 +329,9 @@ fn replay(
     Ok(made)
 }
 
-/// Returns the probes of a search that was made by the first method, at the positions in their own
-/// plans. That method ran short probes of 1/32 of the budget, then twelve long ones, then fresh
-/// ones.
+/// Returns the probes of a search that an early dbdyno made by its first method, each with rate,
+/// duration and stage from its own plan. There were short probes of 1/32 of the budget, then twelve
+/// long ones, then some that confirmed the answer.
 fn first_method(
     store: &Store,
     experiment: &Experiment,

@@ -39,7 +39,8 @@ struct Found {
     name: String,
     /// Value that new sessions get.
     value: String,
-    /// Value that was set by SQL and survives a restart; `None` if there is none.
+    /// Value that an earlier SQL statement has stored so that it survives a restart; `None` if
+    /// there is none.
     kept: Option<String>,
     /// Reason why SQL cannot change the setting; `None` if it can.
     fixed: Option<String>,
@@ -101,7 +102,7 @@ impl SettingsSession {
         Ok(found)
     }
 
-    /// Fails if the setting cannot be changed by SQL. Changes nothing.
+    /// Checks that a setting can be changed by SQL, without changing it. Fails if it cannot.
     fn probe(&mut self, found: &Found) -> Result<(), Error> {
         if let Some(why) = &found.fixed {
             return Err(Error::Usage(format!(
@@ -254,8 +255,8 @@ impl Set {
     }
 }
 
-/// Returns the finding that the server gave settings other values than requested; `None` if there
-/// are no notes about that.
+/// Returns the finding that the server gave settings other values than requested, as `notes` say;
+/// `None` if there are no notes.
 pub(crate) fn taken_otherwise(notes: &[String]) -> Option<Event> {
     let known = catalog_entry("setting_adjusted").expect("it is in the list of all");
     (!notes.is_empty()).then(|| {
@@ -501,7 +502,7 @@ pub(crate) struct Momentary {
     changed: Vec<Moment>,
 }
 
-/// A setting that is changed for a moment.
+/// A setting that [`Momentary`] has changed.
 struct Moment {
     setting: ChangedSetting,
     /// Entry that the journal had for this setting before; `None` if it had none.
@@ -641,9 +642,9 @@ fn give_up(
 /// server cannot restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// It was rejected before any load.
+    /// The run or experiment was rejected before any load.
     Refused,
-    /// It ended after a load, with any result.
+    /// The run or experiment ended after a load, with any result.
     AfterLoad,
 }
 
@@ -720,7 +721,8 @@ pub fn forget(store: &Path, all: Vec<Left>) -> Result<Vec<Restored>, Error> {
     all.into_iter().map(one).collect()
 }
 
-/// Restores all these settings on the server of `target`, each one even if others fail.
+/// Restores the settings in `all`, entries of the restore journal, on the server of `target`.
+/// Continues if some cannot be restored, and returns what became of each.
 pub fn restore(
     store: &Path,
     target: &Target,

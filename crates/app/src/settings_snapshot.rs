@@ -17,8 +17,9 @@ use crate::managed::Managed;
 use crate::open::OpenTarget;
 use crate::settings::{adjusted_note, taken_otherwise};
 
-/// Words in names of settings whose values may be or contain secrets. Commands and statements that
-/// a server executes may contain anything.
+/// Words whose occurrence in the name of a setting means that its value may be a secret. Other
+/// names are recognised by their ends and beginnings, such as `_command`, since commands may
+/// contain secrets.
 const SECRET: [&str; 7] =
     ["password", "passwd", "passphrase", "secret", "token", "credential", "conninfo"];
 const SECRET_ENDS: [&str; 4] = ["_key", "_auth", "_command", "_provider_options"];
@@ -160,7 +161,8 @@ impl SettingsSnapshot {
         asked.iter().filter_map(unlike).collect()
     }
 
-    /// Returns a fact for each setting whose value differs in `after`.
+    /// Returns a fact for each setting whose value in `after` differs from the one in this
+    /// snapshot.
     pub(crate) fn changes_to(&self, after: &SettingsSnapshot) -> Vec<Fact> {
         let changed = |(name, was): &(String, String)| {
             let place = after.settings.binary_search_by(|(known, _)| known.cmp(name)).ok()?;

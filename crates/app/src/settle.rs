@@ -25,7 +25,7 @@ use crate::watcher::Watcher;
 
 /// Time after the limit within which the server must answer, as long as connecting may take.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
-/// Interval of reading how much work is left.
+/// Interval at which the remaining work of a step is read.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Time after which remaining work that does not fall any more is given up (HammerDB's rule).
 const FROZEN: Duration = Duration::from_secs(10);
@@ -44,12 +44,12 @@ const COMMITS_PER_S: f64 = 100.0;
 const WAIT: &str = "wait";
 /// Name of the value that falls during [`WAIT`].
 const COMMIT_RATE: &str = "commits_per_s";
-/// Time within which a server has counted its writes (PostgreSQL's checkpointer).
+/// Time after which PostgreSQL's checkpointer has added its writes to the server's statistics.
 const COUNTED_WITHIN: Duration = Duration::from_millis(500);
 /// Period over which commits are counted to get a rate.
 const COUNTED_OVER: Duration = Duration::from_secs(1);
 
-/// Arguments of settling: the server, the tables, and the time limit.
+/// Arguments of settling (bringing a database to rest): server, tables and time limit.
 pub struct ToSettle<'a> {
     pub(crate) database: &'a dyn Database,
     /// Target under which the database is reached, also that of a managed server.
@@ -91,7 +91,7 @@ pub(crate) fn tables_of(groups: &[Opened]) -> Vec<String> {
     all.into_iter().collect()
 }
 
-/// Target, tables and journal for a settling step that a disturbance does during the load.
+/// Target, tables and journal for settling steps that a disturbance executes during the load.
 pub(crate) struct SettlingAt {
     /// Target under which the database is reached, also that of a managed server.
     pub(crate) target: Target,
@@ -123,9 +123,9 @@ impl SettlingAt {
 pub struct Settled {
     /// Total duration of all steps in seconds.
     pub seconds: f64,
-    /// Number of commits of the server in that time; `None` if it does not count them.
+    /// Commits of the server while it was settled; `None` if it does not count them.
     pub commits: Option<u64>,
-    /// Bytes that the server wrote to its files in that time; `None` if it does not count them.
+    /// Bytes that the server wrote while it was settled; `None` if it does not count them.
     pub written_bytes: Option<u64>,
     /// Steps that were tried, in order.
     pub steps: Vec<StepDone>,
@@ -255,7 +255,8 @@ fn not_settled(when: &str, why: &str) -> Event {
     Event::Finding(Finding { observed: Some(observed), ..finding })
 }
 
-/// Returns the note that settings differ from those advised for loads; `None` if none differs.
+/// Returns a note that settings of the server (`in_force`) differ from the values advised for
+/// loads; `None` if none does.
 pub(crate) fn not_advised(settling: &Settling, in_force: &[(String, String)]) -> Option<Event> {
     let differs = |(name, advised): &(&str, &str)| {
         let (_, value) = in_force.iter().find(|(known, _)| known == name)?;
@@ -381,12 +382,12 @@ fn with_settings_left(error: Error, n_left: usize, target: &Target) -> Error {
 #[derive(Clone, Copy, Debug)]
 struct Commits {
     counted: i64,
-    /// Number of statements that change rows; 0 if the server counts commits of single statements.
+    /// Counted row-changing statements; 0 if the server counts them as commits.
     changes: i64,
 }
 
 impl Commits {
-    /// Number of commits since `before`, or of statements that change rows if those are more.
+    /// Returns the growth since `before` of `counted` or `changes`, whichever grew more.
     fn since(self, before: Commits) -> u64 {
         let grown = (self.counted - before.counted).max(self.changes - before.changes);
         u64::try_from(grown).unwrap_or(0)
@@ -396,7 +397,7 @@ impl Commits {
 struct Work<'a, 'w> {
     to_settle: &'a ToSettle<'a>,
     session: AdminSession,
-    /// Settings that the current step has changed; `None` until the first change.
+    /// Settings changed to make the current step faster; `None` until the first change.
     momentary: Option<Momentary>,
     /// Instant at which the time limit is reached.
     until: Instant,

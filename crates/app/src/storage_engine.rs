@@ -177,8 +177,8 @@ fn nothing_is_stored(dialect: &Dialect, workload: &dyn Workload) -> Option<Strin
     Some(format!("{NOT_CHECKED}, since {} stores nothing: {all}.", dialect.name))
 }
 
-/// Returns the names of the selected checks, each once, and with `of_commits` that of the
-/// crosscheck of commits; `None` if there are none.
+/// Returns the names of the workload's consistency checks for which `is_named` is true, as a list
+/// in words. With `of_commits`, adds the crosscheck of commits. `None` if the list is empty.
 fn all_of(
     dialect: &Dialect,
     workload: &dyn Workload,
@@ -204,8 +204,8 @@ pub(crate) fn used(dialect: &Dialect, workload: &dyn Workload) -> Option<&'stati
     Some(asked(dialect, workload).or(dialect.storage_engine)?.name)
 }
 
-/// Judges the durability of commits again for the storage engines in `used`, and returns the facts
-/// with the result. Settings of an engine have its name as prefix; those of other engines do not
+/// Returns `facts` with the durability of commits judged again for tables in the storage engines
+/// `used`: settings of other engines, whose names begin with the name of their engine, do not
 /// count.
 pub(crate) fn durability(facts: Vec<Fact>, database: &dyn Database, used: &[&str]) -> Vec<Fact> {
     let engines = database.dialect().storage_engines.iter();

@@ -76,18 +76,18 @@ pub(crate) enum Tried {
     Interrupted,
 }
 
-/// Runs trials one after the other, and keeps the open target and what it knows from one to the
-/// next.
+/// Runs trials of an experiment one after the other. Keeps what the next trial can use of the last
+/// one, such as the open target.
 pub(crate) struct TrialRunner<'o> {
     pub(crate) store: Store,
     /// Lock that keeps other processes from running trials of the same experiment.
     experiment_lock: store::ExperimentLock,
     pub(crate) experiment: Experiment,
-    /// Plan of each point.
+    /// Plan of each point, by index of the point (combination of varied values).
     pub(crate) plans: Vec<Plan>,
     options: &'o ExperimentOptions,
-    /// Target of the last trial, which may still be open; `None` before the first one, and after a
-    /// failure.
+    /// Target of the last trial as the plan names it and as it is open; `None` before the first
+    /// trial and after a failure.
     open_target: Option<(Target, OpenTarget)>,
     /// Point and repeat of the trial that last used the running managed server; `None` if none has.
     used_by: Option<(u32, u32)>,
@@ -95,9 +95,11 @@ pub(crate) struct TrialRunner<'o> {
     /// Point and repeat of trials that need no further attempt: they have a valid run, or would
     /// fail again.
     done: BTreeSet<(u32, u32)>,
-    /// Figures of the valid trials, for the stop rule.
+    /// Figures of the valid trials, from which the stop rule decides whether more repeats are
+    /// needed.
     measured: Vec<Measured>,
-    /// State of server starts and builds that repeats need.
+    /// Server start and build to which the last trial belongs, so that repeats which need a new one
+    /// get it.
     fresh: Fresh,
     /// Settings of servers that this experiment has changed and must restore.
     guard: SettingsGuard,
@@ -106,12 +108,14 @@ pub(crate) struct TrialRunner<'o> {
     held: Option<DataOf>,
 }
 
-/// Server start and build of the data that the current repeats run on.
+/// Server start and build to which the last trial belongs. Repeats may demand a restarted server or
+/// data that are built again.
 #[derive(Default)]
 struct Fresh {
-    /// Point of the last trial, and the numbers of the build and start that its repeat belongs to.
+    /// Point of the last trial, with the number of the build and the number of the server start
+    /// that its repeat belongs to.
     start: Option<(u32, (u32, u32))>,
-    /// Number of the current build.
+    /// Number of the build that the current repeats use.
     build: Option<u32>,
     built: Vec<DataOf>,
 }
@@ -222,7 +226,8 @@ impl<'o> TrialRunner<'o> {
         Ok(())
     }
 
-    /// Starts the managed servers once with the settings of each point, if these differ.
+    /// Starts the managed server of each point once if the points differ in server settings, so
+    /// that rejected settings are reported before the first trial.
     fn rehearse_managed(
         &mut self,
         stop: &Arc<Stop>,
@@ -357,14 +362,15 @@ impl<'o> TrialRunner<'o> {
         self.done.contains(&place)
     }
 
-    /// Whether the experiment's stop rule is met by the repeats before `unit` (a repeat of the
-    /// highest level of nesting), at one point or at all (`None`). False without a rule.
+    /// Whether the repeats before `unit` (a repeat on the highest level of nesting) are enough by
+    /// the experiment's stop rule: at one point, or at all points if `point` is `None`. False
+    /// without a rule.
     pub(crate) fn is_reached(&self, point: Option<u32>, unit: u32) -> bool {
         is_reached(&self.experiment, &self.measured, point, unit)
     }
 
-    /// Sets the point with this index and its plan, and drops later ones. Missing points before it,
-    /// of trials that an earlier process ran, are filled with copies.
+    /// Sets the point with this index and its plan, and drops later ones. If points before it are
+    /// missing, because an earlier process ran their trials, copies of this one take their place.
     pub(crate) fn put_point(&mut self, index: u32, point: &Point, plan: &Plan) {
         let index = index as usize;
         self.plans.truncate(index);
@@ -397,8 +403,8 @@ impl<'o> TrialRunner<'o> {
         }
     }
 
-    /// Waits, for at most a minute, until a server that dbdyno did not start answers again. Returns
-    /// false if the user asks to stop.
+    /// Waits until the server of a trial answers again, for at most a minute, if dbdyno did not
+    /// start that server. Returns false if the user asks to stop.
     pub(crate) fn is_back(
         &self,
         place: (u32, u32),
@@ -444,7 +450,8 @@ impl<'o> TrialRunner<'o> {
         pairs.map(|(axis, value)| format!("{}={value}", axis.name)).collect::<Vec<_>>().join(", ")
     }
 
-    /// Estimates the time of those trials in `left` that are not done yet; `None` if unknown.
+    /// Estimates the remaining time of an experiment whose trials in `left` (point and repeat) are
+    /// to come, without those that need no further attempt; `None` if unknown.
     pub(crate) fn time_left(&self, left: &[(u32, u32)]) -> Option<TimeLeft> {
         let left = left.iter().filter(|place| !self.done.contains(place));
         // There is no pause before the first one.
@@ -461,8 +468,8 @@ impl<'o> TrialRunner<'o> {
         (phases.measure_ns > 0).then_some(phases.ramp_up_ns + phases.measure_ns)
     }
 
-    /// Runs one attempt at a trial. If the user interrupts it before its load, that is an error
-    /// only for an experiment without trials; otherwise the results of earlier trials remain.
+    /// Runs one attempt at a trial. If the user interrupts it before its load, returns an error
+    /// only if the experiment has no earlier trial whose results remain.
     fn one(
         &mut self,
         place: (u32, u32),
@@ -606,7 +613,7 @@ impl<'o> TrialRunner<'o> {
         Ok(())
     }
 
-    /// Whether a repeat must start on freshly built data, which are not built yet.
+    /// Whether this repeat needs freshly built data, and they are not yet built.
     fn is_to_be_built(&mut self, repeat: u32, data: &DataOf) -> bool {
         let (build, _) = self.experiment.build_and_start(repeat);
         if self.experiment.nesting.rebuilds.is_none() {
@@ -619,8 +626,8 @@ impl<'o> TrialRunner<'o> {
         !self.fresh.built.contains(data)
     }
 
-    /// Restarts or opens the server if this is the first run of a repeat that must have its own
-    /// server start. Returns the time that it took as an event.
+    /// Restarts or opens the server if this repeat needs a server start of its own and this is its
+    /// first run. Returns the time that it took as an event; empty if nothing was done.
     fn start_for(
         &mut self,
         (point, repeat): (u32, u32),

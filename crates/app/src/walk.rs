@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::time_left::TimeLeft;
 use crate::trial_runner::{ExperimentWatcher, TrialRunner, Tried};
 
-/// The next trial that a walk has chosen.
+/// The trial that [`Walk::next`] has chosen to be run next.
 pub(crate) struct Step {
     /// Point and repeat of the trial, both from 0.
     pub(crate) place: (u32, u32),
@@ -24,11 +24,12 @@ pub(crate) struct Step {
     pub(crate) values: String,
     /// Estimated time of this trial and all later ones; `None` if unknown.
     pub(crate) left: Option<TimeLeft>,
-    /// The point and its plan; `None` if the experiment has the point already.
+    /// A point that must be added to the experiment for this trial, with its plan; `None` if the
+    /// experiment has the point already.
     pub(crate) added: Option<(Point, Plan)>,
 }
 
-/// Chooses the trials of an experiment, one after the other.
+/// Order in which an experiment chooses its trials: a grid of all points and repeats, or a search.
 pub(crate) trait Walk {
     /// Word for a trial in messages: `trial` or `probe`.
     fn noun(&self) -> &'static str;

@@ -29,7 +29,8 @@ const RECONNECT_NS: (u64, u64) = (10 * NS_PER_MS, NS_PER_S);
 const IDLE_NS: u64 = 100 * NS_PER_MS;
 /// Number of transactions after which a client on an event loop lets other clients run.
 const TURN: u32 = 16;
-/// Number of consecutive transactions without virtual time after which the load counts as endless.
+/// Number of consecutive transactions that take no virtual time, after which a simulated run fails
+/// because it would never end.
 const STILL_MAX: u32 = 100_000;
 
 const CLOSED_WHILE_IDLE: &str = "the connection was closed while its client paused; it was made \
@@ -64,8 +65,8 @@ impl UnderWay {
         self.intended_ns.load(Ordering::Acquire) == NEVER
     }
 
-    /// Takes transaction type and intended start of the running transaction, so that it is counted
-    /// once; `None` if none is running.
+    /// Removes and returns transaction type and intended start of the running transaction, so that
+    /// it is counted only once; `None` if none is running.
     pub(crate) fn take(&self) -> Option<(KindIndex, u64)> {
         let intended_ns = self.intended_ns.swap(NEVER, Ordering::AcqRel);
         let kind = self.kind.load(Ordering::Relaxed) as KindIndex;
@@ -80,7 +81,7 @@ pub(crate) struct Common {
     pub(crate) recorder: Recorder,
 }
 
-/// A client on the worker that runs it, with its connections and its clock.
+/// A client at work on its thread or event loop, with its connections, its clock and its results.
 pub(crate) struct ClientLoop {
     pub(crate) client: u32,
     pub(crate) group: u16,
@@ -92,13 +93,14 @@ pub(crate) struct ClientLoop {
     pub(crate) common: Arc<Common>,
     pub(crate) under_way: Arc<UnderWay>,
     pub(crate) workload: Arc<dyn Workload>,
-    /// By transaction type: moments of the response times of transactions that were intended in the
-    /// measured phase or later, and the number of those that failed.
+    /// Count, extremes and sums of the response times of transactions that were intended after the
+    /// ramp-up, and how many of them failed, by transaction type.
     pub(crate) moments: Vec<(Moments, u64)>,
-    /// The same response times as coarse histograms, by transaction type; empty if the run does not
-    /// keep them.
+    /// Coarse histograms of the response times that are summed up in `moments`, by transaction
+    /// type; empty if the run keeps no histogram per client.
     times: Vec<CoarseHistogram>,
-    /// Signal that there may be more input; `None` if the workload has no producer.
+    /// Signal that the workload's producer raises when it may have made more input for clients;
+    /// `None` if the workload has no producer.
     for_input: Option<Arc<Signal>>,
     measured: Vec<(u16, u64)>,
     database: Arc<dyn Database>,
@@ -116,7 +118,7 @@ pub(crate) struct ClientLoop {
     reconnect_ns: u64,
 }
 
-/// A client that is not yet on its worker: what its loop is created from.
+/// Parts from which the worker (thread or event loop) of a client creates its [`ClientLoop`].
 pub(crate) struct ClientSpec {
     pub(crate) database: Arc<dyn Database>,
     pub(crate) statements: Arc<[Statement]>,
@@ -217,8 +219,9 @@ impl ClientLoop {
         self.count_dropped();
     }
 
-    /// Waits for the next transaction until it is due. Returns its type, slot and actual start;
-    /// `None` when the load is over.
+    /// Claims the next transaction and waits until it is due; reconnects first if necessary.
+    /// Returns its type, its number and intended start (the slot), and its actual start. `None`
+    /// when the load is over.
     async fn next(&mut self) -> Option<(KindIndex, Slot, u64)> {
         let must_connect = self.must_connect();
         // A client without a connection must not claim a shared arrival.
@@ -260,8 +263,9 @@ impl ClientLoop {
         now_ns.saturating_sub(self.idle_since_ns) >= IDLE_NS && self.sessions.own().has_ended()
     }
 
-    /// Starts a transaction that is due on a new connection, because the old one was closed before
-    /// anything was sent. `None` if there is no connection before the measured window ends.
+    /// Reconnects, because the server closed the connection while it was idle, and then starts the
+    /// transaction, which was already due. `None` if there is no connection before the measured
+    /// window ends.
     async fn begin_anew(
         &mut self,
         claim: Claim,
@@ -349,8 +353,8 @@ impl ClientLoop {
         }
     }
 
-    /// Executes a transaction and retries it by policy, each time with the same inputs. Returns the
-    /// outcome and the number of retries.
+    /// Executes the transaction that was claimed as `slot`, and retries it as the run's retry
+    /// policy says, each time with the same inputs. Returns the outcome and the number of retries.
     async fn attempt(&mut self, kind: KindIndex, slot: Slot) -> (Outcome, u32) {
         let Slot { number, intended_ns, .. } = slot;
         let mut retries = 0;
@@ -492,8 +496,8 @@ impl ClientLoop {
         }
     }
 
-    /// Returns the client's results by transaction type, for transactions that were intended in the
-    /// measured phase.
+    /// Returns, for each transaction type, count, extremes, sums and histogram of the response
+    /// times of this client's transactions that were intended in the measured phase.
     pub(crate) fn moments(&self) -> Vec<ClientMoments> {
         let to_moments = |(kind, (moments, failed)): (usize, &(Moments, u64))| ClientMoments {
             client: self.client,

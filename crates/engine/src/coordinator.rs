@@ -28,8 +28,8 @@ use crate::stop::{AHEAD_NS, NEVER, Stop};
 
 /// Interval at which the coordinator checks for a requested stop, in nanoseconds.
 const LOOK_NS: u64 = 50 * NS_PER_MS;
-/// Delay between the end of a second and taking its records, in nanoseconds, so that its last
-/// samples are in.
+/// Delay in nanoseconds between the end of a second and the report on it, so that its last samples
+/// have been recorded by then.
 const SETTLE_NS: u64 = 50 * NS_PER_MS;
 /// Time that cancelled transactions have to end before their clients are abandoned, in nanoseconds.
 const GRACE_NS: u64 = 500 * NS_PER_MS;
@@ -124,8 +124,8 @@ pub struct Ran {
     pub waits_for_input: bool,
     /// Number of connections that were closed while their clients were idle, and replaced.
     pub n_idle_losses: u64,
-    /// Reason why the reply lag of some connection is unknown; `None` if it is known for all, and
-    /// in virtual time.
+    /// Reason why it is unknown for some connection how long replies waited in the socket before
+    /// they were read (reply lag); `None` if it is known for all, and in virtual time.
     pub no_reply_lag: Option<String>,
 }
 
@@ -145,7 +145,7 @@ pub fn run(
     }
 }
 
-/// State of a job in progress, for all placements.
+/// State of a job in progress, the same on threads, on event loops and in virtual time.
 struct Coordinator<'a> {
     job: &'a Job,
     stop: Arc<Stop>,
@@ -162,9 +162,11 @@ struct Coordinator<'a> {
     phase: Phase,
     load_start_ns: u64,
     taken_before: i64,
-    /// First second at whose end the lengths of the queues are still to be read.
+    /// Second up to which (exclusive) the lengths of the arrival queues have been read, counted
+    /// from the start of the measured phase.
     queued_before: i64,
-    /// Queue lengths that are still to be reported: group, second and length.
+    /// Lengths of arrival queues that were read and not yet reported: index of the group, second,
+    /// and number of waiting arrivals.
     queued: Vec<(u16, i64, u64)>,
     pauses: Pauses,
     events: &'a mut dyn FnMut(Event),
@@ -207,8 +209,8 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Returns what each client is created from on its worker. Arrivals count from the start of the
-    /// load, which is not known yet: [`Coordinator::begin`] moves their schedules there.
+    /// Returns a [`ClientSpec`] for each client, from which its worker creates it. The start of the
+    /// load is not known yet, so arrivals count from 0 until [`Coordinator::begin`] moves them.
     fn specs(&mut self) -> Vec<ClientSpec> {
         let mut specs = Vec::new();
         let keeps_times = self.n_clients() <= TIMES_OF_CLIENTS_MAX;
@@ -366,7 +368,8 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Reads the length of each open-load group's queue if a second of the load has ended.
+    /// Reads, once per second of the load, how many arrivals wait in the queue of each open-load
+    /// group.
     fn read_queues(&mut self, now_ns: u64) {
         let before = second_of(now_ns.min(self.stop.end_ns()), self.stop.measure_start_ns());
         if before <= self.queued_before {
@@ -397,8 +400,8 @@ impl<'a> Coordinator<'a> {
             .any(|group| group.stop_condition == StopCondition::Time && !is_limited(group))
     }
 
-    /// Starts the producers of all workloads, and returns their tasks. A stop raises the producers'
-    /// signals too.
+    /// Returns the tasks that produce input for the clients of each workload. A stop wakes them by
+    /// their signals.
     fn produce(&self) -> Vec<Box<dyn ProducerTask>> {
         let mut tasks = Vec::new();
         for producer in self.producers() {
@@ -547,7 +550,8 @@ impl<'a> Coordinator<'a> {
     }
 }
 
-/// Adds queue lengths to the parts of their seconds, or as new parts.
+/// Enters lengths of arrival queues (group, second, length) into the records of `parts` for the
+/// same group and second. Adds a record where there is none.
 fn with_queues(
     mut parts: Vec<Second>,
     queued: impl Iterator<Item = (u16, i64, u64)>,

@@ -64,7 +64,8 @@ pub struct Job {
     pub recording: Recording,
     /// Instant from which the clocks of this process count.
     pub origin: Origin,
-    /// Number of cores to use, which is the number of event loops and of the recorder's shards.
+    /// Number of cores to use. This many event loops run, and the recorder has as many separately
+    /// locked parts.
     pub workers: usize,
     /// Whether each event loop is pinned to a CPU, if there are enough CPUs.
     pub pin: bool,

@@ -18,8 +18,8 @@ use crate::schedule::Schedule;
 use crate::stop::{NEVER, Stop};
 use crate::think_time::ThinkTime;
 
-/// Number of transactions that may still start in the measured phase, shared by all clients to
-/// which one limit applies.
+/// Number of transactions that may still start in the measured phase. It is shared by all clients
+/// of a group, or belongs to one client, as the stop condition says.
 pub(crate) struct Budget(AtomicI64);
 
 impl Budget {
@@ -161,8 +161,8 @@ impl Arrivals {
 pub(crate) struct Claim {
     pub(crate) number: Number,
     claimed_ns: u64,
-    /// Intended start; `None` until it is computed, in closed and key/think load without a
-    /// reconnect.
+    /// Instant at which the transaction should start, in nanoseconds. `None` in closed and
+    /// key/think load, where [`Pacer::wait`] computes it, unless the client has just reconnected.
     intended_ns: Option<u64>,
 }
 
@@ -233,9 +233,9 @@ impl Pacer {
         }
     }
 
-    /// Waits until the claimed transaction is due. Returns its slot and its actual start, which is
-    /// [`NEVER`] for an open-load arrival that was cut off; `None` if the load ends before it is
-    /// due, so that it was never offered.
+    /// Waits until the claimed transaction is due. Returns its slot (number, intended start, claim
+    /// time) and its actual start, which is [`NEVER`] if the end of the run cut it off. `None` if
+    /// the load ends before the transaction is due; then it does not count at all.
     pub(crate) async fn wait(
         &mut self,
         claim: Claim,
@@ -281,8 +281,8 @@ impl Pacer {
         Some((slot, clock.now()))
     }
 
-    /// Returns when the claimed transaction of a disconnected client is due, as if it were
-    /// connected. `None` in open load, or if the load ends before that.
+    /// Returns when the claimed transaction of a disconnected client is due, as if the client were
+    /// connected. `None` in open load, or if the load ends before the transaction is due.
     pub(crate) fn expect(&mut self, claim: &Claim, kind: KindIndex, kinds: &[Kind]) -> Option<u64> {
         let intended_ns = match &self.pace {
             Pace::KeyThink(think_time) => think_time.intend(claim.number, kind, kinds),
@@ -292,8 +292,8 @@ impl Pacer {
         (intended_ns < self.stop.end_ns() && self.take(intended_ns)).then_some(intended_ns)
     }
 
-    /// Updates the claim of a client that has reconnected at `now_ns`, and whose transaction was
-    /// due at `intended_ns` meanwhile.
+    /// Returns the claim of a client that has reconnected at `now_ns`, with that instant as claim
+    /// time and `intended_ns` as the due time, which passed in the meantime.
     pub(crate) fn reconnected(&mut self, claim: Claim, intended_ns: u64, now_ns: u64) -> Claim {
         if let Pace::KeyThink(think_time) = &mut self.pace {
             think_time.connected_ns = now_ns;
@@ -301,7 +301,8 @@ impl Pacer {
         Claim { claimed_ns: now_ns, intended_ns: Some(intended_ns), ..claim }
     }
 
-    /// Records the end of a transaction, from which the next one's due time follows.
+    /// Must be called at the end of each transaction, since the next one's due time follows from it
+    /// in closed and key/think load.
     pub(crate) fn finished(&mut self, kind: KindIndex, slot: Slot, finished_ns: u64) {
         match &mut self.pace {
             Pace::Closed { free_ns } => *free_ns = finished_ns,
@@ -310,15 +311,17 @@ impl Pacer {
         }
     }
 
-    /// Returns the slot of an open-load arrival that was claimed and then cut off, so that it
-    /// counts as unfinished. `None` for other load models, whose transaction was never offered.
+    /// Returns what counts as an unfinished transaction when the run is cut off: a claimed
+    /// transaction with a known due time, with [`NEVER`] as its start. `None` if the due time is
+    /// not known yet, so that the transaction does not count at all.
     fn give_up(&mut self, claim: Claim, intended_ns: u64) -> Option<(Slot, u64)> {
         claim.intended_ns?;
         let slot = Slot { number: claim.number, intended_ns, claimed_ns: claim.claimed_ns };
         Some((slot, NEVER))
     }
 
-    /// Starts a transaction in closed load, where it is intended now; `None` if the load is over.
+    /// Starts a closed-load transaction at once, with the current instant as intended and actual
+    /// start; `None` if the load is over.
     fn start_now(&mut self, number: Number, clock: &dyn Clock) -> Option<(Slot, u64)> {
         let now_ns = clock.now();
         if now_ns >= self.stop.end_ns() || self.stop.has_reason() || !self.take(now_ns) {
@@ -327,8 +330,8 @@ impl Pacer {
         Some((Slot { number, intended_ns: now_ns, claimed_ns: now_ns }, now_ns))
     }
 
-    /// Counts the client's next transaction against the limit of transactions; false if that is
-    /// used up.
+    /// Uses up one of the transactions that the client may still start. Returns false if none is
+    /// left.
     fn take(&mut self, intended_ns: u64) -> bool {
         let is_measured = intended_ns >= self.stop.measure_start_ns();
         let is_wanted = match &self.budget {

@@ -21,16 +21,17 @@ use crate::stop::{NEVER, Stop};
 /// Largest number of emptied histograms that are kept for reuse.
 const SPARES: usize = 4;
 
-/// Histograms of values by span: a second, or a window of several seconds. Only the latest span has
-/// a dense histogram.
+/// Histograms of values over time: one for each span, which is a second or a window of several
+/// seconds. Only the latest span has a dense histogram, the late values of earlier ones a sparse
+/// one.
 struct Spans {
     range: Range,
     seconds_per_span: i64,
-    /// First second and values of the current span.
+    /// The latest span: its first second, and the histogram of its values.
     current: Option<(i64, Histogram)>,
-    /// Spans that are over, and not yet taken.
+    /// Earlier spans that [`Spans::take`] has not yet returned: first second and histogram.
     done: Vec<(i64, Histogram)>,
-    /// Values that came when a later span had begun.
+    /// Values that came after a later span had begun, by the first second of their own span.
     late: BTreeMap<i64, Sparse>,
     spares: Vec<Histogram>,
 }
@@ -69,8 +70,8 @@ impl Spans {
         }
     }
 
-    /// Removes the spans that end at or before `second`, and calls `give` with each one's first
-    /// second and values.
+    /// Removes the spans that are over by the start of `second`, and calls `give` with first second
+    /// and values of each.
     fn take(&mut self, second: i64, give: &mut dyn FnMut(i64, &Histogram)) {
         let is_over = |span: i64, length: i64| span.saturating_add(length) <= second;
         if let Some((span, histogram)) = self.current.take() {
@@ -106,7 +107,7 @@ impl Spans {
     }
 }
 
-/// Counts of one transaction type in one second.
+/// Counts, commits and traffic of one transaction type in one second.
 #[derive(Clone, Copy, Default)]
 struct Figures {
     counts: Counts,
@@ -116,13 +117,13 @@ struct Figures {
     traffic: Traffic,
 }
 
-/// Transactions that ended after the phase in which they were intended.
+/// Transactions that were intended in one phase of the run and ended in a later one.
 #[derive(Clone, Copy, Default)]
 struct Carried {
     count: u64,
-    /// Total time that they took in the next phase, in nanoseconds.
+    /// Total time that such transactions ran after their own phase had ended, in nanoseconds.
     beyond_ns: u64,
-    /// Longest response time of these, in nanoseconds.
+    /// Longest response time of such a transaction, in nanoseconds.
     max_ns: u64,
 }
 
@@ -134,14 +135,16 @@ impl Carried {
     }
 }
 
-/// Records of one transaction type of a group.
+/// Counts and histograms of one transaction type of a group, in one shard of the recorder.
 struct KindCells {
-    /// Counts by second, in the order of first use; only a few seconds at a time.
+    /// Counts by second, in the order in which the seconds were first used. Only the few seconds
+    /// that are not yet taken are here.
     figures: Vec<(i64, Figures)>,
     response: Spans,
     failures: Spans,
     unfinished: Spans,
-    /// Service and wait times; `None` in closed load, where they do not differ from response times.
+    /// Histograms of service and wait times; `None` in closed load, where nothing waits and the
+    /// service time is the response time.
     parts: Option<(Spans, Spans)>,
 }
 
@@ -165,7 +168,7 @@ struct CustomMetricCells {
     values: Option<Spans>,
 }
 
-/// Records of one group in one shard.
+/// Counts and histograms of one group in one shard (separately locked part) of the recorder.
 struct GroupCells {
     recording: Recording,
     has_parts: bool,
@@ -224,11 +227,12 @@ impl GroupCells {
     }
 }
 
-/// Properties of a group on which its records depend.
+/// Properties of a group that decide what the recorder keeps for it.
 pub(crate) struct GroupShape {
     pub(crate) n_kinds: usize,
     pub(crate) custom_metrics: Vec<CustomMetric>,
-    /// Whether service and wait times are recorded beside response times.
+    /// Whether service time and wait time are recorded besides the response time, as in open and
+    /// key/think load.
     pub(crate) has_parts: bool,
 }
 
@@ -239,7 +243,8 @@ impl GroupShape {
     }
 }
 
-/// One shard of the recorder, aligned so that two shards never share a cache line.
+/// A separately locked part of the recorder, used by some of the clients. Its alignment keeps two
+/// of them from sharing a cache line.
 #[repr(align(128))]
 struct Shard {
     groups: Vec<GroupCells>,
@@ -248,12 +253,13 @@ struct Shard {
     is_closed: bool,
 }
 
-/// Records the samples of all clients of a run in this process.
+/// Records the results of all clients of a run in this process, and returns them by second.
 pub(crate) struct Recorder {
     shards: Vec<Mutex<Shard>>,
     stop: Arc<Stop>,
     sample_hook: Option<SampleHook>,
-    /// First reported reason why the reply lag of a connection is unknown.
+    /// First reported reason why it is unknown how long a connection's replies waited in the socket
+    /// (reply lag).
     no_reply_lag: OnceLock<String>,
     n_idle_losses: AtomicU64,
 }
@@ -370,8 +376,9 @@ impl Recorder {
         });
     }
 
-    /// Adds the reply lag of a reply that was read at `now_ns`: of one of the sampled round trips,
-    /// or (`is_sample` false) of any reply that was read late.
+    /// Records a reply lag: the time that a reply waited in the socket before the client read it at
+    /// `now_ns`. `is_sample` says that the reply belongs to the sampled round trips; otherwise it
+    /// was found to be read late.
     pub(crate) fn record_reply_lag(
         &self,
         client: u32,
@@ -402,13 +409,14 @@ impl Recorder {
         self.n_idle_losses.load(Ordering::Relaxed)
     }
 
-    /// Stores why the reply lag of a connection is unknown; only the first reason is kept.
+    /// Stores why it is unknown how long a connection's replies wait in the socket (reply lag).
+    /// Only the first reason is kept.
     pub(crate) fn note_no_reply_lag(&self, why: &str) {
         self.no_reply_lag.get_or_init(|| why.to_owned());
     }
 
-    /// Returns the reason why the reply lag of some connection is unknown; `None` if it is known
-    /// for all.
+    /// Returns the reason why the reply lag (time that replies wait in the socket) of some
+    /// connection is unknown; `None` if it is known for all.
     pub(crate) fn no_reply_lag(&self) -> Option<String> {
         self.no_reply_lag.get().cloned()
     }
@@ -421,7 +429,8 @@ impl Recorder {
         self.shards.iter().map(last).max().unwrap_or(0)
     }
 
-    /// Removes the records of all seconds before `second`, and returns them as parts, in order.
+    /// Removes and returns what was recorded in all seconds before `second`, counted from the start
+    /// of the measured phase: a [`Second`] per second and group, in order of time.
     pub(crate) fn take(&self, second: i64) -> Vec<Second> {
         let mut parts = Parts(BTreeMap::new());
         for shard in &self.shards {
@@ -433,7 +442,8 @@ impl Recorder {
         parts.0.into_values().collect()
     }
 
-    /// Returns all remaining records, and ignores later ones of abandoned clients.
+    /// Removes and returns everything that is still recorded. Later results, of abandoned clients,
+    /// are ignored.
     pub(crate) fn close(&self) -> Vec<Second> {
         for shard in &self.shards {
             shard.lock().unwrap_or_else(PoisonError::into_inner).is_closed = true;
@@ -522,7 +532,7 @@ pub(crate) fn second_of(instant_ns: u64, measure_start_ns: u64) -> i64 {
     (instant_ns as i64 - measure_start_ns as i64).div_euclid(NS_PER_S as i64)
 }
 
-/// Parts of seconds that are returned to the coordinator, by second and group.
+/// Results that are collected from all shards, by second and group.
 struct Parts(BTreeMap<(i64, u16), Second>);
 
 impl Parts {

@@ -11,8 +11,8 @@ use crate::share::Share;
 
 const BLOCK: usize = 1024;
 
-/// Sequence of a group's arrivals from the start of the load, of which this process takes its
-/// share.
+/// The arrival times of an open-load group from the start of the load, reduced to those that this
+/// process must serve. Times are computed in blocks.
 pub struct Schedule {
     seed: u64,
     group: u16,
@@ -22,23 +22,24 @@ pub struct Schedule {
     origin_ns: u64,
     block: Vec<u64>,
     block_number: u64,
-    /// Number of this process's arrivals so far.
+    /// Number of arrivals of this process that are before its next one.
     n_taken: u64,
-    /// Number of this process's next arrival, counted over all processes.
+    /// Number of this process's next arrival, counted over the arrivals of all processes.
     next_nth: u64,
 }
 
-/// Conversion of random draws to arrival times, by kind of rate.
+/// Converts random draws into arrival times, for a constant or a changing rate.
 enum Pace {
-    /// Constant rate: the mean gap between arrivals, and the last arrival of the previous block,
-    /// both in nanoseconds.
+    /// Constant rate: mean gap between arrivals, and the last arrival of the block that was
+    /// computed before, both in nanoseconds.
     Constant { gap_ns: f64, before_ns: u64 },
-    /// Changing rate: the rate itself, its ramp-up, and the integral of the rate up to the last
-    /// arrival of the previous block.
+    /// Changing rate: the rate over time, its ramp-up, and the integral of the rate up to the last
+    /// arrival of the block that was computed before.
     Changing { intensity: Intensity, lead: Lead, before: f64 },
 }
 
-/// Ramp-up before a changing rate, in which the rate stays at its initial value.
+/// Ramp-up before a changing rate, with its length in seconds and the initial rate, which stays
+/// constant in it.
 #[derive(Clone, Copy)]
 struct Lead {
     seconds: f64,

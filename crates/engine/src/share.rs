@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// spread, so that neither clients nor arrivals come in blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Numbers below the period that belong to the process, in order.
+    /// Numbers of the first period that belong to the process, in ascending order.
     places: Arc<[u32]>,
     period: u32,
 }

@@ -13,11 +13,11 @@ use model::{NS_PER_MS, Signal, StopReason, Woken};
 use rustix::thread::futex;
 use rustix::time::{Itimerspec, TimerfdTimerFlags, Timespec, timerfd_settime};
 
-/// Initial value of the stop word: the run goes on.
+/// State of a run that goes on; initial value of the word in [`Stop`] that all clients watch.
 pub(crate) const RUNNING: u32 = 0;
-/// Value of the stop word once no new transactions may begin.
+/// State of a run in which no new transactions may begin; a value of the word in [`Stop`].
 pub(crate) const DRAINING: u32 = 1;
-/// Value of the stop word once running transactions are cut off.
+/// State of a run whose running transactions are cut off; a value of the word in [`Stop`].
 pub(crate) const ABORTED: u32 = 2;
 
 /// Time between the decision to end the load early and that end, in nanoseconds, so that clients
@@ -30,7 +30,7 @@ pub(crate) const NEVER: u64 = u64::MAX;
 /// Stops a run from any thread, and holds its measured window.
 pub struct Stop {
     word: AtomicU32,
-    /// Number of times that the user has asked to stop, honoured by the coordinator.
+    /// Number of times that the user has asked to stop. The coordinator reads it and acts on it.
     asked: Arc<AtomicU32>,
     /// Whether a request to stop was seen.
     is_heard: Arc<AtomicBool>,
@@ -38,7 +38,8 @@ pub struct Stop {
     end_ns: AtomicU64,
     reason: Mutex<Option<StopReason>>,
     has_reason: AtomicBool,
-    /// Reason why the load cannot continue, honoured by the coordinator; `None` if it can.
+    /// Reason why the load cannot continue; the coordinator then ends the run as failed. `None` if
+    /// it can continue.
     failure: Mutex<Option<String>>,
     timers: Mutex<Vec<Arc<OwnedFd>>>,
     /// Signals for which clients and producers wait, raised when the run stops.
@@ -69,7 +70,8 @@ impl Default for Stop {
 }
 
 impl Stop {
-    /// Creates the stop word of another run that a user's request ends together with this one.
+    /// Creates the `Stop` of a further run, which a request of the user ends together with this
+    /// one.
     pub fn of_next(&self) -> Stop {
         let (asked, is_heard) = (Arc::clone(&self.asked), Arc::clone(&self.is_heard));
         Stop { asked, is_heard, ..Stop::default() }
@@ -107,7 +109,8 @@ impl Stop {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
     }
 
-    /// Makes a run that ends after a number of transactions wait for this many other processes too.
+    /// Makes a run that ends after a number of transactions go on until [`Stop::other_has_ended`]
+    /// was called for each of `n_others` other processes of the run.
     pub fn await_others(&self, n_others: u32) {
         self.n_others.store(n_others, Ordering::SeqCst);
     }
@@ -174,18 +177,20 @@ impl Stop {
         self.measure_start_ns.load(Ordering::Relaxed)
     }
 
-    /// Returns the end of the measured window; [`NEVER`] while a number of transactions decides.
+    /// Returns the end of the measured window. [`NEVER`] in a run that ends after a number of
+    /// transactions, until that number is reached.
     pub(crate) fn end_ns(&self) -> u64 {
         self.end_ns.load(Ordering::Relaxed)
     }
 
-    /// Begins the drain, for this reason unless there is one already. The measured window ends at
-    /// `end_ns` if it has not ended before.
+    /// Begins the drain, with `reason` as the reason of the end unless there is one already. The
+    /// measured window ends at `end_ns` if it has not ended before.
     ///
     /// The order of steps matters, because this thread may lose its CPU between any two of them. A
     /// closed-load client reads the clock and then `has_reason`; therefore `end_ns` reads the clock
     /// only after the reason is set, so that no such client starts after the end. A client that
-    /// waits for an instant reads the end once the word wakes it, so the word is set last.
+    /// waits for an instant reads the end once the change of the state word wakes it, so that word
+    /// is set last.
     pub(crate) fn drain(&self, end_ns: impl FnOnce() -> u64, reason: StopReason) {
         let mut first = self.reason.lock().unwrap_or_else(PoisonError::into_inner);
         if first.is_none() {
@@ -206,22 +211,25 @@ impl Stop {
         self.has_reason.load(Ordering::Acquire)
     }
 
-    /// Returns the reason of an early end; `None` if there was none.
+    /// Returns the reason why the load ended early; `None` if it did not.
     pub(crate) fn reason(&self) -> Option<StopReason> {
         self.reason.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Adds an event loop's timer, which is made to expire when the stop word changes.
+    /// Adds an event loop's timer. It expires at once when the run begins to drain or is cut off,
+    /// which wakes the loop.
     pub(crate) fn watch(&self, timer: Arc<OwnedFd>) {
         self.timers.lock().unwrap_or_else(PoisonError::into_inner).push(timer);
     }
 
-    /// Adds a signal, which is raised when the run stops.
+    /// Adds a signal for which clients or producers wait. It is raised when the run begins to drain
+    /// or is cut off.
     pub(crate) fn watch_signal(&self, signal: Arc<Signal>) {
         self.signals.lock().unwrap_or_else(PoisonError::into_inner).push(signal);
     }
 
-    /// Raises all signals, so that those who wait for one check whether the load is over.
+    /// Raises all signals, so that clients and producers that wait for one check whether the load
+    /// is over.
     pub(crate) fn raise_signals(&self) {
         for signal in self.signals.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             signal.raise();
@@ -233,8 +241,8 @@ impl Stop {
         if self.word() == RUNNING { Woken::Due } else { Woken::Stopped }
     }
 
-    /// Polls a wait for a signal, on an event loop or in virtual time. The stop word is checked
-    /// first; a later stop raises the signal.
+    /// Polls a wait for `signal` beyond count `seen`, on an event loop or in virtual time. Ready
+    /// with [`Woken::Stopped`] if the run drains or is cut off, now or during the wait.
     pub(crate) fn poll_signal(
         &self,
         signal: &Signal,

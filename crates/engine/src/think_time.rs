@@ -7,16 +7,19 @@ use model::{Kind, KindIndex, NS_PER_S, Number, Rng, Slot, Stream, Workload};
 
 /// Largest think time as a multiple of the mean (TPC-C 5.2.5.4).
 const THINK_CAP: f64 = 10.0;
-/// Number from which a client's state at the start is drawn; no transaction has it.
+/// Random stream number for the state in which a client starts; a value that no transaction has as
+/// its number.
 const AT_THE_START: u64 = u64::MAX;
-/// Number of first transactions among which a client may start. Types may come from a deck of
-/// cards, and then later ones depend on those drawn before.
+/// Bound of the number of a client's first transaction. A random number below it is chosen whose
+/// transaction type fits the state in which the client starts; later types follow from the number,
+/// such as by a shuffled deck.
 const FOUND_AMONG: u64 = 1 << 20;
-/// Largest number of attempts to find a transaction of the right type; a type with a share of
-/// 1/1000 is found.
+/// Largest number of draws in search of a first transaction of a given type: enough for a type with
+/// a share of 1/1000.
 const LOOKS_MAX: u32 = 100_000;
 
-/// Decides when the transactions of one user are due, who keys, executes a transaction, and thinks.
+/// Decides when the transactions of one key/think user are due. Such a user keys the input,
+/// executes the transaction, thinks about the result, and begins again.
 pub(crate) struct ThinkTime {
     client: u32,
     seed: u64,
@@ -24,8 +27,8 @@ pub(crate) struct ThinkTime {
     scale: f64,
     /// Type of the last transaction; `None` before the first one.
     previous: Option<KindIndex>,
-    /// End of the last transaction (without the time that it waited for a connection), in
-    /// nanoseconds; before the first one, its due time.
+    /// End of the last transaction in nanoseconds, less the time that it waited for a connection;
+    /// before the first transaction, the instant at which that one is due.
     free_ns: u64,
     /// Instant at which the client last reconnected, in nanoseconds.
     pub(crate) connected_ns: u64,
@@ -55,8 +58,9 @@ impl ThinkTime {
         }
     }
 
-    /// Records the end of a transaction. Transactions that a disconnected user would have started
-    /// keep their intended times, so the wait for a connection delays no other one.
+    /// Must be called at the end of each transaction, so that the next one's due time can follow
+    /// from it. The time that it waited for a connection is left out, so that the wait delays no
+    /// later transaction.
     pub(crate) fn finished(&mut self, kind: KindIndex, slot: Slot, finished_ns: u64) {
         let wait_ns = slot.claimed_ns.saturating_sub(slot.intended_ns);
         let was_unconnected = slot.intended_ns < self.connected_ns;
@@ -98,9 +102,9 @@ impl ThinkTime {
         nth
     }
 
-    /// Draws where in its cycle a client is at a random instant: in a pause with a probability in
-    /// proportion to its length, uniformly within it. The unknown duration of transactions counts
-    /// as 0.
+    /// Draws in which pause of its cycle a client is at a random instant, and how much of the pause
+    /// is left. Long pauses are more likely in proportion. The unknown duration of transactions
+    /// counts as 0.
     fn find(&self, kinds: &[Kind], rng: &mut Rng) -> Found {
         let mean_s = |kind: &Kind| {
             let weight = kind.weight as f64 / NS_PER_S as f64;

@@ -73,7 +73,7 @@ pub fn trace(traced: &Traced) -> Result<TransactionTrace, CannotTrace> {
     })
 }
 
-/// Guard that stops the producer's tasks when dropped, however the transaction ended.
+/// Guard whose drop stops the tasks of the workload's producer, however the transaction ended.
 struct Ended(Arc<Stop>);
 
 impl Drop for Ended {
@@ -189,7 +189,7 @@ impl Conversation<'_> {
     }
 }
 
-/// Rows and column names that are kept of a reply.
+/// First rows of a reply, with their column names, kept for the trace.
 #[derive(Default)]
 struct Seen {
     rows: Vec<Vec<String>>,

@@ -11,7 +11,8 @@ use crate::meta::{self, Found};
 use crate::open::{Data, Opened};
 use crate::routines;
 
-/// Names of the workload's tables that exist in the database, whoever created them.
+/// Returns those names of the workload's tables that exist in the database, whether dbdyno built
+/// them or not.
 pub(super) fn unmarked(
     session: &mut AdminSession,
     opened: &Opened,

@@ -18,7 +18,8 @@ const FAREWELL: Duration = Duration::from_secs(1);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 impl Worker {
-    /// Runs an action on the managed server, while no other disturbance acts on it.
+    /// Locks the managed server, and runs an action on it, so that no other disturbance acts on it
+    /// meanwhile. An error becomes a failed outcome.
     pub(super) fn handle(
         &self,
         action: &dyn Fn(&mut Managed) -> Result<Came, ServerError>,
@@ -33,8 +34,9 @@ impl Worker {
         came.unwrap_or_else(|error| failed(error.to_string()))
     }
 
-    /// Runs an action on a node, numbered from 1; a single server is node 1. If that starts the
-    /// node, moves clients back to it.
+    /// Restarts, kills, pauses, stops or starts a node, numbered from 1; a single server is node 1.
+    /// If that starts the node, moves clients back to it. Returns the outcome, and a text about
+    /// moved clients.
     pub(super) fn act(
         &self,
         managed: &mut Managed,
@@ -66,8 +68,8 @@ impl Worker {
         }
     }
 
-    /// Adds a node to the cluster and moves a share of the clients to it. Returns the number of the
-    /// node, and how many clients moved.
+    /// Adds a node to the cluster and moves a share of the clients to it. Returns the outcome, with
+    /// a text such as `node 4 has joined; moving clients: 8`.
     pub(super) fn join(&self, managed: &mut Managed) -> Result<Came, ServerError> {
         let number = managed.control().join()? + 1;
         self.nodes().clone_from(&managed.hosts());
@@ -80,12 +82,15 @@ impl Worker {
         Ok((Disturbed::Done, format!("node {number} has joined; moving clients: {n_clients}")))
     }
 
-    /// Addresses of the existing nodes, which can be read even during an action on the server.
+    /// Locks the addresses of the nodes that exist now. An action on the server does not hold this
+    /// lock.
     fn nodes(&self) -> MutexGuard<'_, Vec<Host>> {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a host to the list that clients use, or removes one.
+    /// Adds a host (given by address or by number of a node) to the hosts that clients use, or
+    /// removes it, and moves clients accordingly. Returns the outcome, with a text such as `moving
+    /// clients: 8`.
     pub(super) fn change_hosts(&self, change: HostsChange, which: &Which) -> Came {
         let host = match which {
             Which::Host(host) => Some(host.clone()),
@@ -115,7 +120,7 @@ impl Worker {
 #[derive(Debug, PartialEq, Eq)]
 enum Acted {
     Done,
-    /// The node runs again.
+    /// The action was done, and has started the node.
     Started,
     /// The load ended while the node was paused.
     CutOff,
@@ -123,8 +128,8 @@ enum Acted {
     Impossible(String),
 }
 
-/// Runs an action on a node, counted from 0. `wait` waits for an instant, or until the load is
-/// over.
+/// Restarts, kills, pauses, stops or starts a node, counted from 0. `wait` blocks until an instant
+/// or the end of the load, and tells which came first; it is called during a pause.
 fn act_on(
     control: &mut dyn ServerControl,
     node: usize,
@@ -178,7 +183,7 @@ fn count(n_clients: usize) -> String {
     format_count(n_clients as u64)
 }
 
-/// Restores the list of hosts that clients used before the load.
+/// Gives clients the list of hosts again that they used before the load.
 pub(super) fn restore(hosts: &dyn Hosts, before: &[Host]) {
     let now = hosts.list();
     // The hosts are known, and at least one remains, so neither call can fail.

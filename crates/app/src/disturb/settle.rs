@@ -10,11 +10,13 @@ use super::limit::Limit;
 use super::worker::{Came, Worker, failed};
 use crate::settle::{ToSettle, settle_step};
 
-/// Time limit of a step that has none of its own; the end of the load cuts it off earlier.
+/// Time limit passed on for a settling step during the load. It never matters, since the
+/// disturbance's own limit or the end of the load comes earlier.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 impl Worker {
-    /// Runs a settling step until it is done, its limit is reached, or the load is over.
+    /// Runs a settling step, such as a checkpoint, until it is done, `limit` is reached, or the
+    /// load is over. Fails if `step` is `None`: the database has no step of the requested name.
     pub(super) fn settle(&self, step: Option<&SettlingStep>, limit: &Limit) -> Came {
         let Some(step) = step else { return failed("there is no such step") };
         let to_settle = ToSettle {

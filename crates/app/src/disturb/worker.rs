@@ -21,7 +21,8 @@ use crate::settle::SettlingAt;
 /// The managed server, shared by all disturbances; `None` inside once it was given back.
 pub(super) type Server = Arc<Mutex<Option<Managed>>>;
 
-/// Outcome of an action, and its output for the report.
+/// Outcome of a disturbance's action, and a text about it for the report: output of a command, an
+/// error, or such as `moving clients: 8`.
 pub(super) type Came = (Disturbed, String);
 
 pub(super) fn failed(why: impl Into<String>) -> Came {
@@ -50,8 +51,8 @@ pub(super) struct Worker {
     pub(super) tell: Sender<Message>,
 }
 
-/// A connection of a disturbance, and the number of actions on servers that had begun or ended when
-/// it was made.
+/// A disturbance's connection to the database. It may be broken if more actions on servers have
+/// begun or ended since than `n_server_actions`.
 struct Line {
     session: AdminSession,
     n_server_actions: u32,
@@ -100,8 +101,8 @@ impl Worker {
         }
     }
 
-    /// Runs the action once, and reports its start and end. Returns the time of its end, in
-    /// nanoseconds after `start`, the beginning of the measured phase.
+    /// Runs the action of the disturbance for the `nth` time, and reports start and end. Returns
+    /// when it ended, in nanoseconds after `start`, the beginning of the measured phase.
     fn once(
         &self,
         nth: u32,
@@ -239,8 +240,8 @@ impl Worker {
         }));
     }
 
-    /// Reports that the action was skipped at time `nth` and at all later ones, because the load
-    /// ended before.
+    /// Reports that the `nth` execution (from 0) of a repeated action, and all later ones, were
+    /// skipped because the load ended before they were due.
     fn skip_rest(&self, nth: u32) {
         let Some(due_ns) = self.disturbance.due_ns(nth) else { return };
         // The number of repetitions is unknown without a planned end.

@@ -24,7 +24,8 @@ use crate::disturb::Disturbers;
 use crate::error::Error;
 use crate::network::OpenPath;
 
-/// The load and everything that works at the same time, started but waiting for [`Beside::drive`].
+/// The load of a run, with client processes, monitor and profiler. All are started, and the load
+/// waits for [`Beside::drive`].
 pub(super) struct Beside<'b> {
     job: Job,
     agents: Agents,

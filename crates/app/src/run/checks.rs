@@ -14,10 +14,11 @@ use crate::finding::not_made;
 use crate::open::{Data, Opened};
 use crate::{check, storage_engine};
 
-/// Member that checks the data before the load; the run fails if they are inconsistent.
+/// [`RunMember`] that checks the consistency of the data before the load. The run fails if they are
+/// inconsistent.
 pub(super) struct ChecksBefore;
 
-/// Member that checks the data after the load, and reports the results.
+/// [`RunMember`] that checks the consistency of the data after the load, and reports the results.
 pub(super) struct ChecksAfter;
 
 impl RunMember for ChecksBefore {
@@ -74,8 +75,8 @@ fn check_before(groups: &[Opened], stop: &Arc<Stop>, sink: &mut RunSink<'_>) -> 
     )))
 }
 
-/// Hint for a failed check that tables which dbdyno did not build may have another size than was
-/// read off them; empty if dbdyno built them.
+/// Returns a hint to add to a failed check if dbdyno did not build the tables: their size was found
+/// by counting rows, which is wrong if rows were deleted. Empty if dbdyno built the tables.
 fn sizes_to_be_said(groups: &[Opened]) -> String {
     let Some(opened) = groups.iter().find(|opened| opened.data == Data::Unmarked) else {
         return String::new();

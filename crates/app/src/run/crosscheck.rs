@@ -19,12 +19,12 @@ use crate::interruptible::run_interruptible;
 use crate::open::Opened;
 use crate::{commit_crosscheck, storage_engine};
 
-/// Value that grows with each commit in a workload's tables, by group, with the query that reads
-/// it; `None` for a workload without one.
+/// Query that reads a value in a workload's tables that grows with each commit, and the value
+/// itself, for each group; `None` if its workload has no such value.
 type OwnCounts = Vec<Option<(Crosscheck, i64)>>;
 
-/// Member that compares the growth of such a value in each workload's tables with the number of
-/// commits.
+/// [`RunMember`] that checks dbdyno's number of commits by a value in the workload's tables that
+/// grows with each commit, such as a number of rows.
 #[derive(Default)]
 pub(super) struct OwnCount {
     before: OwnCounts,
@@ -53,7 +53,8 @@ impl RunMember for OwnCount {
     }
 }
 
-/// Member that compares the growth of the server's own commit counter with the number of commits.
+/// [`RunMember`] that checks dbdyno's number of commits by the growth of the server's own commit
+/// counter during the load.
 #[derive(Default)]
 pub(super) struct ServerCommits {
     before: Option<i64>,
@@ -70,8 +71,8 @@ impl RunMember for ServerCommits {
     }
 }
 
-/// Member that detects whether the server was restarted after the run looked first, just before the
-/// load.
+/// [`RunMember`] that reports whether the server was restarted between the beginning and the end of
+/// the load, according to its uptime.
 #[derive(Default)]
 pub(super) struct Restarts {
     began: Option<Instant>,
@@ -151,8 +152,8 @@ fn restarted(groups: &[Opened], stop: &Stop, began: Instant) -> Option<Fact> {
     restarted.ok().flatten()
 }
 
-/// Reports the growth of each workload's value beside dbdyno's commits. Groups that share a value
-/// are added up and reported with the first of them.
+/// Reports how many commits the values in the workloads' tables have grown by, beside dbdyno's
+/// number of commits. Groups that share a value are added up, and reported with the first of them.
 fn crosscheck(before: &OwnCounts, after: &OwnCounts, sink: &mut RunSink<'_>) {
     for (first, counts) in before.iter().zip(after).enumerate() {
         let (Some((query, was)), Some((_, is))) = counts else { continue };

@@ -25,11 +25,11 @@ const WITHOUT_END: Duration = Duration::from_secs(3600);
 /// Time added to the planned end of a run, for checks and counts around the load and for different
 /// clocks.
 const AROUND: Duration = Duration::from_secs(60);
-/// Age at which the mark of an ended run is removed.
+/// Time for which a run's mark stays in the database after the end of the run.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// Member that marks the database for other runs before the load, and reports after it which other
-/// runs used the database in the meantime.
+/// [`RunMember`] that leaves a mark in the database for other runs before the load, and reports
+/// after it which other runs used the database in the meantime.
 #[derive(Default)]
 pub(super) struct Mark {
     mark: Option<DatabaseMark>,
@@ -57,8 +57,8 @@ struct DatabaseMark {
     began_ms: u64,
 }
 
-/// Start and end of a marked run, in milliseconds since 1970. The end is the planned one while it
-/// runs.
+/// Time during which a run uses a database, in milliseconds since 1970. While the run goes on, the
+/// end is the planned one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Span {
     began_ms: u64,
@@ -77,8 +77,9 @@ impl Span {
 }
 
 impl DatabaseMark {
-    /// Marks the database if a workload counts commits in its data. `None` if that is not so, or
-    /// fails, since no run should fail for lack of a mark.
+    /// Leaves this run's mark in the database if a workload counts commits in its tables, which
+    /// other runs would change too. `None` if no workload does, or the mark cannot be written,
+    /// since no run should fail for lack of a mark.
     fn begin(plan: &Plan, groups: &[Opened], run: &str, stop: &Stop) -> Option<DatabaseMark> {
         let is_counted = |opened: &Opened| {
             storage_engine::crosscheck(opened.database.as_ref(), opened.workload.as_ref()).is_some()

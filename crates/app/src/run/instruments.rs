@@ -7,7 +7,8 @@ use crate::admin_session::AdminSession;
 use crate::error::Error;
 use crate::settings::Momentary;
 
-/// Member that switches counters on before the load, and off afterwards.
+/// [`RunMember`] that switches on the server's optional counters before the load if the plan asks
+/// for it, and switches them off afterwards.
 #[derive(Default)]
 pub(super) struct Instruments {
     switched: Option<Momentary>,

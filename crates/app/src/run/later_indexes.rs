@@ -18,7 +18,8 @@ use crate::finding::not_made;
 use crate::interruptible::run_interruptible;
 use crate::open::Opened;
 
-/// Member that adds and times a workload's later indexes after a completed load.
+/// [`RunMember`] that creates the indexes which a workload wants only after a completed load, and
+/// measures how long that takes.
 pub(super) struct LaterIndexes;
 
 impl RunMember for LaterIndexes {
@@ -33,7 +34,7 @@ impl RunMember for LaterIndexes {
     }
 }
 
-/// Drops later indexes that a killed run has left.
+/// Drops indexes that a killed run has left, and that must only exist after the load.
 fn drop_later_indexes(groups: &[Opened], stop: &Stop) -> Result<(), Error> {
     let Some((opened, indexes)) = later(groups) else { return Ok(()) };
     run_interruptible(stop, "interrupted while indexes were dropped", move || {
@@ -42,8 +43,8 @@ fn drop_later_indexes(groups: &[Opened], stop: &Stop) -> Result<(), Error> {
     })
 }
 
-/// Adds the later indexes, reports the time and the rates over load and indexes, and drops the
-/// indexes again.
+/// Creates the indexes that workloads want after the load, reports how long that took and the rates
+/// over load and indexes together, and drops the indexes again.
 fn add_later_indexes(groups: &[Opened], load: &LoadEnded, stop: &Stop, sink: &mut RunSink<'_>) {
     let Some((opened, indexes)) = later(groups) else { return };
     sink.watcher.doing("adding the indexes");
@@ -64,8 +65,8 @@ fn add_later_indexes(groups: &[Opened], load: &LoadEnded, stop: &Stop, sink: &mu
     }
 }
 
-/// Returns the later indexes of all groups, each once, and the first group, at whose database they
-/// are added; `None` if there are none.
+/// Returns the indexes that the workloads of all groups want after the load, each once, and the
+/// first group, at whose database they are created; `None` if there are none.
 fn later(groups: &[Opened]) -> Option<(Opened, Vec<LaterIndex>)> {
     let first = groups.first().filter(|opened| opened.database.administration().keeps_data)?;
     let mut indexes: Vec<LaterIndex> = Vec::new();

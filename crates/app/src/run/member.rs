@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::open::Opened;
 use crate::settings_snapshot::SettingsSnapshot;
 
-/// A run in progress, as its members see it.
+/// A run in progress, as each [`RunMember`] gets it.
 pub struct RunUnderWay<'r, 's> {
     pub(super) plan: &'r Plan,
     pub(super) groups: &'r [Opened],
@@ -31,7 +31,7 @@ pub(super) struct RunContext {
     pub(super) target: Target,
     /// Settings of the server at the start; `None` if they cannot be read.
     pub(super) settings: Option<SettingsSnapshot>,
-    /// Settling steps of the database; `None` if settling is not requested.
+    /// Steps that bring the database to rest; `None` if settling is not requested.
     pub(super) settling: Option<Settling>,
     /// Path of the store with the restore journal; `None` without a store, or for a server that
     /// ends with the run.

@@ -12,10 +12,10 @@ use super::settings_after::SettingsAfter;
 use super::settling::Settles;
 use super::way_probe::WayProbe;
 
-/// Function that creates a member for one run.
+/// Function that creates a [`RunMember`] (a step besides the load) for one run.
 pub type MakeMember = fn() -> Box<dyn RunMember>;
 
-/// Built-in members in the order in which they act; each may rely on those before it.
+/// Built-in run members in the order in which they act; each may rely on the ones before it.
 const ALL: [MakeMember; 11] = [
     || Box::new(ChecksBefore),
     || Box::new(LaterIndexes),
@@ -30,16 +30,16 @@ const ALL: [MakeMember; 11] = [
     || Box::new(ChecksAfter),
 ];
 
-/// Members added by a program that links dbdyno.
+/// Further run members, which a program that links dbdyno has added.
 static ADDED: OnceLock<&'static [MakeMember]> = OnceLock::new();
 
-/// Adds members that act after the built-in ones in every run. Call it once, before any run; panics
-/// at a second call.
+/// Adds run members (steps besides the load), which act after the built-in ones in every run. Call
+/// it once, before any run; panics at a second call.
 pub fn add_members(members: &'static [MakeMember]) {
     assert!(ADDED.set(members).is_ok(), "members are added once");
 }
 
-/// Creates all members of one run, in the order in which they act.
+/// Creates all members (steps besides the load) of one run, in the order in which they act.
 pub(super) fn members() -> Vec<Box<dyn RunMember>> {
     let added = ADDED.get().copied().unwrap_or_default();
     ALL.iter().chain(added).map(|make| make()).collect()

@@ -92,7 +92,7 @@ pub struct RunOptions {
     pub load: BuildOptions,
     /// Function that receives every sample, for calibration; `None` for normal runs.
     pub sample_hook: Option<SampleHook>,
-    /// Place of the run in its experiment; `None` if it belongs to none.
+    /// Point and repeat of an experiment that this run is a trial of; `None` if it is no trial.
     pub trial: Option<Trial>,
     /// Labels of the run in the store: keys and values.
     pub labels: Vec<(String, String)>,
@@ -144,8 +144,8 @@ pub fn run(
     result
 }
 
-/// Executes a plan at a target that is already open. The server's settings of the plan must be set
-/// already.
+/// Executes a plan at a target that is already open. The caller must have set the server settings
+/// that the plan asks for.
 pub(crate) fn run_at(
     open_target: &mut OpenTarget,
     mut plan: Plan,
@@ -460,7 +460,7 @@ fn with_risks(database: Vec<Fact>, groups: &[Opened]) -> Vec<Fact> {
     risks.into_iter().fold(database, |facts, risk| risk.added_to(facts))
 }
 
-/// Runs the load, and all members before and after it.
+/// Runs the load, and all members of the run (steps before and after the load).
 fn measure(
     run: &mut RunUnderWay<'_, '_>,
     disturbers: &mut Disturbers,

@@ -15,12 +15,14 @@ pub(super) struct Sourced {
     pub(super) event: Event,
 }
 
-/// Indexes in the run that were given to event loops and gauges so far.
+/// Gives event loops and gauges indexes that are unique in the whole run, since each process counts
+/// its own from 0.
 #[derive(Debug, Default)]
 pub(super) struct Numbering {
     /// Number of event loops in each process.
     loops_each: u32,
-    /// Indexes in the run of each process's gauges, by number of the process.
+    /// Indexes in the whole run of the gauges of each process, by number of the process. A process
+    /// counts its own gauges from 0.
     gauges: BTreeMap<u32, Vec<u16>>,
     n_gauges: u16,
 }
@@ -35,8 +37,8 @@ impl Numbering {
         process * self.loops_each
     }
 
-    /// Returns the event with its indexes translated into those of the run. A gauge of another
-    /// process gets that process's number in its name.
+    /// Returns the event with indexes that count over all processes of the run, instead of those of
+    /// its process. A gauge of another process gets that process's number in its name.
     pub(super) fn in_run(&mut self, sourced: Sourced) -> Event {
         let Sourced { process, event } = sourced;
         match event {

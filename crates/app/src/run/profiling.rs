@@ -51,7 +51,7 @@ impl Profiling {
         Profiling { profiler: Some(profiler), facts: Vec::new() }
     }
 
-    /// Takes each event of the load, so that only the measured phase is sampled.
+    /// Must be called with each event of the load, so that only the measured phase is sampled.
     pub(super) fn follow(&mut self, event: &Event) {
         if let Some(profiler) = &mut self.profiler {
             profiler.follow(event);

@@ -6,8 +6,8 @@ use super::member::{LoadEnded, RunMember, RunUnderWay};
 use crate::settings::lost;
 use crate::settings_snapshot::changed;
 
-/// Member that reports settings that another session changed during the load, and settings of the
-/// plan that a restart of the server has undone.
+/// [`RunMember`] that reports settings which another session changed during the load, and settings
+/// of the plan which a restart of the server has undone.
 pub(super) struct SettingsAfter;
 
 impl RunMember for SettingsAfter {

@@ -13,7 +13,8 @@ use crate::interruptible::run_interruptible;
 use crate::open::OpenTarget;
 use crate::settle::{self, ToSettle, settle, tables_of};
 
-/// Returns the settling steps of the target; `None` if the plan does not ask for settling.
+/// Returns the steps that bring the target's database to rest, such as a checkpoint; `None` if the
+/// plan does not ask for settling.
 pub(super) fn settling_of(
     plan: &Plan,
     open_target: &OpenTarget,
@@ -25,7 +26,8 @@ pub(super) fn settling_of(
     settling_at(open_target, stop).map(Some)
 }
 
-/// Returns the settling steps of the target, which depend on facts of the database.
+/// Returns the steps that bring the target's database to rest, which depend on facts that are read
+/// from the database.
 pub(super) fn settling_at(open_target: &OpenTarget, stop: &Stop) -> Result<Settling, Error> {
     let database = Arc::clone(&open_target.database);
     let interrupted = "interrupted before the run began";
@@ -34,7 +36,8 @@ pub(super) fn settling_at(open_target: &OpenTarget, stop: &Stop) -> Result<Settl
     })
 }
 
-/// Member that settles the database before or after the load, as the plan says.
+/// [`RunMember`] that brings the database to rest (settles it) before or after the load, as the
+/// plan says.
 pub(super) struct Settles;
 
 impl Settles {

@@ -11,14 +11,17 @@ use super::numbering::{Numbering, Sourced};
 use crate::client_threads::{ThreadUse, ThreadWatch};
 use crate::watcher::Watcher;
 
-/// Consumers of a run's events, and CPU and memory use of the generator in the measured phase.
+/// Receives all events of a run and passes them to its tally, its store and the watcher. Measures
+/// CPU and memory use of dbdyno in the measured phase.
 pub(in crate::run) struct RunSink<'w> {
     pub(in crate::run) tally: Tally,
     pub(in crate::run) writer: Option<Writer>,
     pub(in crate::run) watcher: &'w mut dyn Watcher,
-    /// Counters of this process's threads, shared with a collector of the monitor.
+    /// CPU counters of this process's threads. A collector of the monitor reads them from the
+    /// kernel.
     pub(in crate::run) threads: SharedTasks,
-    /// Whether that collector reads `threads` every second.
+    /// Whether the monitor reads `threads` every second. If not, the sink does, because the
+    /// counters of a thread disappear when it ends.
     pub(in crate::run) are_read: bool,
     pub(in crate::run) watch: Option<Watch>,
     pub(in crate::run) measured: Option<Usage>,
@@ -26,7 +29,8 @@ pub(in crate::run) struct RunSink<'w> {
     pub(in crate::run) client_threads: ClientThreads,
     pub(in crate::run) thread_watch: Option<ThreadWatch>,
     pub(in crate::run) thread_use: ThreadUse,
-    /// Translates indexes of several processes into those of the run.
+    /// Turns indexes of one process's event loops and gauges into indexes that are unique in the
+    /// run.
     pub(in crate::run) numbering: Numbering,
 }
 

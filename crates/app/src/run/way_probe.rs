@@ -6,8 +6,8 @@ use super::member::{RunMember, RunUnderWay};
 use crate::error::Error;
 use crate::path_probe::probe;
 
-/// Member that reports round-trip time and bandwidth between database and clients as facts. Does
-/// nothing in virtual time or without a monitor.
+/// [`RunMember`] that reports round-trip time and bandwidth between database and clients as facts.
+/// Does nothing in virtual time or without a monitor.
 pub(super) struct WayProbe;
 
 impl RunMember for WayProbe {

@@ -15,7 +15,7 @@ pub use thread::ThreadClock;
 
 use model::NS_PER_S;
 
-/// The instant from which all clocks of a run count.
+/// The instant that is time 0 of all clocks of a run, as read from the kernel's clocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin {
     /// CLOCK_MONOTONIC at the origin, in nanoseconds.

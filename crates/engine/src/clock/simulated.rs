@@ -25,7 +25,8 @@ impl Agenda {
         self.now_ns.get()
     }
 
-    /// Sets the task that is polled next, so that its waits are entered under its index.
+    /// Says which task is polled next. The waits that it begins are entered in the queue under its
+    /// index.
     pub(crate) fn act(&self, client: u32) {
         self.acting.set(client);
     }

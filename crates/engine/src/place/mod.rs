@@ -59,7 +59,7 @@ pub(crate) enum WorkerMessage {
     },
 }
 
-/// State shared by all workers of a run.
+/// State shared by all workers (client threads or event loops) of a run.
 #[derive(Clone)]
 pub(crate) struct RunContext {
     pub(crate) origin: Origin,
@@ -78,12 +78,14 @@ pub(crate) struct RunContext {
 const CONNECT_ATTEMPTS: u32 = 5;
 /// Pause before the second attempt to connect, in nanoseconds; it doubles with each further one.
 const CONNECT_PAUSE_NS: u64 = 50 * NS_PER_MS;
-/// Interval at which a client that waits for its turn to connect checks for the end of the run.
+/// Interval at which a client that waits for permission to connect checks whether the run is cut
+/// off.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Limits the rate and the number of simultaneous connection attempts.
 pub(crate) struct ConnectLimiter {
-    /// Time between the first attempts of two clients, in nanoseconds; 0 for none.
+    /// Time between the first attempts of two clients, in nanoseconds; 0 without a limit of the
+    /// rate.
     interval_ns: u64,
     first_client: u32,
     pub(crate) at_once: u32,
@@ -219,8 +221,8 @@ pub(crate) async fn connect(
     }
 }
 
-/// Returns the session set of a client that has just connected. All its sessions are cancelled
-/// together, and their reply lag is measured.
+/// Returns the session set of a client that has just connected. Cancelling the client cancels all
+/// its sessions, and for each it is measured how long replies wait in the socket (reply lag).
 fn sessions(
     spec: &ClientSpec,
     place: Place,
@@ -241,7 +243,8 @@ fn sessions(
     Sessions::new(own, Box::new(ClientConnector { database, place, statements, lags, cancels }))
 }
 
-/// Measures the reply lag of a client's session, and includes it when the client is cancelled.
+/// Starts to measure how long replies of this session wait in the socket (reply lag), and adds the
+/// session to those that are cancelled together with the client.
 fn take_in(session: &mut dyn Session, lags: Option<&Rc<dyn ReplyLags>>, cancels: &ClientCancels) {
     if let Some(lags) = lags {
         session.measure_reply_lag(Rc::clone(lags));

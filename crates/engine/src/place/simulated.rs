@@ -74,8 +74,8 @@ impl Simulation {
     }
 
     /// Serves all clients and runs the producers' tasks until they end. Calls `ahead` with each
-    /// instant before time advances to it; it returns the instant at which running transactions
-    /// must be cut off.
+    /// instant before time advances to it; `ahead` returns the instant at which running
+    /// transactions must be cut off, if there is one.
     pub(crate) fn serve(
         &self,
         clients: Vec<ClientLoop>,

@@ -10,13 +10,14 @@ use std::sync::Arc;
 /// Largest size of a message in bytes: one second of 64 histograms takes about 1 MiB.
 pub(super) const MESSAGE_BYTES_MAX: usize = 256 << 20;
 
-/// Receiving half of a connection.
+/// Receiving half of the connection between a run and one of its client processes.
 pub trait Incoming: Send {
     /// Waits for the next message; `None` if the other end has closed the connection, or is lost.
     fn receive(&mut self) -> Option<Vec<u8>>;
 }
 
-/// Sending half of a connection, used from any thread.
+/// Sending half of the connection between a run and one of its client processes, used from any
+/// thread.
 pub trait Outgoing: Send + Sync {
     /// Sends one message. Fails if the other end has closed the connection, or is lost.
     fn send(&self, message: &[u8]) -> io::Result<()>;

@@ -42,15 +42,16 @@ pub const AGENT: &str = "agent";
 const LEAD_NS: u64 = 50 * NS_PER_MS;
 /// Interval of checks whether the run must stop.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Number of times that a process is asked for its clock; the fastest answer counts.
+/// Number of exchanges in which the clock of a client process is read. The fastest one counts,
+/// since its error is smallest.
 const CLOCK_READINGS: usize = 16;
 /// Longest wait for a process to answer with its clock; only a paused process takes longer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(1);
-/// Longest wait for a process to report its end once the load of this process is over, besides the
-/// drain: all processes have the same load.
+/// Time limit for a client process to report the end of its load, from the end of this process's
+/// load and in addition to the duration of the drain. All processes end at about the same time.
 const END_WITHIN: Duration = Duration::from_secs(10);
 
-/// A message of a client process, with its arrival by our clock.
+/// A message of a client process, with the time at which it arrived by this process's clock.
 struct Received {
     process: usize,
     unix_ns: u64,
@@ -61,7 +62,7 @@ struct Received {
 struct Agent {
     peer: Box<dyn Peer>,
     outgoing: Arc<dyn Outgoing>,
-    /// Number of this process's clients by group for the user, such as `readers 6`.
+    /// Clients of this process in each group, as text for the user, such as `readers 6`.
     clients: String,
     first_offset: Option<ClockOffset>,
     last_offset: Option<ClockOffset>,
@@ -75,7 +76,8 @@ struct Agent {
 pub(super) struct Agents {
     list: Vec<Agent>,
     received: Receiver<Received>,
-    /// Events that arrived while another message was awaited, still to be forwarded.
+    /// Events of client processes that arrived while [`Agents`] waited for another message, and are
+    /// not yet passed on.
     early: Vec<Sourced>,
     origin: Origin,
     /// Dropping it ends the thread that forwards a stop to the processes.
@@ -97,8 +99,8 @@ pub(super) fn n_processes(plan: &Plan) -> u32 {
     plan.groups.iter().map(|group| group.processes).max().unwrap_or(0)
 }
 
-/// Number of cores per process of a run, which is the number of event loops in each. Counts this
-/// process if it runs clients too.
+/// Number of cores for each process of a run, which is its number of event loops: the cores of this
+/// machine divided by the processes with clients, including this one if it has any.
 pub(super) fn workers(plan: &Plan) -> usize {
     let cores = thread::available_parallelism().map_or(1, |n| n.get());
     let has_own = plan.groups.iter().any(|group| group.processes == 0);
@@ -177,8 +179,9 @@ impl Agents {
         numbered.filter_map(|(number, agent)| Some((number, agent.peer.process_id()?))).collect()
     }
 
-    /// Measures the offset of each process's clock before the load. Returns how far in advance the
-    /// order to start must be sent, in nanoseconds; 0 without client processes.
+    /// Measures the offset of each client process's clock before the load. Returns how long before
+    /// the start of the load the order to start must be sent, in nanoseconds; 0 without client
+    /// processes.
     pub(super) fn read_clocks(&mut self) -> u64 {
         let mut longest_ns = 0;
         for process in 0..self.list.len() {
@@ -193,8 +196,8 @@ impl Agents {
         }
     }
 
-    /// Orders all processes to start the load at this instant of our clock, in nanoseconds after
-    /// the origin. Forwards a stop of the run to them from now on.
+    /// Orders all client processes to start the load at `load_start_ns`, in nanoseconds after the
+    /// origin of this process's clock. From now on, a stop of the run is forwarded to them.
     pub(super) fn begin(&mut self, load_start_ns: u64, stop: &Arc<Stop>) {
         if self.list.is_empty() {
             return;
@@ -224,7 +227,8 @@ impl Agents {
         self._stopper = Some(stopper);
     }
 
-    /// Calls `tell` with each event of the processes that has arrived.
+    /// Calls `tell` with each event of the client processes that has arrived since the last call,
+    /// without waiting.
     pub(super) fn follow(&mut self, tell: &mut dyn FnMut(Sourced)) {
         self.early.drain(..).for_each(&mut *tell);
         while let Ok(received) = self.received.try_recv() {
@@ -232,8 +236,9 @@ impl Agents {
         }
     }
 
-    /// Waits until the load of all processes has ended, or a time limit is reached, and forwards
-    /// their events meanwhile. Measures the clock offsets again.
+    /// Waits until the load of all client processes has ended, or a time limit (ten seconds and
+    /// `drain_ns`) is reached. Passes their events to `tell` meanwhile. Measures the clock offsets
+    /// again.
     pub(super) fn end(&mut self, drain_ns: u64, stop: &Stop, tell: &mut dyn FnMut(Sourced)) {
         let began = wall_clock::now();
         let limit = END_WITHIN + Duration::from_nanos(drain_ns);
