@@ -4,40 +4,44 @@ use model::{Event, Fact};
 
 use crate::readings::Readings;
 
-/// A source of gauges that is read once a second.
+/// Reads gauges from one source, such as the machine or the server's counters, once a second while
+/// a run lasts.
 pub trait Collector {
-    /// Returns the subject of the collector's gauges, as in [`model::Gauge::about`].
+    /// Returns the subject under which the gauges of this collector are reported, as in
+    /// [`model::Gauge::about`].
     fn about(&self) -> String;
 
-    /// Number of looks at the source per second. The last one of a second is a call of `read`, the
-    /// others of `look`.
+    /// Number of times per second at which the monitor calls the collector: the last time of a
+    /// second it calls `read`, the other times `look`.
     fn looks_per_second(&self) -> u32 {
         1
     }
 
-    /// Looks at the source between two readings, `_at_ns` nanoseconds after the start of the
-    /// measured phase.
+    /// Takes a sample that the next `read` will report, for sources that change many times per
+    /// second. `_at_ns` is the time since the start of the measured phase, in nanoseconds.
     fn look(&mut self, _at_ns: i64) {}
 
-    /// Adds current values to the readings; called once a second. Values that cannot be read are
-    /// left out.
+    /// Adds the current values of all gauges to `readings`; called once a second. Leaves out values
+    /// that cannot be read.
     fn read(&mut self, readings: &mut Readings);
 
-    /// Returns events to report while the load runs; called after each reading.
+    /// Returns events, such as findings, that are to be reported while the load runs; called after
+    /// each `read`.
     fn so_far(&mut self) -> Vec<Event> {
         Vec::new()
     }
 
-    /// Returns events about the whole load; called at its end, `_at_ns` nanoseconds after the start
-    /// of the measured phase.
+    /// Returns events about the whole load, such as findings; called when it ends, `_at_ns`
+    /// nanoseconds after the start of the measured phase.
     fn end(&mut self, _at_ns: i64) -> Vec<Event> {
         Vec::new()
     }
 
-    /// Returns facts for the end of the run: values that were not read, and why.
+    /// Returns facts to be reported at the end of the run, which say what could not be read, and
+    /// why.
     fn facts(&self) -> Vec<Fact>;
 }
 
-/// Creates a collector on the thread that reads it, because a connection stays on its thread.
-/// `None` if there is nothing to read.
+/// Function that creates a collector on the thread that will read it, because a database connection
+/// stays on its thread. Returns `None` if there is nothing to read.
 pub type Make = Box<dyn FnOnce() -> Option<Box<dyn Collector>> + Send>;

@@ -18,28 +18,30 @@ use crate::server_summaries::ServerSummaries;
 use crate::session_states::SessionStates;
 use crate::tasks::SharedTasks;
 
-/// Choice of what the monitor reads during a run, and how it connects.
+/// Selection of what the monitor reads during a run, and functions by which it connects.
 pub struct Scope {
     /// Level of monitoring, as chosen by the user.
     pub monitor: MonitorScope,
-    /// Threads of this process, shared with other readers of their counters.
+    /// Threads of this process, with counters that the report of its CPU usage reads too.
     pub threads: SharedTasks,
     /// Database under load; `None` if there is none.
     pub database: Option<Arc<dyn Database>>,
-    /// Function that connects to the database, to read its counters.
+    /// Function that opens a connection for reading the server's counters.
     pub connect: Connect,
-    /// Function that connects on the path of the clients, to measure round trips.
+    /// Function that connects in the same way as the clients of the load, for measuring round
+    /// trips.
     pub connect_as_client: Connect,
-    /// Processes of the servers that were started for the run: name, and function that finds the
-    /// process. `None` if the run started no server.
+    /// Servers that were started for the run: the name of each, and a function that finds its
+    /// process. `None` if the run started none, and uses a server that ran already.
     pub servers: Option<Vec<(String, Locate)>>,
-    /// Other processes of dbdyno: name and process id.
+    /// Other processes of dbdyno in this run, such as agents: name and process id.
     pub helpers: Vec<(String, u32)>,
-    /// Further collectors, which the run itself provides.
+    /// Constructors of further collectors, which the caller provides.
     pub own: Vec<Make>,
 }
 
-/// Starts the collectors. The facts say which parts are not read, and why.
+/// Starts the monitor with all collectors that `scope` demands. The returned facts say which parts
+/// are not read, and why.
 pub fn start(scope: Scope) -> (Monitor, Vec<Fact>) {
     let canceller = Canceller::default();
     let mut collectors: Vec<Make> = scope.own;

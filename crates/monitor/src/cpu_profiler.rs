@@ -59,16 +59,17 @@ const END_WITHIN: Duration = Duration::from_secs(20);
 /// Search path of `perf`, which gets none of the user's environment.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Subject of the facts about profiles.
+/// Subject under which facts about CPU profiles are reported.
 const ABOUT: &str = "cpu_profile";
 
-/// Processes to profile, and the expected duration.
+/// Programs and processes that a CPU profile of a run needs, and the run's expected duration.
 pub struct ProfileScope {
-    /// Path of the program `perf`.
+    /// Path of the Linux program `perf`, which samples the stacks.
     pub perf: PathBuf,
-    /// Processes of the server without their children, or the reason why there are none.
+    /// Ids of the server's processes, without their children. `Err` is the reason, in a sentence,
+    /// why they are not known.
     pub server: Result<Vec<u32>, String>,
-    /// Processes of dbdyno that run clients.
+    /// Ids of the processes of dbdyno that run clients of the load.
     pub generator: Vec<u32>,
     /// Expected length of the measured phase; `None` if it ends after a number of transactions.
     pub measured: Option<Duration>,
@@ -80,33 +81,36 @@ pub struct CpuProfiler {
     facts: Vec<Fact>,
 }
 
-/// One side of the load, server or generator, with its processes.
+/// Server or load generator, with the processes to sample for its CPU profile.
 #[derive(Clone, Debug)]
 struct Side {
     side: ProfileSide,
-    /// Ids of processes that are known from the start.
+    /// Ids of the processes that the caller gave for sampling.
     roots: Vec<u32>,
-    /// Ids of the roots and their children.
+    /// Ids of the processes to sample: the roots and, for a server, their children.
     processes: Vec<u32>,
 }
 
-/// A `perf` process that records the whole machine, or the processes of one side.
+/// A running `perf record`, which samples the whole machine or the processes of one side.
 struct Recording {
     sides: Vec<Side>,
     is_system_wide: bool,
     event: &'static str,
     frequency_hz: u64,
     child: Child,
-    /// Input of the command `cat`. The kernel closes it when this process ends, which ends `perf`.
+    /// Input of the command `cat` that `perf` runs. The kernel closes it when this process ends,
+    /// which ends `cat` and so `perf`.
     pipe: Option<ChildStdin>,
     control: PipeWriter,
-    /// Held open, because `perf` would end by SIGPIPE when it acknowledges a command.
+    /// Reading end of the pipe into which `perf` acknowledges commands. It stays open, because
+    /// `perf` would end by SIGPIPE otherwise.
     acknowledged: PipeReader,
     data: File,
 }
 
-/// Finds the processes of a server: those that dbdyno started, or the one that listens where
-/// clients connect. The error is a sentence with the reason.
+/// Finds the ids of the server's processes for a CPU profile: those that dbdyno started or, if
+/// there are none, the one that listens where clients connect. `Err` is the reason, in a sentence,
+/// why none is found.
 pub fn server_processes(
     database: Option<&dyn Database>,
     started: Option<Vec<(String, Locate)>>,
@@ -155,8 +159,8 @@ impl Side {
 }
 
 impl CpuProfiler {
-    /// Attaches `perf` to the processes. A side that cannot be sampled becomes a fact with the
-    /// reason.
+    /// Starts `perf` for the server and the generator, with sampling disabled at first. If one of
+    /// them cannot be sampled, a fact says why.
     pub fn start(scope: ProfileScope) -> CpuProfiler {
         let mut profiler =
             CpuProfiler { perf: scope.perf, recordings: Vec::new(), facts: Vec::new() };
@@ -182,8 +186,8 @@ impl CpuProfiler {
         profiler
     }
 
-    /// Enables sampling when the measured phase begins, and disables it when the drain begins. To
-    /// be called with each event of the run.
+    /// Enables sampling when `event` begins the measured phase, and disables it when it begins the
+    /// drain. Call it with each event of the run.
     pub fn follow(&mut self, event: &Event) {
         let command: &[u8] = match event {
             Event::Phase { phase: Phase::Measure, .. } => b"enable\n",
@@ -200,8 +204,8 @@ impl CpuProfiler {
         }
     }
 
-    /// Ends the recordings after the load, resolves function names, and folds the stacks. A side
-    /// without a profile becomes a fact.
+    /// Ends `perf` after the load, and returns the CPU profiles of server and generator. If one has
+    /// no profile, a fact says why.
     pub fn end(mut self) -> (Vec<CpuProfile>, Vec<Fact>) {
         let mut profiles = Vec::new();
         for recording in std::mem::take(&mut self.recordings) {
@@ -215,7 +219,8 @@ impl CpuProfiler {
         (profiles, self.facts)
     }
 
-    /// Ends the recordings without profiles. Each side becomes a fact with the reason `why`.
+    /// Ends `perf` without a profile, as when a run fails. The returned facts give the reason
+    /// `why`.
     pub fn abandon(mut self, why: &str) -> Vec<Fact> {
         for recording in std::mem::take(&mut self.recordings) {
             self.facts.extend(recording.sides.iter().map(|side| none(side.side, why)));
@@ -229,7 +234,8 @@ fn none(side: ProfileSide, why: &str) -> Fact {
     Fact::new(ABOUT, side.name(), why.to_owned())
 }
 
-/// Returns the number of samples per second, which is lower for a long run or many CPUs.
+/// Returns how many samples per second and CPU `perf` shall take: fewer for a long run or many
+/// CPUs, so that the data stay small.
 fn frequency_hz(measured: Option<Duration>) -> u64 {
     let seconds = measured.unwrap_or(Duration::from_secs(60)).as_secs().max(1);
     let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
@@ -246,8 +252,8 @@ fn event() -> &'static str {
     }
 }
 
-/// Prepares `perf` with a clean environment, so that it reads no user settings and downloads no
-/// symbols.
+/// Prepares a command that runs `perf` with an empty environment, so that it reads no user settings
+/// and downloads no symbols.
 fn perf(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear().env("PATH", PATH).env("LC_ALL", "C").env("PERF_CONFIG", "/dev/null");
@@ -267,14 +273,15 @@ fn nameless_file() -> io::Result<File> {
     Ok(File::from(made))
 }
 
-/// Lets child processes inherit a descriptor, and returns its number. Another child started at the
-/// same time inherits it too, which is harmless: nothing else uses that end of the pipe.
+/// Lets child processes inherit a descriptor, and returns the descriptor's number. Another child
+/// started at the same time inherits it too, which is harmless.
 fn inherited(fd: BorrowedFd<'_>) -> io::Result<i32> {
     rustix::io::fcntl_setfd(fd, FdFlags::empty())?;
     Ok(fd.as_raw_fd())
 }
 
-/// Waits until data or the end of the stream can be read. Returns no flags if the limit passes.
+/// Waits until data or the end of the stream can be read from `fd`, but not longer than `limit`.
+/// The flags are empty if nothing came.
 fn is_readable_within(fd: BorrowedFd<'_>, limit: Duration) -> PollFlags {
     let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: 0 };
     let mut polled = [PollFd::from_borrowed_fd(fd, PollFlags::IN)];
@@ -479,11 +486,11 @@ impl Drop for Recording {
     }
 }
 
-/// Reason why a recording did not start.
+/// Reason why `perf` does not record.
 enum Refused {
-    /// `perf` cannot be started.
+    /// The program `perf` cannot be started.
     Start(io::Error),
-    /// `perf` did not begin to record. Contains its error output.
+    /// The program `perf` did not begin to record; the text is its error output.
     Perf(String),
 }
 

@@ -12,16 +12,17 @@ use crate::collector::Collector;
 use crate::query_session::{Canceller, Connect, QuerySession, number};
 use crate::readings::{Readings, What};
 
-/// Collector of a database's counters.
+/// Collector that reads a database's own counters, such as `Innodb_rows_read`, by SQL.
 pub(crate) struct DatabaseCounters {
     database: Arc<dyn Database>,
     by: Counters,
-    /// Position of each chosen counter in the driver's list, by its name in lower case.
+    /// Rank of each counter that the driver has chosen, by the counter's name in lower case.
     places: HashMap<String, usize>,
     session: QuerySession,
     /// Queries that this server supports and permits.
     queries: Vec<String>,
-    /// First reason why something was not read; `None` if there is none.
+    /// First reason why a counter or query could not be read, in a sentence; `None` if all were
+    /// read.
     why: Option<String>,
 }
 
@@ -43,7 +44,8 @@ impl DatabaseCounters {
         Some(DatabaseCounters { database, by, places, session, queries, why: None })
     }
 
-    /// Returns the sort key of a counter: chosen counters come first, in their order.
+    /// Returns the rank by which counter `name` is sorted: counters chosen by the driver come
+    /// first, in the driver's order.
     fn place(&self, name: &str) -> usize {
         self.places.get(&name.to_ascii_lowercase()).copied().unwrap_or(usize::MAX)
     }

@@ -66,12 +66,13 @@ fn entries(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Makes a fact if its value is known, else `None`.
+/// Makes the fact `name` about `about`; `None` if there is no value.
 fn fact(about: &str, name: &str, value: Option<impl Into<FactValue>>) -> Option<Fact> {
     value.map(|value| Fact::new(about, name, value))
 }
 
-/// Returns the word in brackets, such as `madvise` in `always [madvise] never`.
+/// Returns the word in brackets, which is the current choice in a file of the kernel: `madvise` in
+/// `always [madvise] never`.
 fn chosen(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once('[')?;
     Some(rest.split_once(']')?.0)
@@ -167,7 +168,8 @@ fn cpu(cpuinfo: &str) -> Vec<Fact> {
     .collect()
 }
 
-/// A logical processor: its package, and the processors of its core as the kernel lists them.
+/// A logical processor: the id of its package, and the kernel's list of the processors that share
+/// its core.
 #[derive(Debug, PartialEq, Eq)]
 struct Sibling {
     package: String,

@@ -21,7 +21,7 @@ const DEVICES_MAX: usize = 16;
 /// Size of a sector in /proc/diskstats, independent of the device.
 const SECTOR_BYTES: f64 = 512.0;
 
-/// Collector of this machine.
+/// Collector of the whole machine's gauges: CPU, memory, disks, network and kernel.
 #[derive(Default)]
 pub(crate) struct Machine {
     cpu: Option<CpuTicks>,
@@ -85,14 +85,15 @@ impl CpuTicks {
     }
 }
 
-/// Returns the share of time spent working: user, nice, system, irq and softirq. Waiting for a disk
-/// is not work, and stolen time is not ours.
+/// Returns the busy share of the processors from `shares` as [`CpuTicks::shares_since`] returns
+/// them: user, nice, system, irq and softirq. Waiting for a disk and stolen time are not included.
 pub(crate) fn busy_of(shares: &[f64; 8]) -> f64 {
     let [user, nice, system, _, _, irq, softirq, _] = shares;
     user + nice + system + irq + softirq
 }
 
-/// Returns the share of time that the hypervisor gave to other guests.
+/// Returns the share of time that the hypervisor gave to other guests, from `shares` as
+/// [`CpuTicks::shares_since`] returns them.
 pub(crate) fn steal_of(shares: &[f64; 8]) -> f64 {
     shares[7]
 }
@@ -248,8 +249,8 @@ fn put_pressure(resource: &str, text: &str, readings: &mut Readings) {
     }
 }
 
-/// Returns the block devices that are not partitions, and whether each stores data itself. Others
-/// pass data on to devices below, or to a file.
+/// Returns the block devices that are not partitions, by name. The flag is true if the device
+/// stores data itself, and false if it passes them on to another device or a file, as LVM does.
 fn whole_disks() -> BTreeMap<String, bool> {
     let Ok(listing) = fs::read_dir("/sys/block") else { return BTreeMap::new() };
     let stores = |name: &str| {

@@ -34,11 +34,12 @@ enum Message {
     Ended { events: Vec<Event>, facts: Vec<Fact>, cpu_ns: u64 },
 }
 
-/// The collectors of a run, while they are read.
+/// Monitor of a run: its collectors, each read by its own thread, while the load runs.
 pub struct Monitor {
     signal: Arc<PhaseSignal>,
     hear: Receiver<(usize, Message)>,
-    /// By collector: the index of each of its gauges among all gauges of the run.
+    /// Index of each gauge among all gauges of the run, by collector and by the gauge's index in
+    /// it.
     places: Vec<Vec<u16>>,
     n_gauges: u16,
     /// Number of collectors that have not ended.
@@ -71,21 +72,22 @@ impl Monitor {
         !self.places.is_empty()
     }
 
-    /// Returns a function that tells the collectors when the measured phase begins. Its argument is
-    /// the time until then.
+    /// Returns a function to be called when the start of the measured phase is known. Its argument
+    /// is the time from the call until that start.
     pub fn begin(&self) -> impl Fn(Duration) + use<> {
         let signal = Arc::clone(&self.signal);
         move |ahead| signal.begin(wall_clock::now() + ahead)
     }
 
-    /// Reports the readings since the last call, as events.
+    /// Passes the gauges and values that were read since the last call to `tell`, as events.
     pub fn follow(&mut self, tell: &mut dyn FnMut(Event)) {
         while let Ok((index, message)) = self.hear.try_recv() {
             self.take(index, message, tell);
         }
     }
 
-    /// Ends the collectors after the load: reports the last readings, and returns the facts.
+    /// Ends all collectors after the load. Passes their last values to `tell`, and returns facts
+    /// that say what could not be read.
     pub fn end(mut self, tell: &mut dyn FnMut(Event)) -> Vec<Fact> {
         let covered_ns = self.signal.now_ns();
         self.signal.end();
@@ -144,8 +146,8 @@ impl Monitor {
     }
 }
 
-/// Reads a collector at the end of each second until the load is over. Runs on the collector's own
-/// thread.
+/// Body of a collector's thread: reads the collector at the end of each second until the load is
+/// over, and sends the values to `tell`.
 fn look(index: usize, make: Make, signal: &PhaseSignal, tell: &Sender<(usize, Message)>) {
     // The receiver may be gone.
     let send = |message| drop(tell.send((index, message)));
@@ -201,7 +203,8 @@ fn look_from(
     }
 }
 
-/// Waits until second `next` begins, and makes the looks in between that the collector wants.
+/// Waits until second `next` of the measured phase begins. Until then it calls [`Collector::look`]
+/// as often as the collector wants.
 fn look_until(
     start: Instant,
     next: i64,
@@ -228,7 +231,7 @@ fn at(start: Instant, at_ns: i64) -> Option<Instant> {
     if at_ns < 0 { start.checked_sub(away) } else { start.checked_add(away) }
 }
 
-/// Returns the first whole second at or after a time.
+/// Returns the first whole second, as a number of seconds, at or after the time `at_ns`.
 fn whole_second_from(at_ns: i64) -> i64 {
     -((-at_ns).div_euclid(SECOND_NS))
 }

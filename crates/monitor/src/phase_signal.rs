@@ -14,7 +14,8 @@ struct State {
     is_over: bool,
 }
 
-/// State shared by the load and its background work.
+/// Signal by which a run tells threads in the background, such as the monitor's, when the measured
+/// phase begins and when the load is over.
 #[derive(Default)]
 pub struct PhaseSignal {
     state: Mutex<State>,
@@ -22,12 +23,12 @@ pub struct PhaseSignal {
     n_server_actions: AtomicU32,
 }
 
-/// Reason why a wait ended.
+/// Reason why [`PhaseSignal::wait`] returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Woken {
-    /// The condition that was waited for holds.
+    /// The condition that the caller waited for holds.
     Done,
-    /// The instant has come.
+    /// The instant until which the caller would wait has come.
     Due,
     /// The load is over.
     Over,
@@ -54,15 +55,15 @@ impl PhaseSignal {
         self.state().is_over
     }
 
-    /// Wakes all waiters to check their condition again.
+    /// Makes all threads in [`PhaseSignal::wait`] check their conditions again.
     pub fn wake(&self) {
         // Locked for a moment, so that no waiter is between its check and its wait.
         drop(self.state());
         self.changed.notify_all();
     }
 
-    /// Nanoseconds since the start of the measured phase, negative before it; 0 if the start is not
-    /// known.
+    /// Returns the nanoseconds since the start of the measured phase, negative before it; 0 if the
+    /// start is not known yet.
     pub fn now_ns(&self) -> i64 {
         self.state().start.map_or(0, |start| wall_clock::since(start, wall_clock::now()))
     }
@@ -77,7 +78,8 @@ impl PhaseSignal {
         state.start.filter(|_| !state.is_over)
     }
 
-    /// Waits until `is_done` holds, until the instant `until`, or until the load is over.
+    /// Waits until `is_done` returns true, until the instant `until` if it is given, or until the
+    /// load is over. Returns which of them happened.
     pub fn wait(&self, until: Option<Instant>, is_done: &dyn Fn() -> bool) -> Woken {
         let mut state = self.state();
         loop {
@@ -99,12 +101,13 @@ impl PhaseSignal {
         }
     }
 
-    /// Number of starts and ends of actions on the server, such as disturbances, so far.
+    /// Returns how many starts and ends of actions on the server, such as disturbances, were
+    /// counted so far. A change tells that an action took place in between.
     pub fn n_server_actions(&self) -> u32 {
         self.n_server_actions.load(Ordering::Acquire)
     }
 
-    /// Counts the start or end of an action on the server.
+    /// Counts one start or one end of an action on the server, such as a disturbance.
     pub fn count_server_action(&self) {
         self.n_server_actions.fetch_add(1, Ordering::AcqRel);
     }

@@ -89,7 +89,8 @@ const THREAD_MIGRATIONS: What<'_> =
 /// Function that finds the id of a process, which may change; `None` if there is no such process.
 pub type Locate = Box<dyn FnMut() -> Option<u32> + Send>;
 
-/// Collector of a process.
+/// Collector that reads CPU time, memory and file traffic of a process, and of its threads or
+/// children.
 pub(crate) struct Process {
     about: String,
     locate: Locate,
@@ -106,18 +107,21 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Creates the collector of this process. Other readers of our threads share the counters.
+    /// Creates the collector of this process, the load generator. Other parts of dbdyno read the
+    /// counters of `threads` too.
     pub(crate) fn generator(threads: SharedTasks) -> Process {
         let process = std::process::id();
         Process::new("generator".to_owned(), Box::new(move || Some(process)), threads, false)
     }
 
-    /// Creates the collector of another process of dbdyno.
+    /// Creates the collector of another process of dbdyno, such as an agent; gauges have the
+    /// subject `about`.
     pub(crate) fn helper(about: String, process: u32) -> Process {
         Process::new(about, Box::new(move || Some(process)), SharedTasks::default(), false)
     }
 
-    /// Creates the collector of a server and its children. `locate` finds it again after a restart.
+    /// Creates the collector of a server and its child processes; gauges have the subject `about`.
+    /// `locate` finds the process, also after a restart.
     pub(crate) fn server(about: String, locate: Locate) -> Process {
         Process::new(about, locate, SharedTasks::default(), true)
     }
@@ -159,7 +163,8 @@ impl Process {
         Some((root, stat))
     }
 
-    /// Updates the list of threads or children if it has changed.
+    /// Finds the threads or child processes to read, if they may have changed since the last
+    /// search.
     fn find_tasks(&mut self, root: u32, stat: &Stat) {
         let is_due = self.n_read.is_multiple_of(CHILDREN_EVERY);
         self.n_read += 1;
@@ -225,8 +230,8 @@ impl Process {
         }
     }
 
-    /// Reports the bytes read from and written to files. For other processes this needs permission
-    /// to trace them.
+    /// Reports the bytes that the process and its children read from and wrote to files. For other
+    /// processes this needs permission to trace them.
     fn put_files(&self, root: u32, readings: &mut Readings) {
         let (mut read_bytes, mut written) = (None::<u64>, None::<u64>);
         for process in std::iter::once(&root).chain(&self.children) {

@@ -20,11 +20,11 @@ const ACCEPTS: &str = "00010000";
 /// Location at which clients connect to a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ProcessLocator {
-    /// Path of a Unix socket.
+    /// The server listens at the Unix socket with this path.
     Socket(String),
-    /// TCP port of this machine.
+    /// The server listens at this TCP port of this machine.
     Port(u16),
-    /// Another machine, or unknown.
+    /// The server is on another machine, or it is not known where.
     Elsewhere,
 }
 

@@ -7,19 +7,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{Cancel, Database, DbError, Reply, Value, Visit};
 
-/// A collector's connection, used on the thread that made it.
+/// Connection by which a collector reads a server's counters. It stays on the thread that opened
+/// it.
 pub trait CounterSession {
-    /// Runs a query as text; `visit` receives its rows.
+    /// Runs the query `sql` as text, and passes each row of its result to `visit`.
     fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, DbError>;
 
-    /// Returns a handle that cancels the current query from another thread.
+    /// Returns a handle by which another thread can cancel the query that runs.
     fn canceller(&self) -> Arc<dyn Cancel>;
 }
 
-/// Connects to a database. The caller provides it, since this crate knows no drivers.
+/// Function that opens a connection to a database for a collector. The caller of the monitor
+/// provides it, since this crate knows no drivers.
 pub type Connect = fn(&dyn Database) -> Result<Box<dyn CounterSession>, DbError>;
 
-/// Cancels queries that hang, from another thread.
+/// Cancels the queries of all collectors from another thread when they hang at the end of a run.
 #[derive(Clone, Default)]
 pub struct Canceller(Arc<Mutex<Held>>);
 
@@ -34,7 +36,8 @@ impl Canceller {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reserves an index for the handle of another session.
+    /// Reserves a place for the handle that cancels another session's queries, and returns its
+    /// index.
     fn place(&self) -> usize {
         let mut held = self.held();
         held.sessions.push(None);
@@ -49,7 +52,7 @@ impl Canceller {
         held.sessions[place] = session;
     }
 
-    /// Cancels current queries. Sessions that connect later are cancelled at once.
+    /// Cancels the queries that run, and from now on the sessions that connect.
     pub fn cut_off(&self) {
         let mut held = self.held();
         held.is_over = true;
@@ -57,7 +60,7 @@ impl Canceller {
     }
 }
 
-/// Connection to a database for one collector.
+/// Connection to a database for one collector, which reconnects when it broke.
 pub(crate) struct QuerySession {
     database: Arc<dyn Database>,
     connect: Connect,
@@ -77,7 +80,7 @@ impl QuerySession {
         QuerySession { database, connect, canceller, place, session: None }
     }
 
-    /// Connects unless it is connected.
+    /// Connects to the database, unless the session is connected already.
     pub(crate) fn connect(&mut self) -> Result<(), DbError> {
         if self.session.is_none() {
             let session = (self.connect)(self.database.as_ref())?;
@@ -91,8 +94,8 @@ impl QuerySession {
         self.session.is_some()
     }
 
-    /// Runs a query as text; `visit` receives its rows. The next call reconnects after a broken
-    /// connection.
+    /// Runs the query `sql` as text, and passes each row of its result to `visit`. Connects first
+    /// if the last connection broke.
     pub(crate) fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<(), DbError> {
         self.connect()?;
         let Some(session) = self.session.as_mut() else { return Ok(()) };

@@ -21,13 +21,14 @@ const FELL_NS: i64 = 5 * NS_PER_S as i64 / 2;
 /// read at one instant.
 const ABOVE_MAX: f64 = 1.1;
 
-/// Name, unit and help of a [`Gauge`], without its subject.
+/// Name, unit and help of a [`Gauge`], as the methods of [`Readings`] take them; the subject is
+/// that of the readings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct What<'a> {
     pub name: &'a str,
-    /// Unit; empty for a plain number.
+    /// Unit of the value, such as `%` or `bytes`; empty for a plain number.
     pub unit: &'a str,
-    /// Description in a sentence.
+    /// Description of the gauge, in a sentence.
     pub help: &'a str,
 }
 
@@ -46,11 +47,11 @@ struct Known {
     ratio_before: Option<(f64, f64)>,
 }
 
-/// Gauges of one collector, and their current values.
+/// Gauges that one collector has declared, with the values of the current reading.
 #[derive(Debug)]
 pub struct Readings {
     about: String,
-    /// Instant from which times are counted; `None` if it was not set.
+    /// Instant that is time 0 of the readings; `None` if the caller sets times by [`Readings::at`].
     origin: Option<Instant>,
     at_ns: i64,
     known: HashMap<String, Known>,
@@ -59,56 +60,57 @@ pub struct Readings {
 }
 
 impl Readings {
-    /// Creates empty readings; gauges have the subject `about`.
+    /// Creates readings without gauges. All gauges added later have the subject `about`.
     pub fn new(about: String) -> Readings {
         let (known, new, values) = (HashMap::new(), Vec::new(), Vec::new());
         Readings { about, origin: None, at_ns: 0, known, new, values }
     }
 
-    /// Sets the instant from which times are counted.
+    /// Sets the instant that is time 0 of the readings, for [`Readings::again`].
     pub fn from(mut self, origin: Instant) -> Readings {
         self.origin = Some(origin);
         self
     }
 
-    /// Sets the time of the next values to now, if there is an instant from which times are
-    /// counted.
+    /// Begins another reading: sets the time of the values that follow to now. Does nothing if time
+    /// 0 was not set by [`Readings::from`].
     pub fn again(&mut self) {
         if let Some(origin) = self.origin {
             self.at_ns = wall_clock::since(origin, wall_clock::now());
         }
     }
 
-    /// Time of the current values, in nanoseconds from the origin.
+    /// Returns the time of the current reading, in nanoseconds from time 0.
     pub fn at_ns(&self) -> i64 {
         self.at_ns
     }
 
-    /// Sets the time of the next values, in nanoseconds from the origin.
+    /// Begins another reading: sets the time of the values that follow, in nanoseconds from time 0.
     pub fn at(&mut self, at_ns: i64) {
         self.at_ns = at_ns;
     }
 
-    /// Adds a value that is reported as it is, such as memory in use.
+    /// Adds a gauge's value that is reported unchanged, such as memory in use.
     pub fn level(&mut self, what: What<'_>, value: f64) {
         self.level_of(what, "", value);
     }
 
-    /// Adds a value that is reported as it is, for one of several items such as disks.
+    /// Adds a gauge's value that is reported unchanged, for one of several items, such as the disk
+    /// `item`.
     pub fn level_of(&mut self, what: What<'_>, item: &str, value: f64) {
         if let Some(place) = self.known(what, item).map(|known| known.place) {
             self.put(place, value);
         }
     }
 
-    /// Adds the value of a counter, and reports its growth per second since the last reading.
-    /// Reports nothing if it fell.
+    /// Adds the value of a counter. Its growth per second since the last reading is reported;
+    /// nothing is reported if it fell.
     pub fn total(&mut self, what: What<'_>, total: f64) {
         self.total_of(what, "", total);
     }
 
-    /// Adds the value of a counter, as [`Readings::total`] does, for one of several items such as
-    /// disks.
+    /// Adds the value of a counter, as [`Readings::total`] does, for one of several items, such as
+    /// the disk `item`.
     pub fn total_of(&mut self, what: What<'_>, item: &str, total: f64) {
         let at_ns = self.at_ns;
         let Some(known) = self.known(what, item) else { return };
@@ -153,15 +155,16 @@ impl Readings {
         }
     }
 
-    /// Forgets the last values of all counters, since the next ones are those of another process.
+    /// Forgets the last values of all counters, since the next values are those of another process,
+    /// such as a restarted server.
     pub fn begin_anew(&mut self) {
         for known in self.known.values_mut() {
             (known.before, known.ratio_before) = (None, None);
         }
     }
 
-    /// Adds two numbers, and reports the ratio of their growth since the last reading. Reports
-    /// nothing if `whole` has not grown.
+    /// Adds two counters, and reports how much `part` grew since the last reading per growth of
+    /// `whole`. Reports nothing if `whole` has not grown.
     pub fn ratio_of(&mut self, what: What<'_>, item: &str, part: f64, whole: f64) {
         let Some(known) = self.known(what, item) else { return };
         let before = known.ratio_before.replace((part, whole));
@@ -183,7 +186,8 @@ impl Readings {
         }
     }
 
-    /// Finds or declares a gauge by its name; `None` if the collector has too many gauges.
+    /// Finds a gauge by name and item, or declares it as new; `None` if the collector has too many
+    /// gauges.
     fn known(&mut self, what: What<'_>, item: &str) -> Option<&mut Known> {
         let name = match item {
             "" => what.name.to_owned(),
@@ -205,13 +209,14 @@ impl Readings {
         self.known.get_mut(&name)
     }
 
-    /// Takes the gauges declared and the values read since the last call. The indices of values
-    /// count the gauges of this collector, in the order of their declaration.
+    /// Takes what is new since the last call: gauges declared, and values as (index of the gauge,
+    /// value). Gauges are numbered from 0 in the order in which the collector declared them.
     pub fn take(&mut self) -> (Vec<Gauge>, Vec<(u16, f64)>) {
         (std::mem::take(&mut self.new), std::mem::take(&mut self.values))
     }
 
-    /// Drops the values, but keeps what is known of the counters.
+    /// Drops the values of the current reading unreported. Counters keep them as the base of their
+    /// growth.
     pub fn forget_values(&mut self) {
         self.values.clear();
     }

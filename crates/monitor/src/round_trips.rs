@@ -19,7 +19,7 @@ const ROUND_TRIP: What<'_> = What::new(
     "The shortest of ten round trips of a query that does nothing, on the path of the clients.",
 );
 
-/// Collector of round-trip times.
+/// Collector that measures the time of a round trip to the server, apart from the load.
 pub(crate) struct RoundTrips {
     session: QuerySession,
     sql: &'static str,

@@ -30,8 +30,8 @@ pub(crate) const SO_FAR_NS: i64 = 5 * NS_PER_S as i64 - SLACK_NS;
 /// session that ends takes its sums along.
 const OF_SESSIONS_NS: i64 = NS_PER_S as i64 - SLACK_NS;
 
-/// Number of readings without sums of sessions after which a server is assumed to have none. They
-/// are made however long they take, since a short run has no others.
+/// Number of readings that found no sums of single sessions after which the server is assumed to
+/// have none. The first readings are made however long they take, since a short run has no others.
 const READINGS_MIN: u32 = 5;
 
 /// Tolerance, in nanoseconds, for a reading that comes early after a late one.
@@ -47,32 +47,33 @@ const REST_MAX_NS: i64 = 10 * NS_PER_S as i64;
 /// Maximum number of characters that are kept of a statement's text.
 const LETTERS_MAX: usize = 400;
 
-/// Cumulative values of each row, by the row's key.
+/// Values of a summary, such as the sums of each statement, by the key of the row that has them.
 type Stood = HashMap<String, Vec<f64>>;
 
-/// Cumulative values of a summary at one time.
+/// Values of a summary at one time, cumulative since some earlier start.
 #[derive(Clone)]
 struct Stand {
     at_ns: i64,
     stood: Arc<Stood>,
 }
 
-/// Collector of the summaries of a server.
+/// Collector of the tables of sums that a server keeps, such as time by statement or by wait event
+/// (summaries).
 pub(crate) struct ServerSummaries {
     session: QuerySession,
     all: Vec<Summed>,
     facts: Vec<Fact>,
 }
 
-/// State of one summary.
+/// A summary, a table of sums that the server keeps, with the values read so far.
 struct Summed {
     query: &'static SummaryQuery,
-    /// Sums of single sessions; `None` if the summary has no query for them.
+    /// Sums that the server keeps for each session; `None` if the summary has no query for them.
     of_sessions: Option<OfSessions>,
     first: Option<Stand>,
     /// Values at the last reading.
     last: Option<Stand>,
-    /// Values at the last report of the last seconds.
+    /// Values at the time of the last report that was made while the load ran.
     told: Option<Stand>,
     /// Values at the last reading at which every session of the reading before still existed.
     whole: Option<Stand>,
@@ -92,8 +93,8 @@ struct OfSessions {
     grown: Stood,
     /// Number of sessions that ended before their last values were read.
     n_gone: usize,
-    /// The same number at the last reading at which no session had ended: those that ended before
-    /// the load did.
+    /// Value of `n_gone` at the last reading at which no session had ended. Sessions that ended
+    /// later may have ended because the load did.
     n_gone_in_mid_run: usize,
     n_readings: u32,
     /// Number of readings that found at least one session.
@@ -102,8 +103,8 @@ struct OfSessions {
 }
 
 impl OfSessions {
-    /// Adds a reading of session, row and values. Returns whether every session of the reading
-    /// before still exists.
+    /// Adds a reading, a list of (session, row, values). Returns whether every session of the
+    /// reading before still exists.
     fn add(&mut self, now: Vec<(String, String, Vec<f64>)>) -> bool {
         let is_first = self.before.is_none();
         let mut before = self.before.take().unwrap_or_default();
@@ -132,8 +133,8 @@ impl OfSessions {
         !self.grown.is_empty()
     }
 
-    /// Whether sums of sessions are read each second. They are, too, while it is unknown whether
-    /// the server has any.
+    /// Whether the sums of single sessions are read each second. This also holds while it is
+    /// unknown whether the server has any.
     fn is_followed(&self) -> bool {
         self.counts() || self.may_count()
     }
@@ -337,8 +338,8 @@ impl ServerSummaries {
         })
     }
 
-    /// Adds a fact that says why a summary is incomplete (`how`) and how to fill it, unless it has
-    /// one.
+    /// Adds a fact that a summary is incomplete, with the reason `how` and the remedy, unless there
+    /// is such a fact already.
     fn say_why(&mut self, query: &SummaryQuery, how: &str) {
         let is_told = self.facts.iter().any(|fact| fact.name == query.source);
         // A summary that a product does not have at all is not reported.

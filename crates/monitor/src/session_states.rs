@@ -30,13 +30,14 @@ const REST_FACTOR: i64 = 120;
 /// second.
 const REST_MAX_NS: i64 = 900 * NS_PER_MS as i64;
 
-/// Maximum number of rows that are kept; they are those seen most often.
+/// Maximum number of rows in a summary of session states: those found most often.
 const ROWS_MAX: usize = 60;
 
 /// Maximum number of tables and indexes with a gauge of the sessions that wait for their locks.
 const LOCKS_MAX: usize = 60;
 
-/// Numbers of sessions that the samples of a period found, by state and the server's name for it.
+/// Counts of the sessions that the samples of a period found, by state and by the server's own name
+/// for the state.
 #[derive(Default)]
 struct Seen {
     by_state: BTreeMap<(SessionState, String), f64>,
@@ -82,7 +83,8 @@ impl Seen {
     }
 }
 
-/// Collector of session states.
+/// Collector that samples the state of each session of a server, such as running or waiting for a
+/// lock.
 pub(crate) struct SessionStates {
     states: QuerySession,
     /// Queries that have not failed yet, the most detailed one first; the first one is used.
@@ -90,14 +92,14 @@ pub(crate) struct SessionStates {
     /// Sums of sessions over the samples since the last reading, by state.
     now: [f64; SessionState::ALL.len()],
     n_now: u32,
-    /// Sums of sessions that wait for a lock, since the last reading, by table or index. A name
-    /// that was seen once stays, with 0.
+    /// Numbers of sessions that waited for a lock in the samples since the last reading, by table
+    /// or index. A name found once stays, with 0.
     locked: BTreeMap<String, f64>,
     /// Longest time that a sample took since the last reading, in nanoseconds.
     longest_ns: i64,
     /// States of sessions sampled in the measured phase.
     seen: Seen,
-    /// States of sessions sampled since the last report.
+    /// States of sessions sampled since the last report that was made while the load ran.
     seen_since: Seen,
     /// Time of the last sample in the measured phase, in nanoseconds from its start.
     last_ns: i64,

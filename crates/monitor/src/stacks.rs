@@ -23,7 +23,7 @@ const LETTERS_MAX: usize = 160;
 /// Maximum number of frames that are kept of a stack, starting at the function that ran.
 const FRAMES_MAX: usize = 128;
 
-/// Counts stacks, line by line.
+/// Counts equal call stacks in the output of `perf script`, which it takes line by line.
 #[derive(Debug, Default)]
 pub(crate) struct Folder {
     /// Thread of the current sample; `None` before its first line.
@@ -36,7 +36,7 @@ pub(crate) struct Folder {
     overflow: u64,
 }
 
-/// Stacks of a profile, each with its number of samples.
+/// Call stacks of a CPU profile, each with its number of samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Folded {
     pub(crate) samples: u64,
@@ -106,8 +106,8 @@ impl Folder {
     }
 }
 
-/// Returns the thread name in the first line of a sample: the text before the last word, which is
-/// the event. A number at its end is dropped, so that similar threads are one.
+/// Returns the name of the thread from the first line of a sample: the text before the last word,
+/// which is the event. Drops a number at its end, so that threads of a pool share a name.
 fn thread(line: &str) -> Option<String> {
     let (name, _event) = line.trim().trim_end_matches(':').rsplit_once(char::is_whitespace)?;
     let name = name.trim();
@@ -134,7 +134,7 @@ fn frame(line: &str) -> Option<String> {
     })
 }
 
-/// Shortens a name, and replaces the separator of frames in it.
+/// Shortens the name of a function or thread, and replaces the character that separates frames.
 fn kept(name: &str) -> String {
     name.chars()
         .take(LETTERS_MAX)

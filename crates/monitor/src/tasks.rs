@@ -13,7 +13,7 @@ use model::NS_PER_S;
 
 use crate::kernel_files::read;
 
-/// A thread; for a process with one thread, the process.
+/// A thread of any process, by the ids that the kernel has for it; its counters can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Task {
     /// Id of the process that the thread belongs to.
@@ -55,13 +55,13 @@ impl Task {
     }
 }
 
-/// Kernel counters of one thread, or sums over several. `None` if the kernel does not report a
-/// counter.
+/// Kernel counters of one thread, or their sums over several. A counter that the kernel does not
+/// report is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskCounters {
     /// CPU time, in nanoseconds.
     pub cpu_ns: Option<u64>,
-    /// Time in which the thread was ready to run but had no processor, in nanoseconds.
+    /// Time in which the thread was ready to run but waited for a processor, in nanoseconds.
     pub run_delay_ns: Option<u64>,
     /// Context switches because the thread waited.
     pub voluntary_switches: Option<u64>,
@@ -72,8 +72,8 @@ pub struct TaskCounters {
 }
 
 impl TaskCounters {
-    /// Parses the texts of the three files. `schedstat` has CPU time, run delay, and the number of
-    /// time slices.
+    /// Parses the texts of a thread's files `schedstat`, `sched` and `status` in /proc. `status`
+    /// may be empty unless `sched` is.
     fn parse(schedstat: &str, sched: &str, status: &str) -> TaskCounters {
         let mut times = schedstat.split_ascii_whitespace().map(|text| text.parse().ok());
         let mut time = || times.next().flatten();
@@ -89,7 +89,8 @@ impl TaskCounters {
         }
     }
 
-    /// Combines each counter with that of `other`. A counter that only one side knows is kept.
+    /// Combines each counter with that of `other` by the function `join`, such as a sum. If only
+    /// one of them is known, it is kept.
     pub fn join(self, other: TaskCounters, join: fn(u64, u64) -> u64) -> TaskCounters {
         let each = |ours: Option<u64>, theirs: Option<u64>| match (ours, theirs) {
             (Some(ours), Some(theirs)) => Some(join(ours, theirs)),
@@ -115,8 +116,8 @@ impl TaskCounters {
     }
 }
 
-/// Returns the number after `name:` in a file such as `/proc/self/status`, which may pad names;
-/// `None` if there is none.
+/// Returns the number after `name:` in a file of lines such as `/proc/self/status`; blanks around
+/// it are allowed. `None` if there is none.
 pub(crate) fn field(text: &str, name: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| {
         line.strip_prefix(name)?.trim_start_matches([' ', '\t']).strip_prefix(':')
@@ -166,49 +167,53 @@ impl Ledger {
     }
 }
 
-/// Counters of a process's threads, for two readers. The first needs the work of all threads
-/// between two instants, and reads all threads then. The second needs the work per second, and
-/// reads as many threads as it can afford, in turn. Sums for the first reader include readings in
-/// turn. Sums for the second exclude full readings, which would look like a peak during a run.
+/// Counters of a process's threads, read in two ways. [`Tasks::read_all`] reads all threads, for
+/// sums between two instants. [`Tasks::read_some`] reads some of them in turn, for values per
+/// second at a small cost. Sums of the first kind include readings in turn, but not the other way
+/// round.
 #[derive(Debug, Default)]
 pub struct Tasks {
-    /// Threads to read, in turn.
+    /// Threads that [`Tasks::read_some`] reads in turn and [`Tasks::read_all`] reads all.
     list: Vec<Task>,
     next: usize,
     all: Ledger,
     in_turn: Ledger,
-    /// Growth of CPU time, in nanoseconds, of the threads in the last reading in turn.
+    /// Growth of CPU time, in nanoseconds, of each thread that the last [`Tasks::read_some`] read.
     grown: Vec<(Task, u64)>,
 }
 
 impl Tasks {
-    /// Sums of the counters since the first reading, by all readings.
+    /// Returns the growth of each counter since the first reading, summed over the threads, by all
+    /// readings.
     pub fn total(&self) -> TaskCounters {
         self.all.total
     }
 
-    /// Sums of the counters since the first reading, by the readings in turn.
+    /// Returns the growth of each counter since the first reading, summed over the threads, by
+    /// calls of [`Tasks::read_some`] alone.
     pub fn total_in_turn(&self) -> TaskCounters {
         self.in_turn.total
     }
 
-    /// Counters of a thread at its last reading of either kind.
+    /// Returns the counters of a thread at its last reading of any kind; `None` if it was never
+    /// read.
     pub fn last_read(&self, task: Task) -> Option<TaskCounters> {
         self.all.seen.get(&task).copied()
     }
 
-    /// Number of known threads.
+    /// Returns the number of threads that are read.
     pub fn count(&self) -> usize {
         self.list.len()
     }
 
-    /// Counters of a thread at its last reading in turn.
+    /// Returns the counters of a thread when [`Tasks::read_some`] read it last; `None` if it was
+    /// never read so.
     pub fn seen(&self, task: Task) -> Option<TaskCounters> {
         self.in_turn.seen.get(&task).copied()
     }
 
-    /// Returns the busiest threads of the last reading in turn, busiest first: at most `n_most`,
-    /// and none below `percent_min` percent of a core.
+    /// Returns the threads that used most CPU time in the last [`Tasks::read_some`], busiest first:
+    /// at most `n_most`, and none below `percent_min` percent of a core.
     pub fn busiest(&self, n_most: usize, percent_min: f64) -> Vec<Task> {
         let least_ns = percent_min / 100.0 * NS_PER_S as f64;
         let mut busy = self.grown.clone();
@@ -217,7 +222,8 @@ impl Tasks {
         busy.into_iter().map(|(task, _)| task).take(n_most).collect()
     }
 
-    /// Sets the threads to read from now on, and forgets the counters of all others.
+    /// Sets the threads to read from now on. Forgets the last counters of threads that are not in
+    /// the list, but not their part of the sums.
     pub fn set_list(&mut self, list: Vec<Task>) {
         let alive: HashSet<Task> = list.iter().copied().collect();
         for ledger in [&mut self.all, &mut self.in_turn] {
@@ -233,8 +239,8 @@ impl Tasks {
         self.all.enter(&now);
     }
 
-    /// Reads `first`, and up to `n_most` other threads in turn. The growth of a thread is counted
-    /// when it is its turn.
+    /// Reads the threads `first`, and up to `n_most` of the known threads in turn, the next ones at
+    /// the next call. What a thread has used since its last reading is counted when it is read.
     pub fn read_some(&mut self, first: &[Task], n_most: usize) {
         // The first reading is the base of growth.
         let is_first = !self.in_turn.is_begun;

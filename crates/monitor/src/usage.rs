@@ -11,11 +11,10 @@ use crate::tasks::{SharedTasks, Task, TaskCounters, field};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Maximum number of threads that an intermediate look reads; if there are more, they are read in
-/// turn.
+/// Maximum number of threads that [`look`] reads at once; if there are more, it reads them in turn.
 const THREADS_A_LOOK: usize = 256;
 
-/// A measurement of this process's usage from an instant on.
+/// Measurement of this process's use of CPU and memory, from its creation on.
 #[derive(Debug)]
 pub struct Watch {
     cpu_ns_begin: u64,
@@ -24,12 +23,14 @@ pub struct Watch {
     threads: SharedTasks,
 }
 
-/// Usage since the watch began. A value that could not be read is `None`.
+/// Use of CPU and memory by this process since [`Watch::start`] or [`Watch::over`]. A value that
+/// could not be read is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
     /// CPU time of all threads of this process, user and system, including those that have ended.
     pub cpu_ns: u64,
-    /// Peak memory of the process since its start, not since the watch began, in bytes.
+    /// Peak memory of the process in bytes, since it started rather than since the measurement
+    /// began.
     pub max_rss_bytes: Option<u64>,
     /// Share of all processors' time that the hypervisor gave to other guests, 0 to 1.
     pub steal_share: Option<f64>,
@@ -52,8 +53,8 @@ fn read_all(threads: &SharedTasks) -> TaskCounters {
     tasks.total()
 }
 
-/// Reads as many threads as may be read while the load runs, so that the work of threads that end
-/// is not lost.
+/// Reads the counters of some threads while the load runs, so that the work of threads that end
+/// before [`Watch::read`] is not lost.
 pub fn look(threads: &SharedTasks) {
     let mut tasks = threads.lock();
     if tasks.count() <= THREADS_A_LOOK {
@@ -63,12 +64,13 @@ pub fn look(threads: &SharedTasks) {
 }
 
 impl Watch {
-    /// Starts a watch over threads that have no other reader.
+    /// Begins a measurement over the threads of this process, if nothing else reads their counters.
     pub fn start() -> Watch {
         Watch::over(&SharedTasks::default())
     }
 
-    /// Starts a watch over threads that have other readers, too.
+    /// Begins a measurement over the threads of this process, whose counters in `threads` others
+    /// read too.
     pub fn over(threads: &SharedTasks) -> Watch {
         Watch {
             cpu_ns_begin: cpu_ns(),
@@ -78,8 +80,8 @@ impl Watch {
         }
     }
 
-    /// Returns the usage since the start. Reads all threads, which is cheap at the end of a phase,
-    /// but not in a measured loop.
+    /// Returns the use since the beginning of the measurement. Reads all threads: cheap at the end
+    /// of a phase, but too slow for a measured loop.
     pub fn read(&mut self) -> Usage {
         let total = read_all(&self.threads).join(self.threads_begin, |now, then| now - then);
         let now = CpuTicks::parse(&read("/proc/stat"));

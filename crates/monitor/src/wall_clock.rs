@@ -19,7 +19,7 @@ pub fn unix_ms() -> i64 {
     since.map_or(0, |since| since.as_millis() as i64)
 }
 
-/// Returns the nanoseconds from `start` to `instant`, negative if `instant` is earlier.
+/// Returns the nanoseconds from `start` to `instant`; negative if `instant` is before `start`.
 pub fn since(start: Instant, instant: Instant) -> i64 {
     match instant.checked_duration_since(start) {
         Some(after) => after.as_nanos() as i64,

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::error::StoreError;
 
-/// Text in front of the digest.
+/// Text that stands before the digest in the line that ends an exported file.
 const PREFIX: &str = "dbdyno sha256 ";
 /// Number of hexadecimal characters in the digest.
 const HEX: usize = 64;
@@ -21,7 +21,7 @@ const BYTES: usize = PREFIX.len() + HEX + 1;
 /// Bytes of the file per read.
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// Appends the checksum to a file, which must not change any more.
+/// Appends a line with a checksum to an exported file, which must not change after that.
 pub(super) fn put(path: &Path) -> io::Result<()> {
     let mut file = OpenOptions::new().read(true).append(true).open(path)?;
     let bytes = file.metadata()?.len();
@@ -53,7 +53,7 @@ fn is_right(path: &Path) -> io::Result<bool> {
     Ok(found == expected.as_bytes())
 }
 
-/// Returns the checksum of the first `bytes` of a file, as it is appended.
+/// Returns the line with the checksum of the first `bytes` bytes of a file.
 fn checksum_of(file: &mut File, bytes: u64) -> io::Result<String> {
     file.seek(SeekFrom::Start(0))?;
     let (mut digest, mut buffer) = (Sha256::new(), vec![0; BUFFER_BYTES]);

@@ -26,7 +26,7 @@ const INFLATED_BYTES_MAX: u64 = 256 << 20;
 /// Reason why stored data cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Unreadable {
-    /// Written in a form that only a newer dbdyno knows; the text names it.
+    /// The data have a form that only a newer dbdyno knows; the text names it.
     Newer(String),
     Damaged(String),
 }
@@ -44,7 +44,8 @@ pub(super) fn to_blob<T: Serialize>(value: &T) -> Result<Vec<u8>, String> {
     encoder.finish().map_err(|error| error.to_string())
 }
 
-/// Decodes a value from a blob of this format.
+/// Decodes a value from a blob of format `format`. Fails if the format is unknown or the blob is
+/// damaged.
 pub(super) fn from_blob<T: DeserializeOwned>(format: i64, blob: &[u8]) -> Result<T, Unreadable> {
     if format != CBOR_DEFLATED {
         return Err(Unreadable::Newer(format!("a blob of format {format}")));
@@ -85,8 +86,8 @@ const KINDS: [&str; 11] = [
     "output",
 ];
 
-/// Returns the kind of an event that is stored as JSON text, its serde tag; `None` for other
-/// events.
+/// Returns the kind (its serde tag) of an event that is stored as JSON text; `None` if it is stored
+/// otherwise.
 pub(super) fn kind_of(event: &Event) -> Option<&'static str> {
     match event {
         Event::Phase { .. } => Some("phase"),
@@ -112,7 +113,8 @@ pub(super) fn kind_of(event: &Event) -> Option<&'static str> {
     }
 }
 
-/// Decodes an event of `kind` from JSON.
+/// Decodes an event of kind `kind` from JSON text. Fails if the kind is unknown or the text is
+/// damaged.
 pub(super) fn event_from_json(kind: &str, text: &str) -> Result<Event, Unreadable> {
     if !KINDS.contains(&kind) {
         return Err(Unreadable::Newer(format!("an event '{kind}'")));
@@ -120,13 +122,13 @@ pub(super) fn event_from_json(kind: &str, text: &str) -> Result<Event, Unreadabl
     from_json(text)
 }
 
-/// Kinds of events that are stored as blobs in the table `around`.
+/// Kind of event whose body is a blob in the table `around`, as are those of the constants below.
 pub(super) const READINGS: &str = "readings";
 pub(super) const SETTINGS: &str = "settings";
 pub(super) const SUMMARY_SO_FAR: &str = "summary_so_far";
 pub(super) const CPU_PROFILE: &str = "cpu_profile";
 
-/// Decodes an event of `kind` from a blob.
+/// Decodes an event of kind `kind` from a blob of format `format`.
 pub(super) fn event_from_blob(kind: &str, format: i64, blob: &[u8]) -> Result<Event, Unreadable> {
     match kind {
         READINGS => from_blob(format, blob).map(Event::Readings),

@@ -8,15 +8,16 @@ use rusqlite::ErrorCode;
 /// Kind of a store error, for callers that branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreErrorKind {
-    /// The file does not exist.
+    /// The file of the store, or a file to import, does not exist.
     Missing,
-    /// The path is no store, but a directory, not an SQLite file, or a database of another program.
+    /// The path is not a store of dbdyno: a directory, a file that is not SQLite's, or another
+    /// program's database.
     NotAStore,
     /// The store was written by a newer dbdyno.
     Newer {
-        /// Version of the store's format.
+        /// Format version of the store that was opened.
         found: u32,
-        /// Newest version that this program knows.
+        /// Newest format version that this program can read.
         known: u32,
     },
     Corrupt,
@@ -25,19 +26,21 @@ pub enum StoreErrorKind {
     DiskFull,
     /// Another process holds the file for longer than the time-out.
     Busy,
-    /// A living process holds the lock for the trials of the experiment.
+    /// Another living process runs the trials of the same experiment, and holds its lock.
     Taken,
-    /// A run or an experiment is running, and the request has to wait for its end.
+    /// A run or an experiment is still running, so that the requested operation is not possible
+    /// yet.
     UnderWay,
-    /// No run or experiment has the given name.
+    /// No run or experiment matches the name that the user gave.
     UnknownRun,
-    /// Several runs or experiments match the given name.
+    /// Several runs or experiments match the name that the user gave.
     AmbiguousRun,
     Other,
 }
 
 impl StoreErrorKind {
-    /// Whether the user named a wrong run or file, and the store itself is as it should be.
+    /// Whether the error is only that the user named a run or file that does not exist, is
+    /// ambiguous, or is no store.
     pub fn is_wrong_name(self) -> bool {
         use StoreErrorKind::{AmbiguousRun, Missing, NotAStore, UnknownRun};
         matches!(self, UnknownRun | AmbiguousRun | Missing | NotAStore)
@@ -47,9 +50,9 @@ impl StoreErrorKind {
 /// An error of the store, with a sentence that names the file and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreError {
-    /// Kind, to branch on.
+    /// Kind of the error, by which callers decide how to react.
     pub kind: StoreErrorKind,
-    /// Message for the user.
+    /// Sentence for the user, with the file and the remedy.
     pub message: String,
 }
 
@@ -61,9 +64,9 @@ impl fmt::Display for StoreError {
 
 impl std::error::Error for StoreError {}
 
-/// Remedy for a damaged store, as messages end with it.
+/// Last part of the messages on a damaged store: the remedy.
 const RESTORE: &str = "restore it from a copy, or move it away to start a new one";
-/// Remedy for a damaged file that was received, as messages end with it.
+/// Last part of the messages on a damaged file that was received from someone else: the remedy.
 const SEND_AGAIN: &str = "have it sent again, or exported again";
 
 impl StoreError {
@@ -76,7 +79,8 @@ impl StoreError {
         StoreError::new(StoreErrorKind::Corrupt, message)
     }
 
-    /// Adapts the message to a received file, which has no copy to restore.
+    /// Replaces the remedy in the message of an error in a received file: the user cannot restore
+    /// it from a copy, but can have it sent again.
     pub(super) fn of_sent(self, path: &Path) -> StoreError {
         let name = path.display();
         let message = self.message.replace(RESTORE, SEND_AGAIN);
@@ -181,7 +185,8 @@ impl StoreError {
         StoreError::from_sqlite(path, &failure)
     }
 
-    /// Replaces the path `ours` in the message by `theirs`, of which it is a copy or a draft.
+    /// Replaces the path `ours` in the message by `theirs`, the path that the user knows. The file
+    /// at `ours` is a copy or an unfinished version of it.
     pub(super) fn at(self, ours: &Path, theirs: &Path) -> StoreError {
         let (ours, theirs) = (ours.display().to_string(), theirs.display().to_string());
         StoreError { message: self.message.replace(&ours, &theirs), ..self }
@@ -224,9 +229,10 @@ fn is_full(path: &Path) -> bool {
     room.is_ok_and(|room| room.f_bavail.saturating_mul(room.f_frsize) < ROOM)
 }
 
-/// Whether a store, or its WAL, has reached the limit of file sizes of this process.
+/// Whether a store, or its WAL, is so large that another write would exceed this process's limit of
+/// file sizes.
 fn is_at_limit(path: &Path) -> bool {
-    /// Bytes per write: a page.
+    /// Distance from the limit, in bytes, at which the file counts as having reached it.
     const ROOM: u64 = 64 * 1024;
     let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
     let bytes = |end: &str| {

@@ -22,22 +22,24 @@ use super::wall_clock::{unix_ms, utc};
 /// rare to disturb a measurement.
 const BEAT_EVERY: Duration = Duration::from_secs(5);
 
-/// Status of an experiment's trials, by its lock.
+/// State of an experiment as its lock tells it: whether a process runs its trials now, and which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExperimentLockRow {
-    /// Status of the trials: running, or the way in which they ended.
+    /// Status of the experiment: running while a process runs its trials, otherwise the way in
+    /// which they ended.
     pub status: Status,
     /// Time at which the trials were started or resumed, in milliseconds since
     /// 1970-01-01T00:00:00Z.
     pub started_unix_ms: i64,
     /// Id of the process that runs or ran the trials.
     pub pid: u32,
-    /// Whether that process is of this boot and PID namespace, so that it is visible from here.
+    /// Whether process `pid` is of this boot and this PID namespace, so that this process can see
+    /// it.
     pub is_near: bool,
 }
 
-/// Exclusive right to run an experiment's trials. Dropping it without [`ExperimentLock::end`]
-/// releases it as interrupted.
+/// Exclusive right of this process to run an experiment's trials. Dropping it without
+/// [`ExperimentLock::end`] marks the experiment as interrupted.
 #[derive(Debug)]
 pub struct ExperimentLock {
     number: i64,
@@ -46,8 +48,8 @@ pub struct ExperimentLock {
 }
 
 impl Store {
-    /// Takes the lock of an experiment. The error has the kind [`StoreErrorKind::Taken`] if a
-    /// living process holds it.
+    /// Takes the lock that a process needs to run an experiment's trials. Fails with
+    /// [`StoreErrorKind::Taken`] if another living process holds it.
     pub fn lock_experiment(&self, experiment: &Experiment) -> Result<ExperimentLock, StoreError> {
         let path = self.path.clone();
         let connection = schema::open(&path, IfMissing::Refuse)?;
@@ -64,15 +66,16 @@ impl Store {
         Ok(ExperimentLock { number, end, thread: Some(thread) })
     }
 
-    /// Whether a lock is still held. A process that was paused for long, and is not visible to
-    /// others, may have lost it.
+    /// Whether this process still holds `lock`. Another process may have taken it if this one was
+    /// paused for long and is not visible to the other.
     pub fn has(&self, lock: &ExperimentLock) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM walk WHERE number = ?";
         let found = self.connection.query_row(sql, [lock.number], |_| Ok(())).optional();
         found.map(|found| found.is_some()).map_err(|error| self.reader().said(&error))
     }
 
-    /// Returns the status of an experiment's trials; `None` if the experiment is older than locks.
+    /// Returns the state of an experiment from its lock; `None` if its trials were run by a dbdyno
+    /// that did not have locks yet.
     pub fn experiment_lock_row(
         &self,
         experiment: &Experiment,
@@ -82,7 +85,7 @@ impl Store {
 }
 
 impl ExperimentLock {
-    /// Releases the lock with a final status.
+    /// Releases the lock, and stores `status` as the final status of the experiment.
     pub fn end(mut self, status: Status) -> Result<(), StoreError> {
         self.close(status)
     }
@@ -147,12 +150,13 @@ fn taken(experiment: &Experiment, row: &ExperimentLockRow) -> StoreError {
     StoreError::new(StoreErrorKind::Taken, message)
 }
 
-/// Whether no living process runs trials of an experiment.
+/// Whether no living process runs trials of `experiment`, so that its lock can be taken.
 pub(super) fn is_free(connection: &Connection, experiment: &Experiment) -> rusqlite::Result<bool> {
     Ok(row_of(connection, experiment)?.is_none_or(|row| row.status != Status::Running))
 }
 
-/// Returns the numbers of the experiments whose trials are running.
+/// Returns the numbers, in the table `experiment`, of the experiments whose trials a living process
+/// runs.
 pub(super) fn alive(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     let here = Process::current();
     let mut select = connection.prepare("SELECT * FROM walk WHERE status = 'running'")?;
@@ -201,7 +205,8 @@ fn lock_row(row: &Row<'_>, here: &Process) -> rusqlite::Result<ExperimentLockRow
     })
 }
 
-/// Body of the lock's thread: sends heartbeats until a final status arrives, and writes that.
+/// Body of the thread of lock `number`: writes heartbeats until `ended` delivers a final status,
+/// and stores that.
 fn beat(connection: &Connection, number: i64, ended: &Receiver<Status>) -> rusqlite::Result<()> {
     let status = loop {
         match ended.recv_timeout(BEAT_EVERY) {

@@ -15,17 +15,18 @@ use super::query::Sql;
 use super::reader::{LAST, RunRow};
 use super::{ExperimentFilter, Filter, Store, codec, experiment_lock};
 
-/// A trial of an experiment, with its run.
+/// A started trial of an experiment, with the run that it produced.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrialRow {
-    /// Index of the point in the experiment.
+    /// Index, from 0, of the trial's point in the experiment's list of points.
     pub point: u32,
-    /// Index of the trial among the repeats of its point.
+    /// Index, from 0, of the trial among the repeated trials of its point.
     pub repeat: u32,
     pub run: RunRow,
 }
 
-/// Number of trials with a completed run; a trial that was run several times counts once.
+/// Counts the trials of an experiment that have a completed run. A trial that was run several times
+/// counts once.
 pub fn trials_completed(trials: &[TrialRow]) -> usize {
     let completed = trials.iter().filter(|trial| trial.run.status == Status::Completed);
     completed.map(|trial| (trial.point, trial.repeat)).collect::<BTreeSet<_>>().len()
@@ -53,7 +54,8 @@ impl Store {
         bodies.iter().map(|body| self.read_experiment(body)).collect()
     }
 
-    /// Finds the experiment called `name`, by the same rules as [`Store::find`].
+    /// Finds an experiment by `name`: its id, the start or the end of its id, the name of its plan,
+    /// or `last`, by the same rules as [`Store::find`].
     pub fn find_experiment(&self, name: &str) -> Result<Experiment, StoreError> {
         let id = self.reader().find_in("experiment", name)?;
         let sql = "SELECT body FROM experiment WHERE id = ?";
@@ -61,8 +63,9 @@ impl Store {
         self.read_experiment(&body.map_err(|error| self.reader().said(&error))?)
     }
 
-    /// Finds an experiment where a run may be named as well. There, [`LAST`] is an experiment only
-    /// if the newest run is a trial of it, or if it was started after that run.
+    /// Finds an experiment by a name that the user may also mean for a run. If `name` is [`LAST`],
+    /// returns the experiment of the newest run, or a still newer experiment. Fails if the newest
+    /// run is newer than all experiments and is no trial.
     pub fn experiment_or_run(&self, name: &str) -> Result<Experiment, StoreError> {
         if name != LAST {
             return self.find_experiment(name);
@@ -90,7 +93,8 @@ impl Store {
         Ok(experiment)
     }
 
-    /// Returns the trials of an experiment that were started, in the order of their starts.
+    /// Returns the trials of an experiment that were started, with their runs, in the order of
+    /// their starts.
     pub fn trials(&self, experiment: &Experiment) -> Result<Vec<TrialRow>, StoreError> {
         let sql = "SELECT run.id, point, repeat FROM trial
                    JOIN experiment ON experiment.number = trial.experiment
@@ -120,7 +124,8 @@ impl Store {
         Ok(trials.filter_map(trial).collect())
     }
 
-    /// Removes an experiment. Its runs stay, as separate runs. Fails while its trials are running.
+    /// Removes an experiment from the store. The runs of its trials stay, and belong to no
+    /// experiment then. Fails while its trials are running.
     pub fn remove_experiment(&self, experiment: &Experiment) -> Result<(), StoreError> {
         let removed = || -> rusqlite::Result<bool> {
             let all = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;

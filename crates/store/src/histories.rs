@@ -10,8 +10,8 @@ use super::error::StoreError;
 use super::wall_clock::unix_ms;
 
 impl Store {
-    /// Acknowledges a change of level in the history of a label. Replaces an earlier
-    /// acknowledgement of it.
+    /// Stores that the user accepts `change`, a lasting change of a metric, in the history of the
+    /// runs with the label `label`. Replaces an earlier acceptance of the same change.
     pub fn acknowledge(&self, label: &str, change: &Acknowledged) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO acknowledged VALUES (?, ?, ?, ?, ?, ?)";
         let Acknowledged { build, point, reason, size } = change;
@@ -20,14 +20,16 @@ impl Store {
         added.map(drop).map_err(|error| self.reader().said(&error))
     }
 
-    /// Removes an acknowledgement; returns false if there was none.
+    /// Removes the acceptance of the change that begins at `build`, at the experiment point `point`
+    /// (empty for all points). Returns false if there was none.
     pub fn unacknowledge(&self, label: &str, build: &str, point: &str) -> Result<bool, StoreError> {
         let sql = "DELETE FROM acknowledged WHERE label = ? AND build = ? AND point = ?";
         let gone = self.connection.execute(sql, params![label, build, point]);
         gone.map(|n| n > 0).map_err(|error| self.reader().said(&error))
     }
 
-    /// Returns the acknowledged changes in the history of a label, oldest first.
+    /// Returns the changes that the user has accepted as normal in the history of the runs with the
+    /// label `label`, oldest first.
     pub fn acknowledged(&self, label: &str) -> Result<Vec<Acknowledged>, StoreError> {
         let read = || -> rusqlite::Result<Vec<Acknowledged>> {
             let mut select = self.connection.prepare(
@@ -43,7 +45,8 @@ impl Store {
         read().map_err(|error| self.reader().said(&error))
     }
 
-    /// Pins the build with which the newest builds of a label are compared; `None` unpins it.
+    /// Sets the build with which the newest builds in the history of `label` are compared; `None`
+    /// removes the setting.
     pub fn pin_baseline(&self, label: &str, build: Option<&str>) -> Result<(), StoreError> {
         let done = match build {
             Some(build) => self.connection.execute(
@@ -55,7 +58,7 @@ impl Store {
         done.map(drop).map_err(|error| self.reader().said(&error))
     }
 
-    /// Returns the pinned builds of all labels, as (label, build), ordered by label.
+    /// Returns the builds set by [`Store::pin_baseline`], as (label, build), ordered by label.
     pub fn baselines(&self) -> Result<Vec<(String, String)>, StoreError> {
         let read = || -> rusqlite::Result<Vec<(String, String)>> {
             let sql = "SELECT label, build FROM baseline ORDER BY label";

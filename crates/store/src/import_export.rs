@@ -27,22 +27,23 @@ const ID_CHARACTERS_MAX: usize = 64;
 /// Permissions of exported files: names and settings of databases are private.
 const MODE: u32 = 0o600;
 
-/// Function that reads a run, and describes what no run of dbdyno contains; `None` if the run is
-/// sound. The caller provides it, since the store does not know the meaning of events and reports.
+/// Function that reads a run of a received file, and describes what makes it implausible; `None` if
+/// it could come from dbdyno. The caller provides it, since the store does not know the meaning of
+/// events and reports.
 pub type RunCheck = fn(&Store, &RunId) -> Result<Option<String>, StoreError>;
 
-/// Result of an import.
+/// Runs found by an import of a received file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
     /// Runs that were added, oldest first.
     pub new: Vec<RunId>,
-    /// Runs that this store had already; they are unchanged.
+    /// Runs that this store had already; the import leaves them unchanged.
     pub known: Vec<RunId>,
 }
 
 impl Store {
-    /// Exports these runs, with their labels and experiments, as a new store at `path`. Replaces an
-    /// earlier export there, but no other file.
+    /// Writes the ended runs `runs`, with their labels and experiments, to a new store at `path`.
+    /// Replaces an earlier export there, but no other file.
     pub fn export_to(&self, path: &Path, runs: &[RunId]) -> Result<(), StoreError> {
         let is_replaced = path.exists();
         if is_replaced && !schema::is_exported(path) {
@@ -60,8 +61,8 @@ impl Store {
         if is_replaced { new.replace(path) } else { new.create(path) }.map_err(failed)
     }
 
-    /// Fails if a received file is damaged, or is neither an export nor a store. Does not read its
-    /// runs.
+    /// Checks a file received from someone else. Fails if it is damaged, or is neither an export
+    /// nor a store. Does not read its runs.
     pub fn check_sent(path: &Path) -> Result<(), StoreError> {
         sent(path).map(drop)
     }
@@ -101,9 +102,9 @@ impl Store {
         checksum::put(path).map_err(|error| StoreError::of_folder(path, path, &error))
     }
 
-    /// Imports all new runs of the store at `path`, with their labels and experiments. Rejects the
-    /// whole file if any part of it is invalid, or if a run in it is not finished, because the rest
-    /// of that run would never arrive. `check` examines each run.
+    /// Imports all runs of the store or export at `path` that this store lacks, with their labels
+    /// and experiments. Rejects the whole file if `check` objects to a run, if any other part is
+    /// invalid, or if a run has not ended.
     pub fn import(&self, path: &Path, check: RunCheck) -> Result<Imported, StoreError> {
         if !path.exists() {
             let message = format!("there is no file {}", path.display());
@@ -158,7 +159,7 @@ fn exists_already(path: &Path) -> StoreError {
     StoreError::new(StoreErrorKind::Other, message)
 }
 
-/// Another store that is attached to a connection under the name `beside`.
+/// A connection to which another store is attached under the name `beside`.
 struct Beside<'a> {
     connection: &'a Connection,
     path: PathBuf,
@@ -183,18 +184,19 @@ impl<'a> Beside<'a> {
     }
 }
 
-/// Returns the number of a run in the store that is attached as `name`; `None` if it has no such
-/// run.
+/// Returns the number, in its table `run`, of the run `id` in the store attached as `name`; `None`
+/// if it has no such run.
 fn number(connection: &Connection, name: &str, id: &str) -> rusqlite::Result<Option<i64>> {
     let sql = format!("SELECT number FROM {name}.run WHERE id = ?");
     connection.query_row(&sql, [id], |row| row.get(0)).optional()
 }
 
-/// Tables and columns with the data of a run. Both stores have the same.
+/// Names of the tables and columns that contain the data of a run; both stores of a copy have the
+/// same.
 struct Tables {
     /// Columns of the table `run` except `number`.
     run: Vec<String>,
-    /// Other tables with rows of a run, and their columns except `run`.
+    /// Tables other than `run` that have rows of a run, each with its columns except `run`.
     parts: Vec<(String, Vec<String>)>,
 }
 
@@ -219,7 +221,8 @@ impl Tables {
         Ok(tables)
     }
 
-    /// Copies a run with all its rows, its experiment, and decisions about its histories.
+    /// Copies the rows of a run in all tables from the attached store `from` to `to`, with its
+    /// experiment and what users decided on its histories.
     fn copy(&self, all: &Connection, from: &str, to: &str, run: &RunId) -> rusqlite::Result<()> {
         let columns = quoted(&self.run);
         let sql = format!(
@@ -247,7 +250,8 @@ impl Tables {
     }
 }
 
-/// Copies users' decisions about the histories of a run's labels. Existing decisions stay.
+/// Copies what users have decided on the histories of a run's labels: accepted changes and pinned
+/// builds. Decisions that the target has already stay.
 fn copy_decisions(
     all: &Connection,
     from: &str,
@@ -266,8 +270,8 @@ fn copy_decisions(
     Ok(())
 }
 
-/// Binds a copied run to its experiment. The experiment is copied with its status, unless it
-/// exists.
+/// Adds a copied run to its experiment in the target. Copies the experiment with its status unless
+/// the target has it.
 fn copy_trial(
     all: &Connection,
     from: &str,
@@ -317,7 +321,7 @@ fn quoted(columns: &[String]) -> String {
     columns.join(", ")
 }
 
-/// Copy of a received file, which is validated before anything is imported. Dropping it removes the
+/// Copy of a received file, which is checked before anything is imported. Dropping it deletes the
 /// copy.
 struct Aside {
     theirs: PathBuf,
@@ -338,7 +342,7 @@ impl Aside {
         Ok(aside)
     }
 
-    /// Validates the copy and returns its runs, oldest first.
+    /// Checks the copy and each run in it, and returns its runs, oldest first.
     fn looked_at(&self, ours: &Store, check: RunCheck) -> Result<Vec<RunId>, StoreError> {
         let theirs = Store::open_existing(self.copy.path())?;
         if layout(&theirs)? != layout(ours)? {
@@ -374,13 +378,13 @@ impl Aside {
         }
     }
 
-    /// Turns an error in the copy into an error in the received file.
+    /// Replaces the path of the copy in an error by that of the received file.
     fn of_their_file(&self, error: StoreError) -> StoreError {
         error.at(self.copy.path(), &self.theirs).of_sent(&self.theirs)
     }
 }
 
-/// Opens a received file. Fails if it is damaged.
+/// Opens a file that was received from someone else. Fails if it is damaged.
 fn sent(path: &Path) -> Result<Connection, StoreError> {
     schema::is_ours(path).map_err(|error| error.of_sent(path))?;
     let file = schema::readable(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
@@ -394,7 +398,7 @@ fn sent(path: &Path) -> Result<Connection, StoreError> {
     }
 }
 
-/// Copies an opened file to the path `to` by VACUUM, as a store.
+/// Copies an opened file by VACUUM to a new store at the path `to`.
 fn copy_whole(theirs: &Connection, to: &str) -> rusqlite::Result<()> {
     theirs.execute("VACUUM INTO ?", [to])?;
     // The checksum was verified, and is not in the copy.

@@ -10,16 +10,16 @@ use super::codec;
 use super::error::{StoreError, StoreErrorKind};
 use super::wall_clock::unix_ms;
 
-/// Handling of imported figures whose name is in the store already.
+/// Handling of figures that are imported under a name that the store has already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfKnown {
-    /// Keeps the stored figures and rejects the new ones.
+    /// Keeps the stored figures, and imports nothing.
     Refuse,
-    /// Replaces the stored figures.
+    /// Replaces the stored figures by the imported ones.
     Replace,
 }
 
-/// Imported figures, and the time of their import.
+/// Figures that were measured elsewhere and imported, with the time of their import.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportedRow {
     pub imported: Imported,
@@ -28,7 +28,8 @@ pub struct ImportedRow {
 }
 
 impl Store {
-    /// Stores figures. Returns false if their name exists and `known` is [`IfKnown::Refuse`].
+    /// Stores figures that were measured elsewhere, under their name. Returns false, and stores
+    /// nothing, if the name exists and `known` is [`IfKnown::Refuse`].
     pub fn put_imported(&self, imported: &Imported, known: IfKnown) -> Result<bool, StoreError> {
         let body = codec::to_json(imported)
             .map_err(|why| StoreError::new(StoreErrorKind::Other, format!("figures: {why}")))?;
@@ -40,7 +41,7 @@ impl Store {
         put.map(|n| n > 0).map_err(|error| self.reader().said(&error))
     }
 
-    /// Returns the figures stored under a name; `None` if there are none.
+    /// Returns the imported figures stored under `name`; `None` if there are none.
     pub fn imported(&self, name: &str) -> Result<Option<Imported>, StoreError> {
         let sql = "SELECT body FROM imported WHERE name = ?";
         let body: Result<Option<String>, _> =
@@ -63,7 +64,7 @@ impl Store {
         rows.into_iter().map(row).collect()
     }
 
-    /// Removes the figures of a name; returns false if there are none.
+    /// Removes the imported figures stored under `name`; returns false if there are none.
     pub fn remove_imported(&self, name: &str) -> Result<bool, StoreError> {
         let gone = self.connection.execute("DELETE FROM imported WHERE name = ?", [name]);
         gone.map(|n| n > 0).map_err(|error| self.reader().said(&error))

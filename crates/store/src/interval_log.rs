@@ -16,10 +16,10 @@ use stats::Histogram;
 
 use crate::{Store, StoreError};
 
-/// First line of a log, after its `#`.
+/// First line of an HdrHistogram interval log, after its `#`.
 const VERSION: &str = "[Histogram log format version 1.3]";
 
-/// Names of the columns, above the first interval.
+/// Line with the column names of an interval log, above the first interval.
 const LEGEND: &str = "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\
                       \"Interval_Compressed_Histogram\"\n";
 
@@ -29,7 +29,8 @@ const NS_PER_MAX: f64 = NS_PER_MS as f64;
 /// Significant digits of the written histograms, as in dbdyno's own.
 const DIGITS: u8 = 3;
 
-/// Returns the interval log of a run's measured phase, as text.
+/// Returns the response times of a run's measured phase, second by second, as the text of an
+/// HdrHistogram interval log.
 pub fn interval_log(store: &Store, run: &RunId) -> Result<String, StoreError> {
     let Event::Begun { description, .. } = store.begun(run)? else {
         unreachable!("a beginning is what was asked for");
@@ -42,13 +43,13 @@ pub fn interval_log(store: &Store, run: &RunId) -> Result<String, StoreError> {
     Ok(log.end())
 }
 
-/// Returns the planned start of the measured phase in milliseconds since 1970, for a run whose load
-/// did not start.
+/// Returns the planned start of the measured phase, in milliseconds since 1970, for a run without
+/// its real start.
 fn planned_ms(description: &Description) -> i64 {
     description.started_unix_ms + (description.phases.ramp_up_ns / NS_PER_MS) as i64
 }
 
-/// A log under construction, and the second whose parts are being added up.
+/// An interval log under construction. Holds the second whose parts are being added up.
 struct Log<'a> {
     description: &'a Description,
     measured_ns: Option<u64>,
@@ -162,7 +163,8 @@ fn put_line(
     written.expect("memory takes everything, and counts fit into 64 bits");
 }
 
-/// Converts a histogram of ours to the library's; values above our range count as its maximum.
+/// Converts dbdyno's histogram to one of the library `hdrhistogram`; values above its range count
+/// as its maximum.
 fn plain(histogram: &Histogram) -> hdrhistogram::Histogram<u64> {
     let highest = histogram.range().highest_ns.max(histogram.max());
     let made = hdrhistogram::Histogram::new_with_bounds(1, highest, DIGITS);

@@ -13,7 +13,7 @@ use super::{Store, codec};
 
 /// Maximum number of ended jobs that are kept; the oldest are removed first. Their runs stay.
 const JOBS_MAX: i64 = 1000;
-/// Maximum number of actions that are kept; the oldest are removed first.
+/// Maximum number of users' actions that are kept; the oldest are removed first.
 const ACTIONS_MAX: i64 = 10_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,13 +21,13 @@ pub enum JobKind {
     Build,
     Check,
     Drop,
-    /// Runs a plan once.
+    /// Job that executes a plan as one run.
     Run,
-    /// Runs a plan with axes or repeats.
+    /// Job that executes a plan with axes or repeats, as an experiment.
     Experiment,
-    /// Searches for the highest value at which objectives hold.
+    /// Job that searches for the highest value, such as a rate, at which objectives hold.
     Seek,
-    /// Runs the remaining trials of an experiment or a search.
+    /// Job that runs the remaining trials of an experiment or a search.
     Resume,
 }
 
@@ -43,16 +43,16 @@ choice!(JobKind {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobStatus {
-    /// Waits for other jobs to end.
+    /// The job waits for other jobs to end.
     Queued,
     Running,
-    /// Ended with exit code 0.
+    /// The job's process ended with exit code 0.
     Done,
-    /// Ended with another exit code, or was killed.
+    /// The job's process ended with another exit code, or was killed.
     Failed,
-    /// Stopped by a user.
+    /// A user stopped the job.
     Stopped,
-    /// Ended, or could not start, while no process watched the job.
+    /// The job ended, or could not start, while no dbdyno watched it, so its result is unknown.
     Lost,
 }
 
@@ -65,15 +65,15 @@ choice!(JobStatus {
     Lost = "lost",
 });
 
-/// A job as requested.
+/// A process of dbdyno that a user requested on a web page, such as a run or a build of data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
     pub kind: JobKind,
-    /// Workload or name of the plan, in one line.
+    /// Name shown for the job, in one line: the workload, or the name of the plan.
     pub name: String,
-    /// Target's URL without a password.
+    /// URL of the database under test, without a password.
     pub target: String,
-    /// Arguments of the job's command, without the program's name.
+    /// Arguments of the process, without the program's name.
     pub words: Vec<String>,
     /// Plan that the job's process reads from its standard input.
     pub plan: String,
@@ -81,20 +81,23 @@ pub struct Job {
     pub who: String,
 }
 
-/// A job as stored.
+/// A job as stored, with its status, times and result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobRow {
-    /// Unique number, which is never reused.
+    /// Number by which the job is identified; it is never reused.
     pub number: i64,
     pub job: Job,
     pub status: JobStatus,
-    /// Time of the request, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Time at which the user requested the job, in milliseconds since 1970-01-01T00:00:00Z.
     pub queued_unix_ms: i64,
-    /// Time of the start, in milliseconds since 1970-01-01T00:00:00Z; `None` before it.
+    /// Time at which the job's process started, in milliseconds since 1970-01-01T00:00:00Z; `None`
+    /// before it.
     pub started_unix_ms: Option<i64>,
-    /// Time of the end, in milliseconds since 1970-01-01T00:00:00Z; `None` before it.
+    /// Time at which the job's process ended, in milliseconds since 1970-01-01T00:00:00Z; `None`
+    /// before it.
     pub ended_unix_ms: Option<i64>,
-    /// Exit code of the job's process; `None` if a signal ended it, or no process saw its end.
+    /// Exit code of the job's process; `None` if it has not ended, if a signal ended it, or if no
+    /// process saw its end.
     pub exit_code: Option<i32>,
     /// Last lines of the job's output; empty until it ends.
     pub output: String,
@@ -102,14 +105,14 @@ pub struct JobRow {
     pub process: Option<Process>,
 }
 
-/// An action of a user on a page.
+/// An action of a user on a web page, such as the start of a job, for the record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActionRow {
-    /// Time in milliseconds since 1970-01-01T00:00:00Z.
+    /// Time of the action, in milliseconds since 1970-01-01T00:00:00Z.
     pub at_unix_ms: i64,
-    /// Name of the user.
+    /// Name of the user who acted.
     pub who: String,
-    /// Action, as a sentence.
+    /// Description of the action, in a sentence.
     pub what: String,
 }
 
@@ -117,7 +120,8 @@ const COLUMNS: &str = "number, kind, name, target, words, plan, who, status, que
     started_unix_ms, ended_unix_ms, exit_code, output, boot_id, pid_namespace, pid, pid_start_time";
 
 impl Store {
-    /// Stores a queued job and returns its number. Removes the oldest ended jobs beyond a limit.
+    /// Stores a job with the status [`JobStatus::Queued`], and returns its number. Removes the
+    /// oldest ended jobs if there are too many.
     pub fn add_job(&self, job: &Job) -> Result<i64, StoreError> {
         let words = codec::to_json(&job.words)
             .map_err(|why| StoreError::new(StoreErrorKind::Other, format!("job: {why}")))?;
@@ -140,7 +144,7 @@ impl Store {
         added().map_err(|error| self.reader().said(&error))
     }
 
-    /// Marks a job as running in `process`.
+    /// Marks job `number` as running in `process`, since now.
     pub fn begin_job(&self, number: i64, process: &Process) -> Result<(), StoreError> {
         let sql = "UPDATE job SET status = ?, started_unix_ms = ?, boot_id = ?, pid_namespace = ?,
                                   pid = ?, pid_start_time = ? WHERE number = ?";
@@ -151,7 +155,7 @@ impl Store {
         self.connection.execute(sql, row).map(drop).map_err(|error| self.reader().said(&error))
     }
 
-    /// Stores the final status of a job, with the last lines of its output.
+    /// Stores the final status of a job, its exit code, and the last lines of its output.
     pub fn end_job(
         &self,
         number: i64,
@@ -165,7 +169,7 @@ impl Store {
         self.connection.execute(sql, row).map(drop).map_err(|error| self.reader().said(&error))
     }
 
-    /// Returns all jobs, newest first.
+    /// Returns all stored jobs, newest first.
     pub fn jobs(&self) -> Result<Vec<JobRow>, StoreError> {
         let read = || -> rusqlite::Result<Vec<JobRow>> {
             let sql = format!("SELECT {COLUMNS} FROM job ORDER BY number DESC");
@@ -181,14 +185,16 @@ impl Store {
         read.map_err(|error| self.reader().said(&error))
     }
 
-    /// Returns the newest run that a process has written; `None` if it has written none.
+    /// Returns the newest run that `process`, such as that of a job, has written; `None` if it has
+    /// written none.
     pub fn run_of(&self, process: &Process) -> Result<Option<RunId>, StoreError> {
         let sql = "SELECT id FROM run WHERE pid = ? AND pid_start_time = ? AND boot_id = ?
                    ORDER BY number DESC LIMIT 1";
         self.of_process(sql, process).map(|id| id.map(RunId))
     }
 
-    /// Returns the id of the experiment whose trials a process has run; `None` if it has run none.
+    /// Returns the id of the experiment whose trials `process`, such as that of a job, has run;
+    /// `None` if it has run none.
     pub fn experiment_of(&self, process: &Process) -> Result<Option<String>, StoreError> {
         let sql = "SELECT experiment.id FROM run
                    JOIN trial ON trial.run = run.number
@@ -211,8 +217,8 @@ impl Store {
         read.map_err(|error| self.reader().said(&error))
     }
 
-    /// Returns the process that runs or ran the trials of an experiment; `None` if none has run
-    /// them since such processes are stored.
+    /// Returns the process that runs or ran the trials of an experiment; `None` if it was not
+    /// stored, because they were last run by an older dbdyno.
     pub fn process_of_experiment(
         &self,
         experiment: &Experiment,
@@ -223,7 +229,8 @@ impl Store {
         read.map_err(|error| self.reader().said(&error))
     }
 
-    /// Stores an action of a user. Removes the oldest actions beyond a limit.
+    /// Stores that the user `who` did `what`, a sentence, at the present time. Removes the oldest
+    /// actions if there are too many.
     pub fn note_action(&self, who: &str, what: &str) -> Result<(), StoreError> {
         let noted = || -> rusqlite::Result<()> {
             let sql = "INSERT INTO action (at_unix_ms, who, what) VALUES (?, ?, ?)";

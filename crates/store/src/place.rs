@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 /// Suffixes of a store's files: the database, its WAL and the WAL's index.
 const ENDS: [&str; 3] = ["", "-wal", "-shm"];
 
-/// Returns the default path of the store; `environment` looks up a variable.
+/// Returns the path of the store if the user gives none; `environment` returns the value of a
+/// variable.
 ///
-/// It is `DBDYNO_STORE`, or else in the user's data folder by the XDG Base Directory Specification,
-/// which ignores a relative path in `XDG_DATA_HOME`. `None` without a home folder.
+/// It is the value of `DBDYNO_STORE`, or else a file in the user's data folder by the XDG Base
+/// Directory Specification, which ignores a relative `XDG_DATA_HOME`. `None` without a home folder.
 pub fn default_path(environment: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let path = |name: &str| environment(name).filter(|text| !text.is_empty()).map(PathBuf::from);
     if let Some(store) = path("DBDYNO_STORE") {
@@ -22,8 +23,8 @@ pub fn default_path(environment: &dyn Fn(&str) -> Option<String>) -> Option<Path
     Some(data.join("dbdyno/runs.sqlite"))
 }
 
-/// Whether the file at `path` is one of the files of `store`, by its path or by links. Neither has
-/// to exist.
+/// Whether the file at `path` is the file of the store at `store`, its WAL or its WAL index, also
+/// by links. Neither has to exist.
 pub fn is_of_store(path: &Path, store: &Path) -> bool {
     let file = |path: &Path| fs::metadata(path).ok().map(|there| (there.dev(), there.ino()));
     let ours = ENDS.map(|end| {

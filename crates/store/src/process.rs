@@ -8,7 +8,8 @@ use std::fs;
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 
-/// Identity of a process, unique on its machine for all time.
+/// Identity of a process, by which another process finds out whether it is alive. It is never
+/// reused on a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
     /// The kernel's boot id; empty if unknown.
@@ -20,13 +21,13 @@ pub struct Process {
     pub start_ticks: u64,
 }
 
-/// Fate of a process.
+/// State of a process, as far as another process can see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     Alive,
-    /// Ended, or the machine was rebooted.
+    /// The process has ended, or the machine was rebooted since.
     Gone,
-    /// Not visible from here.
+    /// Nothing is known: the process is in another PID namespace, or its identity is incomplete.
     Unknown,
 }
 
@@ -41,7 +42,7 @@ impl Process {
         Process::of_pid(std::process::id())
     }
 
-    /// Returns the identity of the process with this id. Its start time is 0 if it cannot be read.
+    /// Returns the identity of the process with id `pid`; `start_ticks` is 0 if it cannot be read.
     pub fn of_pid(pid: u32) -> Process {
         let start_ticks = match read_stat(pid) {
             Seen::Started(ticks) => ticks,
@@ -61,7 +62,7 @@ impl Process {
         })
     }
 
-    /// Returns the fate of this process as seen from the process `here`.
+    /// Returns whether this process is alive, as far as the process `here` can see.
     pub fn fate(&self, here: &Process) -> Fate {
         if self.boot_id.is_empty() || here.boot_id.is_empty() || self.start_ticks == 0 {
             return Fate::Unknown;
@@ -96,7 +97,7 @@ enum Seen {
     Started(u64),
     /// A zombie: a process that ended, but was not reaped.
     Dead,
-    /// There is no such process, or it cannot be read.
+    /// No process has the id, or its file cannot be read.
     Nothing,
 }
 

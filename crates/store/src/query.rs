@@ -23,12 +23,12 @@ const CHARACTERS_MAX: usize = 4096;
 /// Maximum nesting of parentheses and 'not'; SQLite's limit is 1,000.
 const DEPTH_MAX: usize = 100;
 
-/// Error in a query: one sentence, with the position of the first mistake.
+/// Error in the text of a query: a sentence for the user, with the position of the first mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadQuery(String);
 
 impl BadQuery {
-    /// Error at character `at`, from 1.
+    /// Makes the error `why` for the query's character `at`, counted from 1.
     fn at(at: usize, why: impl fmt::Display) -> BadQuery {
         BadQuery(format!("at character {at}: {why}"))
     }
@@ -42,8 +42,8 @@ impl fmt::Display for BadQuery {
 
 impl std::error::Error for BadQuery {}
 
-/// SQL condition that a run's process was killed, as `reader::worst_of` decides it. Its `?` is the
-/// list of living runs.
+/// SQL condition that a run's process was killed, by the same rule as `reader::worst_of`. The `?`
+/// in it takes a JSON list of the numbers of living runs.
 macro_rules! was_killed {
     () => {
         "run.ended_unix_ms IS NULL AND run.status IN ('running', 'interrupted') \
@@ -51,11 +51,12 @@ macro_rules! was_killed {
     };
 }
 
-/// Conditions on the entries of a list.
+/// Parsed condition that selects entries of a list of runs or experiments, such as `workload=tpcc
+/// and started>-7d`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query(Condition);
 
-/// Order of the entries.
+/// Parsed order of a list of runs or experiments, such as `-nopm,started`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sort(Vec<Key>);
 
@@ -70,12 +71,12 @@ enum Condition {
     All(Vec<Condition>),
     Any(Vec<Condition>),
     Not(Box<Condition>),
-    /// The field has a value.
+    /// The entry has a value in this field.
     Known(Field),
     Compared(Field, Operator, value::Value),
 }
 
-/// Comparison of a field with a value.
+/// Operator of a comparison in a query, such as `>=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operator {
     Equal,
@@ -102,7 +103,7 @@ impl Operator {
         !matches!(self, Operator::Equal | Operator::Unequal | Operator::Contains)
     }
 
-    /// Returns the SQL operator; `=` for `~`, which has none.
+    /// Returns the SQL operator. The operator `~` has none, and returns `=`.
     fn sql(self) -> &'static str {
         match self {
             Operator::Equal | Operator::Unequal | Operator::Contains => "=",
@@ -114,37 +115,37 @@ impl Operator {
     }
 }
 
-/// Type of a column, which determines its comparisons.
+/// Type of a column's values, which determines how conditions compare them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Id of a run or experiment. A value may be its start or its end.
+    /// Id of a run or experiment. Conditions may give only its start or its end.
     Id,
     Text,
-    /// Names joined by `+`. A value is one of them.
+    /// Names joined by `+`. Conditions give one of them.
     Names,
-    /// Product with version, such as `MariaDB 10.11.14`. A value is the product, with or without
-    /// the start of its version.
+    /// Product with version, such as `MariaDB 10.11.14`. Conditions give the product, with or
+    /// without the start of the version.
     Product,
-    /// One of the given words.
+    /// One of the listed words, such as a status.
     Word(&'static [&'static str]),
-    /// One of the given words, which are in ascending order.
+    /// One of the listed words, which are in ascending order, so that `<` and `>` compare them.
     Rank(&'static [&'static str]),
     Count,
     Number,
     Duration,
     /// Time in milliseconds since 1970-01-01T00:00:00Z.
     Instant,
-    /// Id of one of the run's findings.
+    /// Ids of the run's findings. Conditions give one of them.
     Finding,
 }
 
-/// A column of a list, on which conditions are possible.
+/// Column in a list of runs or experiments that queries can name.
 #[derive(Debug, PartialEq)]
 struct Column {
     name: &'static str,
     kind: Kind,
-    /// SQL expression of the value; a status is derived, and a column of findings has none. Each
-    /// `?` is the list of living runs, which SQLite cannot know.
+    /// SQL expression of the column's value. Each `?` in it takes a JSON list of the numbers of
+    /// living runs, which SQLite cannot know. Not used for findings.
     sql: &'static str,
 }
 
@@ -152,7 +153,7 @@ const STATUS: &str = "status";
 
 const STATUSES: [&str; 4] = ["running", "completed", "interrupted", "failed"];
 
-/// Columns of a list of runs or experiments.
+/// Description of a list, of runs or of experiments, for queries on it.
 #[derive(Debug, PartialEq)]
 struct Listed {
     columns: &'static [Column],
@@ -261,7 +262,7 @@ pub(super) const VERSIONS: &str = "versions";
 /// Prefix of a label's key in conditions.
 const LABEL: &str = "label.";
 
-/// A column, a label, or a figure of the report, as named in a query.
+/// Field of an entry that a query names: a column of the list, a label, or a figure of the report.
 #[derive(Clone, Debug, PartialEq)]
 enum Field {
     Column(&'static Column),
@@ -269,7 +270,7 @@ enum Field {
     Figure(String, Figures),
 }
 
-/// Fields that a query may name: columns, and figures if the entries have reports.
+/// Fields that a query may name: the columns of `listed`, and figures if its entries have reports.
 #[derive(Clone, Copy, Debug)]
 struct Askable {
     listed: &'static Listed,
@@ -319,8 +320,9 @@ impl Field {
 }
 
 impl Query {
-    /// Parses conditions on runs. `now_unix_ms` is the base of relative times such as
-    /// `started>-7d`.
+    /// Parses a condition on runs, such as `workload=tpcc and started>-7d`. `now_unix_ms` is the
+    /// present time, from which relative times such as `-7d` count. `figures` reads figures in
+    /// reports.
     pub fn parse(text: &str, now_unix_ms: i64, figures: Figures) -> Result<Query, BadQuery> {
         Query::parse_asked(Askable { listed: &RUNS, figures: Some(figures) }, text, now_unix_ms)
     }
@@ -329,22 +331,24 @@ impl Query {
         Parser::new(asked, text, now_unix_ms)?.query().map(Query)
     }
 
-    /// Returns the figures that the conditions name.
+    /// Returns the figures of reports that the query names: each name as written, with the
+    /// functions that read it.
     pub fn figures(&self) -> Vec<(&str, Figures)> {
         let mut all = Vec::new();
         self.0.figures(&mut all);
         all
     }
 
-    /// Appends the conditions as SQL; `alive` is a JSON list of the numbers of living runs.
+    /// Appends the query to `to` as an SQL condition; `alive` is a JSON list of the numbers of
+    /// living runs.
     pub(super) fn to_sql(&self, alive: &str, to: &mut Sql) {
         self.0.to_sql(alive, to);
     }
 }
 
 impl Sort {
-    /// Parses an order of runs such as `-nopm,started`. The first column decides first; `-` means
-    /// descending.
+    /// Parses an order of runs, such as `-nopm,started`: the first field decides first, and `-`
+    /// means descending. `figures` reads figures in reports.
     pub fn parse(text: &str, figures: Figures) -> Result<Sort, BadQuery> {
         Sort::parse_asked(Askable { listed: &RUNS, figures: Some(figures) }, text)
     }
@@ -371,12 +375,14 @@ impl Sort {
         Ok(Sort(keys))
     }
 
-    /// Returns the figures that the order names.
+    /// Returns the figures of reports by which the order sorts: each name as written, with the
+    /// functions that read it.
     pub fn figures(&self) -> Vec<(&str, Figures)> {
         self.0.iter().filter_map(|key| key.field.figure()).collect()
     }
 
-    /// Appends the terms of ORDER BY; unknown values come last.
+    /// Appends the order to `to` as terms of ORDER BY, with unknown values last; `alive` is a JSON
+    /// list of the numbers of living runs.
     pub(super) fn to_sql(&self, alive: &str, to: &mut Sql) {
         for key in &self.0 {
             to.put_in_order(&key.field, alive);
@@ -388,14 +394,14 @@ impl Sort {
     }
 }
 
-/// Maximum number of columns in an order: more add nothing, and SQLite has a limit.
+/// Maximum number of fields in an order: more add nothing, and SQLite has a limit.
 const SORT_KEYS_MAX: usize = 16;
 
 /// Maximum number of characters in a label's key or value, which must fit into a line of a list.
 const LABEL_CHARACTERS_MAX: usize = 200;
 
-/// Returns the reason, in a sentence, why a run cannot have this label: it would break the lines of
-/// a list, or could not be queried. `None` if it can.
+/// Returns a sentence that says why no run can have the label `key` with `value`: it would break
+/// the lines of a list, or queries could not name it. `None` if the label is valid.
 pub fn why_no_label(key: &str, value: &str) -> Option<String> {
     let is_askable = |letter: char| !parse::is_sign(letter) && letter != ',';
     if [key, value].iter().any(|text| text.chars().count() > LABEL_CHARACTERS_MAX) {
@@ -416,7 +422,7 @@ pub fn why_no_label(key: &str, value: &str) -> Option<String> {
 /// Fields of queries for experiments, which have no stored report and so no figures.
 const EXPERIMENTS_ALONE: Askable = Askable { listed: &EXPERIMENTS, figures: None };
 
-/// Filter and order of a list of experiments. The default is all, newest first.
+/// Conditions and order for a list of experiments. The default is all experiments, newest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExperimentFilter {
     query: Option<Query>,
@@ -424,8 +430,8 @@ pub struct ExperimentFilter {
 }
 
 impl ExperimentFilter {
-    /// Adds conditions on experiments. `now_unix_ms` is the base of relative times such as
-    /// `started>-7d`.
+    /// Selects only experiments that match the query `text`, in place of an earlier query.
+    /// `now_unix_ms` is the base of relative times such as `started>-7d`.
     pub fn that(self, text: &str, now_unix_ms: i64) -> Result<ExperimentFilter, BadQuery> {
         Ok(ExperimentFilter {
             query: Some(Query::parse_asked(EXPERIMENTS_ALONE, text, now_unix_ms)?),
@@ -433,7 +439,7 @@ impl ExperimentFilter {
         })
     }
 
-    /// Sets the order; ties are listed newest first.
+    /// Sets the order of the list from text such as `-started`; ties are listed newest first.
     pub fn by(self, text: &str) -> Result<ExperimentFilter, BadQuery> {
         Ok(ExperimentFilter { sort: Sort::parse_asked(EXPERIMENTS_ALONE, text)?, ..self })
     }
@@ -461,12 +467,13 @@ pub(super) fn list(numbers: &[i64]) -> String {
     format!("[{}]", numbers.join(","))
 }
 
-/// SQL, and the values of its `?`, in order.
+/// SQL text under construction, with the values of each `?` in it, in order.
 #[derive(Debug, Default)]
 pub(super) struct Sql {
     pub(super) text: String,
     pub(super) values: Vec<Value>,
-    /// Functions that read figures from reports; `None` if the SQL uses no figure.
+    /// Functions that read figures from reports, to be registered before the SQL runs; `None` if it
+    /// uses no figure.
     pub(super) figures: Option<Figures>,
 }
 
@@ -479,8 +486,8 @@ impl Sql {
         self.values.push(value.into());
     }
 
-    /// Appends the sort key of a field: its value or, for words in ascending order, the word's
-    /// index.
+    /// Appends the SQL by which a field is sorted: the index of words that have an order, otherwise
+    /// the value.
     fn put_in_order(&mut self, field: &Field, alive: &str) {
         match field {
             Field::Column(Column { kind: Kind::Rank(words), .. }) => {
@@ -493,14 +500,14 @@ impl Sql {
         }
     }
 
-    /// Appends the value of a figure.
+    /// Appends the SQL expression for the value of figure `name`.
     pub(super) fn put_figure(&mut self, name: &str, figures: Figures) {
         self.figures = Some(figures);
         self.put(figures::VALUE);
         self.bind(name.to_owned());
     }
 
-    /// Appends the value of a field.
+    /// Appends the SQL expression for the value of a field.
     fn put_field(&mut self, field: &Field, alive: &str) {
         match field {
             Field::Column(column) => {
@@ -555,9 +562,9 @@ fn joined(all: &[Condition], between: &str, alive: &str, to: &mut Sql) {
     to.put(")");
 }
 
-/// SQL condition that a run has a finding, without its closing parenthesis. It includes findings
-/// that the run's process could not report: that it was killed, or could not write everything. Its
-/// `?` is the list of living runs.
+/// SQL condition that a run has a finding, without its closing parenthesis, so that a condition on
+/// `id` can follow. Includes findings that the run's process could not report, such as that it was
+/// killed. The `?` in it takes a JSON list of the numbers of living runs.
 const ANY_FINDING: &str = concat!(
     "EXISTS (SELECT 1 FROM (SELECT id FROM finding WHERE finding.run = run.number \
      UNION ALL SELECT 'killed' WHERE ",
@@ -627,8 +634,8 @@ fn compared(field: &Field, operator: Operator, value: &value::Value, alive: &str
     }
 }
 
-/// Appends the condition that a run has a finding of this name or, if `contains`, one with this
-/// text in its name.
+/// Appends the condition that a run has the finding `id` or, if `contains`, a finding whose name
+/// contains `id`.
 fn put_finding(id: &str, contains: bool, alive: &str, to: &mut Sql) {
     to.put(ANY_FINDING);
     to.bind(alive.to_owned());
@@ -637,7 +644,8 @@ fn put_finding(id: &str, contains: bool, alive: &str, to: &mut Sql) {
     to.put(")");
 }
 
-/// Appends the condition that an id begins or ends with `id`.
+/// Appends the condition that the value of `field`, the id of a run or an experiment, begins or
+/// ends with `id`.
 fn put_ends_of_id(field: &Field, id: &str, alive: &str, to: &mut Sql) {
     to.put("substr(");
     to.put_field(field, alive);
@@ -662,7 +670,8 @@ fn put_product(field: &Field, name: &str, alive: &str, to: &mut Sql) {
     to.bind(name.to_owned());
 }
 
-/// Appends a comparison of texts, for equality or containment, ignoring case.
+/// Appends the condition that the text in `field_sql` equals `text` or, if `contains`, contains it,
+/// ignoring case.
 fn put_text(field_sql: &str, contains: bool, text: &str, to: &mut Sql) {
     let how = if contains {
         format!("instr(lower({field_sql}), lower(?)) > 0")

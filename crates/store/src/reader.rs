@@ -18,67 +18,71 @@ use super::schema::VERSION;
 use super::summary::{INFINITE_NS, PrimaryFigure};
 use super::wall_clock::unix_ms;
 
-/// Name of the newest run or experiment. Where either may be named, it is the experiment whose
-/// trial the newest run is.
+/// Name by which users select the newest run or experiment. Where both are possible, it selects the
+/// experiment if the newest run is a trial of one.
 pub const LAST: &str = "last";
 
-/// Milliseconds without a heartbeat after which a run counts as interrupted. It is a multiple of
-/// the second between heartbeats, and the longest pause of a writer whose disk is full.
+/// Milliseconds without a heartbeat of its writer after which a run counts as interrupted.
+/// Heartbeats are a second apart, but a writer whose disk is full may pause for this long.
 pub(super) const SILENCE_MS_MAX: i64 = 30_000;
 
-/// Minimum number of characters of an id that select a run, so that a typo does not.
+/// Minimum number of characters of an id by which users may select a run; fewer could be a mistake.
 const NAME_CHARACTERS_MIN: usize = 4;
 
-/// Filter and order of a list of runs. A field that is `None` restricts nothing; the default is all
-/// runs, newest first.
+/// Filter and order of a list of runs. Fields that are `None` restrict nothing; the default lists
+/// all runs, newest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
-    /// The run with this id.
+    /// Selects only the run with this id; `None` for all.
     pub run: Option<RunId>,
-    /// Runs with a group of this workload.
+    /// Selects runs that have a group with this workload, such as `tpcc`; `None` for all.
     pub workload: Option<String>,
-    /// Trials of the experiment with this id.
+    /// Selects the trials of the experiment with this id; `None` for all runs.
     pub experiment: Option<String>,
-    /// Runs with this status.
+    /// Selects runs with this status; `None` for all.
     pub status: Option<Status>,
-    /// Runs with this label, and this value if it is given.
+    /// Selects runs that have a label with this key and, if given, this value; `None` for all.
     pub label: Option<(String, Option<String>)>,
-    /// Runs that match these conditions.
+    /// Selects runs that match this query; `None` for all.
     pub query: Option<Query>,
-    /// Order; ties are listed newest first.
+    /// Order of the list; runs that are equal in it are listed newest first.
     pub sort: Sort,
-    /// Maximum number of runs listed.
+    /// Maximum number of runs in the list; `None` for all.
     pub limit: Option<usize>,
 }
 
-/// A run as listed.
+/// A run as an entry of a list, with its summary figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRow {
     pub run: RunId,
-    /// Start, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Start of the run, in milliseconds since 1970-01-01T00:00:00Z.
     pub started_unix_ms: i64,
-    /// End, in milliseconds since 1970-01-01T00:00:00Z; `None` if the run is running or was killed.
+    /// End of the run, in milliseconds since 1970-01-01T00:00:00Z; `None` if it is running or was
+    /// killed.
     pub ended_unix_ms: Option<i64>,
-    /// Whether the run is running, or how it ended.
+    /// Status of the run: running, or the way in which it ended.
     pub status: Status,
     /// Name of the run's plan.
     pub name: String,
-    /// Workloads of the run's groups, joined by `+`.
+    /// Names of the workloads of the run's groups, joined by `+`.
     pub workload: String,
-    /// Target's URL, without a password.
+    /// URL of the database under test, without a password.
     pub target: String,
     /// Product and version of the database.
     pub database: String,
-    /// Number of clients in all groups.
+    /// Number of clients of the run, in all groups.
     pub clients: u64,
-    /// Commits per second, up to now if the run has not ended; `None` if it is not known.
+    /// Commits per second in the measured phase, so far if the run has not ended; `None` if
+    /// unknown.
     pub tps: Option<f64>,
-    /// Primary metric of the workload, up to now if the run has not ended; `None` if there is none.
+    /// Value of the workload's primary metric, such as NOPM, so far if the run has not ended;
+    /// `None` if the workload has none.
     pub primary: Option<PrimaryFigure>,
-    /// 99th percentile of response times, infinite if it falls among lost transactions; `None` if
-    /// it is not known.
+    /// 99th percentile of the response times, in milliseconds; infinite if it falls among lost
+    /// transactions; `None` if unknown.
     pub p99_ms: Option<f64>,
-    /// Length of the measured window, up to now if the run has not ended; `None` before it begins.
+    /// Length of the measured phase in nanoseconds, so far if the run has not ended; `None` before
+    /// it begins.
     pub measured_ns: Option<u64>,
     /// Severity of the worst finding; `None` if there is no finding.
     pub worst_finding: Option<Severity>,
@@ -88,11 +92,13 @@ pub struct RunRow {
     pub dbdyno: String,
     /// Labels as (key, value), sorted by key.
     pub labels: Vec<(String, String)>,
-    /// Values of the point, as (axis, value), if the run is a trial; otherwise empty.
+    /// Values that the run's experiment set for this trial, as (axis, value) such as `clients` and
+    /// `8`; empty if the run is no trial.
     pub point: Vec<(String, String)>,
-    /// Id of the experiment of which the run is a trial; `None` if it is none.
+    /// Id of the experiment of which the run is a trial; `None` if it is no trial.
     pub experiment: Option<String>,
-    /// Figures that the order and the conditions name: name as written, and value.
+    /// Figures of the report that the filter's query and order name: each name as written, with its
+    /// value, `None` if the run lacks it.
     pub figures: Vec<(String, Option<f64>)>,
 }
 
@@ -106,7 +112,7 @@ fn primary_of(row: &Row<'_>) -> rusqlite::Result<Option<PrimaryFigure>> {
     }))
 }
 
-/// Read access to a store's file.
+/// A store's file, opened for reading.
 pub(super) struct Reader<'a> {
     pub path: &'a Path,
     pub connection: &'a Connection,
@@ -150,7 +156,7 @@ SELECT seq, 'finding', id, severity, text FROM finding WHERE run = ?1 AND seq > 
 ORDER BY seq
 "#;
 
-/// SQL for the results of each client.
+/// SQL for the events with results of single clients.
 const CLIENTS: &str = r#"
 SELECT seq, 'client', "group", format, body FROM client WHERE run = ?1 AND seq > ?2
 ORDER BY seq
@@ -165,7 +171,7 @@ WHERE run = ?1 AND seq > ?2 AND kind = 'readings'
 ORDER BY seq
 "#;
 
-/// SQL for the CPU profiles.
+/// SQL for the events with CPU profiles.
 const CPU_PROFILES: &str = r#"
 SELECT seq, 'around', kind, format, body FROM around
 WHERE run = ?1 AND seq > ?2 AND kind = 'cpu_profile'
@@ -173,7 +179,7 @@ ORDER BY seq
 "#;
 
 impl Reader<'_> {
-    /// Lists the runs that match `filter`, in its order.
+    /// Lists the runs that `filter` selects, in the order that it sets.
     pub(super) fn list(&self, filter: &Filter) -> Result<Vec<RunRow>, StoreError> {
         let alive = alive(self.connection).map_err(|e| self.said(&e))?;
         let named = figures_of(filter);
@@ -251,14 +257,14 @@ impl Reader<'_> {
         Ok(if is_gone { Status::Interrupted } else { stored })
     }
 
-    /// Finds the run called `name`: its id, the start or end of its id if that is unique, the name
-    /// that it was given if that is unique, or `last`.
+    /// Finds a run by `name`: its id, a unique start or end of its id, its name if no other run has
+    /// it, or `last`.
     pub(super) fn find(&self, name: &str) -> Result<RunId, StoreError> {
         self.find_in("run", name).map(RunId)
     }
 
-    /// Finds the id of a run or experiment by name. `table` is `run` or `experiment`, also in
-    /// errors.
+    /// Finds the id of a run or experiment by its id, a unique part of it, its name or `last`.
+    /// `table` is `run` or `experiment`, which is also its word in errors.
     pub(super) fn find_in(&self, table: &str, name: &str) -> Result<String, StoreError> {
         let given = name.trim();
         let name = given.to_ascii_lowercase();
@@ -341,7 +347,8 @@ impl Reader<'_> {
         select.query_map([name], |row| row.get(0))?.collect()
     }
 
-    /// Returns the number that identifies a run in this file.
+    /// Returns the number by which all tables of this store identify a run. Fails if the store has
+    /// no such run.
     pub(super) fn number(&self, run: &RunId) -> Result<i64, StoreError> {
         let sql = "SELECT number FROM run WHERE id = ?";
         let number = self.connection.query_row(sql, [&run.0], |row| row.get(0)).optional();
@@ -351,7 +358,8 @@ impl Reader<'_> {
         })
     }
 
-    /// Returns the text in a column of the run's row.
+    /// Returns the text that the run's row in the table `run` has in `column`; `None` if it has
+    /// none.
     pub(super) fn text(&self, run: &RunId, column: &str) -> Result<Option<String>, StoreError> {
         let number = self.number(run)?;
         let sql = format!("SELECT {column} FROM run WHERE number = ?");
@@ -359,7 +367,8 @@ impl Reader<'_> {
         text.map_err(|e| self.said(&e))
     }
 
-    /// Returns the report of a run as JSON, with some of its fields emptied.
+    /// Returns the report of a run as JSON; `None` if the run has none. Fields in `emptied` have
+    /// the given empty JSON value in place of their own.
     pub(super) fn report_but(
         &self,
         run: &RunId,
@@ -395,8 +404,8 @@ impl Reader<'_> {
         read().map_err(|e| self.said(&e))
     }
 
-    /// Returns the values of the run's point, as (axis, value), if the run is a trial; otherwise
-    /// none.
+    /// Returns the values that the experiment set for the trial with this run, as (axis, value);
+    /// empty if the run is no trial.
     fn point(&self, number: i64) -> Result<Vec<(String, String)>, StoreError> {
         let read = || -> rusqlite::Result<Option<String>> {
             let sql = "SELECT CASE WHEN json_valid(description)
@@ -410,8 +419,8 @@ impl Reader<'_> {
         Ok(values.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
     }
 
-    /// Passes every event after position `after` to `visit`, and returns the position of the last
-    /// one.
+    /// Passes the events of a run after position `after` to `visit`, and returns the position of
+    /// the last one.
     ///
     /// All events are read from one snapshot.
     pub(super) fn events_after(
@@ -429,7 +438,7 @@ impl Reader<'_> {
         Ok(last.unwrap_or(after))
     }
 
-    /// Passes gauges and their readings to `visit`.
+    /// Passes each event of a run with gauges, or with readings of them, to `visit`.
     pub(super) fn readings(
         &self,
         run: &RunId,
@@ -438,7 +447,7 @@ impl Reader<'_> {
         self.visit_all(READINGS, run, visit)
     }
 
-    /// Passes the sampled stacks to `visit`.
+    /// Passes each event of a run with a CPU profile to `visit`.
     pub(super) fn cpu_profiles(
         &self,
         run: &RunId,
@@ -447,7 +456,7 @@ impl Reader<'_> {
         self.visit_all(CPU_PROFILES, run, visit)
     }
 
-    /// Passes each client's results to `visit`.
+    /// Passes each event of a run with the results of one client to `visit`.
     pub(super) fn clients(
         &self,
         run: &RunId,
@@ -467,8 +476,8 @@ impl Reader<'_> {
         self.visit(self.connection, sql, run, (number, 0), visit).map(|_| ())
     }
 
-    /// Passes the events of a run that `sql` selects, after a position, to `visit`. Returns the
-    /// position of the last one; `None` if there are none.
+    /// Passes the events of a run that `sql` selects, if they come after the position `after`, to
+    /// `visit`. Returns the position of the last one; `None` if there are none.
     fn visit(
         &self,
         connection: &Connection,
@@ -492,7 +501,7 @@ impl Reader<'_> {
         Ok(last)
     }
 
-    /// Returns the last value of a fact; `None` if the run has no such fact.
+    /// Returns the last value of the fact `name` about `about`; `None` if the run has no such fact.
     pub(super) fn fact(
         &self,
         run: &RunId,
@@ -507,7 +516,8 @@ impl Reader<'_> {
         Ok(text.map(|text| FactValue::read(name, text)))
     }
 
-    /// Passes the seconds of a run to `visit` in order of time, each the sum of its parts.
+    /// Passes the counts and response times of each second of a run to `visit`, in order of time.
+    /// Each is the sum of the rows stored for this second.
     pub(super) fn seconds(
         &self,
         run: &RunId,
@@ -579,7 +589,8 @@ fn unsigned(stored: i64) -> u64 {
     u64::try_from(stored).unwrap_or(0)
 }
 
-/// Returns the figures that a list's order names, then those of its conditions, each once.
+/// Returns the figures of reports that a filter's order and then its query name, each once, with
+/// the functions that read them.
 fn figures_of(filter: &Filter) -> Vec<(&str, Figures)> {
     let mut all: Vec<(&str, Figures)> = Vec::new();
     let asked = filter.query.iter().flat_map(Query::figures);
@@ -629,8 +640,8 @@ fn select(filter: &Filter, named: &[(&str, Figures)], alive: &[i64]) -> Sql {
     sql
 }
 
-/// Returns the severity of a run's worst finding. A run that was killed, or could not write
-/// everything, has at least a warning.
+/// Returns the severity of a run's worst finding, `None` without findings. A run that was killed,
+/// or could not write everything, has at least a warning.
 fn worst_of(row: &Row<'_>, status: Status) -> rusqlite::Result<Option<Severity>> {
     let printed: Option<String> = row.get("worst_finding")?;
     let printed = printed.and_then(|name| Severity::by_name(&name));
@@ -640,12 +651,12 @@ fn worst_of(row: &Row<'_>, status: Status) -> rusqlite::Result<Option<Severity>>
     Ok(printed.max((was_killed || is_incomplete).then_some(Severity::Warning)))
 }
 
-/// Whether any run is being written to the store.
+/// Whether any living process writes a run to the store now.
 pub(super) fn any_alive(connection: &Connection) -> rusqlite::Result<bool> {
     alive(connection).map(|alive| !alive.is_empty())
 }
 
-/// Returns the numbers of the runs that are being written.
+/// Returns the numbers of the runs that living processes write now.
 fn alive(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     let here = Process::current();
     let now_ms = unix_ms();
@@ -660,7 +671,8 @@ fn alive(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     Ok(alive)
 }
 
-/// Whether the process that writes a run without an end is alive.
+/// Whether the process that writes the run in `row`, which has no end yet, is alive: it sends
+/// heartbeats and, as far as visible from here, exists.
 fn is_alive(row: &Row<'_>, here: &Process, now_ms: i64) -> rusqlite::Result<bool> {
     let heartbeat_ms: i64 = row.get("heartbeat_unix_ms")?;
     if now_ms.saturating_sub(heartbeat_ms) > SILENCE_MS_MAX {

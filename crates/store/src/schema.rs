@@ -30,7 +30,7 @@ pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum size of the WAL after a checkpoint, in bytes.
 const WAL_KEPT_BYTES: i64 = 1 << 20;
 
-/// SQL of each migration from one version of the format to the next.
+/// SQL that converts a store from each format version to the next; the first creates the tables.
 const MIGRATIONS: [&str; 10] = [
     VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5, VERSION_6, VERSION_7, VERSION_8,
     VERSION_9, VERSION_10,
@@ -149,7 +149,8 @@ CREATE TABLE changed_setting (
 ) STRICT, WITHOUT ROWID;
 "#;
 
-/// Events with readings around a run: `kind` is that of the event, `body` its content.
+/// Table of events around a run, such as readings of gauges: `kind` is the kind of event, `body`
+/// the encoded event.
 const VERSION_4: &str = r#"
 CREATE TABLE around (
     run INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
@@ -252,12 +253,12 @@ WHERE nopm IS NOT NULL;
 /// Newest version of the format that this program knows.
 pub(super) const VERSION: u32 = MIGRATIONS.len() as u32;
 
-/// Handling of a store that does not exist.
+/// Behaviour if the store to be opened does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IfMissing {
-    /// Create the file and its folder.
+    /// Creates the file and its folder.
     Create,
-    /// Fail, and create nothing.
+    /// Fails, and creates nothing.
     Refuse,
 }
 
@@ -289,8 +290,8 @@ pub(super) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
     }
 }
 
-/// Whether a store that fails to open with this error may be readable, although nothing can be
-/// written beside it.
+/// Whether opening failed only because nothing can be written at or beside the store, so that it
+/// may still be readable.
 fn is_unwritable(kind: StoreErrorKind) -> bool {
     matches!(kind, StoreErrorKind::ReadOnly | StoreErrorKind::DiskFull)
 }
@@ -373,14 +374,14 @@ fn look(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Whether the file at `path` holds runs, as a store or an export of dbdyno does, of any version.
-/// The file is not changed; an unreadable one holds none.
+/// Whether the file at `path` is a store or an export of dbdyno, of any version. The file is not
+/// changed; false if it cannot be read.
 pub fn holds_runs(path: &Path) -> bool {
     matches!(owner_of(path), Some(Owner::Store | Owner::File))
 }
 
-/// Whether the file at `path` is an undamaged file of
-/// [`Store::export_to`](crate::Store::export_to).
+/// Whether the file at `path` is an undamaged export, as
+/// [`Store::export_to`](crate::Store::export_to) writes it.
 pub fn is_exported(path: &Path) -> bool {
     matches!(owner_of(path), Some(Owner::File)) && is_ours(path).is_ok()
 }
@@ -457,7 +458,8 @@ fn unchanging(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     distrusted(path, Connection::open_with_flags(immutable_uri(path), flags))
 }
 
-/// Configures a connection to a file that may be another program's.
+/// Configures an opened connection to a file that may come from someone else, so that its schema
+/// cannot do harm.
 fn distrusted(path: &Path, opened: rusqlite::Result<Connection>) -> Result<Connection, StoreError> {
     let said = |error: rusqlite::Error| StoreError::from_sqlite(path, &error);
     let connection = opened.map_err(said)?;
@@ -467,14 +469,14 @@ fn distrusted(path: &Path, opened: rusqlite::Result<Connection>) -> Result<Conne
     Ok(connection)
 }
 
-/// Owner of a file, by its application id.
+/// Program that wrote an SQLite file, by its application id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
-    /// The file is empty, so it has no owner.
+    /// No program: the file is empty.
     Nobody,
-    /// The file is a store of dbdyno.
+    /// The file is a store of dbdyno, as runs are written to.
     Store,
-    /// The file is an export of dbdyno, with a checksum.
+    /// The file is an export of dbdyno, which ends with a checksum.
     File,
     Somebody,
 }

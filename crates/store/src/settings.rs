@@ -10,17 +10,18 @@ use super::error::{StoreError, StoreErrorKind};
 use super::process::{Fate, Process};
 use super::{Store, codec};
 
-/// An entry of the journal: a changed setting that must be restored.
+/// A server's setting that dbdyno has changed and not restored yet, as noted in the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changed {
     pub setting: ChangedSetting,
-    /// Id of another living process that will restore the setting; `None` if there is none.
+    /// Id of another living process that changed the setting and will restore it; `None` if nobody
+    /// will.
     pub process: Option<u32>,
 }
 
 impl Store {
-    /// Enters a setting that this process will change, replacing an earlier entry. The entry is on
-    /// the disk on return.
+    /// Notes the old value of a server's setting before this process changes it, so that it can be
+    /// restored after a crash. Replaces an earlier note. The note is on the disk on return.
     pub fn note_setting(&self, setting: &ChangedSetting) -> Result<(), StoreError> {
         let body = codec::to_json(setting)
             .map_err(|why| StoreError::new(StoreErrorKind::Other, format!("setting: {why}")))?;
@@ -40,14 +41,14 @@ impl Store {
         noted().map_err(|error| self.reader().said(&error))
     }
 
-    /// Removes the entry of a restored setting.
+    /// Removes the note of a setting that has been restored.
     pub fn forget_setting(&self, setting: &ChangedSetting) -> Result<(), StoreError> {
         let sql = "DELETE FROM changed_setting WHERE server = ? AND name = ?";
         let gone = self.connection.execute(sql, params![setting.server, setting.name]);
         gone.map(drop).map_err(|error| self.reader().said(&error))
     }
 
-    /// Returns all entries of the journal, ordered by server and name.
+    /// Returns all changed settings that are not restored yet, ordered by server and name.
     pub fn changed_settings(&self) -> Result<Vec<Changed>, StoreError> {
         let sql = "SELECT body, boot_id, pid_namespace, pid, pid_start_time
                    FROM changed_setting ORDER BY server, name";

@@ -16,7 +16,7 @@ use super::schema::{self, IfMissing};
 /// Maximum number of pages per vacuum step, so that no writer waits long.
 const VACUUM_PAGES: u32 = 1000;
 
-/// An open store. It has one connection, for one thread at a time.
+/// An open store of runs, an SQLite file. One thread may use it at a time.
 #[derive(Debug)]
 pub struct Store {
     pub(super) path: PathBuf,
@@ -31,8 +31,8 @@ impl Store {
         Ok(Store { path: path.to_owned(), connection })
     }
 
-    /// Checks that the store at `path` can be opened or, if it does not exist, that it can be
-    /// created. Does not create it.
+    /// Fails if the store at `path` cannot be opened or, if it does not exist, cannot be created.
+    /// Does not create it.
     pub fn check(path: &Path) -> Result<(), StoreError> {
         let may_be_made = |folder: &Path| {
             let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -53,8 +53,8 @@ impl Store {
         Ok(Store { path: path.to_owned(), connection })
     }
 
-    /// Makes reading stop when `is_gone` returns true, because the client of a page has left. The
-    /// call that reads fails after a few more runs.
+    /// Makes further reads fail soon after `is_gone` returns true, so that a web page whose client
+    /// has left costs no more work. SQLite calls it often during each read.
     pub fn give_up_when(
         &mut self,
         is_gone: impl FnMut() -> bool + Send + 'static,
@@ -70,31 +70,31 @@ impl Store {
         &self.path
     }
 
-    /// Lists the runs that match `filter`, newest first by default.
+    /// Lists the runs that `filter` selects, newest first unless it sets another order.
     pub fn list(&self, filter: &Filter) -> Result<Vec<RunRow>, StoreError> {
         self.reader().list(filter)
     }
 
-    /// Returns the row of one run in the list; `None` if the run does not exist.
+    /// Returns the summary of one run, as in a list; `None` if the run does not exist.
     pub fn row(&self, run: &RunId) -> Result<Option<RunRow>, StoreError> {
         Ok(self.list(&Filter { run: Some(run.clone()), ..Filter::default() })?.pop())
     }
 
-    /// Finds the run called `name`: its id, at least four characters of the start or the end of its
-    /// id if they are unique, the name that it was given if it is unique, or `last`.
+    /// Finds a run by `name`: its id, at least four characters of a unique start or end of its id,
+    /// its name if no other run has it, or `last`.
     ///
     /// Ids start with the time, so those of the same minute differ at the end.
     pub fn find(&self, name: &str) -> Result<RunId, StoreError> {
         self.reader().find(name)
     }
 
-    /// Replays the run: passes every event to `visit`, in the order in which the writer sent them.
+    /// Passes every event of the run to `visit`, in the order in which the writer sent them.
     pub fn events(&self, run: &RunId, visit: &mut dyn FnMut(Event)) -> Result<(), StoreError> {
         self.events_after(run, 0, visit).map(|_| ())
     }
 
-    /// Replays the events after position `after`, and returns the position of the last one. To
-    /// follow a run while it is written, pass 0 at first, and then the last result.
+    /// Passes the events of the run after position `after` to `visit`, and returns the position of
+    /// the last one. To follow a run while it is written, pass 0 at first, then each result.
     pub fn events_after(
         &self,
         run: &RunId,
@@ -104,7 +104,7 @@ impl Store {
         self.reader().events_after(run, after, visit)
     }
 
-    /// Returns the gauges of the run and their readings.
+    /// Returns the gauges that were monitored during the run, and their readings.
     pub fn readings(&self, run: &RunId) -> Result<(Vec<Gauge>, Vec<Readings>), StoreError> {
         let (mut gauges, mut readings) = (Vec::new(), Vec::new());
         self.reader().readings(run, &mut |event| match event {
@@ -115,7 +115,7 @@ impl Store {
         Ok((gauges, readings))
     }
 
-    /// Returns the CPU profiles of the run, with its sampled stacks.
+    /// Returns the CPU profiles of the run: sampled stacks of the server and of the generator.
     pub fn cpu_profiles(&self, run: &RunId) -> Result<Vec<CpuProfile>, StoreError> {
         let mut profiles = Vec::new();
         self.reader().cpu_profiles(run, &mut |event| {
@@ -126,18 +126,18 @@ impl Store {
         Ok(profiles)
     }
 
-    /// Passes the results of each client to `visit`.
+    /// Passes the run's events with the results of each client to `visit`.
     pub fn clients(&self, run: &RunId, visit: &mut dyn FnMut(Event)) -> Result<(), StoreError> {
         self.reader().clients(run, visit)
     }
 
-    /// Returns the first event of the run, [`Event::Begun`].
+    /// Returns the first event of the run, which is always [`Event::Begun`] with its description.
     pub fn begun(&self, run: &RunId) -> Result<Event, StoreError> {
         let reader = self.reader();
         reader.begun(run, reader.number(run)?)
     }
 
-    /// Returns the last value of a fact of the run; `None` if the run has no such fact.
+    /// Returns the last value of the fact `name` about `about`; `None` if the run has no such fact.
     pub fn fact(
         &self,
         run: &RunId,
@@ -147,8 +147,8 @@ impl Store {
         self.reader().fact(run, about, name)
     }
 
-    /// Passes the seconds of a run to `visit` in order of time, one group after the other, each
-    /// second the sum of its parts. Only one is in memory at a time.
+    /// Passes the counts and response times of each second of the run to `visit`, one group after
+    /// the other, in order of time. Only one second is in memory at a time.
     pub fn seconds(&self, run: &RunId, visit: &mut dyn FnMut(Second)) -> Result<(), StoreError> {
         self.reader().seconds(run, visit)
     }
@@ -158,8 +158,8 @@ impl Store {
         self.reader().text(run, "report")
     }
 
-    /// Returns the report of the run with some of its fields emptied, which is faster to parse when
-    /// many runs are read.
+    /// Returns the report of the run as JSON, `None` until it has ended. Each field in `emptied`
+    /// gets the given empty JSON value, which makes the report faster to parse.
     pub fn report_json_but(
         &self,
         run: &RunId,
@@ -168,7 +168,7 @@ impl Store {
         self.reader().report_but(run, emptied)
     }
 
-    /// Returns the plan of the run with all defaults, in TOML.
+    /// Returns the plan of the run as TOML text, with all defaults filled in.
     pub fn plan(&self, run: &RunId) -> Result<String, StoreError> {
         Ok(self.reader().text(run, "plan")?.unwrap_or_default())
     }
@@ -196,7 +196,8 @@ impl Store {
         removed().map_err(|error| reader.said(&error))
     }
 
-    /// Shrinks the file by its free pages. Also runs a checkpoint, unless a run is being measured.
+    /// Shrinks the store's file after runs were removed. Also runs a checkpoint of the WAL, unless
+    /// a run is being measured.
     fn give_back(&self) -> rusqlite::Result<()> {
         let mut before = u32::MAX;
         loop {
@@ -219,7 +220,7 @@ impl Store {
         Ok(())
     }
 
-    /// Adds a label to a run. Replaces another value of the same key.
+    /// Adds the label `key` with `value` to a run. Replaces another value of the same key.
     pub fn label(&self, run: &RunId, key: &str, value: &str) -> Result<(), StoreError> {
         if let Some(why) = why_no_label(key, value) {
             return Err(StoreError::new(StoreErrorKind::Other, why));

@@ -7,25 +7,26 @@ use stats::{Histogram, Offered, OfferedQuantile, enough};
 /// Confidence of the interval that a percentile must have to be listed, as in reports.
 const CONFIDENCE: f64 = 0.95;
 
-/// Summary figures of a finished run. A figure that is unknown or not finite is `None`.
+/// Figures of a run for lists of runs. A figure that is unknown or not finite is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// Commits per second of the measured phase.
+    /// Commits per second of the measured phase; `None` if unknown.
     pub tps: Option<f64>,
-    /// First primary metric of the workload; `None` if it has none.
+    /// Value of the workload's first primary metric, such as NOPM; `None` if it has none.
     pub primary: Option<PrimaryFigure>,
-    /// 99th percentile of response times; [`INFINITE_NS`] if it falls among lost transactions.
+    /// 99th percentile of response times, in nanoseconds; [`INFINITE_NS`] if it falls among lost
+    /// transactions; `None` if unknown.
     pub p99_ns: Option<u64>,
 }
 
-/// A primary metric, as shown in a list.
+/// Value of a workload's primary metric, such as NOPM, with its name and title.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrimaryFigure {
-    /// Identifier, such as `nopm`.
+    /// Identifier of the metric, such as `nopm`.
     pub name: String,
-    /// Title, such as `NOPM` or `records/s`.
+    /// Title of the metric, such as `NOPM` or `records/s`.
     pub title: String,
-    /// Value, in the unit of its title.
+    /// Value of the metric, in the unit that its title names.
     pub value: f64,
 }
 
@@ -35,10 +36,11 @@ pub const INFINITE_NS: u64 = i64::MAX as u64;
 /// Sums over the seconds of the measured phase so far.
 #[derive(Debug, Default)]
 pub(super) struct RunningSummary {
-    /// Name and title of the first primary metric; `None` unless it is a rate of commits.
+    /// Name and title of the workload's first primary metric; `None` unless it is a rate of
+    /// commits, which seconds can be summed to.
     primary: Option<(String, String)>,
-    /// Definition of the primary metric by group: the transaction types that it counts, and the
-    /// period of the rate in nanoseconds. `None` for a group without the metric.
+    /// Definition of the primary metric for each group: the transaction types whose commits it
+    /// counts, and the period of its rate in nanoseconds. `None` for a group without the metric.
     counted: Vec<Option<(Vec<KindIndex>, u64)>>,
     /// Commits that the primary metric counts, each multiplied by the period of the rate in its
     /// group.
@@ -51,7 +53,7 @@ pub(super) struct RunningSummary {
 }
 
 impl RunningSummary {
-    /// Creates an empty summary of a run.
+    /// Creates the summary of a run, without any second yet.
     pub(super) fn from_description(description: &Description) -> RunningSummary {
         let groups = &description.groups;
         let first = groups.iter().find_map(|group| group.primary_metrics.first());
@@ -74,7 +76,8 @@ impl RunningSummary {
         RunningSummary { primary, counted, ..RunningSummary::default() }
     }
 
-    /// Adds a second of a group, or a part of one. Seconds of the ramp-up are ignored.
+    /// Adds the counts of one second of a group, or of a part of it. Seconds of the ramp-up are
+    /// ignored.
     pub(super) fn add(&mut self, part: &Second) {
         if part.second < 0 {
             return;
@@ -92,7 +95,7 @@ impl RunningSummary {
         }
     }
 
-    /// Returns the current figures; all are `None` before the first second is over.
+    /// Returns the figures of the seconds added so far; all are `None` before the first.
     pub(super) fn summary(&self) -> Summary {
         if self.seconds <= 0 {
             return Summary::default();

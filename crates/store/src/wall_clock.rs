@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// Formats an instant in UTC, such as `2026-01-31 12:00:00`.
+/// Formats a time, in milliseconds since 1970, as text in UTC, such as `2026-01-31 12:00:00`.
 pub fn utc(unix_ms: i64) -> String {
     let instant = Timestamp::from_millisecond(unix_ms).unwrap_or_default();
     instant.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %H:%M:%S").to_string()

@@ -23,18 +23,19 @@ use super::summary::{RunningSummary, Summary};
 use super::wall_clock::unix_ms;
 use super::{Store, codec, experiments, reader};
 
-/// Options of writing a run.
+/// Limits and intervals by which a run is written to the store.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Options {
-    /// Time between commits, which is the most that a killed run loses.
+    /// Time between two commits; a run that is killed loses the events of at most this time.
     pub commit_every: Duration,
-    /// Maximum bytes of waiting rows. They are hours of a run (5 to 8 kB per second), and little
-    /// compared with the histograms of the run itself.
+    /// Maximum bytes of rows that wait to be written; beyond them, events are lost. They are hours
+    /// of a run, at 5 to 8 kB per second.
     pub backlog_bytes: usize,
-    /// Maximum bytes per transaction, so that no other process waits long: 4 MB take about 50 ms.
+    /// Maximum bytes that one transaction writes, so that no other process waits long for its lock:
+    /// 4 MB take about 50 ms.
     pub transaction_bytes: usize,
-    /// Size of the WAL, in bytes, that triggers a checkpoint during the run: 12 hours at 25 kB per
-    /// second.
+    /// Size of the WAL, in bytes, that triggers a checkpoint although a run is being measured: 12
+    /// hours at 25 kB per second.
     pub wal_bytes: u64,
     /// Longest wait of a commit for a lock of another process.
     pub busy_timeout: Duration,
@@ -59,8 +60,8 @@ impl Default for Options {
 /// for minutes, and every attempt disturbs the measurement.
 const RETRY_EVERY_MAX: Duration = Duration::from_secs(30);
 
-/// Writer of one run. Dropping it without [`Writer::finish`] writes the waiting rows, and the run
-/// is shown as interrupted.
+/// Writer of one run into the store. Dropping it without [`Writer::finish`] writes the queued
+/// events, and marks the run as interrupted.
 #[derive(Debug)]
 pub struct Writer {
     run: RunId,
@@ -70,7 +71,7 @@ pub struct Writer {
 }
 
 impl Store {
-    /// Starts writing the run of the event `begun`, which must be an [`Event::Begun`].
+    /// Starts a run in the store. `begun` must be its [`Event::Begun`], which is stored on return.
     pub fn writer(&self, begun: &Event) -> Result<Writer, StoreError> {
         self.writer_with(begun, Options::default())
     }
@@ -85,7 +86,7 @@ impl Store {
 }
 
 impl Writer {
-    /// Starts a run; its row is committed on return.
+    /// Inserts the row of a run and starts its writing thread. The row is committed on return.
     pub(super) fn begin(
         path: &Path,
         begun: &Event,
@@ -131,7 +132,7 @@ impl Writer {
         Ok(Writer { run, path, shared, thread: Some(thread) })
     }
 
-    /// Path of the store.
+    /// Returns the path of the store's file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -140,9 +141,8 @@ impl Writer {
         &self.run
     }
 
-    /// Queues an event. Costs its encoding (0.1 to 0.3 ms per second of a run), but no disk access.
-    ///
-    /// `Begun` is stored already, and ignored.
+    /// Queues an event of the run for a thread that writes it. Costs 0.1 to 0.3 ms for the event of
+    /// a second, but no disk access. Ignores `Begun`, which is stored already.
     pub fn send(&self, event: Event) {
         if matches!(event, Event::Begun { .. }) {
             return;
@@ -159,8 +159,8 @@ impl Writer {
         }
     }
 
-    /// Returns the current problem with writing, for a finding while the run continues; `None` if
-    /// there is none.
+    /// Returns the present problem with writing the run, in a sentence; `None` if all is well. For
+    /// a finding while the run continues.
     pub fn trouble(&self) -> Option<String> {
         if self.thread.as_ref().is_some_and(JoinHandle::is_finished) {
             return Some(
@@ -178,9 +178,10 @@ impl Writer {
         })
     }
 
-    /// Writes the waiting rows and the end of the run, and flushes them to the disk.
+    /// Writes the queued events and the end of the run, and flushes them to the disk.
     ///
-    /// An error says what is missing from the store; the end is written all the same, if possible.
+    /// Fails with a description of what is missing from the store; the end is written all the same,
+    /// if possible.
     pub fn finish(
         mut self,
         report_json: Option<String>,
@@ -216,7 +217,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// Last message of a run to the thread that writes it.
+/// Last message of a run to its writing thread.
 #[derive(Debug)]
 enum Close {
     Finish(Box<End>),
@@ -246,7 +247,7 @@ struct WriterQueue {
     n_taken: usize,
     /// Bytes of all rows that are not committed yet.
     bytes: usize,
-    /// Position (`seq`) of the last event.
+    /// Position of the last event in the run, its `seq` in the tables.
     seq: i64,
     n_lost: u64,
     so_far: RunningSummary,
@@ -303,7 +304,8 @@ impl Shared {
         queue.close.take()
     }
 
-    /// Accounts for a batch of which `bytes` were committed and `n_left` rows were not.
+    /// Updates the counts after a commit of a batch: `bytes` were committed, and `n_left` rows were
+    /// not.
     fn settle(&self, bytes: usize, n_left: usize, result: &Result<(), StoreError>) {
         let mut queue = self.queue();
         queue.bytes = queue.bytes.saturating_sub(bytes);
@@ -317,7 +319,7 @@ impl Shared {
     }
 }
 
-/// An event as a row of its table.
+/// An event as a row of the table that stores its kind.
 #[derive(Debug)]
 struct Row {
     seq: i64,
@@ -678,8 +680,8 @@ fn is_constraint(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation)
 }
 
-/// Returns the length of the measured window in nanoseconds, from the run's last event `ended`;
-/// `None` without such an event.
+/// Returns the length of the measured phase in nanoseconds, from the run's last event `ended`;
+/// `None` if it has no such event.
 fn measured_ns(connection: &Connection, run: i64) -> rusqlite::Result<Option<i64>> {
     let sql = "SELECT body ->> 'measured_ns' FROM event
                WHERE run = ? AND kind = 'ended' ORDER BY seq DESC LIMIT 1";

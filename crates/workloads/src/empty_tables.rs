@@ -4,7 +4,7 @@ use model::{Population, RowSource, Table};
 
 use crate::storage_engine::StorageEngine;
 
-/// Tables that are built without rows.
+/// Tables that the build creates without rows, for workloads whose clients insert all rows.
 pub(crate) struct EmptyTables {
     pub(crate) all: Vec<Table>,
     pub(crate) engine: StorageEngine,

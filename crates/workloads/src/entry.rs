@@ -5,26 +5,28 @@ use std::sync::Arc;
 
 use model::{BadParameter, Identity, Parameter, Settings, Source, Workload};
 
-/// A workload that users can name.
+/// A workload that users can name, such as `tpcc`, with all that is known before it is built.
 pub struct Entry {
     pub name: &'static str,
-    /// Name of the data, shared by the workloads of a family; the workload's own name if it has no
-    /// data.
+    /// Name of the data on which the workload runs. Workloads with the same name of data run on the
+    /// same tables. A workload without data has its own name here.
     pub data: &'static str,
-    /// Summary in one line, for lists of workloads.
+    /// Description of the workload in one line, for lists of workloads.
     pub summary: &'static str,
     pub parameters: &'static [Parameter],
-    /// Groups of clients in a run without a plan; empty if there is a single group.
+    /// Groups of clients, such as writers and readers, in a run for which the user writes no plan;
+    /// empty if there is a single group.
     pub roles: &'static [GroupRole],
-    /// Builds the workload from its parameters.
+    /// Function that builds the workload. Fails if its parameters contradict each other or existing
+    /// data.
     pub make: fn(&Make<'_>) -> Result<Arc<dyn Workload>, BadParameter>,
     /// File that the workload was read from; `None` if it is compiled in.
     pub source: Option<&'static Source>,
 }
 
 impl Entry {
-    /// Builds the workload with these parameters. `data` identifies existing data, if there are
-    /// any.
+    /// Builds the workload with the given parameters. `data` identifies existing data on which it
+    /// will run; `None` if there are none.
     ///
     /// # Errors
     ///
@@ -52,29 +54,32 @@ pub struct Language {
     pub read: fn(&'static Source) -> Result<Entry, BadParameter>,
 }
 
-/// A group that runs of the workload have by default, such as the readers of `events`.
+/// Group of clients that a run of the workload has if the user writes no plan, such as the readers
+/// of `events`.
 pub struct GroupRole {
-    /// Name of the group, and of the flag for its number of clients.
+    /// Name of the group, and of the command-line flag for its number of clients.
     pub name: &'static str,
-    /// Default number of clients.
+    /// Number of clients if the flag is not given.
     pub default: &'static str,
-    /// Help of the flag, in one line.
+    /// Help text of the flag, in one line.
     pub help: &'static str,
-    /// Plan values (key and value) of the group, used if its load is not given. Load flags apply to
-    /// the first group.
+    /// Settings of the group in a plan (key and value), used if the user does not give its load by
+    /// flags. Flags of the load apply to the first group.
     pub values: &'static [(&'static str, &'static str)],
-    /// Flags that apply to this group instead of the first one.
+    /// Names of command-line flags that set this group, although flags apply to the first group
+    /// otherwise.
     pub flags: &'static [&'static str],
-    /// Workload parameters (name and value) that this group has by default.
+    /// Workload parameters (name and value) that differ from the workload's defaults in this group.
     pub parameters: &'static [(&'static str, &'static str)],
-    /// Name of a parameter, in all groups, whose default is this group's number of clients.
+    /// Name of a workload parameter that is set to this group's number of clients, in all groups,
+    /// unless the user sets it.
     pub count_parameter: Option<&'static str>,
 }
 
 /// Arguments of a workload's constructor.
 pub struct Make<'a> {
     pub settings: &'a Settings,
-    /// Seed of the plan.
+    /// Seed of the plan, from which the random numbers of data and load are drawn.
     pub seed: u64,
     /// Identity of existing data, whose constants and seed take precedence; `None` if there are
     /// none.

@@ -7,7 +7,7 @@ use model::{Choice, Parameter, ParameterKind, choice};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StorageEngine {
-    /// The engine that dbdyno uses for the database unless another one is requested.
+    /// Engine that dbdyno uses on the database if the user requests none.
     Default,
     InnoDb,
     MyIsam,
@@ -40,7 +40,7 @@ pub(crate) const PARAMETER: Parameter = Parameter {
 };
 
 impl StorageEngine {
-    /// Returns the name that the dialect has for the engine; `None` for the default.
+    /// Returns the engine's name in the dialect of the database; `None` for the default engine.
     pub(crate) fn asked(self) -> Option<&'static str> {
         (self != StorageEngine::Default).then(|| self.name())
     }
@@ -51,7 +51,8 @@ impl StorageEngine {
         matches!(self, StorageEngine::MyIsam | StorageEngine::Aria)
     }
 
-    /// Returns name and value of the parameter, for the scale in the identity of the data.
+    /// Returns name and value of the storage engine parameter, as they are stored with the data
+    /// that were built with it.
     pub(crate) fn scale(self) -> (&'static str, String) {
         (NAME, self.name().to_owned())
     }

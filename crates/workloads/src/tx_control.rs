@@ -4,13 +4,13 @@
 
 use model::{DbError, Done, Request, Session, query};
 
-/// Sends BEGIN, COMMIT or ROLLBACK.
+/// Sends a BEGIN, COMMIT or ROLLBACK, given as `request`, and waits for its reply.
 pub async fn control(session: &mut dyn Session, request: Request<'_>) -> Result<(), DbError> {
     query(session, request, &mut |_| Ok(())).await.map(|_| ())
 }
 
-/// Commits or rolls back as the conversation's result `said` demands. After a database error, rolls
-/// back and returns that error.
+/// Ends a transaction as `said` demands, the result of its statements: commits or rolls back. After
+/// a database error in `said`, rolls back and returns that error.
 pub async fn end(session: &mut dyn Session, said: Result<Done, DbError>) -> Result<Done, DbError> {
     let ended = match said {
         Ok(Done::Committed) => control(session, Request::Commit).await.and(said),
@@ -20,7 +20,8 @@ pub async fn end(session: &mut dyn Session, said: Result<Done, DbError>) -> Resu
     taken_back(session, ended).await
 }
 
-/// Rolls back if `ended` is a database error, unless the session is broken. Returns `ended`.
+/// Rolls back if `ended`, the result of a transaction, is a database error that leaves the session
+/// usable. Returns `ended`.
 pub async fn taken_back(
     session: &mut dyn Session,
     ended: Result<Done, DbError>,

@@ -9,27 +9,30 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::{Connection, Result};
 
-/// Functions that read figures from stored reports.
+/// Functions, given by the caller, that find figures in the report of a run. A figure is a named
+/// number, such as `nopm`, by which runs can be selected and sorted.
 #[derive(Clone, Copy, Debug)]
 pub struct Figures {
-    /// Tells whether a report may have a figure of this name. An `Err` explains an invalid name
-    /// that looks like one.
+    /// Whether reports may have a figure of this name. `Err` explains what is wrong with a name
+    /// that looks like a figure but is invalid.
     pub may_be: fn(name: &str) -> std::result::Result<bool, String>,
-    /// Checks whether this figure can be compared with a bound; the error is the reason.
+    /// Checks whether figure `name` can be compared with `bound`, the text after the operator in a
+    /// query. `Err` says why not.
     pub check: fn(name: &str, bound: &str) -> std::result::Result<(), String>,
     /// Parses a report in JSON; `None` if it cannot be read.
     pub read: fn(report: &str) -> Option<Arc<dyn HasFigures>>,
 }
 
-/// Access to the figures of a parsed report.
+/// A parsed report of a run, from which figures are read by name.
 pub trait HasFigures: Send + Sync {
-    /// Returns the value of a figure; `None` if the report lacks it.
+    /// Returns the value of figure `name`; `None` if the report lacks it.
     fn value(&self, name: &str) -> Option<f64>;
-    /// Compares a figure with a bound; `None` if that is not possible.
+    /// Compares figure `name` with `bound`, the text after the operator in a query; `None` if that
+    /// is not possible, as when the report lacks the figure.
     fn compared(&self, name: &str, bound: &str) -> Option<Ordering>;
 }
 
-/// Compares the functions that read reports.
+/// Compares only the functions that parse reports.
 impl PartialEq for Figures {
     fn eq(&self, other: &Figures) -> bool {
         std::ptr::fn_addr_eq(self.read, other.read)
@@ -51,8 +54,8 @@ struct Last(Mutex<Option<(i64, Report)>>);
 type Report = Option<Arc<dyn HasFigures>>;
 
 impl Last {
-    /// Returns the report of a run. The first arguments of each SQL function are the run's number
-    /// and the report's text.
+    /// Returns the report of the run for which SQLite calls a function. The run's number and the
+    /// report's text are the first two arguments in `context`.
     fn report(&self, context: &Context<'_>, figures: Figures) -> Result<Report> {
         let number = context.get(0)?;
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -66,7 +69,7 @@ impl Last {
 }
 
 impl Figures {
-    /// Registers the SQL functions for figures at a connection.
+    /// Registers the SQL functions `figure_value` and `figure_compared` at a connection.
     pub(crate) fn teach(self, connection: &Connection) -> Result<()> {
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
         let last = Arc::new(Last::default());

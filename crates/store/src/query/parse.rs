@@ -4,7 +4,7 @@
 use super::value::Value;
 use super::{Askable, BadQuery, CHARACTERS_MAX, Condition, DEPTH_MAX, Field, Operator};
 
-/// A word, operator or parenthesis, and the position of its first character, from 1.
+/// Word, operator or parenthesis of a query, with the position of its first character, from 1.
 #[derive(Clone, Debug, PartialEq)]
 struct Token {
     at: usize,
@@ -116,7 +116,7 @@ impl Parser {
         Ok(Condition::Compared(field, operator, value))
     }
 
-    /// Position of the next token.
+    /// Returns the position, from 1, of the next token in the query.
     fn at(&self) -> usize {
         self.tokens.get(self.next).map_or(self.end, |token| token.at)
     }
@@ -186,8 +186,8 @@ fn tokens(text: &str) -> Result<Vec<Token>, BadQuery> {
     Ok(with_quotients(tokens))
 }
 
-/// Joins two figures that have a slash between them into one word, with or without blanks around
-/// it.
+/// Joins two words with a slash between them into one word, the name of a quotient of two figures.
+/// Blanks around the slash are dropped.
 fn with_quotients(tokens: Vec<Token>) -> Vec<Token> {
     let mut joined: Vec<Token> = Vec::new();
     let mut tokens = tokens.into_iter().peekable();
@@ -207,8 +207,9 @@ fn with_quotients(tokens: Vec<Token>) -> Vec<Token> {
     joined
 }
 
-/// Returns an unquoted word, including an argument in parentheses as in `below(20ms)`; `None` if
-/// these are not closed. After 'not', 'and' and 'or', parentheses group conditions.
+/// Returns the unquoted word at the start of `rest`, with an argument in parentheses as in
+/// `below(20ms)`; `None` if these are not closed. After 'not', 'and' and 'or', a parenthesis opens
+/// a group and is not part of the word.
 fn word(rest: &[char]) -> Option<String> {
     let text: String = rest.iter().take_while(|letter| !is_sign(**letter)).collect();
     let rest = &rest[text.chars().count()..];
@@ -226,7 +227,8 @@ fn operator(rest: &[char]) -> Option<(What, usize)> {
     Some((What::Operator(operator), sign.len()))
 }
 
-/// Returns the text between two quotes of one kind; `None` if the second one is missing.
+/// Returns the text in quotes at the start of `rest`, and its length with the quotes; `None` if the
+/// closing quote is missing.
 fn quoted(rest: &[char]) -> Option<(What, usize)> {
     let end = rest.iter().skip(1).position(|letter| *letter == rest[0])?;
     let text = rest[1..=end].iter().collect();

@@ -8,31 +8,33 @@ use model::{FigureBound, NS_PER_MS, did_you_mean, parse_duration, without_scale}
 
 use super::{Field, Figures, Kind, Operator};
 
-/// A value in the unit of its column.
+/// A value to compare with, in the unit of the column.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     Text(String),
     /// Value of a label, to be compared as a version.
     Version(String),
-    /// Start or end of an id, or the whole.
+    /// Whole id of a run or experiment, or its start or end.
     Id(String),
-    /// Name that is one of several, joined by `+`.
+    /// Name that must be among the names of the column, which `+` joins.
     OneOf(String),
-    /// Product, alone or with the start of its version.
+    /// Name of a product, alone or with the start of its version.
     Product(String),
     /// Id of a finding.
     Finding(String),
     Number(f64),
     Whole(i64),
-    /// Range from the first number, up to but not including the second.
+    /// Range of numbers: from the first up to, but without, the second.
     Within(i64, i64),
-    /// Name of a figure, and its bound as written, because its unit is known only per run.
+    /// Name of a figure, and the value to compare it with as written, because its unit is known
+    /// only per run.
     Bound(String, String, Figures),
 }
 
-/// Error in the value of a condition.
+/// Error in the value or operator of a condition, in a sentence.
 pub(super) struct BadValue {
-    /// Whether the operator is wrong, not the value.
+    /// Whether the error is that the operator does not fit the column, rather than that the value
+    /// is invalid.
     pub(super) is_of_operator: bool,
     pub(super) words: String,
 }
@@ -41,7 +43,7 @@ fn bad(words: impl Into<String>) -> BadValue {
     BadValue { is_of_operator: false, words: words.into() }
 }
 
-/// Error for `~` on a column without text.
+/// Error for the operator `~` (contains) on the column `name`, which is no text.
 fn no_text(name: &str) -> BadValue {
     let words = format!("'{name}' is not a text: ~ cannot search it");
     BadValue { is_of_operator: true, words }
@@ -104,7 +106,8 @@ impl Value {
     }
 }
 
-/// Returns the index of a word in a column's words.
+/// Returns the index of `written` among `words`, the values that column `name` may have. The error
+/// lists them.
 fn place(name: &str, words: &[&str], written: &str) -> Result<usize, BadValue> {
     let lower = written.to_ascii_lowercase();
     words.iter().position(|word| *word == lower).ok_or_else(|| {

@@ -11,9 +11,9 @@ use super::pools::{Lacking, Pools};
 
 /// Maximum number of measurements that an application thread hands over at once.
 pub(super) const CHUNK_MAX: u64 = 64;
-/// Minimum sleep of an application thread at an offered rate, in nanoseconds. After it, the thread
-/// makes all measurements that became due. Waking it and the agent costs many times as much as
-/// making one measurement.
+/// Minimum sleep, in nanoseconds, of an application thread that makes measurements at a given rate.
+/// After it, the thread makes all measurements that became due, because waking costs many times as
+/// much as a measurement.
 const SLEEP_NS_MIN: u64 = 1_000_000;
 /// Virtual time that a measurement takes, in nanoseconds. Without it, a load without a rate would
 /// never leave one virtual instant.
@@ -24,24 +24,24 @@ const FAMILY: u64 = 4;
 /// Characters of context values and diagnostic details.
 const LETTERS: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 
-/// Settings shared by all threads of the application.
+/// Settings of the simulated application whose measurements are stored, shared by its threads.
 #[derive(Debug)]
 pub(super) struct Shape {
     pub(super) seed: u64,
     pub(super) classes: Vec<Class>,
     pub(super) context_bytes: u64,
-    /// Failed transactions per million.
+    /// Number of transactions per million whose status is failed.
     pub(super) failed_per_million: i64,
-    /// Aborted transactions per million.
+    /// Number of transactions per million whose status is aborted.
     pub(super) aborted_per_million: i64,
     pub(super) diagnostic_bytes: u8,
     pub(super) n_threads: u64,
     /// Number of measurements of all threads together; 0 for no limit.
     pub(super) n_measurements: u64,
-    /// Measurements per second of all threads together; 0 for as many as possible.
+    /// Number of measurements per second that all threads make together; 0 for as many as possible.
     pub(super) rate_per_s: f64,
     pub(super) pool_empty: PoolEmpty,
-    /// Maximum number of measurements that a thread hands over at once.
+    /// Maximum number of measurements that a thread hands over to the agent at once.
     pub(super) n_chunk: u64,
 }
 
@@ -76,7 +76,7 @@ impl Shape {
         }
     }
 
-    /// Returns the offered rate of one thread, in measurements per nanosecond.
+    /// Returns the rate at which one thread shall make measurements, per nanosecond.
     fn rate_per_ns(&self) -> f64 {
         self.rate_per_s / self.n_threads as f64 / NS_PER_S as f64
     }
@@ -92,7 +92,7 @@ impl Shape {
     }
 }
 
-/// A thread of the measured application.
+/// Thread of the simulated application, which makes measurements and hands them over to the agent.
 pub(super) struct Application {
     pub(super) shape: Arc<Shape>,
     pub(super) pools: Arc<Pools>,
@@ -174,8 +174,8 @@ impl Application {
         blocked_ns
     }
 
-    /// Waits until at least one measurement is due. Returns how many of the next `n` are due;
-    /// `None` when the load is over.
+    /// Waits until at least one of the thread's next measurements is due. Returns how many of the
+    /// next `n` are due; `None` when the load is over.
     async fn due(
         &self,
         context: &ProducerContext<'_>,
@@ -286,7 +286,8 @@ fn put_letters(out: &mut Vec<u8>, n: usize, rng: &mut Rng) {
     }
 }
 
-/// The agent, which puts measurements into buffers.
+/// Agent of the ARM implementation, which copies the application's measurements into the buffers
+/// that writers store.
 pub(super) struct Agent {
     pub(super) pools: Arc<Pools>,
     pub(super) buffer_bytes: u64,
@@ -334,8 +335,8 @@ impl Agent {
         }
     }
 
-    /// Puts a chunk into `buffer`, and into further ones when that is full. Returns the last one.
-    /// Fails if the load ends before another buffer is empty.
+    /// Puts the measurements of `chunk` into `buffer`, and into further buffers when it is full.
+    /// Returns the buffer that is in use then; `Err` if the load ends while no buffer is free.
     async fn put(
         &self,
         context: &ProducerContext<'_>,

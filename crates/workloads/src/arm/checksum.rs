@@ -17,8 +17,8 @@ const LETTERS_MAX: usize = 8;
 /// Number of letters of a diagnostic detail, from the first one, that go into its checksum.
 const DIAGNOSTIC_LETTERS: usize = LETTERS_MAX;
 
-/// Returns the positions of the letters that go into the checksum, from 0. They are spread evenly
-/// over a text of `letters` letters.
+/// Returns the positions (from 0) of the letters that go into the checksum of a text of `letters`
+/// letters. There are at most eight, spread evenly over the text.
 fn places(letters: usize) -> impl Iterator<Item = usize> {
     let n = letters.min(LETTERS_MAX);
     (0..n).map(move |nth| if n < 2 { 0 } else { nth * (letters - 1) / (n - 1) })
@@ -28,7 +28,8 @@ fn row(id: i64, values: i64) -> i64 {
     (1 + id % PRIME) * (1 + values % PRIME)
 }
 
-/// SQL expression for [`row`].
+/// Returns the SQL expression for the same term as the function `row`, from SQL expressions for the
+/// id and the sum of a row's values.
 fn row_sql(id: &str, values: &str) -> String {
     format!("(1 + {id} % {PRIME}) * (1 + ({values}) % {PRIME})")
 }
@@ -52,7 +53,8 @@ fn text_sql(dialect: &Dialect, text: &str, letters: usize) -> String {
     format!("LENGTH({text}){letters}")
 }
 
-/// Returns what a measurement's row adds to the checksum, without its context values.
+/// Returns what a measurement adds to the checksum of all measurements, without its metrics and
+/// context values.
 pub(super) fn measurement(measured: &Measurement<'_>, id: i64, parent: Option<i64>) -> i64 {
     let head = &measured.head;
     let (start_ns, stop_ns) = (head.start_ns as i64, head.stop_ns as i64);
@@ -69,7 +71,8 @@ pub(super) fn measurement(measured: &Measurement<'_>, id: i64, parent: Option<i6
     row(id, values)
 }
 
-/// Returns the SQL expression that computes [`measurement`] for a row.
+/// Returns the SQL expression for what a row of the table of measurements adds to their checksum,
+/// equal to [`measurement`].
 pub(super) fn measurement_sql(dialect: &Dialect) -> String {
     let diagnostic = text_sql(dialect, "diagnostic", DIAGNOSTIC_LETTERS);
     let values = format!(
@@ -85,7 +88,8 @@ pub(super) fn metrics(measured: &Measurement<'_>, id: i64) -> i64 {
     measured.metrics().enumerate().map(metric).sum()
 }
 
-/// Returns the SQL expression for what a row of the table of metrics adds to the checksum.
+/// Returns the SQL expression for what one row of the table of metrics adds to their checksum;
+/// [`metrics`] is the sum of a measurement.
 pub(super) fn metric_sql() -> String {
     row_sql("measurement", "3 * slot + 5 * kind + value")
 }
@@ -130,8 +134,9 @@ pub(super) fn contexts_sql(dialect: &Dialect, layout: Layout) -> String {
     )
 }
 
-/// Returns the table of measurements, and the SQL expressions for count and checksum of the context
-/// values in a row. Each place is an expression for the value and a condition for its presence.
+/// Returns a table's name, and the SQL expressions for the number and the checksum of the context
+/// values in one row of it. Each element of `places` has an expression for a value, and the
+/// condition that the row has this value.
 fn in_slots(
     places: [(String, String); CONTEXT_COLUMNS.len()],
     context_sql: impl Fn(&str, &str, &str) -> String,

@@ -3,17 +3,19 @@
 
 use super::measurement::Head;
 
-/// Number of ids in the range of a run.
+/// Number of measurement ids that a run reserves for itself.
 pub(super) const RANGE: i64 = 1 << 40;
-/// Class in the row of `arm_buffer` that claims a range; no measurement has it.
+/// Class number in the row of `arm_buffer` that reserves ids; no measurement has this class.
 pub(super) const NO_CLASS: i64 = -1;
 
-/// Ids and class numbers reserved for one group of one run.
+/// Measurement ids and class numbers that a group of clients has reserved for one run, so that runs
+/// do not collide.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Claim {
-    /// Last id before the claimed range.
+    /// Last id before the reserved ones.
     pub(super) base: i64,
-    /// Number of each class in the tables, in the order of the mixture.
+    /// Number of each class of measurements in the tables, in the order of the parameter
+    /// `scenario`.
     pub(super) classes: Vec<i64>,
 }
 
@@ -22,13 +24,13 @@ impl Claim {
         self.base + number as i64
     }
 
-    /// Returns the number of a measurement's class in the tables.
+    /// Returns the number that a measurement's class has in the tables.
     pub(super) fn class(&self, head: &Head) -> i64 {
         self.classes[usize::from(head.class)]
     }
 
-    /// Assigns numbers to classes: the one already in `held`, or a new one above all others. The
-    /// flag is true for a new number.
+    /// Returns a number for each class in `names`: its number in `held`, the classes in the
+    /// database, or else a new one above all others. The flag is true for a new number.
     pub(super) fn number<'n>(
         names: impl Iterator<Item = &'n str>,
         held: &[(i64, String)],

@@ -19,7 +19,7 @@ pub(super) struct Head {
     pub(super) number: u64,
     pub(super) class: u16,
     pub(super) status: Status,
-    /// Start, in nanoseconds of the run's clock.
+    /// Start of the measured transaction, in nanoseconds of the run's clock.
     pub(super) start_ns: u64,
     pub(super) stop_ns: u64,
     /// Number of the parent transaction; 0 means none.
@@ -53,12 +53,13 @@ impl Chunk {
     }
 }
 
-/// Returns the encoded size of a measurement, in bytes.
+/// Returns the encoded size in bytes of a measurement with `n_metrics` metrics, `n_contexts`
+/// context values of `context` bytes each, and a diagnostic detail of `detail` bytes.
 pub(super) fn encoded_bytes(n_metrics: u64, n_contexts: u64, context: u64, detail: u64) -> u64 {
     HEAD_BYTES as u64 + 8 * n_metrics + n_contexts * context + detail
 }
 
-/// Encoded measurements on their way into the database.
+/// A buffer of encoded measurements, which one transaction writes into the database.
 #[derive(Debug, Default)]
 pub(super) struct Buffer {
     pub(super) bytes: Vec<u8>,
@@ -122,7 +123,8 @@ impl<'a> Measurement<'a> {
     }
 }
 
-/// Returns text that the application made of ASCII letters and digits.
+/// Converts the bytes of a context value or diagnostic detail to text. They are ASCII letters and
+/// digits, so it cannot fail.
 fn letters(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("letters are ASCII")
 }

@@ -45,16 +45,18 @@ pub(crate) static ENTRY: Entry = Entry {
 
 const NAME: &str = "arm";
 
-/// Minimum backlog that counts as growing, in buffers whose measurements were not stored.
+/// Minimum number of buffers' worth of measurements that must wait at the end before a run is
+/// warned that the database cannot keep up.
 const PILED_LEAST: u64 = 32;
 
-/// Number of filled buffers below which rates are too coarse.
+/// Minimum number of filled buffers in a run; with fewer, a finding says that its rates are coarse.
 const BUFFERS_FEW: u64 = 20;
 
-/// Minimum share of the offered rate that the application must generate.
+/// Minimum share of the requested rate that the application must generate; with less, a finding
+/// says that it falls behind.
 const OFFERED_LEAST: f64 = 0.95;
 
-/// Custom metrics, in the order of their indices in `writer`.
+/// Custom metrics of the workload, in the order of the index constants in the module `writer`.
 static CUSTOM_METRICS: [CustomMetric; 4] = [
     CustomMetric {
         name: "measurements",
@@ -278,8 +280,8 @@ impl Arm {
         Finding::new("dropped_measurements", Severity::Warning, text)
     }
 
-    /// Returns the finding that fewer measurements were generated than the rate offers; `None` if
-    /// not.
+    /// Returns the finding that the application generated fewer measurements than the requested
+    /// rate demands; `None` if it generated enough.
     fn too_slow(&self, counts: &Counts) -> Option<Finding> {
         let shape = &self.shared.shape;
         let lived_s = counts.lived_ns as f64 / NS_PER_S as f64 / shape.n_threads as f64;
@@ -302,7 +304,8 @@ impl Arm {
         Some(Finding::new("application_behind", Severity::Warning, text))
     }
 
-    /// Returns the finding that the backlog in the pools grows at the offered rate; `None` if not.
+    /// Returns the finding that more and more measurements wait in the pools at the requested rate;
+    /// `None` if they do not.
     fn piles_up(&self, counts: &Counts, pending: u64) -> Option<Finding> {
         let each = counts.handled.checked_div(counts.filled_buffers).unwrap_or(0).max(1);
         let share = pending as f64 / counts.generated.max(1) as f64;
@@ -321,7 +324,8 @@ impl Arm {
         Some(Finding::new("application_behind", Severity::Warning, text))
     }
 
-    /// Returns the finding that too few buffers were filled for a precise rate; `None` if not.
+    /// Returns the finding that too few buffers were filled for a precise rate; `None` if there
+    /// were enough.
     fn few_buffers(counts: &Counts) -> Option<Finding> {
         let n = counts.filled_buffers;
         (1..BUFFERS_FEW).contains(&n).then(|| {
@@ -335,7 +339,8 @@ impl Arm {
         })
     }
 
-    /// Returns the finding that nothing was stored, or less than was requested; `None` if not.
+    /// Returns the finding that no measurement was stored, or fewer than the requested number;
+    /// `None` if enough were stored.
     fn too_little(&self, counts: &Counts, pending: u64) -> Option<Finding> {
         let warning = |id, text| Some(Finding::new(id, Severity::Warning, text));
         if counts.filled_buffers == 0 && counts.generated > counts.dropped {

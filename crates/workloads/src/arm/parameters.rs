@@ -17,14 +17,14 @@ pub(super) enum Contexts {
 
 choice!(Contexts { Rows = "rows", Columns = "columns", Json = "json" });
 
-/// Kind of statement by which a buffer is written.
+/// Way in which the rows of a buffer are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Write {
-    /// INSERT of many rows.
+    /// INSERT statements with many rows each.
     Insert,
-    /// A prepared INSERT for each row.
+    /// One execution of a prepared INSERT for each row.
     Row,
-    /// LOAD DATA, COPY or the database's equivalent.
+    /// Bulk load by LOAD DATA, COPY or the database's equivalent.
     Bulk,
 }
 
@@ -35,11 +35,11 @@ const METRICS_MAX: u64 = 7;
 /// Maximum number of context values of a measurement: the slots of ARM 4.0.
 pub(super) const CONTEXTS_MAX: u64 = 20;
 
-/// Behaviour of the application when a pool is empty.
+/// Action of the application if a pool has no room for a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PoolEmpty {
     Block,
-    /// Drops the measurement, and counts it as dropped.
+    /// The measurement is dropped, and counted as dropped.
     Drop,
 }
 
@@ -161,19 +161,21 @@ const SIMPLE: &str = "simple";
 const METRICS: &str = "metrics";
 const CONTEXT_VALUES: &str = "context values";
 
-/// A class of measurements: one part of the mixture, and the data that its measurements carry.
+/// A class of measurements that carry the same data, such as `metrics=2`: one part of the parameter
+/// `scenario`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Class {
-    /// Name as written by the user.
+    /// Name of the class as the user wrote it, such as `metrics=2`.
     pub(super) name: String,
-    /// Weight in the mixture, relative to the sum of all weights.
+    /// Number of measurements of this class, relative to the sum of the weights of all classes.
     pub(super) weight: u64,
     pub(super) has_correlator: bool,
     pub(super) n_metrics: u64,
     pub(super) n_contexts: u64,
 }
 
-/// Parses the parameter `scenario`, the mixture of measurements.
+/// Parses the parameter `scenario`, such as `simple*3,metrics=2*1`: classes of measurements with
+/// their weights.
 pub(super) fn classes(settings: &Settings) -> Result<Vec<Class>, BadParameter> {
     let bad = |why: String| BadParameter::named("scenario", why);
     let classes: Result<Vec<Class>, String> =
@@ -190,7 +192,7 @@ pub(super) fn classes(settings: &Settings) -> Result<Vec<Class>, BadParameter> {
     Ok(classes)
 }
 
-/// Parses one part of the mixture, such as `correlator+metrics=2*3`.
+/// Parses one class of the parameter `scenario`, such as `correlator+metrics=2*3`.
 fn class(text: &str) -> Result<Class, String> {
     let (features, weight) = match text.trim().rsplit_once('*') {
         None => (text.trim(), 1),
@@ -222,7 +224,8 @@ fn class(text: &str) -> Result<Class, String> {
 }
 
 impl Class {
-    /// Parses and adds a feature, such as `metrics=3`. Returns its kind.
+    /// Parses a feature of measurements, such as `metrics=3`, and adds it to the class. Returns the
+    /// feature's name without its number; `Err` says what is wrong.
     fn add(&mut self, feature: &str) -> Result<&'static str, String> {
         let number = |counted: &str, text: &str, max: u64| match text.parse::<u64>() {
             Ok(n) if (1..=max).contains(&n) => Ok(n),

@@ -8,7 +8,7 @@ use model::Signal;
 
 use super::measurement::{Buffer, Chunk, Head};
 
-/// Capacities of the pools, in measurements, metrics and buffers.
+/// Capacities of the pools through which measurements pass, in measurements, metrics and buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Limits {
     pub(super) transactions: u64,
@@ -16,7 +16,7 @@ pub(super) struct Limits {
     pub(super) buffers: u64,
 }
 
-/// Pool without room for what is requested.
+/// Pool that is full, so that measurements have to wait or are dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lacking {
     Transactions = 0,
@@ -24,7 +24,7 @@ pub(super) enum Lacking {
     Buffers = 2,
 }
 
-/// Counts over the whole load, by the application, the agent and the writers.
+/// Counts of measurements, buffers and waits over the whole load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) generated: u64,
@@ -32,14 +32,15 @@ pub(super) struct Counts {
     pub(super) stored: u64,
     /// Number of measurements that the agent has put into buffers.
     pub(super) handled: u64,
-    /// Buffers that were full when queued, or the last one of a run that made all its measurements.
+    /// Number of buffers that were full when queued for writing. Includes the last one of a run
+    /// that made all its measurements.
     pub(super) filled_buffers: u64,
-    /// Number of waits for a pool, by [`Lacking`].
+    /// Number of waits for room in each pool; the index is that of the variant of [`Lacking`].
     pub(super) waits: [u64; 3],
-    /// Time that application threads waited for a pool, summed over the threads.
+    /// Time in which application threads waited for room in a pool, summed over the threads.
     pub(super) blocked_ns: u64,
     pub(super) lived_ns: u64,
-    /// CPU time of all application threads.
+    /// CPU time that all application threads used, in nanoseconds.
     pub(super) application_cpu_ns: u64,
     pub(super) agent_cpu_ns: u64,
     /// Start of the first application thread, in nanoseconds of the run's clock; `None` before it.
@@ -98,13 +99,14 @@ impl Pools {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Resets the state at the start of a run.
+    /// Empties the pools and counts at the start of a run with `n_applications` application
+    /// threads.
     pub(super) fn begin(&self, n_applications: u64) {
         *self.lock() = State { n_applications, ..State::default() };
     }
 
-    /// Reserves room for `n` measurements with their metrics, and returns a chunk for them. The
-    /// error is the pool that has no room.
+    /// Reserves room for `n` measurements with `n_metrics` metrics in all, and returns an empty
+    /// chunk for them. `Err` is the pool that has no room.
     pub(super) fn reserve(&self, n: u64, n_metrics: u64) -> Result<Chunk, Lacking> {
         let mut state = self.lock();
         if state.transactions + n > self.limits.transactions {
@@ -127,8 +129,8 @@ impl Pools {
         self.for_tasks.raise();
     }
 
-    /// Takes the next chunk to put into buffers, if there is one. The flag says whether more may
-    /// come.
+    /// Takes the oldest chunk that waits for the agent, `None` if there is none. The flag is false
+    /// if none will come any more.
     pub(super) fn take_chunk(&self) -> (Option<Chunk>, bool) {
         let mut state = self.lock();
         let chunk = state.chunks.pop_front();
@@ -176,8 +178,9 @@ impl Pools {
         self.for_clients.raise();
     }
 
-    /// Called by the agent when it ends, to wake the clients. `n_in_part` measurements remain in a
-    /// partly filled buffer; `is_flushed` says that all measurements are in queued buffers.
+    /// Called by the agent when it ends. Wakes the clients, so that they end after the last buffer.
+    /// `n_in_part` measurements remain in a partly filled buffer; `is_flushed` is true if all
+    /// measurements are in queued buffers.
     pub(super) fn end_filling(&self, n_in_part: u64, is_flushed: bool) {
         let mut state = self.lock();
         state.in_part += n_in_part;

@@ -14,7 +14,8 @@ pub(super) struct Layout {
     pub(super) has_keys: bool,
 }
 
-/// Indices of the tables in [`Layout::tables`].
+/// Index of the table of measurements in [`Layout::tables`]; the constants below are those of the
+/// other tables.
 pub(super) const MEASUREMENT: usize = 0;
 pub(super) const METRIC: usize = 1;
 pub(super) const BUFFER: usize = 2;
@@ -24,7 +25,7 @@ pub(super) const CONTEXT: usize = 3;
 /// counter, 3 a number without an order.
 pub(super) const GAUGE: i64 = 2;
 
-/// Names of the columns for context values; slots count from 1.
+/// Names of the columns for context values; a measurement's first value is in `context_1`.
 pub(super) static CONTEXT_COLUMNS: [&str; CONTEXTS_MAX as usize] = [
     "context_1",
     "context_2",
@@ -117,7 +118,8 @@ impl Layout {
         tables
     }
 
-    /// Indices of the tables that get the rows of measurements, without the table of buffers.
+    /// Returns the indices of the tables into which a buffer's measurements are written. The table
+    /// that lists the buffers is not among them.
     pub(super) fn written(&self) -> &'static [usize] {
         match self.contexts {
             Contexts::Rows => &[MEASUREMENT, METRIC, CONTEXT],
@@ -127,7 +129,8 @@ impl Layout {
 }
 
 impl Layout {
-    /// Returns the number of rows in a table that a buffer becomes.
+    /// Returns the number of rows that the measurements of `buffer` become in the table with index
+    /// `table`.
     pub(super) fn n_rows(&self, table: usize, buffer: &Buffer) -> u64 {
         let rows = |measurement: Measurement<'_>| match table {
             MEASUREMENT => 1,
@@ -147,8 +150,8 @@ pub(super) struct Rows<'a> {
     table: usize,
     claim: &'a Claim,
     rest: Reader<'a>,
-    /// Measurement whose slots are being returned, and the last slot returned; `None` before the
-    /// first.
+    /// Measurement whose metrics or context values are being returned, with the index of the last
+    /// one returned; `None` before the first.
     current: Option<(Measurement<'a>, usize)>,
     json: String,
 }
@@ -206,8 +209,8 @@ impl<'a> Rows<'a> {
         emit(&row[..width]);
     }
 
-    /// Returns the next slot of the current measurement, or the first slot of the next measurement
-    /// that has any; `None` at the end of the buffer.
+    /// Returns the next metric or context value, as its measurement and its index there; `None` at
+    /// the end of the buffer.
     fn slot(&mut self) -> Option<(Measurement<'a>, usize)> {
         let n_slots = |measurement: &Measurement<'_>| match self.table {
             METRIC => usize::from(measurement.head.n_metrics),

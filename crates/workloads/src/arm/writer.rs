@@ -19,12 +19,14 @@ use super::tables::{BUFFER, CONTEXT, Layout, MEASUREMENT, Rows};
 use crate::empty_tables::EmptyTables;
 use crate::tx_control::{control, end};
 
-/// Indices of the statements that follow the INSERT for each table.
+/// Id of the query for the last id in use; the constants below are those of the other queries. The
+/// INSERTs for the tables have the ids before it.
 pub(super) const LAST_ID: StatementId = StatementId(CONTEXT as u16 + 1);
 pub(super) const IS_STORED: StatementId = StatementId(CONTEXT as u16 + 2);
 pub(super) const CLASSES: StatementId = StatementId(CONTEXT as u16 + 3);
 
-/// Indices of the custom metrics.
+/// Index of the custom metric that counts stored measurements; the constants below are those of the
+/// others.
 pub(super) const MEASUREMENTS: u16 = 0;
 pub(super) const ROWS: u16 = 1;
 pub(super) const BYTES: u16 = 2;
@@ -37,7 +39,7 @@ const STATEMENT_BYTES: usize = 512 << 10;
 /// table.
 const REMOVED_IDS: usize = 4096;
 
-/// State shared by all writers.
+/// State shared by all clients of the group, which write buffers into the database.
 pub(super) struct Shared {
     pub(super) pools: Arc<Pools>,
     pub(super) layout: Layout,
@@ -45,7 +47,8 @@ pub(super) struct Shared {
     pub(super) shape: Arc<Shape>,
     pub(super) write: Write,
     pub(super) rows_per_insert: usize,
-    /// Ids and classes reserved for this run; `None` until a writer has claimed them.
+    /// Measurement ids and class numbers reserved for this run; `None` until the first writer has
+    /// reserved them.
     pub(super) claim: Mutex<Option<Arc<Claim>>>,
 }
 
@@ -66,7 +69,8 @@ impl Writer {
         Writer { shared, buffer: None, is_uncertain: false, has_left_rows: false, sql: Vec::new() }
     }
 
-    /// Returns this run's claim, and makes it if no writer has made it yet.
+    /// Returns the ids and class numbers that are reserved for this run. Reserves them if no writer
+    /// has done so.
     async fn claim(&self, session: &mut dyn Session) -> Result<Arc<Claim>, DbError> {
         let slot = || self.shared.claim.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -83,7 +87,8 @@ impl Writer {
         }
     }
 
-    /// Claims the range of ids above all others, and numbers for classes that have none.
+    /// Reserves the measurement ids above all others in the database for this run, and numbers for
+    /// classes that have none yet.
     async fn reserve(&self, session: &mut dyn Session) -> Result<Claim, DbError> {
         let base = query_number(session, LAST_ID, &[]).await?.unwrap_or(0);
         control(session, Request::Begin).await?;
@@ -116,7 +121,8 @@ impl Writer {
         Ok(numbers.into_iter().map(|(class, _)| class).collect())
     }
 
-    /// Writes the rows of a buffer and its note. Returns the number of rows without the note.
+    /// Writes the measurements of a buffer, and its entries in `arm_buffer`. Returns the number of
+    /// rows without these entries.
     async fn write(
         &mut self,
         session: &mut dyn Session,
@@ -179,7 +185,8 @@ impl Writer {
         }
     }
 
-    /// Notes in `arm_buffer`, for each class, what was written in this transaction.
+    /// Inserts a row into `arm_buffer` for each class of measurements in the buffer, with their
+    /// totals.
     async fn note(
         &self,
         session: &mut dyn Session,
@@ -215,8 +222,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Removes the rows of the buffer that failed attempts have left. Deletes by exact id, because
-    /// ids of other buffers may lie between them.
+    /// Removes the rows of this buffer that failed attempts to write it have left. Deletes by exact
+    /// id, because ids of other buffers may lie between them.
     async fn remove(
         &mut self,
         session: &mut dyn Session,
@@ -370,7 +377,7 @@ fn put_row(sql: &mut Vec<u8>, has_comma: bool, row: &[Value<'_>]) {
     sql.push(b')');
 }
 
-/// An owned value of a row.
+/// A value of a column that owns its text, to be kept until the row is sent.
 enum Owned {
     Null,
     Int(i64),

@@ -82,8 +82,8 @@ impl Workload for Empty {
         ]
     }
 
-    /// Casts the parameter for servers that infer a value's type from its position (`$1`). They
-    /// would take the number for text otherwise.
+    /// Returns the only statement, which selects its parameter. The parameter is cast for servers
+    /// that infer its type, because they would take a number for text otherwise.
     fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
         let sql = match dialect.infers_types {
             true => "SELECT CAST(? AS BIGINT){from nothing}",

@@ -8,10 +8,10 @@ use model::{BucketCounts, Fact, NS_PER_MS, format_count};
 
 use super::parameters::NAME;
 
-/// Upper bounds of the age classes, in milliseconds.
+/// Upper bounds, in milliseconds, of the classes into which ages of records are counted.
 const BOUNDS_MS: [u64; 12] = [1, 3, 10, 20, 40, 100, 200, 300, 500, 1_000, 3_000, 10_000];
 
-/// Totals of one reader.
+/// Counts of the records that one reader has read and missed, over the whole run.
 #[derive(Clone, Debug, Default)]
 struct OfReader {
     table: usize,
@@ -25,7 +25,7 @@ struct OfReader {
 
 #[derive(Default)]
 struct State {
-    /// By table: number of committed records, and sequence number of the last one.
+    /// Number of records that writers have committed, and the last sequence number, by table index.
     written: BTreeMap<usize, (u64, i64)>,
     readers: BTreeMap<u32, OfReader>,
     /// Number of the run in the result tables; `None` until a reader asks for it.
@@ -59,7 +59,8 @@ impl Account {
         *newest = last;
     }
 
-    /// Adds the records that a reader's transaction has read, and their ages in nanoseconds.
+    /// Adds what a reader's transaction on a table has read: the ages, in nanoseconds, of the
+    /// records that were new to it, and the counts in `noted`.
     pub(super) fn read(&self, reader: u32, table: usize, ages: &[u64], noted: Noted) {
         let mut state = self.state();
         let totals = state.readers.entry(reader).or_default();
@@ -74,7 +75,8 @@ impl Account {
         }
     }
 
-    /// Returns the account as facts.
+    /// Returns facts for the report: records written by table, and records read, missed and
+    /// repeated by reader.
     pub(super) fn facts(&self) -> Vec<Fact> {
         let state = self.state();
         let mut facts = Vec::new();
@@ -93,12 +95,12 @@ impl Account {
     }
 }
 
-/// Missed and duplicate records of a reader, and its position in the table.
+/// Numbers of missed and repeated records that a reader has found, and its position in the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Noted {
     pub(super) missed: u64,
     pub(super) duplicates: u64,
-    /// Highest sequence number seen.
+    /// Highest sequence number that the reader has seen in its table.
     pub(super) last: i64,
 }
 

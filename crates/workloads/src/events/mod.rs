@@ -60,7 +60,7 @@ pub(crate) static ENTRY: Entry = Entry {
     source: None,
 };
 
-/// Custom metrics of writers, in the order of their indices in `writer`.
+/// Custom metrics of writers, in the order of the index constants in the module `writer`.
 static WRITER_MEASURES: [CustomMetric; 2] = [
     CustomMetric {
         name: "records",
@@ -76,7 +76,7 @@ static WRITER_MEASURES: [CustomMetric; 2] = [
     },
 ];
 
-/// Custom metrics of readers, in the order of their indices in `reader`.
+/// Custom metrics of readers, in the order of the index constants in the module `reader`.
 static READER_MEASURES: [CustomMetric; 7] = [
     CustomMetric {
         name: "age",
@@ -129,7 +129,7 @@ const fn kind(name: &'static str) -> Kind {
 static WRITER_KINDS: [Kind; 1] = [kind("insert")];
 static READER_KINDS: [Kind; 3] = [kind("read"), kind("read_plain"), kind("history")];
 
-/// Settings and state shared by all clients of a group.
+/// Settings and state of the workload, shared by all clients of a group.
 struct Shared {
     data: Data,
     reading: Reading,
@@ -144,7 +144,8 @@ struct Events {
     role: Role,
     shared: Arc<Shared>,
     rows: Rows,
-    /// Signal that is never raised, because the producer never waits for space.
+    /// Signal for producers that wait for space. It is never raised, because this producer does
+    /// not.
     no_room: Arc<Signal>,
 }
 
@@ -302,14 +303,14 @@ impl Workload for Events {
         Some(self)
     }
 
-    /// Returns true for writers. Without replies a writer begins with the first number, but a
-    /// reader has nothing to read.
+    /// Whether this group can run on a database that stores no data. Writers can, since they would
+    /// begin with the first number; readers would have nothing to read.
     fn is_blind(&self) -> bool {
         self.role == Role::Writer
     }
 
-    /// Returns true for writers, because the one writer of each table numbers its records without
-    /// gaps.
+    /// Whether no other run may use the tables. True for writers, because each must be its table's
+    /// only one to number records without gaps.
     fn needs_tables_alone(&self) -> bool {
         self.role == Role::Writer
     }

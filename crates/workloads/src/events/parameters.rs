@@ -10,7 +10,7 @@ use crate::storage_engine::{self, StorageEngine};
 
 /// Name of the workload and of its data.
 pub(super) const NAME: &str = "events";
-/// Version of the data's format.
+/// Version of the format of tables and records, stored with the data.
 const VERSION: u32 = 1;
 /// Maximum number of tables: each has its own writer, and every client prepares statements for all
 /// of them.
@@ -18,7 +18,7 @@ const TABLES_MAX: u64 = 100;
 /// Maximum number of records per INSERT. With four values each, they stay far below SQLite's limit
 /// of 32,766 placeholders.
 const RECORDS_PER_INSERT_MAX: u64 = 1_000;
-/// Maximum number of records that a read returns and a client holds.
+/// Maximum number of newest records that one read returns, and a client keeps in memory.
 const WINDOW_MAX: u64 = 1_000_000;
 /// Maximum number of sets of result tables.
 const READER_HOSTS_MAX: u64 = 100;
@@ -33,15 +33,15 @@ const RECORD_SIZE_MAX: u64 = 16_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Stamps records and inserts them.
+    /// Group whose clients write records with time stamps.
     Writer,
-    /// Fetches the newest records and notes their ages.
+    /// Group whose clients fetch the newest records and measure their ages.
     Reader,
 }
 
 choice!(Role { Writer = "writer", Reader = "reader" });
 
-/// Indexes of the tables of records.
+/// Indexes that the tables of records have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Indexes {
     /// Primary key `recordID`, assigned by the database.
@@ -143,13 +143,13 @@ pub(super) struct Data {
     pub(super) engine: StorageEngine,
     /// Records that the build inserts into each table.
     pub(super) rows: i64,
-    /// Number of sets of result tables.
+    /// Number of hosts with readers; each has its own set of result tables.
     pub(super) reader_hosts: usize,
 }
 
 impl Data {
-    /// Reads the parameters; the seed is that of existing data, if there are any. Fails if the size
-    /// of a record is not possible.
+    /// Takes the settings of the data from the workload's parameters; the seed is that of existing
+    /// data, if there are any. Fails if the size of a record is not possible.
     pub(super) fn new(make: &Make<'_>) -> Result<Data, BadParameter> {
         let settings = make.settings;
         let fixed = ("recordID, sequence, time stamp and column1", FIXED_BYTES);
@@ -170,7 +170,8 @@ impl Data {
         (self.record_size - FIXED_BYTES) as usize
     }
 
-    /// Identity that is stored with the data.
+    /// Returns the identity of the data, which the build stores with them: workload, version, seed
+    /// and parameters.
     pub(super) fn identity(&self) -> Identity {
         let scale = [
             ("record_size", self.record_size.to_string()),
@@ -184,16 +185,17 @@ impl Data {
     }
 }
 
-/// Parameters of the readers' transactions.
+/// Settings of the readers' transactions, from the workload's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reading {
     /// Number of newest records that a read returns.
     pub(super) window: u64,
     /// Time from the start of one read to the start of the next.
     pub(super) interval_ns: u64,
-    /// Interval, in reads, between reads without the window; 0 for none.
+    /// Number of reads after which one reads in the plain way, without the limit to the newest
+    /// records; 0 for none.
     pub(super) plain_every: u64,
-    /// Interval, in transactions, between queries for old records; 0 for none.
+    /// Number of a reader's transactions after which one queries old records instead; 0 for none.
     pub(super) history_every: u64,
     /// Number of records that a query for old records requests.
     pub(super) history_rows: i64,
@@ -202,7 +204,8 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// Reads the parameters of readers. Fails if they would only query for old records.
+    /// Takes the settings of readers from the workload's parameters. Fails if `history_every` is 1,
+    /// because readers would only query old records.
     pub(super) fn new(settings: &Settings) -> Result<Reading, BadParameter> {
         let history_every = settings.count("history_every");
         if history_every == 1 {

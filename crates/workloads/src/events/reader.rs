@@ -17,7 +17,7 @@ use super::seen::{Read, Record, Seen};
 use super::tables::{AGE_COLUMNS, READ_COLUMNS, ages, reads, records};
 use crate::tx_control::{control, end};
 
-/// Indices of the custom metrics.
+/// Index of the custom metric for the age of records; the constants below are those of the others.
 pub(super) const AGE: u16 = 0;
 pub(super) const BETWEEN: u16 = 1;
 pub(super) const WINDOW_QUERY: u16 = 2;
@@ -26,7 +26,7 @@ pub(super) const RECORDS_READ: u16 = 4;
 pub(super) const MISSED: u16 = 5;
 pub(super) const DUPLICATES: u16 = 6;
 
-/// Indices of the transaction types.
+/// Index of the transaction type `read`; the constants below are those of the others.
 pub(super) const READ: KindIndex = 0;
 pub(super) const READ_PLAIN: KindIndex = 1;
 pub(super) const HISTORY: KindIndex = 2;
@@ -64,7 +64,7 @@ pub(super) fn statements(shared: &Shared, dialect: &Dialect) -> Vec<Statement> {
     (0..shared.data.tables).flat_map(table_statements).chain(stored).collect()
 }
 
-/// Returns the type of a reader's transaction `nth`, from 0.
+/// Returns the type of the transaction that a reader makes as its number `nth`, counted from 0.
 pub(super) fn kind_of(shared: &Shared, nth: u64) -> KindIndex {
     let is_each = |nth: u64, every: u64| every > 0 && (nth + 1).is_multiple_of(every);
     let (plain, history) = (shared.reading.plain_every, shared.reading.history_every);
@@ -77,7 +77,7 @@ pub(super) fn kind_of(shared: &Shared, nth: u64) -> KindIndex {
     }
 }
 
-/// A read whose result may not be in the result tables yet.
+/// A read whose result is still to be written into the result tables, or may be there already.
 struct Pending {
     nth: i64,
     read_ns: i64,
@@ -94,7 +94,7 @@ pub(super) struct Reader {
     host: usize,
     seen: Seen,
     kind: KindIndex,
-    /// Random number that selects old records.
+    /// Random number by which the next query for old records chooses them.
     drawn: u64,
     /// Number of read intervals that had begun at the last read.
     n_ticks: u64,
@@ -159,7 +159,8 @@ impl Reader {
         Ok(Done::Committed)
     }
 
-    /// Reads the newest records, and notes which of them are new.
+    /// Runs one read of the newest records, and finds out which of them are new, repeated or
+    /// missed.
     async fn read(&mut self, session: &mut dyn Session, clock: &dyn Clock) -> Result<(), DbError> {
         let begun_ns = clock.now();
         let call = Call { statement: self.statement(self.kind), values: &[] };
@@ -201,7 +202,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads old records, a range at a random position.
+    /// Runs a query for old records, those of a range at a random position.
     async fn read_history(&mut self, session: &mut dyn Session) -> Result<(), DbError> {
         let n_rows = self.shared.reading.history_rows;
         let n_places = (self.seen.last_id - n_rows + 1).max(1) as u64;
@@ -211,7 +212,7 @@ impl Reader {
         query(session, Request::Execute(call), &mut |_| Ok(())).await.map(|_| ())
     }
 
-    /// Writes pending reads into the result tables.
+    /// Writes the results of pending reads into the result tables, for the run with number `run`.
     async fn store(&mut self, session: &mut dyn Session, run: i64) -> Result<(), DbError> {
         if let Some(nth) = self.uncertain {
             let first = PER_TABLE * self.shared.data.tables;
@@ -270,7 +271,8 @@ impl Reader {
         insert(session, sql, (&reads(*host), &READ_COLUMNS), pending.iter().map(row)).await
     }
 
-    /// Reports the custom metrics of this transaction, and of earlier ones that did not finish.
+    /// Appends the values of custom metrics to `measured`: those of this transaction, and of
+    /// earlier ones that failed.
     fn tell(&mut self, measured: &mut Vec<(u16, u64)>) {
         let is_age = |(place, _): &&(u16, u64)| *place == AGE;
         let ages: Vec<u64> = self.measured.iter().filter(is_age).map(|(_, age)| *age).collect();

@@ -5,38 +5,39 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Record {
     pub(super) id: i64,
-    /// Sequence number given by the writer, without gaps.
+    /// Sequence number that the writer gave to the record. Numbers in a table have no gaps.
     pub(super) sequence: i64,
     /// Time stamp of the record, in nanoseconds since 1970.
     pub(super) stamped_ns: i64,
 }
 
-/// Result of one read.
+/// Result of one read: the new records, and counts of the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Read {
-    /// Highest sequence number seen before the read.
+    /// Highest sequence number that the reader had seen before this read.
     pub(super) after: i64,
     pub(super) last: i64,
     /// Records read for the first time, in the order of the rows.
     pub(super) new: Vec<Record>,
-    /// Number of records that an earlier read has seen.
+    /// Number of records that the reader had read before.
     pub(super) duplicates: u64,
-    /// Records that were neither in this read nor in an earlier one, and never will be.
+    /// Number of records between the last read and this one that the reader has not got, and will
+    /// never get.
     pub(super) missed: u64,
     /// Whether this is the reader's first read, in which no record counts as new.
     pub(super) is_first: bool,
 }
 
-/// Position of a reader in its table.
+/// Last record of its table that a reader has seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// Highest sequence number seen; `None` before the first read.
+    /// Highest sequence number that the reader has seen; `None` before its first read.
     pub(super) last: Option<i64>,
     /// Key (`recordID`) of the record with that sequence number.
     pub(super) last_id: i64,
 }
 
-/// A read in progress.
+/// A read in progress, to which rows are added one by one.
 pub(super) struct Looking {
     before: Seen,
     now: Seen,
@@ -51,7 +52,7 @@ impl Seen {
 }
 
 impl Looking {
-    /// Adds a record; the order does not matter.
+    /// Adds a record that the read has returned; the order does not matter.
     pub(super) fn at(&mut self, record: Record) {
         match self.before.last {
             Some(last) if record.sequence > last => self.new.push(record),
@@ -63,7 +64,7 @@ impl Looking {
         }
     }
 
-    /// Ends the read. Returns its result, and the reader's new position.
+    /// Ends the read. Returns its result, and the last record that the reader has seen then.
     pub(super) fn end(self) -> (Read, Seen) {
         let Looking { before, now, new, duplicates } = self;
         // The table is empty: all records are still to come.

@@ -12,7 +12,7 @@ use super::Shared;
 use super::tables::records;
 use crate::record::{draw_column1, draw_payload};
 
-/// Indices of the custom metrics.
+/// Index of the custom metric that counts records; the constant below is that of their bytes.
 pub(super) const RECORDS: u16 = 0;
 pub(super) const BYTES: u16 = 1;
 
@@ -41,7 +41,8 @@ pub(super) struct Writer {
     shared: Arc<Shared>,
     /// Index of the table that belongs to this writer.
     table: usize,
-    /// Last sequence number assigned; `None` if the database must be asked for it.
+    /// Last sequence number that the writer assigned; `None` if it must ask the database for the
+    /// last one.
     given: Option<i64>,
     /// Values of `column1`, one for each record of a transaction.
     column1: Vec<i64>,

@@ -213,8 +213,8 @@ impl User {
 const NEVER_FULL: &str = "a string takes everything";
 
 impl Client for User {
-    /// Writes the INSERT before the transaction is due, so that its time is not measured. If the
-    /// last id is not known yet, the conversation writes it.
+    /// Prepares the transaction before it is due, by writing the INSERT, so that the time for this
+    /// is not measured. If the last id is not known yet, `converse` writes it.
     fn inputs(&mut self, _number: Number) -> KindIndex {
         if let Some(last) = self.last {
             self.write_rows(last);

@@ -9,8 +9,8 @@ use super::parameters::Data;
 /// Maximum number of tables counted by one statement.
 const TABLES_AT_ONCE: usize = 100;
 
-/// Returns the checks of a workload of the family. If its load may delete rows (`loses_rows`), a
-/// table may have fewer rows than were built.
+/// Returns the checks of the row counts in the tables of an `oltp` workload. If its load may delete
+/// rows (`loses_rows`), a table may have fewer rows than were built.
 pub(super) fn checks(data: &Data, loses_rows: bool) -> Vec<Check> {
     let numbers: Vec<usize> = (1..=data.tables).collect();
     let (bad, title) = match loses_rows {

@@ -18,7 +18,7 @@ use super::distribution::Sampler;
 use super::script::{Begin, Step, Stmt};
 use crate::tx_control::{control, end};
 
-/// Range of ids, reserved for one client, that it assigns to the rows that it inserts.
+/// Range of ids that only one client assigns to new rows, so that clients do not collide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct OwnIds {
     first: i64,
@@ -26,9 +26,9 @@ struct OwnIds {
 }
 
 impl OwnIds {
-    /// Assigns a range by client index; `None` if no ids are left for this client. In tables built
-    /// by dbdyno each client has 2^40 ids. Tables built by sysbench have 32-bit ids and use the
-    /// positive ones, so each of the first 1,024 clients has 2^21 negative ids.
+    /// Returns the range of client `client`, from 0; `None` if no ids are left for it. In tables
+    /// built by dbdyno (`is_ours`) each client has 2^40 ids. Ids of sysbench's tables have 32 bits,
+    /// so each of the first 1,024 clients has 2^21 negative ones.
     fn for_client(client: u32, is_ours: bool) -> Option<OwnIds> {
         let (n, first) = match is_ours {
             true => (1 << 40, (i64::from(client) + 1) << 40),
@@ -38,13 +38,14 @@ impl OwnIds {
     }
 }
 
-/// A statement with its drawn values.
+/// A statement of a transaction with the random values for its parameters.
 struct DrawnCall {
     statement: StatementId,
     values: Drawn,
 }
 
-/// Drawn values of a statement. `c`, `text` and `List` are offsets into the buffers of [`User`].
+/// Random values for a statement's parameters. `c`, `text` and `List` are offsets into buffers of
+/// [`User`].
 enum Drawn {
     Id(i64),
     Range(i64, i64),
@@ -79,7 +80,7 @@ pub(super) struct User {
     /// Last used id of the client's own range, by table; `None` if the database must be asked for
     /// it.
     own_last: Vec<Option<i64>>,
-    /// Distribution of the row ids in statements.
+    /// Sampler of the row ids that this client uses in statements.
     rows: Sampler,
     calls: Vec<DrawnCall>,
     list: Vec<Value<'static>>,
@@ -95,8 +96,8 @@ impl User {
         User { shared, own_ids, own_last, rows, calls, list, text }
     }
 
-    /// Draws a table and the values of one step's statements. `first` is the id of the step's first
-    /// statement for the first table.
+    /// Draws a table and the random values for all statements of `step`. `first` is the id of the
+    /// step's first statement on the first table.
     fn draw(&mut self, rng: &mut Rng, step: Step, first: u16) {
         let n_tables = self.shared.data.tables;
         let table = match n_tables {

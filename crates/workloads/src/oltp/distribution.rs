@@ -7,7 +7,8 @@
 
 use model::{Rng, Settings};
 
-/// A distribution with its parameters, but without the range of numbers.
+/// Distribution of random numbers with its parameters; the range of numbers is given to
+/// [`Sampler`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Shape {
     /// All numbers are equally likely.
@@ -36,7 +37,7 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    /// Builds the shape from the `rand_*` parameters.
+    /// Reads the distribution from the workload's parameters `rand_*`.
     pub(super) fn from_settings(settings: &Settings) -> Shape {
         let count = |name| settings.count(name) as u32;
         let iterations = count("rand_spec_iter");
@@ -53,7 +54,7 @@ impl Shape {
         }
     }
 
-    /// Formats name and parameters, as stored with the data, for example `special 12 1 75`.
+    /// Formats the distribution as text to be stored with the data, such as `special 12 1 75`.
     pub(super) fn written(&self) -> String {
         match self {
             Shape::Uniform => "uniform".to_owned(),
@@ -107,7 +108,8 @@ impl Shape {
     }
 }
 
-/// Draws numbers from one range, both ends included.
+/// Generator of random numbers in a fixed range, which includes both ends, with a given
+/// distribution.
 #[derive(Clone, Debug)]
 pub(super) struct Sampler {
     low: i64,

@@ -37,24 +37,25 @@ use distribution::{Sampler, Shape};
 use parameters::Data;
 use script::{Script, Stmt};
 
-/// The only transaction type of each workload of the family.
+/// Transaction type of each `oltp` workload, which has no other.
 const TRANSACTION: Kind = Kind { name: "transaction", weight: 1, keying_ns: 0, thinking_ns: 0 };
 
-/// Maximum number of tables with a crosscheck, which counts the rows of all tables in one
-/// statement.
+/// Maximum number of tables for which rows are compared with commits; one statement counts the rows
+/// of all tables.
 const CROSSCHECK_TABLES_MAX: usize = 100;
 
-/// Settings and data shared by all users.
+/// Settings of an `oltp` workload and of its data, shared by all clients.
 struct Oltp {
     data: Data,
     script: Script,
     seed: u64,
     /// Distribution of the row ids that transactions select.
     shape: Shape,
-    /// Number of ids in the range of a query; 1 if the workload has no range queries.
+    /// Number of consecutive ids that a range query selects; 1 if the workload has no range
+    /// queries.
     range_size: i64,
-    /// Number of equal parts into which the rows of a table are divided; each client selects from
-    /// one of them.
+    /// Number of equal parts into which the rows of a table are divided; each client uses rows of
+    /// one part.
     segments: i64,
     kinds: [Kind; 1],
 }

@@ -8,16 +8,16 @@ use super::distribution::Shape;
 use crate::Make;
 use crate::storage_engine::{self, StorageEngine};
 
-/// Name of the family's data.
+/// Name of the data that all `oltp` workloads share.
 pub(super) const DATA: &str = "oltp";
-/// Version of the data's format.
+/// Version of the format of tables and rows, stored with the data.
 const VERSION: u32 = 1;
 /// Maximum number of rows in a table: `id` is a 32-bit INTEGER, and inserts need ids above the
 /// rows.
 const TABLE_SIZE_MAX: u64 = 2_000_000_000;
 /// Maximum number of tables: each has up to nine statements, and a session has at most 65,536.
 pub(super) const TABLES_MAX: u64 = 5_000;
-/// Maximum number of queries of one kind in a transaction; so many inputs still fit a CPU cache.
+/// Maximum number of queries of one type in a transaction; so many inputs still fit a CPU cache.
 const TIMES_MAX: u64 = 10_000;
 
 const fn count(
@@ -48,13 +48,14 @@ const fn times(name: &'static str, default: &'static str, help: &'static str) ->
     count(name, (0, TIMES_MAX), default, help)
 }
 
-/// Marks a parameter as one that shapes the data.
+/// Marks a workload parameter as one that determines the data, so that it cannot change after the
+/// build.
 const fn data(parameter: Parameter) -> Parameter {
     Parameter { shapes_data: true, ..parameter }
 }
 
-/// Parameters of every workload of the family. The build draws `k` by the `rand_*` parameters, and
-/// a run selects rows by them; the values may differ.
+/// Parameters of every `oltp` workload. The build draws the column `k` by the `rand_*` parameters,
+/// and a run selects rows by them; the values may differ.
 pub(super) const SHARED: [Parameter; 12] = [
     data(count(
         "table_size",
@@ -115,7 +116,7 @@ pub(super) const INDEX_UPDATES: [Parameter; 1] = [WRITES[0]];
 /// Number of updates of `c`, for workloads that do not have all of [`WRITES`].
 pub(super) const NON_INDEX_UPDATES: [Parameter; 1] = [WRITES[1]];
 
-/// Number of segments of the rows, for `oltp-random-points` and `oltp-random-ranges`.
+/// Parameter for the number of equal parts into which rows are divided; each client uses one part.
 const SEGMENTS: Parameter = count(
     "segments",
     (1, 1_000_000),
@@ -160,12 +161,12 @@ pub(super) const fn join<const N: usize>(tables: &[&[Parameter]]) -> [Parameter;
 /// Parameters that determine the tables and their rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Data {
-    /// Seed of the rows.
+    /// Seed of the random values in the rows.
     pub(super) seed: u64,
-    /// Number of rows per table.
+    /// Number of rows in each table.
     pub(super) table_size: i64,
     pub(super) tables: usize,
-    /// Whether the database assigns `id`.
+    /// Whether the database assigns the ids of new rows, instead of clients.
     pub(super) auto_inc: bool,
     /// Whether `id` has a secondary index instead of the primary key.
     pub(super) secondary: bool,
@@ -179,8 +180,8 @@ pub(super) struct Data {
 }
 
 impl Data {
-    /// Reads the parameters; seed and distribution of `k` are those of existing data, if there are
-    /// any. Fails if such data do not say how `k` was drawn.
+    /// Takes the settings of the data from the workload's parameters; seed and distribution of `k`
+    /// are those of existing data, if there are any. Fails if these do not say how `k` was drawn.
     pub(super) fn new(make: &Make<'_>) -> Result<Data, BadParameter> {
         let asked = Data::asked(make.settings, make.seed);
         let Some(found) = make.data else {
@@ -207,7 +208,8 @@ impl Data {
         }
     }
 
-    /// Identity that is stored with the data.
+    /// Returns the identity of the data, which the build stores with them: name, version, seed and
+    /// parameters.
     pub(super) fn identity(&self) -> Identity {
         let scale = [
             ("table_size", self.table_size.to_string()),

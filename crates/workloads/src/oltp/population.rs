@@ -9,8 +9,8 @@ use super::digits::{C, Digits, PAD};
 use super::distribution::Sampler;
 use super::parameters::Data;
 
-/// Rows per chunk. They take 19 MB and load in a second or less, so an interrupted build repeats
-/// little.
+/// Number of rows that the build inserts as one chunk. It takes 19 MB and a second or less, so an
+/// interrupted build repeats little.
 const CHUNK_ROWS: i64 = 100_000;
 
 pub(super) struct Rows {
@@ -79,7 +79,7 @@ impl Population for Rows {
     }
 }
 
-/// Iterator over the rows of a chunk.
+/// Iterator over the rows of a chunk, a part of a table that the build inserts at once.
 struct Chunk {
     rng: Rng,
     next: i64,

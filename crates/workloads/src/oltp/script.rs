@@ -7,7 +7,7 @@ use model::{Dialect, Serial, Statement, StatementKind};
 
 use super::parameters::Data;
 
-/// Statement that begins a transaction.
+/// Type of statement with which a transaction begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Begin {
     /// Plain BEGIN, also if the transaction only reads, as in sysbench.
@@ -16,7 +16,7 @@ pub(super) enum Begin {
     Write,
 }
 
-/// Query of a transaction, named as in sysbench.
+/// Type of query in a transaction, named as in sysbench.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stmt {
     /// Selects `c` by id.
@@ -56,7 +56,7 @@ pub(super) enum Stmt {
     },
 }
 
-/// A query, executed `times` times on one table.
+/// A query that a transaction executes `times` times on one table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) stmt: Stmt,
@@ -65,20 +65,21 @@ pub(super) struct Step {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Script {
-    /// Start of the transaction; `None` if each statement is its own transaction.
+    /// Statement that begins the transaction; `None` if each statement is its own transaction.
     pub(super) begin: Option<Begin>,
-    /// Steps in order; none has zero repetitions.
+    /// Queries of the transaction, in order; none has zero repetitions.
     pub(super) steps: Vec<Step>,
 }
 
 impl Script {
-    /// Builds a script; steps with zero repetitions are left out.
+    /// Creates the script of a transaction from queries with their repetitions; those with zero are
+    /// left out.
     pub(super) fn new(begin: Option<Begin>, steps: &[(Stmt, u64)]) -> Script {
         let steps = steps.iter().filter(|(_, times)| *times > 0);
         Script { begin, steps: steps.map(|&(stmt, times)| Step { stmt, times }).collect() }
     }
 
-    /// Whether the script contains this kind of query.
+    /// Whether the transaction contains this type of query.
     pub(super) fn asks(&self, stmt: Stmt) -> bool {
         self.steps.iter().any(|step| step.stmt == stmt)
     }
@@ -90,7 +91,8 @@ impl Script {
         self.asks(Stmt::Delete) || replaces && !(has_transactions && self.begin.is_some())
     }
 
-    /// Returns all statements, ordered by step, then by statement of the step, then by table.
+    /// Returns the statements for all tables. They are ordered by step, then by the step's
+    /// statement, then by table.
     pub(super) fn statements(&self, data: &Data, dialect: &Dialect) -> Vec<Statement> {
         let mut statements = Vec::new();
         for step in &self.steps {
@@ -107,7 +109,7 @@ impl Script {
 }
 
 impl Stmt {
-    /// Number of statements that a query of this kind declares for each table.
+    /// Returns the number of statements that a query of this type needs for each table.
     pub(super) fn n_statements(self) -> usize {
         match self {
             Stmt::UpdateDeleteInsert => 3,
@@ -117,7 +119,7 @@ impl Stmt {
     }
 }
 
-/// A table and the dialect of its statements, to format their SQL.
+/// Table number and dialect for which the SQL of statements is written.
 struct Words<'a> {
     table: String,
     data: &'a Data,

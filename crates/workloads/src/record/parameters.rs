@@ -11,14 +11,14 @@ use crate::storage_engine::{self, StorageEngine};
 
 /// Name of the workload and of its data.
 pub(super) const NAME: &str = "record";
-/// Version of the data's format.
+/// Version of the format of tables and records, stored with the data.
 const VERSION: u32 = 1;
 /// Maximum number of tables: each has up to two INSERT statements with placeholders for all rows.
 const TABLES_MAX: u64 = 1_000;
 /// Maximum number of rows per INSERT. With four values each, they stay far below SQLite's limit of
 /// 32,766 placeholders.
 const ROWS_PER_STATEMENT_MAX: u64 = 1_000;
-/// Maximum number of records per commit. Larger commits gain nothing, and all records are drawn
+/// Maximum number of records that one transaction inserts. More gain nothing, and all are drawn
 /// before the transaction begins.
 const RECORDS_PER_COMMIT_MAX: u64 = 100_000;
 /// Maximum bytes of records that a client prepares for a transaction.
@@ -69,7 +69,8 @@ pub(crate) const fn count(
     Parameter { name, kind, default, help, shapes_data: false }
 }
 
-/// Marks a parameter as one that shapes the data.
+/// Marks a workload parameter as one that determines the data, so that it cannot change after the
+/// build.
 pub(crate) const fn data(parameter: Parameter) -> Parameter {
     Parameter { shapes_data: true, ..parameter }
 }
@@ -107,8 +108,8 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     data(count("rows", (0, ROWS_MAX), "0", "Records in each table before the load")),
 ];
 
-/// Reads `record_size` in bytes. It must exceed `fixed`, which `columns` take, and be at most
-/// `most`.
+/// Returns the value of the parameter `record_size`, in bytes. Fails unless it is above `fixed`,
+/// the bytes of the columns that `columns` names, and at most `most`.
 pub(crate) fn record_size(
     settings: &Settings,
     (columns, fixed): (&str, u64),
@@ -140,8 +141,8 @@ pub(super) struct Data {
 }
 
 impl Data {
-    /// Reads the parameters; the seed is that of existing data, if there are any. Fails if the size
-    /// of a record is not possible.
+    /// Takes the settings of the data from the workload's parameters; the seed is that of existing
+    /// data, if there are any. Fails if the size of a record is not possible.
     pub(super) fn new(make: &Make<'_>) -> Result<Data, BadParameter> {
         let settings = make.settings;
         let fixed = ("recordID, time stamp and column1", FIXED_BYTES as u64);
@@ -161,7 +162,8 @@ impl Data {
         self.record_size - FIXED_BYTES
     }
 
-    /// Identity that is stored with the data.
+    /// Returns the identity of the data, which the build stores with them: name, version, seed and
+    /// parameters.
     pub(super) fn identity(&self) -> Identity {
         let scale = [
             ("record_size", self.record_size.to_string()),
@@ -174,17 +176,17 @@ impl Data {
     }
 }
 
-/// Number of records per transaction and per statement.
+/// Numbers of records that a writer inserts by one transaction and by one statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Commit {
     pub(super) records: usize,
-    /// Records per INSERT; the last one of a transaction has the rest.
+    /// Number of records per INSERT; the last INSERT of a transaction has the rest.
     pub(super) statement: usize,
 }
 
 impl Commit {
-    /// Reads the parameters. Fails if a statement has more records than a transaction, or a
-    /// transaction too many bytes.
+    /// Takes the numbers from the workload's parameters. Fails if a statement has more records than
+    /// a transaction, or a transaction too many bytes.
     pub(super) fn new(settings: &Settings, record_size: usize) -> Result<Commit, BadParameter> {
         let records = settings.count("records_per_commit");
         let statement = settings.count("rows_per_statement");

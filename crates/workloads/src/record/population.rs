@@ -17,7 +17,8 @@ pub(crate) const GAP_US: i64 = 1_000;
 /// Largest value of `column1`. The smallest is 0, so the paper's query for `column1 < 300` finds
 /// 30 % of the records.
 const COLUMN1_MAX: i64 = 999;
-/// Bytes per chunk. They load in a second or less, so an interrupted build repeats little.
+/// Bytes of records that the build inserts as one chunk. They take a second or less, so an
+/// interrupted build repeats little.
 const CHUNK_BYTES: usize = 20_000_000;
 
 pub(super) struct Rows {
@@ -136,7 +137,7 @@ pub(crate) struct BuiltRecord<'t> {
     pub(crate) payload: &'t str,
 }
 
-/// Passes a built record to a callback, as a row with the workload's columns.
+/// Function that passes a built record to a callback, as a row with the columns of the workload.
 type EmitRecord = fn(&BuiltRecord<'_>, &mut dyn FnMut(&[Value<'_>]));
 
 /// Generator of the records that the build inserts into each table.
@@ -157,7 +158,8 @@ impl BuiltRecords {
         (self.rows as u64).div_ceil(self.chunk_rows() as u64)
     }
 
-    /// Returns the records of a chunk of a table.
+    /// Returns the rows of chunk `chunk` of the table with index `table`, both from 0, for the
+    /// build.
     pub(crate) fn chunk(&self, table: usize, chunk: u64) -> impl RowSource + Send + use<> {
         let n_before = chunk as i64 * self.chunk_rows();
         Chunk {
@@ -176,7 +178,7 @@ impl BuiltRecords {
     }
 }
 
-/// Source of the records of a chunk.
+/// Iterator over the built records of a chunk, as rows.
 struct Chunk {
     rng: Rng,
     next: i64,

@@ -65,18 +65,18 @@ impl Statements {
     }
 }
 
-/// Range of the numbers that a writer assigns to its records.
+/// Range of record numbers that only one writer assigns, in tables without a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Numbers {
     first: i64,
-    /// Last number assigned; `None` if the database must be asked for it.
+    /// Last number that the writer assigned; `None` if it must ask the database for the last one.
     given: Option<i64>,
 }
 
 pub(super) struct Writer {
     record: Arc<Record>,
     statements: Statements,
-    /// Numbers to assign; `None` if the database numbers the records.
+    /// Numbers that the writer assigns to its records; `None` if the database numbers them.
     numbers: Option<Numbers>,
     /// Values of `column1`, one for each record of a transaction.
     column1: Vec<i64>,

@@ -40,14 +40,15 @@ static PARAMETERS: &[Parameter] = &[
     storage_engine::PARAMETER,
 ];
 
-/// Tellers per branch (TPC-B, clause 4.2).
+/// Number of tellers per branch (TPC-B, clause 4.2).
 const TELLERS: i64 = 10;
 /// Accounts per branch (TPC-B, clause 4.2).
 const ACCOUNTS: i64 = 100_000;
 /// Largest absolute value of the amount that a transaction adds.
 const DELTA_MAX: i64 = 5_000;
 
-/// Ids of the statements, in the order in which they are declared.
+/// Id of the statement that updates an account; the constants below are those of the others, in the
+/// order of their declaration.
 const ACCOUNT_UPDATE: StatementId = StatementId(0);
 const ACCOUNT_SELECT: StatementId = StatementId(1);
 const TELLER_UPDATE: StatementId = StatementId(2);
@@ -173,7 +174,7 @@ struct Inputs {
 }
 
 impl Inputs {
-    /// Draws the inputs in the order of pgbench's script.
+    /// Draws the inputs of a transaction, in the order of pgbench's script.
     fn draw(rng: &mut Rng, scale: i64) -> Inputs {
         Inputs {
             account: rng.uniform(1, ACCOUNTS * scale),

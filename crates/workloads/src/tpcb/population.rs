@@ -9,7 +9,7 @@ use crate::storage_engine::StorageEngine;
 
 use ColumnType::{BigInt, Char, Int, Timestamp};
 
-/// Rows per chunk; the accounts of one branch are a chunk.
+/// Number of accounts that the build inserts as one chunk: those of one branch.
 const CHUNK_ROWS: i64 = ACCOUNTS;
 /// Smallest scale at which account numbers need 64 bits, as in pgbench.
 const SCALE_OF_BIG_ACCOUNTS: i64 = 20_000;
@@ -18,14 +18,15 @@ const SCALE_OF_BIG_ACCOUNTS: i64 = 20_000;
 const FILLER: &str =
     "                                                                                    ";
 
-/// Indices of the tables, in the order in which they are built.
+/// Index of the table of branches, the first that is built; the constants below are those of the
+/// other tables.
 const BRANCHES_TABLE: usize = 0;
 const TELLERS_TABLE: usize = 1;
 const ACCOUNTS_TABLE: usize = 2;
 const HISTORY_TABLE: usize = 3;
 
 pub(super) struct Rows {
-    /// Number of branches, named as in pgbench.
+    /// Number of branches, which pgbench calls scale.
     pub(super) scale: i64,
     pub(super) engine: StorageEngine,
     /// Seed, stored with the data; no row depends on it.
@@ -108,7 +109,7 @@ impl Population for Rows {
     }
 }
 
-/// Iterator over the rows of a chunk.
+/// Iterator over the rows of a chunk, a part of a table that the build inserts at once.
 struct Chunk {
     table: usize,
     next: i64,

@@ -9,7 +9,7 @@ use super::parameters::{CHANCE_UNIT, Decided, Home};
 use super::random::{LastName, nurand};
 use super::schema::{DISTRICTS, ITEMS, LINES_MAX, LINES_MIN};
 
-/// Indices of the transaction types.
+/// Index of the transaction type New-Order; the constants below are those of the others.
 pub(super) const NEW_ORDER: KindIndex = 0;
 pub(super) const PAYMENT: KindIndex = 1;
 pub(super) const ORDER_STATUS: KindIndex = 2;
@@ -65,9 +65,9 @@ impl NewOrder {
 /// Selection of a customer: by last name in 60 % of the transactions, by number in 40 %.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Who {
-    /// Number of the last name, 0..=999.
+    /// Selection by the last name with this number, 0..=999.
     LastName(i64),
-    /// Number of the customer.
+    /// Selection by the customer's number (C_ID).
     Id(i64),
 }
 

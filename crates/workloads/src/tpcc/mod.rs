@@ -48,11 +48,12 @@ pub(crate) static ENTRY: Entry = Entry {
     source: None,
 };
 
-/// Names of the transaction types, in the order of the parameters.
+/// Names of the transaction types, in the order of their indices.
 const KINDS: [&str; parameters::N_KINDS] =
     ["new_order", "payment", "order_status", "delivery", "stock_level"];
 
-/// Indices of the custom metrics in [`CUSTOM_METRICS`].
+/// Index of the custom metric `order_lines` in [`CUSTOM_METRICS`]; the constants below are those of
+/// the others.
 const ORDER_LINES: u16 = 0;
 const BRAND_LINES: u16 = 1;
 const ORDER_TOTAL: u16 = 2;
@@ -65,7 +66,7 @@ const PAYMENTS_BY_NAME: u16 = 8;
 const ORDER_STATUSES_BY_NAME: u16 = 9;
 const SHORT_DELIVERIES: u16 = 10;
 
-/// Custom metrics, in the order of the indices above.
+/// Custom metrics of the workload, in the order of the constants such as [`ORDER_LINES`].
 static CUSTOM_METRICS: [CustomMetric; 11] = [
     counter("order_lines", "rows"),
     counter("brand_lines", "rows"),
@@ -279,7 +280,7 @@ fn notes(settings: &Settings, decided: &Decided) -> Vec<String> {
     all
 }
 
-/// A client: a terminal of clause 2.4.1.1, without its screen.
+/// A client of the workload, which simulates a terminal of clause 2.4.1.1 without its screen.
 struct Terminal {
     decided: Arc<Decided>,
     deck: Deck,
@@ -306,8 +307,8 @@ impl Client for Terminal {
 }
 
 impl Terminal {
-    /// Runs a transaction by `transact`. Adds its counts to the custom metrics; after a database
-    /// error, adds none.
+    /// Runs a transaction by the function `transact`. Adds to the custom metrics what it counted;
+    /// adds nothing after a database error.
     async fn have(
         &mut self,
         context: &mut TxContext<'_>,
@@ -362,7 +363,8 @@ fn run_time_us(clock: &dyn Clock) -> i64 {
     (clock.now() / 1_000) as i64
 }
 
-/// Runs a transaction row by row, from BEGIN to COMMIT or ROLLBACK.
+/// Runs a transaction with one statement per round trip, from BEGIN to COMMIT or ROLLBACK. Rolls
+/// back after a database error.
 async fn transact(tx: &mut Tx<'_>, inputs: &Inputs) -> Result<Done, DbError> {
     let begin = match inputs {
         Inputs::OrderStatus(_) | Inputs::StockLevel(_) => Request::BeginReadOnly,

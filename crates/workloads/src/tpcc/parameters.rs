@@ -9,7 +9,7 @@ use super::schema::{CUSTOMERS, ITEMS, LAST_NAMES, UNDELIVERED};
 use crate::Make;
 use crate::storage_engine::{self, StorageEngine};
 
-/// Number of transaction types.
+/// Number of transaction types of TPC-C.
 pub(super) const N_KINDS: usize = 5;
 
 /// Maximum number of cards in the deck of transaction types; a deck may be shuffled for each
@@ -111,13 +111,13 @@ pub(super) static PARAMETERS: &[Parameter] = &[
 /// Execution mode: how the statements of a transaction reach the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Row by row, with prepared statements.
+    /// One prepared statement per round trip.
     Prepared,
-    /// One call of a routine in the database.
+    /// One call of a stored routine per transaction.
     Procedures,
     /// Independent statements sent together, in few round trips.
     Batched,
-    /// Row by row, with statements as text.
+    /// One statement per round trip, sent as text.
     Text,
 }
 
@@ -141,32 +141,32 @@ impl Mode {
     }
 }
 
-/// Choice of the warehouse of a client's transactions.
+/// Choice of the home warehouse of a client's transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Home {
     /// Each client keeps one warehouse, as a terminal of clause 2.4.1.1 does.
     Fixed,
-    /// Each transaction draws a warehouse.
+    /// Each transaction draws its warehouse at random.
     All,
 }
 
 /// Constants C of the random function NURand (clause 2.1.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Constants {
-    /// C for C_LAST when the data were loaded (C-Load).
+    /// Constant C of NURand for last names (C_LAST), with which the data were loaded (C-Load).
     pub(super) c_load: i64,
-    /// C for C_LAST in this run (C-Run).
+    /// Constant C of NURand for last names (C_LAST) in this run (C-Run).
     pub(super) c_last: i64,
-    /// C for C_ID, the numbers of customers.
+    /// Constant C of NURand for the numbers of customers (C_ID).
     pub(super) c_id: i64,
-    /// C for OL_I_ID, the items of order lines.
+    /// Constant C of NURand for the items of order lines (OL_I_ID).
     pub(super) ol_i_id: i64,
 }
 
 /// Parameters and constants that determine the tables and their rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Data {
-    /// Seed of the rows.
+    /// Seed of the random values in the rows.
     pub(super) seed: u64,
     pub(super) warehouses: i64,
     /// Divisor of the numbers of items, customers and orders; 1 for those of the specification.
@@ -174,25 +174,25 @@ pub(super) struct Data {
     /// Partitions per table; 0 for unpartitioned tables.
     pub(super) partitions: u64,
     pub(super) engine: StorageEngine,
-    /// C for C_LAST when the data were loaded (C-Load).
+    /// Constant C of NURand for last names (C_LAST), with which the data were loaded (C-Load).
     pub(super) c_load: i64,
     /// Load time that the rows contain, in microseconds since 1970.
     pub(super) loaded_at_us: i64,
 }
 
-/// All settings of the workload.
+/// Settings of the workload, decided from its parameters and existing data.
 #[derive(Clone, Debug)]
 pub(super) struct Decided {
     pub(super) data: Data,
-    /// Seed of the inputs.
+    /// Seed of the random inputs of transactions.
     pub(super) seed: u64,
     pub(super) mode: Mode,
-    /// Cards of each transaction type in a deck.
+    /// Number of cards that each transaction type has in a shuffled deck.
     pub(super) weights: [u64; N_KINDS],
     pub(super) home: Home,
-    /// Keying time of each transaction type.
+    /// Keying time in nanoseconds, by index of the transaction type.
     pub(super) keying_ns: [u64; N_KINDS],
-    /// Mean think time of each transaction type.
+    /// Mean think time in nanoseconds, by index of the transaction type.
     pub(super) thinking_ns: [u64; N_KINDS],
     /// Chance that another warehouse supplies an order line, in parts of [`CHANCE_UNIT`].
     pub(super) remote_line: i64,
@@ -204,7 +204,8 @@ pub(super) struct Decided {
 }
 
 impl Decided {
-    /// Reads the parameters. Fails if they contradict each other or existing data.
+    /// Takes the settings of the workload from its parameters and existing data. Fails if they
+    /// contradict each other.
     pub(super) fn new(make: &Make<'_>) -> Result<Decided, BadParameter> {
         let settings = make.settings;
         let data = Data::new(make)?;
@@ -282,12 +283,13 @@ impl Data {
         })
     }
 
-    /// Number of items, and of stock rows per warehouse.
+    /// Returns the number of items, which is also the number of stock rows per warehouse.
     pub(super) fn items(&self) -> i64 {
         ITEMS / self.shrink
     }
 
-    /// Number of customers per district, and of its orders when the data are loaded: each has one.
+    /// Returns the number of customers per district, which is also that of its orders when the data
+    /// are loaded.
     pub(super) fn customers(&self) -> i64 {
         CUSTOMERS / self.shrink
     }
@@ -307,7 +309,8 @@ impl Data {
         LAST_NAMES.min(self.customers())
     }
 
-    /// Identity that is stored with the data.
+    /// Returns the identity of the data, which the build stores with them: name, version, seed and
+    /// parameters.
     pub(super) fn identity(&self) -> Identity {
         Identity {
             workload: "tpcc".to_owned(),

@@ -14,8 +14,8 @@ use super::tx::{Tx, middle, wrong_count};
 /// Maximum number of characters in C_DATA.
 pub(super) const DATA_MAX: usize = 500;
 
-/// Runs the Payment transaction as clause 2.5.2.2 describes it. Warehouse and district are both
-/// updated before anything is read, for the reason given at New-Order.
+/// Runs the statements of a Payment (clause 2.5.2.2). Warehouse and district are both updated
+/// before anything is read, so that the snapshot is taken after the wait for their locks.
 pub(super) async fn converse(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done, DbError> {
     let (w_id, d_id) = (Value::Int(payment.warehouse), Value::Int(payment.district));
     let amount = Value::cents(payment.cents);

@@ -14,7 +14,8 @@ use super::schema::{
     ORDERS, STOCK, WAREHOUSE, tables,
 };
 
-/// Rows per chunk of a table that is not divided by district or warehouse.
+/// Number of rows that the build inserts as one chunk, in a table that is not divided by district
+/// or warehouse.
 const CHUNK_ROWS: i64 = 10_000;
 /// Mean number of lines of an order, for the estimate of rows.
 const LINES_MEAN: i64 = (LINES_MIN + LINES_MAX) / 2;
@@ -110,8 +111,8 @@ impl Population for Rows {
 
 type Emit<'e> = &'e mut dyn FnMut(&[Value<'_>]);
 
-/// Source of the rows `next..=last` of a chunk. The closure `row` makes each row, and owns the
-/// buffers for it.
+/// Iterator over the rows `next..=last` of a chunk, a part of a table that the build inserts at
+/// once. The closure `row` makes each row, and owns the buffers for it.
 struct Source<R> {
     rng: Rng,
     next: i64,
@@ -142,12 +143,13 @@ fn place_of(chunk: i64) -> (i64, i64) {
     (chunk / DISTRICTS + 1, chunk % DISTRICTS + 1)
 }
 
-/// Number of chunks of the items; the stock of each warehouse has as many.
+/// Returns the number of chunks into which the items are divided; the stock of each warehouse has
+/// as many.
 fn chunks_of_items(data: &Data) -> i64 {
     (data.items() + CHUNK_ROWS - 1) / CHUNK_ROWS
 }
 
-/// Returns the first and the last item of a chunk.
+/// Returns the numbers of the first and the last item in a chunk of items or stock.
 fn items_of(chunk: i64, data: &Data) -> (i64, i64) {
     (chunk * CHUNK_ROWS + 1, data.items().min((chunk + 1) * CHUNK_ROWS))
 }

@@ -14,14 +14,15 @@ pub(super) const DISTRICTS: i64 = 10;
 pub(super) const CUSTOMERS: i64 = 3_000;
 /// Orders per district that are undelivered when the data are loaded, unless they are shrunk.
 pub(super) const UNDELIVERED: i64 = 900;
-/// Number of different last names.
+/// Number of different last names that customers have.
 pub(super) const LAST_NAMES: i64 = 1_000;
 /// Maximum number of lines of an order.
 pub(super) const LINES_MAX: i64 = 15;
 /// Minimum number of lines of an order.
 pub(super) const LINES_MIN: i64 = 5;
 
-/// Indices of the tables, in the order in which they are built.
+/// Index of the table ITEM, the first that is built; the constants below are those of the other
+/// tables.
 pub(super) const ITEM: usize = 0;
 pub(super) const WAREHOUSE: usize = 1;
 pub(super) const DISTRICT: usize = 2;
@@ -70,7 +71,7 @@ fn table(
     }
 }
 
-/// Makes a column nullable.
+/// Returns `table` with the column `name` nullable.
 fn nullable(mut table: Table, name: &str) -> Table {
     let column = table.columns.iter_mut().find(|column| column.name == name);
     column.expect("the table has the column").nullable = true;

@@ -8,7 +8,8 @@ use model::{Dialect, Sent, Statement, StatementId, StatementKind};
 
 use StatementKind::{Read, Write};
 
-/// A statement of the row-by-row mode, in the order of [`LIST`].
+/// A statement of the modes that send one statement per round trip. Variants are in the order of
+/// [`LIST`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub(super) enum Stmt {
@@ -49,7 +50,7 @@ pub(super) enum Stmt {
 }
 
 impl Stmt {
-    /// Returns the index of the statement in the declared list.
+    /// Returns the statement's id, by which a session executes it.
     pub(super) fn id(self) -> StatementId {
         StatementId(self as u16)
     }
@@ -60,7 +61,7 @@ pub(super) fn stock_of(district: i64) -> StatementId {
     StatementId(Stmt::Stock as u16 + district as u16 - 1)
 }
 
-/// Number of statements of the row-by-row mode.
+/// Number of statements of the modes that send one statement per round trip.
 pub(super) const N_STMTS: u16 = Stmt::Stock as u16 + 10;
 
 /// Declares the statements in `dialect`, to be sent as prepared statements or as text.
@@ -92,7 +93,7 @@ static STOCK_NAMES: [&str; 10] = [
     "stock for district 10",
 ];
 
-/// Statement, name, kind and SQL of all statements except the ten that read stock.
+/// Each statement with its name, type and SQL, except the ten that read stock.
 static LIST: [(Stmt, &str, StatementKind, &str); Stmt::Stock as usize] = [
     // New-Order, clause 2.4.2.2.
     (

@@ -13,26 +13,27 @@ use model::{
 pub(super) struct Words {
     /// S_DIST_xx of an order line, or H_DATA of a payment.
     pub(super) short: String,
-    /// C_DATA: the old text, then the new one.
+    /// Text of C_DATA: the customer's old text, then the new one.
     pub(super) data: String,
-    /// Old C_DATA while `data` contains the new one.
+    /// Copy of the old C_DATA, while `data` contains the new one.
     pub(super) was: String,
-    /// Customers with one last name, by first name: number, and balance in cents where it is read.
+    /// Customers with the same last name, sorted by first name: number and, where it is read,
+    /// balance in cents.
     pub(super) namesakes: Vec<(i64, i64)>,
 }
 
-/// A running transaction: its session, date, buffers and measured values.
+/// A running transaction, with its session and the buffers and metrics of its client.
 pub(super) struct Tx<'a> {
     pub(super) session: &'a mut dyn Session,
-    /// Date of the transaction, in microseconds since 1970.
+    /// Date that the transaction writes into rows, in microseconds since 1970.
     pub(super) date_us: i64,
     pub(super) words: &'a mut Words,
-    /// Values of custom metrics, each with the index of its metric.
+    /// Values of custom metrics that the transaction reports, each with the index of its metric.
     pub(super) measured: &'a mut Vec<(u16, u64)>,
 }
 
 impl Tx<'_> {
-    /// Executes a statement and drops its rows.
+    /// Executes a statement with these values, and ignores the rows of its result.
     pub(super) async fn ask(
         &mut self,
         statement: StatementId,
@@ -41,7 +42,7 @@ impl Tx<'_> {
         execute(self.session, statement, values).await
     }
 
-    /// Executes a statement and visits its rows.
+    /// Executes a statement with these values, and passes each row of its result to a callback.
     pub(super) async fn visit(
         &mut self,
         statement: StatementId,
@@ -51,8 +52,8 @@ impl Tx<'_> {
         query(self.session, Request::Execute(Call { statement, values }), visit).await
     }
 
-    /// Executes a statement and visits its only row. Unless there is exactly one, returns an error
-    /// that calls the row `what`.
+    /// Executes a statement whose result must have one row, and passes it to a callback. Otherwise
+    /// returns an error, in which `what` names the row.
     pub(super) async fn one(
         &mut self,
         what: &str,

@@ -27,7 +27,7 @@ struct Order {
     n_lines: u64,
 }
 
-/// Runs the Delivery transaction as clause 2.7.4.2 describes it.
+/// Runs the statements of a Delivery, from BEGIN to COMMIT, in few round trips (clause 2.7.4.2).
 pub(super) async fn converse(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Done, DbError> {
     let w_id = Value::Int(delivery.warehouse);
     let mut orders = [Order::default(); TEN];
@@ -52,8 +52,9 @@ pub(super) async fn converse(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Don
     Ok(Done::Committed)
 }
 
-/// Sends the flight that delivers the orders and reads their customers and amounts. Returns a
-/// serialization error if another client delivered one of them first.
+/// Sends, in one round trip, the statements that mark ten orders as delivered and read their
+/// customers and amounts. Returns a serialization error if another client has delivered one of the
+/// orders.
 async fn deliver(
     tx: &mut Tx<'_>,
     delivery: &Delivery,
@@ -93,8 +94,8 @@ async fn deliver(
     Err(DbError::new(DbErrorKind::Serialization, message))
 }
 
-/// Returns district and number of ten orders, as keys. A district without an order repeats the
-/// first key, which changes nothing.
+/// Returns the values for the key parameters of ten orders: district and number of each. A district
+/// without an order repeats the key of the first one, which changes nothing.
 fn keys(orders: &[Order; TEN]) -> [Value<'static>; 2 * TEN] {
     let known = (1..).zip(orders).filter_map(|(d_id, order)| Some((d_id, order.o_id?)));
     let filler = known.clone().next().unwrap_or_default();
@@ -106,8 +107,8 @@ fn keys(orders: &[Order; TEN]) -> [Value<'static>; 2 * TEN] {
     keys
 }
 
-/// Builds the last flight, which adds the amount of each order to the balance of its customer, and
-/// commits.
+/// Builds the last round trip of a Delivery: adds the amount of each order to its customer's
+/// balance, and commits.
 fn paying(w_id: Value<'static>, orders: &[Order; TEN]) -> Result<Flight<'static>, DbError> {
     let mut flight = Flight::empty();
     for (d_id, order) in (1..=DISTRICTS).zip(orders).filter(|(_, order)| order.o_id.is_some()) {

@@ -5,23 +5,23 @@ use model::{Call, DbError, Reply, Request, StatementId, Value, Visit, query};
 
 use super::super::tx::Tx;
 
-/// Maximum number of statements in a flight, enough for BEGIN, an order's header, fifteen stocks
-/// and COMMIT.
+/// Maximum number of statements in a [`Flight`], enough for BEGIN, an order's header, fifteen
+/// stocks and COMMIT.
 const CALLS_MAX: usize = 24;
-/// Maximum number of values in a flight; an order of fifteen lines has 220.
+/// Maximum number of parameter values in a [`Flight`]; an order of fifteen lines has 220.
 const VALUES_MAX: usize = 224;
 
-/// A flight under construction, in buffers of fixed size.
+/// List of statements, with their values, that are sent together in one round trip.
 pub(super) struct Flight<'v> {
     values: [Value<'v>; VALUES_MAX],
     n_values: usize,
-    /// Id of each statement, and the end of its values in `values`.
+    /// Id of each statement, and the index in `values` at which the statement's values end.
     calls: [(StatementId, usize); CALLS_MAX],
     n_calls: usize,
 }
 
 impl<'v> Flight<'v> {
-    /// Creates a flight without statements.
+    /// Creates a list without statements.
     pub(super) fn empty() -> Flight<'v> {
         Flight {
             values: [Value::Null; VALUES_MAX],
@@ -31,33 +31,33 @@ impl<'v> Flight<'v> {
         }
     }
 
-    /// Creates a flight with one statement.
+    /// Creates a list of one statement with its values.
     pub(super) fn new(statement: StatementId, values: &[Value<'v>]) -> Flight<'v> {
         let mut flight = Flight::empty();
         flight.call(statement, values);
         flight
     }
 
-    /// Adds a statement with all its values.
+    /// Adds a statement with all its values, to be sent in the same round trip.
     pub(super) fn call(&mut self, statement: StatementId, values: &[Value<'v>]) {
         values.iter().for_each(|value| self.value(*value));
         self.end(statement);
     }
 
-    /// Adds one value of the next statement, which [`Flight::end`] completes.
+    /// Adds a value for the statement that the next [`Flight::end`] will add.
     pub(super) fn value(&mut self, value: Value<'v>) {
         self.values[self.n_values] = value;
         self.n_values += 1;
     }
 
-    /// Completes a statement whose values were added one by one.
+    /// Adds a statement, whose values were added by [`Flight::value`].
     pub(super) fn end(&mut self, statement: StatementId) {
         self.calls[self.n_calls] = (statement, self.n_values);
         self.n_calls += 1;
     }
 
-    /// Sends the flight, and passes each row of the reply to `visit`. The future does not borrow
-    /// the flight.
+    /// Sends all statements in one round trip, and passes each row of the replies to `visit`. The
+    /// future does not borrow this list.
     pub(super) fn ask<'s>(
         &self,
         tx: &'s mut Tx<'_>,

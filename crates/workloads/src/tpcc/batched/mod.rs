@@ -21,7 +21,8 @@ use crate::tx_control::{control, taken_back};
 
 pub(super) use statements::declare;
 
-/// Runs a transaction from BEGIN to COMMIT or ROLLBACK. Rolls back after a database error.
+/// Runs a transaction in batched mode: statements that do not depend on each other are sent
+/// together. Rolls back after a database error.
 pub(super) async fn transact(tx: &mut Tx<'_>, inputs: &Inputs) -> Result<Done, DbError> {
     let said = match inputs {
         Inputs::NewOrder(order) => new_order::converse(tx, order).await,

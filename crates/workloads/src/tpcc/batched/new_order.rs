@@ -17,12 +17,13 @@ use super::flight::Flight;
 use super::statements::{items, lines, stocks};
 use super::{BEGIN, COMMIT};
 
-/// An order line with what has been read for it.
+/// A line of a new order, with the item and stock that were read for it.
 #[derive(Clone, Default)]
 struct Pick {
     number: i64,
     line: Line,
-    /// Index of the stock query, in the first flight, that reads the stock of this line.
+    /// Index of the query that reads the stock of this line, among the stock queries of the first
+    /// round trip.
     list: usize,
     /// Price in cents, and whether I_DATA contains "ORIGINAL"; `None` if the item is not read.
     item: Option<(i64, bool)>,
@@ -41,7 +42,7 @@ impl Pick {
     }
 }
 
-/// Values from the first flight that the order's header and total need.
+/// Values, read in the first round trip, that the order's header and total need.
 #[derive(Default)]
 struct Head {
     o_id: i64,
@@ -53,7 +54,8 @@ struct Head {
 
 type Picks = [Pick; LINES_MAX as usize];
 
-/// Runs the New-Order transaction as clause 2.4.2.2 describes it.
+/// Runs the statements of a New-Order, from BEGIN to the commit or rollback, in two round trips
+/// (clause 2.4.2.2).
 pub(super) async fn converse(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, DbError> {
     let mut picks = Picks::default();
     let places = picks.iter_mut().zip(order.in_lock_order());
@@ -91,8 +93,8 @@ pub(super) async fn converse(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, 
     Ok(Done::Committed)
 }
 
-/// Sends the first flight, which takes the district's next order number, locks the stocks, and
-/// reads everything. Appends S_DIST_xx of each line to `infos`.
+/// Sends the first round trip of a New-Order, which takes the district's next order number, locks
+/// the stocks, and reads everything. Appends S_DIST_xx of each line to `infos`.
 async fn read(
     tx: &mut Tx<'_>,
     order: &NewOrder,
@@ -129,7 +131,8 @@ async fn read(
     }
 }
 
-/// Builds the first flight. Also returns its number of stock queries, one per supplying warehouse.
+/// Builds the statements of the first round trip, which reads. Also returns how many of them query
+/// stock, one per supplying warehouse.
 fn reading(order: &NewOrder, picks: &mut [Pick]) -> (Flight<'static>, usize) {
     let (w_id, d_id) = (Value::Int(order.warehouse), Value::Int(order.district));
     let mut flight = Flight::new(BEGIN, &[]);
@@ -206,7 +209,7 @@ fn take(picks: &mut [Pick]) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Builds the second flight, without COMMIT.
+/// Builds the statements of the second round trip, which writes, without the COMMIT.
 fn writing<'v>(
     tx: &Tx<'_>,
     order: &NewOrder,

@@ -57,7 +57,7 @@ pub(super) async fn converse(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Don
     Ok(Done::Committed)
 }
 
-/// Reads a row with the columns of an order, followed by those of one of its lines.
+/// Reads the columns of a row that joins an order with one of its lines, as the standard demands.
 fn see_line(row: &dyn Row) -> Result<(), DbError> {
     row.int(0)?;
     row.value(1);
@@ -73,8 +73,8 @@ fn see_customer(row: &dyn Row) -> Result<(i64, i64), DbError> {
     Ok((row.int(0)?, row.cents(1)?))
 }
 
-/// Sends the flight that reads the customers with one last name. Returns the number of the middle
-/// one.
+/// Sends the statements in `flight`, which read the customers with one last name. Returns the
+/// number of the middle customer.
 async fn namesake(tx: &mut Tx<'_>, flight: Flight<'_>) -> Result<i64, DbError> {
     let mut found = std::mem::take(&mut tx.words.namesakes);
     found.clear();

@@ -13,7 +13,7 @@ use super::flight::Flight;
 use super::statements::CUSTOMER_PAID;
 use super::{BEGIN, COMMIT};
 
-/// Runs the Payment transaction as clause 2.5.2.2 describes it.
+/// Runs the statements of a Payment, from BEGIN to COMMIT, in few round trips (clause 2.5.2.2).
 pub(super) async fn converse(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done, DbError> {
     let mut names = std::mem::take(&mut tx.words.short);
     let mut data = std::mem::take(&mut tx.words.data);
@@ -47,10 +47,9 @@ pub(super) async fn converse(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done,
     Ok(Done::Committed)
 }
 
-/// Sends the first flight, which updates and reads warehouse and district, and reads the customer,
-/// or the numbers of all with the last name. Leaves H_DATA in `names` and C_DATA in `data`. Returns
-/// the customer's number (0 if selected by name) and whether the credit is bad (`None` if not
-/// read).
+/// Sends the first round trip of a Payment: updates and reads warehouse and district, and reads the
+/// customer, or all with the last name. Leaves H_DATA in `names` and C_DATA in `data`. Returns the
+/// customer's number (0 if selected by name) and whether the credit is bad (`None` if not read).
 async fn open(
     tx: &mut Tx<'_>,
     payment: &Payment,
@@ -124,8 +123,8 @@ fn see_customer(
     Ok(())
 }
 
-/// Builds the last flight. `data` is the new C_DATA of a customer with bad credit, `None` for good
-/// credit.
+/// Builds the last round trip of a Payment, which writes. `data` is the new C_DATA of a customer
+/// with bad credit; `None` for good credit.
 fn writing<'v>(
     tx: &Tx<'_>,
     payment: &Payment,

@@ -38,7 +38,8 @@ pub(super) const ORDERS_CARRIER: StatementId = StatementId(OTHERS + 5);
 pub(super) const LINES_DELIVERED: StatementId = StatementId(OTHERS + 6);
 pub(super) const LINES_AMOUNTS: StatementId = StatementId(OTHERS + 7);
 
-/// Declares the statements of the row-by-row mode, then those of the batched mode.
+/// Declares the statements of the modes with one statement per round trip, which the batched mode
+/// uses too, and then its own.
 pub(in super::super) fn declare(dialect: &Dialect) -> Vec<Statement> {
     let mut all = statements::declare(dialect, Sent::Prepared);
     assert_eq!(all.len(), usize::from(N_STMTS), "the numbers above begin there");
@@ -80,8 +81,9 @@ pub(in super::super) fn declare(dialect: &Dialect) -> Vec<Statement> {
     all
 }
 
-/// Name, kind and SQL of each statement with a constant above, in that order. The fourth text is
-/// the column prefix in `{orders}`, which stands for the keys of ten orders.
+/// Name, type, SQL and column prefix of the statements of the batched mode that have a fixed number
+/// of parameters. `{orders}` in the SQL stands for the keys of ten orders, in columns with that
+/// prefix.
 static OTHER: [(&str, StatementKind, &str, &str); 8] = [
     (
         "customer of the payment",

@@ -8,7 +8,7 @@ use super::flight::Flight;
 use super::statements::LOW_STOCK;
 use super::{BEGIN_READ_ONLY, COMMIT};
 
-/// Runs the Stock-Level transaction as clause 2.8.2.2 describes it.
+/// Runs the statements of a Stock-Level, from BEGIN to COMMIT, in few round trips (clause 2.8.2.2).
 pub(super) async fn converse(tx: &mut Tx<'_>, asked: &StockLevel) -> Result<Done, DbError> {
     let values = [asked.warehouse.into(), asked.district.into(), asked.threshold.into()];
     let mut flight = Flight::empty();

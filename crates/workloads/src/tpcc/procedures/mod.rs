@@ -21,8 +21,7 @@ use super::{BRAND_LINES, DELIVERIES_SKIPPED, ORDER_LINES, ORDER_TOTAL, ORDERS_DE
 /// SQLSTATE of the exception by which a PL/pgSQL routine rolls back an order with an unused item.
 const ROLLED_BACK: &str = "TR001";
 
-/// A stored routine: its name, the kind of the statement that calls it, and its number of
-/// arguments.
+/// A stored routine: its name, whether calling it reads or writes, and its number of arguments.
 struct CalledRoutine {
     name: &'static str,
     kind: StatementKind,
@@ -33,7 +32,7 @@ const fn called(name: &'static str, kind: StatementKind, n_values: usize) -> Cal
     CalledRoutine { name, kind, n_values }
 }
 
-/// The routines, in the order of the transaction types.
+/// Stored routines of the workload, in the order of the indices of transaction types.
 static ALL: [CalledRoutine; 5] = [
     called("dbdyno_tpcc_new_order", StatementKind::Write, 6),
     called("dbdyno_tpcc_payment", StatementKind::Write, 8),
@@ -48,7 +47,8 @@ const ORDER_STATUS: StatementId = StatementId(2);
 const DELIVERY: StatementId = StatementId(3);
 const STOCK_LEVEL: StatementId = StatementId(4);
 
-/// Returns the routines in the dialect's language; empty if it has no stored procedures.
+/// Returns the definitions of the stored routines in the dialect's language; empty if it has no
+/// stored procedures.
 pub(super) fn routines(dialect: &Dialect) -> Vec<Routine> {
     let names = ALL.each_ref().map(|routine| routine.name);
     match dialect.routines {
@@ -58,7 +58,7 @@ pub(super) fn routines(dialect: &Dialect) -> Vec<Routine> {
     }
 }
 
-/// Declares the statements that call the routines.
+/// Declares the statements that call the stored routines, in the order of the transaction types.
 pub(super) fn declare(dialect: &Dialect) -> Vec<Statement> {
     let call = |routine: &CalledRoutine| {
         let (name, marks) = (routine.name, vec!["?"; routine.n_values].join(", "));
@@ -123,7 +123,8 @@ async fn new_order(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, DbError> {
     Ok(Done::Committed)
 }
 
-/// Writes the order lines in lock order, in the encoding that the routines parse.
+/// Formats the order lines in the encoding that the stored routines parse, sorted as their stocks
+/// are locked.
 fn put_lines(text: &mut String, order: &NewOrder) {
     text.clear();
     for (number, line) in order.in_lock_order().iter().take(order.n_lines) {
