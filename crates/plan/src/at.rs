@@ -12,7 +12,7 @@ use crate::table::{AtValues, JOIN};
 use crate::target::keeps_data;
 use crate::written::Given;
 
-/// Largest number of disturbances in a plan. Each has a thread, and each with SQL also a
+/// Largest number of disturbances in a plan. Each one needs a thread, and with SQL also a
 /// connection.
 const DISTURBANCES_MAX: usize = 64;
 /// Largest number of executions of a repeated disturbance. Each is reported, stored and shown.
@@ -146,8 +146,8 @@ fn decide_command(
     Ok(Action::Command(text.to_owned()))
 }
 
-/// Parses a change of the simulated network. A delay or bandwidth that is not written stays as in
-/// the rest of the run. Returns an error if the run has no simulated network.
+/// Parses a change of the simulated network during a run. A delay or bandwidth that is not written
+/// stays as in the rest of the run. Returns an error if the run has no simulated network.
 fn decide_network(values: &AtValues, network: NetworkConditions) -> Result<Action, BadPlan> {
     let AtValues { network_delay, network_bandwidth, .. } = values;
     if network.is_direct() {
@@ -164,7 +164,7 @@ fn decide_network(values: &AtValues, network: NetworkConditions) -> Result<Actio
     }))
 }
 
-/// Parses an action on a managed server, or on a node of a managed cluster.
+/// Parses an action on a managed server, such as `restart`, or on a node of a managed cluster.
 fn decide_server(
     draft: &Draft,
     values: &AtValues,
@@ -194,8 +194,8 @@ fn decide_server(
     }
 }
 
-/// Parses the number of a cluster node; `None` if none is written. The node must exist from the
-/// start or join during the run.
+/// Parses the number of a cluster node; `None` if none is written. Returns an error if neither the
+/// cluster has this node from the start nor one that joins it gets the number.
 fn node_of(
     draft: &Draft,
     node: &Given<Option<u32>>,
@@ -215,7 +215,8 @@ fn node_of(
     Ok(Some(number))
 }
 
-/// Parses a change of the hosts to which clients connect: adding or removing one.
+/// Parses `add` or `remove` with a host or a cluster node, which changes the hosts to which clients
+/// connect.
 fn decide_hosts(
     draft: &Draft,
     values: &AtValues,
@@ -254,7 +255,8 @@ fn decide_hosts(
     Ok(Action::Hosts { change, which })
 }
 
-/// Parses the words of an action on a server; `None` if they say that a node joins the cluster.
+/// Parses the words of an action on a server, such as `pause 5s`; `None` for `join`, with which a
+/// new node joins the cluster.
 fn action(text: &str) -> Result<Option<ServerAction>, String> {
     let text = text.trim();
     if text == JOIN {

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// An error in a plan or on the command line: a text with the source position and the remedy.
+/// An error in a plan or on the command line, as a text for the user with the position of the error
+/// in its source and a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadPlan(pub String);
 

@@ -9,7 +9,7 @@ use crate::draft::spelled;
 use crate::table::ExperimentValues;
 use crate::target::keeps_data;
 
-/// Returns an error if there is a query to wait for, but some target has no database that answers
+/// Returns an error if trials have to wait for a query, but some target is no database that answers
 /// it.
 pub(crate) fn can_be_asked<'t>(
     values: &ExperimentValues,

@@ -24,7 +24,7 @@ const GROUPS_MAX: usize = 256;
 const CLIENTS_MAX: u64 = 1_000_000;
 
 /// Parses and checks a draft, and returns the decided plan. `default_target` returns the target for
-/// a workload if the draft names none. An error has the source position and the remedy.
+/// the workload of a draft that has none. An error has the source position and the remedy.
 pub fn decide(
     draft: &Draft,
     default_target: &dyn Fn(&str) -> Result<Target, String>,
@@ -61,7 +61,8 @@ pub fn decide(
     Ok(put_together(values, target, settings, groups, phases, network, disturbances))
 }
 
-/// Makes the plan from parsed values and the parts that were checked separately.
+/// Makes the plan from the parsed values and from the parts that need checks of their own, such as
+/// the groups.
 fn put_together(
     values: PlanValues,
     target: Target,
@@ -134,7 +135,8 @@ fn has_groups(draft: &Draft) -> Result<(), BadPlan> {
     Ok(())
 }
 
-/// Rejects settling on a target that stores no data.
+/// Rejects `settle`, with which the server's background work is finished, for a target that stores
+/// no data.
 fn check_settle(settle: &Given<Settle>, target: &Target) -> Result<(), BadPlan> {
     if settle.value != Settle::Off && !keeps_data(target) {
         let scheme = &target.scheme;
@@ -164,7 +166,8 @@ fn workloads_of(groups: &[Group]) -> String {
     each_once(groups.iter().map(|group| group.workload.as_str())).join("+")
 }
 
-/// Rejects a simulated network if clients do not reach the target over a network.
+/// Rejects a parameter of the simulated network if it is set (`is_asked`) and clients do not reach
+/// the target over a network.
 fn check_network<T>(value: &Given<T>, is_asked: bool, target: &Target) -> Result<(), BadPlan> {
     let is_over_network = match managed::is_managed(target) {
         true => managed::read(target).map_or(true, |wanted| !wanted.by_socket),
@@ -179,7 +182,8 @@ fn check_network<T>(value: &Given<T>, is_asked: bool, target: &Target) -> Result
     }
 }
 
-/// Rejects extra processes and storage engines that the group's target does not support.
+/// Rejects extra processes for clients and a storage engine if the group's target does not support
+/// them.
 fn check_on_target(draft: &GroupDraft, group: &Group, target: &Target) -> Result<(), BadPlan> {
     if group.processes > 0 && is_of_one_process(target) {
         let from = draft.values.get("processes").map_or(&From::Default, |written| &written.from);
@@ -248,7 +252,7 @@ fn check_common_data(a: &Group, b: &Group) -> Result<(), String> {
 }
 
 /// Returns the error message for two groups that use the same data with different values of a
-/// parameter.
+/// parameter. `groups` are their names.
 pub fn disagreement(groups: [&str; 2], parameter: &str, values: [&dyn Display; 2]) -> String {
     let [a, b] = groups;
     let [of_a, of_b] = values;
@@ -346,8 +350,8 @@ fn check_hosts(groups: &[Group], disturbances: &[Disturbance]) -> Result<(), Bad
 
 type Parameters = Vec<(String, String)>;
 
-/// Checks the workload parameters of a group, so that errors have a source position. Returns the
-/// given parameters, without defaults, and the workload.
+/// Checks the workload parameters of a group one by one, so that errors have a source position.
+/// Returns the given parameters, without defaults, and the workload.
 fn decide_parameters(
     draft: &GroupDraft,
     entry: &'static workloads::Entry,
@@ -371,8 +375,8 @@ fn decide_parameters(
     Ok((parameters, made))
 }
 
-/// Rejects an arrival rate in bytes or records, unless each transaction of the workload stores the
-/// same volume.
+/// Rejects an arrival rate in bytes or records per second, unless each transaction of the workload
+/// stores the same volume.
 fn check_stored_rate(
     draft: &GroupDraft,
     rate: &Given<Option<ArrivalRate>>,
@@ -403,8 +407,8 @@ fn check_stored_rate(
     }))
 }
 
-/// Returns a hint for an error message to use the application's rate, if the workload has one;
-/// otherwise empty.
+/// Returns the end of an error message that advises `--application-rate`, if the workload has this
+/// parameter; otherwise an empty text.
 fn application_rate(entry: &workloads::Entry) -> &'static str {
     match entry.parameters.iter().any(|parameter| parameter.name == model::PRODUCER_RATE) {
         true => ", or measurements per second by --application-rate",
@@ -456,7 +460,7 @@ fn decide_load(values: &GroupValues) -> Result<Load, BadPlan> {
     }
 }
 
-/// Rejects a parameter of another load model than the group's.
+/// Rejects a parameter that is only for load model `to` if the group's load model is another one.
 fn belongs<T>(value: &Given<T>, to: LoadModel, model: LoadModel) -> Result<(), BadPlan> {
     match value.is_written() {
         true => {

@@ -22,7 +22,7 @@ pub struct Draft {
     pub values: Values,
     pub experiment: Values,
     pub groups: Vec<GroupDraft>,
-    /// Parameters to vary, in the order of the file or command line.
+    /// Parameters to vary in an experiment, in the order of the file or command line.
     pub vary: Vec<VaryDraft>,
     pub server: Vec<(String, Written)>,
     /// Disturbances to make during the run.
@@ -32,7 +32,8 @@ pub struct Draft {
     pub is_local: bool,
 }
 
-/// A disturbance in a draft, from an `[[at]]` table.
+/// A disturbance during the run, such as a restart of the server, from an `[[at]]` table of a
+/// draft.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtDraft {
     pub from: From,
@@ -91,7 +92,7 @@ impl AtDraft {
 }
 
 impl VaryDraft {
-    /// Parses an axis of the command line, written as `name=value,value`.
+    /// Parses a varied parameter from the command line, written as `name=value,value`.
     pub fn read(text: &str) -> Result<VaryDraft, BadPlan> {
         let from = From::Flag("vary".to_owned());
         match text.split_once('=') {
@@ -107,14 +108,15 @@ impl VaryDraft {
         }
     }
 
-    /// Makes an error about the axis as a whole, with its source position.
+    /// Makes an error about the varied parameter as a whole, with its source position.
     pub(crate) fn bad(&self, why: impl fmt::Display) -> BadPlan {
         self.from.bad(why)
     }
 }
 
-/// Formats a parameter for an error message: as a TOML key if `beside` is in a file, otherwise as a
-/// flag. An example `value` is added unless it is empty.
+/// Formats a parameter with an example `value` for an error message: as a TOML key
+/// (`experiment.repeat = 3`) if `beside` is in a file, otherwise as a flag (`--repeat 3`). An empty
+/// `value` is left out.
 pub(crate) fn spelled(name: &str, value: &str, beside: &From) -> String {
     let is_plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "=._".contains(c));
     let is_number = value.parse::<f64>().is_ok();

@@ -19,14 +19,14 @@ use toml::Value;
 use crate::rates_file;
 use crate::target::check_target;
 
-/// Parsing and printing of the values of a parameter.
+/// A form of parameter values, such as durations: parses them from text and prints them as TOML.
 pub(crate) trait Form {
     type Value;
 
     /// The kind of values, which help and flags show.
     const KIND: ParameterKind;
 
-    /// Parses a value. The error does not name the parameter.
+    /// Parses a value. The text of an error does not name the parameter, which the caller adds.
     fn read(text: &str) -> Result<Self::Value, String>;
 
     /// Parses a value that is written as a list in TOML.
@@ -34,8 +34,8 @@ pub(crate) trait Form {
         Self::read(&items.join(","))
     }
 
-    /// Returns the value of a parameter that is neither written nor has a default; `None` if
-    /// parameters of this form always need a default.
+    /// Returns the value of a parameter that has no default and is not written; `None` if this form
+    /// of values needs one of both.
     fn absent() -> Option<Self::Value> {
         None
     }
@@ -60,7 +60,7 @@ impl<C: Choice> Form for C {
     }
 }
 
-/// Form of a value that may be left out.
+/// Form of a value that may be left out; other values have the form `F`.
 pub(crate) enum Optional<F> {
     #[expect(dead_code, reason = "a form has no values")]
     Never(PhantomData<F>, Infallible),

@@ -19,7 +19,8 @@ pub const SUMMARY: &str =
 /// Example of a URL, for lists.
 pub const EXAMPLE: &str = "managed:mariadb?innodb_buffer_pool_size=4G";
 
-/// A managed target, with its options divided by owner.
+/// A target whose server dbdyno starts, with the options of its URL divided into those of dbdyno,
+/// the server and the driver.
 #[derive(Clone)]
 pub struct Wanted {
     pub kind: Kind,
@@ -43,8 +44,8 @@ pub(crate) fn is_setting(target: &Target, name: &str) -> bool {
     name != "socket" && !of_driver.chain(PARAMETERS).any(|row| row.name == name)
 }
 
-/// Returns what distinguishes managed targets with different server settings: the settings, the
-/// program, and the product under an empty name.
+/// Returns options by which the server of one managed target differs from that of another: its
+/// settings, its program, and its product, which has an empty name.
 pub fn settings_of(target: &Target) -> Vec<(String, String)> {
     let given = target.options.iter();
     let mut all: Vec<(String, String)> =
@@ -53,13 +54,14 @@ pub fn settings_of(target: &Target) -> Vec<(String, String)> {
     all
 }
 
-/// Returns the number of cluster nodes of a managed target; `None` if it is not a cluster or
+/// Returns the number of cluster nodes of a managed target; `None` if it is not a cluster or is
 /// invalid.
 pub(crate) fn n_nodes(target: &Target) -> Option<u32> {
     if is_managed(target) { read(target).ok()?.options.nodes } else { None }
 }
 
-/// Parses a managed target, and divides its options by owner. An error has the remedy.
+/// Parses the URL of a managed target, and divides its options into those of dbdyno, the server and
+/// the driver. An error has the remedy.
 pub fn read(target: &Target) -> Result<Wanted, BadParameter> {
     let mut server = target.clone();
     let mut driver = Vec::new();

@@ -18,9 +18,11 @@ use crate::target::can_restart;
 use crate::vary::is_target;
 use crate::written::{From, Written};
 
-/// Options of a managed server that concern no files, programs or accounts.
+/// Options of a managed server that a web page may set, because they concern no files, programs or
+/// accounts.
 const MANAGED: &[&str] = &["start_limit", "nodes", "load_on"];
-/// Values of server settings that are words and name neither a file nor a program.
+/// Values of server settings that a web page may set, because they name neither a file nor a
+/// program.
 const WORDS: &[&str] = &[
     "on",
     "off",
@@ -114,11 +116,11 @@ const SETTINGS: &[&str] = &[
     "wal_",
     "work_mem",
 ];
-/// Options of a target that name files on this machine.
+/// Options of a target that name files on this machine, and that a web page may not set.
 const FILES: &[&str] = &["tls_ca", "tls_cert", "tls_key"];
 
-/// Returns an error if a plan from a page contains anything that is not allowed. SQLite files have
-/// to be in `folder`.
+/// Returns an error if a plan sent by a web page contains anything by which the page could read
+/// files or run programs. SQLite files have to be in `folder`; without one, none is allowed.
 pub fn check_from_page(draft: &Draft, folder: Option<&Path>) -> Result<(), BadPlan> {
     let is_sql_safe = is_sql_safe(draft);
     for (name, written) in &draft.values {
@@ -183,15 +185,15 @@ fn of_group(name: &'static str, written: &Written) -> Result<(), BadPlan> {
     }
 }
 
-/// Returns true if the workload's name is that of a file, read already or not. A page may not name
-/// one, because it contains code.
+/// Returns true if a workload's name is that of a file, read already or not. A web page may not
+/// name one, because the file contains code.
 fn is_workload_file(name: &str) -> bool {
     let is_file = workloads::language_of(name).is_some() || workloads::by_name(name).is_ok();
     is_file && !workloads::is_compiled_in(name)
 }
 
-/// Checks each value of an axis as if it were written alone. An invalid name of the axis is
-/// reported elsewhere.
+/// Checks each value of a varied parameter from a web page as if it were the only one. An invalid
+/// name of the parameter is reported elsewhere.
 fn of_axis(draft: &Draft, axis: &VaryDraft, folder: Option<&Path>) -> Result<(), BadPlan> {
     let places = places(draft, axis).unwrap_or_default();
     for value in &axis.values {

@@ -27,8 +27,8 @@ pub(crate) enum Place {
     Parameter(usize, &'static str),
 }
 
-/// Returns the places to which the name of an axis refers. A name without a group refers to every
-/// group that has such a parameter. Returns an error if there is none.
+/// Returns the values in a draft to which the name of a varied parameter refers. A name without a
+/// group refers to every group that has such a parameter. Returns an error if there is none.
 pub(crate) fn places(draft: &Draft, vary: &VaryDraft) -> Result<Vec<Place>, BadPlan> {
     let name = vary.name.as_str();
     if let Some(setting) = name.strip_prefix("server.") {
@@ -66,7 +66,7 @@ pub(crate) fn places(draft: &Draft, vary: &VaryDraft) -> Result<Vec<Place>, BadP
     Err(vary.unknown(name, known))
 }
 
-/// Writes one value of an axis to all of its places in the draft.
+/// Writes one value of a varied parameter into the draft, wherever its name refers to.
 pub(crate) fn put(draft: &mut Draft, vary: &VaryDraft, value: String) -> Result<(), BadPlan> {
     let from = match &vary.from {
         // With several axes on the command line, names the one that is meant.
@@ -126,9 +126,9 @@ pub(crate) fn check_axes(draft: &Draft, axes: &[VaryDraft]) -> Result<(), BadPla
     Ok(())
 }
 
-/// Returns the fixed value at a place if it conflicts with an axis that varies the place; `None` if
-/// the axis overrides it. A fixed flag always conflicts. A value fixed in a file conflicts only if
-/// it is a server setting and the axis is in a file too.
+/// Returns the fixed value of a parameter that is varied too, if that is a conflict; `None` if the
+/// variation replaces it. A fixed flag is always a conflict. A value fixed in a file is one only if
+/// it is a server setting and the variation is in a file too.
 fn fixed<'d>(draft: &'d Draft, place: &Place, vary: &VaryDraft) -> Option<&'d Written> {
     let written = written_at(draft, place);
     let is_in_file = |from: &From| matches!(from, From::File { .. });
@@ -155,7 +155,8 @@ pub(crate) fn written_at<'d>(draft: &'d Draft, place: &Place) -> Option<&'d Writ
 }
 
 impl Draft {
-    /// Adds an axis of the command line. It replaces axes of the file for the same parameters.
+    /// Adds a varied parameter of the command line. It replaces variations of the same parameters
+    /// in the plan file.
     pub fn add_axis(&mut self, axis: VaryDraft) {
         // Invalid axes are reported when everything is decided.
         let here = places(self, &axis).unwrap_or_default();
@@ -174,7 +175,8 @@ pub(crate) fn flag_of(name: &str) -> String {
     name.replace('_', "-")
 }
 
-/// Returns the parameter with this name, which is a key, a flag, or a key of an earlier version.
+/// Returns the parameter with this name, which may be a key, a flag, or a key of an earlier version
+/// of dbdyno.
 fn known<T>(
     rows: &'static [Row<T>],
     former: &'static [FormerKey],
@@ -183,8 +185,8 @@ fn known<T>(
     find(rows, todays_key(former, name).unwrap_or(name))
 }
 
-/// Returns the place of a name within a group; `None` if neither the group nor its workload has
-/// such a parameter.
+/// Returns the parameter that a name means within the group with this index; `None` if neither the
+/// group nor its workload has such a parameter.
 fn in_group(draft: &Draft, index: usize, name: &str) -> Option<Place> {
     if let Some(row) = known(GROUP, FORMER_OF_GROUP, name) {
         return Some(Place::Group(index, row.name));
@@ -205,7 +207,7 @@ fn group_names(group: &GroupDraft) -> Vec<&'static str> {
     rows.chain(parameters_of(group).iter().map(|row| row.name)).collect()
 }
 
-/// Names that users of other programs try to vary, with dbdyno's names.
+/// Names of parameters in other benchmark programs, each with the name that dbdyno has for it.
 const OF_OTHERS: [(&str, &str); 8] = [
     ("threads", "clients"),
     ("users", "clients"),

@@ -30,8 +30,8 @@ fn group(group: &Group) -> Table {
     table
 }
 
-/// Returns false if a parameter has its default and the group's load ignores it. It is not printed
-/// then, since readers would think that it has an effect.
+/// Returns false if a parameter has its default and the load of the group ignores it. Then it is
+/// not printed, since readers would think that it has an effect.
 fn has_effect(group: &Group, name: &str, value: &str) -> bool {
     let entry = workload_named(&group.workload).ok();
     let row = entry.and_then(|entry| entry.parameters.iter().find(|row| row.name == name));

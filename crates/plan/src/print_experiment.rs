@@ -11,8 +11,8 @@ use crate::table::{EXPERIMENT, printed};
 use crate::toml_file::read_toml;
 use crate::vary::{decide_all, is_target};
 
-/// Prints an experiment as a plan with axes that has the same points, or a search as a plan of the
-/// same search. `None` if no such plan is found.
+/// Prints an experiment as a plan in TOML that has the same axes and points, or a search as a plan
+/// of the same search. `None` if no such plan is found.
 pub fn varied_to_toml(experiment: &Experiment) -> Option<String> {
     let mut top = experiment.points.first()?.plan.parse::<Table>().ok()?;
     if !experiment.walk.is_grid() {
@@ -33,8 +33,8 @@ pub fn varied_to_toml(experiment: &Experiment) -> Option<String> {
     })
 }
 
-/// Prints a search as a plan. The duration and the searched parameter are left out, because the
-/// search sets them for each probe.
+/// Prints a search as a plan in TOML. The duration and the searched parameter are left out, because
+/// the search sets them for each probe.
 fn sought_to_toml(mut top: Table, experiment: &Experiment) -> Option<String> {
     let seek = experiment.walk.seek()?;
     top.remove("duration");
@@ -69,8 +69,8 @@ fn axes_toml(axes: &[Axis]) -> String {
     axes.iter().map(axis).collect()
 }
 
-/// Returns the axes with the decided targets of the points, whose URLs contain the settings of
-/// managed servers. `None` if no axis is the target, or an axis is a setting.
+/// Returns the axes, of which the one of targets has the decided URLs of the points, with all
+/// settings of managed servers. `None` if no axis is the target, or an axis is a server setting.
 fn with_targets_as_decided(experiment: &Experiment) -> Option<Vec<Axis>> {
     let mut axes = experiment.axes.clone();
     let index = axes.iter().position(|axis| is_target(&axis.name))?;
@@ -85,8 +85,9 @@ fn with_targets_as_decided(experiment: &Experiment) -> Option<Vec<Axis>> {
     Some(axes)
 }
 
-/// Prints the plan with these axes if it has the same points as the experiment. If not, leaves out
-/// the groups' parameters and then the names, which may be defaults that differ between points.
+/// Prints the plan with these axes if it has the same points as the experiment. If not, tries it
+/// without the groups' parameters, then also without the names, since these may be defaults that
+/// differ between points. `None` if no plan has the same points.
 fn written(top: &mut Table, axes: &str, experiment: &Experiment) -> Option<String> {
     let written = |top: &Table| {
         let text = toml::to_string(top).expect("a table of texts, numbers and tables is TOML");
@@ -111,7 +112,7 @@ fn printed_now(stored: &str) -> Option<String> {
     Some(to_toml(&plan))
 }
 
-/// Returns true if a plan has the same points as an experiment.
+/// Returns true if the text of a plan is decided to the same points as the experiment has.
 fn decides_to(text: &str, experiment: &Experiment) -> bool {
     let decided = read_toml("", text).and_then(|draft| decide_all(&draft, &no_default));
     decided.is_ok_and(|varied| {

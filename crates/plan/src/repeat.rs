@@ -46,7 +46,8 @@ pub(crate) fn decide(values: &ExperimentValues) -> Result<Repeats, BadPlan> {
     })
 }
 
-/// Rejects repeats that the targets, the treatment of data or the order of trials do not allow.
+/// Rejects repeats that do not fit the rest of the draft: its targets, its policy for the data, or
+/// its order of trials.
 pub(crate) fn can_be_repeated(
     draft: &Draft,
     values: &ExperimentValues,

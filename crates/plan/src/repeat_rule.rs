@@ -16,7 +16,7 @@ const MOST: u64 = 30;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Repeats {
-    /// Number of repeats, or the largest number if a stop rule may end them earlier.
+    /// Number of repeats on a level, or the largest number if a stop rule may end them earlier.
     pub(crate) n: u64,
     pub(crate) stop: Option<StopRule>,
 }
@@ -64,7 +64,7 @@ impl Form for Repeats {
     }
 }
 
-/// Parses a stop rule such as `until=2%,max=20`.
+/// Parses a stop rule such as `until=2%,max=20`, with the largest number of repeats in it.
 fn read_rule(text: &str) -> Result<Repeats, String> {
     let (mut goal, mut figure, mut min_effect) = (None, None, None);
     let (mut most, mut min) = (MOST, stats::FIGURES_MIN as u64);

@@ -10,7 +10,7 @@ use study::seek::SHORT_PROBE_SHARE;
 const MEASURE_NS_MIN: u64 = 500_000_000;
 
 /// Returns the smallest budget of a search, in nanoseconds. With it, each short probe measures for
-/// longer than its ramp-up, and has enough arrivals at the lowest rate for the percentiles in the
+/// longer than its ramp-up, and at the lowest rate has enough arrivals for the percentiles in the
 /// objectives.
 pub(crate) fn budget_ns_min(seek: &Seek, ramp_up_ns: u64) -> u64 {
     let to_outlast = ramp_up_ns.max(MEASURE_NS_MIN) as f64;
@@ -31,8 +31,8 @@ pub(crate) fn arrivals_needed(seek: &Seek) -> Option<f64> {
     (!seek.is_whole).then_some(needed)
 }
 
-/// Returns the smallest budget, in nanoseconds, with which short probes measure for `measure_ns`,
-/// rounded up to whole seconds.
+/// Returns the smallest budget of a search, in nanoseconds, with which its short probes measure for
+/// at least `measure_ns`, rounded up to whole seconds.
 pub fn budget_ns_for(ramp_up_ns: u64, measure_ns: f64) -> u64 {
     let seconds = (measure_ns / 1e9).ceil() * 1e9;
     ((seconds + ramp_up_ns as f64) / SHORT_PROBE_SHARE) as u64

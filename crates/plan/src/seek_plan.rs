@@ -25,7 +25,8 @@ pub struct SeekPlan {
     pub seek: Seek,
     /// Query that has to return true before each probe; `None` if there is none.
     pub wait_until: Option<Condition>,
-    /// The plan of every probe, as written, without the searched value.
+    /// Draft from which the plan of every probe is decided, without a value for the searched
+    /// parameter.
     draft: Draft,
     axis: VaryDraft,
 }
@@ -83,7 +84,8 @@ pub fn decide_seek(
     Ok(seek_plan)
 }
 
-/// Rejects a search for a parameter of which higher values do not mean more load.
+/// Rejects a search for any parameter but those of which higher values mean more load: `clients`,
+/// `rate`, and counts of the workload that do not change its data.
 fn can_be_sought(draft: &Draft, axis: &VaryDraft) -> Result<(), BadPlan> {
     let counts = |index: usize| {
         let rows = parameters_of(&draft.groups[index]).iter();
@@ -157,8 +159,8 @@ fn check_duration(draft: &Draft, seek: &Seek, ramp_up_ns: u64) -> Result<(), Bad
     }
 }
 
-/// Returns an error if the budget is too small, with the needed budget, the reasons for it, and
-/// alternatives.
+/// Returns an error if the budget of a search is too small, which names the needed budget, the
+/// reasons for it, and alternatives.
 fn is_enough(seek: &Seek, ramp_up_ns: u64, budget: &str) -> Result<(), String> {
     let least_ns = budget_ns_min(seek, ramp_up_ns);
     if seek.budget_ns >= least_ns {
@@ -188,8 +190,8 @@ fn is_enough(seek: &Seek, ramp_up_ns: u64, budget: &str) -> Result<(), String> {
 }
 
 impl SeekPlan {
-    /// Returns the plan of a probe at the value `at`, with a measured phase of `measure_ns`; 0
-    /// keeps the plan's own.
+    /// Returns the plan of a probe with the value `at` of the searched parameter. Its measured
+    /// phase lasts `measure_ns`, or as long as the plan says if that is 0.
     pub fn plan(
         &self,
         at: f64,
@@ -211,7 +213,8 @@ impl SeekPlan {
         Ok(plan)
     }
 
-    /// Returns a note that the plan's duration is ignored; `None` if it has none.
+    /// Returns a note that the search ignores the plan's duration; `None` if the plan has no
+    /// duration.
     pub fn note(&self) -> Option<String> {
         let written = self.draft.values.get("duration")?;
         Some(format!(
@@ -220,7 +223,7 @@ impl SeekPlan {
         ))
     }
 
-    /// Formats a value of the searched parameter as a user would write it.
+    /// Formats a value of the searched parameter as it would be written in a plan.
     pub fn value(&self, at: f64) -> String {
         format!("{at}")
     }
@@ -236,7 +239,8 @@ impl SeekPlan {
         }
     }
 
-    /// Makes the search of a stored experiment from its plan, axis and range.
+    /// Makes the search again that a stored experiment contains, from its draft and its searched
+    /// range.
     pub fn stored(draft: Draft, seek: Seek) -> SeekPlan {
         let from = From::Flag("seek".to_owned());
         let axis = VaryDraft { name: seek.axis.clone(), values: Vec::new(), from };

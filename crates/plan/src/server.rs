@@ -13,8 +13,8 @@ use crate::target::check_target;
 /// Largest number of settings, above any plan that a person writes.
 const SETTINGS_MAX: usize = 64;
 
-/// Returns the target, with the settings of a managed server as options, and the settings that SQL
-/// has to set on any other server.
+/// Returns the target, and the settings that are to be made by SQL. Settings of a managed server
+/// become options of the target instead.
 pub(crate) fn decide(
     draft: &Draft,
     mut target: Target,

@@ -29,7 +29,7 @@ pub(crate) const JOIN: &str = "join";
 /// positional argument.
 const WITHOUT_FLAG: [&str; 2] = ["name", "workload"];
 
-/// Values that a parameter may have in a plan from a web page (see `page`).
+/// Permission for the values of a parameter in a plan from a web page (see module `page`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnPage {
     /// Any value is allowed, because none can name a file or start a program.
@@ -59,13 +59,15 @@ pub(crate) fn find<T>(rows: &'static [Row<T>], name: &str) -> Option<&'static Pa
     rows.iter().map(|row| &row.parameter).find(|row| row.name == name)
 }
 
-/// Prints the parameters of a decided value as a TOML table.
+/// Prints a decided plan or a part of it, such as a group, as a TOML table of the parameters in
+/// `rows`.
 pub(crate) fn printed<T>(rows: &[Row<T>], decided: &T) -> Table {
     let pair = |row: &Row<T>| Some((row.parameter.name.to_owned(), (row.print)(decided)?));
     rows.iter().filter_map(pair).collect()
 }
 
-/// The TOML key of a field: its name, or the given one if that is a Rust keyword.
+/// Returns the TOML key of a field: the name of the field, or the given key if that is a Rust
+/// keyword.
 macro_rules! key {
     ($field:ident) => {
         stringify!($field)
@@ -75,11 +77,12 @@ macro_rules! key {
     };
 }
 
-/// Declares the parameters of one owner: a static table of them, and a struct of their parsed
-/// values.
+/// Declares the parameters of a plan or of a part of it, such as a group: a static table of them,
+/// and a struct of their parsed values.
 ///
-/// Each declaration is `field: Form = "default", OnPage, "help", |decided| value;`. The value is
-/// that of the decided owner. It may be an `Option`, which is `None` if there is none to print.
+/// Each declaration is `field: Form = "default", OnPage, "help", |decided| value;`. The closure
+/// returns the value in a decided plan or part, to be printed. This may be an `Option`, of which
+/// `None` is not printed.
 macro_rules! parameters {
     (
         $(#[$about_table:meta])* $visibility:vis static $table:ident;

@@ -12,8 +12,8 @@ use crate::draft::{AtDraft, Draft, GroupDraft, VaryDraft};
 use crate::table::{AT, EXPERIMENT, GROUP, PLAN, Row};
 use crate::written::{From, Values, Written};
 
-/// The keys of a TOML table: today's, those of earlier versions, and those that are read by other
-/// code.
+/// The keys that a TOML table of a plan may have: the present ones, those of earlier versions of
+/// dbdyno, and those that other code reads.
 struct Keys {
     names: Vec<&'static str>,
     former: &'static [FormerKey],
@@ -29,20 +29,21 @@ impl Keys {
         Keys { names: rows.iter().map(|row| row.parameter.name).collect(), former, also }
     }
 
-    /// Returns today's key for a dotted path in a file; `None` if the path is unknown.
+    /// Returns the present key for a dotted path in a file, which may be that of an earlier
+    /// version; `None` if the path is unknown.
     fn find(&self, path: &str) -> Option<&'static str> {
         let today = self.names.iter().find(|name| **name == path).copied();
         today.or_else(|| todays_key(self.former, path))
     }
 
-    /// Returns true if earlier versions had a table of this name, whose keys are now keys of the
-    /// table above it.
+    /// Returns true if plans of earlier versions had a table of this name, whose keys are now in
+    /// the table above it.
     fn is_former_table(&self, name: &str) -> bool {
         self.former.iter().any(|(table, ..)| *table == name)
     }
 
-    /// Returns the keys allowed in the former table of this name, or in the table itself if the
-    /// name is empty.
+    /// Returns the keys that are allowed in the table itself if `table` is empty, or else in the
+    /// table of this name that earlier versions had.
     fn names_in<'a>(&'a self, table: &'a str) -> impl Iterator<Item = &'static str> + 'a {
         let today = self.names.iter().chain(self.also).filter(move |_| table.is_empty()).copied();
         let former =
@@ -191,7 +192,8 @@ impl File<'_> {
         Ok(draft)
     }
 
-    /// Reads a key with its value, or each key of a table that only earlier versions had.
+    /// Reads one key with its value into `values`. If the value is a table that only earlier
+    /// versions had, reads each key in it.
     fn read(
         &self,
         keys: &Keys,

@@ -27,18 +27,18 @@ use crate::written::From;
 /// An experiment, parsed and checked from a draft.
 #[derive(Clone, Debug)]
 pub struct Varied {
-    /// Varied parameters with their values, in the order of the draft.
+    /// The varied parameters with their values, in the order of the draft.
     pub axes: Vec<Axis>,
-    /// The points: one value for each axis, and the decided plan.
+    /// All combinations of varied values: one value for each axis, and the decided plan.
     pub points: Vec<(Vec<String>, Plan)>,
     /// Number of trials per point, or the largest number if a stop rule may end them earlier.
     pub repeats: u32,
-    /// Numbers of server starts and data builds over which the trials of a point are distributed.
+    /// Numbers of server starts and data builds over which the trials of a point are divided.
     pub nesting: Nesting,
     /// Rule that ends the repeats before the largest number; `None` if the number is fixed.
     pub stop: Option<StopRule>,
     pub order: Order,
-    /// Treatment of the data between trials, such as keeping them.
+    /// Policy for the data between trials, such as keeping them.
     pub data: DataPolicy,
     /// Pause before each trial except the first, in nanoseconds.
     pub pause_ns: u64,
@@ -50,9 +50,9 @@ pub struct Varied {
 }
 
 impl Varied {
-    /// Makes the experiment to store, and returns it with the decided plan of each point. Only
-    /// these plans contain passwords. The experiment does not yet have the figures of the reference
-    /// file.
+    /// Makes the experiment as it is stored, and returns it with the decided plan of each point, in
+    /// the order of points. Only these plans contain passwords. The experiment lacks the figures of
+    /// the reference file, which the caller has to add.
     pub fn into_experiment(
         self,
         id: String,
@@ -89,8 +89,8 @@ impl Varied {
     }
 }
 
-/// Parses and checks a draft, and the plans of all its points. An error has the source position and
-/// the remedy.
+/// Parses and checks a draft of an experiment, with the plans of all its points. An error has the
+/// source position and the remedy.
 pub fn decide_all(
     draft: &Draft,
     default_target: &dyn Fn(&str) -> Result<Target, String>,
@@ -170,7 +170,8 @@ fn can_count(draft: &Draft, plan: &Plan) -> Result<(), BadPlan> {
     Err(written.bad_value("duration", why))
 }
 
-/// Returns the path of a file: relative to the plan if a plan file names it, otherwise as written.
+/// Returns the path of a file that a plan names: relative to the plan's file, or as written if it
+/// is named on the command line.
 fn found_from(from: &From, file: &str) -> PathBuf {
     match from {
         From::File { name, .. } => Path::new(name).with_file_name(file),
@@ -242,8 +243,9 @@ fn axis(vary: &VaryDraft) -> Result<Axis, BadPlan> {
     Ok(Axis { name: name.clone(), values: vary.values.clone() })
 }
 
-/// Returns true if two values are equal in any spelling: `1` and `01`, `1000` and `1k`, `1s` and
-/// `1000ms`. Server settings are compared as text, because only the server knows their meaning.
+/// Returns true if two values of a varied parameter mean the same, such as `1` and `01`, `1000` and
+/// `1k`, `1s` and `1000ms`. Server settings are compared as text, because only the server knows
+/// their meaning.
 fn is_same(axis: &str, a: &str, b: &str) -> bool {
     if axis.starts_with("server.") {
         return a == b;

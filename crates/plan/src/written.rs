@@ -7,7 +7,7 @@ use std::fmt;
 use crate::bad_plan::BadPlan;
 use crate::form::Form;
 
-/// The source position of a value.
+/// The source position of a value: a flag, a place in a file, or none for a default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum From {
     /// A flag on the command line, by its name without dashes.
@@ -96,7 +96,8 @@ impl<T> Given<T> {
     }
 }
 
-/// Parses the value with this name, or takes its default. An error has the source position.
+/// Parses the value that is written for the parameter `name`, or its default. An error has the
+/// source position.
 pub(crate) fn given<F: Form>(
     values: &Values,
     name: &'static str,

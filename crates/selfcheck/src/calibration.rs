@@ -18,10 +18,11 @@ use app::build::Progress;
 use app::run::{RunOptions, RunResult, run};
 use app::watcher::Watcher;
 
-/// A run of the workload `empty` against the simulated database `sim`, with open or closed load.
+/// A run of the workload `empty` against the simulated database `sim`, whose true response times
+/// are known.
 pub struct Calibration {
     pub seed: u64,
-    /// Options of the target URL, which follow `sim:?`.
+    /// Options of the target URL, written as after `sim:?`.
     pub sim: String,
     pub clients: u32,
     /// Arrivals per second in open load; `None` for closed load.
@@ -38,7 +39,7 @@ pub struct Calibration {
     pub placement: Placement,
 }
 
-/// The result of a calibration run.
+/// The result of a calibration run, from which its response times can be compared with true ones.
 pub struct Calibrated {
     pub report: Report,
     /// All samples of the run, by transaction number; empty if they were not kept.
@@ -48,7 +49,8 @@ pub struct Calibrated {
     pub events: Vec<Event>,
 }
 
-/// Runs a calibration with the whole tool, and keeps every sample if `keeps_samples`.
+/// Runs a calibration through all of dbdyno, as a user's run. Every sample is kept if
+/// `keeps_samples`.
 pub fn calibrate(plan: &Calibration, keeps_samples: bool) -> Result<Calibrated, Error> {
     let samples: Arc<Mutex<BTreeMap<u64, Sample>>> = Arc::default();
     let kept = Arc::clone(&samples);
@@ -75,7 +77,8 @@ pub fn calibrate(plan: &Calibration, keeps_samples: bool) -> Result<Calibrated, 
 }
 
 impl Calibration {
-    /// Decides the plan, so that what is not said here is as in any run.
+    /// Makes the plan of the run. Everything that the calibration does not set is as in any other
+    /// run.
     fn plan(&self) -> Result<Plan, Error> {
         let text = "monitor = \"off\"\nretry_attempts = 1\n[[group]]\nworkload = \"empty\"\n";
         let draft = read_toml("selfcheck", text)?;
@@ -121,7 +124,7 @@ impl Calibration {
     }
 }
 
-/// Collects the events that are the same in every simulated run of the same plan.
+/// Collects those events of a run that are the same in every simulated run of its plan.
 #[derive(Default)]
 struct Listener(Vec<Event>);
 

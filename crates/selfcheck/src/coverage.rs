@@ -31,21 +31,22 @@ const RATE_PER_S: f64 = 400.0;
 /// Queues to simulate: number of servers, and utilization.
 const QUEUES: [(u32, f64); 4] = [(1, 0.5), (1, 0.8), (1, 0.9), (4, 0.8)];
 
-/// Percentiles of a report that are compared with the true ones.
+/// Percentiles of a report that are compared with the true ones: name, and share of transactions.
 const QUANTILES: [(&str, f64); 4] = [("p50", 0.50), ("p90", 0.90), ("p95", 0.95), ("p99", 0.99)];
 
-/// Lengths of runs in seconds that are always tested with the cheap models.
+/// Lengths of runs in seconds that are tested in addition to the given ones, with the models that
+/// need little time.
 const SHORT_S: [u32; 2] = [10, 30];
 
-/// Number of repetitions with random figures for each repetition with a whole run, which is slower.
+/// Number of repetitions with random figures for each repetition of a whole run, which is slower.
 const DRAWN: u32 = 20;
 
 /// Largest number of searches per queue, since each takes ten minutes of virtual time.
 const SEARCHES_MAX: u32 = 100;
 
-/// Compares nominal and actual coverage of each model, with `runs` runs of each length in seconds.
-/// `show` is called with each row as soon as it is done. Returns an error if stopped or a run
-/// fails.
+/// Tests on models with known true values how often confidence intervals contain the true value,
+/// and how often verdicts are wrong, with `runs` runs of each length in seconds. Calls `show` with
+/// each row of the result as soon as it is done. Returns an error if stopped or a run fails.
 pub fn coverage(
     runs: u32,
     lengths_s: &[u32],
@@ -79,7 +80,8 @@ pub fn coverage(
     Ok(rows)
 }
 
-/// Tests the intervals of TPS, mean and percentiles in reports of an M/M/c queue.
+/// Tests how often the intervals of TPS, mean and percentiles in the reports of an M/M/c queue
+/// contain the true values.
 fn queue(
     servers: u32,
     load: f64,

@@ -21,7 +21,7 @@ pub use calibration::{Calibrated, Calibration, calibrate};
 pub use coverage::{Probed, Row, coverage, probed};
 pub use tcp::{TcpAccuracy, accuracy_over_tcp};
 
-/// The verdict on an item of the selfcheck.
+/// The verdict on one item of the selfcheck: good, or one of two kinds of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -59,8 +59,9 @@ impl SelfCheck {
     }
 }
 
-/// Runs all items. `shown` is called with each one as soon as it is done. Returns an error if
-/// stopped or a run fails.
+/// Runs all items of the selfcheck. The item that compares with queueing theory makes a run with
+/// each of `seeds`. Calls `shown` with each item as soon as it is done. Returns an error if stopped
+/// or a run fails.
 pub fn selfcheck(
     seeds: std::ops::RangeInclusive<u64>,
     stop: &Arc<Stop>,
@@ -89,16 +90,16 @@ pub fn selfcheck(
     Ok(SelfCheck { dbdyno: app::run::version_of_ours(), items })
 }
 
-/// Place where arrivals wait for a server: in the engine, which has as many clients as there are
-/// servers, or in `sim`, with far more clients.
+/// Place where arrivals wait for a server of the simulated database: in dbdyno, with as many
+/// clients as servers, or in `sim`, with far more clients.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Where {
     Engine,
     Sim,
 }
 
-/// Makes a run in virtual time against `servers` servers of `sim` with a mean service time of 2 ms,
-/// at a utilization of 0.8.
+/// Makes the settings of a run in virtual time against `servers` servers of `sim` with a mean
+/// service time of 2 ms, at a utilization of 0.8.
 fn busy(servers: u32, queue_in: Where, seed: u64, measure_ns: u64) -> Calibration {
     Calibration {
         seed,
@@ -114,8 +115,8 @@ fn busy(servers: u32, queue_in: Where, seed: u64, measure_ns: u64) -> Calibratio
     }
 }
 
-/// Computes the true start and finish of each transaction by the recursion for a queue, with
-/// exponential service times of mean `mean_ns`.
+/// Computes the true start and finish of each transaction by the recursion for a queue of `servers`
+/// servers, from exponential service times of mean `mean_ns`.
 pub fn truth(plan: &Calibration, servers: usize, mean_ns: f64) -> Vec<Served> {
     let arrivals = plan.arrivals_ns();
     let service = drivers::SimService::Exponential(mean_ns);
@@ -185,8 +186,8 @@ fn closed_form(seeds: std::ops::RangeInclusive<u64>) -> Result<Item, Error> {
     })
 }
 
-/// Compares response times measured in real time with the recursion for the same arrivals and
-/// service times.
+/// Compares response times that dbdyno measures in real time with those of a recursion for the same
+/// arrivals and service times.
 fn accuracy(placement: Placement) -> Result<Item, Error> {
     let plan = Calibration {
         seed: 1,

@@ -25,7 +25,8 @@ use stats::{Histogram, Range};
 
 use app::Error;
 
-/// Longest time in nanoseconds after which the server checks whether it has to end.
+/// Longest time in nanoseconds that the scripted server waits before it checks whether it has to
+/// end.
 const LOOK_NS: u64 = 20 * NS_PER_MS;
 /// Time in nanoseconds from the last connection to the first arrival.
 const LEAD_NS: u64 = 20 * NS_PER_MS;
@@ -34,7 +35,8 @@ const CLIENTS: u32 = 64;
 const SERVICE_NS_MEAN: f64 = 2e6;
 const SEED: u64 = 1;
 
-/// Accuracy of response times over TCP, from one run against the scripted server.
+/// Accuracy of response times over TCP, from one run against a scripted server that logs its
+/// replies.
 pub struct TcpAccuracy {
     pub n_arrivals: u64,
     /// Number of arrivals that dbdyno measured and the server logged.
@@ -45,12 +47,13 @@ pub struct TcpAccuracy {
     /// Number of replies that a client received before the server wrote them; any of them means
     /// that a clock is wrong.
     pub n_too_early: u64,
-    /// Reply lag that the same run recorded, in nanoseconds.
+    /// Reply lag of the same run, in nanoseconds: how long replies lay in the sockets before dbdyno
+    /// read them.
     pub reply_lag: Histogram,
 }
 
 /// Runs an open load of 1,000 arrivals per second with 64 clients against the scripted server, and
-/// compares both sides.
+/// compares the response times with the server's log.
 pub fn accuracy_over_tcp(placement: Placement, measure_ns: u64) -> Result<TcpAccuracy, Error> {
     let server = ScriptedServer::start().map_err(|error| {
         Error::Failed(format!("the selfcheck needs a TCP port of its own: {error}"))
@@ -163,7 +166,7 @@ fn monotonic_ns() -> u64 {
 /// Time just before each reply was written, by the number of its transaction.
 type Written = BTreeMap<u64, u64>;
 
-/// A scripted server on its own thread, which ends when this is dropped.
+/// A scripted database server on its own thread, which ends when this is dropped.
 struct ScriptedServer {
     address: SocketAddr,
     is_over: Arc<AtomicBool>,
@@ -214,14 +217,16 @@ struct Peer {
 
 struct Serving {
     listener: TcpListener,
-    /// Peers in the order of their connections; `None` once they have disconnected.
+    /// Connected clients, in the order of their connections; `None` for those that have
+    /// disconnected.
     peers: Vec<Option<Peer>>,
-    /// Replies to send: due time in nanoseconds, transaction number, and index of the peer.
+    /// Replies to send: due time in nanoseconds, transaction number, and index in `peers`.
     due: BTreeSet<(u64, u64, usize)>,
 }
 
 impl Serving {
-    /// Sends the replies that are due, and waits for the next reply or message.
+    /// Sends the replies that are due and notes their times in `written`, then waits for the next
+    /// reply or message.
     fn turn(&mut self, written: &mut Written) {
         let now_ns = monotonic_ns();
         while let Some((due_ns, nth, peer)) = self.due.first().copied() {
@@ -267,8 +272,8 @@ impl Serving {
         }
     }
 
-    /// Reads messages from a peer and schedules its replies; returns false if the peer has
-    /// disconnected.
+    /// Reads messages from the client with this index and schedules the replies; returns false if
+    /// it has disconnected.
     fn hear(&mut self, index: usize) -> bool {
         let Some(peer) = self.peers[index].as_mut() else { return false };
         let mut room = [0; 4096];
@@ -313,10 +318,10 @@ fn first_number(text: &[u8]) -> u64 {
     digits.fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))
 }
 
-/// AuthenticationOk, BackendKeyData and ReadyForQuery.
+/// Reply to the start of a connection: AuthenticationOk, BackendKeyData and ReadyForQuery.
 const WELCOME: [u8; 28] = *b"R\0\0\0\x08\0\0\0\0K\0\0\0\x0c\0\0\0\x01\0\0\0\x02Z\0\0\0\x05I";
 
-/// RowDescription (one BIGINT), DataRow (1), CommandComplete and ReadyForQuery.
+/// Reply to a query: RowDescription (one BIGINT), DataRow (1), CommandComplete and ReadyForQuery.
 const REPLY: [u8; 59] = *b"T\0\0\0\x1a\0\x01n\0\0\0\0\0\0\0\0\0\0\x14\0\x08\xff\xff\xff\xff\0\0\
     D\0\0\0\x0b\0\x01\0\0\0\x011C\0\0\0\rSELECT 1\0Z\0\0\0\x05I";
 

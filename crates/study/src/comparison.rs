@@ -64,21 +64,21 @@ pub use verdicts::{Verdict, beside};
 pub const SCHEMA: &str = "dbdyno.comparison/1";
 /// Confidence of intervals; 1 minus it is the error rate of all verdicts together.
 const CONFIDENCE: f64 = 0.95;
-/// Share of the error rate for overall verdicts: the probability that any side is declared
-/// different over all its points if no side differs.
+/// Error rate of overall verdicts: the largest probability that any side is declared different from
+/// the baseline over all points, if no side differs.
 const FIRST: f64 = 0.04;
-/// Share of the error rate for single points of sides without an overall difference: the
-/// probability that any of them is declared different if none differs.
+/// Error rate of verdicts on single points of sides without an overall difference: the largest
+/// probability that any such point is declared different, if none differs.
 const SECOND: f64 = 0.01;
-/// Smallest p-value, adjusted for a linear drift, at which a drift may explain the difference
-/// between sides that did not alternate.
+/// A p-value of the difference, adjusted for a linear drift of the machine, from which on such a
+/// drift may explain it, if the sides did not alternate.
 const BESIDE_DRIFT: f64 = 0.03;
 /// Default minimum effect, as a share: smaller relative changes do not matter.
 pub const MIN_EFFECT: f64 = 0.01;
 /// Age in seconds from which the report calls runs old. Their age may show that an earlier step of
 /// a pipeline failed and made no new runs.
 const OLD_S: u64 = 3600;
-/// Figures that are judged for builds of data, in the order of the page.
+/// Figures by which runs that build data are judged, in the order of the comparison page.
 const OF_BUILDS: [&str; 6] = [
     "build.rows_per_s",
     "build.bytes_per_s",
@@ -88,7 +88,7 @@ const OF_BUILDS: [&str; 6] = [
     "build.analyse_s",
 ];
 
-/// Figures judged after the workload's primary figure in runs that have them, in page order.
+/// Figures judged after the workload's primary figure, in the order of the comparison page.
 pub const FIGURES: [&str; 4] = ["tps", "p50_ms", "p95_ms", "p99_ms"];
 
 /// A side of a comparison: runs under one name, such as those of a build or an experiment.
@@ -118,36 +118,36 @@ impl Side {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NotCounted {
     pub run: String,
-    /// Values of the run's point, by axis; null if not known.
+    /// Values of the varied parameters in the run, by parameter; null if not known.
     pub values: Option<Named<String>>,
     pub why: String,
 }
 
-/// The valid runs of a side at a point.
+/// The valid runs of a side at one point, that is with one combination of varied values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SidePoint {
-    /// Values of the point, by axis. Sides are compared at points with equal values.
+    /// Values of the varied parameters, by name. Sides are compared at points with equal values.
     pub values: Named<String>,
     pub reports: Vec<Report>,
-    /// Number of the repeat of each report, in the same order. Runs of a side with the same number
-    /// at all points form one overall figure.
+    /// Number of the repeat to which each of `reports` belongs. For overall figures, the runs of
+    /// all points with the same number are combined.
     pub repeats: Vec<u32>,
 }
 
-/// The settings by which a comparison is judged.
+/// Settings of a comparison: the figures to judge, and the minimum effect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judge {
-    /// Name of the primary figure; `None` for the default figure of these runs.
+    /// Name of the figure to judge first; `None` for the default of the runs, such as `tps`.
     pub primary: Option<String>,
     /// The minimum effect, as a share such as 0.01 for 1 %.
     pub min_effect: f64,
-    /// Names of further figures to be judged, because limits are set on them.
+    /// Names of further figures to judge, because the user sets a limit on their change.
     pub also: Vec<String>,
 }
 
 impl Judge {
-    /// Parses a figure's name and a minimum effect in percent, such as `2%`; `None` stands for the
-    /// default. An `Err` begins with the invalid one.
+    /// Parses a figure's name and a minimum effect such as `2%`; `None` stands for the default of
+    /// each. An `Err` is a message that names the invalid argument.
     pub fn asked(figure: Option<&str>, min_effect: Option<&str>) -> Result<Judge, String> {
         let named = |name: &str| match check_name(name) {
             Ok(()) => Ok(name.trim().to_owned()),
@@ -171,7 +171,8 @@ impl Judge {
         })
     }
 
-    /// Returns the name of the primary figure. An `Err` says that no run has the requested one.
+    /// Returns the name of the primary figure of these runs: the one that the user named, or their
+    /// default. An `Err` says that no run has the named one.
     pub(crate) fn primary_of(&self, reports: &[&Report]) -> Result<String, String> {
         match &self.primary {
             Some(name) => resolve(name, reports.iter().copied()),
@@ -180,7 +181,7 @@ impl Judge {
     }
 
     /// Returns the name of the primary figure. If the user named none and a side lacks the default
-    /// one, it is the first figure with a limit, or else `tps`, that all sides have.
+    /// one, it is the first figure of `also` that all sides have, or else `tps`.
     fn primary_in_all(&self, sides: &[Side], reports: &[&Report]) -> Result<String, String> {
         let primary = self.primary_of(reports)?;
         let is_in_all = |name: &String| sides.iter().all(|side| has_figure(side, name));
@@ -196,7 +197,8 @@ impl Judge {
         Ok(also.into_iter().find(is_in_all).unwrap_or(primary))
     }
 
-    /// Returns the names of the figures to be judged besides `primary`. Some runs may lack them.
+    /// Returns the names of the other figures to judge: the usual ones and `also`, without
+    /// `primary`.
     fn others(&self, primary: &str, reports: &[&Report]) -> Vec<String> {
         let also = self.also.iter().filter_map(|name| resolve(name, reports.iter().copied()).ok());
         let mut all: Vec<String> = Vec::new();
@@ -219,7 +221,7 @@ pub(crate) fn matters(ratio: f64, min_effect: f64) -> bool {
     ratio.ln().abs() > (1.0 + min_effect).ln()
 }
 
-/// Returns true if the ratio is a change for the worse, or a fall of a figure without direction.
+/// Returns true if a change by `ratio` is for the worse; without a better direction, if it falls.
 pub(crate) fn is_worse(better: Direction, ratio: f64) -> bool {
     (ratio > 1.0) == (better == Direction::Lower)
 }
@@ -230,10 +232,10 @@ pub struct ComparisonReport {
     /// Name of the schema, [`SCHEMA`].
     pub schema: String,
     pub primary: String,
-    /// Direction in which the primary figure is better.
+    /// Direction in which the primary figure improves: higher, lower or neither.
     #[serde(default)]
     pub better: Direction,
-    /// Units of the judged figures whose names do not state them, by name.
+    /// Units of judged figures by figure name, except for names that state it, such as `p99_ms`.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub units: Named<String>,
     /// The minimum effect, as a share: smaller changes do not matter.
@@ -263,8 +265,8 @@ pub struct ComparisonReport {
     /// Figures from imported files, which charts show beside the measured ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub imported: Vec<Imported>,
-    /// Reasons why intervals and verdicts may be too certain: the repeats were nested, or their
-    /// number depended on results.
+    /// Sentences on why verdicts may be too certain: runs shared a server start or a data build, or
+    /// their number depended on results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeats: Vec<String>,
 }
@@ -273,8 +275,8 @@ pub struct ComparisonReport {
 pub struct SideReport {
     pub name: String,
     pub runs: Vec<String>,
-    /// The run with the median of the primary figure, at the first point that all sides have.
-    /// Charts draw these runs of all sides over each other.
+    /// Run with the median of the primary figure, at the first point that all sides have. Charts
+    /// draw the median runs of all sides over each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub median_run: Option<MedianRun>,
     /// Number of runs that are left out because they did not complete or are invalid.
@@ -290,22 +292,22 @@ pub struct SideReport {
     pub running: Vec<String>,
     /// The plan that repeats the runs of the side, in TOML; null if not known.
     pub plan: Option<String>,
-    /// The primary figure over the varied parameter; null unless exactly one is varied and its
-    /// values are numbers.
+    /// Summary of the primary figure along the varied parameter; null unless exactly one is varied
+    /// and its values are numbers.
     pub curve: Option<Curve>,
     /// Number of valid runs with each finding of severity warning or invalid, by finding id.
     pub findings: Named<u64>,
-    /// Observation of each of these findings in the first run that has it, by finding id.
+    /// Text of each finding of severity warning or invalid in the first run with it, by finding id.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub cases: Named<String>,
-    /// Observations of each finding over all runs, merged with a range for each number, by finding
-    /// id. Findings whose observations differ in their words are left out.
+    /// Texts of each finding of severity warning or invalid over all runs, merged with a range for
+    /// each number (`41 to 72 %`), by finding id; without those that differ in more than numbers.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub case_ranges: Named<String>,
     /// Largest share of offered transactions that failed or were dropped in a run, in percent.
     #[serde(default)]
     pub lost_percent: f64,
-    /// Modes that all valid runs have in common, such as `synchronous=full`.
+    /// Database modes, such as `synchronous=full`, that all valid runs of the side have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modes: Vec<String>,
     /// Start of the first valid run, in RFC 3339.
@@ -325,15 +327,14 @@ pub struct PairReport {
     /// null if both are alike or this is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub durability: Option<String>,
-    /// Largest number of seeds that both sides have in common at a point, if these runs are not
-    /// independent: a simulated database drew the same random numbers for them, and they are not
-    /// judged in pairs.
+    /// Largest number of seeds that both sides share at a point with a simulated database, which
+    /// then drew the same random numbers for both. Runs that are judged in pairs do not count.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub seeds_shared: u64,
     /// The primary figure over all points: per repeat, the geometric mean over the points. Null if
     /// there is only one point, or several workloads.
     pub overall: Option<Judged>,
-    /// Other figures over all points, with the same means as `overall`.
+    /// Comparisons of the other figures over all points, each by the same means as `overall`.
     pub overall_others: Vec<Judged>,
     /// The primary figure of each workload over all of its points, if there are several workloads.
     /// There is no `overall` then, because different transactions have no common figure.
@@ -345,8 +346,8 @@ pub struct PairReport {
     pub points: Vec<PointPair>,
     /// Points at which only one of the two sides has a valid run.
     pub points_unpaired: Vec<UnpairedPoint>,
-    /// Figures of the average transaction on both sides, without verdicts. The figures that explain
-    /// most of a difference come first.
+    /// Figures of the average transaction, such as its lock time, on both sides, by point, without
+    /// verdicts. The figures that explain most of a difference come first.
     #[serde(default)]
     pub each_transaction: Vec<EachTransactionAt>,
     /// The gauges that changed most between the sides, without verdicts; the change that stands out
@@ -358,7 +359,7 @@ pub struct PairReport {
 /// A point at which only one of two compared sides has a valid run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnpairedPoint {
-    /// Values of the point, by axis.
+    /// Values of the varied parameters at the point, by parameter, such as `8` for `clients`.
     pub values: Named<String>,
     /// Name of the side that has a valid run at the point.
     pub side: String,
@@ -367,8 +368,8 @@ pub struct UnpairedPoint {
 }
 
 impl PairReport {
-    /// Returns the headline figures of the side: the primary figure over all points, or at the only
-    /// point, or that of each workload if there are several.
+    /// Returns the comparisons for the headline, to be changed: the primary figure over all points,
+    /// or at the only point, or that of each workload if there are several.
     fn on_the_whole(&mut self) -> Vec<&mut Judged> {
         match &mut self.points[..] {
             _ if !self.by_workload.is_empty() => {
@@ -396,11 +397,11 @@ pub struct WorkloadPair {
 /// Comparison of two sides at a point that both have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointPair {
-    /// Values of the point, by axis.
+    /// Values of the varied parameters at the point, by parameter, such as `8` for `clients`.
     pub values: Named<String>,
     pub primary: Judged,
     pub others: Vec<Judged>,
-    /// Figures that every run lacks for lack of samples. A limit on one of them is undecided.
+    /// Comparisons of figures for which the runs have too few samples. A limit on one is undecided.
     #[serde(skip)]
     lacking: Vec<Judged>,
 }
@@ -416,11 +417,11 @@ pub struct Judged {
     pub baseline: Option<Figure>,
     /// Mean and error of the figure over the side's runs; null if not known.
     pub side: Option<Figure>,
-    /// Center of the judged runs of the baseline and of the side, a mean or median; the side's
-    /// divided by the baseline's is the ratio. Null if not known.
+    /// Centers of the judged runs of the baseline and of the side, each a mean or median. The
+    /// second divided by the first is the ratio. Null if not known.
     #[serde(default)]
     pub centers: [Option<f64>; 2],
-    /// Kind of center: geometric mean or median.
+    /// Kind of the values in `centers`: geometric mean or median.
     #[serde(default)]
     pub center: Center,
     /// Medians of the figure over the runs of the baseline and of the side; null if not known.
@@ -456,7 +457,7 @@ pub struct Judged {
     /// True if some runs of either side lack the figure.
     #[serde(skip)]
     is_lacking: bool,
-    /// Differences of the logarithms within each repeat; `None` if runs are not judged as pairs.
+    /// Difference of the sides' logarithms in each repeat; `None` if runs are not judged as pairs.
     #[serde(skip)]
     within: Option<Vec<f64>>,
     /// Lower and upper one-sided 95 % confidence bound of the ratio, for limits on a change; `None`
@@ -477,7 +478,7 @@ impl Judged {
     }
 
     /// Returns the lower and upper one-sided 95 % confidence bound of the ratio, adjusted for a
-    /// drift; `None` if the runs alternated, or there are no such bounds.
+    /// drift; `None` if the runs alternated, or these bounds are not known.
     fn bounds_beside_drift(&self) -> Option<(f64, f64)> {
         self.beside_drift?.bounds
     }
@@ -607,7 +608,7 @@ impl ComparisonReport {
         })
     }
 
-    /// Returns the seconds since the newest run began; `None` if less than an hour or not known.
+    /// Returns the newest run's age in seconds; `None` if it is not known or less than an hour.
     pub fn age_s(&self) -> Option<u64> {
         let newest: Timestamp = self.scene.begun.1.parse().ok()?;
         let age_s = (self.seen_unix_ms? - newest.as_millisecond()) / 1_000;
@@ -693,7 +694,7 @@ impl ComparisonReport {
         Ok(report.with_names(sides).with_durability(sides))
     }
 
-    /// Adds the sentences on unequal durability, after the sides have their final names.
+    /// Adds to each pair the sentence on unequal durability, with the final names of the sides.
     fn with_durability(mut self, sides: &[Side]) -> ComparisonReport {
         for (at, pair) in self.pairs.iter_mut().enumerate() {
             let both = [0, at + 1].map(|at| (&*self.sides[at].name, reports(&sides[at])));

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use analysis::report::{Named, Report};
 use model::todays_path;
 
-/// Names of facts that are measurements, such as free memory, whatever their subject. They are not
+/// Names of facts that are measurements, such as `free_bytes`, of whatever subject. They are not
 /// part of a run's condition.
 const MEASURED: [&str; 13] = [
     "available_bytes",
@@ -26,8 +26,8 @@ const MEASURED: [&str; 13] = [
     "swap_free_bytes",
     "uptime_s",
 ];
-/// Subjects of facts about the course of a run, which are not part of its condition. The plan has
-/// the network path that was requested.
+/// Subjects of facts about the course of a run, such as `connections`, which are not part of its
+/// condition. The requested network path is part of it nevertheless, since the plan has it.
 const OF_THE_RUN: [&str; 11] = [
     "monitor",
     "around",
@@ -44,13 +44,13 @@ const OF_THE_RUN: [&str; 11] = [
 /// Subjects of facts that a condition leaves out because they follow from its other values:
 /// durability from the modes, checkpoints from the product, first arrivals from plan and seed.
 const DERIVED: [&str; 3] = ["durability", "checkpoints", "arrivals"];
-/// Names of plan keys and facts that a condition leaves out: they are labels, are drawn from the
-/// seed, or repeat other facts.
+/// Names of plan keys and facts that are not part of a condition: labels, seeds, and copies of
+/// other facts.
 const NAMES: [&str; 4] = ["name", "seed", "size", "c_load"];
 /// Keys of a plan that decide how a run is reported, not how it is executed. Runs that differ only
 /// in these keys belong to the same point.
 const REPORTING: [&str; 2] = ["report_interval", "histogram_max"];
-/// Keys of a plan that sort before its other keys, because readers look for them first.
+/// Keys of a plan that sort before its other keys, because readers look for them first on pages.
 const FIRST: [&str; 3] = ["group.workload", "group.clients", "group.rate"];
 /// Text for a value that the condition of a run does not have.
 const NONE: &str = "none";
@@ -101,9 +101,9 @@ impl Key {
         self.about == "database" && matches!(self.name.as_str(), "product" | "version")
     }
 
-    /// Returns true if another build of the database may change the value: its version, modes,
-    /// connection options, and server settings in the plan. Such a change need not split a history
-    /// into several series.
+    /// Returns true if a new build of the database may change the value: its version, modes,
+    /// connection options, and server settings in the plan. Such a change need not begin a new
+    /// series of a history.
     fn comes_with_a_build(&self) -> bool {
         match self.about.as_str() {
             "plan" => self.name.starts_with("server."),
@@ -134,7 +134,7 @@ impl Key {
 pub struct Condition(BTreeMap<Key, String>);
 
 impl Condition {
-    /// Keeps only the values that decide to which point a run belongs.
+    /// Drops all values but those that decide to which point a run belongs.
     pub fn of_points(self) -> Condition {
         Condition(self.0.into_iter().filter(|(key, _)| key.makes_points()).collect())
     }
@@ -209,7 +209,8 @@ fn of_target(url: &str, put: &mut dyn FnMut(&str, &str, &str)) {
     }
 }
 
-/// Returns true if a fact is only the folder or the address that a managed server had in this run.
+/// Returns true if a fact is the temporary folder or address of a managed server, which differs
+/// between runs of the same condition.
 fn is_of_the_day(report: &Report, about: &str, name: &str, value: &str) -> bool {
     let is_managed = report.facts.contains_key("managed");
     let is_folder = report.fact("managed", "folder").is_some_and(|folder| *folder == value);
@@ -242,8 +243,8 @@ fn flatten(path: &str, value: &toml::Value, put: &mut dyn FnMut(&str, String)) {
     }
 }
 
-/// The keys whose values distinguish the points of a comparison or history, each with its short
-/// name.
+/// The keys whose values distinguish the points of a comparison or history, each with the short
+/// name by which points show it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Points(Vec<(Key, String)>);
 
@@ -267,15 +268,15 @@ impl Points {
     }
 }
 
-/// The reason why sides cannot be compared: unlike runs of one side would be pooled at a point.
-/// They differ in a value that separates the sides, so it cannot also separate points.
+/// The error that sides cannot be compared: runs of one side differ in a value by which the sides
+/// themselves differ, so that they would count as repeats at one point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mixed {
     /// Index of the side in the comparison; the baseline has 0.
     pub side: usize,
-    /// Short name of the key in whose values the runs differ.
+    /// Short name of the parameter in which the runs of the side differ, such as `clients`.
     pub name: String,
-    /// The values of the key in the runs at one point.
+    /// Distinct values of the parameter in the runs that would share a point.
     pub values: Vec<String>,
 }
 
@@ -324,7 +325,7 @@ pub fn points_of_builds(builds: &[Vec<Condition>]) -> Points {
     Points::from_keys(keys.filter(|key| !(key.comes_with_a_build() && is_even(key))).collect())
 }
 
-/// Returns the keys that may make points and whose values differ between any two runs.
+/// Returns the keys that make points and whose values differ between any two of all runs.
 fn varying(sides: &[Vec<Condition>]) -> Vec<Key> {
     let runs = || sides.iter().flatten();
     let keys: BTreeSet<&Key> =
@@ -336,8 +337,8 @@ fn varying(sides: &[Vec<Condition>]) -> Vec<Key> {
     keys.into_iter().filter(differs).cloned().collect()
 }
 
-/// Returns the different values of `key` among runs of one side that share a point; `None` if the
-/// runs of each point agree.
+/// Returns the distinct values of `key` in runs of one side at the first point where they differ;
+/// `None` if the runs agree at every point.
 fn pooled(runs: &[Condition], points: &Points, key: &Key) -> Option<Vec<String>> {
     let mut known: Vec<(Named<String>, BTreeSet<&str>)> = Vec::new();
     for run in runs {

@@ -12,15 +12,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Environment {
     pub workloads: Vec<String>,
-    /// Products, each with its version.
+    /// Database products, each with its version.
     pub databases: Vec<String>,
-    /// Sizes of the data, in parameters of the workload.
+    /// Sizes of the data, in parameters of the workload such as `warehouses`.
     pub data: Vec<String>,
-    /// Loads offered, in words; for open load only the arrival rate.
+    /// Offered loads in words; of open load only the arrival rate, since the plan has the rest.
     pub loads: Vec<String>,
     /// Smallest and largest number of clients of a run.
     pub clients: (u32, u32),
-    /// Placements of clients: `thread`, `loop`, or `simulated`, which runs in virtual time.
+    /// Ways in which clients were run: `thread` (a thread for each), `loop` (on event loops), or
+    /// `simulated` (in virtual time).
     pub placements: Vec<String>,
     /// Number of valid runs that are summarized.
     pub runs: u64,
@@ -36,7 +37,7 @@ pub struct Environment {
     pub systems: Vec<String>,
     /// Versions of dbdyno that made the runs.
     pub dbdyno: Vec<String>,
-    /// Modes that all runs have in common, such as `synchronous=full`.
+    /// Database modes that all runs have in common, such as `synchronous=full`.
     pub modes: Vec<String>,
     /// Disclaimers that belong beside every figure of these runs, such as "not a TPC-C result".
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -77,7 +78,7 @@ impl Environment {
     }
 }
 
-/// Returns the modes that all of these runs have in common, such as `synchronous=full`.
+/// Returns the database modes that all of these runs have in common, such as `synchronous=full`.
 pub(crate) fn common_modes(all: &[&Report]) -> Vec<String> {
     let is_common = |mode: &&String| all.iter().all(|report| report.modes.contains(mode));
     let modes = all.first().into_iter().flat_map(|report| &report.modes);

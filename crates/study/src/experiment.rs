@@ -45,9 +45,10 @@ pub struct ExperimentReport {
     pub axes: Vec<model::Axis>,
     /// Order in which the trials are made.
     pub order: model::Order,
-    /// Handling of the data between trials, such as keeping them.
+    /// Policy for the data between trials, such as keeping them.
     pub data: model::DataPolicy,
-    /// Number of planned trials, as far as a rule that ends repeats lets it be known.
+    /// Number of planned trials. Points that have satisfied a stop rule count only the trials that
+    /// they needed for it.
     pub trials: u64,
     /// Number of valid trials: their runs completed, and no finding makes them invalid.
     pub trials_done: u64,
@@ -57,15 +58,15 @@ pub struct ExperimentReport {
     /// Name of the figure by which points are judged, such as `tps`, or `p99_ms` if every trial has
     /// open load.
     pub primary: String,
-    /// Direction in which the primary figure is better.
+    /// Direction in which the primary figure improves: higher, lower or neither.
     #[serde(default)]
     pub better: Direction,
-    /// Units of the figures whose names do not state them, by name.
+    /// Units of figures by figure name, except for names that state it, such as `p99_ms`.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub units: Named<String>,
     pub points: Vec<PointReport>,
-    /// The primary figure over the varied parameter; null unless exactly one is varied and its
-    /// values are numbers.
+    /// Summary of the primary figure along the varied parameter; null unless exactly one is varied
+    /// and its values are numbers.
     pub curve: Option<Curve>,
     /// The highest arrival rate with which the database kept up; null if the rate is not varied, or
     /// higher values of the primary figure are better.
@@ -79,7 +80,7 @@ pub struct ExperimentReport {
     /// Findings on the order of trials and on differences between their machines' kernels.
     #[serde(default)]
     pub findings: Vec<Finding>,
-    /// Ids of the runs that are left out because their stored reports are damaged.
+    /// Ids of the runs whose stored reports are damaged, which the report leaves out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub damaged: Vec<String>,
     /// Figures from imported files, which charts and tables show beside the measured ones.
@@ -99,7 +100,7 @@ pub struct ExperimentReport {
 /// A point of an experiment, with the figures of its valid runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointReport {
-    /// Values of the point, by axis.
+    /// Values of the varied parameters at the point, by parameter, such as `8` for `clients`.
     pub values: Named<String>,
     /// Ids of the valid runs, in the order of their repeats.
     pub runs: Vec<String>,
@@ -108,27 +109,30 @@ pub struct PointReport {
     /// Number of invalid trials for each reason.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub why_not_counted: Named<u64>,
-    /// True if no trial of the point is valid, and a full queue ended at least one of them.
+    /// True if the point has no valid trial because a queue of waiting arrivals became full in at
+    /// least one of them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_queue_full: bool,
     pub figures: Named<Figure>,
-    /// Reasons why figures are missing, by name: some or all valid runs have too few samples for a
-    /// percentile. A mean over the other runs would be biased.
+    /// Reasons why the point lacks figures, by figure name: some or all valid runs have too few
+    /// samples for a percentile, and a mean over the other runs would be biased.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub reasons: Named<String>,
-    /// Number of samples that a run needs for each missing figure, by name.
+    /// Number of samples that a run needs for each figure that the point lacks, by figure name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub samples_needed: Named<u64>,
-    /// Number of valid runs that have a figure, by name, for figures that other valid runs lack.
+    /// Number of valid runs that have a figure, by figure name, for figures that other valid runs
+    /// lack.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub runs_with: Named<u64>,
     /// Number of valid runs with each finding of severity warning or invalid, by finding id.
     pub findings: Named<u64>,
-    /// Observation of each of these findings in the first run that has it, by finding id.
+    /// Text of each finding of severity warning or invalid in the first run with it, by finding id.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub cases: Named<String>,
-    /// Observations of each finding over all valid runs, merged with a range for each number, by
-    /// finding id. Findings whose observations differ in their words are left out.
+    /// Texts of each finding of severity warning or invalid over all valid runs, merged with a
+    /// range for each number (`41 to 72 %`), by finding id. Findings whose texts differ in more
+    /// than numbers are left out.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub case_ranges: Named<String>,
 }
@@ -147,7 +151,7 @@ pub struct RateReport {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
     pub figure: String,
-    /// Direction in which the figure is better.
+    /// Direction in which the figure improves: higher, lower or neither.
     #[serde(default)]
     pub better: Direction,
     pub axis: String,
@@ -193,7 +197,8 @@ pub struct ScalabilityReport {
     pub no_peak: Option<String>,
     /// Root mean square of the residuals between measurements and law, as a share.
     pub residual: f64,
-    /// The largest residual, as a share, and its number of clients.
+    /// Largest residual of a point, as a share of the law's throughput, and the point's number of
+    /// clients.
     pub worst: (f64, u32),
     /// False if the law does not describe the measurements: residuals are too large, or larger than
     /// the scatter of repeats explains.
@@ -214,9 +219,9 @@ impl ScalabilityReport {
 }
 
 impl ExperimentReport {
-    /// Makes the report of the trials that have ended so far. The primary figure is `asked`, or the
-    /// default one of these runs; an `Err` says that no trial has it. `bits` are random numbers for
-    /// the bootstrap of the law's confidence intervals.
+    /// Makes the report of the trials that have ended so far. `asked` names the primary figure,
+    /// `None` stands for the default one of the runs; an `Err` says that no run has it. `bits`
+    /// returns random numbers, for the bootstrap of the law's confidence intervals.
     pub fn new(
         experiment: &Experiment,
         trials: &[TrialReport],
@@ -283,9 +288,9 @@ impl ExperimentReport {
 }
 
 impl ExperimentReport {
-    /// Returns the index of the axis along which curves are drawn, among axes with several values;
-    /// `None` if there is none. Axes of numbers come first, among them clients or a rate, then the
-    /// axis with the most values.
+    /// Returns the index of the axis along which curves are drawn; `None` if no axis has several
+    /// values. Preferred is an axis of numbers, then one of clients or a rate, then the one with
+    /// the most values.
     pub fn main_axis(&self) -> Option<usize> {
         let is_load = |name: &str| short_axis(name) == "clients" || is_arrival_rate(name);
         let rank = |axis: &usize| {
@@ -299,8 +304,8 @@ impl ExperimentReport {
     }
 }
 
-/// Renames imported figures to the full names that the runs use, such as that of the group which
-/// has the figure.
+/// Replaces the names of imported figures by the full names in the runs, such as `p99_ms` for
+/// `p99`.
 fn as_named(imported: &Imported, reports: &[&Report]) -> Imported {
     let mut imported = imported.clone();
     for value in &mut imported.values {
@@ -383,7 +388,7 @@ impl<'t> PointFigures<'t> {
         all.filter(|(n, _)| *n == name).map(|(_, value)| *value).collect()
     }
 
-    /// Returns true if every valid trial has the figure.
+    /// Returns true if every valid trial at the point has the figure.
     fn is_whole(&self, name: &str) -> bool {
         self.values_of(name).len() == self.counted.len()
     }
@@ -397,14 +402,14 @@ impl<'t> PointFigures<'t> {
         Some(figure_of(&values, mean_of(experiment, &by_repeat)?))
     }
 
-    /// Returns the names of the figures that only some valid trials have, with the numbers of these
-    /// trials.
+    /// Returns the names of the figures that some valid trials have and others lack, each with the
+    /// number of trials that have it.
     fn runs_with(&self) -> Vec<(String, u64)> {
         let in_some = self.names.iter().filter(|name| !self.is_whole(name));
         in_some.map(|name| (name.clone(), self.values_of(name).len() as u64)).collect()
     }
 
-    /// Returns the reasons why figures are missing in all or some valid trials, by name.
+    /// Returns the reasons why all or some valid trials lack a figure, by the name of the figure.
     fn reasons(&self) -> Named<String> {
         let reasons: Vec<Named<String>> =
             self.counted.iter().map(|trial| reasons(times_of(&trial.report))).collect();
@@ -418,7 +423,8 @@ impl<'t> PointFigures<'t> {
         Named(in_none.chain(in_some).collect())
     }
 
-    /// Returns the number of samples needed for each figure that a valid trial lacks, by name.
+    /// Returns the number of samples that each figure missing in a valid trial needs, by name.
+    /// `shown` are further figures to check.
     fn samples_needed(&self, shown: &[&str]) -> Named<u64> {
         let lacking = |trial: &&TrialReport| {
             let named =
@@ -485,7 +491,8 @@ pub(crate) fn curve_of(
     })
 }
 
-/// Returns the highest rate with which the database kept up; `None` if the rate is not an axis.
+/// Returns the highest arrival rate with which the database kept up; `None` if the rate is not an
+/// axis.
 fn rate_kept(experiment: &Experiment, trials: &[TrialReport]) -> Option<RateReport> {
     let index = experiment.axes.iter().position(|axis| is_arrival_rate(&axis.name))?;
     let rate = |point: u32| {

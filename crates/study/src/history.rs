@@ -39,20 +39,23 @@ pub const SCHEMA: &str = "dbdyno.history/1";
 /// Error rate of a history: the probability, over all points, that a change of level is reported
 /// where there is none, and that an unchanged last build is reported outside of its expected range.
 pub const ERROR: f64 = 0.005;
-/// Largest number of builds in a running mean.
+/// Largest number of builds in a running mean: a build and up to nine before it.
 pub(crate) const OF_LAST: usize = 10;
-/// Smallest detectable deterioration, as a share, from which on a last build within its expected
-/// range shows nothing, because most regressions are smaller. The minimum effect replaces it if
-/// that is larger.
+/// Smallest detectable deterioration, as a share, from which on a series counts as noisy: most
+/// regressions are smaller, so that a last build within its expected range shows nothing. The
+/// minimum effect replaces it if that is larger.
 const NOISY_FROM: f64 = 0.1;
-/// Number of builds between the two levels that are compared to find a slow fall.
+/// Number of builds between the level of the present and the earlier one with which it is compared,
+/// to find a slow fall.
 const RECENT: usize = 10;
-/// Number of builds by which the place of a change of level may move as more builds are measured.
+/// Largest number of builds between a change of level and an acknowledgement of it. As more builds
+/// are measured, the change may be found at another build.
 const NEAR: usize = 2;
 
 /// Relative difference below which two values count as equal, because of rounded logarithms.
 const ROUNDING: f64 = 1e-9;
-/// Labels whose names serve in sentences as nouns for their values.
+/// Names of labels that sentences use as nouns for the values of the label, such as `release` in
+/// `the last release`.
 const NOUNS: [&str; 8] =
     ["commit", "date", "day", "kernel", "night", "release", "revision", "version"];
 /// Labels that every run has and whose values are versions.
@@ -60,7 +63,7 @@ const OF_VERSIONS: [&str; 2] = ["database", "dbdyno"];
 /// Number of builds in a year for the rate of false alarms: one per working day.
 const YEAR: u32 = 250;
 
-/// The options with which a history is requested.
+/// The options with which a user requests a history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// The label of runs whose values are the builds.
@@ -71,7 +74,7 @@ pub struct Question {
     pub order: Option<Order>,
     /// A pinned build, with which the last build is compared as well; `None` if there is none.
     pub baseline: Option<String>,
-    /// Changes of level that the user has accepted, which raise no alarm.
+    /// Changes of level that the user has acknowledged as accepted. They raise no alarm.
     pub acknowledged: Vec<Acknowledged>,
     /// Figures from imported files, each with a column named `by` that has the builds.
     pub imported: Vec<Imported>,
@@ -92,14 +95,14 @@ pub struct HistoryReport {
     pub schema: String,
     /// The label of runs whose values are the builds.
     pub by: String,
-    /// The order in which the builds stand.
+    /// Order of the builds in every series, such as by version or by time.
     #[serde(default)]
     pub ordered: Ordered,
     pub figure: String,
-    /// Direction in which the figure is better.
+    /// Direction in which the figure improves: higher or lower.
     #[serde(default)]
     pub better: Direction,
-    /// Unit of the figure, by its name; empty if the name states it.
+    /// Unit of the figure, by its name; empty if the name states the unit, as `p99_ms` does.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub units: Named<String>,
     /// The minimum effect, as a share: smaller changes do not matter.
@@ -115,7 +118,8 @@ pub struct HistoryReport {
     /// Number of runs that are left out because they lack the figure.
     #[serde(default)]
     pub without_figure: u64,
-    /// One series per point, for runs and for imported figures.
+    /// Series of the figure over the builds: one for each point of the runs, and for each point of
+    /// the imported figures.
     pub points: Vec<PointHistory>,
     /// Names and sources of the imported series.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -156,7 +160,7 @@ impl ImportedFrom {
     }
 }
 
-/// The expected frequency of false alarms: alarms over all points if nothing has changed.
+/// Expected frequency of false alarms, over all points together, if no build changes anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FalseAlarms {
     /// Upper bound of the share of builds with a false alarm.
@@ -175,28 +179,29 @@ pub struct LeftOut {
     pub runs_not_counted: u64,
     /// True if it is the last build in the order, which can then not be judged.
     pub is_last: bool,
-    /// Reasons why its runs do not count, such as `failed, overloaded (3)`.
+    /// Reasons why the build's runs do not count, such as `failed, overloaded (3)`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
 }
 
 impl LeftOut {
-    /// Returns the reasons in brackets, such as ` (failed, overloaded (3))`; empty if they are not
-    /// known.
+    /// Returns the reasons of `why` in brackets for a sentence, such as
+    /// ` (failed, overloaded (3))`; empty if they are not known.
     fn because(&self) -> String {
         if self.why.is_empty() { String::new() } else { format!(" ({})", self.why) }
     }
 }
 
-/// Default label whose values are builds.
+/// Label whose values are the builds, unless the user names another one by `--by`.
 const BUILD: &str = "build";
 
 /// The series of a figure at one point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointHistory {
-    /// Values of the point, by axis; empty if there is only one point.
+    /// Values of the varied parameters at the point, by parameter; empty if there is only one
+    /// point.
     pub values: Named<String>,
-    /// The values that distinguish the point from all others; empty if all values are needed.
+    /// Values of the fewest axes that distinguish the series from all others.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub told: Named<String>,
     /// Name of the imported figures; null for a series of runs.
@@ -204,17 +209,20 @@ pub struct PointHistory {
     pub imported: Option<String>,
     /// The builds of the series, in order.
     pub builds: Vec<BuildReport>,
-    /// Builds at which a new series begins, on another machine or with other settings.
+    /// Builds at which the machine or settings changed, so that a new series begins there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub starts: Vec<Start>,
-    /// Changes of level larger than the minimum effect; null for a series that is too short.
+    /// Changes of level: builds from which on the figure stays higher or lower, by more than the
+    /// minimum effect. Null if the series is too short.
     pub changes: Option<Vec<Change>>,
-    /// A slow fall over the last ten builds; null if there is none.
+    /// A slow deterioration over the last ten builds; null if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fall: Option<Fall>,
-    /// The last build compared with the builds before it at its level; null if these are too few.
+    /// Comparison of the last build with the builds before it at the same level; null if these are
+    /// too few.
     pub last: Option<Last>,
-    /// The last build compared with the pinned build; null without one, or if it cannot be judged.
+    /// Comparison of the last build with the pinned build; null if none is pinned, or it cannot be
+    /// judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Last>,
     /// True if a simulated database drew the same random numbers for all runs of the present
@@ -227,8 +235,8 @@ pub struct PointHistory {
     /// be a biased sample; otherwise empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub lost: String,
-    /// Acknowledgements of changes that the series does not show. With later builds, or for another
-    /// figure, such a change may be no more than noise.
+    /// Acknowledgements of changes that cannot be seen in the series. With later builds, or for
+    /// another figure, such a change may be no more than noise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<Acknowledged>,
     /// True if the last build is worse and this is not acknowledged: it ends a slow fall, or is
@@ -253,16 +261,16 @@ pub struct BuildReport {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
-    /// The first build at the new level.
+    /// Name of the first build at the new level.
     pub build: String,
-    /// Index of the first build at the new level in the series.
+    /// Position in the series of the first build at the new level, from 0.
     pub at: usize,
     pub before: f64,
-    /// The level from this build on.
+    /// Level of the figure from this build on, in the unit of the figure.
     pub after: f64,
     /// The new level divided by the old one.
     pub ratio: f64,
-    /// True if the new level is worse.
+    /// True if the new level is worse than the old one.
     pub is_worse: bool,
     /// p-value of the hypothesis that the level did not change.
     pub p: f64,
@@ -277,9 +285,9 @@ pub struct Change {
 /// A slow fall: the present level is worse than the level of ten builds ago.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fall {
-    /// The earlier build whose level is compared with the present one.
+    /// Name of the earlier build whose level is compared with the present one.
     pub since: String,
-    /// The level at the earlier build.
+    /// Level of the figure at the earlier build, in the unit of the figure.
     pub before: f64,
     pub now: f64,
     /// The present level divided by the earlier one.
@@ -288,29 +296,30 @@ pub struct Fall {
     pub p: f64,
 }
 
-/// The last build of a series, compared with earlier builds or with a pinned one.
+/// Comparison of the last build of a series with earlier builds or with a pinned one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Last {
-    /// Geometric mean of the earlier builds, or the value of the pinned build.
+    /// Geometric mean of the figure over the earlier builds, or the value of the pinned build.
     pub before: f64,
     /// Range in which the last build was expected, with a confidence of 99.5 % over all points
     /// together.
     pub expected: (f64, f64),
-    /// The last build divided by `before`; null in JSON if it is infinite.
+    /// The last build's figure divided by `before`; null in JSON if it is infinite.
     pub ratio: f64,
     /// True if the last build is outside of the expected range by more than the minimum effect.
     pub is_outside: bool,
     /// True if the last build is worse than `before`, in or out of the expected range.
     pub is_worse: bool,
-    /// The smallest deterioration that would be reported, as a share.
+    /// Smallest deterioration of the last build that would be reported, as a share.
     pub seen_from: f64,
-    /// True if `seen_from` is so large that a last build within the range shows nothing.
+    /// True if `seen_from` is so large that a last build within the expected range proves nothing.
     pub is_noisy: bool,
-    /// True if the last build is compared with the level before its own, which has too few builds.
+    /// True if the last build is compared with the level before its own, because its own level has
+    /// too few builds.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_of_former_level: bool,
-    /// The first of the builds that vary more than those before, if the last build is compared with
-    /// these alone; null otherwise.
+    /// First of the builds with which the last one is compared, if earlier builds of the level are
+    /// left out because the later ones vary more; null otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub varies_more_since: Option<String>,
     /// The acknowledged build that begins the level with which the last build is compared, if the
@@ -351,7 +360,7 @@ impl Last {
         is_known.then_some((low, high))
     }
 
-    /// Returns true if the last build is equal to its reference, except for rounding.
+    /// Returns true if the last build is equal to `before`, except for rounding.
     pub fn is_equal(&self) -> bool {
         (self.ratio - 1.0).abs() <= ROUNDING
     }
@@ -362,9 +371,10 @@ impl Last {
 }
 
 impl HistoryReport {
-    /// Makes the history of builds, given as sides in any order, and of imported figures, which are
-    /// judged separately. `bits` are random numbers for p-values. Returns an error if there is no
-    /// valid run, the figure is unknown or neutral, or a requested build or commit does not exist.
+    /// Makes the history of a figure over builds, given in any order, and over imported figures,
+    /// which are judged separately. `bits` returns random numbers, for p-values. Returns an error
+    /// if there is no valid run, the figure is unknown or has no better direction, or a requested
+    /// build or commit does not exist.
     pub fn new(
         question: &Question,
         builds: &[Side],
@@ -458,14 +468,14 @@ impl HistoryReport {
         self.running.iter().rfind(|build| !is_older(build)).map(String::as_str)
     }
 
-    /// Returns the points as users write them, such as `clients=8`; a point without values is
-    /// empty.
+    /// Returns the name of each point as users write it, such as `clients=8`; empty for a point
+    /// without values.
     pub fn point_names(&self) -> Vec<String> {
         self.points.iter().map(|point| point.values.pairs(" ")).collect()
     }
 
-    /// Returns the builds with a change at a point, or at any point if `point` is empty: the first
-    /// builds of new levels, and the last build if it is outside of its expected range.
+    /// Returns the changed builds of a point, or of all points if `point` is empty: the first build
+    /// of each new level, and the last build if it is outside of its expected range.
     pub fn changed<'h>(&'h self, point: &'h str) -> Vec<&'h str> {
         let all = self.points_at(point).flat_map(|point| {
             let begun = point.changes.iter().flatten().map(|change| change.build.as_str());
@@ -481,8 +491,9 @@ impl HistoryReport {
         changed
     }
 
-    /// Returns the change that is nearest to a build over all points (or the one named `point`), at
-    /// most two builds away: the build that begins it, and the absolute logarithm of its ratio.
+    /// Returns the change that is nearest to `build`, at most two builds away, over all points or
+    /// at the one named `point`: the first build of the new level, and the absolute logarithm of
+    /// the ratio of the levels. `None` if there is none.
     pub fn change_at(&self, build: &str, point: &str) -> Option<(String, f64)> {
         let of_point = |point: &PointHistory| {
             let at = point.builds.iter().position(|known| known.build == build)?;
@@ -513,8 +524,8 @@ impl HistoryReport {
     }
 }
 
-/// Returns the noun for a label's values in sentences: the label's name if that is a noun for them,
-/// `version` for versions, otherwise `build`.
+/// Returns the noun for a label's values in sentences: `version` for the labels of versions, the
+/// label's own name if it is such a noun, otherwise `build`.
 pub fn noun_of(label: &str) -> &'static str {
     match NOUNS.iter().find(|noun| **noun == label) {
         Some(noun) => noun,
@@ -546,12 +557,12 @@ fn primary(question: &Question, runs: &[&Report]) -> Result<String, String> {
     }
 }
 
-/// Returns a filter for runs that lack the figure.
+/// Returns a filter that keeps the runs without the figure.
 fn has_none(name: &str) -> impl Fn(&&Report) -> bool {
     move |run| values_of(std::slice::from_ref(*run), name).is_empty()
 }
 
-/// Series that are judged together: all series of runs, or all of one imported file.
+/// Series that are judged together: all those of runs, or all those of one imported file.
 struct Part {
     points: Vec<PointHistory>,
     ordered: Ordered,
@@ -561,7 +572,7 @@ struct Part {
 }
 
 impl Part {
-    /// Makes the series of runs; `None` if there are no builds with runs.
+    /// Makes and judges the series of runs; `None` if no build has runs.
     fn of_runs(
         question: &Question,
         builds: &[Side],
@@ -634,8 +645,8 @@ impl Part {
 /// Axis that is part of the name of every series, even if all have the same value.
 const WORKLOAD: &str = "workload";
 
-/// Sets the fewest values that distinguish each series. Axes are tried in order; an axis is used if
-/// it separates series that all earlier ones leave alike.
+/// Sets `told` of each series to the fewest values that distinguish it. Axes are tried in order; an
+/// axis is used if it separates series that all earlier ones leave alike.
 fn tell_apart(points: &mut [PointHistory]) {
     let Some(first) = points.first() else { return };
     let axes: Vec<String> = first.values.0.iter().map(|(axis, _)| axis.clone()).collect();
@@ -670,7 +681,7 @@ fn is_any_listed<B>(found: &order::InOrder<'_, B>) -> Result<(), String> {
     }
 }
 
-/// Returns an error if there is a pinned build, but no build of that name.
+/// Returns an error if the user pinned a build that is not among the builds.
 fn is_build<B: Dated>(question: &Question, found: &order::InOrder<'_, B>) -> Result<(), String> {
     let Some(name) = &question.baseline else { return Ok(()) };
     if found.builds.iter().any(|build| build.name() == *name) {
@@ -686,21 +697,21 @@ fn is_build<B: Dated>(question: &Question, found: &order::InOrder<'_, B>) -> Res
     })
 }
 
-/// Returns the builds without a valid run, in the given order.
+/// Returns the builds without a valid run, with the reasons, in the given order.
 fn left_out(builds: &[&Side]) -> Vec<LeftOut> {
     let lost = builds.iter().enumerate().filter(|(_, build)| build.points.is_empty());
     lost.map(|(index, build)| left_out_of(build, index + 1 == builds.len())).collect()
 }
 
-/// Returns the newest build if it has valid runs, but none at the point whose last build is
-/// `last_here`; `None` otherwise.
+/// Returns the newest build, with the reasons, if it has no valid run at a point but has one
+/// elsewhere; `None` otherwise. `last_here` is the last build of the point.
 fn lacks(last_here: &str, newest: Option<&&Side>) -> Option<LeftOut> {
     let newest = newest.filter(|newest| !newest.points.is_empty())?;
     (last_here != newest.name).then(|| left_out_of(newest, true))
 }
 
 /// Describes the invalid runs of a build at a point, if they are more than a quarter of its runs
-/// there; otherwise empty.
+/// there; otherwise returns an empty text.
 fn lost(build: &Side, values: &Named<String>) -> String {
     let is_here = |run: &&NotCounted| run.values.as_ref().is_none_or(|at| at == values);
     let lost: Vec<NotCounted> = build.not_counted.iter().filter(is_here).cloned().collect();
@@ -721,7 +732,8 @@ fn left_out_of(build: &Side, is_last: bool) -> LeftOut {
     }
 }
 
-/// Returns the reason why a series is too short for levels. `noun` is the noun for its builds.
+/// Returns a sentence that a series of this many builds is too short to find changes of level.
+/// `noun` is the word for a build, such as `commit`.
 pub fn too_short(n_builds: usize, noun: &str) -> String {
     format!("{n_builds} of the {SERIES_MIN} {noun}s needed to find changes of level")
 }

@@ -23,7 +23,7 @@ use crate::trials::{TrialReport, counts};
 /// The schema of [`Matrices`].
 pub const SCHEMA: &str = "dbdyno.matrix/1";
 
-/// Text for the value of a parameter that a series of a history does not have.
+/// Text that stands for a parameter's value if a series of a history has no such parameter.
 pub const NOT_SET: &str = "none";
 
 /// Tables of a figure over two parameters: one table for each combination of the other parameters.
@@ -32,19 +32,19 @@ pub struct Matrices {
     /// Name of the schema, [`SCHEMA`].
     pub schema: String,
     pub figure: String,
-    /// Unit of the figure, by its name; empty if the name states it.
+    /// Unit of the figure, by its name; empty if the name states the unit, as `p99_ms` does.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub units: Named<String>,
     /// The parameter whose values are the rows.
     pub rows: Axis,
-    /// The parameter whose values are the columns; null if there is one column.
+    /// The parameter whose values are the columns; null if the tables have one column.
     pub columns: Option<Axis>,
-    /// Direction in which cells are compared with each other, to find the best of each line.
+    /// Direction in which cells are compared to find the best one: within columns or within rows.
     pub along: Along,
     /// The builds over which each cell is a mean, if this is a history; null for an experiment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub builds: Option<OfBuilds>,
-    /// The value whose cells are the reference for all others; null if only figures are shown.
+    /// Row or column by which all others are divided; null if only figures are shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relative_to: Option<RelativeTo>,
     /// Physical cores of the load generator's machine; null if not known.
@@ -57,17 +57,18 @@ pub struct Matrices {
 pub struct OfBuilds {
     /// The label of runs whose values are the builds.
     pub by: String,
-    /// Largest number of builds of a series in a mean, counted from its end.
+    /// Largest number of builds in each mean: the last ones of each series.
     pub last: usize,
     /// Names and sources of the imported series.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub imported: Vec<ImportedFrom>,
-    /// True if the builds are rows or columns themselves, followed by their mean as the last one.
+    /// True if each build is a row or a column of its own, and the last row or column is their
+    /// mean.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub are_shown: bool,
 }
 
-/// The row or column that is the reference for all others.
+/// Row or column whose cells are the reference for the cells of all others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RelativeTo {
     pub axis: String,
@@ -94,8 +95,8 @@ pub struct Matrix {
     pub values: Named<String>,
     /// Figures by row and column; null if there is none.
     pub cells: Vec<Vec<Option<Figure>>>,
-    /// Indices of row and column of cells that have no figure because a full queue ended their
-    /// trials.
+    /// Indices of row and column of each cell that has no figure because a queue of waiting
+    /// arrivals became full in its trials.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queue_full: Vec<(usize, usize)>,
     pub lines: Vec<Line>,
@@ -119,10 +120,11 @@ pub struct CellRatio {
     pub why: Option<String>,
 }
 
-/// A line of cells, which is one row or column.
+/// One row or column, in which the best cell is marked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {
-    /// The value that all cells of the line have in common; empty if there is only one line.
+    /// The value that all cells of the line have in common, such as `8`; empty if there is only one
+    /// line.
     pub of: String,
     /// Index of the best cell in the line; null if there is no figure, all are equal, or the figure
     /// has no better direction.
@@ -182,20 +184,21 @@ pub fn of_page(report: &ExperimentReport) -> Vec<WithImported> {
     figures.into_iter().map(with_imported).filter(is_any).collect()
 }
 
-/// A figure at the points of several axes, from which tables are made.
+/// A figure at all points, each with its values on the axes, from which tables are made.
 struct Grid {
     figure: String,
     better: Direction,
     axes: Vec<Axis>,
     /// Points with their figures; each has a value for every axis, in the order of the axes.
     points: Vec<(Named<String>, Option<Figure>)>,
-    /// Points that have no figure because a full queue ended their trials.
+    /// Points that have no figure because a queue of waiting arrivals became full in their trials.
     queue_full: Vec<Named<String>>,
 }
 
 impl Matrices {
-    /// Returns tables of the experiment's primary figure. If it varies exactly two parameters, the
-    /// columns need no name. An `Err` lists the parameters.
+    /// Returns tables of the primary figure, with the named parameters as rows and columns. Without
+    /// `columns`, the other one of exactly two varied parameters has the columns; of more, each
+    /// table has one column. An `Err` lists all parameters.
     pub fn new(
         report: &ExperimentReport,
         rows: &str,
@@ -227,8 +230,9 @@ impl Matrices {
         Ok(Matrices { units: report.units.clone(), cores: report.cores, ..tables })
     }
 
-    /// Returns tables of an imported figure. Rows and columns are the columns of its file that
-    /// match the axes in `own`, else the first one. `None` if the file lacks the figure.
+    /// Returns tables of an imported figure, whose rows and columns are the columns of its file
+    /// that match the axes in `own`; if none does, the first one. `None` if the file lacks the
+    /// figure.
     fn of_imported(imported: &Imported, figure: &str, own: [Option<&Axis>; 2]) -> Option<Matrices> {
         let grid = Grid::of_imported(imported, figure)?;
         let column = |own: &Axis| {
@@ -264,9 +268,9 @@ impl Matrices {
         Ok(Matrices { units: report.units.clone(), builds, ..tables })
     }
 
-    /// Divides each cell by the cell of `value`, which is one of the columns or else of the rows,
-    /// with a confidence interval. Runs of the same repeat are compared as pairs if they alternated
-    /// in enough repeats. An `Err` lists the values to choose from.
+    /// Adds to each cell its ratio to the cell of `value`, which is one of the columns or else of
+    /// the rows. Runs of the same repeat are compared as pairs if they alternated in enough
+    /// repeats. An `Err` lists the values to choose from.
     pub fn relative_to(
         mut self,
         report: &ExperimentReport,
@@ -321,7 +325,7 @@ impl Matrices {
         format!("{value} is not a value of rows or columns: choose one of {}", axes.join(" or "))
     }
 
-    /// Returns the values of a cell on all axes, each with the name of its axis.
+    /// Returns the values of a cell on all axes, each with the name of the axis.
     fn values_at<'m>(
         &'m self,
         table: &'m Matrix,
@@ -335,7 +339,7 @@ impl Matrices {
         others.chain([named_value(&self.rows, row)]).chain(columns).collect()
     }
 
-    /// Returns the axis whose values distinguish the cells of a line.
+    /// Returns the parameter that differs between the cells of a line.
     pub fn axis(&self) -> &Axis {
         match (&self.columns, self.along) {
             (Some(columns), Along::Columns) => columns,
@@ -343,7 +347,8 @@ impl Matrices {
         }
     }
 
-    /// Describes the number of physical cores of the load generator's machine; `None` if not known.
+    /// Returns a text with the number of physical cores of the load generator's machine; `None` if
+    /// not known.
     pub fn cores_in_words(&self) -> Option<String> {
         let cores = self.cores?;
         Some(format!("the generator's machine has {}", numbers::count(cores, "physical core")))
@@ -532,7 +537,8 @@ impl Grid {
     }
 }
 
-/// Returns the valid runs of a trial's point, with the numbers of their repeats.
+/// Returns the valid runs of the experiment's point with this number, each with the number of its
+/// repeat.
 fn runs_at(trials: &[TrialReport], point: u32) -> SidePoint {
     let is_here = |trial: &&TrialReport| trial.point == point && counts(&trial.report);
     let mut here: Vec<&TrialReport> = trials.iter().filter(is_here).collect();
@@ -544,14 +550,15 @@ fn runs_at(trials: &[TrialReport], point: u32) -> SidePoint {
     }
 }
 
-/// Returns the last builds of a series, at most ten, since the machine or settings last changed.
+/// Returns the last builds of a series, at most ten, without those on an earlier machine or with
+/// earlier settings.
 fn present(point: &PointHistory) -> &[BuildReport] {
     let start = point.starts.last().map_or(0, |start| start.at);
     &point.builds[start.max(point.builds.len().saturating_sub(OF_LAST))..]
 }
 
-/// Returns the mean over the last builds of a series, with the error from the variation between
-/// them. For a single build, the error is that between its runs.
+/// Returns the mean of a series over its last builds, at most ten, with the error from the
+/// variation between builds. For a single build, the error is that between its runs.
 fn of_last(point: &PointHistory) -> Option<Figure> {
     match present(point) {
         [one] => Some(one.figure),

@@ -5,13 +5,13 @@
 
 use model::ns_of_unit;
 
-/// Words after which a number identifies something, as in `process 1`, and cannot be part of a
-/// range.
+/// Words before a number that identifies something, as in `process 1`. Such a number cannot be
+/// merged into a range.
 const NAMED: [&str; 4] = ["loop", "process", "client", "thread"];
 
-/// Merges texts into one, such as `Programs took 41 to 72 % of the CPU time.`, from the sentences
-/// that all of them have in common. Returns `None` if there is no text, or if the first sentence is
-/// not common to all.
+/// Merges texts that differ only in numbers into one with ranges, such as
+/// `Programs took 41 to 72 % of the CPU time.` Sentences that some texts lack are left out. Returns
+/// `None` without texts, or if they do not agree on the first sentence.
 pub fn in_ranges<'s>(texts: impl IntoIterator<Item = &'s str>) -> Option<String> {
     let all: Vec<Vec<Vec<Piece<'_>>>> = texts.into_iter().map(sentences).collect();
     let (first, others) = all.split_first()?;
@@ -32,7 +32,8 @@ fn sentences(text: &str) -> Vec<Vec<Piece<'_>>> {
     text.split_inclusive(". ").map(|sentence| pieces(sentence.trim_end())).collect()
 }
 
-/// Merges two sentences into one with ranges; `None` if they differ in more than numbers.
+/// Merges two sentences into one with a range for each number; `None` if they differ in more than
+/// numbers.
 fn merged<'s>(one: &[Piece<'s>], other: &[Piece<'s>]) -> Option<Vec<Piece<'s>>> {
     if one.len() != other.len() {
         return None;
@@ -128,7 +129,7 @@ fn range<'s>(words: &[&'s str]) -> Option<(Piece<'s>, usize)> {
     }
 }
 
-/// Reads the number at the beginning of the words, with its unit of time if it has one. Returns it
+/// Reads the number at the beginning of the words, with a unit of time if one follows. Returns it
 /// with the punctuation that follows and the number of words read; `None` if there is no number.
 fn end<'s>(words: &[&'s str]) -> Option<(End<'s>, &'s str, usize)> {
     let (text, after) = bare(words.first()?);

@@ -16,9 +16,9 @@ use stats::{Components, Mean, Nested};
 use crate::shown_figures::{figures_of, primary_of};
 use crate::trials::{TrialReport, counts};
 
-/// Confidence of intervals; 1 minus it is the error rate of decisions.
+/// Confidence of intervals. The error rate of decisions between points is 1 minus it.
 const CONFIDENCE: f64 = 0.95;
-/// Differences between two points, as shares, for which the numbers of repeats are planned.
+/// Differences between two points, as shares, for which the report advises numbers of repeats.
 const DIFFERENCES: [f64; 3] = [0.01, 0.02, 0.05];
 /// Subject of facts about the time that a trial took to restart the server or rebuild the data.
 pub const TRIAL: &str = "trial";
@@ -34,7 +34,7 @@ pub struct Measured {
     point: u32,
     repeat: u32,
     figures: Vec<(String, f64)>,
-    /// Primary figure of this trial's run alone.
+    /// Name of the primary figure of the trial's run, considered alone.
     primary: String,
     /// Names of the figures that are better if they are lower.
     less_is_better: Vec<String>,
@@ -48,7 +48,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Reads the figures and duration from a trial's report; `also` is a further figure to keep.
+    /// Reads the figures and duration from a trial's report; `also` names a further figure to keep.
     pub fn from_report(point: u32, repeat: u32, report: &Report, also: Option<&str>) -> Measured {
         let block = &report.block;
         let within = block.tps.zip(block.tps_ci95.as_ref()).map(|(tps, interval)| {
@@ -98,12 +98,13 @@ impl Measured {
     }
 }
 
-/// Returns the figure for which repeats are stopped: that of the rule, or else the primary one.
+/// Returns the name of the figure whose precision ends the repeats: that of the rule, or else the
+/// primary one.
 fn looked_at<'r>(rule: &'r StopRule, measured: &'r [Measured]) -> &'r str {
     rule.figure.as_deref().unwrap_or_else(|| primary(measured))
 }
 
-/// Primary figure of trials whose load is open.
+/// Name of the primary figure of trials that have open load.
 const OPEN: &str = "p99_ms";
 
 /// Returns the name of the experiment's primary figure: `p99_ms` if all trials have open load,
@@ -116,8 +117,8 @@ fn primary(measured: &[Measured]) -> &str {
     }
 }
 
-/// Returns the mean figure of each repeat of the highest level, in order. Each figure comes with
-/// the number of that repeat.
+/// Returns the mean of each repeat of the highest repeated level (builds, else starts, else runs),
+/// in order. Each given figure comes with the number of that repeat.
 fn means(figures: impl Iterator<Item = (u32, f64)>) -> Vec<(u32, f64)> {
     let mut all: Vec<(u32, Vec<f64>)> = Vec::new();
     for (unit, figure) in figures {
@@ -141,8 +142,9 @@ fn means_at(
     means(by_unit.filter(|(unit, _)| *unit < units))
 }
 
-/// Returns the mean of a point's figures, given by repeat, with a confidence interval that is valid
-/// although a stop rule may have ended the repeats. `None` without figures.
+/// Returns the mean of a figure at a point, given its value in each run with the number of the
+/// repeat. The confidence interval is valid although a stop rule may have ended the repeats. `None`
+/// without figures.
 pub(crate) fn mean_of(experiment: &Experiment, figures: &[(u32, f64)]) -> Option<Mean> {
     let by_unit = figures.iter().map(|(repeat, figure)| (experiment.unit_of(*repeat), *figure));
     let values: Vec<f64> = means(by_unit).into_iter().map(|(_, mean)| mean).collect();
@@ -153,7 +155,8 @@ pub(crate) fn mean_of(experiment: &Experiment, figures: &[(u32, f64)]) -> Option
     }
 }
 
-/// The verdict on a point, compared with the point that has the first value of the first axis.
+/// Verdict on a point, compared with its baseline: the point with the first value of the first
+/// axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PairVerdict {
@@ -166,7 +169,7 @@ pub enum PairVerdict {
 }
 
 impl PairVerdict {
-    /// Returns the name of the verdict on pages.
+    /// Returns the name of the verdict as pages show it.
     pub fn name(self) -> &'static str {
         match self {
             PairVerdict::Better => "better",
@@ -181,9 +184,9 @@ impl PairVerdict {
 /// first axis and is equal otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairDecision {
-    /// Values of the point, by axis.
+    /// Values of the varied parameters at the point, by parameter, such as `8` for `clients`.
     pub values: Named<String>,
-    /// Values of the baseline's point, by axis.
+    /// Values of the varied parameters at the point that is the baseline, by parameter.
     pub baseline: Named<String>,
     /// The point's figure divided by the baseline's: geometric mean over the repeats that both
     /// have. Null if there is none.
@@ -193,7 +196,8 @@ pub struct PairDecision {
     pub interval: Option<(f64, f64)>,
     /// Confidence of the interval. It is so high that all pairs together have 95 %.
     pub confidence: f64,
-    /// Number of repeats of the highest level that both points have.
+    /// Number of repeats that both points have, counted on the highest repeated level: builds of
+    /// the data, else server starts, else runs.
     pub repeats: u64,
     pub verdict: PairVerdict,
 }
@@ -201,14 +205,15 @@ pub struct PairDecision {
 /// The precision of a figure at a point, compared with the one that a stop rule requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointPrecision {
-    /// Values of the point, by axis.
+    /// Values of the varied parameters at the point, by parameter, such as `8` for `clients`.
     pub values: Named<String>,
-    /// Number of repeats of the highest level that have the figure.
+    /// Number of repeats that have the figure, counted on the highest repeated level: builds of the
+    /// data, else server starts, else runs.
     pub repeats: u64,
     /// Half the width of the confidence interval, as a share of the mean; null if not known.
     pub half_width_share: Option<f64>,
-    /// True if the interval is narrow enough, and there are at least as many repeats as the rule's
-    /// minimum.
+    /// True if the interval is as narrow as the rule demands, and the rule's minimum of repeats is
+    /// made.
     pub is_reached: bool,
 }
 
@@ -223,11 +228,12 @@ pub struct StopReport {
     pub method: String,
     /// True if the goal of the rule is reached.
     pub is_reached: bool,
-    /// Number of repeats of the highest level that were made, at the point with the most.
+    /// Number of repeats that were made at the point with the most, counted on the highest repeated
+    /// level: builds of the data, else server starts, else runs.
     pub repeats: u64,
-    /// Largest number of repeats of the highest level.
+    /// Largest number of repeats that the rule allows, counted as in `repeats`.
     pub repeats_most: u64,
-    /// Time of all trials in seconds: load, restarts and rebuilds.
+    /// Time that all valid trials took in seconds, with restarts and rebuilds.
     pub spent_s: f64,
     /// Precision of each point, if precision is the goal of the rule; otherwise empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -342,9 +348,9 @@ fn decisions(
     pairs.into_iter().map(to_decision).collect()
 }
 
-/// Returns true if the first `units` repeats of the highest level reach the goal of the
-/// experiment's stop rule, at `point` or at all points. A goal of decisions always concerns all
-/// points. False without a rule.
+/// Returns true if the goal of the stop rule is reached, at `point` or at all points, by the first
+/// `units` repeats of the highest repeated level (builds, else starts, else runs). A goal of
+/// decisions always concerns all points. False without a rule.
 pub fn is_reached(
     experiment: &Experiment,
     measured: &[Measured],
@@ -371,8 +377,8 @@ pub fn is_reached(
     }
 }
 
-/// Returns the number of trials that each point needs: the planned number, or less where the stop
-/// rule is already satisfied.
+/// Returns the number of planned trials of each point. If some of them already satisfy the stop
+/// rule, only these count.
 pub(crate) fn trials_of_points(experiment: &Experiment, measured: &[Measured]) -> Vec<u64> {
     let most = experiment.units();
     let of_unit = u64::from(experiment.repeats / most.max(1));
@@ -444,8 +450,8 @@ fn too_short_for(figure: &str, measured: &[Measured]) -> Option<String> {
     })
 }
 
-/// Returns the reason why a comparison with the runs of this experiment is too certain: it takes
-/// runs for independent, and their number for fixed. `None` if both are true.
+/// Returns the reason why comparisons are too certain about this experiment: its runs are not
+/// independent, or a stop rule decided their number. `None` if neither is true.
 pub fn not_fixed(experiment: &Experiment) -> Option<String> {
     let show = format!("dbdyno experiments show {}", experiment.id);
     if let Some(rule) = &experiment.stop {
@@ -468,7 +474,7 @@ pub fn not_fixed(experiment: &Experiment) -> Option<String> {
     })
 }
 
-/// The variation that a level (builds, server starts or runs) adds to a figure.
+/// Variation of a figure that one level of repeats (builds, server starts or runs) adds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LevelReport {
     pub level: Level,
@@ -476,11 +482,10 @@ pub struct LevelReport {
     pub sd_percent: f64,
     /// Share of the level in the total variance of a single run, from 0 to 1.
     pub share: f64,
-    /// Degrees of freedom: repeats beyond the first of each point, or of each repeat of the level
-    /// above. With one or two, the variation is hardly known.
+    /// Degrees of freedom of the estimate. With one or two of them, the variation is hardly known.
     pub freedom: u64,
-    /// True if the estimated variance was negative and is reported as 0, because the levels below
-    /// vary as much by themselves.
+    /// True if the estimated variance is negative and so reported as 0, because the levels below it
+    /// explain all variation.
     pub is_negative: bool,
 }
 
@@ -503,12 +508,12 @@ pub struct Advice {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LevelsReport {
     pub figure: String,
-    /// The levels that are repeated, the highest first: builds, starts, runs.
+    /// Variation added by each level that is repeated, the highest first: builds, starts, runs.
     pub levels: Vec<LevelReport>,
-    /// Variance within runs divided by the variance between runs; null if not known. Longer runs
-    /// reduce it; more than 1 means that it explains all variation between runs.
+    /// Variance within a run divided by the variance between runs; null if not known. Longer runs
+    /// reduce it. A value above 1 means that it explains all variation between runs.
     pub within_run: Option<f64>,
-    /// Numbers of repeats needed to find differences of several sizes.
+    /// Numbers of repeats that are needed to find a difference of 1, 2 or 5 % between points.
     pub advice: Vec<Advice>,
 }
 
@@ -553,8 +558,8 @@ pub(crate) fn levels(experiment: &Experiment, measured: &[Measured]) -> Option<L
     Some(LevelsReport { figure: name.to_owned(), levels, within_run, advice: advice.collect() })
 }
 
-/// Returns the mean seconds of a run with its pause, of a restart, and of a rebuild; 0 if there was
-/// none.
+/// Returns the mean seconds that a run with its pause, a restart and a rebuild take; 0 for one that
+/// is not made.
 fn costs(experiment: &Experiment, measured: &[Measured]) -> [f64; 3] {
     let mean = |level: usize| {
         let spent = measured.iter().map(|one| one.spent_s[level]).filter(|s| *s > 0.0);

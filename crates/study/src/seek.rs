@@ -26,17 +26,17 @@ pub use strategy::{
 
 /// The schema of [`SeekReport`].
 pub const SCHEMA: &str = "dbdyno.seek/1";
-/// Number of the method by which a search places, scores and judges probes. A stored search keeps
+/// Number of the present method by which a search chooses and judges probes. A stored search keeps
 /// its method, because that decided where its probes are. Method 1 scored by times; method 2
 /// assumed that the times of a queue are a power of its rate.
 pub const METHOD: u32 = 3;
 /// Confidence of all intervals of a search.
 pub const CONFIDENCE: f64 = 0.90;
-/// Smallest share of offered transactions that have to finish within the measured window, unless an
-/// objective sets another one.
+/// Smallest share of offered transactions that have to finish within the measured window for the
+/// database to keep up, unless an objective sets another one.
 const ACHIEVED_LEAST: f64 = 0.99;
-/// Largest share of lost transactions with which an objective on the mean can be met, since they
-/// have no time.
+/// Largest share of lost transactions with which an objective on the mean or the maximum time can
+/// be met. Lost transactions have no time, so that these figures would be too good.
 const LOST_MOST: f64 = 0.01;
 /// Half-width of the confidence interval that is assumed for a ratio whose error is not known,
 /// because the window is too short.
@@ -48,17 +48,17 @@ const FREEDOM_WITHIN: usize = 18;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Every objective is met, with its whole confidence interval.
+    /// Every objective is met with confidence: the whole confidence interval is within the bound.
     Meets,
-    /// Some objective is not met, with its whole confidence interval, or the probe failed for
-    /// another reason.
+    /// Some objective is missed with confidence: its whole confidence interval is beyond the bound.
+    /// Or the probe failed for another reason, such as a full queue.
     Fails,
     /// The confidence interval of some objective contains its bound, or a figure is not known.
     Undecided,
 }
 
 impl Verdict {
-    /// Returns the name of the verdict on pages.
+    /// Returns the name of the verdict as pages show it.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Meets => "meets",
@@ -67,8 +67,9 @@ impl Verdict {
         }
     }
 
-    /// Returns the verdict for a score whose bound is 0, given half the width of its confidence
-    /// interval: negative scores meet the objective.
+    /// Returns the verdict for a score that has to be below 0, given half the width of its
+    /// confidence interval: `Meets` if the whole interval is below 0, `Fails` if it is above,
+    /// otherwise `Undecided`.
     pub fn from_score(score: f64, half_width: f64) -> Verdict {
         match (score + half_width < 0.0, score - half_width > 0.0) {
             (true, _) => Verdict::Meets,
@@ -81,19 +82,19 @@ impl Verdict {
 /// The judgement of a probe by the objectives of its search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
-    /// The verdict from this probe alone.
+    /// Verdict on the probe by its own confidence intervals, without other probes.
     pub verdict: Verdict,
     /// Natural logarithm of the worst time divided by its bound, negative if all times are within
     /// their bounds. Null if no objective is on a time, or the worst time is not known.
     pub score: Option<f64>,
     /// Half the width of the 90 % confidence interval of `score`; null if not known.
     pub half_width: Option<f64>,
-    /// Ratio to the bound for each objective on a time. The next probes and the answer follow from
-    /// these ratios.
+    /// Excess over the bound, as a ratio, for each objective on a time. From these ratios follow
+    /// the next probes and the answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beyond: Vec<Beyond>,
     /// True if the probe fails for another reason than long times, such as a full queue. Then its
-    /// times say nothing about neighbouring values.
+    /// times say nothing about the times at neighbouring values.
     pub is_broken: bool,
     /// Description of a figure that is not known, such as for lack of samples, so that the probe is
     /// undecided; null if all are known.
@@ -104,8 +105,7 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// Makes a judgement with this verdict and these ratios, without a time, a reason or a missing
-    /// figure.
+    /// Makes a judgement with this verdict and these ratios, in which all else is empty or null.
     pub fn new(verdict: Verdict, beyond: Vec<Beyond>) -> Judged {
         Judged {
             verdict,
@@ -119,13 +119,13 @@ impl Judged {
     }
 }
 
-/// The part of a probe's transactions that is beyond an objective on a time.
+/// Excess of a probe's transactions over the bound of an objective on a time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Beyond {
     pub objective: Objective,
-    /// For a percentile, the share of offered transactions beyond the bound divided by the allowed
-    /// share; for the mean and the maximum, the time divided by its bound. The objective's limit is
-    /// 1.
+    /// For a percentile, the share of offered transactions beyond the bound divided by the share
+    /// that the objective allows; for the mean and the maximum, the time divided by its bound. At
+    /// 1, the objective is just met.
     pub ratio: f64,
     /// Standard error of the ratio, from batches of the measured window; null if the window is too
     /// short.
@@ -142,16 +142,17 @@ impl Beyond {
         self.objective.metric.allowed_beyond().unwrap_or(0.0)
     }
 
-    /// Returns the standard error that a ratio of 1 would have in this window, from the effective
-    /// sample size. It is the better estimate if hardly any transactions are late, because late
-    /// ones cluster. `None` if not known, or the metric is not a percentile.
+    /// Returns the standard error that the ratio would have in this window if it were exactly 1,
+    /// from the effective sample size. It is the better estimate if hardly any transactions are
+    /// late, because late ones cluster. `None` if not known, or the metric is not a percentile.
     pub fn error_at_bound(&self) -> Option<f64> {
         let allowed = self.objective.metric.allowed_beyond()?;
         Some(((1.0 / allowed - 1.0) / self.independent?).sqrt())
     }
 
-    /// Returns true if the best estimate does not meet the objective. A percentile whose ratio is
-    /// exactly 1 meets it; a mean or maximum does only if the objective is `<=`.
+    /// Returns true if the measured ratio does not meet the objective, whatever its error. A
+    /// percentile whose ratio is exactly 1 meets it; a mean or maximum does only if the objective
+    /// is `<=`.
     pub fn is_late(&self) -> bool {
         match self.objective.metric.allowed_beyond() {
             Some(_) => self.ratio > 1.0,
@@ -159,8 +160,8 @@ impl Beyond {
         }
     }
 
-    /// Returns the verdict, given half the width of the ratio's confidence interval; 0 if the ratio
-    /// is exact.
+    /// Returns the verdict on the objective, given half the width of the ratio's confidence
+    /// interval; 0 stands for an exact ratio.
     pub fn verdict(&self, half_width: f64) -> Verdict {
         match half_width {
             0.0 if self.is_late() => Verdict::Fails,
@@ -192,7 +193,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// Returns the name of the stage on pages.
+    /// Returns the name of the stage as pages show it.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Bracket => "bracket",
@@ -210,23 +211,25 @@ pub struct ProbeReport {
     /// Length of the measured phase, in seconds.
     pub measure_s: f64,
     pub stage: Stage,
-    /// Id of the run.
+    /// Id of the run that made the probe.
     pub run: String,
-    /// The verdict, with the error between probes instead of the probe's own, if that is known.
+    /// Verdict with the error that is known from the variation between probes; if that is not
+    /// known, the verdict of the probe alone.
     pub verdict: Verdict,
-    /// The judgement from this probe alone.
+    /// Judgement from this probe alone, without the variation between probes.
     pub judged: Judged,
-    /// Figures by name; percentiles among lost transactions are null, since JSON has no infinity.
+    /// Figures of the run by name. A percentile that lies among lost transactions is null, since
+    /// its time would be infinite.
     pub figures: Named<Option<f64>>,
-    /// Reasons why times are null, such as too few samples, by name.
+    /// Reasons why response times in `figures` are null, such as too few samples, by figure name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub reasons: Named<String>,
-    /// Number of samples that each unknown time needs, by name.
+    /// Number of samples that each response time without a value needs, by figure name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub samples_needed: Named<u64>,
 }
 
-/// The answer of a search for the highest value that meets the objectives.
+/// Answer of a search: the highest value of the searched parameter at which the objectives are met.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Answer {
@@ -240,8 +243,8 @@ pub enum Answer {
         /// Upper end of the value's confidence interval.
         high: f64,
     },
-    /// An abrupt failure: the objectives are met at one value and not at the next higher one,
-    /// without a curve between them.
+    /// Result for an abrupt failure: the objectives are met at one value and not at the next higher
+    /// one, without a curve between them.
     Between {
         /// The highest value at which the objectives were met.
         low: f64,
@@ -267,13 +270,13 @@ pub enum Answer {
     LowestFails { value: f64 },
     /// The objectives are met even at the highest value of the range.
     HighestMeets { value: f64 },
-    /// Probes are still missing.
+    /// Unknown answer, because the search has not yet made all of its probes.
     Unfinished,
 }
 
 impl Answer {
-    /// Returns the recommended value, at which the objectives are met: the lower end of the answer.
-    /// `None` if there is none.
+    /// Returns the value to run with: the lower end of the answer, at which the objectives are met.
+    /// `None` if the answer has no such value.
     pub fn recommended(self) -> Option<f64> {
         match self {
             Answer::Found { low, .. } | Answer::Between { low, .. } => Some(low),
@@ -290,7 +293,7 @@ pub struct CurvePoint {
     /// Value of the searched parameter, such as a rate.
     pub at: f64,
     pub probes: u64,
-    /// Means over the probes, by name; null if some probe lacks the figure.
+    /// Means of the figures over the probes, by name; null if some probe lacks the figure.
     pub figures: Named<Option<f64>>,
 }
 
@@ -310,28 +313,30 @@ pub struct SeekReport {
     /// The searched parameter, its range, and the objectives.
     pub seek: model::Seek,
     pub answer: Answer,
-    /// Workload, database, load and machine of the probes; null before the first probe has ended.
+    /// Workload, database, load and machine of the probes; null as long as no probe has ended.
     pub scene: Option<Environment>,
-    /// Confidence of the interval in the answer, as a share.
+    /// Confidence of the interval in the answer, as a share such as 0.9.
     pub confidence: f64,
     /// The value to run with: the lower end of the answer, at which confirming probes were made.
     /// Null if there is none.
     #[serde(default)]
     pub recommended: Option<f64>,
-    /// True if the confirming probes show that objectives are met at the recommended value (or, if
-    /// even the lowest value fails, that they are not met there). Null before these probes were
-    /// made.
+    /// True if the confirming probes show that the objectives are met at the recommended value (or,
+    /// if even the lowest value fails, that they are not met there). False if they do not show it,
+    /// and null before these probes were made.
     pub confirmed: Option<bool>,
-    /// Standard deviation between long probes, in searches by method 1; null in others.
+    /// Standard deviation between long probes, in stored searches by method 1; null for later
+    /// methods.
     pub residual: Option<f64>,
-    /// Growth of times in percent when the value grows by one percent, in searches by method 1;
-    /// null in others.
+    /// Growth of times in percent when the searched value grows by one percent, in stored searches
+    /// by method 1; null for later methods.
     pub elasticity: Option<f64>,
-    /// Standard deviation of a long probe's ratio at the objective's bound; null if not known.
+    /// Standard deviation of a long probe's [ratio](Beyond::ratio) at the objective's bound; null
+    /// if not known.
     #[serde(default)]
     pub noise: Option<f64>,
-    /// Growth of the ratio in percent when the value grows by one percent, at the answer; null if
-    /// not known.
+    /// Growth of the [ratio](Beyond::ratio) in percent, at the answer, when the searched value
+    /// grows by one percent; null if not known.
     #[serde(default)]
     pub steepness: Option<f64>,
     /// All probes, in the order of time.
@@ -340,7 +345,8 @@ pub struct SeekReport {
     pub curve: Vec<CurvePoint>,
 }
 
-/// Judges a probe's run by the objectives. `late` must contain all seconds of the run.
+/// Judges a probe by the objectives of its search. `late` must have been given all seconds of the
+/// run.
 pub fn judge(report: &Report, objectives: &[Objective], late: &Late) -> Judged {
     let mut judged = Judged::new(Verdict::Meets, Vec::new());
     if is_settled(report) {
@@ -361,7 +367,7 @@ pub fn judge(report: &Report, objectives: &[Objective], late: &Late) -> Judged {
 }
 
 impl Judged {
-    /// Returns true if the best estimate of some time does not meet its objective.
+    /// Returns true if some measured time does not meet its objective, whatever its error.
     pub fn is_late(&self) -> bool {
         self.beyond.iter().any(Beyond::is_late)
     }
@@ -396,8 +402,8 @@ impl Judged {
         }
     }
 
-    /// Judges an objective on any other figure by the confidence interval of that figure, as
-    /// `--require` does.
+    /// Judges an objective on any figure of a report, such as a limit on errors, by the figure's
+    /// confidence interval, as `--require` does.
     fn look_at_figure(&mut self, report: &Report, objective: &Objective) {
         let Some(required) = Required::of_objective(objective) else { return };
         let result = match required.of_run(report) {
@@ -494,8 +500,8 @@ impl Judged {
     }
 }
 
-/// Returns the reason why an objective on the mean or the maximum fails: too many transactions were
-/// lost, and these have no time. `None` for other metrics, or if few were lost.
+/// Returns the reason why an objective on the mean or the maximum fails: more than 1 % of the
+/// transactions were lost, and these have no time. `None` for other metrics, or if fewer were lost.
 fn lost_to(report: &Report, metric: Metric) -> Option<String> {
     let counts = &report.block.counts;
     let lost = counts.failed + counts.dropped;
@@ -509,8 +515,8 @@ fn lost_to(report: &Report, metric: Metric) -> Option<String> {
     (lost as f64 > most).then(|| format!("{name} infinite: {lost_of} of {offered} were lost"))
 }
 
-/// Describes the share of transactions beyond a percentile's bound, with its error, or the relative
-/// error of another metric.
+/// Describes the share of transactions beyond a percentile's bound with its error, or, for the mean
+/// and the maximum, the relative error.
 fn in_percent(beyond: &Beyond, half_width: f64) -> String {
     let allowed = beyond.allowed() * 100.0;
     match allowed > 0.0 {
@@ -534,8 +540,8 @@ pub(crate) fn achieved(report: &Report) -> Option<f64> {
     (counts.offered > 0).then(|| committed * by_design / counts.offered as f64)
 }
 
-/// Returns the number of clients as a share of the offered transactions: so many may be in progress
-/// at the end of the measured window.
+/// Returns the number of clients as a share of the offered transactions. As many transactions may
+/// be in progress at the end of the measured window.
 fn under_way(report: &Report) -> f64 {
     f64::from(report.clients) / report.block.counts.offered.max(1) as f64
 }
@@ -546,7 +552,7 @@ pub(crate) fn keeps_up(report: &Report) -> bool {
     achieved(report).is_some_and(|share| share + under_way(report) >= ACHIEVED_LEAST)
 }
 
-/// Returns the figures of a probe that curves show, by name.
+/// Returns the figures of a probe that the curves of a search show, by name.
 pub fn figures(report: &Report) -> Named<Option<f64>> {
     let (block, times) = (&report.block, &report.block.offered_ms);
     let counts = &block.counts;
@@ -563,7 +569,8 @@ pub fn figures(report: &Report) -> Named<Option<f64>> {
     Named(all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
-/// Returns why times of a probe are not known, by the names of their figures.
+/// Returns the reasons why response times of a probe are not known, such as too few samples, by the
+/// names of their figures.
 pub fn reasons(report: &Report) -> Named<String> {
     shown_figures::reasons(&report.block.offered_ms)
 }

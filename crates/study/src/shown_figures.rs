@@ -6,20 +6,20 @@ use analysis::figures::{samples_lacking, times_of, value_of};
 use analysis::report::{Latency, Named, Report};
 use model::{Load, format_count};
 
-/// Percentiles that experiments and searches show: the name of each as a figure, and as a quantile
-/// of [`Latency`].
+/// Percentiles that experiments and searches show: the name of each as a figure, and its name in
+/// [`Latency`].
 const SHOWN_QUANTILES: [(&str, &str); 3] =
     [("p50_ms", "p50"), ("p95_ms", "p95"), ("p99_ms", "p99")];
 
-/// Returns why shown percentiles have no value, such as too few samples, by the names of their
-/// figures.
+/// Returns the reasons why percentiles that pages show have no value, such as too few samples, by
+/// the names of their figures.
 pub(crate) fn reasons(times: &Latency) -> Named<String> {
     let why = |(name, q): &(&str, &str)| Some((name.to_string(), times.reasons.get(q)?.clone()));
     Named(SHOWN_QUANTILES.iter().filter_map(why).collect())
 }
 
-/// Returns how many samples each shown percentile without a value would need, by the names of their
-/// figures.
+/// Returns the number of samples that each percentile without a value would need, for those that
+/// pages show, by the names of their figures.
 pub(crate) fn samples_needed(times: &Latency) -> Named<u64> {
     let needed = |(name, q): &(&str, &str)| Some((name.to_string(), times.samples_needed(q)?));
     Named(SHOWN_QUANTILES.iter().filter_map(needed).collect())

@@ -25,8 +25,8 @@ pub fn counts(report: &Report) -> bool {
     report.status == Status::Completed && !report.findings.iter().any(is_invalid)
 }
 
-/// Returns true if a repeat would end in the same way: the queue was full, and the plan says to
-/// stop then.
+/// Returns true if a run ended because its queue was full and the plan says to stop then. A repeat
+/// of it would end in the same way.
 pub fn is_settled(report: &Report) -> bool {
     report.status == Status::QueueFull
 }
@@ -42,7 +42,7 @@ fn against(report: &Report) -> impl Iterator<Item = &Finding> {
     findings().filter(ended_it).chain(findings().filter(others))
 }
 
-/// Returns the reasons why a run is invalid, in the words of its findings.
+/// Returns the reasons why a run is invalid, as a text from its findings.
 pub fn why_not(report: &Report) -> String {
     let shown: Vec<&str> = against(report).map(|finding| finding.text.as_str()).collect();
     match shown.is_empty() {
@@ -51,8 +51,8 @@ pub fn why_not(report: &Report) -> String {
     }
 }
 
-/// Returns the main reason why a run is invalid, in a few words that are the same for all runs with
-/// this reason.
+/// Returns the main reason why a run is invalid, in few words without figures, such as
+/// `overloaded`, so that equal reasons can be counted.
 pub fn why_not_in_short(report: &Report) -> String {
     match against(report).next() {
         Some(finding) => in_short(&finding.id),
@@ -75,8 +75,9 @@ pub fn figure_at(trials: &[TrialReport], point: u32, name: &str) -> Option<Figur
     figure(&values)
 }
 
-/// Returns the observation of each finding of severity warning or invalid, from the first run that
-/// has it, by the id of the finding. Findings stored without a separate observation are left out.
+/// Returns the observed text of each finding of severity warning or invalid, from the first run
+/// that has it, by the id of the finding. Findings that were stored without such a text are left
+/// out.
 pub(crate) fn cases<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<String> {
     let mut found = Named::default();
     for finding in warned(reports) {
@@ -87,9 +88,9 @@ pub(crate) fn cases<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<Stri
     found
 }
 
-/// Merges the observations of each finding of severity warning or invalid over all runs, with a
-/// range for each number, by the id of the finding. Findings whose observations differ in their
-/// words are left out.
+/// Merges the observed texts of each finding of severity warning or invalid over all runs, with a
+/// range for each number, by the id of the finding. Findings whose texts differ in more than
+/// numbers are left out.
 pub(crate) fn case_ranges<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<String> {
     let mut found: Named<Vec<&str>> = Named::default();
     for finding in warned(reports) {

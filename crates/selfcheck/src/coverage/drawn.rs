@@ -8,7 +8,8 @@ use stats::{
 
 use super::row::{Row, add_held};
 
-/// Returns for how many of the seeds 1 to `runs` the claim `is_so` holds.
+/// Returns for how many of the seeds 1 to `runs` the function `is_so` returns true with the random
+/// numbers of the seed.
 fn count(runs: u32, is_so: impl Fn(&mut Draws) -> bool) -> u32 {
     (1..=runs).filter(|seed| is_so(&mut Draws::new(*seed))).count() as u32
 }
@@ -30,8 +31,8 @@ impl Draws {
     }
 }
 
-/// Tests the interval of TPS on 200 random commits per second, of whose variance 5 % (in tenths of
-/// a second) vary slowly, with a time constant of 5 s.
+/// Tests how often the interval of TPS contains the true value, for 200 random commits per second
+/// whose number in each tenth of a second varies slowly (5 % of the variance, time constant 5 s).
 pub(super) fn slow_component(length_s: u32, runs: u32) -> Row {
     const PER_SLOT: f64 = 20.0;
     const SLOT_NS: u64 = 100 * NS_PER_MS;
@@ -62,8 +63,8 @@ pub(super) fn slow_component(length_s: u32, runs: u32) -> Row {
     Row::of_interval("interval of TPS", &model, (runs, counts.0, counts.1))
 }
 
-/// Tests comparisons of two sides, of several sides, and of interleaved sides during a common
-/// drift.
+/// Tests how often comparisons find a difference, where there is one and where there is none: of
+/// two sides, of several sides, and of interleaved sides during a common drift.
 pub(super) fn comparisons(runs: u32) -> Vec<Row> {
     let p = |one: &[f64], two: &[f64]| Comparison::new(one, two, 0.95).map_or(1.0, |found| found.p);
     let of_five = |more: f64, sd: f64| {
@@ -101,8 +102,8 @@ pub(super) fn comparisons(runs: u32) -> Vec<Row> {
 /// words.
 const POWER: (f64, f64, &str) = (0.8, 0.8, "at least 80 %");
 
-/// Tests stop rules: repeats until the interval is narrow or a difference is decided, at most
-/// thirty.
+/// Tests stop rules with at most thirty repeats: how often the interval of the mean contains the
+/// true value, and how often a difference is decided, where there is one and where there is none.
 pub(super) fn sequences(runs: u32) -> Vec<Row> {
     const MOST: usize = 30;
     // Ratios of two sides, examined after each repeat.
@@ -134,7 +135,8 @@ pub(super) fn sequences(runs: u32) -> Vec<Row> {
     ]
 }
 
-/// Tests the interval of the mean after runs that were repeated until it was ±2 %, at most thirty.
+/// Tests how often the interval of a mean contains the true value, if runs are repeated until it is
+/// ±2 %, at most thirty times.
 fn repeated_until(runs: u32) -> Row {
     let mut counts = (0, 0);
     for seed in 1..=runs {
@@ -156,8 +158,8 @@ fn repeated_until(runs: u32) -> Row {
 /// least, and the target in words. With six points it is 85 to 90 %.
 const LAW: (f64, f64, &str) = (0.9, 0.85, "at least 85 %");
 
-/// Tests the intervals of the Universal Scalability Law, fitted to throughputs at eight numbers of
-/// clients with 3 % of noise.
+/// Tests how often the intervals of the Universal Scalability Law contain the true values, if it is
+/// fitted to throughputs at eight numbers of clients with 3 % of noise.
 pub(super) fn laws(runs: u32) -> Vec<Row> {
     const CLIENTS: [u32; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
     const TRUTH: [f64; 3] = [1000.0, 0.05, 0.0004];

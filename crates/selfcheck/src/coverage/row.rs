@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// Origin of a row's figures: whole runs of dbdyno in virtual time.
+/// Source of a row's figures, in words: whole runs of dbdyno in virtual time.
 pub(super) const WHOLE_RUNS: &str = "whole runs";
 pub(super) const DRAWN_FIGURES: &str = "drawn figures";
 
@@ -13,7 +13,7 @@ pub struct Row {
     pub what: String,
     /// The model and the length of its runs, in words.
     pub model: String,
-    /// Origin of the figures: whole runs in virtual time, or random numbers.
+    /// Source of the figures in words: whole runs in virtual time, or random numbers.
     pub made: &'static str,
     /// Claimed share of intervals that contain the true value, or of wrong verdicts.
     pub nominal: f64,
@@ -37,7 +37,8 @@ impl Row {
         (self.given > 0).then(|| f64::from(self.counted) / f64::from(self.given))
     }
 
-    /// Makes a row of random figures, whose share should be at least `least`.
+    /// Makes a row about random numbers, in which at least the share `least` should be counted. The
+    /// last three numbers are the fields `runs`, `given` and `counted`.
     pub(super) fn at_least(
         what: &str,
         model: &str,
@@ -59,8 +60,8 @@ impl Row {
         }
     }
 
-    /// Makes a row of a 95 % interval: 92 to 98 % should contain the true value, or at least 90 %
-    /// if fewer than half of the runs have an interval.
+    /// Makes a row about a 95 % interval: 92 to 98 % of the intervals should contain the true
+    /// value, or at least 90 % if fewer than half of the runs have one.
     pub(super) fn of_interval(
         what: &str,
         model: &str,
@@ -85,7 +86,7 @@ impl Row {
         }
     }
 
-    /// Makes a row of a verdict that may be wrong in at most the share `most` of the runs.
+    /// Makes a row about a verdict that may be wrong in at most the share `most` of the runs.
     pub(super) fn of_errors(
         what: &str,
         model: &str,
@@ -110,7 +111,7 @@ impl Row {
     }
 }
 
-/// Counts an interval if there is one, and whether it contains the true value.
+/// Adds 1 to `given` if there is an interval, and 1 to `held` if it contains the true value.
 pub(super) fn add_held((given, held): &mut (u32, u32), interval: Option<(f64, f64)>, truth: f64) {
     if let Some((low, high)) = interval {
         *given += 1;

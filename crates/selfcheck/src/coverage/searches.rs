@@ -11,8 +11,8 @@ use study::seek::{Answer, Judged, Late, METHOD, PlannedProbe, Probe, SearchStrat
 use super::row::Row;
 use app::Error;
 
-/// Number of servers of the queue. With the mean service time, its capacity is 400 requests per
-/// second; the objective is the p99 at one of the utilizations in [`LOADS`].
+/// Number of servers of the queue that is searched. Its capacity is 400 requests per second; the
+/// objective is the p99 at one of the utilizations in [`LOADS`].
 const SERVERS: u32 = 4;
 const SERVICE_NS: f64 = 1e7;
 const LOADS: [f64; 2] = [0.85, 0.90];
@@ -21,7 +21,7 @@ const LOADS: [f64; 2] = [0.85, 0.90];
 const BUDGET_NS: u64 = 600 * NS_PER_S;
 const RAMP_UP_NS: u64 = 2 * NS_PER_S;
 
-/// The requests of one probe of a simulated queue.
+/// Requests of one probe, made by a simulation of a queue outside of dbdyno.
 #[derive(Clone, Debug)]
 pub struct Probed {
     /// Arrival and response time of each request in nanoseconds, in the order of arrival.
@@ -30,12 +30,11 @@ pub struct Probed {
     pub ramp_up_ns: u64,
     /// Duration of the probe including its ramp-up, in nanoseconds.
     pub length_ns: u64,
-    /// Number of servers of the queue. As many requests may be in progress at the end without
-    /// failing the probe.
+    /// Number of servers of the queue. As many requests may be in progress at the end of the probe.
     pub servers: u32,
 }
 
-/// Judges a probe by an objective on a time.
+/// Judges simulated requests as a search judges a probe, by an objective on a time.
 pub fn probed(probe: &Probed, objective: Objective) -> Judged {
     let mut seconds: Vec<Second> = Vec::new();
     let (mut offered, mut done) = (0.0, 0.0);

@@ -39,10 +39,11 @@ impl Draws {
     }
 }
 
-/// Random arrivals per second, and a function that draws their service times in nanoseconds.
+/// An offered load: mean number of random arrivals per second, and a function that draws the
+/// service time of one in nanoseconds.
 type Offered = (f64, fn(&mut Draws) -> f64);
 
-/// A queue of four servers, with its arrivals and the length of its warm-up.
+/// A queue of four servers: its arrivals, and the length of its warm-up.
 struct Queue {
     model: &'static str,
     offered: &'static [Offered],
@@ -70,7 +71,7 @@ const QUEUES: [Queue; 2] = [
     },
 ];
 
-/// Draws a run of a queue, and returns its response times by second after the warm-up.
+/// Simulates a queue, and returns the response times of its requests by second after the warm-up.
 fn seconds(queue: &Queue, length_s: u32, seed: u32) -> Vec<Stretch> {
     let mut draws = Draws::new(seed);
     let within = u64::from(queue.warm_s) * NS_PER_S..u64::from(queue.warm_s + length_s) * NS_PER_S;
@@ -85,8 +86,8 @@ fn seconds(queue: &Queue, length_s: u32, seed: u32) -> Vec<Stretch> {
     by_second(all, within)
 }
 
-/// Computes the response times of arrivals, given with their service times, by second within a
-/// period. All times are in nanoseconds.
+/// Returns the response times of requests, by second within a period, given the arrival and service
+/// time of each. All times are in nanoseconds.
 fn by_second(mut all: Vec<(u64, u64)>, within: Range<u64>) -> Vec<Stretch> {
     all.sort_unstable();
     let (arrivals, services): (Vec<u64>, Vec<u64>) = all.into_iter().unzip();
@@ -117,8 +118,9 @@ fn intervals(seconds: &[Stretch], course: &Course, all: &Histogram) -> Intervals
     found
 }
 
-/// Tests mean and percentiles of mixtures and heavy tails: the share of intervals that contain the
-/// true value, and the share of upper ends below it, with which a limit would wrongly pass.
+/// Tests intervals of mean and percentiles for mixed and heavy-tailed service times: the share of
+/// them that contain the true value, and the share whose upper end is below it, with which a limit
+/// would wrongly pass.
 pub(super) fn queues(length_s: u32, runs: u32) -> Vec<Row> {
     QUEUES.iter().flat_map(|queue| rows_of(queue, length_s, runs)).collect()
 }
@@ -166,11 +168,12 @@ fn rows_of(queue: &Queue, length_s: u32, runs: u32) -> Vec<Row> {
     figures.enumerate().flat_map(rows).chain(alarms(&model, runs, drifts, warms_up)).collect()
 }
 
-/// Coverage for runs as long as three time constants of a wandering rate: nominal, least, and the
-/// target in words. Nothing is claimed for shorter runs.
+/// Coverage to expect of runs that are as long as three time constants of a wandering rate:
+/// nominal, least, and the target in words. Nothing is claimed for shorter runs.
 const WANDERS: (f64, f64, &str) = (0.95, 0.80, "at least 80 %: three time constants");
 
-/// Largest share of findings on a steady load, which are false alarms.
+/// Largest share of runs with a steady load in which a finding reports a change, and the target in
+/// words. Each is a false alarm.
 const FALSE_ALARMS: (f64, &str) = (0.03, "at most 3 %");
 
 /// Share of advised run lengths that are right within a factor of two: nominal, least, and the
@@ -239,7 +242,7 @@ fn alarms(model: &str, runs: u32, drifts: u32, warms_up: u32) -> [Row; 2] {
         .map(|(what, wrong)| Row::of_errors(what, model, most, target, (runs, wrong)))
 }
 
-/// Draws the number of random arrivals in each slot; `due` has their means.
+/// Draws a number of random arrivals for each slot of time; `due` has the expected numbers.
 fn at_random(draws: &mut Draws, due: &[f64]) -> Vec<u64> {
     let mut left = draws.exponential();
     let mut count = |due: &f64| {
@@ -255,8 +258,8 @@ fn at_random(draws: &mut Draws, due: &[f64]) -> Vec<u64> {
     due.iter().map(&mut count).collect()
 }
 
-/// A plan in words, its rate over time, and the largest number of commits per slot that the system
-/// can do.
+/// A plan in words, its rate over time, and the largest number of commits that the system can do in
+/// a slot of 100 ms.
 type Planned = (&'static str, PerS, u64);
 
 /// A rate per second as a function of the time in seconds.
@@ -283,8 +286,8 @@ const WIDTH: (f64, f64, &str) = (0.75, 0.70, "at least 70 %");
 /// everything that the run cannot rule out.
 const WIDTH_OF_TIMES: (f64, f64, &str) = (0.5, 0.5, "at least 50 %");
 
-/// Tests TPS of random arrivals at planned rates: coverage of the intervals, and the share of them
-/// that are at most twice as wide as necessary.
+/// Tests intervals of TPS for random arrivals at planned rates: the share of them that contain the
+/// true value, and the share that are at most twice as wide as necessary.
 pub(super) fn plans(length_s: u32, runs: u32) -> Vec<Row> {
     let rows = |(plan, per_s, most): &Planned| {
         let slots = SLOTS_PER_S * length_s;
@@ -317,8 +320,8 @@ pub(super) fn plans(length_s: u32, runs: u32) -> Vec<Row> {
     PLANS.iter().flat_map(rows).collect()
 }
 
-/// Plans in words with their rates over time, for response times of four servers of 2 ms. The
-/// servers keep up, except for bursts of 2,200/s.
+/// Plans of arrivals in words, each with its rate over time, for a queue of four servers with a
+/// mean service time of 2 ms. The servers keep up, except for bursts of 2,200/s.
 const QUEUED: [(&str, PerS); 5] = [
     (PLANS[0].0, PLANS[0].1),
     ("8 s of 400/s, 2 s of 2,200/s", bursts),
@@ -330,11 +333,11 @@ const QUEUED: [(&str, PerS); 5] = [
 const PLANNED_NS: f64 = 2e6;
 const PLANNED_WARM_S: u32 = 10;
 
-/// Number of slots per second into which a planned rate is divided.
+/// Number of slots of time per second into which a planned rate is divided.
 const COURSE_SLOTS: u32 = 20;
 
-/// Tests mean and percentiles of response times at planned rates: coverage of the intervals, and
-/// the share of them that are at most twice as wide as necessary.
+/// Tests intervals of mean and percentiles of response times at planned rates: the share of them
+/// that contain the true value, and the share that are at most twice as wide as necessary.
 pub(super) fn planned_queues(length_s: u32, runs: u32) -> Vec<Row> {
     QUEUED.iter().flat_map(|plan| planned_rows(*plan, length_s, runs)).collect()
 }
@@ -380,8 +383,8 @@ fn figures(all: &Histogram) -> [f64; 1 + QUANTILES.len()] {
     figures
 }
 
-/// Draws a run of a queue whose arrivals follow a plan, and returns its response times by second,
-/// after a warm-up at the first rate.
+/// Simulates a queue whose arrivals follow a planned rate, and returns its response times by
+/// second, after a warm-up at the first rate.
 fn planned_seconds(per_s: PerS, length_s: u32, seed: u32) -> Vec<Stretch> {
     const LINES_PER_S: u32 = 100;
     let mut draws = Draws::new(seed);
@@ -404,8 +407,8 @@ fn planned_seconds(per_s: PerS, length_s: u32, seed: u32) -> Vec<Stretch> {
     }
 }
 
-/// Returns the number of arrivals that are done in each slot, at most `most`; the rest waits for
-/// the next one.
+/// Returns how many arrivals a system finishes in each slot of time, at most `most`, given the
+/// number that came in it. The rest waits for the next slot.
 fn done(came: &[u64], most: u64) -> Vec<u64> {
     let mut waits = 0;
     let mut slot = |came: &u64| {

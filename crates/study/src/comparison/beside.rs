@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::SidePoint;
 
-/// Largest number of gauges that are listed.
+/// Largest number of changed gauges that a comparison lists.
 const SHOWN: usize = 12;
-/// Smallest change of a gauge that is reported, as a share.
+/// Smallest change of a gauge's mean that is reported, as a share.
 const LEAST: f64 = 0.05;
 /// Smallest assumed variation between runs, as a share. Without it, a tiny change of a nearly
 /// constant gauge would come first.
@@ -21,7 +21,7 @@ const SPREAD_LEAST: f64 = 0.05;
 /// Share of a gauge's largest value below which a value counts as 0.
 const NOTHING: f64 = 1e-3;
 
-/// A gauge whose mean differs between two sides.
+/// A gauge, such as the server's disk writes, whose mean differs between two sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GaugeChange {
     /// Name of the gauge as a figure, such as `server.disk_written`.
@@ -35,7 +35,7 @@ pub struct GaugeChange {
     pub ratio: Option<f64>,
 }
 
-/// The unit of each gauge by name, and its means in the runs of baseline and side, by point.
+/// Unit of each gauge by its name, with the means of its runs: by point, then baseline and side.
 type Values = BTreeMap<String, (String, Vec<[Vec<f64>; 2]>)>;
 
 /// Returns the gauges that changed most between two sides, given their points in pairs. The change

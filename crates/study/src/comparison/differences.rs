@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::{Side, SidePoint};
 use crate::condition::{Condition, Key};
 
-/// Largest number of values of a side that are listed. Of more, only their number is given.
+/// Largest number of distinct values of a side that a difference lists. If a side has more, only
+/// their number is given.
 const VALUES_SHOWN_MAX: usize = 3;
 
 /// A value of plan, target, settings or facts that differs between sides.
@@ -21,13 +22,14 @@ pub struct Difference {
     /// fact such as `cpu`.
     pub about: String,
     pub name: String,
-    /// Values by side; null if a side does not have it.
+    /// Value of each side, in the order of the sides; null if a side does not have it.
     pub values: Vec<Option<String>>,
 }
 
 impl Difference {
-    /// Returns the last part of a plan's key, if no other difference in `all` has the same;
-    /// otherwise source and name, joined by a dot.
+    /// Returns a short name for pages, such as `clients` for the plan key `group.clients`; or
+    /// source and name (`plan.group.clients`) if another difference in `all` has the same short
+    /// name, or the source is neither plan nor target.
     pub fn short_among<'d>(&self, mut all: impl Iterator<Item = &'d Difference>) -> String {
         let whole = format!("{}.{}", self.about, self.name);
         if !matches!(&*self.about, "plan" | "target") {
@@ -47,7 +49,7 @@ impl Difference {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mixed {
     pub side: String,
-    /// Values of the point, by axis.
+    /// Values of the varied parameters at the point, by parameter, such as `8` for `clients`.
     pub values: Named<String>,
     /// The source of the value: `plan`, `target`, `setting` (of the server), or the subject of a
     /// fact such as `cpu`.
@@ -85,8 +87,8 @@ pub fn between(sides: &[Vec<&Report>]) -> Vec<Difference> {
     once(keys.into_iter().filter_map(difference).collect())
 }
 
-/// Removes repeated differences: a setting that was requested for a server and the server's own
-/// value are the same one if they agree.
+/// Removes repeated differences: the setting requested in the plan and the value that the server
+/// reports for it are one difference if they agree.
 fn once(all: Vec<Difference>) -> Vec<Difference> {
     let mut kept: Vec<Difference> = Vec::new();
     for one in all {
@@ -108,8 +110,8 @@ pub(super) fn of_load(all: &[Difference], side: usize) -> Vec<(String, [String; 
     told.collect()
 }
 
-/// Returns true if the names of baseline and side both state one of their differences, such as
-/// `clients=8`.
+/// Returns true if both names begin with or contain a key in which the two sides differ, as in
+/// `clients=4` and `clients=8`.
 pub(super) fn are_named_by(all: &[Difference], side: usize, names: [&str; 2]) -> bool {
     of_pair(all, side).iter().any(|(key, _)| {
         let key = format!("{}=", key.short());
@@ -127,7 +129,7 @@ fn value(one: &Difference, side: usize) -> String {
     one.values[side].clone().unwrap_or_else(|| NOT_KNOWN.to_owned())
 }
 
-/// Returns the values that differ between the runs of a side at one point, over all sides and
+/// Returns the values that differ between runs of the same side and point, for all sides and
 /// points.
 pub(super) fn within(sides: &[Side]) -> Vec<Mixed> {
     let of_side = |side: &Side| {
@@ -165,7 +167,7 @@ fn common_settings<'r>(all: impl Iterator<Item = &'r Report>) -> BTreeSet<String
     all.map(names).reduce(|ours, theirs| &ours & &theirs).unwrap_or_default()
 }
 
-/// Text for a value that a side does not have.
+/// Text that stands for a missing value of a side.
 const NOT_KNOWN: &str = "none";
 
 /// Returns the most important differences between the baseline and the side with this index, such

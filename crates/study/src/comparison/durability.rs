@@ -6,10 +6,10 @@ use model::CommitRisk;
 
 use crate::trials::TrialReport;
 
-/// Largest number of sides that a sentence names.
+/// Largest number of sides that the sentence on unequal durability names.
 const NAMED_MOST: usize = 3;
 
-/// Durability of the commits in the runs of a side.
+/// Durability of the commits in the runs of a side. Sides of equal durability are named together.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Commits {
     /// A crash may lose commits. `loss` describes which ones; `is_in_all` is false if some runs of
@@ -22,8 +22,9 @@ enum Commits {
     NotKnown,
 }
 
-/// Describes which sides may lose commits that others keep, given the name and the reports of each.
-/// `None` if all sides have the same durability, or none is known to lose commits.
+/// Returns a sentence on which sides may lose commits in a crash that others keep, given the name
+/// and the reports of each. `None` if all have the same durability, or none is known to lose
+/// commits.
 pub(super) fn unequal<'r, R>(sides: impl IntoIterator<Item = (&'r str, R)>) -> Option<String>
 where
     R: IntoIterator<Item = &'r Report>,
@@ -47,9 +48,9 @@ where
     Some(format!("Not equally durable: {}.", clauses.collect::<Vec<_>>().join("; ")))
 }
 
-/// Describes which values of an experiment's axis may lose commits that other values keep, for the
-/// first axis with such a difference. `axis` names the values of a point, one for each axis. `None`
-/// if there is no such axis.
+/// Returns a sentence on which values of an axis may lose commits in a crash that other values
+/// keep, for the first axis with such a difference; `None` if there is none. `axis` returns the
+/// values of the point with this number, one for each axis.
 pub fn unequally_durable(
     trials: &[TrialReport],
     axis: impl Fn(u32) -> Vec<String>,
@@ -86,8 +87,8 @@ fn commits<'r>(reports: impl IntoIterator<Item = &'r Report>) -> Commits {
     }
 }
 
-/// Describes the risk of sides with the same durability, such as `with off, a crash may lose the
-/// last commits`.
+/// Describes what a crash does to the commits of the named sides, such as
+/// `with off, a crash may lose the last commits`.
 fn clause(durability: &Commits, names: &[&str], n_losses: usize) -> String {
     let names = match names.len() > NAMED_MOST {
         true => format!("{} and {} others", names[0], names.len() - 1),

@@ -48,8 +48,8 @@ pub struct EachTransaction {
     pub is_change: bool,
 }
 
-/// Key figures, in the order in which they are listed whether they changed or not. Each is a name,
-/// given by its beginning and end.
+/// Key figures, listed in this order whether they changed or not. Each entry has the beginning and
+/// the end of a figure's name.
 const KEYS: [(&str, &str); 11] = [
     ("round_trips", ""),
     ("connections.", ""),
@@ -101,8 +101,8 @@ impl EachTransaction {
     }
 }
 
-/// Returns the title of a figure per transaction for pages. Parts of the service time have the same
-/// titles as on the page of a run.
+/// Returns the title of a figure per transaction, as pages show it. Parts of the service time have
+/// the same titles as on the page of a run.
 pub fn figure_title(name: &str) -> Cow<'_, str> {
     let part = |begin: &str| name.strip_prefix(begin).map(part_title);
     match (part(BESIDE), part(TIME)) {
@@ -115,7 +115,7 @@ pub fn figure_title(name: &str) -> Cow<'_, str> {
 /// Figures of the average transaction at one point, or over all points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EachTransactionAt {
-    /// Values of the point, by axis; empty for all points together.
+    /// Values of the varied parameters at the point, by parameter; empty for all points together.
     pub values: Named<String>,
     /// The figures: first the service time and its parts by change in milliseconds, then activity
     /// outside of it, other figures that changed by ratio, and all others by name.
@@ -139,11 +139,12 @@ impl EachTransactionAt {
     }
 }
 
-/// Largest number of points that are reported one by one; more are averaged.
+/// Largest number of points for which the average transaction is reported one by one; for more,
+/// only their mean is reported.
 const POINTS_MAX: usize = 12;
 
-/// Returns the figures of the average transaction on both sides, given their points in pairs: for
-/// each point, or over all if there are many. Points without a change are left out.
+/// Returns the figures of the average transaction on both sides: an entry for each point that both
+/// have, or one over all points if there are many. Entries without a change are left out.
 pub(super) fn each_transaction(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransactionAt> {
     let at = |values: Named<String>, both: &[(&SidePoint, &SidePoint)]| EachTransactionAt {
         values,
@@ -167,7 +168,7 @@ fn samples(both: &[(&SidePoint, &SidePoint)]) -> Option<u64> {
     Some(base.min(of_side(&mut both.iter().map(|(_, side)| *side))?))
 }
 
-/// The unit of each figure by name, and its values in the runs of baseline and side, by point.
+/// Unit of each figure by its name, with the values of its runs: by point, then baseline and side.
 type Values = BTreeMap<String, (&'static str, Vec<[Vec<f64>; 2]>)>;
 
 /// Returns the figures of both sides over these points, in the order of
@@ -216,7 +217,8 @@ fn figures_of(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransaction> {
     times.into_iter().chain(changed).chain(same).collect()
 }
 
-/// Returns true if an amount per transaction is too small to matter, given its unit.
+/// Returns true if an amount per transaction in `unit` is so small that it is left out, given the
+/// larger one of both sides.
 fn is_nothing(most: f64, unit: &str) -> bool {
     most < match unit {
         "B" => 0.5,
@@ -240,8 +242,8 @@ fn leave_out_ratio(figure: &mut EachTransaction) {
     figure.reason = Some(format!("{which} has almost none"));
 }
 
-/// Pairs of names for the same figure, of which the first is left out if both agree. The server
-/// counts statements as well, and traffic that leaves the loopback device enters it again.
+/// Pairs of names for the same quantity, such as statements counted by server and client. The first
+/// is left out if both have about the same value.
 const TWINS: [(&str, &str); 5] = [
     ("statements", "round_trips"),
     ("database.Questions", "statements"),
@@ -249,11 +251,11 @@ const TWINS: [(&str, &str); 5] = [
     ("machine.packets_out/lo", "machine.packets_in/lo"),
     ("machine.net_in/lo", "machine.net_out/lo"),
 ];
-/// Largest difference between two names for the same figure, as a share. They differ because
-/// dbdyno's own queries are counted too.
+/// Largest difference between the two figures of [`TWINS`] that are left out, as a share. They
+/// differ a little because the server counts dbdyno's own queries too.
 const TWINS_DIFFER: f64 = 0.05;
 
-/// Removes figures that are known by another name with about the same values.
+/// Removes the first figure of each pair in [`TWINS`] if its values agree with those of the second.
 fn without_twins(all: Vec<EachTransaction>) -> Vec<EachTransaction> {
     let is_twin = |figure: &EachTransaction| {
         let of_waits = figure.name.strip_prefix("waits.").map(|name| format!("connections.{name}"));
@@ -342,8 +344,8 @@ fn figures(report: &Report) -> Vec<(String, &'static str, f64)> {
     all
 }
 
-/// Compares a figure of both sides, given its values by point; `None` if a side lacks it at a
-/// point.
+/// Compares one figure of both sides, given its values by point, then baseline and side. `None` if
+/// a side lacks it at a point.
 fn beside(name: String, unit: &str, values: &[[Vec<f64>; 2]]) -> Option<EachTransaction> {
     if values.iter().flatten().any(Vec::is_empty) {
         return None;

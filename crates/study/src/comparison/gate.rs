@@ -48,13 +48,13 @@ pub struct GateResult {
     /// Descriptions of the sides and points at which the limit failed, with the change; if it
     /// failed at none, of those at which it is undecided.
     pub at: Vec<String>,
-    /// Outcome at each side and point that has the figure.
+    /// Outcome of the limit at each side and point that has the figure.
     pub places: Vec<GatePlace>,
     /// Smallest number of runs of a side at any point. A limit cannot be decided with fewer than
     /// [`stats::BOUNDS_MIN`].
     #[serde(skip)]
     pub runs_least: usize,
-    /// Name of the side that has this smallest number of runs.
+    /// Name of the side that has the number of runs in `runs_least`.
     #[serde(skip)]
     pub side_least: String,
     /// Reason why the limit is undecided; meaningless for another outcome.
@@ -64,19 +64,19 @@ pub struct GateResult {
     /// of a limit that passed; `None` if there is no interval.
     #[serde(skip)]
     pub worst: Option<Worst>,
-    /// The place that needs the most runs, if there are too few to detect a change as large as the
-    /// limit; `None` if there are enough.
+    /// Numbers of runs, present and needed, at the side and point that need the most to detect a
+    /// change as large as the limit; `None` if all have enough.
     #[serde(skip)]
     pub too_few: Option<TooFew>,
-    /// The limit in the other direction that the user may have meant, if this one fails when the
-    /// figure gets better; `None` otherwise.
+    /// The opposite limit, such as `tps<-3%` for `tps>+3%`, which the user may have meant because
+    /// this one fails when the figure gets better; `None` if it does not.
     #[serde(skip)]
     pub meant: Option<String>,
     /// Short name of the figure, if it was 0 in every run of the baseline, so that any rise is
     /// infinite; `None` otherwise.
     #[serde(skip)]
     pub from_zero: Option<String>,
-    /// The allowed change as a share: 0.05 is 5 %.
+    /// The allowed change as a share, negative for a limit on a fall: 0.05 is 5 %.
     #[serde(skip)]
     pub limit: f64,
     /// Smallest number of pairs of runs at any side and point; `None` if the runs are not paired.
@@ -93,10 +93,10 @@ pub struct Worst {
     pub measured: f64,
 }
 
-/// The number of runs needed to detect a change as large as a limit, if there are fewer.
+/// Numbers of runs, if they are too few to detect a change as large as a limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TooFew {
-    /// Number of runs of the side that has fewer.
+    /// Number of runs of the baseline or of the side, whichever has fewer.
     pub runs: usize,
     /// The smallest change, as a share, that these runs detect with a power of 80 %.
     pub detectable: f64,
@@ -108,7 +108,8 @@ pub struct TooFew {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GatePlace {
     pub side: String,
-    /// Values of the point, by axis; empty if there is only one.
+    /// Values of the varied parameters at the point, by parameter; empty if there is only one
+    /// point.
     pub values: Named<String>,
     #[serde(rename = "verdict")]
     pub passed: Passed,
@@ -121,8 +122,8 @@ pub struct GatePlace {
     pub bounds: Option<(f64, f64)>,
     /// Number of pairs of runs from which the bounds are computed; null if the runs are not paired.
     pub pairs: Option<usize>,
-    /// The same bounds adjusted for a drift of the machine, which have to be within the limit too;
-    /// absent if the runs alternated.
+    /// Lower and upper bound as in `bounds`, adjusted for a drift of the machine, which have to be
+    /// within the limit too; absent if the runs alternated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds_beside_drift: Option<(f64, f64)>,
 }
@@ -154,7 +155,7 @@ pub enum UndecidedBy {
 }
 
 impl GateResult {
-    /// Makes a result that has passed, before the first check.
+    /// Makes the result of a limit before its first check, which counts as passed.
     fn new(gate: &Gate) -> GateResult {
         GateResult {
             gate: gate.to_string(),
@@ -173,8 +174,8 @@ impl GateResult {
         }
     }
 
-    /// Adds the outcome at one side and point, described by `at`. A failed limit stays failed; its
-    /// list then has only failures.
+    /// Adds the outcome at one side and point, described by `at`. The first failure removes all
+    /// undecided outcomes from the list, and undecided ones after a failure are not added.
     fn put(&mut self, passed: Passed, at: String, undecided_by: UndecidedBy) {
         match (self.passed, passed) {
             (_, Passed::Held) | (Passed::Broken, Passed::Undecided) => return,
@@ -188,7 +189,7 @@ impl GateResult {
         }
     }
 
-    /// Returns true if a side has too few runs at some point for the limit to be decided there.
+    /// Returns true if a side has fewer runs at some point than any limit needs to be decided.
     pub fn has_too_few_runs(&self) -> bool {
         self.runs_least < stats::BOUNDS_MIN
     }
@@ -250,8 +251,8 @@ impl fmt::Display for Gate {
 }
 
 impl Gate {
-    /// Returns a limit of about the same size that fails if the figure gets worse; `None` for a
-    /// figure without a better direction.
+    /// Returns a limit of about the same size that fails if the figure gets worse, such as
+    /// `tps<-3%` for `tps>+3%`; `None` for a figure without a better direction.
     fn on_losses(&self, better: Direction) -> Option<Gate> {
         let is_rise = match better {
             Direction::Lower => true,
@@ -359,8 +360,8 @@ impl Gate {
         did_you_mean(&self.figure, names.map(short))
     }
 
-    /// Returns the bound with the smaller margin: the known one of other places, or that of
-    /// `judged`.
+    /// Returns the confidence bound with the smaller margin to this limit: `known`, from sides and
+    /// points checked before, or that of `judged`.
     fn worse(&self, known: Option<Worst>, judged: &Judged) -> Option<Worst> {
         let ratio = judged.ratio;
         let interval = ratio.and_then(|ratio| ratio.interval);
@@ -382,8 +383,8 @@ impl Gate {
         }
     }
 
-    /// Returns how many runs detect a change as large as the limit, if that is more than `runs`.
-    /// The error falls with the square root of the number of runs.
+    /// Returns how many runs would detect a change as large as the limit; `None` if `runs` are
+    /// enough, or the detectable change is not known.
     fn too_few(&self, judged: &Judged, runs: usize) -> Option<TooFew> {
         let detectable = judged.detectable?;
         let times = ((1.0 + detectable).ln() / (1.0 + self.by).ln()).powi(2);
@@ -392,14 +393,15 @@ impl Gate {
         is_more.then_some(TooFew { runs, detectable, needed: needed as u64 })
     }
 
-    /// Returns true if the whole confidence interval lies on the limit's side of no change.
+    /// Returns true if the figure has changed in the direction of the limit with confidence: its
+    /// whole interval is above 1 for a limit on a rise, below 1 for one on a fall.
     fn is_near(&self, judged: &Judged) -> bool {
         let interval = judged.ratio.and_then(|ratio| ratio.interval);
         interval.is_some_and(|(low, high)| if self.is_rise { low > 1.0 } else { high < 1.0 })
     }
 
-    /// Returns the end of an interval that is worse for this limit: the upper end for a rise, the
-    /// lower end for a fall.
+    /// Returns the end of a confidence interval of the ratio that is nearer to breaking this limit:
+    /// the upper end for a rise, the lower end for a fall.
     fn end_of(&self, (least, most): (f64, f64)) -> f64 {
         if self.is_rise { most } else { least }
     }
@@ -433,13 +435,14 @@ impl Gate {
     }
 }
 
-/// Formats a side with its point, such as `new clients=8`.
+/// Formats the name of a side and its point, such as `new clients=8`.
 fn place_words(side: &str, values: &Named<String>) -> String {
     format!("{side} {}", values.pairs(" ")).trim_end().to_owned()
 }
 
-/// Formats a change with its confidence interval, such as `-4.8 % (95 % CI -6.1 to -3.4 %)`, or
-/// `from 0 to 0.31` if the baseline is 0 in every run. `None` without a ratio.
+/// Formats the change of a figure with its confidence interval, such as
+/// `-4.8 % (95 % CI -6.1 to -3.4 %)`, or `from 0 to 0.31` if the baseline is 0 in every run. `None`
+/// without a ratio.
 fn changed(judged: &Judged) -> Option<String> {
     let ratio = judged.ratio?;
     if is_from_zero(judged)
@@ -470,11 +473,11 @@ pub(crate) fn percent_of(ratio: f64) -> String {
     }
 }
 
-/// Share of invalid runs above which a side fails a limit, if the baseline has fewer.
+/// Share of invalid runs above which a side fails every limit, if the baseline has lost far fewer.
 const LOST_MOST: f64 = 0.5;
 
-/// Adds outcomes that do not depend on the figure: invalid runs, runs in progress, points that only
-/// one side has, and different loads.
+/// Adds to `found` the outcomes that do not depend on the figure: invalid runs, runs in progress,
+/// points that only one side has, and different loads.
 fn beside_the_figures(report: &ComparisonReport, pair: &PairReport, found: &mut GateResult) {
     for lost in pair.lost() {
         let at = format!("no valid run at {}", place_words(&pair.side, &lost.values));

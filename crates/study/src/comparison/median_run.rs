@@ -13,7 +13,7 @@ use super::SidePoint;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MedianRun {
     pub run: String,
-    /// Values of the run's point, by axis.
+    /// Values of the varied parameters in the run, by parameter, such as `8` for `clients`.
     pub values: Named<String>,
 }
 

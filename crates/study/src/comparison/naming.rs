@@ -14,8 +14,8 @@ const NAMED_BY: usize = 2;
 const VALUE_MAX: usize = 30;
 
 impl ComparisonReport {
-    /// Gives sides whose name is only a run's id another one: as few of their differences as make
-    /// all names distinct, such as `clients=8`.
+    /// Renames each side whose name is only a run's id by its differences, such as `clients=8`: by
+    /// as few as make the names of all sides distinct.
     pub(super) fn with_names(mut self, sides: &[Side]) -> ComparisonReport {
         let name = |index: usize, traits: usize| {
             let against = index.max(1);
@@ -57,12 +57,12 @@ impl ComparisonReport {
 
 /// Largest number of axes named in the error that two sides have no point in common.
 const AXES_TOLD: usize = 4;
-/// Largest number of values per axis named in that error.
+/// Largest number of values per axis named in the error that two sides have no point in common.
 const VALUES_TOLD: usize = 3;
 const VALUE_TOLD: usize = 30;
 
-/// Describes the axes in which two sides that have no point in common differ, with their values:
-/// axes without a common value, or else all axes.
+/// Returns the end of the error that two sides have no point in common: the axes in which they
+/// differ, with their values. Axes without a common value are named alone, if there are any.
 pub(super) fn apart(base: &Side, other: &Side) -> String {
     let values = |side: &Side, axis: &str| -> BTreeSet<String> {
         side.points.iter().filter_map(|point| point.values.get(axis).cloned()).collect()

@@ -21,17 +21,17 @@ use crate::shown_figures::{primary_of, why_none};
 
 /// Names of the figures that a comparison judges.
 pub(super) struct JudgedFigures<'f> {
-    /// The primary figure, if the user named it; `None` otherwise.
+    /// Name of the primary figure, if the user named one; `None` otherwise.
     pub asked: Option<&'f str>,
-    /// The primary figure of all runs together.
+    /// Name of the primary figure for all compared runs together, whatever their workloads.
     pub primary: &'f str,
     /// Figures that are judged besides the primary one.
     pub others: &'f [String],
 }
 
 impl JudgedFigures<'_> {
-    /// Returns the primary figure at these points. If there are several workloads and the user
-    /// named no figure, it is that of the workload at these points.
+    /// Returns the primary figure at the given points. If the comparison has several workloads and
+    /// the user named no figure, it is the primary figure of the workload at these points.
     fn primary_at(&self, both: &[(&SidePoint, &SidePoint)], has_several: bool) -> String {
         let reports = both.iter().flat_map(|(base, side)| base.reports.iter().chain(&side.reports));
         match self.asked {
@@ -133,9 +133,9 @@ fn of_workload(
     WorkloadPair { workload: workload.to_owned(), primary }
 }
 
-/// Returns the largest number of seeds per point with which a simulated database drew the same
-/// numbers for both sides; 0 at points whose runs are judged in pairs, since these share seeds on
-/// purpose.
+/// Returns the largest number of seeds that both sides share at a point with a simulated database,
+/// which then drew the same numbers for both. Points whose runs are judged in pairs count as 0,
+/// since their runs share seeds on purpose.
 fn seeds_shared(both: &[(&SidePoint, &SidePoint)], pairs_min: Option<usize>) -> u64 {
     let of_point = |(base, point): &(&SidePoint, &SidePoint)| {
         let seeds = |point: &SidePoint| -> BTreeSet<u64> {
@@ -155,7 +155,7 @@ fn is_known(judged: &Judged) -> bool {
     judged.of_runs.iter().any(|runs| !runs.is_empty())
 }
 
-/// Returns the points at which `side` has valid runs and `other` has none.
+/// Returns the points at which `side` has a valid run and `other` has none.
 fn unpaired(side: &Side, other: &Side) -> Vec<UnpairedPoint> {
     let is_there = |at: &Named<String>| other.points.iter().any(|point| point.values == *at);
     let was_tried =
@@ -169,8 +169,8 @@ fn unpaired(side: &Side, other: &Side) -> Vec<UnpairedPoint> {
     alone.map(point).collect()
 }
 
-/// Returns true if the runs of both sides alternated. In the order of time, the side has to change
-/// at least as often as the smaller side has runs; two blocks have one change.
+/// Returns true if the runs of both sides alternated: in the order of time, the side changes at
+/// least as often as the side with fewer runs has runs. Two blocks have only one change.
 fn is_interleaved(base: &SidePoint, side: &SidePoint) -> bool {
     let began = |reports: &[Report], is_side| {
         reports.iter().map(|report| (report.started.clone(), is_side)).collect::<Vec<_>>()
@@ -199,7 +199,7 @@ fn runs_of(point: &SidePoint) -> impl Iterator<Item = (u32, &Report)> {
     point.repeats.iter().copied().zip(&point.reports)
 }
 
-/// Figures of single runs or means, each with the number of its repeat.
+/// Values of a figure, each with the number of its repeat: of single runs, or means over points.
 type Repeats = Vec<(u32, f64)>;
 
 /// Compares a figure over all points, by the geometric mean over the points for each repeat. `None`
@@ -249,7 +249,7 @@ fn over_points(points: &[&SidePoint], name: &str) -> Result<Repeats, &'static st
     figures.ok_or("some of the runs do not have the figure")
 }
 
-/// Returns the numbers of the repeats that every point has.
+/// Returns the numbers of the repeats that have a valid run at every point.
 fn complete(points: &[&SidePoint]) -> BTreeSet<u32> {
     let repeats_of = |point: &&SidePoint| point.repeats.iter().copied().collect::<BTreeSet<u32>>();
     points.iter().map(repeats_of).reduce(|ours, theirs| &ours & &theirs).unwrap_or_default()
@@ -263,8 +263,8 @@ fn repeats_left_out(both: &[(&SidePoint, &SidePoint)]) -> u64 {
     sides_of(both).map(lost).iter().sum()
 }
 
-/// Compares one point with another as if nothing else were compared: a ratio with its confidence
-/// interval, without a verdict.
+/// Compares a figure of one point with that of another, without correction for further comparisons:
+/// a ratio with its confidence interval, and no verdict.
 pub(crate) fn held_against(name: &str, base: &SidePoint, side: &SidePoint) -> Judged {
     let pairs_min = took_turns(base, side).then(|| pairs_needed(1.0 - CONFIDENCE));
     of_all_runs(name, base, side, pairs_min)
@@ -339,7 +339,8 @@ fn within_repeats(base: &Repeats, side: &Repeats, pairs_min: usize) -> Option<Ve
         .filter(|all| all.len() >= pairs_min)
 }
 
-/// Ratio (or its inverse) below which the smaller value consists of rounding errors.
+/// Smallest ratio of two values (or of its inverse) that is taken seriously. Below it, the smaller
+/// value is only a rounding error.
 const RATIO_LEAST: f64 = 1e-9;
 
 /// Compares a figure of two sides by ratio and p-value, without a verdict. Runs are compared as
@@ -437,8 +438,8 @@ fn centers(
     (Center::GeometricMean, judged.each_ref().map(mean))
 }
 
-/// Returns the reason why the sides cannot be compared, given the numbers of runs of the baseline
-/// and of the side.
+/// Describes why two sides cannot be compared, given the numbers of runs of the baseline and of the
+/// side.
 fn why_not(why: Incomparable, runs: [usize; 2]) -> String {
     match why {
         Incomparable::TooFew { have, .. } => format!(

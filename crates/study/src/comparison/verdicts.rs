@@ -48,7 +48,7 @@ impl Verdict {
         Verdict::CannotBeJudged,
     ];
 
-    /// Returns the verdict in the words of reports.
+    /// Returns the verdict in words, such as `too small to matter`.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Better => "better",
@@ -64,13 +64,13 @@ impl Verdict {
     }
 }
 
-/// Judges all figures of a comparison, so that the probability of any wrong difference in the
-/// headlines is at most [`FIRST`] plus [`SECOND`] if nothing differs.
+/// Judges all figures of a comparison. If nothing differs, the probability of any wrong difference
+/// in the headlines is at most [`FIRST`] plus [`SECOND`].
 ///
-/// The overall figure of each side comes first, corrected over sides. Its points and the figure
-/// beside it follow, corrected together, and more strictly for a side without an overall difference
-/// (a fallback procedure: B. L. Wiens, Pharm. Stat. 2, 211, 2003). All other figures are corrected
-/// as a family of their own.
+/// The headline of each side (its primary figure over all points) is corrected for the number of
+/// sides. The points of the side and the second headline figure are corrected together, and more
+/// strictly if the headline shows no difference (a fallback procedure: B. L. Wiens, Pharm. Stat. 2,
+/// 211, 2003). All other figures are corrected for each other.
 pub(super) fn judge_all(
     pairs: &mut [PairReport],
     (primary, better): (&str, Direction),
@@ -119,9 +119,9 @@ pub fn beside(primary: &str, better: Direction) -> &'static str {
     }
 }
 
-/// Corrects the p-values of these figures for each other (Hommel), and sets their verdicts. The
-/// number beside each figure multiplies its p-value. Figures without a p-value are left as they
-/// are.
+/// Corrects the p-values of these figures for each other (Hommel), and sets their verdicts. Each
+/// p-value is first multiplied by the factor beside its figure. Figures without a p-value are left
+/// as they are.
 fn judge_together(family: Vec<(&mut Judged, f64)>, min_effect: f64) {
     let known = family.into_iter().filter(|(judged, _)| judged.p.is_some());
     let known: Vec<(&mut Judged, f64)> = known.collect();
@@ -142,8 +142,8 @@ fn judge_together(family: Vec<(&mut Judged, f64)>, min_effect: f64) {
 }
 
 /// Returns the verdict on a figure with the corrected p-value `p`, and the reason if it needs one.
-/// `error` is the level that the smallest p-value of the family has to reach, which decides how
-/// many runs are advised.
+/// `error` is the level that the smallest p-value of all corrected figures has to reach; from it
+/// follows how many runs the reason advises.
 fn decided(judged: &Judged, p: f64, min_effect: f64, error: f64) -> (Verdict, Option<String>) {
     let Some(ratio) = judged.ratio else {
         return (Verdict::CannotBeJudged, Some("the ratio has no value".to_owned()));
@@ -191,7 +191,7 @@ fn decided(judged: &Judged, p: f64, min_effect: f64, error: f64) -> (Verdict, Op
     }
 }
 
-/// Reason of a verdict that a drift may explain the difference.
+/// Reason stated with the verdict [`Verdict::DiffersOrTheMachineDrifted`].
 const DRIFT: &str = "the runs were not interleaved, and a drift of the machine like that within the sides explains it";
 
 fn share(min_effect: f64) -> String {

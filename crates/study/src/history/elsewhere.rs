@@ -13,7 +13,8 @@ use super::series::{Known, Series};
 pub(super) struct Build<'i> {
     name: &'i str,
     values: Vec<&'i ImportedValue>,
-    /// The earliest time that the file has for the build; `None` if it has none.
+    /// Earliest time of the build in the file, by which builds are ordered; `None` if the file has
+    /// none.
     first: Option<&'i str>,
 }
 
@@ -27,7 +28,7 @@ impl Dated for Build<'_> {
     }
 }
 
-/// Returns the name of the requested figure as imported files have it, or of their first figure if
+/// Returns the name of the requested figure as imported files spell it, or of their first figure if
 /// none is requested; `None` if no file has it.
 pub(super) fn primary(question: &Question) -> Option<String> {
     let all = || question.imported.iter().flat_map(Imported::figures);
@@ -94,7 +95,7 @@ fn point(imported: &Imported, by: &str, value: &ImportedValue) -> Named<String> 
     Named(all.map(|(column, at)| (column.clone(), at.clone())).collect())
 }
 
-/// Makes a series for each point that has a build.
+/// Makes a series for each point of an imported file at which some build has the figure.
 pub(super) fn series<'s>(
     imported: &'s Imported,
     by: &str,
@@ -115,8 +116,8 @@ pub(super) fn series<'s>(
     points.iter().filter_map(series_at).collect()
 }
 
-/// Returns the mean and error of a build's values. A single value keeps the error and count that
-/// the file gives for it.
+/// Returns the mean and error of the values that a file has for one build. A single value keeps the
+/// error and count that the file gives for it.
 fn given(values: &[&ImportedValue]) -> Option<Figure> {
     let all: Vec<f64> = values.iter().map(|value| value.value).collect();
     let of_values = figure(&all)?;
@@ -129,8 +130,9 @@ fn given(values: &[&ImportedValue]) -> Option<Figure> {
     })
 }
 
-/// Returns a build as it is weighed in judgements. A single value that is the mean of several runs
-/// with an error stands for these runs; otherwise each value counts as a run.
+/// Returns the mean and variation of the logarithms of a build's values, by which the build is
+/// judged. A single value that is the mean of several runs with an error stands for these runs;
+/// otherwise each value counts as a run.
 fn judged_as(values: &[&ImportedValue]) -> stats::Build {
     if let [ImportedValue { value, count: Some(count @ 2..), half_width: Some(half), .. }] = values
     {

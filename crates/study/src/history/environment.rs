@@ -15,9 +15,9 @@ use crate::comparison::Difference;
 /// The beginning of a new series in the history of a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Start {
-    /// The first build of the new series.
+    /// Name of the first build of the new series.
     pub build: String,
-    /// Index of the first build among the builds of the point.
+    /// Position of the first build among the builds of the point, from 0.
     pub at: usize,
     /// Facts and settings in which the first build differs from the build before.
     pub changed: Vec<Difference>,
@@ -32,8 +32,8 @@ const MACHINE: [(&str, &str); 6] = [
     ("cgroup", "cpu_limit_cores"),
     ("cgroup", "memory_limit_bytes"),
 ];
-/// Last words in the names of settings that are the place of a server, an identity, or a time. Such
-/// settings do not begin a series.
+/// Last words in the names of settings, such as `dir`, that show a setting to be the place of a
+/// server, an identity, or a time. Such settings do not begin a new series.
 const OF_PLACE_OR_TIME: [&str; 17] = [
     "dir",
     "directory",
@@ -97,7 +97,7 @@ impl Environment {
     }
 
     /// Returns the differences from the environment of an earlier run. Settings count only if both
-    /// have the same version of the database.
+    /// runs have the same version of the database.
     fn changed(&self, before: &Environment) -> Vec<Difference> {
         let mut changed = differing(&before.machine, &self.machine);
         if self.version == before.version {
@@ -126,7 +126,8 @@ fn is_file(value: &str) -> bool {
     value.contains('/') || name.is_some_and(|(_, end)| is_extension(end))
 }
 
-/// Returns the differences between values that both have.
+/// Returns the differences between an earlier run (`before`) and a later one, in the facts or
+/// settings that both have.
 fn differing(
     before: &BTreeMap<(String, String), String>,
     after: &BTreeMap<(String, String), String>,
@@ -142,8 +143,8 @@ fn differing(
     after.iter().filter_map(one).collect()
 }
 
-/// Returns the builds that begin a new series, given each build of a point with its first run. A
-/// setting that changes with at least every other build does not count.
+/// Returns the builds that begin a new series, given each build of a point with one of its runs. A
+/// setting that changes with at least every other build does not begin one.
 pub(super) fn starts(builds: &[(&str, &Report)]) -> Vec<Start> {
     let all: Vec<Environment> =
         builds.iter().map(|(_, run)| Environment::from_report(run)).collect();

@@ -12,13 +12,13 @@ use super::{
 };
 use crate::comparison::{between, is_worse};
 
-/// Smallest number of earlier builds that show how much builds vary.
+/// Smallest number of earlier builds from which it is known how much builds vary.
 const BEFORE_MIN: usize = 3;
-/// Smallest number of builds in a series of which the last one is judged.
+/// Smallest number of builds in a series from which on its last one is judged.
 pub const JUDGED_FROM: usize = BEFORE_MIN + 1;
 
-/// Judges all series together, so that error rates hold for all of them. `bits` are random numbers
-/// for p-values.
+/// Judges the series of all points together, so that the error rate holds for all of them as a
+/// whole. `bits` returns random numbers, for p-values.
 pub(super) fn judged(
     all: Vec<Series<'_>>,
     question: &Question,
@@ -59,8 +59,8 @@ pub(super) fn judged(
     all.map(|(series, point)| point.into_point_history(series, &question.acknowledged)).collect()
 }
 
-/// Finds the levels of each point's present series, with the index of the first build that was
-/// searched.
+/// Searches the present series of each point for levels. Returns with them the index (in `finite`)
+/// of the first build that was searched.
 fn of_all(
     all: &[Series<'_>],
     bits: &mut dyn FnMut() -> u64,
@@ -76,8 +76,8 @@ fn of_all(
     all.iter().map(from).zip(levels(&figures, ERROR, bits)).collect()
 }
 
-/// Finds the changes of level in earlier series of each point, which raise no alarm. Each has its
-/// index among the builds with a finite figure.
+/// Searches the earlier series of each point, on other machines or with other settings, for changes
+/// of level, which raise no alarm. Each change comes with its index in `finite`.
 fn earlier(
     all: &[Series<'_>],
     bits: &mut dyn FnMut() -> u64,
@@ -110,7 +110,7 @@ struct Present<'a, 's> {
     /// found.
     found: (usize, Result<Levels, NotDivided>),
     accepted: Vec<Accepted>,
-    /// Indices, in the request, of the acknowledgements whose change is visible in the series.
+    /// Indices of the acknowledgements (in the request) whose change is visible in the series.
     visible: Vec<usize>,
     /// Beginnings of the levels, in order: changes that were found, and acknowledged changes that
     /// are visible.
@@ -119,7 +119,7 @@ struct Present<'a, 's> {
     reference: Range<usize>,
 }
 
-/// The beginning of a level.
+/// The beginning of a level: of successive builds whose figure is the same but for noise.
 #[derive(Clone, Copy, Debug)]
 struct Begun {
     /// Index of the first build at this level, among the builds with a finite figure.
@@ -147,7 +147,8 @@ impl<'a, 's> Present<'a, 's> {
         present
     }
 
-    /// Returns the last build, the builds with which it is compared, and those of earlier levels.
+    /// Returns the data by which the last build is judged: its figure, the builds with which it is
+    /// compared, and those of earlier levels.
     fn held(&self) -> Held {
         let builds = |range: Range<usize>| -> Vec<Build> {
             self.series.finite[range].iter().map(|(_, build)| *build).collect()
@@ -167,7 +168,7 @@ impl<'a, 's> Present<'a, 's> {
         changes.iter().map(|change| (from + change.at, ratio(change))).collect()
     }
 
-    /// Returns the beginnings of the levels, in order.
+    /// Returns the first build of each level, in the order of the builds.
     fn levels_begun(&self) -> Vec<Begun> {
         let end = self.series.finite_before_last();
         let found = self.found_changes();
@@ -270,16 +271,17 @@ impl<'a, 's> Present<'a, 's> {
     }
 }
 
-/// The judgement of a point, to be joined with its builds.
+/// The judgement of a point's series, before it is joined with the builds to a [`PointHistory`].
 struct Judged {
     changes: Option<Vec<Change>>,
     fall: Option<Fall>,
     last: Option<Last>,
     baseline: Option<Last>,
     has_regressed: bool,
-    /// Indices of the acknowledgements whose change the series shows.
+    /// Indices (in the request) of the acknowledgements whose change the series shows.
     seen: Vec<usize>,
-    /// Indices of the acknowledgements for a build of the series whose change it does not show.
+    /// Indices (in the request) of the acknowledgements that name a build of the series, but whose
+    /// change it does not show.
     unseen: Vec<usize>,
 }
 
@@ -314,27 +316,28 @@ fn is_one_seed(builds: &[(&str, &[Report])]) -> bool {
 }
 
 struct Accepted {
-    /// Index of the acknowledgement in the request.
+    /// Position of the acknowledgement in the user's request, from 0.
     nth: usize,
     index: usize,
     reason: String,
     size: Option<f64>,
 }
 
-/// Factor by which a change may exceed the acknowledged size and still be that change, since its
-/// size was estimated from few builds.
+/// Largest ratio of a change's size to the size that the user acknowledged at which it may still be
+/// the same change, since the acknowledged size was estimated from few builds.
 pub const SIZE_MOST: f64 = 1.5;
 
 impl Accepted {
-    /// Returns true if a change by this ratio may be the acknowledged one, judging by its size.
+    /// Returns true if a change by this ratio is not much larger than the acknowledged one, so that
+    /// the acknowledgement applies to it.
     fn covers(&self, ratio: f64) -> bool {
         self.size.is_none_or(|size| ratio.ln().abs() <= SIZE_MOST * size)
     }
 }
 
-/// Divides the acknowledgements of a series, by index, into those whose change it shows and the
-/// others. A last build still outside of its range counts as a change; without levels, both lists
-/// are empty.
+/// Divides the acknowledgements of a series into those whose change it shows and the others, each
+/// by its index in the request. A last build outside of its expected range counts as a change.
+/// Without levels, both lists are empty.
 fn seen(
     present: &Present<'_, '_>,
     changes: Option<&[Change]>,
@@ -352,7 +355,7 @@ fn seen(
     (numbers(seen), numbers(unseen))
 }
 
-/// The request and the better direction, by which points are judged.
+/// The user's request, and the direction in which the figure is better, by which points are judged.
 struct Said<'q> {
     question: &'q Question,
     better: Direction,
@@ -395,7 +398,7 @@ impl Said<'_> {
         Judged { changes, fall, last, baseline, has_regressed, seen, unseen }
     }
 
-    /// Returns the acknowledgements for a point that name a build of its series.
+    /// Returns the acknowledgements that apply to the point of a series and name one of its builds.
     fn accepted(&self, series: &Series<'_>) -> Vec<Accepted> {
         let at = series.values.pairs(" ");
         let is_here = |one: &Acknowledged| one.point.is_empty() || one.point == at;
@@ -437,8 +440,9 @@ impl Said<'_> {
         }
     }
 
-    /// Compares the present level with that of ten builds ago, or of the last acknowledged build if
-    /// that is newer. `None` if the level has not become worse.
+    /// Returns the slow fall of a series: the present level compared with that of ten builds ago,
+    /// or of the last acknowledged build if that is newer. `None` if the level has not become
+    /// worse.
     fn fall(
         &self,
         present: &Present<'_, '_>,
@@ -476,8 +480,8 @@ impl Said<'_> {
         })
     }
 
-    /// Describes the comparison of the last build with its reference. `newest` and `known` are
-    /// logarithms.
+    /// Returns the comparison of the last build with the builds or the pinned build in `known`.
+    /// `newest` and `known` are logarithms.
     fn last(&self, known: &LatestBuild, newest: f64) -> Last {
         let min_effect = self.question.judge.min_effect;
         let ratio = (newest - known.before).exp();
@@ -500,8 +504,9 @@ impl Said<'_> {
         }
     }
 
-    /// Returns the reason why the last build is accepted: it is acknowledged itself, or follows an
-    /// acknowledged build within two builds and is not noticeably worse than that one.
+    /// Returns the reason that the user gave for accepting the last build: it is acknowledged
+    /// itself, or follows an acknowledged build within two builds and is not noticeably worse than
+    /// that one. `None` if it is not accepted.
     fn accepts_last(
         &self,
         series: &Series<'_>,

@@ -9,14 +9,14 @@ use crate::comparison::Side;
 pub enum Order {
     /// By version, compared as package managers do; builds of equal versions by time.
     Version,
-    /// By the start of each build's first run.
+    /// By the start of each build's first run, the oldest first.
     Time,
     /// By the positions in this list of commits, the oldest first, as `git log --reverse
     /// --format=%H` prints them.
     Commits(Vec<String>),
 }
 
-/// The order that the builds of a report have, and why.
+/// The order of the builds in a report, with the reason for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ordered {
@@ -34,7 +34,7 @@ pub enum Ordered {
 }
 
 impl Ordered {
-    /// Returns the name of the order in sentences.
+    /// Returns the name of the order in sentences, such as `time of the first run`.
     pub fn name(self) -> &'static str {
         match self {
             Ordered::Version => "version",
@@ -48,8 +48,8 @@ impl Ordered {
 pub(super) trait Dated {
     fn name(&self) -> &str;
 
-    /// Returns the start of the first run, as text that sorts by time, and its id (a UUID of
-    /// version 7), which orders runs of the same second. `None` without a run.
+    /// Returns the start of the build's first run, as text that sorts by time, and the run's id (a
+    /// UUID of version 7), which orders runs of the same second. `None` without a run.
     fn first(&self) -> Option<(&str, &str)>;
 }
 
@@ -64,7 +64,8 @@ impl Dated for Side {
     }
 }
 
-/// Builds in order, the kind of order, and the names of the builds that a list of commits lacks.
+/// The ordered builds, the kind of order, and the names of the builds that the list of commits
+/// lacks.
 pub(super) struct InOrder<'s, B> {
     pub(super) builds: Vec<&'s B>,
     pub(super) ordered: Ordered,
@@ -121,8 +122,8 @@ pub(super) fn in_order<'s, B: Dated>(builds: &'s [B], asked: Option<&Order>) -> 
     InOrder { builds: all, ordered, unlisted, measured_last }
 }
 
-/// Returns true if a build's name is this commit. Either hash may be abbreviated to seven digits or
-/// more.
+/// Returns true if the name of a build is this commit. Either hash may be abbreviated to seven
+/// digits or more.
 fn is_of(commit: &str, name: &str) -> bool {
     let least = commit.len().min(name.len());
     least >= HASH_MIN && commit.as_bytes()[..least].eq_ignore_ascii_case(&name.as_bytes()[..least])
@@ -134,8 +135,8 @@ const HASH_MIN: usize = 7;
 /// Number of digits of a SHA-1 hash.
 const HASH_MAX: usize = 40;
 
-/// Returns true if most names look like commit hashes and most of those have a letter, since dates
-/// are only digits.
+/// Returns true if most names look like commit hashes, and most of these contain a letter. Names of
+/// digits alone may be dates.
 fn are_hashes<B: Dated>(builds: &[&B]) -> bool {
     let is_hex = |name: &str| {
         (HASH_MIN..=HASH_MAX).contains(&name.len())
@@ -149,8 +150,8 @@ fn are_hashes<B: Dated>(builds: &[&B]) -> bool {
     2 * n_hashes > builds.len() && 2 * n_with_letters > n_hashes
 }
 
-/// Splits a name into the word before its first digit, in lower case, and the rest. The word `v`
-/// alone is left out, so `v1.2` has the word of `1.2`.
+/// Splits the name of a build into the word before its first digit, in lower case, and the rest.
+/// The word `v` alone is left out, so that `v1.2` is of the same kind as `1.2`.
 fn number_of(name: &str) -> (String, &str) {
     let at = name.find(|letter: char| letter.is_ascii_digit()).unwrap_or(name.len());
     match name[..at].to_lowercase() {

@@ -6,7 +6,7 @@ use super::{BUILD, Change, HistoryReport, Last, PointHistory};
 use crate::comparison::percent_of;
 
 impl PointHistory {
-    /// Returns the changes for the worse that the user has not acknowledged.
+    /// Returns the changes for the worse, over all points, that the user has not acknowledged.
     fn not_acknowledged(&self) -> Vec<&Change> {
         let changes = self.changes.iter().flatten();
         changes.filter(|change| change.is_worse && change.acknowledged.is_none()).collect()
@@ -14,14 +14,14 @@ impl PointHistory {
 }
 
 impl HistoryReport {
-    /// Returns true if the last build is worse at some point, or has no valid run: at all, or at a
-    /// point that earlier builds had while it has invalid runs.
+    /// Returns true if the last build is worse at some point, has no valid run at all, or has only
+    /// invalid runs at a point of earlier builds.
     pub fn has_regressed(&self) -> bool {
         !self.regressions().is_empty()
     }
 
-    /// Describes the regressions: the last build that is worse or has no valid run, and the point.
-    /// A point that it lacks without having invalid runs is not judged.
+    /// Returns a sentence for each regression: the last build that is worse or has no valid run,
+    /// and the point. A point that it lacks without having invalid runs there is not judged.
     pub fn regressions(&self) -> Vec<String> {
         let of_point = |point: &PointHistory| {
             let at = match point.name() {
@@ -44,8 +44,8 @@ impl HistoryReport {
         lost.chain(self.points.iter().filter_map(of_point)).collect()
     }
 
-    /// Describes the change at a point that has regressed, such as `: tps -9.1 % (expected -1.6 to
-    /// +1.6 %)`.
+    /// Returns the end of a sentence on a point that has regressed: the figure and its change, such
+    /// as `: tps -9.1 % (expected -1.6 to +1.6 %)`.
     fn by_how_much(&self, point: &PointHistory) -> String {
         let name = analysis::figures::short(&self.figure);
         let last = point.last.iter().map(|last| (last, ""));

@@ -14,10 +14,10 @@ pub(super) struct Series<'s> {
     /// Names of the builds, each with its runs.
     pub(super) builds: Vec<(&'s str, &'s [Report])>,
     pub(super) reports: Vec<BuildReport>,
-    /// Builds whose figure is finite: the index in `reports`, and the mean and variation of the
-    /// runs' logarithms.
+    /// Builds with a finite figure, each with its index in `reports`, and the mean and variation of
+    /// the logarithms of its runs' figures.
     pub(super) finite: Vec<(usize, Build)>,
-    /// Mean and variation of the logarithms of the last build's runs. Its figure may be infinite.
+    /// Mean and variation of the logarithms of the last build's figures, even if they are infinite.
     pub(super) newest: Build,
     pub(super) starts: Vec<Start>,
     pub(super) lacks: Option<LeftOut>,
@@ -27,21 +27,21 @@ pub(super) struct Series<'s> {
     pub(super) is_recent: bool,
 }
 
-/// A build of which a series is made.
+/// A build with its values of the figure at one point, from which a series is made.
 pub(super) struct Known<'s> {
     pub(super) build: &'s str,
     pub(super) reports: &'s [Report],
     /// Values of the figure in the runs of the build.
     pub(super) figures: Vec<f64>,
-    /// Mean and error of these values.
+    /// Mean and error of the values in `figures`.
     pub(super) figure: Figure,
-    /// Mean and variation of the logarithms of these values.
+    /// Mean and variation of the logarithms of the values in `figures`.
     pub(super) of_build: Build,
 }
 
 impl<'s> Series<'s> {
-    /// Makes the series of a point from the builds that have the figure there; `None` if no build
-    /// has it.
+    /// Makes the series of the point with these values, from the builds whose runs have the figure
+    /// there; `None` if no build has it.
     pub(super) fn from_sides(
         values: &'s Named<String>,
         all: &[&'s Side],
@@ -64,8 +64,8 @@ impl<'s> Series<'s> {
         Some(Series { lacks, lost: lost.unwrap_or_default(), ..series })
     }
 
-    /// Makes the series of a point from its builds; `all` are the names of all builds in order.
-    /// `None` if there are no builds.
+    /// Makes the series of the point with these values, from its builds. `all` are the names of the
+    /// builds of all points, in order. `None` if the point has no builds.
     pub(super) fn known(
         values: &'s Named<String>,
         known: Vec<Known<'s>>,
@@ -118,8 +118,8 @@ impl<'s> Series<'s> {
     }
 }
 
-/// Joins points in time: if all builds of another point are older than a series, the series starts
-/// with the differences from the most similar such point.
+/// Links points that replace each other in time. If all builds of some point are older than a
+/// series, the series gets a [`Start`] that lists its differences from the most similar such point.
 pub(super) fn follow(all: &mut [Series<'_>], builds: &[&Side]) {
     let place = |name: &str| builds.iter().position(|build| build.name == name);
     let ends: Vec<(Option<usize>, Option<usize>, Named<String>)> = all

@@ -43,7 +43,8 @@ pub(super) fn of_builds(
     Ok(Matrices { units: report.units.clone(), builds, ..tables })
 }
 
-/// Returns a grid of the last builds of each series, with the builds as an additional last axis.
+/// Returns the figures of the last builds of each series, with the build as an additional last
+/// axis.
 fn with_builds(report: &HistoryReport, means: &Grid) -> Grid {
     let mut builds: Vec<String> = Vec::new();
     let mut points = Vec::new();
@@ -81,7 +82,8 @@ fn mean_name(report: &HistoryReport) -> String {
     }
 }
 
-/// Adds the mean of each series to a table, as its last row or column.
+/// Adds a last row (`is_of_rows`) or column to a table, with the mean of each series over its
+/// builds.
 fn add_means(table: &mut Matrix, means: &Grid, other: Option<&Axis>, is_of_rows: bool) {
     let axis = other.and_then(|wanted| means.axes.iter().position(|axis| axis.name == wanted.name));
     let value = |at: &Named<String>| axis.and_then(|axis| at.0.get(axis).map(|(_, v)| v.clone()));

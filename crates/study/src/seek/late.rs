@@ -17,21 +17,21 @@ const BATCHES: usize = 20;
 /// Smallest number of batches with a maximum from which the error of the maximum is estimated.
 const BATCHES_MIN: usize = 8;
 
-/// The seconds of a run, compared with the objectives on times.
+/// Transactions beyond the bounds of objectives on times, counted by second of the run.
 #[derive(Clone, Debug)]
 pub struct Late {
     objectives: Vec<(Objective, u64)>,
     seconds: BTreeMap<i64, OfSecond>,
 }
 
-/// Transactions intended in one second, of all groups and types together.
+/// Transactions that were intended to start in one second, of all groups and types together.
 #[derive(Clone, Debug, Default)]
 struct OfSecond {
     offered: f64,
-    /// Number of offered transactions that are beyond the time of each objective.
+    /// Number of these transactions that are beyond the bound of each objective.
     beyond: Vec<f64>,
-    /// Number of transactions with a known time; the next fields are the sum and the sum of squares
-    /// of these times.
+    /// Number of transactions whose time is known. The next fields are the sum and the sum of
+    /// squares of these times.
     timed: f64,
     sum_ms: f64,
     sum_ms_sq: f64,
@@ -39,7 +39,7 @@ struct OfSecond {
 }
 
 impl Late {
-    /// Makes an empty sum for these objectives. Objectives that are not on a time are left out.
+    /// Makes empty counts for these objectives. Objectives that are not on a time are left out.
     pub fn new(objectives: &[Objective]) -> Late {
         let with_bound = |objective: &Objective| match objective.bound {
             Bound::Time(ns) => Some((*objective, ns)),
@@ -51,7 +51,8 @@ impl Late {
         }
     }
 
-    /// Adds a second of the run, or a part of one. Seconds of the ramp-up are ignored.
+    /// Adds the transactions of a second of the run, or a part of them. Seconds of the ramp-up are
+    /// ignored.
     pub fn add(&mut self, second: &Second) {
         if second.second < 0 {
             return;
@@ -76,8 +77,8 @@ impl Late {
         }
     }
 
-    /// Returns the mean or the maximum of the known times in milliseconds, with unfinished
-    /// transactions at their age. `None` for other metrics, or if no time is known.
+    /// Returns the mean or the maximum time in milliseconds. Unfinished transactions count with
+    /// their age, and lost ones have no time. `None` for other metrics, or if no time is known.
     pub(super) fn time_ms(&self, metric: Metric) -> Option<f64> {
         let sum =
             |value_of: &dyn Fn(&OfSecond) -> f64| self.seconds.values().map(value_of).sum::<f64>();
@@ -92,8 +93,8 @@ impl Late {
         }
     }
 
-    /// Returns how much is beyond an objective on a time, with its error; `None` if nothing was
-    /// offered, or the objective is not in this sum.
+    /// Returns the excess over the bound of an objective on a time, with its error; `None` if
+    /// nothing was offered, or the objective was not given to `new`.
     pub fn beyond(&self, objective: &Objective) -> Option<Beyond> {
         let index = self.objectives.iter().position(|(known, _)| known == objective)?;
         let bound_ms = self.objectives[index].1 as f64 / NS_PER_MS as f64;
@@ -123,7 +124,7 @@ impl Late {
     }
 
     /// Returns the effective sample size: the number of independent transactions that would give
-    /// the mean time with the same error as these. `None` if not known.
+    /// the mean time with the same error as these autocorrelated ones. `None` if not known.
     fn independent(&self) -> Option<f64> {
         let times: Vec<(f64, f64)> =
             self.seconds.values().map(|second| (second.sum_ms, second.timed)).collect();

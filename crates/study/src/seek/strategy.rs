@@ -21,67 +21,70 @@ use stats::{Crossing, Grows, RatioPoint, students_t};
 
 use super::{Answer, Beyond, CONFIDENCE, Judged, Stage, Verdict};
 
-/// Share of the budget for one short probe.
+/// Share of a search's budget of time that one short probe takes.
 pub const SHORT_PROBE_SHARE: f64 = 1.0 / 32.0;
-/// The first method that scores probes by shares of transactions. A search that began with it
-/// continues with it.
+/// Number of the first method that scores probes by shares of transactions, and not by their times.
 pub const METHOD_OF_SHARES: u32 = 2;
-/// Ratio of the ends of the range at which short probes stop.
+/// Ratio of the upper to the lower end of the remaining range at which short probes stop.
 const RATIO_NARROW: f64 = 1.15;
 /// Largest number of short probes, however wide the range is.
 const BRACKETS_MOST: usize = 12;
-/// Number of long probes around the boundary.
+/// Number of long probes around the boundary, the highest value that meets the objectives.
 const REFINES: usize = 9;
 /// Largest number of long probes that confirm the recommended value.
 const CONFIRMS: usize = 7;
-/// Number of long probes at an end of the range, if the boundary lies beyond it.
+/// Number of long probes at the lowest or highest value of the range, if the boundary lies beyond
+/// it.
 const CONFIRMS_OF_END: usize = 3;
-/// Distances of long probes from the boundary, as multiples of the current reach.
+/// Positions of successive long probes relative to the boundary, as multiples of the largest
+/// distance from it.
 const OFFSETS: [f64; 9] = [-1.0, 1.0, 0.0, -0.5, 0.5, -0.8, 0.8, -0.25, 0.25];
-/// Smallest and largest reach of long probes around the boundary, as a difference in the logarithm
-/// of the ratio.
+/// Limits for the distance of long probes from the boundary, as a difference in the logarithm of
+/// the ratio.
 const REACH: (f64, f64) = (0.15, 2.0);
-/// Reach of long probes around the boundary, in standard deviations of a probe's ratio. More noise
-/// needs a wider reach, but over a wide one the curve bends.
+/// Distance of long probes from the boundary, in standard deviations of a probe's ratio. More noise
+/// needs a larger distance, but over a wide range the curve bends.
 const REACH_IN_NOISE: f64 = 1.5;
-/// Smallest and largest reach of long probes around the boundary, as a difference in the logarithm
-/// of the value.
+/// Limits for the distance of long probes from the boundary, as a difference in the logarithm of
+/// the searched value.
 const AROUND: (f64, f64) = (0.002, 0.12);
-/// Distance from the boundary beyond which probes are left out of the curve, as a multiple of the
-/// reach.
+/// Distance from the boundary beyond which probes are left out when a curve is fitted, as a
+/// multiple of the distance that long probes are given.
 const NEAR: f64 = 2.5;
-/// Distance from the boundary beyond which probes are left out of the curve, as a difference in the
-/// logarithm of the value, because over a wide range the curve bends.
+/// Distance from the boundary beyond which probes are left out when a curve is fitted, because over
+/// a wide range it bends; as a difference in the logarithm of the searched value.
 const NEAR_VALUES: f64 = 0.12;
 /// Number of long probes after which, if all are on one side of the boundary, the next ones are
-/// made beyond them.
+/// made farther on the other side.
 const ONE_SIDED_LEAST: usize = 3;
-/// Factor by which the distance of long probes grows with each one, as long as they show no slope.
+/// Factor by which the distance of long probes from the middle of the range grows with each one, as
+/// long as their ratios show no slope.
 const WIDER: f64 = 1.35;
 /// Smallest number of probes to which a curve is fitted.
 const CURVE_LEAST: usize = 5;
-/// Smallest effective sample size of a long probe. With less, a probe does not predict the result
+/// Smallest effective sample size of a long probe. With less, one probe does not predict the result
 /// of another.
 const INDEPENDENT_LEAST: f64 = 5.0;
 /// z value of the rank test above which ratios count as rising with the value: random ranks exceed
 /// it with a probability of 1 %.
 const RISES_LEAST: f64 = 2.33;
-/// Number of confirming probes at a value before it may be given up for a lower one. At least as
-/// many have to be left then.
+/// Number of confirming probes at a value before the search may give it up for a lower one. It does
+/// so only if at least as many confirming probes are left.
 const STEP_AFTER: usize = 3;
 /// Degrees of freedom of an error that is estimated from batches within several probes.
 const FREEDOM_WITHIN: usize = 30;
 /// Smallest step to a lower value while confirming, as a difference in the logarithm of the value.
 const STEP_LEAST: f64 = 0.002;
 
-/// The range and budget of a search, from which its next probes follow.
+/// The range and the budget of a search, from which with the probes made so far the next one
+/// follows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchStrategy {
     pub low: f64,
     pub high: f64,
     /// True if only whole numbers are probed, such as numbers of clients.
     pub is_whole: bool,
-    /// Total duration of all probes including their ramp-ups, in nanoseconds.
+    /// Time for all probes with their ramp-ups, in nanoseconds.
     pub budget_ns: u64,
     /// Duration of the ramp-up of each probe, in nanoseconds.
     pub ramp_up_ns: u64,
@@ -89,7 +92,7 @@ pub struct SearchStrategy {
     pub method: u32,
 }
 
-/// A probe that is to be made next.
+/// A probe that is to be made next, with its value, length and stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlannedProbe {
     /// Value of the searched parameter, such as a rate.
@@ -107,23 +110,27 @@ pub struct Probe {
     pub judged: Judged,
 }
 
-/// The conclusion of a search from its probes.
+/// Result of a search, concluded from its probes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conclusion {
     pub answer: Answer,
-    /// True if the confirming probes show that objectives are met at the lower end of the answer
-    /// (or are not, if even the lowest value fails); `None` before they were made.
+    /// True if the confirming probes show that the objectives are met at the lower end of the
+    /// answer (or, if even the lowest value fails, that they are not met there). False if they do
+    /// not show it, and `None` before they were made.
     pub confirmed: Option<bool>,
-    /// Standard deviation of a long probe's ratio at the objective's bound; `None` without a curve.
+    /// Standard deviation of a long probe's [ratio](super::Beyond::ratio) at the objective's bound;
+    /// `None` without a curve.
     pub noise: Option<f64>,
-    /// Growth of the ratio in percent when the value grows by one percent, at the answer; `None`
-    /// without a curve.
+    /// Growth of the [ratio](super::Beyond::ratio) in percent, at the answer, when the searched
+    /// value grows by one percent; `None` without a curve.
     pub steepness: Option<f64>,
-    /// The verdict of each probe, with the error between probes if that is known.
+    /// Verdict on each probe, with the error that is known from the variation between probes; if
+    /// that is not known, the verdict of the probe alone.
     pub verdicts: Vec<Verdict>,
 }
 
-/// The range that short probes have left, and whether probes support its ends.
+/// The range of values that remains after the short probes, and whether probes have shown that its
+/// ends are below and above the boundary.
 struct Bracket {
     low: f64,
     high: f64,
@@ -132,8 +139,8 @@ struct Bracket {
     count: usize,
 }
 
-/// The state of a value by its probes, of which some broke: failed for another reason than long
-/// times.
+/// State of a searched value, by its probes. A probe breaks if it fails for another reason than
+/// long times, such as a full queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
     /// No probe broke, or at least two others outvoted a broken one.
@@ -189,8 +196,8 @@ impl SearchStrategy {
         (n_short + n_long_left as u64, self.budget_ns.saturating_sub(spent))
     }
 
-    /// Returns the conclusion from the probes so far; the answer is [`Answer::Unfinished`] until
-    /// all are made.
+    /// Returns the conclusion from the probes made so far; its answer is [`Answer::Unfinished`]
+    /// until all are made.
     pub fn conclude(&self, probes: &[Probe]) -> Conclusion {
         match self.next(probes) {
             None => self.conclude_as_they_are(probes),
@@ -201,8 +208,8 @@ impl SearchStrategy {
         }
     }
 
-    /// Returns the conclusion from these probes as if they were all, which is needed for searches
-    /// by an older method.
+    /// Returns the conclusion from these probes as if the search were complete. Searches by an
+    /// older method need this, since they made other probes.
     pub fn conclude_as_they_are(&self, probes: &[Probe]) -> Conclusion {
         let answer = self.answer_with_fresh(probes);
         let curves = self.curves(probes);
@@ -233,14 +240,16 @@ impl SearchStrategy {
         self.measure_ns(long)
     }
 
-    /// Rounds a value to a whole number or to five digits, and limits it to the range.
+    /// Rounds a value to a whole number or to five digits, and moves it into the range of the
+    /// search.
     fn rounded(&self, at: f64) -> f64 {
         let digits = |at: f64| format!("{at:.4e}").parse().unwrap_or(at);
         let at = if self.is_whole { at.round() } else { digits(at) };
         at.clamp(self.low, self.high)
     }
 
-    /// Rounds a value down to a whole number or to five digits, and limits it to the range.
+    /// Rounds a value down to a whole number or to five digits, and moves it into the range of the
+    /// search.
     fn rounded_down(&self, at: f64) -> f64 {
         let at = if self.is_whole { at.floor() } else { at * (1.0 - 5e-5) };
         self.rounded(at)
@@ -293,8 +302,9 @@ impl SearchStrategy {
         }
     }
 
-    /// Returns an end of the range if short probes show that the boundary is beyond it: objectives
-    /// fail at the lowest value, or are met at the highest.
+    /// Returns the lowest or highest value of the range if short probes show that the boundary is
+    /// beyond it: the objectives fail at the lowest, or are met at the highest value. `None`
+    /// otherwise.
     fn end(&self, probes: &[Probe]) -> Option<f64> {
         let short = |at: f64| {
             probes
@@ -311,7 +321,8 @@ impl SearchStrategy {
         }
     }
 
-    /// Returns the value for the next long probe around the boundary, of which `nth` were made.
+    /// Returns the value for the next long probe around the boundary; `nth` such probes were made
+    /// before.
     fn refined(&self, probes: &[Probe], bracket: &Bracket, nth: usize) -> f64 {
         let (low, high) = (bracket.low.ln(), bracket.high.ln());
         let (first, first_around) = (f64::midpoint(low, high), ((high - low) / 2.0).max(0.02));
@@ -348,14 +359,14 @@ impl SearchStrategy {
         }
     }
 
-    /// Fits a curve for each objective on a time; `None` where none can be fitted.
+    /// Fits a curve of ratios for each objective on a time; `None` where none can be fitted.
     fn curves(&self, probes: &[Probe]) -> Vec<Option<Crossing>> {
         let most = probes.iter().map(|probe| probe.judged.beyond.len()).max().unwrap_or(0);
         (0..most).map(|index| self.curve(probes, index)).collect()
     }
 
-    /// Fits the curve of one objective to the probes near the place where it crosses the
-    /// objective's bound.
+    /// Fits a curve of the ratios of the objective with this index, to the probes near the value
+    /// where it crosses 1.
     fn curve(&self, probes: &[Probe], index: usize) -> Option<Crossing> {
         let edge = edge(probes).unwrap_or(f64::INFINITY);
         let counted = |probe: &&Probe| probe.planned.at < edge;
@@ -394,8 +405,8 @@ impl SearchStrategy {
         Some(curve)
     }
 
-    /// Returns the smallest distance between two values near `at`, as a logarithm: whole numbers
-    /// that are small are far apart.
+    /// Returns the smallest distance between a value near `at` and the next one, as a difference of
+    /// logarithms: small whole numbers are far apart. `at` is a logarithm.
     fn spacing(&self, at: f64) -> f64 {
         if self.is_whole { (1.0 / at.exp()).ln_1p() } else { 0.0 }
     }
@@ -465,8 +476,9 @@ impl SearchStrategy {
         }
     }
 
-    /// Returns the answer for a curve that crosses the bound at `value`, limited to the range and
-    /// to `edge`. Whole numbers are rounded down, so that objectives are met there.
+    /// Returns the answer for a curve that crosses the bound at `value`, with its confidence
+    /// interval. It is limited to the range and to `edge`, the lowest value at which probes break.
+    /// Whole numbers are rounded down, so that the objectives are met there.
     fn found(&self, value: f64, (low, high): (f64, f64), edge: Option<f64>) -> Answer {
         let whole = |at: f64| if self.is_whole { at.floor() } else { at };
         // The edge itself is not in the interval of whole numbers below it.
@@ -478,8 +490,9 @@ impl SearchStrategy {
         Answer::Found { value, low, high }
     }
 
-    /// Returns the answer from all probes. Its lower end is at most the value of the confirming
-    /// probes, and `value` is at least that if these show that objectives are met.
+    /// Returns the answer from all probes, the confirming ones included. Its lower end is at most
+    /// the value of these, and its `value` is at least that if they show that the objectives are
+    /// met.
     fn answer_with_fresh(&self, probes: &[Probe]) -> Answer {
         let site = fresh(probes).last().map(|probe| probe.planned.at);
         // A value that is lower only by rounding is the place itself.
@@ -520,9 +533,9 @@ impl SearchStrategy {
         Some(self.rounded_down(lower))
     }
 
-    /// Returns true if the confirming probes at `site` show that every objective is met, with the
-    /// error that `count` such probes would have. It is a one-sided test of the hypothesis that the
-    /// ratio is not below 1.
+    /// Returns true if the confirming probes at the value `site` would show that every objective is
+    /// met, if there were `count` of them with the same mean. It is a one-sided test of the
+    /// hypothesis that the ratio is not below 1.
     fn shows(&self, probes: &[Probe], site: f64, count: usize) -> bool {
         let here = || fresh(probes).filter(|probe| probe.planned.at == site);
         if here().filter(|probe| probe.judged.is_broken).count() > 1 {
@@ -538,8 +551,8 @@ impl SearchStrategy {
             })
     }
 
-    /// Returns true if the confirming probes agree with the answer, false if they do not yet;
-    /// `None` if there are none.
+    /// Returns true if the confirming probes agree with the answer, false if they do not, or are
+    /// too few; `None` if there are none.
     fn confirmed(&self, probes: &[Probe]) -> Option<bool> {
         let site = fresh(probes).last()?.planned.at;
         let here: Vec<&Probe> = fresh(probes).filter(|probe| probe.planned.at == site).collect();
@@ -550,9 +563,10 @@ impl SearchStrategy {
     }
 }
 
-/// Returns true if the mean of the ratios is below 1 by more than its error: mean + t·se ≤ 1. The
-/// error is the largest of that between probes, that within them, and that of a ratio of 1 in
-/// windows with the same autocorrelation, since late transactions may be rare and cluster.
+/// Returns true if the mean of the ratios is below 1 by more than its error over `count` probes:
+/// mean + t·se ≤ 1. The error is the largest of that between probes, that within them, and that of
+/// a ratio of 1 in windows with the same autocorrelation, since late transactions may be rare and
+/// cluster.
 fn is_below(points: &[RatioPoint], count: usize) -> bool {
     let n = points.len() as f64;
     let ratios: Vec<f64> = points.iter().map(|point| point.ratio).collect();
@@ -605,7 +619,8 @@ fn ranks_rise<'p>(probes: impl Iterator<Item = &'p Probe>) -> bool {
     stats::rank_trend(&all.iter().map(worst).collect::<Vec<f64>>()) > RISES_LEAST
 }
 
-/// Returns the verdict on a probe, with the error between probes if a curve shows it.
+/// Returns the verdict on a probe, with the error between probes if a curve shows it, otherwise by
+/// the probe alone.
 fn verdict(probe: &Probe, curves: &[Option<Crossing>]) -> Verdict {
     if probe.judged.is_broken || probe.judged.lacks.is_some() {
         return probe.judged.verdict;
@@ -658,26 +673,29 @@ fn is_outvoted(probes: &[Probe], probe: &Probe) -> bool {
     probe.judged.is_broken && standing(probes, probe.planned.at) == Standing::Sound
 }
 
-/// Returns true if most probes at a value are above the boundary, by their best estimates.
+/// Returns true if more than half of the probes at a value miss an objective, so that it is above
+/// the boundary.
 fn is_place_above(probes: &[Probe], at: f64) -> bool {
     let here = || probes.iter().filter(|probe| probe.planned.at == at);
     2 * here().filter(|probe| is_above(probe)).count() > here().count()
 }
 
-/// Returns true if no two probes at a value agree yet on which side of the boundary it is.
+/// Returns true if neither two probes at a value are above the boundary nor two below it, so that
+/// another one has to decide.
 fn is_said_once(probes: &[Probe], at: f64) -> bool {
     let here = || probes.iter().filter(|probe| probe.planned.at == at);
     let n_above = here().filter(|probe| is_above(probe)).count();
     n_above < 2 && here().count() - n_above < 2
 }
 
-/// Returns true if a probe broke or, by its best estimate, misses an objective on a time.
+/// Returns true if a probe broke or its measured times miss an objective, so that its value is
+/// above the boundary.
 fn is_above(probe: &Probe) -> bool {
     probe.judged.is_broken || probe.judged.is_late()
 }
 
-/// Returns the lowest value at which probes break, that is fail for another reason than long times;
-/// `None` if there is none.
+/// Returns the lowest value at which probes break (fail for another reason than long times, such as
+/// a full queue); `None` if there is none.
 fn edge(probes: &[Probe]) -> Option<f64> {
     let places = probes.iter().map(|probe| probe.planned.at);
     let broken = places.filter(|at| standing(probes, *at) == Standing::Broken);
@@ -685,34 +703,35 @@ fn edge(probes: &[Probe]) -> Option<f64> {
     edge.is_finite().then_some(edge)
 }
 
-/// Returns how far probes should lie from the boundary, as a difference on the scale of the curve's
-/// link, nearly the logarithm of the ratio.
+/// Returns how far from the boundary probes should lie, as a difference in (nearly) the logarithm
+/// of the ratio. `weight` is the measured phase of a probe in seconds.
 fn reach(curve: &Crossing, weight: f64) -> f64 {
     (REACH_IN_NOISE * noise(curve, weight)).clamp(REACH.0, REACH.1)
 }
 
-/// Returns the standard deviation of the ratio of a probe of this weight, in seconds, at the
-/// objective's bound.
+/// Returns the standard deviation of a probe's ratio at the objective's bound. `weight` is the
+/// measured phase of the probe in seconds.
 fn noise(curve: &Crossing, weight: f64) -> f64 {
     noise_at(curve, weight, 1.0)
 }
 
-/// Returns the standard deviation of the ratio of a probe of this weight, in seconds, whose
-/// expected ratio is `mean`.
+/// Returns the standard deviation of the ratio of a probe whose expected ratio is `mean`. `weight`
+/// is the measured phase of the probe in seconds.
 fn noise_at(curve: &Crossing, weight: f64, mean: f64) -> f64 {
     (curve.dispersion * curve.variance_at(mean).max(0.0) / weight).sqrt()
 }
 
-/// Returns how far probes should lie from the boundary, as a difference in the logarithm of the
-/// value: at least a quarter of the width of the boundary's confidence interval.
+/// Returns how far from the boundary probes should lie, as a difference in the logarithm of the
+/// searched value: at least a quarter of the width of the boundary's confidence interval. `weight`
+/// is the measured phase of a probe in seconds.
 fn around(curve: &Crossing, weight: f64) -> f64 {
     let open = (curve.interval.1 - curve.interval.0) / 4.0;
     let open = if open.is_finite() { open } else { 0.0 };
     (reach(curve, weight) / curve.slope).max(open).clamp(AROUND.0, AROUND.1)
 }
 
-/// Returns true if response times are autocorrelated for so long that probes of this length cannot
-/// decide.
+/// Returns true if response times are autocorrelated over such long times that probes of this
+/// length cannot decide.
 fn is_too_short(probes: &[Probe]) -> bool {
     let known = |probe: &Probe| {
         probe.judged.beyond.iter().filter_map(|beyond| beyond.independent).reduce(f64::min)
