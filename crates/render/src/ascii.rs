@@ -2,8 +2,8 @@
 //!
 //! Not here: how to detect such a terminal (dbdyno).
 
-/// Blocks of a sparkline, from the lowest to the highest, with ASCII characters that look taller or
-/// darker in the same order.
+/// Blocks of a sparkline from the lowest to the highest, each with the ASCII character that
+/// replaces it. The characters look taller or darker in the same order.
 const BLOCKS: [(char, char); 8] = [
     ('▁', '.'),
     ('▂', ':'),
@@ -15,7 +15,8 @@ const BLOCKS: [(char, char); 8] = [
     ('█', '#'),
 ];
 
-/// Returns the ASCII replacement of a non-ASCII character; `?` if there is none.
+/// Returns the ASCII text that replaces a non-ASCII character, such as `>=` for `≥`; `?` for a
+/// character without one.
 fn instead(letter: char) -> &'static str {
     match letter {
         '±' => "+-",
@@ -42,8 +43,8 @@ fn instead(letter: char) -> &'static str {
     }
 }
 
-/// Converts `text` to ASCII. A replacement of several characters uses up blanks before or after it,
-/// so that columns of a table stay aligned.
+/// Converts `text` to ASCII for terminals that cannot show Unicode: `≥ 5` becomes `>= 5`. A longer
+/// replacement takes the place of blanks beside it, so that table columns stay aligned.
 pub fn ascii(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     // Columns that were taken, and the length of the present gap.

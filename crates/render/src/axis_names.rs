@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use model::{Axis, Named, short_axis};
 use study::ComparisonReport;
 
-/// Returns a distinct short name for each value of an axis. Target URLs lose their options (after
-/// `?`), except options in which the targets differ if the URLs are otherwise equal. Values of
-/// other axes are unchanged.
+/// Returns a short name for each value of an axis, all distinct. Target URLs lose their options
+/// (after `?`) that do not distinguish them; if the URLs differ only in options, a name is just
+/// these, such as `nodes=2`. Values of other axes are unchanged.
 pub(crate) fn names(axis: &Axis) -> Vec<String> {
     let options = |value: &str| -> Vec<String> {
         let query = value.split_once('?').map_or("", |(_, options)| options);
@@ -41,13 +41,15 @@ pub(crate) fn names(axis: &Axis) -> Vec<String> {
     }
 }
 
-/// Returns the short name of a value as in [`names`]; the value itself if it is not on the axis.
+/// Returns the short name that [`names`] gives `value`; `value` itself if the axis does not have
+/// it.
 pub(crate) fn name_of(axis: &Axis, value: &str) -> String {
     let at = axis.values.iter().position(|known| known == value);
     at.map_or_else(|| value.to_owned(), |at| names(axis).swap_remove(at))
 }
 
-/// Returns the axes over which a comparison's points vary, each with all its values.
+/// Returns the axes (varied parameters) over which a comparison's points vary, each with all its
+/// values.
 pub(crate) fn axes_of(report: &ComparisonReport) -> Vec<Axis> {
     let mut axes: Vec<Axis> = Vec::new();
     let points = report.pairs.iter().flat_map(|pair| &pair.points);
@@ -63,7 +65,8 @@ pub(crate) fn axes_of(report: &ComparisonReport) -> Vec<Axis> {
     axes
 }
 
-/// Returns a point's value on each axis, with target URLs shortened as in [`names`].
+/// Replaces each value of a point by its short name from [`names`]: target URLs become short, other
+/// values stay. `values` has the point's value on each axis by name.
 pub(crate) fn told(axes: &[Axis], values: &Named<String>) -> Named<String> {
     let told = |(name, value): (&str, &String)| {
         let axis = axes.iter().find(|axis| axis.name == name);

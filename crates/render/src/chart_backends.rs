@@ -17,7 +17,7 @@ use model::numbers::significant;
 
 use crate::charts::{Along, Chart, Mark, Palette, Point, Scale, Shape, Trace};
 
-/// Size and colour theme of a chart as SVG or PNG.
+/// Size and colour theme with which a chart is drawn as SVG or PNG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drawn {
     /// Width, in CSS pixels.
@@ -28,9 +28,10 @@ pub struct Drawn {
 }
 
 impl Drawn {
-    /// Size of a chart on a wide page.
+    /// Size of a chart on a page for screens.
     pub const WIDE: Drawn = Drawn { width: 680, height: 340, theme: Theme::Auto };
-    /// Size of one of several charts below each other, each as wide as the page.
+    /// Size of each of several charts that are as wide as the page and stacked, such as those over
+    /// the same time.
     pub const LOW: Drawn = Drawn { width: 1360, height: 230, theme: Theme::Auto };
     /// Size of a chart on a phone.
     pub const NARROW: Drawn = Drawn { width: 368, height: 300, theme: Theme::Auto };
@@ -38,7 +39,7 @@ impl Drawn {
     pub const ALONE: Drawn = Drawn { width: 960, height: 480, theme: Theme::Auto };
 }
 
-/// Colour theme of a chart as SVG.
+/// Colour theme of a chart's SVG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theme {
     /// Dark text on white.
@@ -47,29 +48,32 @@ pub enum Theme {
     Dark,
     /// Light or dark, as the reader's system prefers (`prefers-color-scheme`).
     Auto,
-    /// The theme of the surrounding page, which has the CSS rules; the SVG itself has none.
+    /// Theme of the page that contains the SVG: the page has the CSS rules, and the SVG has none.
     OfPage,
 }
 
 /// Largest number of points per trace in a page that shows the values of a chart interactively.
 const POINTS_SHOWN: usize = 2_000;
 
-/// Factor below the lowest value to which a logarithmic axis extends for the low ends of intervals.
-/// An interval that ends near 0 would otherwise take nearly all of the axis.
+/// Limit for intervals on a logarithmic value axis: the axis ends at the lowest value divided by
+/// this number, even if an interval goes lower. Otherwise an interval that ends near 0 would take
+/// nearly all of the axis.
 const WHISKER_MOST: f64 = 3.0;
-/// Explanation of an arrow head, which marks an interval that ends beyond the axis.
+/// Sentence for a chart's caption if an interval ends beyond the axis, which an arrow head marks.
 const BEYOND: &str = "An arrow head: the interval goes on beyond the axis.";
-/// Number of ticks with which a value axis is computed to find out where it ends.
+/// Number of ticks for which a value axis is rounded when only its ends are wanted, not its pixels.
 const TICKS: usize = 5;
-/// Horizontal distance between the dots of neighbouring traces at the same category, in pixels.
+/// Horizontal distance between the dots of neighbouring traces at the same name of an axis of
+/// names, in pixels.
 const APART: f64 = 7.0;
-/// Distance between the dots of neighbouring traces with intervals at the same x value, and largest
-/// distance from the first to the last of them, in pixels.
+/// Distances for dots of several traces with intervals at the same x value, in pixels: between
+/// neighbours, and at most from the first to the last.
 const WHISKERS_APART: (f64, f64) = (6.0, 24.0);
 
 impl Chart {
-    /// Returns the chart with at most `POINTS_SHOWN` points per trace (twice as many for traces
-    /// with equal x values). Minimum and maximum of each stretch of time are kept.
+    /// Returns a copy of the chart with at most `POINTS_SHOWN` points per trace, twice as many for
+    /// traces with equal x values, to keep pages small. Each stretch of the axis keeps its lowest
+    /// and highest point.
     pub fn thinned(&self) -> Chart {
         let kept = decimate::decimate(&self.traces, POINTS_SHOWN);
         let thin = |(trace, points): (&Trace, Vec<&Point>)| Trace {
@@ -79,8 +83,8 @@ impl Chart {
         Chart { traces: self.traces.iter().zip(kept).map(thin).collect(), ..self.clone() }
     }
 
-    /// Returns the kind of the horizontal axis for scripts: `time`, `numbers`, `names`, or `rows`
-    /// for a forest plot.
+    /// Returns the kind of horizontal axis that scripts of a page read: `time`, `numbers`, `names`,
+    /// or `rows` for a forest plot.
     pub(crate) fn axis(&self) -> &'static str {
         match (self.is_forest, self.x.categories.is_empty(), self.x.unit.as_str()) {
             (true, ..) => "rows",
@@ -90,13 +94,15 @@ impl Chart {
         }
     }
 
-    /// Returns true if the chart needs a legend. The title identifies a single trace.
+    /// Returns true if the chart needs a legend: it has several traces, or a mark that only the
+    /// legend names. The title identifies a single trace.
     fn has_legend(&self) -> bool {
         self.traces.len() > 1 || self.marks.iter().any(Mark::is_in_legend)
     }
 
-    /// Returns all numbers that must fit on the horizontal (`X`) or vertical (`Y`) axis: points and
-    /// the range of the axis, and on the vertical one also interval ends and horizontal marks.
+    /// Returns all numbers for which an axis must have room. For the horizontal one (`X`) they are
+    /// x values and the axis's own range; for the vertical one (`Y`) also interval ends and
+    /// horizontal marks.
     fn values(&self, along: Along) -> impl Iterator<Item = f64> {
         let lowest = match along {
             Along::Y => self.lowest_whisker(),
@@ -120,7 +126,8 @@ impl Chart {
         values.chain(range).chain(levels)
     }
 
-    /// Returns the explanation of arrow heads; `None` if every interval ends within the axis.
+    /// Returns the sentence that explains arrow heads, if some interval ends beyond the axis; else
+    /// `None`.
     pub(crate) fn beyond(&self) -> Option<&'static str> {
         let room = if self.is_forest { Room::Dots } else { Room::Round };
         let y = AxisScale::for_axis(&self.y, self.values(Along::Y), room, TICKS);
@@ -133,15 +140,16 @@ impl Chart {
         ends.any(|end| y.is_beyond(end)).then_some(BEYOND)
     }
 
-    /// Returns the chart's note and the explanation of arrow heads; `None` if it has neither.
+    /// Returns the text below the chart: its note, and the sentence on arrow heads if it has any.
+    /// `None` if there is neither.
     #[cfg(any(test, feature = "pages"))]
     pub(crate) fn caption(&self) -> Option<String> {
         let all: Vec<&str> = self.note.as_deref().into_iter().chain(self.beyond()).collect();
         (!all.is_empty()).then(|| all.join(" "))
     }
 
-    /// Returns the lowest value to which intervals may extend a logarithmic vertical axis; minus
-    /// infinity for a linear one.
+    /// Returns the lowest value that an interval may reach on the vertical axis: a third of the
+    /// lowest point if it is logarithmic, minus infinity if it is linear.
     fn lowest_whisker(&self) -> f64 {
         if self.y.scale != Scale::Log {
             return f64::NEG_INFINITY;
@@ -150,8 +158,8 @@ impl Chart {
         values.filter(|y| *y > 0.0).fold(f64::INFINITY, f64::min) / WHISKER_MOST
     }
 
-    /// Returns the horizontal offset of a trace's dots, in pixels (positive: to the right), so that
-    /// dots of several traces at the same x value do not overlap.
+    /// Returns by how many pixels the dots of the trace at `index` are moved to the right, or to
+    /// the left if negative, so that dots of several traces at the same x value do not overlap.
     fn aside(&self, index: usize) -> f64 {
         let has_names = !self.x.categories.is_empty();
         let stands_aside = |trace: &Trace| match trace.shape {
@@ -173,8 +181,8 @@ impl Chart {
     }
 }
 
-/// Returns the value of each row of a forest plot as text, with the row's x value. Empty if a row
-/// has several values.
+/// Returns the text beside each row of a forest plot, which is the value and label of its point,
+/// with the row's x value. Empty if a row has several values.
 fn row_values(chart: &Chart) -> Vec<(f64, String)> {
     let points = chart.traces.iter().flat_map(|trace| &trace.points);
     let mut values: Vec<(f64, String)> = Vec::new();
@@ -194,16 +202,16 @@ fn is_line(trace: &Trace) -> bool {
     matches!(trace.shape, Shape::Line | Shape::Steps)
 }
 
-/// CSS rules of charts, with the light colours.
+/// CSS rules of charts, with the colours of the light theme.
 const LIGHT: &str = include_str!("../templates/chart-light.css");
-/// CSS rules that replace light colours by dark ones.
+/// CSS rules that come after [`LIGHT`] and replace its colours by those of the dark theme.
 const DARK: &str = include_str!("../templates/chart-dark.css");
 
-/// Number of colours. Further traces reuse them with broken lines.
+/// Number of distinct trace colours. Further traces reuse them, with broken lines.
 const COLOURS: usize = 8;
 
-/// Returns the name of a trace's colour in CSS classes, without the prefix for lines (`l-`), areas
-/// (`a-`) or dots (`d-`).
+/// Returns the end of the CSS classes for the colour of the trace at `index`: `2` stands for `l-2`
+/// (lines), `a-2` (areas) and `d-2` (dots).
 fn colour(chart: &Chart, index: usize) -> String {
     match chart.palette {
         Palette::Different => (place(chart, index) % COLOURS).to_string(),
@@ -220,37 +228,39 @@ fn colour(chart: &Chart, index: usize) -> String {
     }
 }
 
-/// Returns the number of a trace's colour: that of the trace it shares a colour with, or the one
-/// fixed for all charts of the page, or else its index in the chart.
+/// Returns the colour number of the trace at `index`: that of the trace whose colour it shares, or
+/// the one fixed for all charts of the page, or else `index`.
 fn place(chart: &Chart, index: usize) -> usize {
     let fixed_place = |trace: &Trace| trace.shares.or(trace.place);
     chart.traces.get(index).and_then(fixed_place).unwrap_or(index)
 }
 
-/// Returns the opacity (0.15 to 1) of the cells of a heat map's trace.
+/// Returns the opacity (0.15 to 1) of the heat map cells in the trace at `index`; later traces are
+/// darker.
 fn shade(chart: &Chart, index: usize) -> f64 {
     let n = chart.traces.len().max(2) as f64;
     0.15 + 0.85 * index as f64 / (n - 1.0)
 }
 
-/// Returns true if a trace has the colour of another one, so that its line is drawn broken.
+/// Returns true if the line of the trace at `index` is drawn broken, because another trace has the
+/// same colour.
 fn is_again(chart: &Chart, index: usize) -> bool {
     let is_shared = chart.traces.get(index).is_some_and(|trace| trace.shares.is_some());
     let is_again = is_shared || place(chart, index) / COLOURS % 2 == 1;
     chart.palette == Palette::Different && is_again
 }
 
-/// Returns true if the plot needs no margin at its left and right: all traces are lines, or the
-/// axis has a fixed range.
+/// Returns true if the plot needs no margin at its left and right, because all traces are lines or
+/// the horizontal axis has a fixed range.
 fn is_lines(chart: &Chart) -> bool {
     chart.x.range.is_some() || chart.traces.iter().all(is_line)
 }
 
-/// A position: x and y.
+/// A position in the picture, in pixels from the left and from the top.
 type At = (f64, f64);
 
-/// Returns the corners of a step function through `points`, in which each value holds until the
-/// next point.
+/// Returns the corners of the line with which [`Shape::Steps`] is drawn: each value holds until the
+/// x value of the next point.
 fn stepped(points: Vec<At>) -> Vec<At> {
     let corners = points.windows(2).flat_map(|two| [two[0], (two[1].0, two[0].1)]);
     corners.chain(points.last().copied()).collect()

@@ -48,15 +48,15 @@ use crate::table::{Align, Cell, Column, Table};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chart {
-    /// Name of the chart on the command line and in URLs: letters, digits and `-`, unique on a
-    /// page. It begins with the name of its [`Entry`].
+    /// Name of the chart on the command line and in URLs, such as `throughput`: letters, digits and
+    /// `-`, unique on a page. It begins with the name of its [`Entry`].
     pub id: String,
     pub title: String,
     pub x: Axis,
     pub y: Axis,
-    /// Kind of colours that distinguish the traces.
+    /// Set of colours that distinguishes the traces.
     pub palette: Palette,
-    /// Traces, drawn in this order.
+    /// Series of points (lines, dots, bars or cells), in the order in which they are drawn.
     pub traces: Vec<Trace>,
     /// Stripes and lines behind the traces, such as disturbances.
     pub marks: Vec<Mark>,
@@ -74,10 +74,11 @@ pub struct Axis {
     /// Unit of the axis's numbers; empty if they have none.
     pub unit: String,
     pub scale: Scale,
-    /// Names at the places 0, 1, 2 and so on; empty for an axis of numbers.
+    /// Names at the positions 0, 1, 2 and so on, for an axis of names; empty for an axis of
+    /// numbers.
     pub categories: Vec<String>,
-    /// Range that the axis covers at least, so that charts over the same time are aligned. None if
-    /// the points determine it.
+    /// Range that the axis covers at least, so that charts over the same time are aligned. `None`
+    /// if the points alone determine where the axis ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<(f64, f64)>,
     /// True if the axis ends at `range` even if points are beyond it, as after zooming.
@@ -98,7 +99,7 @@ pub enum Scale {
     Log,
 }
 
-/// Kind of colours that distinguish the traces of a chart.
+/// Set of colours that distinguishes the traces of a chart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Palette {
@@ -121,12 +122,12 @@ pub struct Trace {
     /// Points by rising `x`, except for [`Shape::Points`] and [`Shape::Joined`], which may have any
     /// order.
     pub points: Vec<Point>,
-    /// Number of the colour of another trace, in this chart or the one beside it, that this trace
-    /// is drawn in, with a broken line. None if its colour is its own.
+    /// Number of another trace's colour, in which this trace is drawn with a broken line, such as
+    /// an imported line beside the measured one. `None` if it has its own colour.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shares: Option<usize>,
-    /// Number of the trace's colour, if it has a fixed one on all charts of a page. None if its
-    /// index in the chart is the number.
+    /// Number of the trace's colour, counted from 0, if all charts of a page show it in the same
+    /// one. `None` if its index in the chart is the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<usize>,
 }
@@ -145,14 +146,15 @@ pub enum Shape {
     Joined,
     /// Bars from 0. `band` is an error bar.
     Bars,
-    /// Cells of a heat map, as high as `band` and as wide as the distance between neighbouring `x`.
-    /// Each trace is a shade.
+    /// Cells of a heat map. Each is as high as `band` and as wide as the distance between
+    /// neighbouring `x`; each trace is a shade.
     Cells,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// Place along the horizontal axis: a number, or the index of a category.
+    /// Position along the horizontal axis: a number, or the index of a name in
+    /// [`Axis::categories`].
     pub x: f64,
     /// Value on the vertical axis; null for a gap in a line.
     pub y: Option<f64>,
@@ -187,7 +189,7 @@ pub enum Along {
     Y,
 }
 
-/// A function that makes charts, by its input.
+/// Function that makes the charts of one kind, by the report from which it makes them.
 #[derive(Clone, Copy)]
 pub enum Of {
     Run(fn(&Report) -> Vec<Chart>),
@@ -198,53 +200,54 @@ pub enum Of {
     History(fn(&HistoryReport) -> Vec<Chart>),
 }
 
-/// A spot on a page where charts are shown.
+/// Place on a page where certain charts are shown. Each [`Entry`] of charts has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spot {
-    /// A run over time: rates and counts per second.
+    /// Course of a run over time: charts of rates and counts per second.
     Rates,
-    /// A run over time: response times, between those of rates.
+    /// Course of a run over time: charts of response times, which alternate with those of
+    /// [`Spot::Rates`].
     Times,
-    /// Latency of a run.
+    /// Section on a run's latency.
     Latency,
-    /// Transaction types of a run, or of a build.
+    /// Section on a run's transaction types, or on the tables of a build of data.
     Types,
-    /// Ages of the records that a run's readers read.
+    /// Section on a run's transactions: charts of the ages of records when readers first read them.
     Ages,
-    /// Clients of a run.
+    /// Section on a run's single clients.
     Clients,
-    /// Statements of a run, above its metrics.
+    /// Section on a run's metrics: charts of statements, above those of gauges.
     Statements,
-    /// Metrics of a run, by subject.
+    /// Section on a run's metrics: charts of gauges, grouped by subject, such as `machine`.
     Metrics,
-    /// Curves of an experiment over an axis.
+    /// Section on an experiment's curves: figures over a varied parameter.
     Curves,
-    /// Ages of records by points of an experiment.
+    /// Section on the ages of records read at each point of an experiment.
     PointAges,
-    /// Trials of an experiment over time.
+    /// Section on the course of an experiment's trials over time.
     Stability,
-    /// Probes of a search.
+    /// Page of a search: figures of its probes over the sought parameter.
     Search,
-    /// Ratios of a comparison, above its tables.
+    /// Result of a comparison: charts of ratios to the baseline, above the tables.
     Ratios,
-    /// Sides of a comparison over an axis.
+    /// Section on a comparison's curves: figures over a varied parameter, with a line per side.
     Sides,
-    /// Builds of a history.
+    /// Page of a history: a figure over the builds.
     Builds,
 }
 
-/// A kind of chart in the list [`ALL`].
+/// A kind of chart, such as throughput over time: its name, spot and maker. [`ALL`] lists them.
 #[derive(Clone, Copy)]
 pub struct Entry {
-    /// Name of the kind of chart. The ids of its charts begin with it.
+    /// Name of the kind of chart, such as `throughput`, with which the ids of its charts begin.
     pub name: &'static str,
     pub about: &'static str,
     pub spot: Spot,
-    /// Function that makes the charts; it returns none if the report lacks the data.
+    /// Function that makes the charts from a report; it makes none if the report lacks the data.
     pub make: Of,
 }
 
-/// All kinds of charts, in the order of a page.
+/// All kinds of charts, in the order in which a page shows their charts.
 pub const ALL: &[Entry] = &[
     throughput::ENTRY,
     types::ENTRY,
@@ -274,17 +277,17 @@ pub const ALL: &[Entry] = &[
     builds::ENTRY,
 ];
 
-/// Largest number of traces and of marks that the summary of a chart describes.
+/// Largest number of traces, and of marks, that [`Chart::summary`] describes.
 const SUMMED_MOST: usize = 4;
 
-/// Columns of a chart's data as table or CSV.
+/// Column titles of a chart's data in tables and CSV.
 const TITLES: [&str; 6] = ["trace", "x", "value", "low", "high", "label"];
 
-/// Ratio of the longest to the shortest time, or of the largest to the smallest varied value, from
-/// which an axis is logarithmic, so that short times remain distinguishable.
+/// Ratio of largest to smallest number from which an axis is logarithmic, so that small numbers
+/// remain distinguishable. It holds for times and for the values of a varied parameter.
 const FAR_APART: f64 = 20.0;
 
-/// Returns the charts of a run.
+/// Makes all charts for which the report of a run has the data.
 pub fn of_run(report: &Report) -> Vec<Chart> {
     let to_charts = |entry: &Entry| match entry.make {
         Of::Run(make) => make(report),
@@ -293,7 +296,8 @@ pub fn of_run(report: &Report) -> Vec<Chart> {
     distinct(ALL.iter().flat_map(to_charts).collect())
 }
 
-/// Returns the charts of an experiment. If `trials` is empty, charts that need trials are left out.
+/// Makes all charts for which the report of an experiment has the data. If `trials` is empty,
+/// charts that need the reports of trials are left out.
 pub fn of_experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let to_charts = |entry: &Entry| match entry.make {
         Of::Experiment(make) => make(report, trials),
@@ -302,7 +306,7 @@ pub fn of_experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<C
     distinct(ALL.iter().flat_map(to_charts).collect())
 }
 
-/// Returns the charts of these whose entry names this spot.
+/// Returns those of `charts` that a page shows at `spot`.
 pub(crate) fn in_spot(charts: &[Chart], spot: Spot) -> Vec<Chart> {
     let begins_with = |chart: &Chart, name: &str| {
         chart.id.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
@@ -313,7 +317,8 @@ pub(crate) fn in_spot(charts: &[Chart], spot: Spot) -> Vec<Chart> {
     charts.iter().filter(is_there).cloned().collect()
 }
 
-/// Returns the chart with this id. An `Err` suggests similar ids, or lists the first ones.
+/// Returns the chart whose id is `name`. `Err` is a message to the user that suggests similar ids,
+/// or else the first ones.
 pub fn chart_named<'c>(charts: &'c [Chart], name: &str) -> Result<&'c Chart, String> {
     const SHOWN_MOST: usize = 6;
     const WORD_LEAST: usize = 3;
@@ -343,7 +348,7 @@ pub fn chart_named<'c>(charts: &'c [Chart], name: &str) -> Result<&'c Chart, Str
     })
 }
 
-/// Returns the charts of a search.
+/// Makes all charts for which the report of a search has the data.
 pub fn of_seek(report: &SeekReport) -> Vec<Chart> {
     let to_charts = |entry: &Entry| match entry.make {
         Of::Seek(make) => make(report),
@@ -352,7 +357,7 @@ pub fn of_seek(report: &SeekReport) -> Vec<Chart> {
     distinct(ALL.iter().flat_map(to_charts).collect())
 }
 
-/// Returns the charts of a comparison.
+/// Makes all charts for which the report of a comparison has the data.
 pub fn of_comparison(report: &ComparisonReport) -> Vec<Chart> {
     let to_charts = |entry: &Entry| match entry.make {
         Of::Comparison(make) => make(report),
@@ -361,13 +366,14 @@ pub fn of_comparison(report: &ComparisonReport) -> Vec<Chart> {
     distinct(ALL.iter().flat_map(to_charts).collect())
 }
 
-/// Returns charts that overlay the median runs of a comparison's sides: throughput and p99 over
-/// time, and distributions of response times.
+/// Makes charts that overlay one run per side of a comparison: throughput and p99 over time, and
+/// distributions of response times. `runs` has the name of each side with the report of its median
+/// run.
 pub fn of_median_runs(report: &ComparisonReport, runs: &[(String, Report)]) -> Vec<Chart> {
     distinct(overlays::charts(report, runs))
 }
 
-/// Returns the charts of a history.
+/// Makes all charts for which the report of a history has the data.
 pub fn of_history(report: &HistoryReport) -> Vec<Chart> {
     let to_charts = |entry: &Entry| match entry.make {
         Of::History(make) => make(report),
@@ -376,8 +382,8 @@ pub fn of_history(report: &HistoryReport) -> Vec<Chart> {
     distinct(ALL.iter().flat_map(to_charts).collect())
 }
 
-/// Makes chart ids unique by a number at the end. Names of groups that differ only in punctuation
-/// would give equal ids.
+/// Makes chart ids unique: a repeated one gets a number at its end, such as `-2`. Group names that
+/// differ only in punctuation would otherwise give equal ids.
 fn distinct(mut charts: Vec<Chart>) -> Vec<Chart> {
     for index in 1..charts.len() {
         let (before, rest) = charts.split_at_mut(index);
@@ -391,7 +397,7 @@ fn distinct(mut charts: Vec<Chart>) -> Vec<Chart> {
     charts
 }
 
-/// Converts a name to a part of a chart id: lower-case words and digits, joined by `-`.
+/// Converts a name to a part of a chart id: `p99 (ms)` becomes `p99-ms`.
 fn slug(name: &str) -> String {
     let words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
     let words: Vec<String> =
@@ -404,7 +410,7 @@ fn slug(name: &str) -> String {
 pub(crate) const ONE_IN: &str = "N";
 
 impl Chart {
-    /// Makes a chart without traces, marks and note.
+    /// Makes a chart without traces, marks and note, which are added later.
     fn new(id: impl Into<String>, title: impl Into<String>, x: Axis, y: Axis) -> Chart {
         Chart {
             id: id.into(),
@@ -428,8 +434,8 @@ impl Chart {
         Chart { marks: happened(report), ..Chart::new(id, title, x, y) }
     }
 
-    /// Adds a point to the line named `line`, or to `only` if that name is empty. A line that does
-    /// not exist is made.
+    /// Adds a point to the trace called `line`, or called `only` if `line` is empty. A trace that
+    /// does not exist yet is made.
     fn join(&mut self, line: &str, only: &str, point: Point) {
         let name = if line.is_empty() { only } else { line };
         match self.traces.iter_mut().find(|trace| trace.name == name) {
@@ -445,7 +451,8 @@ impl Chart {
         (is_of("curves-") || is_of("sides-")) && self.id.ends_with(&format!("-{}", slug(figure)))
     }
 
-    /// Returns the chart without traces that have no value; none if no trace is left.
+    /// Returns the chart as a list of one, without the traces that have no value. The list is empty
+    /// if no trace is left.
     fn if_any(mut self) -> Vec<Chart> {
         self.traces.retain(|trace| trace.points.iter().any(|point| point.y.is_some()));
         if self.traces.is_empty() { Vec::new() } else { vec![self] }
@@ -495,13 +502,14 @@ impl Chart {
         text
     }
 
-    /// Returns all data as column titles and rows, one row per point of each trace.
+    /// Returns all points as column titles and rows of text: trace, x, value, low and high end of
+    /// the interval, and label.
     pub fn table(&self) -> (Vec<String>, Vec<Vec<String>>) {
         let rows = self.rows().map(Vec::from).collect();
         (TITLES.map(str::to_owned).to_vec(), rows)
     }
 
-    /// Returns the data as a table that shows at most `most` rows.
+    /// Returns all points as a table, of which text and Markdown show at most `most` rows.
     pub fn rows_shown(&self, most: usize) -> Table {
         let column = |title: &'static str| match title {
             "trace" | "label" => Column::new(title, Align::Left),
@@ -512,7 +520,7 @@ impl Chart {
         all.shown_max(most, "rows in the CSV")
     }
 
-    /// Returns the data as CSV (RFC 4180), one row per point of each trace.
+    /// Returns all points as CSV (RFC 4180), one row per point of each trace.
     pub fn to_csv(&self) -> String {
         crate::csv_rows::of_arrays(TITLES, self.rows())
     }
@@ -543,7 +551,8 @@ fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
 /// Label of the mark that covers the ramp-up.
 const RAMP_UP: &str = "ramp-up";
 
-/// Returns marks for a run's ramp-up, disturbances, and dips of throughput with a known cause.
+/// Returns marks for events of a run: its ramp-up, disturbances, and dips of throughput with a
+/// known cause.
 fn happened(report: &Report) -> Vec<Mark> {
     let first = report.seconds.iter().map(|row| row.second).min().unwrap_or(0);
     let ramp_up = Mark::stretch(first as f64, Some(0.0), RAMP_UP);
@@ -556,7 +565,7 @@ fn happened(report: &Report) -> Vec<Mark> {
     ramp_up.into_iter().chain(disturbed(report)).chain(dips).collect()
 }
 
-/// Returns marks for the disturbances of a run that were not skipped.
+/// Returns marks for the disturbances of a run, without those that did not take place.
 fn disturbed(report: &Report) -> Vec<Mark> {
     let begun = report.disturbances.iter().filter(|one| one.outcome != "skipped");
     let stretch = |one: &DisturbanceReport| {
@@ -592,8 +601,8 @@ fn disturbed_in_all<'r>(reports: impl Iterator<Item = &'r Report>) -> Vec<Mark> 
 /// Names of response-time figures, without their unit.
 const RESPONSE_TIMES: [&str; 7] = ["p50", "p90", "p95", "p99", "p999", "mean", "max"];
 
-/// Returns the axis of a figure with its title and unit. The unit is that in `units`, if the figure
-/// is there, or else that of its name.
+/// Returns a vertical axis for the figure called `name`, with title and unit. The unit is that in
+/// `units`, or else the one that the name implies.
 fn figure_axis(name: &str, units: &Named<String>, scale: Scale) -> Axis {
     let unit = units.get(name).map_or(figures::unit(name), String::as_str);
     match name {
@@ -677,8 +686,8 @@ impl Axis {
         Axis { categories, ..Axis::new(title, "", Scale::Linear) }
     }
 
-    /// Returns the name of the category at a place; the number itself if the axis has no category
-    /// there.
+    /// Returns the name at position `at` of an axis of names; the number `at` as text if there is
+    /// none.
     pub fn name_of(&self, at: f64) -> String {
         let is_category = at >= 0.0 && at.fract() == 0.0;
         let name = is_category.then(|| self.categories.get(at as usize)).flatten();

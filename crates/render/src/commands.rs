@@ -2,8 +2,8 @@
 //!
 //! Not here: which commands are suggested.
 
-/// Formats each command as an unbroken line, with its purpose as a shell comment: after the
-/// command, or in a line above it if `width` leaves no room.
+/// Formats commands as lines to paste into a shell, each unbroken. The purpose (second text) is a
+/// shell comment after the command, or in a line above it if `width` leaves no room.
 pub(crate) fn command_lines(commands: &[(String, String)], width: usize) -> Vec<String> {
     const MARK: &str = "  # ";
     let length = |text: &str| text.chars().count();

@@ -44,27 +44,30 @@ use words::{
 };
 pub use words::{is_open, needs_more_than};
 
-/// Sections of a comparison's page, by their names on the command line.
+/// Names of the sections of a comparison's page, with which users select sections on the command
+/// line.
 pub const COMPARISON_SECTIONS: [&str; 7] =
     ["did", "changed", "each_transaction", "gauges", "curves", "figures", "sides"];
 
-/// Largest number of differences between sides that text and Markdown list.
+/// Largest number of differences between the sides that are listed in text and Markdown; HTML has
+/// all.
 const DIFFERENCES_SHOWN_MAX: usize = 30;
 /// Largest length of a side's name in the title of a column, in characters.
 const TITLE_MAX: usize = 18;
-/// Largest length of a side's name that is shortened to the end of its key, so that a phone has
-/// room for two such columns.
+/// Largest length of a column title with a shortened key, such as `…at_trx_commit=1`, in
+/// characters, so that a phone has room for two such columns.
 const END_MAX: usize = 13;
-/// Smallest percentage of lost transactions that a side's headline reports.
+/// Smallest percentage of lost transactions (failed or dropped) that the headline on a side
+/// reports.
 const LOST_LEAST_PERCENT: f64 = 1.0;
 /// Largest number of differences in the sentence on how two sides differ.
 const DIFFER_SHOWN_MAX: usize = 3;
 /// Largest length of a setting's value in a sentence, in characters.
 const VALUE_MAX: usize = 40;
-/// Smallest difference between two sides in the share of runs with a finding from which the finding
-/// is marked as uneven.
+/// Difference between the largest and the smallest share of a side's runs with a finding, above
+/// which the finding counts as uneven.
 const UNEVEN: f64 = 0.25;
-/// Name of the row for all points, or for the only one.
+/// Name of a table row for all points together, or for the only point.
 const ALL: &str = "all";
 
 /// Makes the page of a comparison, with the outcomes of its gates (limits on changes) first.
@@ -115,7 +118,8 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     page
 }
 
-/// Makes the page of a comparison, with charts that overlay the median run of each side.
+/// Makes the page of a comparison, with charts that overlay one run per side. `runs` has the name
+/// of each side with the report of its median run.
 pub fn comparison_of_runs(
     report: &ComparisonReport,
     gates: &[GateResult],
@@ -127,7 +131,8 @@ pub fn comparison_of_runs(
     page
 }
 
-/// Returns the title of a comparison's page: workload, sides and baseline.
+/// Returns the title of a comparison's page, such as `tpcc: build=1.3 vs. 1.2`: workload, sides and
+/// baseline.
 pub fn comparison_title(report: &ComparisonReport) -> String {
     let names: Vec<&str> = report.sides.iter().skip(1).map(|side| said_name(&side.name)).collect();
     of_workload(report) + &versus(&names.join(", "), said_name(&report.sides[0].name))
@@ -144,15 +149,15 @@ fn verdicts(report: &ComparisonReport, pair: &PairReport) -> Vec<Verdict> {
     once(first).chain(more).collect()
 }
 
-/// Returns the same as [`verdicts`], with a caution added because the runs have warnings.
+/// Returns the [`verdicts`] on a side, each with a caution because the compared runs have warnings.
 fn cautious(report: &ComparisonReport, pair: &PairReport) -> Vec<Verdict> {
     let mut all = verdicts(report, pair);
     all.iter_mut().for_each(|verdict| with_caution(verdict, report, pair));
     all
 }
 
-/// Returns the verdict on a side against the baseline. Details are its durability, the next figure,
-/// the smallest detectable difference, and the differences in setup.
+/// Returns the verdict on a side against the baseline. Its details are how durable commits are, the
+/// change of a second figure, the smallest detectable difference, and the differences in setup.
 fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
     let (tone, word) = judgement_of(pair);
     let headline = headline(report, pair).into();
@@ -168,8 +173,8 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
     Verdict { tone, word, headline, details }
 }
 
-/// Returns the tone and the word of the verdict on a side. The word names the figure if the primary
-/// figure is undecided and another one is decided.
+/// Returns the tone and word of the verdict on a side, such as `Better.` The word names the primary
+/// figure if that is undecided but another figure is decided.
 fn judgement_of(pair: &PairReport) -> (Tone, String) {
     let figures = summed_up(pair);
     let Some(judged) = figures.first() else { return word_of(Judgement::CannotBeJudged) };
@@ -189,7 +194,8 @@ fn judgement_of(pair: &PairReport) -> (Tone, String) {
     }
 }
 
-/// Returns the tone of a verdict, and its name as a sentence.
+/// Returns the tone that belongs to a verdict, and the verdict's name as a sentence, such as
+/// `Better.`
 fn word_of(judged: Judgement) -> (Tone, String) {
     let tone = match judged {
         Judgement::Better => Tone::Good,
@@ -204,8 +210,8 @@ fn word_of(judged: Judgement) -> (Tone, String) {
     (tone, capital(judged.name()) + ".")
 }
 
-/// Adds a caution to a good or bad verdict whose runs have warnings, with the first warning as
-/// reason. A good verdict gets the tone of a warning.
+/// Adds `with caution` and the first warning to a good or bad verdict, because its runs have
+/// warnings. A good one gets the tone of a warning.
 fn with_caution(verdict: &mut Verdict, report: &ComparisonReport, pair: &PairReport) {
     if matches!(verdict.tone, Tone::Good | Tone::Bad) && !verdict.word.is_empty() {
         verdict.word = format!("{}, with caution.", verdict.word.trim_end_matches('.'));
@@ -218,7 +224,8 @@ fn with_caution(verdict: &mut Verdict, report: &ComparisonReport, pair: &PairRep
     }
 }
 
-/// Makes the block with the figures of a side against the baseline, and notes on the method.
+/// Makes the block with the table of a side's figures against the baseline. `how` has sentences on
+/// the method, printed below it.
 fn of_pair(report: &ComparisonReport, pair: &PairReport, how: Vec<String>) -> Block {
     let title = match report.pairs.len() {
         1 => String::new(),
@@ -227,11 +234,12 @@ fn of_pair(report: &ComparisonReport, pair: &PairReport, how: Vec<String>) -> Bl
     Block::Part(title, vec![Block::Table(table(report, pair)), Block::paragraphs(how)])
 }
 
-/// Remark on a difference found by comparing means, because there are too few runs for a rank test.
+/// Words after a difference found by comparing means, because there are too few runs for a rank
+/// test.
 const BY_MEANS: &str = ", by means alone (p < 0.01): ranks cannot tell with so few runs";
 
-/// Lists the differences between the sides: those known for all sides, and, folded, facts that only
-/// some sides have.
+/// Makes the blocks on the differences between the sides: those known for all sides and, folded,
+/// facts that only some sides have.
 fn changed(report: &ComparisonReport) -> Vec<Block> {
     if report.differences.is_empty() {
         return vec![Block::paragraphs([no_difference(report)])];
@@ -259,8 +267,8 @@ fn changed(report: &ComparisonReport) -> Vec<Block> {
     blocks
 }
 
-/// Makes the table of differences in plan, database, machine and build, with a column for each
-/// side.
+/// Makes the table of the differences `all` in plan, database, machine and build, with a column for
+/// the value on each side.
 fn differences(report: &ComparisonReport, all: &[&Difference]) -> Table {
     let names = names_of(report);
     let title =
@@ -349,7 +357,7 @@ fn sweeps(report: &ComparisonReport) -> Option<Table> {
     Some(table)
 }
 
-/// Keys of the columns that only programs read, in the table of all figures.
+/// Keys of the columns in the table of all figures that only programs read (in CSV and JSON).
 const OF_PROGRAMS: [&str; 7] = [
     "unit",
     "confidence_percent",
@@ -381,8 +389,8 @@ fn cells_of_programs(report: &ComparisonReport, judged: &Judged) -> [Cell; 7] {
     ]
 }
 
-/// Makes the folded table of every figure of every side, at each point and over all points. CSV has
-/// it too.
+/// Makes the folded table of each side's figures at each point and over all points, which CSV has
+/// too.
 fn by_point(report: &ComparisonReport) -> Block {
     let side = Column::words("side", "side");
     let columns = [side].into_iter().chain(columns("baseline".into(), "side".into()));
@@ -453,14 +461,14 @@ fn repeat(report: &ComparisonReport) -> Section {
     Section::new(REPEAT, "How to repeat it", blocks)
 }
 
-/// Returns a side's figures judged over all points, the primary figure first; empty if there is a
-/// single point.
+/// Returns a side's figures judged over all points together, the primary figure first; empty if
+/// there is a single point.
 fn over_all(pair: &PairReport) -> impl Iterator<Item = &Judged> {
     pair.overall.iter().chain(&pair.overall_others)
 }
 
-/// Returns the figures that summarize a side, the primary one first: those of its only point, those
-/// over all points, or that of the first of several workloads.
+/// Returns the figures that stand for the whole of a side, the primary one first: those over all
+/// points, or those of its only point, or the primary figure of the first of several workloads.
 fn summed_up(pair: &PairReport) -> Vec<&Judged> {
     match &pair.points[..] {
         _ if !pair.by_workload.is_empty() => {
@@ -471,8 +479,8 @@ fn summed_up(pair: &PairReport) -> Vec<&Judged> {
     }
 }
 
-/// Names a side and the baseline, such as `build=1.3 vs. 1.2`. A key that both have is written
-/// once.
+/// Names a side and the baseline, such as `build=1.3 vs. 1.2`. A key that both have (`build`) is
+/// written once.
 fn versus(side: &str, base: &str) -> String {
     let (of_side, of_base) = (key_value(side), key_value(base));
     match (of_side, of_base) {
@@ -512,7 +520,7 @@ fn whole_name(values: &Named<String>) -> String {
     if values.is_empty() { ALL.to_owned() } else { values.pairs(" ") }
 }
 
-/// Returns the name of a point for people, with target URLs shortened.
+/// Returns the name of a point for people, such as `clients=4`, with target URLs shortened.
 fn point_name(report: &ComparisonReport, values: &Named<String>) -> String {
     whole_name(&told(&axes_of(report), values))
 }
@@ -539,8 +547,9 @@ fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
     table
 }
 
-/// Moves the last cell of a row, the verdict, to just before the p-values, where narrow pages keep
-/// it. With `is_all`, the name of the only point is removed.
+/// Converts a row of [`columns`] or [`cells`] for people: the verdict moves from the end to just
+/// before the p-values, where narrow pages keep it. With `is_all`, the first cell, the name of the
+/// only point, is removed.
 fn for_people<T>(row: [T; 12], is_all: bool) -> Vec<T> {
     let mut row: Vec<T> = row.into();
     let verdict = row.pop();
@@ -551,8 +560,9 @@ fn for_people<T>(row: [T; 12], is_all: bool) -> Vec<T> {
     row
 }
 
-/// Returns short distinct names of sides: the whole names, or their first traits (before a comma),
-/// or the values of these. `None` if even those are longer than [`TITLE_MAX`] or not distinct.
+/// Shortens the names of sides for column titles: whole names, or else their first parts (before a
+/// comma), or else the values of these. `None` if even those exceed [`TITLE_MAX`] or are not
+/// distinct.
 fn short_names(names: &[&str]) -> Option<Vec<String>> {
     fn first(name: &str) -> String {
         name.split(", ").next().unwrap_or(name).to_owned()
@@ -584,14 +594,16 @@ fn with_end_of(key: &str, value: &str) -> String {
     end.map_or_else(|| format!("={value}"), |end| format!("…{end}={value}"))
 }
 
-/// Returns the short name of a side, as in the titles of columns.
+/// Returns the short name of the side `name`, as in column titles, or `name` if it cannot be
+/// shortened.
 fn short_name(report: &ComparisonReport, name: &str) -> String {
     let at = report.sides.iter().position(|side| side.name == name);
     let short = at.and_then(|at| Some(names_of(report)?.swap_remove(at)));
     short.unwrap_or_else(|| name.to_owned())
 }
 
-/// Returns short names of all sides; `None` if they would be too long or not distinct.
+/// Returns the names of all sides, short enough for column titles; `None` if they would be too long
+/// or not distinct.
 fn names_of(report: &ComparisonReport) -> Option<Vec<String>> {
     short_names(&report.sides.iter().map(|side| side.name.as_str()).collect::<Vec<_>>())
 }
@@ -602,7 +614,8 @@ fn titles(baseline: &str, side: &str) -> [String; 2] {
     found.unwrap_or_else(|| ["baseline".to_owned(), "side".to_owned()])
 }
 
-/// Returns the columns of a table of judged figures.
+/// Returns the columns of a table of compared figures, with titles for the baseline's and the
+/// side's values.
 fn columns(baseline: Cow<'static, str>, side: Cow<'static, str>) -> [Column; 12] {
     [
         Column::words("point", "point"),
@@ -620,7 +633,7 @@ fn columns(baseline: Cow<'static, str>, side: Cow<'static, str>) -> [Column; 12]
     ]
 }
 
-/// Returns the cells of a judged figure, for the columns of [`columns`].
+/// Returns the cells of a compared figure at `point`, in the order of [`columns`].
 fn cells(report: &ComparisonReport, point: &str, judged: &Judged) -> [Cell; 12] {
     let unit = report.units.get(&judged.figure).map_or("", String::as_str);
     let ratio = judged.ratio.as_ref();
@@ -646,11 +659,11 @@ fn cells(report: &ComparisonReport, point: &str, judged: &Judged) -> [Cell; 12] 
     ]
 }
 
-/// Name of the mean over the runs of a side, for sentences.
+/// Words for the kind of mean over the runs of a side.
 const CENTERS: &str = "geometric means";
 
-/// Names the figures of which medians are compared, because a run has no finite value; `None` if
-/// there are none.
+/// Says which figures are compared by medians instead of means, because a run has no finite value:
+/// `Of p99 ms it is medians.` `None` if there are none.
 fn of_medians(report: &ComparisonReport) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     let of_points = report.pairs.iter().flat_map(|pair| &pair.points);
@@ -666,11 +679,12 @@ fn of_medians(report: &ComparisonReport) -> Option<String> {
     (!names.is_empty()).then(|| format!("Of {} it is medians.", list(&names)))
 }
 
-/// Explanation of the column `detectable`.
+/// Sentence that explains the column `detectable`.
 const MIN_DETECTABLE: &str = "Detectable: the smallest difference that so many runs would \
                               show, in four of five such comparisons.";
 
-/// Describes how a side's figures are judged: means, intervals, tests and interleaving.
+/// Describes in sentences how a side's figures are judged: means, intervals, tests, and whether its
+/// runs alternated with the baseline's.
 fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
     let mut said = Vec::new();
     let is_within = pair.points.iter().any(|point| point.primary.is_within_repeats);

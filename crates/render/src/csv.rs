@@ -27,7 +27,7 @@ pub fn csv(document: &Document) -> String {
     tables.join("\n")
 }
 
-/// Writes one table as CSV, below the names of its columns.
+/// Writes one table as CSV, with the names of its columns as first line.
 pub fn of_table(table: &Table) -> String {
     of_rows(table.keys(), table.exact_rows().into_iter())
 }

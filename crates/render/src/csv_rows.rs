@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-/// Writes rows as CSV below their titles. Each row must have as many cells as there are titles.
-/// Names and messages come from plans and servers, so cells that a spreadsheet would take for
-/// formulas are escaped.
+/// Writes rows as CSV below the titles of columns. Each row must have as many cells as there are
+/// titles. Cells that a spreadsheet would take for formulas are escaped, since names and messages
+/// come from plans and servers.
 pub(crate) fn of_rows(titles: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut text = csv::Writer::from_writer(Vec::new());
     let mut put = |cells: &[String]| {
@@ -19,7 +19,7 @@ pub(crate) fn of_rows(titles: Vec<String>, rows: impl Iterator<Item = Vec<String
     String::from_utf8(bytes).expect("only text was put in")
 }
 
-/// Writes rows as CSV, with the number of cells checked at compile time.
+/// Does the same as [`of_rows`] for rows whose number of cells is known when dbdyno is compiled.
 pub(crate) fn of_arrays<const N: usize>(
     titles: [&str; N],
     rows: impl Iterator<Item = [String; N]>,

@@ -14,31 +14,32 @@ use crate::commands::command_lines;
 use crate::flame_graph::FlameGraph;
 use crate::table::{Cell, Table};
 
-/// Largest number of findings that the validity of several runs names.
+/// Largest number of findings whose names are in the sentence on the validity of several runs.
 const NAMED_MOST: usize = 3;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
-    /// Kind of the page, such as `Comparison`, with status and start of its subject.
+    /// Kind of the page with status and start: `Run, interrupted, started 2026-11-28 02:10:52 UTC`.
     pub kind: String,
     pub title: String,
     /// The question that the page answers, in sentences.
     pub question: Vec<String>,
-    /// Sentences on the environment of the runs, for readers of this page alone.
+    /// Sentences on workload, database, clients and machine, for readers who see nothing but this
+    /// page.
     pub scene: Vec<String>,
-    /// Answers to the question, the most important first.
+    /// Answers to the question of the page, the most important one first.
     pub verdicts: Vec<Verdict>,
     /// Key figures, drawn at the head of HTML pages instead of the verdict's headline.
     pub tiles: Vec<Tile>,
-    /// Labelled lines with the main figures, for the first page on a terminal; may be empty.
+    /// Labelled lines with the main figures, which only first pages on a terminal have; else empty.
     pub summary: Vec<Block>,
-    /// Validity of the result with all remarks; `None` if there is nothing to remark.
+    /// Validity of the result, with warnings and notes; `None` if there is nothing to remark.
     pub validity: Option<Validity>,
     pub sections: Vec<Section>,
-    /// Number of sections, from the first, that answer the question. Printers without charts put
-    /// them before the remarks.
+    /// Number of sections at the beginning that answer the question. Text for a terminal has them
+    /// before the remarks, and the other sections after these.
     pub n_answering: usize,
-    /// Last section: id of the run or other subject, and the commands to repeat it.
+    /// Last section: id of the run or experiment, and commands that repeat it.
     pub repeat: Option<Section>,
 }
 
@@ -46,7 +47,7 @@ pub struct Document {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     pub tone: Tone,
-    /// The verdict in a word or two, for pages with colours; may be empty.
+    /// The verdict in short, such as `Better.`, for pages that colour it by tone; may be empty.
     pub word: String,
     pub headline: Text,
     /// Further sentences, printed below the headline.
@@ -72,7 +73,7 @@ pub struct Tile {
     pub value: Quantity,
     /// Remark beside the value; may be empty.
     pub note: String,
-    /// The figure over time, at equal distances, drawn as a small curve; may be empty.
+    /// Values of the figure over time, at equal distances, drawn as a small curve; may be empty.
     pub trend: Vec<f64>,
 }
 
@@ -83,7 +84,8 @@ pub struct Quantity {
     pub error: Uncertainty,
     /// Unit of value and error; may be empty.
     pub unit: &'static str,
-    /// Significant digits; with a half-width, its size determines the digits instead.
+    /// Significant digits of the value. If half the width of a symmetric interval is known, that
+    /// determines the digits instead.
     pub digits: usize,
 }
 
@@ -102,7 +104,8 @@ pub enum Value {
 /// Significant digits of a lower bound in a table.
 const BOUND_DIGITS: usize = 3;
 
-/// Significant digits of a number whose half-width exceeds it.
+/// Significant digits of a number whose error (half the width of its interval) is larger than
+/// itself.
 const CLIPPED_DIGITS: usize = 2;
 
 /// The error of a number, as a confidence interval.
@@ -134,7 +137,7 @@ pub struct Remark {
     pub text: Text,
 }
 
-/// Position of a section on a page that draws charts.
+/// Position of a section on a page with charts. Pages without charts keep the document's order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// Before all other sections, for the most important charts.
@@ -144,7 +147,7 @@ pub enum Place {
     /// In the order of the document.
     #[default]
     InOrder,
-    /// After all other sections, for long ones.
+    /// After all other sections, for long sections.
     Last,
 }
 
@@ -180,12 +183,12 @@ pub enum Block {
     Sketch(Sketch),
     /// Blocks below a title, which may be empty.
     Part(String, Vec<Block>),
-    /// Blocks that are folded in HTML until the reader opens them; text and Markdown have others
-    /// instead.
+    /// Blocks that HTML folds until the reader opens them. Text and Markdown show
+    /// [`Details::otherwise`] instead.
     Details(Details),
 }
 
-/// A curve drawn with block characters in one line of text.
+/// A curve drawn as one line of block characters, such as `▁▃█▆`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sketch {
     pub title: String,
@@ -195,14 +198,14 @@ pub struct Sketch {
     pub marks: Vec<usize>,
 }
 
-/// Blocks that are folded in HTML, and replaced by others in text and Markdown.
+/// Blocks that HTML folds until the reader opens them, and that text and Markdown replace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Details {
     pub title: String,
     pub blocks: Vec<Block>,
-    /// Length of the blocks, which decides whether they appear on paper.
+    /// Length of the blocks. Long ones stay folded when HTML is printed on paper.
     pub length: Length,
-    /// Blocks that text and Markdown have instead, since they cannot fold.
+    /// Blocks in text and Markdown, which cannot fold, instead of the folded ones; may be empty.
     pub otherwise: Vec<Block>,
 }
 
@@ -226,15 +229,16 @@ pub enum Span {
     /// A command or other code.
     Code(String),
     Quantity(Quantity),
-    /// A link to another page. Without URLs, it is printed as an id or a command.
+    /// A link to another page. Where pages have no URLs, as in text, it is written as the id of a
+    /// run or a command.
     Link(Link),
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Link {
-    /// Links to the page of the run with this id.
+    /// Link to the page of the run with this id.
     Run(String),
-    /// Links to the comparison of two values of a label, such as two builds.
+    /// Link to the comparison of two values of a label, such as two builds.
     Comparison {
         by: String,
         /// Value of the label for the baseline.
@@ -244,13 +248,13 @@ pub enum Link {
     },
 }
 
-/// Makes the section of suggested commands.
+/// Makes the section of suggested commands, each with its purpose.
 pub fn next(commands: &[(String, String)]) -> Section {
     Section::new("next", "Next", vec![Block::Next(commands.to_vec())])
 }
 
-/// Replaces `dbdyno` by `program` in a block's commands, at the beginning of a line and after `|`
-/// or `&&`.
+/// Replaces `dbdyno` in a block's commands by `program`, where a command begins: at the beginning
+/// of a line, and after `|` or `&&`.
 fn called(block: Block, program: &str) -> Block {
     let command = |line: &str| {
         let words = line.trim_start();
@@ -292,7 +296,8 @@ fn called(block: Block, program: &str) -> Block {
 }
 
 impl Document {
-    /// Replaces `dbdyno` by `program`, the path of the program, in all commands of the page.
+    /// Replaces `dbdyno` in all commands of the page by `program`, the path with which the user
+    /// started it.
     pub fn called(mut self, program: &str) -> Document {
         for section in self.sections.iter_mut().chain(&mut self.repeat) {
             let blocks = std::mem::take(&mut section.blocks);
@@ -301,7 +306,7 @@ impl Document {
         self
     }
 
-    /// Makes a page with a kind and a title only.
+    /// Makes a page with a kind and a title, and nothing else.
     pub fn new(kind: impl Into<String>, title: impl Into<String>) -> Document {
         Document { kind: kind.into(), title: title.into(), ..Document::default() }
     }
@@ -310,7 +315,7 @@ impl Document {
         self.sections.push(Section::new(id, title, blocks));
     }
 
-    /// Returns the result alone: the main figures, or else the verdicts.
+    /// Returns a page with the result alone: the summary, or the verdicts if there is no summary.
     pub fn result(&self) -> Document {
         let verdicts = if self.summary.is_empty() { self.verdicts.clone() } else { Vec::new() };
         Document { verdicts, summary: self.summary.clone(), ..Document::default() }
@@ -347,7 +352,7 @@ fn tables_of(blocks: &[Block]) -> Vec<&Table> {
 }
 
 impl Section {
-    /// Makes a section without a note, in document order.
+    /// Makes a section without a note, at its place in document order.
     pub fn new(id: &'static str, title: impl Into<String>, blocks: Vec<Block>) -> Section {
         Section { id, title: title.into(), blocks, ..Section::default() }
     }
@@ -358,13 +363,13 @@ impl Block {
         Block::Paragraphs(all.into_iter().map(Into::into).collect())
     }
 
-    /// Makes a block of labels with texts.
+    /// Makes a block of labels, each with a text beside it.
     pub fn pairs<L: Into<String>, T: Into<Text>>(all: impl IntoIterator<Item = (L, T)>) -> Block {
         let pair = |(label, text): (L, T)| (label.into(), text.into());
         Block::Pairs(all.into_iter().map(pair).collect())
     }
 
-    /// Makes a block that lists the ids of runs, with links, by label.
+    /// Makes a block of labels, such as points, each with the ids of its runs as links.
     pub fn runs<'r, L: Into<String>>(all: impl IntoIterator<Item = (L, &'r [String])>) -> Block {
         Block::pairs(all.into_iter().map(|(label, runs)| (label, Text::runs(runs))))
     }
@@ -390,14 +395,15 @@ impl Validity {
         }
     }
 
-    /// Makes the validity of several runs from their remarks, and sums these up in a sentence that
-    /// begins with `Valid`. `None` if there are no remarks.
+    /// Makes the validity of several runs from remarks on them, with a sentence such as `Valid,
+    /// with 2 warnings (debug build).` `None` if there are no remarks.
     pub fn of_remarks(remarks: Vec<Remark>) -> Option<Validity> {
         Validity::with_word("Valid", remarks)
     }
 
-    /// Makes the validity of several runs, with a sentence that begins with `word`, such as
-    /// `Interrupted`, unless the result is invalid. `None` if there are no remarks.
+    /// Makes the validity of several runs from remarks on them. The sentence begins with `word`,
+    /// such as `Interrupted`, or is `NOT VALID.` if a remark says so. `None` if there are no
+    /// remarks.
     pub fn with_word(word: &str, remarks: Vec<Remark>) -> Option<Validity> {
         let mut validity = Validity { answer: String::new(), remarks };
         let (n_warnings, names) = (validity.count(Severity::Warning), validity.named());
@@ -420,8 +426,8 @@ impl Validity {
         (!validity.remarks.is_empty()).then_some(validity)
     }
 
-    /// Returns the findings whose ids are in the warnings, in order of appearance: `other cpu
-    /// load`.
+    /// Returns the names of the findings that the warnings mention, such as `other cpu load`, in
+    /// the order of the warnings.
     fn named(&self) -> Vec<String> {
         let warnings = self.remarks.iter().filter(|remark| remark.severity == Severity::Warning);
         let texts: Vec<String> = warnings.map(|remark| remark.text.plain()).collect();
@@ -436,7 +442,7 @@ impl Validity {
         all.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// Returns the number of remarks of this severity.
+    /// Returns the number of remarks of the given severity.
     pub fn count(&self, severity: Severity) -> usize {
         self.remarks.iter().filter(|remark| remark.severity == severity).count()
     }
@@ -454,8 +460,9 @@ impl Remark {
 }
 
 impl Quantity {
-    /// Makes a quantity that cannot be negative, such as a rate, with half the width of its
-    /// confidence interval, if known. An interval that would go below 0 is cut there.
+    /// Makes a quantity that cannot be negative, such as a rate; `None` is an unknown value.
+    /// `half_width` is half the width of its confidence interval, if known; an interval that would
+    /// go below 0 is cut there.
     pub fn at_least_zero(value: Option<f64>, half_width: Option<f64>) -> Quantity {
         let (error, digits) = match (value, half_width) {
             (Some(value), Some(half_width)) if half_width > value => {
@@ -486,7 +493,7 @@ impl Quantity {
         }
     }
 
-    /// Formats the error: `± 6.8` or `81.9 to 88.0`. Empty if it is not known.
+    /// Formats the confidence interval: `± 6.8` or `81.9 to 88.0`. Empty if there is none.
     pub fn error(&self) -> String {
         match (self.value, self.error) {
             (Value::Known(value), Uncertainty::HalfWidth(half_width)) => {
@@ -528,7 +535,7 @@ impl std::fmt::Display for Quantity {
 }
 
 impl Text {
-    /// Lists ids of runs as links, separated by commas.
+    /// Lists the ids of runs as links, with commas between them.
     pub fn runs(runs: &[String]) -> Text {
         let mut text = Text::default();
         for (index, run) in runs.iter().enumerate() {

@@ -36,23 +36,25 @@ use super::wording::{
 };
 use super::{Align, Cell, Column, Table};
 
-/// Smallest number of values of an axis that may be a curve: fewer are compared.
+/// Smallest number of values of some axis for which the page says why no scalability law was
+/// fitted. Fewer values are a comparison and no curve.
 const CURVE_LEAST: usize = 4;
 
-/// Largest number of points that are named because their intervals overlap that of the best point.
+/// Largest number of points that are named as possibly as good as the best one, because their
+/// intervals overlap with its interval.
 const ALSO_MOST: usize = 4;
 
 /// Smallest number of points for which a curve is sketched in text.
 const SKETCHED_LEAST: usize = 4;
 
-/// Figures whose columns a narrow table leaves out, the last of these first.
+/// Figures whose columns a table too narrow for all leaves out: first the last in this list.
 const SPARE: [&str; 3] = ["p50_ms", "p95_ms", "tps"];
 
-/// Prefix of server settings, which the titles of columns leave out.
+/// Prefix of the names of server settings, which column titles leave out.
 const OF_SERVER: &str = "server.";
 
-/// Returns the verdicts of an experiment's page. If its points are compared as sides, the verdicts
-/// of that comparison come first.
+/// Returns the verdicts of an experiment's page. `sides` is the comparison of its points, if they
+/// are compared; the verdicts of that come first.
 pub fn experiment_verdicts(
     report: &ExperimentReport,
     trials: &[TrialReport],
@@ -132,20 +134,20 @@ pub fn experiment(
     page
 }
 
-/// Returns why the trials are not complete, such as `interrupted` or `still running`; `None` if all
-/// were made, or a stop condition ended them.
+/// Returns a word for why the trials are not complete: `interrupted`, `failed`, `still running` or
+/// `unfinished`. `None` if all were made, or a stop condition made the rest unnecessary.
 fn early_end(report: &ExperimentReport) -> Option<&'static str> {
     not_completed(report.status).or_else(|| is_short(report).then_some("unfinished"))
 }
 
 /// Describes how many trials were made before an early end: `interrupted after 5 of 9 trials`.
-/// `None` if none is missing.
+/// `None` if the trials are complete.
 fn how_far(report: &ExperimentReport) -> Option<String> {
     let word = early_end(report)?;
     Some(format!("{word} after {} of {}", report.trials_done, count(report.trials, "trial")))
 }
 
-/// Returns true if trials are missing, except those that a stop condition made unnecessary.
+/// Returns true if trials are missing, and no stop condition made them unnecessary.
 fn is_short(report: &ExperimentReport) -> bool {
     report.stop_condition.is_none() && trials_left(report).1 > 0
 }
@@ -185,7 +187,8 @@ fn made_with(trials: &[TrialReport]) -> Option<String> {
     })
 }
 
-/// Returns labelled texts on the trials' databases, machines, dbdyno versions and dates.
+/// Returns labelled lines on the databases, the machine, the dbdyno versions and the dates of the
+/// trials.
 fn made_on(trials: &[TrialReport]) -> Vec<(&'static str, String)> {
     let all: Vec<&Report> = trials.iter().map(|trial| &trial.report).collect();
     let environment = Environment::from_reports(&all);
@@ -219,8 +222,8 @@ fn verdict(report: &ExperimentReport, validity: Option<&Validity>) -> Verdict {
     Verdict { tone, word, headline: found.into(), details: vec![counts.into()] }
 }
 
-/// Says that the table of points shows means with confidence intervals, and, if that makes a
-/// difference, that the verdict is based on geometric means. `None` if no figure has an interval.
+/// Explains the table of points: means with confidence intervals, and, if it makes a difference,
+/// that the verdict compares geometric means instead. `None` if no figure has an interval.
 fn what_is_shown(report: &ExperimentReport, sides: Option<&ComparisonReport>) -> Option<String> {
     // Sides are called by their only axis.
     let means = |side: &str| -> Option<f64> {
@@ -263,8 +266,8 @@ pub fn repeat_s(report: &ExperimentReport, trials: &[TrialReport]) -> Option<f64
     Some(load_s / all.len() as f64 * report.points.len() as f64)
 }
 
-/// Warns that commits at some values of an axis may be lost in a crash, while they are durable at
-/// others.
+/// Warns that commits at some values of an axis may be lost in a crash while others are durable;
+/// `None` if all are equally durable.
 fn durability(report: &ExperimentReport, trials: &[TrialReport]) -> Option<String> {
     unequally_durable(trials, |point| {
         let values = report.points.get(point as usize).map(|point| &point.values.0[..]);
@@ -272,12 +275,13 @@ fn durability(report: &ExperimentReport, trials: &[TrialReport]) -> Option<Strin
     })
 }
 
-/// Returns legally required notices on the trials' figures.
+/// Returns notices that must by law or license accompany the trials' figures.
 fn notices(trials: &[TrialReport]) -> Vec<String> {
     Environment::from_reports(&trials.iter().map(|trial| &trial.report).collect::<Vec<_>>()).notices
 }
 
-/// Counts attempts at trials that are not valid, by reason; `None` if there are none.
+/// Counts the trials that were made but are not valid, by reason: `Not counted: 2 attempts: queue
+/// full.` `None` if there are none.
 fn not_counted(report: &ExperimentReport) -> Option<String> {
     let mut whys: Named<u64> = Named::default();
     for (why, n) in report.points.iter().flat_map(|point| point.why_not_counted.iter()) {
@@ -300,8 +304,8 @@ fn validity(report: &ExperimentReport) -> Option<Validity> {
     )
 }
 
-/// Makes the blocks on repeats: whether there are enough, and how much each level of repetition
-/// varies.
+/// Makes the blocks on repeats: whether their number is enough, and how much results vary between
+/// rebuilds, restarts and runs.
 fn repeats(report: &ExperimentReport) -> Vec<Block> {
     let mut blocks = Vec::new();
     if let Some(stop) = &report.stop_condition {
@@ -344,7 +348,7 @@ pub(super) fn again(id: &str, status: Option<Status>, is_short: bool) -> Section
     Section::new(REPEAT, "How to repeat it", blocks)
 }
 
-/// Returns the number of trials that are not valid, and of those not made yet.
+/// Returns how many trials were made but are not valid, and how many were not made yet.
 fn trials_left(report: &ExperimentReport) -> (u64, u64) {
     // A lost trial may have been made again.
     let repeats = report.trials / (report.points.len() as u64).max(1);
@@ -365,8 +369,8 @@ fn name_over_axes(report: &ExperimentReport) -> String {
     }
 }
 
-/// Returns the headline with the best point or the highest rate kept, and a sentence that counts
-/// points and trials.
+/// Returns the headline, with the best point or the highest rate that the database kept up with,
+/// and a sentence that counts points and trials.
 fn headline(report: &ExperimentReport) -> (String, String) {
     let name = name_over_axes(report);
     let found = match &report.rate {
@@ -431,8 +435,8 @@ fn best(report: &ExperimentReport) -> String {
     format!("{most} {primary}{at}: {}{also}", answered(&figure))
 }
 
-/// Names points that may be as good as the best one, because their confidence intervals overlap,
-/// and points with too few runs to tell.
+/// Names the points that may be as good as `best`, whose primary figure is `figure`: those with
+/// overlapping confidence intervals, and those with too few runs to tell. Empty if there are none.
 fn also(report: &ExperimentReport, best: &PointReport, figure: &Figure) -> String {
     let own = |point: &PointReport| point.figures.get(&report.primary).copied();
     let reaches = |point: &&PointReport| {
@@ -451,8 +455,8 @@ fn also(report: &ExperimentReport, best: &PointReport, figure: &Figure) -> Strin
     format!("{tied}{unknown}")
 }
 
-/// Lists points by their values; more than [`ALSO_MOST`] are only counted. `None` if there are
-/// none.
+/// Names points by their values, for a sentence: `clients=4, clients=8`. More than [`ALSO_MOST`]
+/// are only counted; `None` if there are none.
 fn places(report: &ExperimentReport, points: &[&PointReport]) -> Option<String> {
     let name = |point: &&PointReport| {
         let values = told(&report.axes, &point.values);
@@ -593,8 +597,8 @@ fn cell(point: &PointReport, name: &str) -> String {
     }
 }
 
-/// Formats a time of one run in milliseconds. A time that is unknown for lack of samples becomes
-/// `too few`.
+/// Formats a response time in milliseconds, which is the figure `name`; `too few` if it is unknown
+/// because it needs more samples (`samples_needed`).
 pub(super) fn time(value: Option<f64>, samples_needed: &Named<u64>, name: &str) -> String {
     match (value, samples_needed.get(name)) {
         (None, Some(_)) => "too few".to_owned(),
@@ -602,7 +606,8 @@ pub(super) fn time(value: Option<f64>, samples_needed: &Named<u64>, name: &str) 
     }
 }
 
-/// Describes how many samples the unknown percentiles need, in a line for each percentile.
+/// Says for each percentile that some points or probes lack how many samples it needs: `p99 ms: too
+/// few samples: needs at least 1,000`.
 pub(super) fn too_few<'r>(all: impl Iterator<Item = &'r Named<u64>>) -> Vec<String> {
     let mut found: Vec<(&str, u64)> = Vec::new();
     for (name, needed) in all.flat_map(Named::iter) {
@@ -636,12 +641,14 @@ fn sketched(report: &ExperimentReport, curve: &Curve) -> Vec<Block> {
     std::iter::once(Block::paragraphs([words])).chain(sketch).collect()
 }
 
-/// Returns true if the first value is expected to be the lowest, as for times over a rate.
+/// Returns true if the curve's lowest value must be the first one, as for response times over a
+/// rising arrival rate.
 fn is_least_at_first(curve: &Curve) -> bool {
     is_time(&curve.figure) && is_arrival_rate(&curve.axis)
 }
 
-/// Names figure and axis of a curve, and counts the points with the figure if others lack it.
+/// Names figure and axis of a curve: `TPS over clients`, with `, at 3 of 4 points` if other points
+/// lack the figure.
 fn along(report: &ExperimentReport, curve: &Curve) -> String {
     let (figure, axis) = (title(&curve.figure), &curve.axis);
     let known = report.points.iter().filter(|point| point.figures.get(&curve.figure).is_some());
@@ -731,7 +738,8 @@ fn findings(report: &ExperimentReport) -> Vec<String> {
     all.iter().map(advised).collect()
 }
 
-/// Describes a finding that `n` of the runs have.
+/// Describes the finding `id`, which `n` runs have, with its text: `2 of 9 runs: the machine was
+/// noisy (noisy_machine).` `runs` is the number of all, in words.
 fn printed(report: &ExperimentReport, (id, n): (&str, &u64), runs: &str) -> String {
     let case = report.points.iter().find_map(|point| point.cases.get(id));
     let with_it = report.points.iter().filter(|point| point.findings.get(id).is_some());
@@ -747,7 +755,7 @@ fn printed(report: &ExperimentReport, (id, n): (&str, &u64), runs: &str) -> Stri
     }
 }
 
-/// Returns the lines on the setup with the parts that all trials share.
+/// Returns the labelled lines on the setup, each with just the parts that all trials share.
 fn in_common(trials: &[TrialReport]) -> Vec<(String, String)> {
     let all: Vec<Vec<Line>> = trials.iter().map(|trial| lines(&trial.report)).collect();
     let Some((first, others)) = all.split_first() else { return Vec::new() };

@@ -12,10 +12,11 @@ pub(crate) const WARNINGS_MOST: usize = 3;
 /// Largest number of notes on a first page; others are counted or left out.
 pub(crate) const NOTES_MOST: usize = 2;
 
-/// Largest length of a remark, in characters: three to four lines of 80 columns beside a label.
+/// Largest length of a remark on a first page, in characters: three to four lines of 80 columns
+/// beside a label.
 const REMARK_LETTERS_MOST: usize = 240;
 
-/// Width for which first pages are made, in columns.
+/// Width in columns of the terminal for which first pages are made.
 pub(crate) const WIDTH: usize = 80;
 
 /// Returns the first of `pages` that has at most `lines_most` lines of [`WIDTH`] columns, or else
@@ -36,10 +37,11 @@ pub(crate) fn fitting(lines_most: usize, pages: impl Iterator<Item = Document>) 
     last.expect("there is a smallest page")
 }
 
-/// Words that tell users to add the flag `--full` to see everything.
+/// Words at the end of a shortened list: the flag `--full` shows all.
 pub(crate) const WITH_FULL: &str = "with --full";
 
-/// Counts the items that are not shown: `5 more, with --full`. `None` if all are shown.
+/// Counts the items of `all` beyond the first `shown_most`: `5 more, with --full`. `None` if all
+/// are shown.
 pub(crate) fn more(all: usize, shown_most: usize) -> Option<String> {
     let more = all.checked_sub(shown_most).filter(|more| *more > 0)?;
     Some(format!("{} more, {WITH_FULL}", format_count(more as u64)))
@@ -66,7 +68,7 @@ pub(crate) fn in_brief(text: &str) -> String {
     up_to_clause(first_sentence(text).trim_end_matches('.'), REMARK_LETTERS_MOST)
 }
 
-/// Ends of a clause, in order of preference.
+/// Ends of a clause or word at which long texts are cut, the preferred ones first.
 const CLAUSE_ENDS: [&str; 3] = ["; ", ", ", " "];
 
 /// Cuts a text of more than `letters_most` characters at the end of a clause or word, and adds an

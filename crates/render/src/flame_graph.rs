@@ -23,7 +23,7 @@ const SHADES: u32 = 4;
 
 const CSS: &str = include_str!("../templates/flame.css");
 
-/// Script for zooming and searching in the flame graphs of a page.
+/// Script for zooming and searching in flame graphs, included by pages and files that have any.
 pub const FLAME_JS: &str = include_str!("../templates/flame.js");
 
 /// Data of a flame graph of one process.
@@ -36,8 +36,8 @@ pub struct FlameGraph {
     pub title: String,
     /// Number of samples, including those of rare stacks that are left out.
     pub samples: u64,
-    /// Folded stacks (function names from the caller on, separated) with their numbers of samples,
-    /// sorted as text.
+    /// Sampled stacks with their numbers of samples, sorted as text. A stack has function names
+    /// from the outermost caller on, joined by a separator.
     pub stacks: Vec<(String, u64)>,
 }
 
@@ -52,18 +52,18 @@ pub enum FlameUse {
     Alone,
 }
 
-/// A function at one place of the flame graph.
+/// A bar of the flame graph: a function called through the same callers.
 #[derive(Debug, Default)]
 struct Bar<'s> {
     name: &'s str,
     depth: usize,
-    /// Number of samples to the left of the bar.
+    /// Number of samples to the left of the bar, which determines its horizontal position.
     from: u64,
     samples: u64,
 }
 
-/// Returns the bars of sorted stacks, callers before callees. Sorting makes stacks with a common
-/// beginning neighbours, which share the bars of that beginning.
+/// Returns the bars of sorted stacks, callers before callees, for a total of `all` samples.
+/// Neighbouring stacks share the bars of their common beginning.
 fn bars(stacks: &[(String, u64)], all: u64) -> Vec<Bar<'_>> {
     let kept: u64 = stacks.iter().map(|(_, count)| count).sum();
     let all = all.max(kept);
@@ -90,7 +90,7 @@ fn bars(stacks: &[(String, u64)], all: u64) -> Vec<Bar<'_>> {
 }
 
 impl FlameGraph {
-    /// Draws the flame graph as SVG, which scales to any width.
+    /// Draws the flame graph as SVG, which scales to any width, for the kind of document `with`.
     pub fn svg(&self, with: FlameUse) -> String {
         let all = bars(&self.stacks, self.samples);
         let total = all[0].samples.max(1) as f64;

@@ -20,7 +20,7 @@ use super::wording::left_out as damaged;
 use super::wording::{changed, title_with_unit};
 use super::{Align, Cell, Column, Table};
 
-/// Makes the page of a history.
+/// Makes the page of a history: how a figure changed over builds.
 pub fn history(report: &HistoryReport) -> Document {
     let figure = title(&report.figure);
     let mut page = Document::new("History", format!("{figure} by {}", report.by));
@@ -45,8 +45,8 @@ pub fn history(report: &HistoryReport) -> Document {
     page
 }
 
-/// Makes the block of a series (one point over all builds): a sketch of its curve, the table of
-/// builds, and the runs.
+/// Makes the block of a series, that is the values of one point over all builds: a sketch of its
+/// curve, the table of builds, and the ids of runs.
 fn series(report: &HistoryReport, point: &PointHistory) -> Block {
     let values: Vec<f64> = point.builds.iter().map(|build| build.value).collect();
     let most = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
@@ -109,7 +109,7 @@ fn verdict(report: &HistoryReport, point: &PointHistory) -> Verdict {
     Verdict { tone, word: String::new(), headline, details: sentences(report, point).collect() }
 }
 
-/// Returns true if a series has too few builds to judge its last one.
+/// Returns true if a series has too few builds for a verdict on the last one.
 fn is_short(point: &PointHistory) -> bool {
     let is_unknown = point.changes.is_none() && point.last.is_none() && point.baseline.is_none();
     is_unknown && point.lacks.is_none() && point.starts.is_empty()
@@ -133,7 +133,7 @@ fn too_short_verdict(report: &HistoryReport, short: &[&PointHistory]) -> Verdict
     Verdict { tone: Tone::Plain, word, headline: headline.into(), details }
 }
 
-/// Describes the builds that are not judged, with reasons, and damaged runs.
+/// Warns of builds that are not judged, with reasons, and of damaged runs.
 fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
     let without = (report.without_figure > 0).then(|| {
         let (n, figure) = (count(report.without_figure, "run"), title(&report.figure));
@@ -180,8 +180,8 @@ fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
         .chain(damaged(&report.damaged))
 }
 
-/// Describes the order of builds, imported series, how a build's value is computed, and the
-/// expected number of false alarms.
+/// Returns the sentences below the chart: order of the builds, imported series, how a build's value
+/// is computed, and the expected number of false alarms.
 fn about(report: &HistoryReport) -> impl Iterator<Item = String> {
     let noun = report.noun();
     let nouns = capital(&format!("{noun}s"));
@@ -232,7 +232,7 @@ fn imported(report: &HistoryReport) -> impl Iterator<Item = String> {
     report.imported.iter().map(to_sentence)
 }
 
-/// Lists the first names; an ellipsis stands for the others.
+/// Lists the first five names; an ellipsis stands for further ones.
 fn few(names: &[String]) -> String {
     const SHOWN_MAX: usize = 5;
     let shown = names.iter().take(SHOWN_MAX).cloned().collect::<Vec<_>>().join(", ");
@@ -273,7 +273,7 @@ fn sentences<'p>(
     starts.map(Text::from).chain(with).chain(rest)
 }
 
-/// Says that a new series begins at a build, and which changes of setup caused it.
+/// Says that a new series begins at a build because of changes of setup, and which these are.
 fn start_line(report: &HistoryReport, start: &Start) -> String {
     let since = match start.changed.is_empty() {
         true => String::new(),
@@ -332,7 +332,7 @@ fn baseline_line(report: &HistoryReport, held: &Last, name: &str) -> String {
     )
 }
 
-/// Says that a series lacks the last build, and why; `None` if it has it.
+/// Says that a series has no value for the history's last build, and why; `None` if it has one.
 fn lacks(report: &HistoryReport, point: &PointHistory) -> Option<String> {
     let build = point.lacks.as_ref()?;
     let runs = count(build.runs_not_counted, "run");
@@ -451,8 +451,8 @@ fn in_short(report: &HistoryReport, point: &PointHistory) -> String {
     }
 }
 
-/// Describes the change of level, or the new series, that begins at a build; empty if there is
-/// neither.
+/// Returns the text in a build's row for the change of level, or the new series, that begins there;
+/// empty if there is neither.
 fn level(change: Option<&Change>, start: Option<&Start>) -> String {
     if let Some(start) = start {
         return format!("new series: {}", changed(&start.changed));
@@ -467,14 +467,16 @@ fn level(change: Option<&Change>, start: Option<&Start>) -> String {
     )
 }
 
-/// Describes a series without changes of level. An acknowledged change may divide it all the same.
+/// Describes the result of a series without changes of level: `one level`, with the acknowledged
+/// change that divides it, if there is one.
 fn one_level(point: &PointHistory) -> String {
     let since = point.last.as_ref().and_then(|last| last.acknowledged_since.as_ref());
     let until = since.map(|build| format!(" until the acknowledged change at {build}"));
     format!("one level{}", until.unwrap_or_default())
 }
 
-/// Compares the last build with the mean of its level, or of the builds before it.
+/// Compares the last build with the mean of the level that it belongs to, or of the builds before
+/// it if there are no levels.
 fn last_line(report: &HistoryReport, point: &PointHistory, last: &Last) -> String {
     let noun = report.noun();
     let before = format!("the {noun}s before it");
@@ -510,7 +512,7 @@ fn last_line(report: &HistoryReport, point: &PointHistory, last: &Last) -> Strin
     )
 }
 
-/// Describes how far the last build is above or below its reference.
+/// Describes how far the last build is from the mean that it is compared with: `3.1 % below`.
 fn away(last: &Last) -> String {
     let percent = significant((last.ratio - 1.0).abs() * 100.0, 2);
     match last.ratio.is_finite() {
@@ -521,7 +523,8 @@ fn away(last: &Last) -> String {
     }
 }
 
-/// Describes the expected range of the last build, or why it is not known.
+/// Describes the expected range of the last build: `expected: -2.0 % to +2.0 % (98 to 102; 95 %
+/// interval)`, or why it is not known.
 fn expected(report: &HistoryReport, last: &Last) -> String {
     let Some((low, high)) = last.expected() else {
         return format!(

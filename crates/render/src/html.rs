@@ -21,10 +21,10 @@ pub enum Medium<'a> {
     /// A file with scripts. The values of each chart are beside its picture; [`page`] adds the
     /// scripts.
     InteractiveFile,
-    /// A page of the web interface. The first charts are drawn in the page, others are pictures at
-    /// `{base}{id}.wide.svg{query}`, so that no chart waits for a script. Each chart has links to a
-    /// page of its own (`base` without `/api`) and to its data, and the attribute `data-chart` with
-    /// the URL of its values for [`CHART_JS`].
+    /// A page of the web interface. The first charts are drawn in the page; others are pictures at
+    /// `{base}{id}.wide.svg{query}`, so that no chart waits for a script. Each has links to its own
+    /// page (`base` without `/api`) and data. Its attribute `data-chart` is the URL of its values
+    /// for [`CHART_JS`].
     Web {
         /// Beginning of the URLs of charts, before their ids, such as `/api/runs/ID/charts/`.
         base: &'a str,
@@ -32,7 +32,7 @@ pub enum Medium<'a> {
         query: &'a str,
         /// Beginning of the URLs of runs, before their ids, such as `/runs/`.
         runs: &'a str,
-        /// Whether the first charts are in the page itself.
+        /// Way in which the first charts are included: in the page itself, or as pictures.
         first: First,
     },
 }
@@ -46,11 +46,13 @@ pub enum First {
     Linked,
 }
 
-/// Number of charts that are drawn in a web page itself: two fit a screen.
+/// Number of charts at the beginning of a web page that are drawn in the page itself: two fit a
+/// screen.
 const IN_PAGE_MOST: usize = 2;
 
 impl Medium<'_> {
-    /// Returns the medium for charts after the first ones, which are pictures with URLs.
+    /// Returns the medium for all charts after the first ones: on a web page, these are pictures
+    /// with URLs.
     fn below(self) -> Self {
         match self {
             Medium::Web { base, query, runs, .. } => {
@@ -91,7 +93,8 @@ pub fn page(title: &str, body: &str, medium: Medium<'_>) -> String {
     Page { title, css: PAGE_CSS, body, scripts }.render().expect("memory takes everything")
 }
 
-/// Makes the HTML of several charts. The first [`IN_PAGE_MOST`] may be drawn in the page.
+/// Makes the HTML of several charts. On a web page the first [`IN_PAGE_MOST`] may be drawn in the
+/// page itself, the others are pictures.
 fn figures(charts: &[Chart], medium: Medium<'_>) -> String {
     let to_html = |(index, chart): (usize, &Chart)| match index < IN_PAGE_MOST {
         true => figure(chart, medium),
@@ -131,7 +134,7 @@ pub fn figure(chart: &Chart, medium: Medium<'_>) -> String {
     Figure { id, title, summary, note, drawn }.render().expect("memory takes everything")
 }
 
-/// Escapes JSON so that it cannot end the script element that contains it.
+/// Escapes JSON for a script element, so that no `</script>` in it ends the element.
 fn harmless(json: &str) -> String {
     json.replace('<', "\\u003c")
 }
@@ -155,19 +158,20 @@ enum Drawing {
     Embedded {
         wide: String,
         narrow: String,
-        /// The chart as JSON, with fewer points.
+        /// The chart as JSON with a reduced number of points, from which scripts show values.
         values: String,
     },
     Place {
-        /// SVG for wide and narrow screens, if the chart is drawn in the page.
+        /// SVG for wide and for narrow screens; `None` if the chart is a picture with a URL
+        /// instead.
         drawing: Option<[String; 2]>,
-        /// URLs of the pictures for wide and narrow screens.
+        /// URLs of the chart's pictures, for wide and for narrow screens.
         pictures: [String; 2],
         page: String,
         csv: String,
         svg: String,
         data: String,
-        /// Kind of the horizontal axis, for scripts.
+        /// Kind of the horizontal axis that scripts read, such as `time`.
         axis: &'static str,
     },
 }

@@ -57,13 +57,13 @@ pub use table::{Align, Cell, Column, Table};
 pub use terminal::Style;
 pub use trace::{trace, trace_json};
 
-/// Serializes a report as indented JSON, with a line break at the end.
+/// Serializes a report as indented JSON, which ends with a line break.
 pub fn as_json(report: &impl Serialize) -> String {
     let json = serde_json::to_string_pretty(report);
     json.expect("a report is numbers, words and lists") + "\n"
 }
 
-/// Quotes a word for a POSIX shell, if needed.
+/// Quotes a word for a POSIX shell if it needs quotes: `a b` becomes `'a b'`.
 pub fn for_shell(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "=.,_:/%+-".contains(letter);
     match !word.is_empty() && word.chars().all(is_plain) {

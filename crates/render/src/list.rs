@@ -13,27 +13,27 @@ use super::{Align, Cell, Column, Table};
 
 pub use trials::{Trials, groups};
 
-/// Number of characters of an id that are shown, from its end, because the beginning is a time,
-/// which neighbours share.
+/// Number of characters of an id that lists show, from its end. Its beginning is a time, in which
+/// neighbouring ids are alike.
 const ID_SHOWN: usize = 8;
 
-/// Returns the last characters of an id, which identify a run or experiment to people.
+/// Returns the last characters of the id of a run or experiment, by which people call it.
 pub fn short_id(id: &str) -> &str {
     &id[id.len().saturating_sub(ID_SHOWN)..]
 }
 
-/// Half-widths of 95 % confidence intervals within a run, in percent of their figure: `13 %`. Empty
-/// where a figure has no interval.
+/// Errors of a run's figures for its row in a list: half-widths of 95 % confidence intervals in
+/// percent, such as `13 %`. Empty for a figure without an interval.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Errors {
-    /// Error of TPS, which is computed from tenths of seconds: short runs have one, too.
+    /// Error of TPS. It is estimated from tenths of seconds, so that short runs have it, too.
     pub tps: String,
     /// Error of the first primary metric, such as NOPM.
     pub primary: String,
 }
 
-/// A function that returns the [errors](super::Identity::errors) of a run's figures. It
-/// may read the run's report, so it is called for shown lines only.
+/// Function that returns the [errors](super::Identity::errors) of a run's figures. It may have to
+/// read the run's report, so it is called only for lines that are shown.
 pub type ErrorsOf<'e> = dyn Fn(&RunRow) -> Errors + 'e;
 
 /// Makes the list of runs, one per row. Programs read whole ids, instants and figures. No run is
@@ -48,7 +48,7 @@ pub fn run_list(rows: &[RunRow], errors_of: &ErrorsOf<'_>) -> Document {
 }
 
 /// Makes the list of runs for people, with the trials of an experiment folded into one line. It has
-/// at most `most` lines; the flag is true if these are all.
+/// at most `most` lines; the flag is true if no line was left out.
 pub fn folded_run_list(rows: &[RunRow], most: usize, errors_of: &ErrorsOf<'_>) -> (Document, bool) {
     let groups = groups(rows.iter(), true);
     let shown: Vec<&[&RunRow]> = groups.iter().take(most).map(Vec::as_slice).collect();
@@ -63,7 +63,7 @@ pub fn folded_run_list(rows: &[RunRow], most: usize, errors_of: &ErrorsOf<'_>) -
     (page, groups.len() <= most)
 }
 
-/// Makes the list of imported figures, one import per row.
+/// Makes the list of figures that were imported, with one row per import.
 pub fn imported_list(rows: &[ImportedRow]) -> Document {
     let columns = [
         Column::words("name", "name"),
@@ -101,15 +101,15 @@ fn labels<'l>(all: impl Iterator<Item = &'l (String, String)>) -> String {
     all.map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the point of its experiment at which a run is a trial: `clients=4 mode=text`. Empty if
-/// it is no trial.
+/// Returns the values at which an experiment made a run, its point: `clients=4 mode=text`. Empty if
+/// the run belongs to no experiment.
 pub fn point(row: &RunRow) -> String {
     let values = row.point.iter().map(|(axis, value)| format!("{}={value}", short_axis(axis)));
     values.collect::<Vec<_>>().join(" ")
 }
 
-/// Makes the table with a row per line of the list. A line with several runs has the trials of an
-/// experiment.
+/// Makes the table of runs. Each element of `lines` is a row: a single run, or the trials of an
+/// experiment, folded.
 fn table(lines: &[&[&RunRow]], is_folded: bool, errors_of: &ErrorsOf<'_>) -> Table {
     let rows = || lines.iter().flat_map(|line| line.iter().copied());
     let mut columns = vec![
@@ -179,18 +179,18 @@ fn table(lines: &[&[&RunRow]], is_folded: bool, errors_of: &ErrorsOf<'_>) -> Tab
     table
 }
 
-/// Optional columns of a list, and the error of the current line.
+/// Optional columns that a list has, and the errors for the row being made.
 struct Extra<'e> {
     has_points: bool,
     /// Title of the column of primary metrics; `None` if the list has no such column.
     primary: Option<&'e str>,
     has_labels: bool,
     has_error: HasErrors,
-    /// Errors of the line's figures.
+    /// Errors of the figures in the row being made.
     errors: &'e Errors,
 }
 
-/// Columns of errors that a list has.
+/// Columns of errors that a list has, each beside the column of its figure.
 #[derive(Clone, Copy)]
 struct HasErrors {
     tps: bool,
@@ -198,7 +198,7 @@ struct HasErrors {
 }
 
 impl HasErrors {
-    /// Returns the columns that are not empty for all lines.
+    /// Returns which columns of errors have a value in any row.
     fn among(errors: &[Errors]) -> HasErrors {
         HasErrors {
             tps: errors.iter().any(|error| !error.tps.is_empty()),
@@ -207,7 +207,8 @@ impl HasErrors {
     }
 }
 
-/// Returns the errors of a single run's figures; empty for folded trials, which have ranges.
+/// Returns the errors of a row that is a single run; empty for folded trials, whose figures are
+/// ranges.
 fn errors_of_line(line: &[&RunRow], errors_of: &ErrorsOf<'_>) -> Errors {
     match line {
         [row] if Trials::from_rows(line).is_none() => errors_of(row),
@@ -231,7 +232,8 @@ pub fn primary_title<'r>(rows: impl Iterator<Item = &'r RunRow>) -> Option<Strin
 /// Title of the column of primary metrics, if runs have different ones.
 pub const SEVERAL: &str = "known by";
 
-/// Adds the metric's title to a value, if runs of the column have different primary metrics.
+/// Adds the primary metric's title to its formatted value, such as `876 NOPM`, if the column's
+/// `title` is [`SEVERAL`]. `rows` are the runs of the list's row.
 pub fn with_title<'r>(
     shown: String,
     rows: impl IntoIterator<Item = &'r RunRow>,
@@ -245,8 +247,7 @@ pub fn with_title<'r>(
     }
 }
 
-/// Returns the row of an experiment's folded trials, for people. Cells that only programs read are
-/// empty.
+/// Returns the cells of an experiment's folded trials. Columns that only programs read are empty.
 fn trials_cells(
     trials: &Trials<'_, '_>,
     begun: &dyn Fn(i64) -> String,
@@ -300,8 +301,8 @@ fn significant_or_infinite(value: f64, digits: usize) -> String {
     if value.is_finite() { significant(value, digits) } else { INFINITE.to_owned() }
 }
 
-/// Describes a run's status, unless it completed, and its validity, unless it is valid. A warning
-/// is left out if the run did not complete, to save width.
+/// Describes status and validity of a run in a list: `interrupted`, `overloaded`, `warning`. Empty
+/// for a completed and valid run. A warning is left out if the run did not complete, to save width.
 fn validity(status: Status, worst: Option<Severity>, p99_ms: Option<f64>) -> String {
     let ended = (status != Status::Completed).then(|| status.name());
     let found = match worst {
@@ -313,8 +314,8 @@ fn validity(status: Status, worst: Option<Severity>, p99_ms: Option<f64>) -> Str
     ended.into_iter().chain(found).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the name of a figure as the user wrote it, with its unit if any spelling of the name has
-/// one.
+/// Returns the column title of a figure: its name as the user wrote it, with the unit if any
+/// spelling of it has one.
 fn figure_title(name: &str) -> String {
     let unit = spellings(name).iter().map(|name| unit(name)).find(|unit| !unit.is_empty());
     unit.map_or_else(|| name.to_owned(), |unit| format!("{name} {unit}"))
@@ -406,13 +407,13 @@ fn p99(ms: f64) -> String {
     }
 }
 
-/// An experiment as a row of a list.
+/// An experiment in the list of experiments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExperimentLine {
     pub experiment: Experiment,
     /// Number of completed trials.
     pub trials_completed: u64,
-    /// Status of the experiment; `None` if not known.
+    /// Status of the experiment; `None` if it is not known.
     pub status: Option<Status>,
 }
 
@@ -453,7 +454,8 @@ pub fn experiment_list(all: &[ExperimentLine]) -> Document {
     page
 }
 
-/// Formats the number of completed trials, and of all: `5 of 9`. A search has no planned number.
+/// Formats the number of completed trials and of planned ones: `5 of 9`. A search has no planned
+/// number.
 fn trials(experiment: &Experiment, n_done: u64) -> Cell {
     let trials = experiment.points.len() as u64 * u64::from(experiment.repeats);
     let most = if experiment.stop.is_some() { "at most " } else { "" };
@@ -463,15 +465,15 @@ fn trials(experiment: &Experiment, n_done: u64) -> Cell {
     }
 }
 
-/// Largest length of the list of axes, in characters; `experiments show` prints all.
+/// Largest length of an experiment's axes in a list, in characters; `experiments show` has all.
 const AXES_MAX: usize = 60;
 
-/// Returns the varied or sought parameters as written: `clients=1,2,4`.
+/// Returns the parameters that an experiment varies or seeks, as users write them: `clients=1,2,4`.
 pub fn axes(experiment: &Experiment) -> String {
     axes_called(experiment, |name| name)
 }
 
-/// Returns the varied or sought parameters with only the last parts of their names.
+/// Returns the same as [`axes`], with only the last parts of parameter names.
 fn axes_in_short(experiment: &Experiment) -> String {
     axes_called(experiment, model::short_axis)
 }

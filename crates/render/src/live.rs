@@ -13,7 +13,7 @@ use model::{
 
 use super::spark::sparkline;
 
-/// Number of last seconds over which live rates are averaged.
+/// Number of seconds, up to the latest one, over which live rates are averaged.
 const MOMENT_S: i64 = 5;
 
 /// Largest number of disturbances in the live view: the latest.
@@ -66,13 +66,14 @@ pub fn lines(tally: &Tally, now_ns: i64, width: usize) -> Vec<String> {
     lines.into_iter().map(|line| cut(&line, width)).collect()
 }
 
-/// Puts a label before the first line, and indents further lines.
+/// Puts a label before the first of `lines`, and as many blanks before the others.
 fn labelled(label: &str, lines: impl IntoIterator<Item = String>) -> Vec<String> {
     let labels = std::iter::once(label).chain(std::iter::repeat(""));
     labels.zip(lines).map(|(label, line)| format!("{label:<LABEL$}{line}")).collect()
 }
 
-/// Returns a line with rates and times for each group; none if there is a single group.
+/// Returns a line for each group with its rates and response times; none if there is a single
+/// group.
 fn groups(tally: &Tally, shown: i64, width: usize) -> Vec<String> {
     let n = tally.groups.len();
     let name = |group: usize| match tally.name_of(group) {
@@ -99,7 +100,7 @@ fn moment(tally: &Tally, groups: &[usize], shown: i64) -> String {
         .unwrap_or_else(|| "nothing finished in the last second yet".to_owned())
 }
 
-/// State of a run in progress, for a web page, up to its last whole second.
+/// State of a run in progress, for the web interface, up to its last whole second.
 pub struct Now {
     /// Phase with its elapsed and remaining time: `measuring, 37 s of 45 s, 8 s left`.
     pub progress: String,
@@ -111,7 +112,7 @@ pub struct Now {
     pub figures: Vec<String>,
 }
 
-/// Returns the state of a run in progress.
+/// Returns the state of a run in progress for the web interface, from the counts so far.
 pub fn now(tally: &Tally) -> Now {
     let newest = tally.newest();
     let length = tally
@@ -133,8 +134,8 @@ pub fn now(tally: &Tally) -> Now {
     }
 }
 
-/// Formats the figures of an interval of seconds as a log line, which begins with the interval's
-/// end: `[ 10 s ] 452 TPS  ...`.
+/// Formats the figures of some seconds as a log line, which begins with the time at their end: `[
+/// 10 s ] 452 TPS  ...`.
 pub fn interval(tally: &Tally, seconds: Range<i64>) -> String {
     let all: Vec<usize> = (0..tally.groups.len()).collect();
     let span = tally.span(seconds.clone());
@@ -169,7 +170,8 @@ pub fn interval(tally: &Tally, seconds: Range<i64>) -> String {
     format!("[ {at} ] {}", parts.join("  "))
 }
 
-/// Formats the progress of a run as a log line, before it has figures.
+/// Formats the phase of a run as a log line before there are figures, such as `connecting, 12 so
+/// far`.
 pub fn beginning(tally: &Tally, now_ns: i64) -> String {
     progress(tally, now_ns)
 }
@@ -189,7 +191,8 @@ fn what(tally: &Tally) -> String {
     format!("{} on {}, {clients}{load}", workloads.join(" + "), described.database)
 }
 
-/// Describes a run's phase and remaining time.
+/// Describes a run's phase and the time that is left: `measuring, 37 s of 45 s, 8 s left`. `now_ns`
+/// counts from the beginning of the measured phase.
 fn progress(tally: &Tally, now_ns: i64) -> String {
     let (Some(described), Some((phase, _))) = (&tally.description, tally.phases.last()) else {
         return "starting".to_owned();
@@ -237,15 +240,15 @@ fn duration(ns: i64) -> String {
     numbers::seconds((ns.max(0) as f64 / NS_PER_S as f64).round())
 }
 
-/// Formats the rates of the last [`MOMENT_S`] seconds up to second `shown`.
+/// Formats the rates of `groups` over the last [`MOMENT_S`] seconds up to second `shown`.
 fn rates(tally: &Tally, groups: &[usize], shown: i64) -> String {
     let (first, _) = tally.commits_until(shown);
     let from = (shown + 1 - MOMENT_S).max(if shown >= 0 { 0 } else { first });
     rates_in(tally, groups, from..shown + 1)
 }
 
-/// Formats the rates of these seconds: TPS, and the first primary metric if it can already be
-/// counted.
+/// Formats the rates of `groups` in these seconds: TPS, and the first primary metric if it can
+/// already be counted.
 fn rates_in(tally: &Tally, groups: &[usize], seconds: Range<i64>) -> String {
     let length = tally.length_s(&seconds);
     let commits: u64 = tally.commits_per_second(groups, seconds.clone()).iter().sum();

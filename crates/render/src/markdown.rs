@@ -13,12 +13,13 @@ use crate::terminal::PAGE_WIDTH;
 /// Width of a sketched curve, in columns.
 const SKETCH_WIDTH: usize = 60;
 
-/// Writes a document as Markdown, with its sections at heading level 3.
+/// Writes a document as Markdown. Titles of sections are headings of level 3.
 pub fn markdown(document: &Document) -> String {
     below(document, 2)
 }
 
-/// Writes a document as Markdown, with its sections one heading level below `levels`.
+/// Writes a document as Markdown to be put below headings of `levels` levels: titles of sections
+/// have one level more.
 pub fn below(document: &Document, levels: usize) -> String {
     let heading = "#".repeat(levels + 1);
     let mut parts: Vec<String> = document.verdicts.iter().flat_map(of_verdict).collect();

@@ -17,7 +17,7 @@ use crate::document::{Block, Document, Section};
 use crate::wording::{ranges, ratio_text, same_in_all, shown, title_with_unit};
 use crate::{Align, Cell, Column, Table};
 
-/// Makes the page of a figure's tables over two axes.
+/// Makes a page of tables of one figure, whose rows and columns are the values of two axes.
 pub fn matrices(all: &Matrices) -> Document {
     let kind = match all.builds {
         None => "Table of an experiment",
@@ -28,7 +28,7 @@ pub fn matrices(all: &Matrices) -> Document {
     page
 }
 
-/// Makes the section with a figure's tables over two axes.
+/// Makes the section of tables of one figure, whose rows and columns are the values of two axes.
 pub fn matrix_section(all: &Matrices) -> Section {
     let cells = || all.tables.iter().flat_map(|table| table.cells.iter().flatten().flatten());
     let wide = ranges(cells().filter(|_| all.relative_to.is_none()), None);
@@ -38,8 +38,8 @@ pub fn matrix_section(all: &Matrices) -> Section {
     Section::new("matrix", "", blocks)
 }
 
-/// Makes the tables of an experiment's page, each followed by the imported tables of the same
-/// figure, and the sources of imports.
+/// Makes the tables for an experiment's page. The imported tables of a figure follow its measured
+/// ones, and the sources of imports come last.
 pub(crate) fn of_page(all: &[WithImported]) -> Vec<Block> {
     let imported = |(from, all): &(ImportedFrom, Matrices)| {
         blocks(all, format!("{} (imported): {}", from.name, name(all)))
@@ -86,8 +86,8 @@ fn blocks(all: &Matrices, title: String) -> Vec<Block> {
     vec![tables, of_builds, legend]
 }
 
-/// Returns the values of further axes that distinguish a table from the others. Tables of a history
-/// name only values that differ between tables.
+/// Returns the values of further axes (neither rows nor columns) that distinguish a table from the
+/// others. In a history, values that all tables share are left out.
 fn told_apart(all: &Matrices, table: &Matrix) -> Named<String> {
     let is_shown = |(name, value): &&(String, String)| {
         all.builds.is_none() || (value != NOT_SET && !is_alike(all, name))
@@ -95,7 +95,7 @@ fn told_apart(all: &Matrices, table: &Matrix) -> Named<String> {
     Named(table.values.0.iter().filter(is_shown).cloned().collect())
 }
 
-/// Returns true if all tables have the same value of the axis called `name`.
+/// Returns true if all tables have the same value of the further axis `name`.
 fn is_alike(all: &Matrices, name: &str) -> bool {
     let mut values = all.tables.iter().map(|table| table.values.get(name));
     let first = values.next();
@@ -112,8 +112,8 @@ fn alike(all: &Matrices) -> Option<String> {
     (!common.0.is_empty()).then(|| format!("All series: {}.", common.pairs(", ")))
 }
 
-/// Returns true if a row or column is shown. Those without any figure are left out in a history,
-/// whose tables share all rows and columns.
+/// Returns true if the row or column with these cells is shown. A history leaves out those without
+/// a figure, because its tables all have the same rows and columns.
 fn has_series<'c>(all: &Matrices, mut cells: impl Iterator<Item = &'c Option<Figure>>) -> bool {
     all.builds.is_none() || cells.any(Option::is_some)
 }
@@ -129,13 +129,14 @@ fn name(all: &Matrices) -> String {
     format!("{figure} over {}{over}{to}", short_axis(&all.rows.name))
 }
 
-/// Names the value to which ratios relate: `index none`.
+/// Names the value of an axis by whose figures the others are divided: `clients 1`.
 fn reference(all: &Matrices, to: &RelativeTo) -> String {
     let axis = all.columns.iter().find(|axis| axis.name == to.axis).unwrap_or(&all.rows);
     format!("{} {}", short_axis(&axis.name), name_of(axis, &to.value))
 }
 
-/// Explains cells that are ratios: reference, pairing of runs, and missing intervals.
+/// Explains a table of ratios in sentences: the value they relate to, whether runs of a repeat are
+/// paired, and why intervals are missing.
 fn relative(all: &Matrices, to: &RelativeTo) -> Vec<String> {
     let ratios = || all.tables.iter().flat_map(|table| table.ratios.iter().flatten().flatten());
     let named = reference(all, to);
@@ -155,7 +156,7 @@ fn relative(all: &Matrices, to: &RelativeTo) -> Vec<String> {
     printed
 }
 
-/// Explains the cells of a history's table, and names the sources of imports.
+/// Explains in sentences what the cells of a history's table are, and names the sources of imports.
 fn of_builds(builds: &OfBuilds) -> Vec<String> {
     let noun = noun_of(&builds.by);
     let cells = match builds.are_shown {
@@ -174,8 +175,8 @@ fn of_builds(builds: &OfBuilds) -> Vec<String> {
     [cells].into_iter().chain(imported).collect()
 }
 
-/// Axes that count concurrent workers, so that the best value is put beside the number of CPU
-/// cores.
+/// Axes that count concurrent workers. For these, the number of CPU cores is written below the
+/// table, beside the best value.
 const WORKERS: [&str; 4] = ["clients", "writers", "readers", "threads"];
 
 /// Explains the star that marks the best cell; `None` if no cell has one.
@@ -254,7 +255,8 @@ fn grid(all: &Matrices, table: &Matrix) -> Table {
     grid
 }
 
-/// Returns true if a row or column has several figures, so that one is the best.
+/// Returns true if the row or column at index `line` has several figures, so that one of them is
+/// the best.
 fn is_choice(all: &Matrices, table: &Matrix, line: usize) -> bool {
     let known = match all.along {
         Along::Rows => table.cells.iter().filter(|cells| cells[line].is_some()).count(),
@@ -263,7 +265,7 @@ fn is_choice(all: &Matrices, table: &Matrix, line: usize) -> bool {
     known > 1
 }
 
-/// Returns the cells for programs of a ratio and the ends of its confidence interval.
+/// Returns three cells that only programs read: a ratio and both ends of its confidence interval.
 fn ratio_cells(cell: Option<&CellRatio>) -> Vec<Cell> {
     let ratio = cell.map(|cell| cell.ratio);
     let interval = ratio.and_then(|ratio| ratio.interval);
@@ -272,8 +274,8 @@ fn ratio_cells(cell: Option<&CellRatio>) -> Vec<Cell> {
     all.map(|number| number.map_or(Cell::None, Cell::Number)).to_vec()
 }
 
-/// Describes where a row or column is best, and the smallest value that is as good within the
-/// error. `None` if no value is best.
+/// Says at which value a row or column is best, and which smaller value is as good within the
+/// error: `best at clients 16; 8 is as good, within error`. `None` if none is best.
 fn as_good(all: &Matrices, line: &Line, figure: Option<Figure>) -> Option<String> {
     let best = line.best?;
     let axis = all.axis();

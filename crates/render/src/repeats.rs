@@ -15,8 +15,8 @@ const NAMED_MOST: usize = 4;
 /// Number of degrees of freedom below which the variance of a level is reported as uncertain.
 const FREEDOM_FEW: u64 = 4;
 
-/// Describes how far the stop condition of an experiment's repeats was reached, and the method that
-/// keeps its confidence.
+/// Describes how far an experiment is from the condition that stops its repeats, and the method by
+/// which repeated looks keep the confidence.
 pub(crate) fn stop_lines(stop: &StopReport) -> Vec<String> {
     let spent = match stop.spent_s > 0.0 {
         true => format!(", {} of load and starts", duration(stop.spent_s)),

@@ -31,13 +31,13 @@ use super::wording::begun;
 pub(super) use ran::{Line, lines};
 pub use short::{Short, run_short};
 
-/// Largest number of rows in the folded table of clients; the JSON has all of them.
+/// Largest number of rows in the folded table of single clients; the JSON has all.
 const CLIENTS_MOST: usize = 1_000;
 
 /// Largest number of kinds of errors in text and Markdown.
 const ERRORS_MOST: usize = 8;
 
-/// Sections of a run's page, by their names on the command line.
+/// Names of the sections of a run's page, with which users select sections on the command line.
 pub const RUN_SECTIONS: [&str; 13] = [
     "ran",
     "latency",
@@ -54,7 +54,7 @@ pub const RUN_SECTIONS: [&str; 13] = [
     "units",
 ];
 
-/// Makes the page of a run.
+/// Makes the page of a run, or of a build of data, from its report.
 pub fn run(report: &Report) -> Document {
     let charts = of_run(report);
     if report.is_build() {
@@ -93,7 +93,7 @@ pub fn run_unstored(report: &Report) -> Document {
     Document { repeat: Some(repeat(report, Some(("repeat", from)), None)), ..run(report) }
 }
 
-/// Makes a page of a run with the verdict in a sentence, and only findings that make the result
+/// Makes a page of a run in one line: the verdict, and only those findings that make the result
 /// invalid.
 pub fn run_in_a_line(report: &Report) -> Document {
     let invalid = report.findings.iter().filter(|finding| finding.severity == Severity::Invalid);
@@ -103,8 +103,8 @@ pub fn run_in_a_line(report: &Report) -> Document {
     Document { verdicts: vec![head::verdict(report)], validity, ..Document::default() }
 }
 
-/// Returns the word of a run's verdict if there are warnings or worse; `None` if there are only
-/// notes.
+/// Returns the word of a run's verdict, such as `Valid, with 2 warnings: ...`, if there are
+/// warnings or worse; else `None`.
 fn worst(report: &Report) -> Option<String> {
     let is_grave = report.findings.iter().any(|finding| finding.severity > Severity::Note);
     is_grave.then(|| head::verdict(report).word)
@@ -118,16 +118,17 @@ pub struct Identity {
     pub setup: String,
     /// The run's verdict, if it has warnings or worse; else empty.
     pub worst: String,
-    /// Names of the most severe findings: `other cpu load, short`. Empty if there are only notes.
+    /// Names of the findings of the worst severity: `other cpu load, short`. Empty if there are
+    /// only notes.
     pub reasons: String,
     pub errors: Errors,
 }
 
-/// Largest number of findings that are named in a list; others are counted.
+/// Largest number of findings that a run's row in a list names; more are counted.
 const REASONS_MOST: usize = 2;
 
-/// Returns the texts about a run for its row in a list. `is_default` takes workload, parameter and
-/// value; parameters for which it is true are left out.
+/// Returns the texts about a run for its row in a list. `is_default` is called with workload,
+/// parameter and value, and is true for parameters to leave out.
 pub fn identity(report: &Report, is_default: &dyn Fn(&str, &str, &str) -> bool) -> Identity {
     let mut parts = vec![count(u64::from(report.clients), "client")];
     parts.extend(match &report.load {
@@ -159,7 +160,8 @@ pub fn identity(report: &Report, is_default: &dyn Fn(&str, &str, &str) -> bool) 
     }
 }
 
-/// Returns the relative half-widths of the confidence intervals of TPS and the primary metric.
+/// Returns the errors of TPS and of the first primary metric: half-widths of their confidence
+/// intervals in percent, such as `13 %`.
 fn half_widths(report: &Report) -> Errors {
     let percent = |(value, half_width): (f64, f64)| {
         (value > 0.0).then(|| format!("{} %", numbers::significant(100.0 * half_width / value, 2)))
@@ -203,8 +205,8 @@ fn errors(report: &Report) -> Section {
     Section { note: "those of attempts that were retried are among them".to_owned(), ..section }
 }
 
-/// Makes the section with the run's id, a labelled remark, commands to repeat the run, its plan and
-/// its output.
+/// Makes the section on repeating a run: its id, `remark` (label and text), commands, and its plan
+/// and output, folded.
 fn repeat(report: &Report, remark: Option<(&str, &str)>, commands: Option<Block>) -> Section {
     let id = &report.run_id;
     let mut parts = vec![id.clone()];

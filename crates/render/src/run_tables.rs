@@ -16,7 +16,8 @@ use super::table::{Cell, Column, Table};
 
 pub use parts::{disturbances, errors, intervals, latency};
 
-/// Returns the columns for counts and mean times, with which tables of timing begin.
+/// Returns the columns for the number of calls and failures and for times, with which tables of
+/// response times by transaction type begin.
 fn times() -> Vec<Column> {
     vec![
         Column::data("elapsed_s"),
@@ -29,7 +30,7 @@ fn times() -> Vec<Column> {
     ]
 }
 
-/// Returns the columns for p50, p95 and p99.
+/// Returns the columns for p50, p95 and p99, in milliseconds.
 fn quantiles() -> Vec<Column> {
     vec![
         Column::number("p50_ms", "p50", 3),
@@ -46,8 +47,8 @@ fn elapsed(report: &Report) -> String {
     numbers::seconds(report.measured_seconds)
 }
 
-/// Makes the table of all figures of a run, under the names that comparisons, histories and limits
-/// use.
+/// Makes the table of all figures of a run, with the names under which comparisons, histories and
+/// bounds refer to them.
 pub fn figures(report: &Report) -> Table {
     let columns = vec![
         Column::words("figure", "figure"),
@@ -68,8 +69,8 @@ pub fn figures(report: &Report) -> Table {
     Table::filled("figures", title, columns, rows)
 }
 
-/// Makes the table of response times of finished transactions in the measured phase, by transaction
-/// type. `total` is service time, and `ratio` its share over all types.
+/// Makes the table of response times by transaction type, of finished transactions in the measured
+/// phase. The column `total` is the sum of service times, and `ratio %` its share over all types.
 pub fn timing(report: &Report) -> Table {
     let columns = [
         vec![Column::words("transaction", "transaction")],
@@ -101,7 +102,8 @@ pub fn timing(report: &Report) -> Table {
 }
 
 /// Makes the table of response times by client and transaction type. Quantiles are accurate to 3.2
-/// %; `ratio` is the share of the client's own time. Empty if the report has no figures of clients.
+/// %. The last column is the type's share of its client's time. Empty if the report has no figures
+/// of clients.
 pub fn per_client(report: &Report) -> Table {
     let columns = [
         vec![Column::count("client", "client"), Column::words("transaction", "transaction")],
@@ -197,7 +199,8 @@ fn stretch(tally: &Tally, from: i64, to: i64) -> Vec<Cell> {
     ]
 }
 
-/// Makes the table of a run's configuration: the plan as decided, with defaults.
+/// Makes the table of a run's configuration: the plan that was carried out, with defaults filled
+/// in.
 pub fn config(report: &Report) -> Table {
     let mut rows = Vec::new();
     let mut put = |section: &str, name: &str, value: String| {
@@ -256,8 +259,8 @@ fn of_group(group: &GroupReport) -> Vec<(String, String)> {
     own.map(|(name, value)| (name.to_owned(), value)).into_iter().chain(parameters).collect()
 }
 
-/// Subjects of the facts that are settings: modes and facts of the database, settings made for the
-/// run, and settings that changed during it.
+/// Subjects of those facts in a report that are settings: modes and facts of the database, settings
+/// made for the run, and settings that changed during it.
 const SETTINGS: [&str; 6] = ["mode", "database", "server", "setting", "settings", "changed"];
 
 /// Makes the table of the server's settings: facts about it, and all variables that were read

@@ -6,7 +6,8 @@ use study::environment::Environment;
 
 use super::wording::begun;
 
-/// Largest number of different values, such as databases, that are listed; more are only counted.
+/// Largest number of distinct values, such as databases, that a sentence lists; more are only
+/// counted.
 pub(crate) const LISTED_MOST: usize = 4;
 
 /// Describes the environment of several runs in sentences: workload, database, clients, load,
@@ -76,7 +77,8 @@ pub(crate) fn clients(scene: &Environment) -> String {
     }
 }
 
-/// Returns the placement of clients in words; `None` for virtual time or an unknown placement.
+/// Returns the word for where clients run: `threads` or `event loops`; `None` for virtual time or
+/// an unknown placement.
 fn place_words(placement: &str) -> Option<&'static str> {
     let known = [(Placement::Thread, "threads"), (Placement::Loop, "event loops")];
     known.into_iter().find(|(place, _)| place.name() == placement).map(|(_, words)| words)

@@ -12,8 +12,8 @@ const TITLES: [&str; 19] = [
     "waiting", "phase",
 ];
 
-/// Writes every second of every group of these runs as CSV. Gauges are columns called `about.name
-/// [unit]`. Unknown values are empty.
+/// Writes a row for every second of every group of the runs as CSV. Gauges are columns called
+/// `about.name [unit]`, such as `machine.cpu [%]`. Unknown values are empty.
 pub fn seconds_csv(reports: &[Report]) -> String {
     let mut gauges: Vec<String> = Vec::new();
     for name in reports.iter().flat_map(gauge_names) {

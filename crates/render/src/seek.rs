@@ -14,7 +14,8 @@ use super::scene::scene;
 use super::wording::not_completed;
 use super::{Align, Cell, Column, Table};
 
-/// Makes the page of a search.
+/// Makes the page of a search, which seeks the largest load that meets objectives such as
+/// `p99<20ms`.
 pub fn seek(report: &SeekReport) -> Document {
     let kind = format!("Search, started {} UTC", utc(report.started_unix_ms));
     let mut page = Document::new(kind, report.name.clone());
@@ -60,7 +61,7 @@ fn verdict(report: &SeekReport) -> Verdict {
     Verdict { tone, word: String::new(), headline, details: vec![explained(report).into()] }
 }
 
-/// Lists the reasons why probes count as broken, a line for each.
+/// Says why probes (trial runs of the search) count as broken, a line for each such probe.
 fn broken(report: &SeekReport) -> Vec<String> {
     let broken = report.probes.iter().filter(|probe| probe.judged.is_broken);
     let printed = |probe: &ProbeReport| {
@@ -80,7 +81,8 @@ fn objectives(report: &SeekReport) -> String {
     all.join(" and ")
 }
 
-/// Describes the answer of a search in a sentence.
+/// Describes the answer of a search: `p99<20ms holds up to clients=40; the boundary is at 42 (40 to
+/// 45)`.
 fn answer(report: &SeekReport) -> String {
     let (axis, objectives) = (&report.seek.axis, objectives(report));
     let hold = if report.seek.objectives.len() > 1 { "hold" } else { "holds" };
@@ -123,15 +125,15 @@ fn answer(report: &SeekReport) -> String {
     }
 }
 
-/// Returns the new probes that were run to confirm the answer, at the last value where that was
-/// tried.
+/// Returns the probes that were run afterwards to confirm the answer, at the last value where
+/// confirmation was tried.
 fn confirming(report: &SeekReport) -> Vec<&ProbeReport> {
     let fresh = || report.probes.iter().filter(|probe| probe.stage == Stage::Confirm);
     let last = fresh().next_back().map(|probe| probe.at);
     fresh().filter(|probe| Some(probe.at) == last).collect()
 }
 
-/// Returns the number of confirming probes that, taken alone, agree with the answer.
+/// Returns how many of the confirming probes, each taken alone, agree with the answer beyond doubt.
 fn n_sure(report: &SeekReport) -> usize {
     let expected = match report.answer {
         Answer::LowestFails { .. } => ProbeVerdict::Fails,
@@ -140,14 +142,14 @@ fn n_sure(report: &SeekReport) -> usize {
     confirming(report).iter().filter(|probe| probe.verdict == expected).count()
 }
 
-/// Returns true if most of the confirming probes, taken alone, agree with the answer, or if there
-/// are none.
+/// Returns true if most of the confirming probes, each taken alone, agree with the answer, or if
+/// there are no such probes.
 fn is_sure(report: &SeekReport) -> bool {
     let n = confirming(report).len();
     n == 0 || 2 * n_sure(report) > n
 }
 
-/// Describes how new probes confirmed the answer.
+/// Describes how well the probes that were run to confirm the answer agree with it.
 fn confirmed(report: &SeekReport) -> String {
     let here = confirming(report);
     let place = match (report.answer, here.first()) {
@@ -174,7 +176,7 @@ fn confirmed(report: &SeekReport) -> String {
     )
 }
 
-/// Describes why new probes did not confirm the answer, with advice.
+/// Explains why the probes that were run to confirm the answer did not, with advice.
 fn not_confirmed(report: &SeekReport) -> String {
     let here = confirming(report);
     let Some(last) = here.first().map(|probe| probe.at) else {
@@ -203,7 +205,8 @@ fn percent(share: f64) -> String {
     format!("{} %", exact((share * 100.0).round()))
 }
 
-/// Describes the effort of the search, its interval, and whether new probes confirmed the answer.
+/// Describes how the answer was found: number and length of probes, confidence interval, and
+/// whether new probes confirmed it.
 fn explained(report: &SeekReport) -> String {
     let n = count(report.probes.len() as u64, "probe");
     let load_s: f64 = report.probes.iter().map(|probe| probe.measure_s).sum();
@@ -232,7 +235,7 @@ fn explained(report: &SeekReport) -> String {
     text
 }
 
-/// Makes the table of probes, in the order of the sought parameter.
+/// Makes the table of a search's probes, ordered by the value of the sought parameter.
 pub fn seek_probes(report: &SeekReport) -> Table {
     let axis = report.seek.axis.clone();
     let figure = |key: &'static str, title: &'static str| Column::new(title, Align::Right).key(key);
@@ -295,8 +298,8 @@ fn bound_ms(report: &SeekReport, name: &str) -> Option<f64> {
     }
 }
 
-/// Makes a sketch of p99 over the sought parameter; `None` if p99 is known at fewer than two
-/// values.
+/// Makes a one-line curve of p99 over the sought parameter; `None` if p99 is known at fewer than
+/// two values.
 fn sketch(report: &SeekReport) -> Option<Sketch> {
     let known = |point: &CurvePoint| Some((point.at, point.figures.get("p99_ms").copied()??));
     let points: Vec<(f64, f64)> = report.curve.iter().filter_map(known).collect();

@@ -6,7 +6,7 @@ const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█
 /// visible.
 const STANDSTILL: char = '_';
 
-/// Character for an unknown value.
+/// Character that leaves a gap in a sparkline for an unknown value.
 const GAP: char = ' ';
 
 /// Draws `values` as at most `width` block characters, scaled from 0 to their maximum. Values that
@@ -25,7 +25,7 @@ pub fn sparkline(values: &[f64], width: usize) -> String {
     (0..n).map(|block| lowest(block).map_or(GAP, |lowest| level(lowest, most))).collect()
 }
 
-/// Largest number of x positions of a sparkline in SVG.
+/// Number of horizontal positions of a sparkline in SVG. More values than that share positions.
 const PLACES: usize = 60;
 
 /// Draws `values` as a small SVG, scaled from 0 to their maximum. If there are more values than x
@@ -67,8 +67,8 @@ pub fn spark_svg(values: &[f64]) -> String {
     )
 }
 
-/// Returns the line of marks below a sparkline of `n_values` values, with a mark below the block of
-/// each index in `at`.
+/// Returns a line to print below a sparkline of `n_values` values in `width` columns. It has a mark
+/// below the block of each index in `at`.
 pub fn marks(at: &[usize], n_values: usize, width: usize) -> String {
     let n = n_values.min(width);
     let mut line = vec![' '; n];

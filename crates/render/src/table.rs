@@ -32,8 +32,8 @@ enum Digits {
     Tenth,
 }
 
-/// A column of a table. One without a title is for programs only, one without a key for people
-/// only.
+/// A column of a table for people, for programs (CSV and JSON), or for both. Without a title it is
+/// for programs only, without a key for people only.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     pub(crate) key: Cow<'static, str>,
@@ -47,7 +47,7 @@ pub struct Column {
 }
 
 impl Column {
-    /// Makes a column for people, which narrow pages show too.
+    /// Makes a column for people only, which pages of any width show.
     pub fn new(title: impl Into<Cow<'static, str>>, align: Align) -> Column {
         Column {
             key: "".into(),
@@ -61,8 +61,8 @@ impl Column {
         }
     }
 
-    /// Makes a column for people that is left out on a page too narrow for it; that of the highest
-    /// `rank` is left out first.
+    /// Makes a column for people that a page too narrow for all columns leaves out. Columns of the
+    /// highest `rank` are left out first.
     pub fn spare(title: impl Into<Cow<'static, str>>, align: Align, rank: u8) -> Column {
         Column { spare: rank, ..Column::new(title, align) }
     }
@@ -72,8 +72,8 @@ impl Column {
         Column { is_wrapped: true, ..Column::new(title, Align::Left) }
     }
 
-    /// Marks the column as one of those at the left that identify a row. They are repeated if a
-    /// narrow page divides the table.
+    /// Marks the column as one that identifies the row, such as a name at the left. If a narrow
+    /// page divides the table into bands, each band repeats it.
     pub fn head(self) -> Column {
         Column { is_head: true, ..self }
     }
@@ -88,7 +88,7 @@ impl Column {
         Column::new(title, Align::Right).key(key)
     }
 
-    /// Makes a column of numbers for people, rounded to significant digits, and for programs.
+    /// Makes a column of numbers: people see `digits` significant digits, programs read all.
     pub fn number(
         key: impl Into<Cow<'static, str>>,
         title: impl Into<Cow<'static, str>>,
@@ -97,27 +97,28 @@ impl Column {
         Column::new(title, Align::Point).key(key).digits(digits)
     }
 
-    /// Makes a column of percentages for people, rounded to a tenth, and for programs.
+    /// Makes a column of percentages: people see tenths, programs read all digits.
     pub fn percent(key: &'static str, title: &'static str) -> Column {
         Column::new(title, Align::Point).key(key).tenths()
     }
 
-    /// Sets the number of significant digits for people.
+    /// Sets the number of significant digits to which people see the column's numbers rounded.
     pub fn digits(self, digits: usize) -> Column {
         Column { digits: Digits::Significant(digits), ..self }
     }
 
-    /// Rounds the column's numbers to a tenth for people.
+    /// Sets that people see the column's numbers rounded to a tenth.
     pub fn tenths(self) -> Column {
         Column { digits: Digits::Tenth, ..self }
     }
 
-    /// Makes a column that only programs read.
+    /// Makes a column that only programs read, under the name `key`.
     pub fn data(key: impl Into<Cow<'static, str>>) -> Column {
         Column { is_data: true, ..Column::new("", Align::Left).key(key) }
     }
 
-    /// Sets the column's name for programs, which has its unit, as in `p99_ms`.
+    /// Adds a name for programs, so that CSV and JSON have the column, too. It includes the unit,
+    /// as in `p99_ms`.
     pub fn key(self, key: impl Into<Cow<'static, str>>) -> Column {
         Column { key: key.into(), ..self }
     }
@@ -149,7 +150,7 @@ impl Cell {
         Cell::Said(words.into(), number)
     }
 
-    /// Formats the cell for people.
+    /// Formats the cell for people, rounded as its column says.
     fn shown(&self, column: &Column) -> String {
         match (self, column.digits) {
             (Cell::None, _) if column.align == Align::Left => String::new(),
@@ -166,7 +167,7 @@ impl Cell {
         }
     }
 
-    /// Formats the cell for programs, with all digits.
+    /// Formats the cell for CSV, with all digits of a number.
     fn exact(&self) -> String {
         match self {
             Cell::None => String::new(),
@@ -259,7 +260,7 @@ impl Table {
         Table { columns: columns.into(), ..Table::default() }
     }
 
-    /// Makes a table with its rows, each of which must have a cell for each column.
+    /// Makes a table with all its rows. Panics if a row has not exactly one cell for each column.
     pub fn filled(
         name: &'static str,
         title: impl Into<String>,
@@ -271,20 +272,20 @@ impl Table {
         table
     }
 
-    /// Adds a row, which must have a cell for each column.
+    /// Adds a row. Panics if it has not exactly one cell for each column.
     pub fn row<C: Into<Cell>>(&mut self, cells: impl IntoIterator<Item = C>) {
         let cells: Vec<Cell> = cells.into_iter().map(Into::into).collect();
         assert_eq!(cells.len(), self.columns.len(), "a cell for each column");
         self.rows.push(cells);
     }
 
-    /// Limits the rows in text and Markdown. The others are counted below the table as `what`, such
-    /// as "errors". HTML, CSV and JSON have all rows.
+    /// Limits the number of rows in text and Markdown. Below them, the others are counted: with
+    /// `what` = "errors", `and 12 more errors`. HTML, CSV and JSON have all rows.
     pub fn shown_max(self, rows: usize, what: impl Into<String>) -> Table {
         Table { shown_max: Some((rows, what.into())), ..self }
     }
 
-    /// Removes the columns with these titles from the table.
+    /// Removes the columns whose titles are among `titles`.
     pub(crate) fn without(self, titles: &[&str]) -> Table {
         let is_kept = |column: &Column| !titles.contains(&&*column.title);
         let kept: Vec<bool> = self.columns.iter().map(is_kept).collect();
@@ -297,8 +298,8 @@ impl Table {
         Table { nothing: Some(words), ..self }
     }
 
-    /// Returns the text that replaces a table without rows; `None` if the table has rows or no such
-    /// text.
+    /// Returns the text to print instead of a table without rows, as set by [`Table::or_words`];
+    /// `None` if there are rows or no text was set.
     pub(crate) fn nothing(&self) -> Option<&'static str> {
         self.nothing.filter(|_| self.is_empty())
     }
@@ -316,21 +317,22 @@ impl Table {
         Some(format!("and {} more {what}", format_count(rest as u64)))
     }
 
-    /// Returns the rows in text and Markdown, which [`Table::shown_max`] limits.
+    /// Returns the rows that text and Markdown show, of which [`Table::shown_max`] limits the
+    /// number.
     fn shown_rows(&self) -> &[Vec<Cell>] {
         let max = self.shown_max.as_ref().map_or(usize::MAX, |(max, _)| *max);
         &self.rows[..self.rows.len().min(max)]
     }
 
-    /// Formats the table as lines of at most `width` columns. If it is too wide, spare columns are
-    /// left out; then sentences are wrapped; then further columns are printed below, after the
-    /// first column again.
+    /// Formats the table as lines of at most `width` columns. A table too wide first loses spare
+    /// columns; then sentences are wrapped; then the columns that do not fit follow below, after
+    /// the identifying ones again.
     pub fn lines(&self, width: usize) -> Vec<String> {
         self.bands(width).join(&String::new())
     }
 
-    /// Formats the table as lines in bands. Each band has a part of the columns, and begins with
-    /// their titles.
+    /// Formats the table as bands of lines, one below the other. Each band has as many columns as
+    /// fit `width`, and begins with their titles.
     pub(crate) fn bands(&self, width: usize) -> Vec<Vec<String>> {
         let columns = self.fitting(width);
         let rooms = rooms(&columns, width);
@@ -345,7 +347,7 @@ impl Table {
         in_bands(&columns, &rooms, width).iter().map(band).collect()
     }
 
-    /// Returns the titles of spare columns that a page of `width` columns leaves out.
+    /// Returns the titles of the spare columns that do not fit a page of `width` columns.
     pub(crate) fn left_out(&self, width: usize) -> Vec<&str> {
         let kept: Vec<&Column> =
             self.fitting(width).into_iter().map(|(column, _)| column).collect();
@@ -354,13 +356,13 @@ impl Table {
         left.map(|column| column.title.as_ref()).collect()
     }
 
-    /// Returns the width of the table with all columns for people.
+    /// Returns the width of the whole table as text, in columns of the terminal.
     pub(crate) fn width(&self) -> usize {
         total(&self.shown().map(|(place, column)| (column, self.column(place))).collect::<Vec<_>>())
     }
 
-    /// Returns the columns for people with their cells. Spare columns that do not fit are left out,
-    /// unless even the others need several bands.
+    /// Returns the columns to print for people, with title and cells padded. Spare columns that do
+    /// not fit `width` are left out, unless even the others need several bands.
     fn fitting(&self, width: usize) -> Vec<(&Column, Vec<String>)> {
         let all: Vec<(&Column, Vec<String>)> =
             self.shown().map(|(place, column)| (column, self.column(place))).collect();
@@ -412,18 +414,18 @@ impl Table {
         text
     }
 
-    /// Returns the keys of the columns for programs.
+    /// Returns the names of the columns for programs, such as `p99_ms`.
     pub fn keys(&self) -> Vec<String> {
         self.read().map(|(_, column)| column.key.to_string()).collect()
     }
 
-    /// Returns the rows with all digits, in the columns for programs.
+    /// Returns the rows for programs: the cells of columns with a key, with all digits.
     pub fn exact_rows(&self) -> Vec<Vec<String>> {
         let row = |row: &Vec<Cell>| self.read().map(|(place, _)| row[place].exact()).collect();
         self.rows.iter().map(row).collect()
     }
 
-    /// Returns the rows as JSON objects, with the keys of the columns for programs.
+    /// Returns each row as a JSON object, with the keys of the columns for programs.
     pub fn json(&self) -> Value {
         let row = |row: &Vec<Cell>| {
             let cells = self.read();
@@ -433,12 +435,12 @@ impl Table {
         Value::Array(self.rows.iter().map(row).collect())
     }
 
-    /// Returns the columns for people, with their indices.
+    /// Returns the columns for people, each with its index in the table.
     fn shown(&self) -> impl Iterator<Item = (usize, &Column)> {
         self.columns.iter().enumerate().filter(|(_, column)| !column.is_data)
     }
 
-    /// Returns the columns for programs, with their indices.
+    /// Returns the columns for programs, each with its index in the table.
     fn read(&self) -> impl Iterator<Item = (usize, &Column)> {
         self.columns.iter().enumerate().filter(|(_, column)| !column.key.is_empty())
     }
@@ -447,7 +449,7 @@ impl Table {
         rows.iter().map(|row| row[place].shown(&self.columns[place])).collect()
     }
 
-    /// Returns a column's title and cells, padded to the same width.
+    /// Returns title and cells of the column at index `place` as text, padded to the same width.
     fn column(&self, place: usize) -> Vec<String> {
         let Column { title, align, .. } = &self.columns[place];
         let cells = self.shown_cells(self.shown_rows(), place);
@@ -469,8 +471,8 @@ impl Table {
     }
 }
 
-/// Returns the width to which each column of sentences is wrapped, so that the table fits `width`
-/// if possible; `None` for columns that are not wrapped.
+/// Returns for each column the width to which its sentences are wrapped, so that the table fits
+/// `width` if possible; `None` for a column that is not wrapped.
 fn rooms(columns: &[(&Column, Vec<String>)], width: usize) -> Vec<Option<usize>> {
     let mut rooms = vec![None; columns.len()];
     let excess = total(columns).saturating_sub(width);
@@ -493,8 +495,8 @@ fn rooms(columns: &[(&Column, Vec<String>)], width: usize) -> Vec<Option<usize>>
     rooms
 }
 
-/// Divides columns, by index, into bands that fit `width`; one band if all fit. Each further band
-/// begins with the head columns, or at least the first column, if there is room.
+/// Divides columns into bands that fit `width`, each a list of column indices; one band if all fit.
+/// Further bands begin with the identifying columns, or at least the first one, if there is room.
 fn in_bands(
     columns: &[(&Column, Vec<String>)],
     rooms: &[Option<usize>],
@@ -519,7 +521,7 @@ fn in_bands(
     bands
 }
 
-/// Wraps a cell to the width of its column, if the column is wrapped.
+/// Wraps a cell to `room` columns of the terminal; `None` leaves it as one line.
 fn in_room(cell: &str, room: Option<usize>) -> Vec<String> {
     match room {
         Some(room) if length(cell.trim_end()) > room => wrap(cell, room),
@@ -528,7 +530,8 @@ fn in_room(cell: &str, room: Option<usize>) -> Vec<String> {
     }
 }
 
-/// Joins the wrapped cells of a row to lines.
+/// Joins the cells of a row, each of several wrapped lines, to lines of the table. `rooms` has the
+/// widths of wrapped columns.
 fn beside(cells: &[Vec<String>], rooms: &[Option<usize>]) -> Vec<String> {
     let n_lines = cells.iter().map(Vec::len).max().unwrap_or(0);
     let part = |cell: &Vec<String>, room: Option<usize>, line: usize| {

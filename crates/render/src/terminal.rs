@@ -10,7 +10,7 @@ use crate::document::{Block, Document, Remark, Section, Sketch, Text, Validity, 
 use crate::spark::{marks, sparkline};
 use crate::table::Table;
 
-/// Format of a document as text.
+/// Format in which a document is written as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     /// True if text has ANSI colours.
@@ -31,7 +31,7 @@ pub const PAGE_WIDTH: usize = 96;
 /// Default width of a list if there is no terminal, in columns.
 pub const LIST_WIDTH: usize = 120;
 
-/// Width of the labels at the left of texts, in columns.
+/// Width of the labels, such as `latency`, to the left of texts, in columns.
 const LABEL: usize = 12;
 
 /// Colour or weight of text (ECMA-48, SGR).
@@ -58,7 +58,7 @@ impl Style {
     }
 }
 
-/// Writes a document as text.
+/// Writes a document as text for a terminal.
 pub fn text(document: &Document, style: &Style) -> String {
     let mut parts: Vec<Vec<String>> = Vec::new();
     parts.push(head(&document.verdicts, style));
@@ -103,7 +103,7 @@ fn head(verdicts: &[Verdict], style: &Style) -> Vec<String> {
     lines
 }
 
-/// Writes the sentence on validity, in red if the result is invalid.
+/// Writes the sentence on the validity of a result, in red if it is invalid.
 fn of_answer(validity: &Validity, style: &Style) -> Vec<String> {
     let emphasis =
         if validity.count(Severity::Invalid) > 0 { Emphasis::Red } else { Emphasis::Bold };
@@ -141,13 +141,13 @@ fn of_remark(remark: &Remark, style: &Style) -> Vec<String> {
     lines
 }
 
-/// Returns true if a section has nothing to write.
+/// Returns true if a section would print nothing as text, as one with charts only.
 pub fn is_blank(section: &Section) -> bool {
     let style = Style { color: false, width: 80 };
     of_section(section, &style).iter().all(|line| line.trim().is_empty())
 }
 
-/// Writes the lines of a section. Its title is written only if it has a note.
+/// Returns the lines of a section as text. Its title is among them only if it has a note.
 fn of_section(section: &Section, style: &Style) -> Vec<String> {
     let mut lines = of_blocks(&section.blocks, style);
     if !lines.is_empty() && !section.note.is_empty() {
@@ -190,22 +190,23 @@ fn of_block(block: &Block, style: &Style) -> Vec<String> {
     }
 }
 
-/// Writes suggested commands, each as an unbroken line that can be pasted into a shell.
+/// Returns suggested commands as lines below `Next:`, each command unbroken so that it can be
+/// pasted into a shell.
 fn of_commands(commands: &[(String, String)], style: &Style) -> Vec<String> {
     let lines = command_lines(commands, style.width.saturating_sub(COMMAND_INDENT.len()));
     let lines = lines.into_iter().map(|line| format!("{COMMAND_INDENT}{line}"));
     std::iter::once("Next:".to_owned()).chain(lines).collect()
 }
 
-/// Indentation of suggested commands.
+/// Indentation of each suggested command below the word `Next:`.
 const COMMAND_INDENT: &str = "  ";
 
 fn paragraphs(all: &[Text], style: &Style) -> Vec<String> {
     all.iter().flat_map(|text| wrap(&text.plain(), style.width)).collect()
 }
 
-/// Writes title, column titles in bold, and rows of a table, and which columns are hidden; or its
-/// text for an empty table.
+/// Returns a table as lines: title, column titles in bold, rows, and which columns are hidden for
+/// lack of width. A table without rows becomes the text set for that.
 pub fn of_table(table: &Table, style: &Style) -> Vec<String> {
     if let Some(words) = table.nothing() {
         return vec![words.to_owned()];
@@ -250,7 +251,8 @@ fn of_sketch(sketch: &Sketch, style: &Style) -> Vec<String> {
     lines
 }
 
-/// Writes a label and its text beside it, at the same column for all labels. Empty without text.
+/// Returns a label and the wrapped text beside it as lines. Texts begin at the same column for all
+/// labels. Empty if there is no text.
 pub(crate) fn labelled(label: &str, words: &str, style: &Style) -> Vec<String> {
     match words.is_empty() {
         true => Vec::new(),
@@ -258,7 +260,8 @@ pub(crate) fn labelled(label: &str, words: &str, style: &Style) -> Vec<String> {
     }
 }
 
-/// Writes a label and a wrapped text whose lines all begin at column `indent`.
+/// Returns a label and a wrapped text as lines of at most `width` columns. The text begins at
+/// column `indent` in each.
 pub(crate) fn hanging(label: &str, words: &str, indent: usize, width: usize) -> Vec<String> {
     let lines = wrap(words, width.saturating_sub(indent).max(20));
     let labels = std::iter::once(label).chain(std::iter::repeat(""));

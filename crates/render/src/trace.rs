@@ -13,18 +13,19 @@ use serde_json::{Value, json};
 use super::document::{Block, Document, Section, Tone, Verdict};
 use super::{Align, Cell, Column, Table};
 
-/// Largest length of a statement's text on the page, in characters; JSON is not cut.
+/// Largest length of an SQL statement on a trace's page, in characters; the JSON has all of it.
 const SQL_SHOWN: usize = 600;
-/// Largest length of a column's name in a reply, in characters.
+/// Largest length of a column's name in a traced reply, in characters.
 const NAME_SHOWN: usize = 30;
-/// Largest length of a value on the page, in characters.
+/// Largest length of a single parameter value on a trace's page, in characters.
 const VALUE_SHOWN: usize = 60;
-/// Largest length of all values of a statement on the page, in characters.
+/// Largest length of all parameter values of a statement together on a trace's page, in characters.
 const VALUES_SHOWN: usize = 240;
-/// Largest length of a reply's first row on the page, in characters.
+/// Largest length of the first row of a reply on a trace's page, in characters.
 const ROW_SHOWN: usize = 400;
 
-/// Makes the page of a trace: one transaction, or one of each type.
+/// Makes the page of a trace, which has all statements and replies of one transaction, or of one of
+/// each type.
 pub fn trace(trace: &Trace) -> Document {
     let Trace { workload, database, .. } = trace;
     let mut page = Document::new("Transaction", format!("{workload} on {database}"));
@@ -261,7 +262,7 @@ fn ms(ns: u64) -> f64 {
     ns as f64 / NS_PER_MS as f64
 }
 
-/// Returns a trace as JSON.
+/// Returns a trace (statements and replies of transactions) as JSON.
 pub fn trace_json(trace: &Trace) -> Value {
     let parameters = trace.parameters.iter().map(|(k, v)| (k.clone(), v.as_str().into()));
     json!({

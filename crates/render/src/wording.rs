@@ -7,13 +7,13 @@ use model::numbers::{self, INFINITE, count, significant, with_error};
 use study::comparison::{Difference, Ratio};
 use study::experiment::{RESIDUAL_MOST, ScalabilityReport};
 
-/// Returns a finding's index in the catalog of findings, in which invalidating ones come first.
-/// Unknown ids come last.
+/// Returns the index of the finding `id` in the catalog of findings, in which those that make a
+/// result invalid come first. An unknown id comes last.
 pub(crate) fn catalog_place(id: &str) -> usize {
     CATALOG.iter().position(|entry| entry.id == id).unwrap_or(CATALOG.len())
 }
 
-/// Lists the first differences in setup: `name old → new`.
+/// Lists the first few differences in setup, `name old → new`, and counts further ones.
 pub(crate) fn changed(all: &[Difference]) -> String {
     const SHOWN_MAX: usize = 4;
     let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
@@ -63,8 +63,9 @@ pub(crate) fn misfit(law: &ScalabilityReport) -> Option<String> {
     (!law.fits).then(|| all.join(", and "))
 }
 
-/// Formats a ratio of the side to the baseline. It is infinite if the baseline is 0, or if only one
-/// side's time is infinite because transactions were lost.
+/// Formats the ratio of a side's figure to the baseline's: `1.234`. It is `∞` if the baseline is 0,
+/// or if the side's time is infinite because transactions were lost, and `1/∞` if only the
+/// baseline's time is.
 fn times(figure: &str, ratio: f64) -> String {
     match ratio {
         f64::INFINITY => INFINITE.to_owned(),
@@ -94,8 +95,8 @@ pub(crate) fn to_one_digit(value: f64) -> f64 {
     if value == 0.0 { 0.0 } else { (value / digit).round() * digit }
 }
 
-/// Returns true if several runs have exactly the same value. This does not mean that the error is
-/// 0: counts of a few large steps, such as whole buffers, are often equal.
+/// Returns true if several runs have exactly the same value, so that no error is printed. The error
+/// need not be 0: counts of a few large steps, such as whole buffers, are often equal.
 fn is_same(figure: &Figure) -> bool {
     // Of published values only the mean and its error are known.
     let is_sure = figure.half_width.is_some_and(|width| width <= figure.mean.abs() * 1e-9);
@@ -113,8 +114,8 @@ pub(crate) fn same_in_all<'f>(mut all: impl Iterator<Item = &'f Figure>) -> Opti
     })
 }
 
-/// Formats a mean with its error. It has none for a single run or equal values; if the error
-/// exceeds the mean, minimum and maximum of the runs replace both.
+/// Formats a mean with its error: `451.8 ± 6.8`. A single run or equal values have no error. If the
+/// error exceeds the mean, it is `min 3 max 90` of the runs instead.
 pub(crate) fn shown(figure: &Figure) -> String {
     match figure.half_width {
         Some(_) if figure.is_wide() => {
@@ -127,8 +128,8 @@ pub(crate) fn shown(figure: &Figure) -> String {
     }
 }
 
-/// Formats a mean with its error for a sentence. If the error exceeds the mean, it is the range of
-/// the runs, with an explanation.
+/// Formats a mean with its error for a sentence. If the error exceeds the mean, it is the range
+/// instead: `3 to 90 in 4 runs, too few for a CI`.
 pub(crate) fn answered(figure: &Figure) -> String {
     if !figure.is_wide() {
         return shown(figure);
@@ -141,8 +142,8 @@ pub(crate) fn answered(figure: &Figure) -> String {
     )
 }
 
-/// Returns a word for trials or probes that were not all made, such as `interrupted`; `None` if all
-/// were made or the status is not known.
+/// Returns a word for the status of an experiment or search that did not complete, such as
+/// `interrupted`; `None` if it completed or the status is not known.
 pub(crate) fn not_completed(status: Option<Status>) -> Option<&'static str> {
     match status? {
         Status::Interrupted => Some("interrupted"),
@@ -152,8 +153,8 @@ pub(crate) fn not_completed(status: Option<Status>) -> Option<&'static str> {
     }
 }
 
-/// Explains values for which minimum and maximum replace mean and error, and how many repeats give
-/// an interval; `None` if there are none. `repeat_s` is the time of a repeat in seconds, if known.
+/// Explains why some values are shown as minimum and maximum, and how many repeats give an interval
+/// instead; `None` if none are. `repeat_s` is the time that a repeat takes in seconds, if known.
 pub(crate) fn ranges<'f>(
     all: impl Iterator<Item = &'f Figure>,
     repeat_s: Option<f64>,
@@ -171,8 +172,8 @@ pub(crate) fn ranges<'f>(
     Some(format!("min and max are of the runs, too few for a CI (±); {repeat}"))
 }
 
-/// Lists runs that are left out because their reports are damaged, with the command that removes
-/// them; `None` if there are none.
+/// Lists runs that a page leaves out because their reports are damaged, with the command that
+/// removes them; `None` if there are none.
 pub(crate) fn left_out(damaged: &[String]) -> Option<String> {
     let runs = damaged.join(" ");
     (!damaged.is_empty()).then(|| {

@@ -8,7 +8,7 @@ use crate::charts::{Axis, Scale};
 const SECONDS: [f64; 12] =
     [1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0];
 
-/// An axis with the numbers and the pixels at its two ends.
+/// Conversion of an axis's numbers to pixels, given by the numbers and pixels at its two ends.
 #[derive(Clone, Debug)]
 pub(super) struct AxisScale {
     is_log: bool,
@@ -24,7 +24,7 @@ pub(super) struct Tick {
     pub(super) label: String,
 }
 
-/// Margin that an axis leaves beyond its lowest and highest value.
+/// Margin that an axis has beyond the lowest and highest value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Room {
     /// No margin, for lines that begin at the edge of the plot.
@@ -36,8 +36,8 @@ pub(super) enum Room {
 }
 
 impl AxisScale {
-    /// Makes the scale of an axis that contains all `values`. `n_ticks` is the approximate number
-    /// of ticks for which its ends are rounded.
+    /// Makes the scale of an axis that contains all `values`, with the margin `room`. Its ends are
+    /// rounded as for about `n_ticks` ticks. Pixels are set afterwards, by [`AxisScale::between`].
     pub(super) fn for_axis(
         axis: &Axis,
         values: impl Iterator<Item = f64>,
@@ -59,13 +59,14 @@ impl AxisScale {
         AxisScale { is_log, low, high, from: 0.0, to: 1.0 }
     }
 
-    /// Sets the pixels of the axis's low end (`from`) and high end (`to`).
+    /// Sets the pixels between which the axis is drawn: `from` at its low end, `to` at its high
+    /// end.
     pub(super) fn between(self, from: f64, to: f64) -> AxisScale {
         AxisScale { from, to, ..self }
     }
 
-    /// Returns the pixel of a number; `None` if the axis cannot show it, such as 0 on a logarithmic
-    /// axis.
+    /// Returns the pixel of a number, also of one beyond the axis's ends; `None` if no pixel
+    /// exists, as for 0 on a logarithmic axis.
     pub(super) fn place(&self, value: f64) -> Option<f64> {
         if !value.is_finite() || (self.is_log && value <= 0.0) {
             return None;
@@ -73,7 +74,8 @@ impl AxisScale {
         Some(self.from + self.share(value) * (self.to - self.from))
     }
 
-    /// Returns the position of a number relative to the axis: 0 at the low end, 1 at the high end.
+    /// Returns the position of a number as a share of the axis: 0 at its low end, 1 at its high
+    /// end.
     fn share(&self, value: f64) -> f64 {
         let along = |value: f64| if self.is_log { value.max(0.0).ln() } else { value };
         (along(value) - along(self.low)) / (along(self.high) - along(self.low))
@@ -85,39 +87,40 @@ impl AxisScale {
         !(-SLACK..=1.0 + SLACK).contains(&self.share(value))
     }
 
-    /// Returns the numbers at the low and the high end.
+    /// Returns the numbers at the low and the high end of the axis.
     pub(super) fn ends(&self) -> (f64, f64) {
         (self.low, self.high)
     }
 
     /// Returns the pixel of a number, or that of the nearer end if the number is outside of the
-    /// axis.
+    /// axis. `None` only if the axis's ends have no pixel.
     pub(super) fn within(&self, value: f64) -> Option<f64> {
         let lowest = if self.is_log { self.low } else { f64::NEG_INFINITY };
         self.place(value.max(lowest).clamp(self.low, self.high))
     }
 
-    /// Returns the pixel of the high end.
+    /// Returns the pixel of the axis's high end.
     pub(super) fn end(&self) -> f64 {
         self.to
     }
 
-    /// Returns the number at the high end divided by that at the low end.
+    /// Returns the number at the axis's high end divided by that at its low end.
     fn ratio(&self) -> f64 {
         self.high / self.low
     }
 
-    /// Returns true if a number is within the axis.
+    /// Returns true if a number lies between the axis's ends.
     pub(super) fn has(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
 
-    /// Returns true if the range `from` to `to` covers the whole axis.
+    /// Returns true if the whole axis lies between the numbers `from` and `to`.
     pub(super) fn is_within(&self, from: f64, to: f64) -> bool {
         from <= self.low && to >= self.high
     }
 
-    /// Returns about `n` ticks at round numbers.
+    /// Returns about `n` ticks at round numbers, with labels. On a time axis, for which `axis` has
+    /// the unit `s`, they are whole seconds, minutes or hours apart.
     pub(super) fn ticks(&self, axis: &Axis, n: usize) -> Vec<Tick> {
         if self.is_log && self.ratio() >= 10.0 {
             return self.ratio_ticks(n);

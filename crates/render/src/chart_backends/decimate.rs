@@ -9,14 +9,16 @@ use std::collections::BTreeSet;
 
 use crate::charts::{Point, Trace};
 
-/// Largest number of points that one trace contributes to a stretch.
+/// Largest number of points that a trace keeps of one stretch of the axis: first, last, first gap,
+/// and the extremes of value and band.
 const OF_STRETCH: usize = 7;
-/// Factor by which the limit of points is raised for traces with equal x values, of which each
-/// contributes the x values of its own extremes.
+/// Factor by which traces with equal x values may exceed the limit of points, because each also
+/// keeps the points at the x values of the others' extremes.
 const TOGETHER: usize = 2;
 
 /// Returns the points of each trace to draw, in order. A trace with at most `most` points keeps
-/// all; others keep at most `most`, or [`TOGETHER`] times as many if traces have equal x values.
+/// all. A longer one keeps at most `most`, or [`TOGETHER`] times as many if other traces have the
+/// same x values.
 pub(super) fn decimate(traces: &[Trace], most: usize) -> Vec<Vec<&Point>> {
     let mut kept: Vec<Option<Vec<&Point>>> = vec![None; traces.len()];
     for index in 0..traces.len() {
@@ -39,7 +41,8 @@ fn has_places_of(one: &Trace, other: &Trace) -> bool {
         && one.points.iter().zip(&other.points).all(|(one, other)| one.x == other.x)
 }
 
-/// Returns the indices of the points to draw for traces with equal x values.
+/// Returns the indices of the points to draw, the same for all traces in `all`, which have equal x
+/// values. Up to `most` points per trace, all are drawn.
 fn places(all: &[&[Point]], most: usize) -> Vec<usize> {
     let n_points = all[0].len();
     if n_points <= most {
@@ -57,8 +60,8 @@ fn places(all: &[&[Point]], most: usize) -> Vec<usize> {
     (0..n_stretches).flat_map(stretch).collect()
 }
 
-/// Returns the indices of a stretch's first, last, lowest and highest points, of the extremes of
-/// its band, and of its first gap.
+/// Returns the indices of the points that determine how a stretch of a trace looks: first, last,
+/// lowest, highest, extremes of its band, and first gap.
 fn telling(stretch: &[Point]) -> Vec<usize> {
     let value = |point: &Point| point.y;
     let low = |point: &Point| point.band.map(|band| band.0);

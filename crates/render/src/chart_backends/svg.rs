@@ -22,7 +22,7 @@ const POINTS_PER_PIXEL: f64 = 2.0;
 const MARK_ROWS: usize = 3;
 
 impl Chart {
-    /// Draws the chart as SVG.
+    /// Draws the chart as SVG text with title, legend, axes and a description for screen readers.
     pub fn to_svg(&self, drawn: Drawn) -> String {
         let layout = Layout::for_chart(self, drawn);
         let mut svg = Svg { text: String::new(), chart: self, layout: &layout };
@@ -85,9 +85,9 @@ impl Svg<'_> {
         self.put(&format!("<text class=\"title\" x=\"4\" y=\"17\">{title}</text>"));
     }
 
-    /// Returns the `data-` attributes with the edges of the plot area in pixels, the values there
-    /// (`from` and `to` at the left and right, `low` and `high` at the bottom and top), and the
-    /// kind of axis.
+    /// Returns the `data-` attributes that scripts read: pixels of the plot area's edges, values at
+    /// them (`from` and `to` at the left and right, `low` and `high` at the bottom and top), and
+    /// kind of the axes.
     fn place(&self) -> String {
         let Layout { left, right, top, bottom, .. } = *self.layout;
         let pixels = [("left", left), ("right", right), ("top", top), ("bottom", bottom)];
@@ -454,7 +454,7 @@ impl Svg<'_> {
     }
 }
 
-/// Splits points at gaps (`None`) into unbroken lines.
+/// Splits a row of points at gaps (`None`) into pieces, each drawn as an unbroken line.
 fn pieces(points: impl Iterator<Item = Option<At>>) -> Vec<Vec<At>> {
     let mut pieces: Vec<Vec<At>> = vec![Vec::new()];
     for point in points {
@@ -467,7 +467,8 @@ fn pieces(points: impl Iterator<Item = Option<At>>) -> Vec<Vec<At>> {
     pieces
 }
 
-/// Cuts a line off at the pixels `left` and `right`, and interpolates its y there.
+/// Returns the part of a line between the pixels `left` and `right`. Where the line crosses one of
+/// them, a point with interpolated y is added.
 fn clipped(points: &[At], left: f64, right: f64) -> Vec<At> {
     // Less than the precision of the output.
     const SLACK: f64 = 0.01;

@@ -11,7 +11,8 @@ use crate::charts::{Along, Chart, ONE_IN, Scale, Shape};
 pub(super) const TEXT: f64 = 12.0;
 /// Margin to the right of the plot area, in pixels.
 pub(super) const MARGIN: f64 = 16.0;
-/// Largest number of varied values for which each value is a tick.
+/// Largest number of distinct values of a varied parameter, such as clients, up to which each value
+/// has a tick of its own.
 const OWN_TICKS_MOST: usize = 16;
 /// Approximate distance between ticks, in pixels.
 const APART: f64 = 80.0;

@@ -59,7 +59,7 @@ pub(super) fn fitted(text: &str, size: f64, width: f64) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// Returns a letter's estimated width divided by the font size.
+/// Returns a letter's estimated width as a share of the font size.
 fn share(letter: char) -> f64 {
     match letter {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.3,

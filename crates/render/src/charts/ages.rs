@@ -16,14 +16,15 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Run(charts),
 };
 
-/// Largest number of lines in a chart, so that they can be distinguished.
+/// Largest number of lines in the chart of ages, so that they can be distinguished; more readers
+/// are summed up.
 const LINES_MOST: usize = 12;
-/// Ages in milliseconds that tables show: those of the measurements that the workload `events`
-/// follows.
+/// Ages in milliseconds for which tables show the percentage of younger records, as published
+/// measurements of the same workload (`events`) do.
 pub(crate) const SHOWN_MS: [u64; 3] = [40, 100, 300];
 
-/// Returns the readers of a run by number, each with the counts of its ages. Readers whose buckets
-/// have other bounds than the first reader's are left out.
+/// Returns the readers of a run, each with its number and its counts of records by age when first
+/// read. Readers that count by other age bounds than the first one are left out.
 pub(crate) fn by_reader(report: &Report) -> Vec<(u32, &BucketCounts)> {
     let is_workload =
         |about: &str| report.groups.iter().any(|group| about == group.workload.as_str());
@@ -68,7 +69,8 @@ pub(super) fn trace(name: String, ages: &BucketCounts) -> Trace {
     Trace::new(name, Shape::Joined, ages.percent_below().into_iter().map(point).collect())
 }
 
-/// Returns the ages of each valid run at a point of an experiment, summed over all readers.
+/// Returns the ages of records for each valid trial at the point with index `point`, summed over
+/// the readers of the trial.
 pub(crate) fn ages_at(trials: &[TrialReport], point: usize) -> Vec<BucketCounts> {
     let here = trials.iter().filter(|trial| trial.point as usize == point);
     here.filter(|trial| counts(&trial.report))

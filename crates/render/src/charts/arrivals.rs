@@ -16,7 +16,7 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Run(charts),
 };
 
-/// Smallest number of seconds for a histogram of arrivals per second.
+/// Smallest number of whole measured seconds for which a histogram of arrivals per second is drawn.
 const LEAST: usize = 10;
 /// Number of standard deviations around the mean that a histogram covers at least: all but about 20
 /// seconds of a year.

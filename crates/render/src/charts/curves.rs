@@ -18,20 +18,22 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Experiment(charts),
 };
 
-/// Figures besides the primary one that get a chart.
+/// Figures that get a chart over an experiment's main axis, in addition to the primary one.
 const OTHERS: [&str; 7] =
     ["tps", "p50_ms", "p95_ms", "p99_ms", "wait_percent", "errors_percent", "tpm"];
 
 /// Figures of TPC-C results that share a chart: new orders and all transactions per minute.
 const PER_MINUTE: [&str; 2] = ["nopm", "tpm"];
 
-/// Number of lines up to which imported figures are in the same chart as measured ones.
+/// Largest number of lines, measured and imported ones, in one chart; with more, imported ones get
+/// a chart of their own.
 const LINES_MOST: usize = 8;
 
-/// Largest number of imported figures that get a chart only because they were imported.
+/// Largest number of figures that get a chart although only imports, and not the usual list of
+/// charts, have them.
 const ELSEWHERE_MOST: usize = 4;
 
-/// Largest number of missing points that a note names; a larger number is only counted.
+/// Largest number of points without a value that a chart's note names; more are only counted.
 const MISSING_MOST: usize = 4;
 
 /// Smallest number of values of an axis that are joined to a curve.
@@ -66,8 +68,8 @@ fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     all
 }
 
-/// Returns imported figures that [`OTHERS`] and the primary figure do not include, at most
-/// [`ELSEWHERE_MOST`].
+/// Returns the names of imported figures that would otherwise have no chart, at most
+/// [`ELSEWHERE_MOST`]: neither the primary figure nor in [`OTHERS`].
 fn as_elsewhere(report: &ExperimentReport) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for value in report.imported.iter().flat_map(|import| &import.values) {
@@ -80,8 +82,8 @@ fn as_elsewhere(report: &ExperimentReport) -> Vec<String> {
     names
 }
 
-/// Returns the report with TPM computed from the trials; `None` if the report has TPM already, or a
-/// point has no trial with it.
+/// Returns the report with TPM (transactions per minute) computed from the trials; `None` if the
+/// report has TPM already, or no trial at some point has it.
 fn with_tpm(report: &ExperimentReport, trials: &[TrialReport]) -> Option<ExperimentReport> {
     let tpm = PER_MINUTE[1];
     if report.points.iter().any(|point| point.figures.get(tpm).is_some()) {
@@ -116,7 +118,8 @@ fn are_numbers(values: &[String]) -> bool {
     values.iter().all(|value| number(value).is_some())
 }
 
-/// Returns true if a point has the figure; for the percentage of errors, only if there were errors.
+/// Returns true if some point has the figure `name`; for the percentage of errors, only if it is
+/// not always 0.
 fn is_reported(report: &ExperimentReport, name: &str) -> bool {
     let mut figures = report.points.iter().filter_map(|point| point.figures.get(name));
     figures.any(|figure| name != "errors_percent" || figure.max > 0.0)
@@ -220,8 +223,8 @@ fn missing(report: &ExperimentReport, axis: usize, figure: &str) -> Option<Strin
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
-/// Returns the names of all lines over an axis, in the order of their colours, also of lines
-/// without a value.
+/// Returns the names of all lines in charts over the axis at index `axis`, in the order of their
+/// colours. Lines without a value are included.
 pub(super) fn lines(report: &ExperimentReport, axis: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for (_, point) in along(report, axis) {
@@ -233,8 +236,8 @@ pub(super) fn lines(report: &ExperimentReport, axis: usize) -> Vec<String> {
     lines
 }
 
-/// Gives each trace the colour of its place in `lines`, so that a line has the same colour in all
-/// charts.
+/// Fixes the colour of each trace at the index of its name in `lines`, so that a line has the same
+/// colour in all charts.
 pub(super) fn keep_colours(chart: &mut Chart, lines: &[String]) {
     for (index, trace) in chart.traces.iter_mut().enumerate() {
         let place = lines.iter().position(|line| *line == trace.name);
@@ -242,7 +245,8 @@ pub(super) fn keep_colours(chart: &mut Chart, lines: &[String]) {
     }
 }
 
-/// Returns an experiment's points with their places along an axis, ordered by place.
+/// Returns an experiment's points, each with its x value in charts over the axis at index `axis`,
+/// in the order of these x values.
 pub(super) fn along(report: &ExperimentReport, axis: usize) -> Vec<(f64, &PointReport)> {
     let values = &report.axes[axis].values;
     let places = places(values);
@@ -288,7 +292,7 @@ pub(super) fn of_figure(name: &str, x: f64, figure: &Figure) -> Point {
     Point { band, ..Point::at(x, Some(figure.mean)) }
 }
 
-/// Returns the places of values along an axis: the numbers themselves, or 0, 1, 2 and so on if any
+/// Returns the x values of an axis's values: the numbers themselves, or 0, 1, 2 and so on if any
 /// value is not a number.
 pub(super) fn places(values: &[String]) -> Vec<f64> {
     let numbers: Option<Vec<f64>> = values.iter().map(|value| number(value)).collect();

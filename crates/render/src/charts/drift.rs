@@ -19,7 +19,7 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Experiment(charts),
 };
 
-/// Smallest number of trials at a point for which the charts are made.
+/// Smallest number of trials at some point for which the trials are drawn in the order of time.
 const TRIALS_LEAST: usize = 3;
 
 /// Largest number of points of an experiment for which each point has its own line.
@@ -32,8 +32,8 @@ const BACKLOGS: [(&str, &str); 2] = [
     ("database.Innodb_buffer_pool_pages_dirty.max", "most dirty pages"),
 ];
 
-/// Returns a chart of the trials' primary figure relative to the mean at its point, and one of the
-/// server's backlogs relative to their maximum.
+/// Makes a chart of the trials in the order of time, with the primary figure relative to the mean
+/// at its point, and one of the server's backlogs relative to their maximum.
 fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let mut made: Vec<&TrialReport> = trials.iter().filter(|one| counts(&one.report)).collect();
     // Times of one zone in one format sort as text.

@@ -11,9 +11,10 @@ use super::{Chart, Mark, Point, Shape, Trace};
 /// Largest number of imported lines in a chart.
 const MOST: usize = 12;
 
-/// Adds imported values of `figure` to a chart. Values with a place on the chart's axis become a
-/// line; values without that column become horizontal lines. An imported line is broken, and has
-/// the colour of the line in `ours` with the same values in all other columns.
+/// Adds imported values of `figure` to a chart over `axis` (its name and values). Values that lie
+/// on the axis become broken lines; values of imports without such a column become horizontal
+/// lines. A broken line has the colour of the measured line in `ours` with the same values in all
+/// other columns.
 pub(super) fn add(
     chart: &mut Chart,
     imported: &[Imported],
@@ -84,22 +85,23 @@ pub(super) fn add(
     chart.note = (!notes.is_empty()).then(|| notes.join(" "));
 }
 
-/// Returns an imported value's other columns, all but the one on the chart's axis: `kernel=a`.
+/// Returns an imported value's columns and values, such as `kernel=a`, without the column at index
+/// `along`, which is the chart's axis.
 fn others(import: &Imported, value: &ImportedValue, along: Option<usize>) -> Vec<String> {
     let others = import.columns.iter().zip(&value.at).enumerate();
     let others = others.filter(|(index, _)| Some(*index) != along);
     others.map(|(_, (column, at))| format!("{column}={at}")).collect()
 }
 
-/// Returns the name of an imported line: the name of the import, and the values of its other
-/// columns.
+/// Returns the name of an imported line, such as `paper kernel=a (imported)`: the name of the
+/// import and the columns in `others`.
 fn named(import: &Imported, others: &[String]) -> String {
     let words: Vec<String> = others.iter().map(|word| format!(" {word}")).collect();
     format!("{}{} (imported)", import.name, words.concat())
 }
 
-/// Returns true if the name of an own line, such as `mode=text kernel=a`, has the same values as
-/// `others`.
+/// Returns true if `ours`, the name of a measured line such as `mode=text kernel=a`, has the same
+/// values as `others`, the columns of an imported one.
 fn is_same(ours: &str, others: &[String]) -> bool {
     let short = |word: &String| {
         let (column, at) = word.split_once('=').unwrap_or((word, ""));
@@ -113,8 +115,8 @@ fn is_same(ours: &str, others: &[String]) -> bool {
     ours == theirs || (theirs.len() == 1 && ours.join(" ") == theirs[0])
 }
 
-/// Returns the place of an imported value on an axis with these values: its number, or the index of
-/// its name. `None` if it is not on the axis.
+/// Returns the x value of the imported value `at` on an axis with these values: the number itself,
+/// or the index of the name. `None` if it is not on the axis.
 fn place(at: &str, values: &[String]) -> Option<f64> {
     match values.iter().all(|value| number(value).is_some()) {
         true => number(at),

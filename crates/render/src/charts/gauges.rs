@@ -20,7 +20,8 @@ pub(super) const ENTRY: Entry = Entry {
 const TRACES_MOST: usize = 8;
 /// Beginnings of the names of gauges whose charts come first: CPU, disks and memory.
 const FIRST: [&str; 3] = ["cpu", "disk_busy", "memory"];
-/// Share of another gauge's maximum below which a gauge would look flat in the same chart.
+/// Share of another gauge's maximum below which a gauge gets a chart of its own, since its line
+/// would look flat beside the other.
 const FLAT: f64 = 0.05;
 
 fn charts(report: &Report) -> Vec<Chart> {
@@ -41,8 +42,8 @@ fn charts(report: &Report) -> Vec<Chart> {
     numbered(families.iter().flat_map(|family| chart(report, family)).collect())
 }
 
-/// Adds numbers such as `(1 of 3)` to equal titles, of charts whose gauges were divided by
-/// magnitude. The chart with the largest values is first.
+/// Numbers charts with equal titles, such as `(1 of 3)`. They result from gauges of one group that
+/// were divided by magnitude; the chart with the largest values is first.
 fn numbered(mut charts: Vec<Chart>) -> Vec<Chart> {
     let titles: Vec<String> = charts.iter().map(|chart| chart.title.clone()).collect();
     for (at, chart) in charts.iter_mut().enumerate() {
@@ -85,7 +86,8 @@ fn readable(name: &str) -> String {
     name.replace('_', " ").replace('/', ", ")
 }
 
-/// Groups gauges with equal keys. Groups are in the order of their first gauges.
+/// Groups gauges for which `key` gives the same result. Groups are in the order of their first
+/// gauges.
 fn alike<'g, K: PartialEq>(
     gauges: &[&'g GaugeReport],
     key: impl Fn(&'g GaugeReport) -> K,
@@ -185,8 +187,8 @@ fn most(gauge: &GaugeReport) -> f64 {
     gauge.points.iter().map(|(_, value)| value.abs()).fold(0.0, f64::max)
 }
 
-/// Returns the unit for values up to `most`, such as `MiB/s` for `B/s`, and the number of original
-/// units in it. Units other than bytes are unchanged.
+/// Returns the unit in which values up to `most` are shown, such as `MiB/s` for `B/s`, and by how
+/// much values in `unit` are divided for it. Only units of bytes change.
 fn fitting(unit: &str, most: f64) -> (String, f64) {
     let Some(rest) = unit.strip_prefix('B').filter(|rest| rest.is_empty() || *rest == "/s") else {
         return (unit.to_owned(), 1.0);
@@ -197,7 +199,8 @@ fn fitting(unit: &str, most: f64) -> (String, f64) {
     (format!("{name}{rest}"), per as f64)
 }
 
-/// Converts a gauge's readings to points, divided by `per`. A second without a reading is a gap.
+/// Converts a gauge's readings (second and value) to points, with values divided by `per`. A second
+/// without a reading is a gap.
 fn points(read: &[(i64, f64)], per: f64) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::with_capacity(read.len());
     let mut before = None;

@@ -12,7 +12,7 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Run(charts),
 };
 
-/// Smallest number of report intervals for which the chart is made.
+/// Smallest number of report intervals for which figures by report interval are drawn.
 const LEAST: usize = 3;
 
 fn charts(report: &Report) -> Vec<Chart> {

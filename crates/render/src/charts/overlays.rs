@@ -12,7 +12,7 @@ use super::throughput::summed;
 use super::{Axis, Chart, ONE_IN, Point, Scale, Shape, Trace};
 use crate::axis_names::{axes_of, told};
 
-/// A function that returns a figure of one second; `None` if it is not known.
+/// Function that returns a figure of one second, such as its TPS; `None` if it is not known.
 type OfSecond = fn(&SecondReport) -> Option<f64>;
 
 pub(super) fn charts(report: &ComparisonReport, runs: &[(String, Report)]) -> Vec<Chart> {

@@ -16,7 +16,7 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Experiment(charts),
 };
 
-/// Largest number of lines in a chart, so that they can be distinguished.
+/// Largest number of lines in the chart of ages by point, so that they can be distinguished.
 const LINES_MOST: usize = 12;
 
 fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {

@@ -17,8 +17,9 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Comparison(charts),
 };
 
-/// Returns a chart of the primary figure's ratio at each point, and one of all figures' ratios over
-/// all points. With a single point per pair, it is one chart of all figures there.
+/// Makes a chart of the primary figure's ratio to the baseline at each point, and one of the ratios
+/// of all figures over all points. If there is a single point, it is one chart of all figures
+/// there.
 fn charts(report: &ComparisonReport) -> Vec<Chart> {
     let axes = axes_of(report);
     if report.pairs.iter().all(|pair| pair.points.len() == 1) {
@@ -45,8 +46,8 @@ const ALL_POINTS: &str = "all";
 /// A row of the plot: its name, and the judged figure with its ratio.
 type Row<'r> = (String, &'r Judged);
 
-/// Makes a forest plot with a row for each point or figure, and with several sides a row for each
-/// of these.
+/// Makes a forest plot with a row for each named row in `sides`; with several sides, the rows of
+/// equal name are next to each other, one per side.
 fn chart(
     report: &ComparisonReport,
     id: &str,
@@ -97,7 +98,8 @@ fn chart(
     chart.if_any()
 }
 
-/// Returns the name of the trace for a verdict: `better`, `worse` or `another verdict`.
+/// Returns the name of the trace that shows ratios with a verdict: `better`, `worse` or `another
+/// verdict`.
 fn word_of(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Better => "better",

@@ -17,7 +17,8 @@ pub(super) const ENTRY: Entry = Entry {
 const NOTE: &str = "Transactions are counted in the second they were scheduled. With few \
                     samples p99 is close to the maximum.";
 
-/// Returns a chart for each group, because percentiles of several groups cannot be added up.
+/// Makes a chart of response times over time for each group, because percentiles of several groups
+/// cannot be added up.
 fn charts(report: &Report) -> Vec<Chart> {
     let one = |group: &GroupReport| {
         let name = &group.name;
@@ -57,8 +58,8 @@ fn note(report: &Report, group: &GroupReport) -> String {
     note + before
 }
 
-/// Returns a trace for maximum, p99, p95 and p50, each filled down to the next. The highest is
-/// drawn first, behind the others.
+/// Returns a trace for maximum, p99, p95 and p50 of each second, filled down to the next lower one.
+/// The maximum is drawn first, behind the others.
 fn traces(rows: &[&SecondReport]) -> Vec<Trace> {
     type Quantile = fn(&SecondReport) -> Option<f64>;
     let all: [(&str, Quantile); 4] = [

@@ -32,13 +32,13 @@ fn charts(report: &SeekReport) -> Vec<Chart> {
     all
 }
 
-/// Largest drawn ratio of requests beyond the bound to the allowed number. Probes far above it
-/// would flatten the others.
+/// Largest ratio, of requests beyond an objective's bound to the number allowed, that is drawn.
+/// Probes with more would flatten the others.
 const USED_SHOWN_MAX: f64 = 4.0;
 
-/// Returns a chart of each probe's requests beyond an objective's bound, in percent of those
-/// allowed, with intervals. Probes are judged by this. Empty for objectives that are not
-/// percentiles, since only these allow a share.
+/// Makes a chart of how many requests of each probe exceeded an objective's bound, in percent of
+/// those allowed, by which probes are judged. Empty for an objective that is not a percentile,
+/// since only percentiles allow a share.
 fn used(report: &SeekReport, objective: &Objective) -> Vec<Chart> {
     if objective.metric.allowed_beyond().is_none() {
         return Vec::new();
@@ -122,8 +122,9 @@ fn chart(report: &SeekReport, metric: Metric, bound_ms: f64) -> Vec<Chart> {
     chart.if_any()
 }
 
-/// Returns the interval of a probe's time `ms`; `None` if its score is that of another objective. A
-/// probe's score is that of the objective that it meets worst.
+/// Returns the confidence interval of a probe's time `ms`, from its score against an objective with
+/// the bound `bound_ms`. `None` if the score is that of another objective, which the probe meets
+/// worse.
 fn interval(probe: &study::seek::ProbeReport, ms: f64, bound_ms: f64) -> Option<(f64, f64)> {
     const SAME: f64 = 1e-6;
     let (score, half_width) = probe.judged.score.zip(probe.judged.half_width)?;

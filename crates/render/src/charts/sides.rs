@@ -16,7 +16,8 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Comparison(charts),
 };
 
-/// Returns a chart for each figure; none if the comparison has a single point.
+/// Makes a chart for each compared figure over the points, with a line per side; none if the
+/// comparison has a single point.
 fn charts(report: &ComparisonReport) -> Vec<Chart> {
     let Some(first) = report.pairs.first().filter(|pair| pair.points.len() > 1) else {
         return Vec::new();

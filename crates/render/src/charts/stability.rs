@@ -19,13 +19,14 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// Largest number of lines in a chart, so that they can be distinguished.
 const LINES_MOST: usize = 12;
-/// Smallest number of points of a line that shows a course over time; if all lines are shorter, the
-/// chart is left out.
+/// Smallest number of points of a line that shows a course over time. A chart with only shorter
+/// lines is left out.
 const POINTS_LEAST: usize = 5;
-/// Largest number of charts per figure.
+/// Largest number of charts per figure; an experiment over several axes may have more.
 const CHARTS_MOST: usize = 4;
 
-/// A figure, and the functions that return it for a report interval and for a second.
+/// A figure drawn over time, with the functions that return it for a report interval and for a
+/// second.
 struct Figure {
     name: &'static str,
     of_interval: fn(&IntervalReport) -> Option<f64>,
@@ -42,9 +43,9 @@ const FIGURES: [Figure; 3] = [
     },
 ];
 
-/// The lines of a chart: the values that its points have in common on the other axes, and each
-/// point's name and run. The run is the point's first valid trial, or else its first trial that
-/// ended at a full queue.
+/// Content of one chart: the values that its points share on all axes but the main one, and for
+/// each line the name and the run of its point. The run is the point's first valid trial, or else
+/// the first that a full queue ended.
 type Lines<'r> = (String, Vec<(String, &'r Report)>);
 
 /// Returns a chart per figure for each combination of values of the axes other than the main one.
@@ -142,8 +143,8 @@ fn stop((name, run): &(String, &Report)) -> Mark {
     Mark::stretch(run.measured_seconds, None, format!("{name}: queue full"))
 }
 
-/// Returns the figure per second of the measured phase. Empty for times of several groups, which
-/// cannot be added up.
+/// Returns the points of a figure for each second of the measured phase. Empty for response times
+/// of several groups, which cannot be added up.
 fn seconds(run: &Report, figure: &Figure) -> Vec<Point> {
     let is_sum = figure.name == "tps";
     let mut points = match run.groups.len() == 1 || is_sum {
@@ -155,8 +156,8 @@ fn seconds(run: &Report, figure: &Figure) -> Vec<Point> {
     points
 }
 
-/// Returns the chart's note: which trials it shows, by interval or second, and how much is left
-/// out.
+/// Returns the note below a chart of `n_lines` trials: by interval (`is_long`) or second, and how
+/// many lines or of `n_charts` charts are left out.
 fn note(n_lines: usize, is_long: bool, n_charts: usize) -> String {
     let shown = match n_lines > LINES_MOST {
         true => format!("the first {LINES_MOST} of {n_lines} points"),

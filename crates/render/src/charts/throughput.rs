@@ -27,14 +27,14 @@ fn charts(report: &Report) -> Vec<Chart> {
     chart.if_any()
 }
 
-/// Returns the x value for a second's figures: its middle, because at its beginning they would
-/// precede events of the same second.
+/// Returns the x value at which a second's figures are drawn: its middle, because at its beginning
+/// they would precede events of the same second.
 pub(super) fn middle_of(row: &SecondReport) -> f64 {
     row.second as f64 + 0.5
 }
 
-/// Returns a trace for each group that has the figure, and before them one for their sum. If only
-/// one group has it, its trace is named `figure`.
+/// Returns a trace of a figure for each group that has it, after one for the sum of all groups. If
+/// only one group has it, there is one trace, called `figure`.
 pub(super) fn by_group(
     report: &Report,
     figure: &str,
@@ -56,7 +56,7 @@ pub(super) fn by_group(
     traces
 }
 
-/// Returns a figure for each second, summed over all groups.
+/// Returns the points of a figure for each second, each the sum over all groups.
 pub(super) fn summed(
     report: &Report,
     value_of: &dyn Fn(&SecondReport) -> Option<f64>,
@@ -72,7 +72,8 @@ pub(super) fn summed(
     points
 }
 
-/// Returns a trace of a count for each second, summed over all groups; `None` if it is always 0.
+/// Returns a trace with the sum of a count over all groups for each second; `None` if it is always
+/// 0.
 pub(super) fn if_counted(
     report: &Report,
     name: &str,

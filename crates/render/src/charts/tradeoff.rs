@@ -13,11 +13,11 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Experiment(charts),
 };
 
-/// Smallest number of points for which the chart is made.
+/// Smallest number of an experiment's points for which p99 is drawn over TPS.
 const POINTS_LEAST: usize = 3;
 
-/// Returns the chart. A line joins points in the order of the main axis; there is a line for each
-/// combination of values of the other axes.
+/// Makes the chart of p99 over TPS. A line joins an experiment's points in the order of the main
+/// axis; there is one for each combination of values of the other axes.
 fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
     let Some(main) = report.main_axis().filter(|_| report.points.len() >= POINTS_LEAST) else {
         return Vec::new();

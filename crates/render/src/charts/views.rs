@@ -6,9 +6,9 @@
 use super::{Axis, Chart, Point, Scale, Shape, Trace};
 
 impl Chart {
-    /// Returns the part of the chart between two places of its horizontal axis. A line keeps one
-    /// point beyond each end, so that it reaches the edge of the plot. A chart with names on that
-    /// axis, or with `from` not below `to`, is returned whole.
+    /// Returns the chart zoomed to the x values `from` to `to`. A line keeps one point beyond each
+    /// end, so that it reaches the edge of the plot. A chart over names, or with `from` not below
+    /// `to`, is returned whole.
     pub fn between(&self, from: f64, to: f64) -> Chart {
         if !self.x.categories.is_empty() || from >= to {
             return self.clone();
@@ -48,8 +48,8 @@ impl Chart {
         if least.is_finite() { least } else { 1.0 }
     }
 
-    /// Returns the chart with a logarithmic vertical axis, or with a linear one from 0 if it is
-    /// logarithmic.
+    /// Returns the chart with the other kind of value axis: logarithmic instead of linear, or
+    /// linear from 0 instead of logarithmic.
     pub fn turned(&self) -> Chart {
         let scale = match self.y.scale {
             Scale::Log => Scale::FromZero,

@@ -17,12 +17,14 @@ use crate::document::{Block, Details, Length};
 use crate::wording::roughly;
 use crate::{Align, Cell, Column, Table};
 
-/// Title of the column of differences, which narrow pages leave out because readers can subtract.
+/// Title of the column with the difference between the sides, which narrow pages leave out because
+/// readers can subtract.
 const DIFFERENCE: &str = "difference";
 
-/// Largest number of changed figures per point that are not folded.
+/// Largest number of changed figures per point that are shown without unfolding.
 const CHANGES_MAX: usize = 32;
-/// Largest number of points for which the page has all figures of a transaction.
+/// Largest number of points up to which the page also has, folded, each transaction's less
+/// important figures.
 const POINTS_MAX: usize = 8;
 /// Largest number of changed figures in the table of ratios at all points.
 const CHANGES_OF_ALL_MAX: usize = 12;
@@ -33,7 +35,7 @@ const DIGITS_OF_SAMPLES: usize = 2;
 const NETWORK: &str = "time.network";
 /// Prefix of the names of figures of the whole machine.
 const MACHINE: &str = "machine.";
-/// Prefix of socket names, which is left out for readers.
+/// Prefix of the names of sockets in MariaDB and MySQL statistics, which tables leave out.
 const SOCKET: &str = "wait/io/socket/sql/";
 
 /// Makes the tables of the time and work of a transaction, per side and point. Empty if the runs
@@ -129,8 +131,9 @@ fn name_of(report: &ComparisonReport, at: &EachTransactionAt) -> Vec<String> {
     values.iter().map(|(axis, value)| format!("{axis}={value}")).collect()
 }
 
-/// Makes the tables of a point: first the figures in `lines`, or, if that is empty, times, key
-/// figures and changes; the others are folded.
+/// Makes the tables of a point. The first has the figures in `lines`, or, if that is empty, times,
+/// key figures and changed ones. The other figures are folded, or only counted if there are many
+/// points (`n_points`).
 fn point(
     report: &ComparisonReport,
     pair: &PairReport,
@@ -177,8 +180,8 @@ fn names(report: &ComparisonReport, pair: &PairReport) -> [String; 2] {
     titles(&report.sides[0].name, &pair.side)
 }
 
-/// Names the ratio: `new / old`, or the inverse for stored procedures, because published ratios
-/// divide client SQL by procedures.
+/// Names the ratio that tables show, such as `new / old`: side divided by baseline. For stored
+/// procedures it is the inverse, as in published ratios of client SQL to procedures.
 fn ratio_name(report: &ComparisonReport, pair: &PairReport) -> String {
     let names = names(report, pair);
     let key = |name: &String| name.split_once('=').map(|(key, _)| key.to_owned());
@@ -263,8 +266,8 @@ fn find<'a>(at: &'a EachTransactionAt, name: &str) -> Option<&'a EachTransaction
     at.figures.iter().find(|figure| figure.name == name)
 }
 
-/// Returns the names of figures for the table of all points, in order: times, key figures, and the
-/// figures that changed most.
+/// Returns the names of the figures in the table of all points, in order: parts of the time, key
+/// figures such as round trips, and the figures that changed most.
 fn in_order(points: &[EachTransactionAt]) -> Vec<&str> {
     let all = || points.iter().flat_map(|at| &at.figures);
     let mut names: Vec<&str> = Vec::new();
@@ -315,8 +318,8 @@ fn label(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the cell with the ratio of side to baseline, or its inverse, and its confidence interval
-/// if there is one.
+/// Returns the cell with the ratio of side to baseline and its confidence interval, if there is
+/// one. With `is_inverse`, it is the ratio of baseline to side.
 fn ratio_cell(at: &EachTransactionAt, figure: &EachTransaction, is_inverse: bool) -> Cell {
     let digits = |value: f64| significant(value, 3);
     let (ratio, interval) = match is_inverse {
@@ -339,15 +342,14 @@ fn ratio_cell(at: &EachTransactionAt, figure: &EachTransaction, is_inverse: bool
     Cell::said(said, ratio)
 }
 
-/// Returns true if a part of a transaction's time was estimated from so few samples of sessions
-/// that it is only rough.
+/// Returns true if the figure is a part of a transaction's time that was estimated from too few
+/// samples of sessions.
 fn is_rough(at: &EachTransactionAt, figure: &EachTransaction) -> bool {
     at.samples_if_few().is_some() && figure.is_of_samples()
 }
 
-/// Formats a figure per transaction. A part of the time that no sample showed is `none seen`, since
-/// it may exist; the network has no value if the CPU time of both sides explains the whole round
-/// trip.
+/// Formats a figure per transaction. `none seen` replaces a part of the time that no sample showed
+/// but that may exist. The network has no value if CPU time explains the whole round trip.
 fn taken(figure: &EachTransaction, value: f64, is_rough: bool) -> String {
     // Differences of parts are never exactly 0.
     match value.abs() < 0.5e-6 {

@@ -10,7 +10,8 @@ use study::comparison::{GateResult, Passed, TooFew, UndecidedBy, Worst};
 use super::words::{is_twofold, sign, smallest};
 use crate::document::{Tone, Verdict};
 
-/// Significant digits of a change; more if the rounded change would equal the limit.
+/// Significant digits of a figure's change that is compared with a limit; more if the rounded
+/// change would equal the limit.
 const DIGITS_OF_BOUND: usize = 2;
 
 /// Makes the verdict on a gate: passed, failed or undecided, with reasons and advice.
@@ -72,7 +73,8 @@ fn too_few(few: TooFew, limit: f64) -> String {
     )
 }
 
-/// Advises to limit the value instead of the change, for a figure whose baseline is 0.
+/// Returns advice for a gate whose figure is 0 on the baseline, so that its change is infinite:
+/// limit the value instead.
 fn from_zero(figure: &str) -> String {
     format!(
         "; no percentage describes a rise from 0: limit the value of each run, with --require \

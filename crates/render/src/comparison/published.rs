@@ -8,29 +8,28 @@ use model::numbers::significant;
 
 use crate::Cell;
 
-/// Number of transactions by procedures divided by that by client SQL in the same time. The post's
-/// counters are totals over runs of equal length, so ratios per transaction are higher by this
-/// factor.
+/// Ratio of the transactions done by procedures to those done by client SQL in the same time. The
+/// post has totals over runs of equal length, so ratios per transaction are higher by this factor.
 const THROUGHPUT: f64 = 1.3;
 
 /// Title of the column of published ratios per transaction, which can be compared with dbdyno's.
 pub(super) const EACH: &str = "HammerDB post, per transaction";
-/// Title of the column of the ratios of totals, as published.
+/// Title of the column with the ratios of totals, as the HammerDB post has them.
 pub(super) const TOTALS: &str = "its totals";
-/// Explanation of the columns of published ratios.
+/// Sentence that explains the columns with ratios of the HammerDB post.
 pub(super) const EXPLAINED: &str = " The HammerDB post (MariaDB) compares totals of runs of equal \
                                     length, in which procedures did 1.3 times as many \
                                     transactions: per transaction its ratios are 1.3 times as \
                                     high.";
 
-/// The published values of one figure.
+/// A figure of the HammerDB post, with client SQL and with stored procedures.
 struct Published {
-    /// Label of the figure's line in the table.
+    /// Label that the figure's row has in dbdyno's table.
     figure: &'static str,
     /// Totals with client SQL and with procedures. If only a ratio was published, it is the ratio
     /// and 1.
     totals: [f64; 2],
-    /// Text of the cell, in which `{}` stands for the ratio.
+    /// Text of the table cell, in which `{}` stands for the ratio.
     words: &'static str,
 }
 
@@ -42,8 +41,8 @@ const fn stated(figure: &'static str, ratio: f64, words: &'static str) -> Publis
     Published { figure, totals: [ratio, 1.0], words }
 }
 
-/// All published figures. Those of sockets are from `socket_summary_by_instance` (times in ps),
-/// those of all traffic from `user_statistics`, and those of locks from
+/// Figures of the HammerDB post. Figures of sockets are from `socket_summary_by_instance` (times in
+/// ps), figures of all traffic from `user_statistics`, and figures of locks from
 /// `table_lock_waits_summary_by_table`.
 const POST: [Published; 16] = [
     published("connections.client_connection.count", 356_410_019.0, 43_029_616.0),
@@ -77,8 +76,8 @@ const POST: [Published; 16] = [
     stated("generator.switches_voluntary", 14.0, "almost {}"),
 ];
 
-/// Returns the cells with a figure's published ratio per transaction and that of the totals. Empty
-/// cells if the figure was not published.
+/// Returns two cells for a row of the table: the published ratio per transaction and that of
+/// totals. Both are empty if the post lacks the figure.
 pub(super) fn cells(figure: &str) -> [Cell; 2] {
     let Some(known) = POST.iter().find(|known| known.figure == figure) else {
         return [Cell::None, Cell::None];

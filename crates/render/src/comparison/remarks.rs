@@ -31,7 +31,8 @@ pub(super) fn remarks(report: &ComparisonReport) -> Vec<Remark> {
     all
 }
 
-/// Returns each side that has many more excluded runs than the side it is compared with.
+/// Returns each side of which many more runs were excluded (not completed or not valid) than of the
+/// side it is compared with.
 pub(super) fn unevenly_lost(report: &ComparisonReport) -> impl Iterator<Item = &SideReport> {
     let mut all: Vec<&SideReport> = Vec::new();
     for side in report.pairs.iter().filter_map(|pair| report.unevenly_lost(pair)) {
@@ -42,13 +43,14 @@ pub(super) fn unevenly_lost(report: &ComparisonReport) -> impl Iterator<Item = &
     all.into_iter()
 }
 
-/// Warns of sides with many more excluded runs, whose remaining runs may be the better ones.
+/// Warns of each side with many more excluded runs than the other, because its remaining runs may
+/// be the better ones.
 pub(super) fn lost_runs(report: &ComparisonReport) -> impl Iterator<Item = String> {
     unevenly_lost(report)
         .map(|side| format!("{}; the remaining runs may be the better ones.", side.lost_words()))
 }
 
-/// Warns of sides that ran with another load than the baseline.
+/// Warns of each side whose load, such as its number of clients, differs from the baseline's.
 pub(super) fn loads(report: &ComparisonReport) -> impl Iterator<Item = String> {
     report.pairs.iter().filter_map(|pair| {
         differing(&report.load_differs(pair)).map(|load| {
@@ -75,8 +77,8 @@ pub(super) fn seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
     alike.chain(shared_seeds(report))
 }
 
-/// Returns notes on drift, mixed runs, excluded runs, points and repeats, and on figures without a
-/// verdict.
+/// Returns the notes of a comparison: drift, runs with mixed settings, excluded runs, points that
+/// one side lacks, repeats, and figures without a verdict.
 pub(super) fn notes(report: &ComparisonReport) -> Vec<String> {
     let mut said: Vec<String> = Vec::new();
     let reversed = report.pairs.iter().filter_map(|pair| report.reversed_words(pair));
@@ -143,8 +145,8 @@ pub(super) fn notes(report: &ComparisonReport) -> Vec<String> {
     said
 }
 
-/// Smallest difference, in logarithms, between the ratio of medians and the median ratio of pairs
-/// of runs that is explained.
+/// Difference, in natural logarithms, between the ratio of the sides' values and the median ratio
+/// of pairs of runs, above which the page explains it.
 const FAR_APART: f64 = 0.1;
 
 /// Explains table rows in which the ratio of the sides' values is far from the ratio of pairs of
@@ -177,7 +179,8 @@ pub(super) fn contradictions(report: &ComparisonReport, pair: &PairReport) -> Ve
     of_points.chain(over_all(pair).filter_map(|judged| one(ALL.to_owned(), judged))).collect()
 }
 
-/// Describes, per side, in which settings and facts runs differ that are averaged into one figure.
+/// Describes, per side, the settings and facts in which its runs differ, although they are
+/// averaged.
 pub(super) fn mixed(all: &[Mixed]) -> Vec<String> {
     let mut sides: Vec<(&str, Vec<String>)> = Vec::new();
     for one in all {
@@ -197,8 +200,8 @@ pub(super) fn mixed(all: &[Mixed]) -> Vec<String> {
     sides.into_iter().map(sentence).collect()
 }
 
-/// Explains the verdicts that have a reason: each verdict with its reason once, with all its
-/// figures.
+/// Explains the verdicts that have a reason, such as too few runs. Each verdict with its reason is
+/// written once, with all figures that have it.
 pub(super) fn not_plain<'j>(judged: impl Iterator<Item = &'j Judged>) -> Vec<String> {
     let mut found: Vec<((&str, &str), Vec<String>)> = Vec::new();
     for judged in judged {
@@ -268,8 +271,8 @@ pub(super) fn caution(report: &ComparisonReport, pair: &PairReport) -> Option<St
     finding_ids(report).into_iter().find_map(counted).or_else(other)
 }
 
-/// Counts the runs of some sides with a finding: `all 10 runs` in total if all have it or there are
-/// many sides, else per side.
+/// Says how many runs of `sides` have the finding `id`: `all 10 runs` if all have it or there are
+/// many sides, else a number for each side.
 pub(super) fn in_runs<'s>(
     report: &ComparisonReport,
     id: &str,
@@ -288,7 +291,7 @@ pub(super) fn in_runs<'s>(
     }
 }
 
-/// Counts the runs of all sides with a finding: `5 of 10 runs` or `all 10 runs`.
+/// Says how many runs of all sides together have the finding `id`: `5 of 10 runs` or `all 10 runs`.
 pub(super) fn in_all_runs(report: &ComparisonReport, id: &str) -> String {
     let (n_with, runs) = counted(id, &report.sides.iter().collect::<Vec<_>>());
     together(n_with, runs)
@@ -307,10 +310,11 @@ fn together(n_with: u64, runs: u64) -> String {
     }
 }
 
-/// Largest number of sides whose runs are counted one side at a time.
+/// Largest number of sides up to which runs with a finding are counted for each side.
 pub(super) const SIDES_NAMED_MOST: usize = 4;
 
-/// Returns true if a finding is so much more frequent on one side that it may explain a difference.
+/// Returns true if the finding `id` is so much more frequent on one side that it may explain a
+/// difference.
 pub(super) fn is_uneven(report: &ComparisonReport, id: &str) -> bool {
     let share = |side: &SideReport| {
         side.findings.get(id).copied().unwrap_or(0) as f64 / side.runs.len().max(1) as f64
@@ -322,7 +326,7 @@ pub(super) fn is_uneven(report: &ComparisonReport, id: &str) -> bool {
     most - least > UNEVEN
 }
 
-/// The text of a finding in the runs of one side.
+/// Text of a finding in the runs of one side: one text for all runs that have it, or an example.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Case<'r> {
     text: &'r str,
@@ -331,12 +335,14 @@ struct Case<'r> {
 }
 
 impl<'r> Case<'r> {
-    /// Returns the text, if it holds for all runs with the finding; `None` if it is an example.
+    /// Returns the text if it holds for all runs of the side with the finding; `None` if it is the
+    /// example of one run.
     fn range(self) -> Option<&'r str> {
         (!self.is_example).then_some(self.text)
     }
 
-    /// Returns the text as the end of a sentence that begins with a number of runs.
+    /// Returns the text to follow a number of runs: `: other programs took 12 % of the CPU`, with
+    /// `, e.g.` before it if it is an example.
     fn words(self) -> String {
         let example = if self.is_example { ", e.g." } else { "" };
         format!("{example}: {}", without_stop(self.text))
@@ -349,16 +355,16 @@ fn case_of<'r>(side: &'r SideReport, id: &str) -> Option<Case<'r>> {
     all.or_else(|| side.cases.get(id).map(|text| Case { text, is_example }))
 }
 
-/// Returns the text of a finding for the runs of all sides, with a range for each number; `None` if
-/// the texts differ in their words.
+/// Returns one text for the finding `id` in the runs of all sides, with a range for each number;
+/// `None` if texts differ in more than numbers.
 fn seen_in_all(report: &ComparisonReport, id: &str) -> Option<String> {
     let cases = report.sides.iter().filter_map(|side| case_of(side, id));
     let ranges: Option<Vec<&str>> = cases.map(Case::range).collect();
     in_ranges(ranges?)
 }
 
-/// Returns the text of a finding for the runs of all sides, or else that of one run; `None` if
-/// there is no text.
+/// Returns the text of the finding `id`: with a range for each number, or else an example from one
+/// run. `None` if no run has a text.
 pub(super) fn seen(report: &ComparisonReport, id: &str) -> Option<String> {
     let n_runs: u64 = report.sides.iter().filter_map(|side| side.findings.get(id)).sum();
     let example = || {
@@ -383,9 +389,8 @@ const SLOWING: [&str; 11] = [
     "other_cpu_load",
 ];
 
-/// Explains the effect of a finding that is much more frequent on one side: it slows that side
-/// down, and may explain the difference or hide part of it. `None` if the finding is not more
-/// frequent on one side.
+/// Says what the finding `id` may do to the result if it is much more frequent on one side, such as
+/// `it slows new, which may explain part of the difference`. `None` if it is not.
 pub(super) fn explains(report: &ComparisonReport, id: &str) -> Option<String> {
     if !is_uneven(report, id) {
         return None;
@@ -415,8 +420,8 @@ pub(super) fn explains(report: &ComparisonReport, id: &str) -> Option<String> {
     })
 }
 
-/// Returns a warning for each finding: how many runs of each side have it, its text, and whether it
-/// is much more frequent on one side.
+/// Returns a warning for each finding: the number of runs with it, its text, and whether it is much
+/// more frequent on one side.
 pub(super) fn warnings(report: &ComparisonReport) -> Vec<String> {
     let printed = |id: &str| {
         let mut of_sides: Vec<String> = Vec::new();

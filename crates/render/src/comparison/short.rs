@@ -22,19 +22,20 @@ use crate::first_page::{
 use crate::scene::{ago, clients, several, span, workloads};
 use crate::wording::{begun, without_stop};
 
-/// Largest number of rows in the table of a side's figures.
+/// Largest number of rows that the first page shows of the table of a side's figures.
 const ROWS_MOST: usize = 12;
 
 /// Largest number of lines of the first page, so that it fits a screen.
 const LINES_MOST: usize = 45;
 
-/// Limits of the lists on the first page.
+/// Largest lengths of the lists on the first page, of which shorter ones are tried until it fits a
+/// screen.
 struct Room {
     warnings: usize,
     notes: usize,
     /// Largest length of a note, in characters.
     note_letters: usize,
-    /// Largest number of differences between the sides.
+    /// Largest number of differences between the sides that are listed.
     differences: usize,
 }
 
@@ -46,14 +47,14 @@ const ROOMS: [Room; 4] = [
     Room { warnings: 1, notes: 0, note_letters: 0, differences: 1 },
 ];
 
-/// Largest number of parts of a transaction's time that are named, by size of change.
+/// Largest number of parts of a transaction's time of which the first page names the change.
 const PARTS_MOST: usize = 3;
 
 /// Smallest change of a part of a transaction's time that is named, as a share of the service time.
 const CHANGE_MIN: f64 = 0.02;
 
-/// Makes the first page of a comparison, with the outcomes of its gates (limits on changes) and
-/// suggested commands. Lists are shortened until it fits a screen.
+/// Makes the first page of a comparison, with the outcomes of its gates (limits on changes). `next`
+/// has suggested commands with their purposes. Lists are shortened until the page fits a screen.
 pub fn comparison_short(
     report: &ComparisonReport,
     gates: &[GateResult],
@@ -81,8 +82,8 @@ fn in_room(
     page
 }
 
-/// Returns the load time of another repeat of all points on all sides, in seconds, by the longest
-/// run; `None` in virtual time.
+/// Returns how long one more repeat of all points on all sides would take, in seconds, if each run
+/// took as long as the longest so far; `None` in virtual time.
 pub fn compared_repeat_s(report: &ComparisonReport) -> Option<f64> {
     let scene = &report.scene;
     let n_points = report.pairs.iter().map(|pair| pair.points.len()).max().unwrap_or(1).max(1);
@@ -107,7 +108,7 @@ pub(crate) fn verdicts_shortly(report: &ComparisonReport) -> Vec<Verdict> {
     report.pairs.iter().flat_map(shortened).collect()
 }
 
-/// Makes a table of figures for each side, and a paragraph on the method.
+/// Makes the tables of figures, one per side, and below them a line on the method.
 fn results(report: &ComparisonReport) -> Vec<Block> {
     let of_pair = |pair: &PairReport| {
         let title = match report.pairs.len() {
@@ -187,7 +188,8 @@ fn counted_findings(report: &ComparisonReport) -> Vec<String> {
     all
 }
 
-/// Returns labelled lines on differences, commits, parts of the time, setup and notes.
+/// Returns the labelled lines below the tables: differences, commits, parts of the time, setup and
+/// notes. Empty ones are left out.
 fn context(report: &ComparisonReport, room: &Room) -> Vec<(&'static str, String)> {
     let mut pairs = vec![("differences", differ(report, room)), ("commits", commits(report))];
     pairs.push(("time goes", times(report)));
@@ -301,7 +303,7 @@ fn times(report: &ComparisonReport) -> String {
     format!("{side} ms a transaction, baseline {base}{how}{most}{few}")
 }
 
-/// Returns true if the confidence interval of the ratio includes 1.
+/// Returns true if the figure may be unchanged: the confidence interval of its ratio includes 1.
 fn is_noise(figure: &EachTransaction) -> bool {
     figure.interval.is_some_and(|(low, high)| low <= 1.0 && 1.0 <= high)
 }

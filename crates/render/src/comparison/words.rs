@@ -17,8 +17,8 @@ use super::{
     BY_MEANS, DIFFER_SHOWN_MAX, LOST_LEAST_PERCENT, VALUE_MAX, point_name, summed_up, versus,
 };
 
-/// Returns the headline on a side: points without a valid run, the change of the primary figure,
-/// and at how many points each verdict holds.
+/// Returns the headline on a side: points at which it has no valid run, the change of the primary
+/// figure, and how often each verdict occurs at the points.
 pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
     if let [first, ..] = &pair.by_workload[..] {
         return headline_of_workload(report, pair, first);
@@ -28,7 +28,8 @@ pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
     format!("{}{}: {printed}", of_workload(report), both(report, pair))
 }
 
-/// Returns the headline on a side for one of several workloads.
+/// Returns the headline on a side for `judged`, one of several workloads: its name and the change
+/// of its primary figure.
 pub(super) fn headline_of_workload(
     report: &ComparisonReport,
     pair: &PairReport,
@@ -38,7 +39,8 @@ pub(super) fn headline_of_workload(
     format!("{}: {}: {sentence}", judged.workload, both(report, pair))
 }
 
-/// Returns the beginning of a headline, such as `tpcc: `; empty if the runs have several workloads.
+/// Returns the workload's name for the beginning of a headline, such as `tpcc: `; empty if the runs
+/// have several workloads.
 pub(super) fn of_workload(report: &ComparisonReport) -> String {
     match &report.scene.workloads[..] {
         [workload] => format!("{workload}: "),
@@ -55,18 +57,19 @@ pub(super) fn said_name(name: &str) -> &str {
     ["target=", "server."].iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name)
 }
 
-/// Returns true if the verdict on a figure is better or worse.
+/// Returns true if the verdict on a figure is `better` or `worse`.
 pub(super) fn is_decided(judged: &Judged) -> bool {
     matches!(judged.verdict, Judgement::Better | Judgement::Worse)
 }
 
-/// Returns true if the verdict on a figure is open, so that more trials may decide it.
+/// Returns true if the verdict on a figure is `no evidence` or `cannot be judged`, so that more
+/// trials may decide it.
 pub(super) fn is_undecided(judged: &Judged) -> bool {
     matches!(judged.verdict, Judgement::NoEvidence | Judgement::CannotBeJudged)
 }
 
-/// Describes lost transactions, points without a valid run of the side, and the primary figure; if
-/// that is undecided, also the first figure that is decided.
+/// Returns the parts of the headline on a side: lost transactions, points at which it has no valid
+/// run, and the primary figure. If that is undecided, the first decided figure follows.
 pub(super) fn first_words(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
     let figures = summed_up(pair);
     let (n_both, n_lost) = (pair.points.len() as u64, pair.lost().count() as u64);
@@ -104,8 +107,8 @@ pub(super) fn point_by_point(pair: &PairReport) -> Option<String> {
     (n_both > 1).then(|| format!("point by point, of {points}: {}", counted.join(", ")))
 }
 
-/// Says which side lost so many transactions that its rate is that of an overloaded server; `None`
-/// if neither did.
+/// Names each of the two sides that lost many transactions, so that its rate is that of an
+/// overloaded server: `new lost 12 % of what was offered`. `None` if neither did.
 pub(super) fn overloaded(report: &ComparisonReport, pair: &PairReport) -> Option<String> {
     let sides = report.sides.iter().filter(|side| {
         side.lost_percent >= LOST_LEAST_PERCENT
@@ -201,18 +204,19 @@ pub(super) fn detectable(report: &ComparisonReport, judged: &Judged) -> Option<S
     Some(printed + ".")
 }
 
-/// Number of runs a side above which the advice is another limit instead of more runs.
+/// Largest number of runs a side that is advised. If more are needed, the advice is a larger
+/// minimum effect.
 const RUNS_MOST: f64 = 200.0;
 
-/// Returns the number of runs a side that detect the minimum effect, if the smallest detectable
-/// difference is `share` with `runs`: the error falls with the square root of their number.
+/// Returns how many runs a side are needed to detect the minimum effect, if `runs` detect a
+/// relative difference of `share`. The error falls with the square root of the number of runs.
 fn runs_needed(report: &ComparisonReport, share: f64, runs: u64) -> f64 {
     let times = ((1.0 + share).ln() / (1.0 + report.min_effect).ln()).powi(2);
     (times * runs as f64).ceil()
 }
 
-/// Returns true if so many runs a side may not decide an open verdict, since more are needed to
-/// detect the minimum effect.
+/// Returns true if more than `runs_a_side` runs a side are needed to decide an open verdict,
+/// because fewer cannot detect the minimum effect.
 pub fn needs_more_than(report: &ComparisonReport, runs_a_side: u64) -> bool {
     let judged = report.pairs.iter().flat_map(|pair| summed_up(pair).into_iter().next());
     let mut open = judged.filter(|judged| judged.verdict == Judgement::NoEvidence);
@@ -223,8 +227,8 @@ pub fn needs_more_than(report: &ComparisonReport, runs_a_side: u64) -> bool {
     })
 }
 
-/// Describes how many runs detect the minimum effect, and how long they take. The error falls with
-/// the square root of the number of runs. `None` if there are enough runs.
+/// Describes how many runs a side are needed to detect the minimum effect, and how long they take,
+/// if `runs` detect a relative difference of `share`. `None` if there are enough.
 fn runs_to_detect(report: &ComparisonReport, share: f64, runs: u64) -> Option<String> {
     let needed = runs_needed(report, share, runs);
     let is_more = needed.is_finite() && needed > runs as f64;
@@ -250,7 +254,8 @@ fn runs_to_detect(report: &ComparisonReport, share: f64, runs: u64) -> Option<St
     })
 }
 
-/// Returns true if the verdict on a side is open, so that more or longer trials may decide it.
+/// Returns true if the verdict on the primary figure of any side is open, so that more or longer
+/// trials may decide it.
 pub fn is_open(report: &ComparisonReport) -> bool {
     let of_workloads =
         |pair: &PairReport| pair.by_workload.iter().any(|workload| is_undecided(&workload.primary));
@@ -272,7 +277,8 @@ pub(super) fn smallest(share: f64, is_factor: bool) -> String {
     }
 }
 
-/// Describes the change of a secondary figure: name, change and verdict. `None` if it has no ratio.
+/// Describes the change of a secondary figure: `p99 ms -12.0 % (CI -19.3 to -5.1 %), better`.
+/// `None` if it has no ratio.
 pub(super) fn aside(judged: &Judged) -> Option<String> {
     let (name, ratio) = (title(&judged.figure), judged.ratio.as_ref()?);
     let by = change_within(&judged.figure, ratio);
@@ -305,8 +311,8 @@ pub(super) fn is_far(ratio: &f64) -> bool {
     !(0.2..5.0).contains(ratio)
 }
 
-/// Formats the change of a figure, in percent or as a factor. The ratio of times is infinite, or 0,
-/// if one side lost too many transactions.
+/// Formats the ratio of side to baseline as a change: `+12.0 %`, or `×5.00` with `as_factor`. If
+/// one side lost too many transactions, the ratio of times is infinite or 0, and words say so.
 pub(super) fn change(figure: &str, ratio: f64, as_factor: bool) -> String {
     let percent = (ratio - 1.0) * 100.0;
     match ratio {

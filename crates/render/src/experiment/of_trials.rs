@@ -19,14 +19,15 @@ use crate::list::short_id;
 use crate::wording::{begun, shown, title_with_unit};
 use crate::{Align, Cell, Column, Table};
 
-/// Figures of the time before, during or after a disturbance, with titles.
+/// Figures in the tables of disturbances, with titles. Each is shown before, during and after a
+/// disturbance.
 const OF_WINDOW: [(&str, &str); 4] =
     [("p50_ms", "p50 ms"), ("p95_ms", "p95 ms"), ("p99_ms", "p99 ms"), ("tps", "TPS")];
 
-/// Largest number of disturbances with a table.
+/// Largest number of disturbances for which the page has a table.
 const SHOWN_MOST: usize = 8;
 
-/// Figures in the table of trials, besides the primary one.
+/// Figures in the table of single trials, in addition to the primary one.
 const OF_TRIAL: [&str; 4] = ["tps", "p50_ms", "p95_ms", "p99_ms"];
 
 /// Makes the folded table of trials in order of time, with point, figures, validity and run.
@@ -66,7 +67,7 @@ pub(super) fn trials(report: &ExperimentReport, trials: &[TrialReport]) -> Secti
     Section::new("trials", "Trials", blocks)
 }
 
-/// Says whether a trial counts, with the number of its warnings, or why it does not.
+/// Says whether a trial counts: `yes, 2 warnings`, or `no` with the reason.
 fn validity(run: &Report) -> String {
     let n = run.findings.iter().filter(|finding| finding.severity == Severity::Warning).count();
     match (counts(run), n) {
@@ -124,7 +125,7 @@ fn cell(figure: Option<Figure>) -> Cell {
     figure.map_or(Cell::None, |figure| Cell::said(shown(&figure), Some(figure.mean)))
 }
 
-/// Returns a column for the values of each axis.
+/// Returns one column per axis, for the values of the points.
 fn axis_columns(report: &ExperimentReport) -> Vec<Column> {
     let column = |axis: &model::Axis| {
         Column::new(model::short_axis(&axis.name).to_owned(), Align::Left)
@@ -142,8 +143,8 @@ fn axis_cells(report: &ExperimentReport, point: usize) -> Vec<Cell> {
     report.axes.iter().zip(&report.points[point].values.0).map(cell).collect()
 }
 
-/// Makes the table of ages of records when readers first read them, in percent below usual ages,
-/// with a row per point. `None` if the workload has no readers.
+/// Makes the table of the ages of records when readers first read them: the percentages below 40,
+/// 100 and 300 ms, a row per point. `None` if the workload has no readers.
 pub(super) fn ages_of_points(report: &ExperimentReport, trials: &[TrialReport]) -> Option<Table> {
     let all: Vec<Vec<BucketCounts>> =
         (0..report.points.len()).map(|point| ages::ages_at(trials, point)).collect();

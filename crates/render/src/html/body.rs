@@ -35,7 +35,7 @@ pub(super) struct TileView<'d> {
     pub(super) name: &'d str,
     pub(super) value: String,
     pub(super) beside: String,
-    /// The figure over time as SVG; may be empty.
+    /// The tile's small curve over time as SVG; may be empty.
     pub(super) trend: String,
 }
 
@@ -78,17 +78,17 @@ enum SpanView<'t> {
     Link(String, String),
 }
 
-/// Largest number of warnings and worse findings that are not folded.
+/// Largest number of findings that are shown unfolded, of those that are warnings or worse.
 const OPEN_MOST: usize = 3;
 
-/// Makes the HTML body of a document: verdicts, remarks, first charts, and the other sections. On a
-/// page with tiles (a run's), the charts come before the remarks.
+/// Makes the HTML body of a page: verdicts, remarks, first charts, and the other sections. On a
+/// page with tiles (a run's), the first charts come before the remarks.
 pub fn body(document: &Document, medium: Medium<'_>) -> String {
     body_with(document, "", medium)
 }
 
-/// Makes the same as [`body`], with `below_head`, such as the live view, after the head of the
-/// page.
+/// Makes the same HTML as [`body`], with the HTML `below_head`, such as the live view of a run,
+/// after the title and question.
 pub fn body_with(document: &Document, below_head: &str, medium: Medium<'_>) -> String {
     let mut sections: Vec<&Section> = document.sections.iter().collect();
     sections.sort_by_key(|section| section.where_drawn);
@@ -137,8 +137,8 @@ fn without_title(headline: &Text, title: &str) -> Option<Text> {
     }
 }
 
-/// Makes the view of a verdict. If the page has tiles, only the verdict's word is shown, since
-/// tiles have the figures of its headline. The page's title is not repeated.
+/// Makes the HTML parts of a verdict. On a page with tiles, which show the figures of its headline,
+/// only its word is shown. The page's title is not repeated.
 fn of_verdict<'d>(
     document: &Document,
     verdict: &'d Verdict,
@@ -161,8 +161,8 @@ fn of_verdict<'d>(
     VerdictView { class, word: &verdict.word, headline, details }
 }
 
-/// Makes a banner with the validity, if there are warnings or worse that no verdict mentions; else
-/// `None`.
+/// Makes a banner with the sentence on validity, if a remark is a warning or worse and no verdict
+/// or tile says so; else `None`.
 fn banner<'d>(document: &'d Document, validity: &'d Validity) -> Option<VerdictView<'d>> {
     let is_said = document.verdicts.iter().any(|verdict| verdict.word == validity.answer);
     let class = match validity.remarks.iter().map(|remark| remark.severity).max()? {
@@ -222,7 +222,8 @@ fn of_validity<'d>(
     SectionView { id: "findings", title: "Findings", note, html }
 }
 
-/// Returns the CSS class of a remark, and the word printed before it.
+/// Returns the CSS class for a severity, and the word printed before remarks of it, such as
+/// `warning`.
 pub(super) fn class_and_word(severity: Severity) -> (&'static str, &'static str) {
     match severity {
         Severity::Invalid => ("invalid", "INVALID"),

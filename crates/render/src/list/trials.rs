@@ -8,8 +8,8 @@ use store::RunRow;
 
 use super::in_short;
 
-/// Groups runs in the order of the list: each run alone or, if folded, with the other runs of its
-/// experiment.
+/// Groups runs for the rows of a list, in their order: each run alone or, if folded, with all runs
+/// of its experiment.
 pub fn groups<'r>(rows: impl Iterator<Item = &'r RunRow>, is_folded: bool) -> Vec<Vec<&'r RunRow>> {
     let mut groups: Vec<Vec<&RunRow>> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
@@ -36,7 +36,8 @@ pub struct Trials<'t, 'r> {
 }
 
 impl<'t, 'r> Trials<'t, 'r> {
-    /// Makes the line of trials; `None` if `rows` is a single run or belongs to no experiment.
+    /// Makes the folded line of the trials `rows`; `None` if it is a single run or belongs to no
+    /// experiment.
     pub fn from_rows(rows: &'t [&'r RunRow]) -> Option<Trials<'t, 'r>> {
         let [first, _, ..] = *rows else { return None };
         Some(Trials { rows, first, id: first.experiment.as_deref()? })
@@ -46,7 +47,7 @@ impl<'t, 'r> Trials<'t, 'r> {
         &self.first.name
     }
 
-    /// Returns the workload of the trials.
+    /// Returns the workload of the latest trial.
     pub fn workload(&self) -> &'r str {
         &self.first.workload
     }
@@ -56,7 +57,7 @@ impl<'t, 'r> Trials<'t, 'r> {
         count(self.rows.len() as u64, "run")
     }
 
-    /// Returns the labels that all runs have.
+    /// Returns the labels (key and value) that all runs of the trials have.
     pub fn labels(&self) -> Vec<&'r (String, String)> {
         let has_all = |label: &&(String, String)| {
             self.rows.iter().all(|row| row.labels.iter().any(|other| other == *label))
@@ -64,8 +65,8 @@ impl<'t, 'r> Trials<'t, 'r> {
         self.first.labels.iter().filter(has_all).collect()
     }
 
-    /// Formats the range of a figure over the runs: `876–1,951`, or one number if both ends look
-    /// alike. Empty if no run has the figure.
+    /// Formats the range of the figure that `value` returns over the runs: `876–1,951`, or one
+    /// number if both ends look alike. Empty if no run has it.
     pub fn span(
         &self,
         value: impl Fn(&RunRow) -> Option<f64>,
@@ -80,7 +81,7 @@ impl<'t, 'r> Trials<'t, 'r> {
         }
     }
 
-    /// Returns the start of the first run, in milliseconds since 1970.
+    /// Returns the start of the earliest run, in milliseconds since 1970.
     pub fn started_unix_ms(&self) -> i64 {
         self.rows.iter().map(|row| row.started_unix_ms).min().unwrap_or(self.first.started_unix_ms)
     }

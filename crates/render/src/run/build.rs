@@ -62,8 +62,7 @@ fn verdict(report: &Report) -> Verdict {
     Verdict { tone, word, headline: headline.into(), details: Vec::new() }
 }
 
-/// Returns the method with which rows were loaded in the end, which may differ from the planned
-/// one.
+/// Returns the method with which rows were really loaded, which may differ from the planned one.
 fn method(report: &Report) -> String {
     match report.of_build("method_used") {
         Some(method) => method.to_string(),
@@ -103,7 +102,7 @@ fn tiles(report: &Report) -> Vec<Tile> {
     all.into_iter().flatten().collect()
 }
 
-/// Makes the section on target, data, method and problems of the build.
+/// Makes the section on what was built: target, data, method of loading, and problems.
 fn what(report: &Report) -> Section {
     let target = [vec![report.target.clone()], report.modes.clone()].concat();
     let mut pairs = vec![("target", target.join(", "))];
@@ -171,7 +170,8 @@ fn over_time(report: &Report, charts: &[Chart]) -> Section {
     Section::new("time", "Over time", blocks)
 }
 
-/// Makes the section on tables: number and duration of the chunks in which their rows were loaded.
+/// Makes the section on tables: into how many chunks their rows were divided for loading, and how
+/// long a chunk took.
 fn tables(report: &Report, charts: &[Chart]) -> Section {
     let mut table = Table::new([
         Column::new("table", Align::Left),

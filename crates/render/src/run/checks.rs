@@ -19,7 +19,8 @@ pub(super) fn section(report: &Report) -> Section {
     Section::new("checks", "Checks and disclosures", blocks)
 }
 
-/// Returns labelled texts on checks, generator, connections, indexes and standards.
+/// Returns labelled lines on consistency checks, generator, connections, indexes and standards;
+/// empty ones are left out.
 fn pairs(report: &Report) -> Vec<(&'static str, String)> {
     let mut pairs = vec![("checks", checks(report)), ("generator", generator(report))];
     pairs.extend(sessions(report).map(|words| ("sessions", words)));
@@ -85,7 +86,7 @@ fn sessions(report: &Report) -> Option<String> {
 }
 
 /// Describes how long it took to add indexes after the load, and the rates over load and indexing
-/// together; `None` if none were added.
+/// together; `None` if no indexes were added.
 fn later_indexes(report: &Report) -> Option<String> {
     let facts = report.facts.get("indexes")?;
     let (add, all) = (facts.get("add_s")?, facts.get("load_and_add_s")?);
@@ -101,8 +102,8 @@ fn later_indexes(report: &Report) -> Option<String> {
     ))
 }
 
-/// Describes how many connections the server counted, dbdyno's own queries included; `None` if it
-/// was not asked.
+/// Describes how many connections the server counted, dbdyno's own queries included; `None` if the
+/// server was not asked.
 fn server_connections(report: &Report) -> Option<String> {
     let facts = report.facts.get("connections")?;
     let number = |name: &str| Some(format_count(facts.get(name)?.count()?));
@@ -224,8 +225,8 @@ fn generator(report: &Report) -> String {
     parts.join("; ")
 }
 
-/// Describes the generator's event loops: `event loops busy 41, 39 %, at most 1.2 ms late`. `None`
-/// if there are none.
+/// Describes how busy and how late the load generator's event loops were: `event loops busy 41, 39
+/// %, at most 1.2 ms late`. `None` if it has none.
 fn loops(report: &Report) -> Option<String> {
     let late = report.loops.iter().filter_map(|of_loop| of_loop.heartbeat_lag_us.max);
     let late = late.max_by(f64::total_cmp)?;

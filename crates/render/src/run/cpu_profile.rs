@@ -11,7 +11,7 @@ use crate::document::{Block, Section};
 use crate::flame_graph::FlameGraph;
 use crate::table::{Align, Cell, Column, Table};
 
-/// Subject of the facts that give reasons for missing flame graphs.
+/// Subject of the facts in a report that say why a flame graph is missing.
 const ABOUT: &str = "cpu_profile";
 
 pub(super) fn section(report: &Report) -> Section {
@@ -82,10 +82,11 @@ fn of_profile(report: &Report, profile: &CpuProfileReport) -> Vec<Block> {
     vec![Block::FlameGraph(graph), Block::Table(table), Block::paragraphs(said)]
 }
 
-/// Smallest percentage of samples in a file without debug symbols that is reported.
+/// Smallest percentage of a process's samples in a file without debug symbols that the page
+/// reports.
 const NAMELESS_MIN: f64 = 10.0;
 
-/// Names the file without debug symbols that has most samples, with advice on how to get symbols;
+/// Names the file without debug symbols that has the most samples, and says how to get symbols;
 /// `None` if few samples are in such files.
 fn without_symbols(profile: &CpuProfileReport) -> Option<String> {
     let nameless = profile.top_functions.iter().filter_map(|top| {

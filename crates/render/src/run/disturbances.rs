@@ -8,10 +8,10 @@ use super::latency::with_interval;
 use crate::document::{Block, Details, Length, Place, Quantity, Section};
 use crate::table::{Align, Cell, Column, Table};
 
-/// Largest number of disturbances that are not folded.
+/// Largest number of disturbances on a page that are shown without unfolding.
 const SHOWN_MOST: usize = 8;
 
-/// Percentiles in the table of a disturbance.
+/// Percentiles of response time in the table of a disturbance.
 const QUANTILES: [&str; 2] = ["p50", "p99"];
 
 /// Largest number of lines of a disturbance's output in text and Markdown: its last lines.
@@ -134,21 +134,22 @@ fn table(one: &DisturbanceReport) -> Option<Table> {
     Some(table)
 }
 
-/// Returns the known figures of the time before, during and after a disturbance.
+/// Returns the figures of the times before, during and after a disturbance, as far as they are
+/// known.
 fn windows_of(one: &DisturbanceReport) -> impl Iterator<Item = &WindowReport> {
     [&one.before, &one.during, &one.after].into_iter().flatten()
 }
 
-/// Returns the title of a percentile's column: `p50 ms`, with `(95 %)` if some row has a confidence
-/// interval.
+/// Returns the column title of the percentile `name`: `p99 ms`, or `p99 ms (95 %)` if some row has
+/// a confidence interval.
 fn quantile_title(one: &DisturbanceReport, name: &str) -> String {
     let is_known = windows_of(one).any(|window| window.response_ms.intervals.get(name).is_some());
     let interval = if is_known { " (95 %)" } else { "" };
     format!("{name} ms{interval}")
 }
 
-/// Lists the reasons why percentiles before, during or after a disturbance have no confidence
-/// interval, each once; `None` if there are no such reasons.
+/// Lists why percentiles before, during or after a disturbance have no confidence interval, each
+/// reason once; `None` if none is missing.
 fn without_interval(one: &DisturbanceReport) -> Option<Block> {
     let windows = [("before", &one.before), ("during", &one.during), ("after", &one.after)];
     let mut found: Vec<(String, &str, Vec<&str>)> = Vec::new();

@@ -11,7 +11,7 @@ use crate::document::{Quantity, Text, Tile, Tone, Uncertainty, Value, Verdict};
 use crate::list::in_short;
 use crate::wording::begun;
 
-/// Words after an error that was estimated from a single run.
+/// Words that follow an error estimated from a single run, which says nothing about other runs.
 const WITHIN: &str = "within this run";
 
 /// Word of the verdict on a run in progress.
@@ -93,14 +93,13 @@ pub(super) fn verdict(report: &Report) -> Verdict {
     Verdict { tone, word, headline: headline(report), details: Vec::new() }
 }
 
-/// Returns true if so many transactions were lost that the p99 over all offered transactions is
-/// infinite.
+/// Returns true if so many transactions were lost that the p99 over all offered transactions, in
+/// which lost ones take forever, is infinite.
 fn is_overloaded(report: &Report) -> bool {
     of_all_offered(report, "p99").value == Value::Infinite
 }
 
-/// Returns the reason for an early end, or else the most important finding; `None` if there is
-/// neither.
+/// Returns why the run ended early, or else its most important finding; `None` if there is neither.
 fn why(report: &Report) -> Option<String> {
     let why = report.reason.clone().or_else(|| worst(report))?;
     Some(why.trim_end_matches('.').to_owned())
@@ -115,15 +114,15 @@ const MOST_LEAST: f64 = 0.5;
 /// Smallest share of time without commits that the verdict mentions.
 const STALLED_LEAST: f64 = 0.1;
 
-/// A loss of transactions or time, as a share of all.
+/// A loss that the verdict mentions, of transactions or of time, as a share of all.
 struct Consequence {
     share: f64,
     text: String,
 }
 
-/// Describes the most important limitation of the figures: the largest share of lost transactions
-/// or time, or else the most severe finding; for an invalid result the finding comes first. `None`
-/// if there are only notes.
+/// Describes what most limits the use of the figures: the largest loss of transactions or time, or
+/// else the most severe finding. For an invalid result, the finding comes first. `None` if there
+/// are only notes.
 fn worst(report: &Report) -> Option<String> {
     match (gravest(report)?, consequence(report), gravest_finding(report)) {
         // The reason for an invalid result comes first, followed by the loss.
@@ -135,8 +134,8 @@ fn worst(report: &Report) -> Option<String> {
     }
 }
 
-/// Describes the largest share of lost transactions or time; `None` if it is small, or if there are
-/// only notes.
+/// Describes the largest loss, as a share of the offered transactions or of the measured time: `12
+/// % of the transactions failed`. `None` if it is small, or if there are only notes.
 fn consequence(report: &Report) -> Option<String> {
     let gravest = gravest(report)?;
     let least = if gravest == Severity::Invalid { MOST_LEAST } else { CONSEQUENCE_LEAST };
@@ -185,8 +184,8 @@ fn failed(report: &Report) -> Option<Consequence> {
     Some(Consequence { share, text: format!("{} of the transactions failed", percent(share)) })
 }
 
-/// Describes the time without commits, and whether the plan or dbdyno itself caused it; `None` if
-/// it is short, or there is no finding on stalls.
+/// Describes for how long nothing was committed, and whether the plan or dbdyno itself caused it;
+/// `None` if that was short, or no finding reports stalls.
 fn without_commits(report: &Report) -> Option<Consequence> {
     let stalls = |finding: &&Finding| finding.id.starts_with("stalled");
     let first = report.findings.iter().find(stalls)?;
@@ -209,8 +208,8 @@ fn without_commits(report: &Report) -> Option<Consequence> {
     Some(Consequence { share, text })
 }
 
-/// Changes the first letter of a sentence to lower case, unless its first word looks like a name,
-/// so that it can follow a colon.
+/// Changes the first letter of a sentence to lower case, so that it can follow a colon, unless its
+/// first word looks like a name.
 fn begun_lower(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next();
@@ -233,8 +232,8 @@ fn headline(report: &Report) -> Text {
     }
 }
 
-/// Adds the workload's primary metrics and, in brackets, TPS; without primary metrics it is TPS and
-/// QPS.
+/// Adds the run's rates to a headline: the workload's primary metrics and, in brackets, TPS;
+/// without primary metrics, TPS and QPS.
 fn rates(mut text: Text, report: &Report) -> Text {
     let rates = known(report);
     if rates.is_empty() {
@@ -262,8 +261,8 @@ pub(super) fn known_words(value: f64, metric: &PrimaryMetricReport) -> String {
     }
 }
 
-/// Returns the primary metrics that have a value. A metric that groups of different workloads share
-/// is left out, since its sum would look like that of one workload.
+/// Returns the primary metrics with their values, as far as known. A metric of several workloads is
+/// left out, since its sum would look like that of one of them.
 pub(super) fn known(report: &Report) -> Vec<(f64, &PrimaryMetricReport)> {
     let is_of_several = |name: &str| {
         let counts = |group: &&GroupReport| {
@@ -276,8 +275,8 @@ pub(super) fn known(report: &Report) -> Vec<(f64, &PrimaryMetricReport)> {
     all.filter_map(|(_, metric)| Some((metric.value?, metric))).collect()
 }
 
-/// Adds TPS with its error, and in open load also the offered rate. `error_of` is put after an
-/// error.
+/// Adds TPS with its error to a text, followed by `error_of`, such as ` within this run`, and in
+/// open load the offered rate.
 pub(super) fn tps(text: Text, report: &Report, error_of: &str) -> Text {
     let tps = rate_of(&report.block, "TPS");
     let text = match (tps.value, tps.error) {
@@ -298,13 +297,14 @@ fn offered(report: &Report) -> Option<Quantity> {
     is_open.then(|| Quantity::number(rate, 4, ""))
 }
 
-/// Returns TPS with the half-width of its confidence interval.
+/// Returns TPS and the half-width of its confidence interval, with `unit`.
 fn rate_of(block: &Figures, unit: &'static str) -> Quantity {
     let half_width = block.tps_ci95.as_ref().map(|ci95| ci95.half_width);
     Quantity { unit, ..Quantity::at_least_zero(block.tps, half_width) }
 }
 
-/// Adds the p99 over all offered transactions, or the maximum if there are too few for a p99.
+/// Adds a response time to the headline: the p99 over all offered transactions, or the maximum if
+/// they are too few for a p99.
 fn time(text: Text, report: &Report) -> Text {
     let p99 = of_all_offered(report, "p99");
     match (p99.value, report.block.response_ms.max) {
@@ -352,8 +352,8 @@ pub(super) fn ending(report: &Report) -> Option<String> {
     Some(format!("{why} after {}{of_planned}", numbers::seconds(measured)))
 }
 
-/// Describes how a run ended, at the beginning of the sentence on its validity. `None` if it
-/// completed, or failed, for which there is a finding.
+/// Describes how a run ended, for the beginning of the sentence on its validity. `None` if it
+/// completed, or if it failed, which a finding reports.
 fn standing(report: &Report) -> Option<String> {
     match report.status {
         Status::Completed | Status::Failed => None,
@@ -427,8 +427,8 @@ pub(super) fn tiles(report: &Report) -> Vec<Tile> {
     tiles
 }
 
-/// Returns a figure for each measured second, unknown ones as NaN. Empty if there are several
-/// groups, whose figures cannot be added up.
+/// Returns the figure that `value` takes from each measured second, NaN where it is unknown. Empty
+/// if there are several groups, whose figures cannot be added up.
 fn over_time(report: &Report, value: &dyn Fn(&SecondReport) -> Option<f64>) -> Vec<f64> {
     let measured = report.seconds.iter().filter(|row| row.second >= 0);
     match report.groups.len() {
@@ -446,8 +446,8 @@ fn rate_tile(name: &str, value: Quantity) -> Tile {
     Tile { name: name.to_owned(), value, note: note.to_owned(), trend: Vec::new() }
 }
 
-/// Makes the tile of a quantile over all offered transactions, with its confidence interval if
-/// there is one.
+/// Makes the tile of a quantile of response time over all offered transactions, with its confidence
+/// interval, if any. `per_second` gives its course.
 fn of_quantile(
     report: &Report,
     field: &str,
@@ -472,7 +472,7 @@ fn of_quantile(
     Tile { name: field.to_owned(), value: in_tile(value), note, trend }
 }
 
-/// Number of milliseconds from which a tile shows a time in seconds.
+/// Number of milliseconds from which a tile shows a time in seconds instead.
 const TILE_MS_MOST: f64 = 10_000.0;
 
 /// Converts a time in milliseconds to seconds if it is too long for a tile.
@@ -493,10 +493,9 @@ fn in_tile(time: Quantity) -> Quantity {
     Quantity { value, error, unit: "s", ..time }
 }
 
-/// Returns a quantile over all offered transactions, in milliseconds. It equals that of finished
-/// transactions if none were lost, and is infinite if too many were. If all have finished, their
-/// confidence interval is used where the report has none over all offered, as in reports before
-/// 0.1.0.
+/// Returns a quantile of response time over all offered transactions, in milliseconds; infinite if
+/// too many were lost. If all have finished, it has the confidence interval of finished
+/// transactions where the report lacks its own, as before dbdyno 0.1.0.
 pub(super) fn of_all_offered(report: &Report, field: &str) -> Quantity {
     let Figures { counts, response_ms, offered_ms, .. } = &report.block;
     let of_finished =
@@ -512,7 +511,7 @@ pub(super) fn of_all_offered(report: &Report, field: &str) -> Quantity {
     Quantity { value, error, unit: "ms", digits: 3 }
 }
 
-/// Describes the percentage of transactions whose loss makes a time infinite.
+/// Describes the loss that makes a response time infinite, in percent of transactions: `12 % lost`.
 fn lost(report: &Report) -> String {
     format!("{} % lost", significant(report.block.counts.lost_percent(), 2))
 }

@@ -9,7 +9,7 @@ use crate::charts::{Chart, Spot, in_spot};
 use crate::document::{Block, Quantity, Section, Uncertainty, Value};
 use crate::table::{Align, Cell, Column, Table};
 
-/// Quantiles in the table: name of the field, and title.
+/// Quantiles in the table of latencies: name of the report's field, and column title.
 const SHOWN: [(&str, &str); 5] =
     [("p50", "p50"), ("p90", "p90"), ("p95", "p95"), ("p99", "p99"), ("p999", "p99.9")];
 
@@ -21,8 +21,8 @@ const UNFINISHED: &str = "≥ lower bound: unfinished transactions count with th
 struct Row<'r> {
     name: &'static str,
     times: &'r Latency,
-    /// True if missing quantiles are explained. Failed transactions are often too few for
-    /// quantiles, so they are not explained there.
+    /// True if the page explains missing quantiles of this row. They are not explained for failed
+    /// transactions, which are often too few for quantiles.
     is_explained: bool,
 }
 
@@ -116,7 +116,8 @@ fn service_split(report: &Report) -> Option<String> {
     ))
 }
 
-/// Returns a quantile in milliseconds: its value, a lower bound, infinite, or unknown.
+/// Returns the quantile `field`, such as `p99`, in milliseconds: a number, a lower bound, infinite
+/// or unknown.
 pub(super) fn quantile(latency: &Latency, field: &str) -> Value {
     match (latency.get(field), latency.at_least.get(field)) {
         (Some(value), _) => Value::Known(value),
@@ -126,7 +127,7 @@ pub(super) fn quantile(latency: &Latency, field: &str) -> Value {
     }
 }
 
-/// Returns a quantile with its confidence interval, in milliseconds.
+/// Returns the quantile `field`, such as `p99`, with its confidence interval, in milliseconds.
 pub(super) fn with_interval(latency: &Latency, field: &str) -> Quantity {
     let interval = latency.intervals.get(field);
     let error =
@@ -146,7 +147,8 @@ fn intervals(latency: &Latency) -> Option<String> {
     (!known.is_empty()).then(|| known.join(", "))
 }
 
-/// Lists the reasons why quantiles have no confidence interval, a line for each reason.
+/// Says why quantiles have no confidence interval, in a line for each reason with all quantiles it
+/// holds for.
 fn without_interval(latency: &Latency) -> Vec<String> {
     let reasons = SHOWN.iter().filter_map(|(field, title)| {
         let reason = latency.interval_reasons.get(field)?;
@@ -157,8 +159,8 @@ fn without_interval(latency: &Latency) -> Vec<String> {
     by_reason(reasons).into_iter().map(line).collect()
 }
 
-/// Lists the reasons why quantiles in a row of the table have no exact value: lower bounds,
-/// infinite ones, and unknown ones, a line for each reason.
+/// Says why quantiles of a table row are lower bounds, infinite or unknown, in a line for each
+/// reason.
 fn reasons(report: &Report, latency: &Latency) -> Vec<String> {
     let has =
         |value: fn(&Value) -> bool| SHOWN.iter().any(|(field, _)| value(&quantile(latency, field)));
@@ -179,7 +181,7 @@ fn reasons(report: &Report, latency: &Latency) -> Vec<String> {
     all
 }
 
-/// Groups titles by reason, in the order in which reasons appear.
+/// Groups pairs of reason and title by reason, in the order in which reasons first appear.
 fn by_reason<'r>(
     all: impl Iterator<Item = (&'r str, &'static str)>,
 ) -> Vec<(&'r str, Vec<&'static str>)> {

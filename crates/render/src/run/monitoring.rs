@@ -12,16 +12,16 @@ use crate::charts::{Chart, Spot, gauges, in_spot};
 use crate::document::{Block, Length, Section};
 use crate::table::{Align, Cell, Column, Table};
 
-/// Percentage of idle CPU time below which the round trip of a probe is said to include waits for a
-/// CPU.
+/// Percentage of idle CPU time below which the page says that a probe's round trip includes waiting
+/// for a CPU.
 const IDLE_LEAST_PERCENT: f64 = 10.0;
 
-/// Largest number of disks that are named; the JSON has all of them.
+/// Largest number of disks that the line on disks names; the JSON has all.
 const DISKS_MOST: usize = 3;
-/// Largest number of the database's gauges that are named; the JSON has all of them.
+/// Largest number of gauges that the line on the database names; the JSON has all.
 const COUNTERS_MOST: usize = 8;
 
-/// Largest number of charts per subject, such as `machine`, that are not folded.
+/// Largest number of charts per subject, such as `machine`, that are shown without unfolding.
 const CHARTS_OPEN: usize = 2;
 
 /// Value below which a percentage or a rate counts as 0.
@@ -165,7 +165,8 @@ fn mean_and_most(gauge: &GaugeReport) -> Option<String> {
     Some(format!("{} ({})", amount(mean, &gauge.unit), amount(max, &gauge.unit)))
 }
 
-/// Formats mean and maximum of a gauge, followed by `words`; `None` if it was not read.
+/// Formats mean and maximum of the gauge `name` of the subject `about`, followed by `words`; `None`
+/// if it was not read.
 fn shown(report: &Report, about: &str, name: &str, words: &str) -> Option<String> {
     Some(format!("{} {words}", mean_and_most(find(report, about, name)?)?))
 }
@@ -213,7 +214,7 @@ fn pressure(report: &Report) -> String {
     if words.is_empty() { words } else { format!("pressure: {words}") }
 }
 
-/// Describes the busiest disks: how busy, bytes, and latency.
+/// Describes the busiest disks, each with its busy time, bytes and latency.
 fn disks(report: &Report) -> String {
     let is_busy = |gauge: &&GaugeReport| {
         gauge.about == "machine"
@@ -276,8 +277,8 @@ fn database(report: &Report) -> String {
     joined(shown.into_iter().map(to_words).chain([seconds]))
 }
 
-/// Says in how many seconds a gauge was read, if readings are missing because the server did not
-/// answer; else `None`.
+/// Says in how many seconds a gauge was read, if the server did not answer in some; `None` if no
+/// reading is missing.
 fn read_in(report: &Report, gauge: &GaugeReport) -> Option<String> {
     let whole = report.measured_seconds.floor() as usize;
     let read = gauge.points.iter().filter(|(second, _)| *second >= 0).count();

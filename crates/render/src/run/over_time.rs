@@ -61,7 +61,7 @@ pub(super) fn left_out(report: &Report) -> Option<String> {
     is_part.then(|| format!("without the last {}", numbers::seconds(rest_s)))
 }
 
-/// Makes a sketch of commits per second, marked where disturbances began.
+/// Makes a one-line curve of commits per second, with marks where disturbances began.
 fn sketch(report: &Report) -> Sketch {
     let values = per_second(report);
     let whole = count(values.len() as u64, "second");
@@ -72,8 +72,8 @@ fn sketch(report: &Report) -> Sketch {
     Sketch { title: format!("TPS in each of {whole}{rest}, 0 to {most}"), values, marks }
 }
 
-/// Describes how steady commits were: extremes, variation, stalls, and how long a run would need to
-/// be for a narrow interval. `None` if no second was measured.
+/// Describes how steady the commits per second were: minimum, median, maximum, variation, stalls,
+/// and how long a run must be for an interval of ±1 %. `None` if no second was measured.
 fn steadiness(report: &Report) -> Option<Vec<String>> {
     let steady = &report.block.stability;
     let (slowest, median) = (steady.slowest_second?, steady.median_tps?);
@@ -97,7 +97,7 @@ fn steadiness(report: &Report) -> Option<Vec<String>> {
     Some(std::iter::once(facts.join(", ")).chain(refused).chain(longer).collect())
 }
 
-/// Describes number and length of stalls; `None` if no second was measured.
+/// Describes number and length of stalls (times without commits); `None` if no second was measured.
 pub(super) fn stalls(report: &Report) -> Option<String> {
     let steady = &report.block.stability;
     steady.slowest_second?;

@@ -15,7 +15,8 @@ const EMPTY: &str = "(empty)";
 pub(crate) struct Line {
     /// Label of the line; empty if it continues the line above.
     pub(crate) label: String,
-    /// Parts of the line's text, which trials of an experiment may share.
+    /// Parts of the line's text. An experiment's page shows only the parts that all its trials
+    /// have.
     pub(crate) parts: Vec<String>,
     /// Separator between two parts.
     between: &'static str,
@@ -49,7 +50,7 @@ pub(super) fn section(report: &Report) -> Section {
     Section { where_drawn: Place::Last, ..section }
 }
 
-/// Makes a folded list of names with values.
+/// Makes a folded list of names with their values.
 fn values(title: String, all: Vec<(String, String)>) -> Block {
     let value = |value: String| if value.is_empty() { EMPTY.to_owned() } else { value };
     let all = all.into_iter().map(|(name, words)| (name, value(words)));
@@ -84,15 +85,17 @@ pub(crate) fn lines(report: &Report) -> Vec<Line> {
     lines
 }
 
-/// Returns the target's URL, and modes of the database that the URL does not name.
+/// Returns the target's URL, followed by those modes of the database that the URL does not have as
+/// options.
 pub(super) fn target(report: &Report) -> Vec<String> {
     let (_, options) = report.target.split_once('?').unwrap_or_default();
     let is_new = |mode: &&String| options.split('&').all(|option| option != mode.as_str());
     std::iter::once(&report.target).chain(report.modes.iter().filter(is_new)).cloned().collect()
 }
 
-/// Describes the wait for the database to settle, before or after the load (`when`): whether it
-/// came to rest, how long it took, and how background work fell. `None` if it was not awaited.
+/// Describes how the database came to rest before or after the load (`when`): whether it did, how
+/// long it took, and how background work fell. `about` is the subject of the facts on it. `None` if
+/// dbdyno did not wait for that.
 pub(super) fn settling(
     report: &Report,
     about: &str,
@@ -121,8 +124,8 @@ pub(super) fn settling(
     Some((name, parts))
 }
 
-/// Describes the simulated network path that the plan asked for, and the measured round trips;
-/// `None` if there was none.
+/// Describes the network path that dbdyno simulated for the plan, with delay and measured round
+/// trips; `None` if the plan asked for none.
 fn network_path(report: &Report) -> Option<Vec<String>> {
     let facts = report.facts.get("network_path")?;
     let as_ms = |name: &str| facts.get(name)?.as_seconds().map(|seconds| seconds * 1e3);

@@ -18,10 +18,10 @@ use crate::first_page::{
 use crate::list::short_id;
 use crate::spark::sparkline;
 
-/// Largest number of warnings up to which each is followed by advice.
+/// Largest number of warnings up to which advice follows each of them.
 const ADVISED_MOST: usize = 2;
 
-/// Largest number of parts of a transaction's time that are named.
+/// Largest number of parts of a transaction's time that the first page names.
 const PARTS_MOST: usize = 4;
 
 /// Largest length of a server's error message, in characters.
@@ -30,29 +30,31 @@ const MESSAGE_LETTERS_MOST: usize = 80;
 /// Width of the sparkline of throughput, in columns, so that its range fits the same line.
 const CURVE_WIDTH: usize = 30;
 
-/// Input for the first page of a run, besides its report.
+/// Input for the first page of a run, in addition to its report.
 pub struct Short<'s> {
-    /// Function that takes workload, parameter and value, and returns true if the value is the
-    /// default, which is then left out.
+    /// Function that is called with workload, parameter and value. Parameters for which it returns
+    /// true are left out as defaults.
     pub is_default: &'s dyn Fn(&str, &str, &str) -> bool,
-    /// True if the run is stored.
+    /// True if the run is in the store, so that commands can show it again.
     pub is_stored: bool,
     /// Suggested commands, each with its purpose.
     pub next: Vec<(String, String)>,
 }
 
-/// Largest number of lines of the first page, so that it fits a screen.
+/// Largest number of lines of a run's first page, so that it fits a screen.
 const LINES_MOST: usize = 40;
 
-/// Limits of the lists on the first page.
+/// Largest lengths of the lists on the first page, of which shorter ones are tried until it fits a
+/// screen.
 struct Room {
     warnings: usize,
-    /// Largest length of a warning; `None` for as long as it is, with advice if there are few.
+    /// Largest length of a warning, in characters. `None` if it is not cut; a few warnings then
+    /// have advice, too.
     warning_letters: Option<usize>,
     types: usize,
     metrics: usize,
     disturbances: usize,
-    /// True if a command's purpose may be printed; it can take a line of its own.
+    /// True if the purposes of suggested commands are printed, which may take a line each.
     has_purposes: bool,
 }
 
@@ -78,7 +80,7 @@ const LARGEST: Room = Room {
 
 const SMALL: Room = Room { metrics: 0, has_purposes: false, ..LARGEST };
 
-/// Makes the first page of a run. Lists are shortened until it fits a screen.
+/// Makes the first page of a run for a terminal. Lists are shortened until it fits a screen.
 pub fn run_short(report: &Report, with: &Short<'_>) -> Document {
     fitting(LINES_MOST, ROOMS.iter().map(|room| in_room(report, with, room)))
 }
@@ -98,7 +100,7 @@ fn in_room(report: &Report, with: &Short<'_>, room: &Room) -> Document {
     page
 }
 
-/// Returns the first line: `tpcc on MariaDB 10.11.14, 4 clients, measured 30 s`.
+/// Returns the first line of the page: `tpcc on MariaDB 10.11.14, 4 clients, measured 30 s`.
 fn title(report: &Report) -> String {
     let what = if report.workload.is_empty() { &report.name } else { &report.workload };
     let mut parts = vec![format!("{what} on {}", report.database)];
@@ -141,10 +143,10 @@ fn throughput(report: &Report) -> String {
     parts.join(", ")
 }
 
-/// Largest number of reasons for missing confidence intervals.
+/// Largest number of reasons for missing confidence intervals that are listed.
 const REASONS_MOST: usize = 2;
 
-/// Quantiles in the line on latency.
+/// Quantiles of response time in the line on latency.
 const QUANTILES: [&str; 3] = ["p50", "p95", "p99"];
 
 /// Describes response times: `p50 0.672, p95 8.95, p99 17.2 (15.9 to 19.0), max 132 ms`. Only p99
@@ -234,7 +236,8 @@ fn per_second(report: &Report) -> String {
     format!("{curve}  {} to {} TPS, {stalls}{rest}", numbers::exact(low), numbers::exact(high))
 }
 
-/// Returns the validity with the most severe findings, as many as there is room for, without notes.
+/// Returns the validity of the run with its most severe findings, of which `room` limits the
+/// number. Notes are left out.
 fn validity(report: &Report, room: &Room) -> Validity {
     let mut all: Vec<&Finding> =
         report.findings.iter().filter(|finding| finding.severity > Severity::Note).collect();
@@ -265,7 +268,8 @@ fn shortened(finding: &Finding, is_advised: bool) -> Finding {
     Finding { text, ..finding.clone() }
 }
 
-/// Makes the table of groups, or that of transaction types; empty if there is one of each.
+/// Makes the table of groups or, with a single group, of transaction types; empty if there is one
+/// of each.
 fn types(report: &Report, room: &Room) -> Section {
     let table = transactions::by_type_shortly(report);
     let n_groups = report.groups.len();
@@ -279,7 +283,8 @@ fn types(report: &Report, room: &Room) -> Section {
     Section::new("transactions", "Transactions", blocks)
 }
 
-/// Returns labelled lines on parts of the time, disturbances, checks of data, setup and notes.
+/// Returns the labelled lines below the tables: parts of the time, disturbances, checks of data,
+/// setup and notes. Empty ones are left out.
 fn checked(report: &Report, with: &Short<'_>, room: &Room) -> Vec<(&'static str, String)> {
     let mut pairs: Vec<(&str, String)> = Vec::new();
     pairs.extend(why::shortly(report, PARTS_MOST).map(|words| ("time goes", words)));
@@ -295,15 +300,15 @@ fn checked(report: &Report, with: &Short<'_>, room: &Room) -> Vec<(&'static str,
     pairs
 }
 
-/// Returns the notes among the findings, except that on an interruption, which the first line
-/// reports.
+/// Returns the findings that are notes, without the one on an interruption, which the page's first
+/// line reports.
 fn notes(report: &Report) -> impl Iterator<Item = &Finding> {
     let is_new =
         |finding: &&Finding| finding.severity == Severity::Note && finding.id != "interrupted";
     report.findings.iter().filter(is_new)
 }
 
-/// Returns the number of notes that fit the page. Each warning after the first takes the room of a
+/// Returns how many notes the first page shows. Each warning after the first takes the room of a
 /// note.
 fn n_notes(report: &Report) -> usize {
     let n_warnings =
@@ -311,7 +316,8 @@ fn n_notes(report: &Report) -> usize {
     NOTES_MOST.saturating_sub(n_warnings.saturating_sub(1))
 }
 
-/// Describes the setup, without default parameters.
+/// Describes the setup of the run, without parameters that have their defaults: target, parameters,
+/// ramp-up and seed.
 fn setup(report: &Report, with: &Short<'_>) -> String {
     let mut parts = ran::target(report);
     parts.extend(parameters(report, with.is_default));
@@ -332,8 +338,8 @@ pub(super) fn parameters(
     shown.map(|(name, value)| format!("{name}={value}")).collect()
 }
 
-/// Makes the last block: how the run is stored, what errors mean, missing intervals, and suggested
-/// commands.
+/// Makes the last block of the first page: where the run is stored, what errors mean, why intervals
+/// are missing, and suggested commands.
 fn next(report: &Report, with: &Short<'_>, room: &Room) -> Vec<Block> {
     let mut parts = vec![match with.is_stored {
         true => format!("stored as {}", short_id(&report.run_id)),
@@ -354,7 +360,7 @@ fn next(report: &Report, with: &Short<'_>, room: &Room) -> Vec<Block> {
     once(Block::paragraphs(lines)).chain(next_block(&commands)).collect()
 }
 
-/// Returns true if the page has a table of transaction types with one that has too few samples for
+/// Returns true if the first page shows transaction types, and one of them has too few samples for
 /// its p99.
 fn has_short_type(report: &Report) -> bool {
     let is_shown = report.groups.len() <= 1 && report.block.transactions.0.len() > 1;

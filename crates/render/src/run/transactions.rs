@@ -13,7 +13,7 @@ use crate::charts::{Chart, Spot, ages, in_spot};
 use crate::document::{Block, Details, Length, Section};
 use crate::table::{Align, Cell, Column, Table};
 
-/// Explanation of a percentile that a transaction type lacks.
+/// Words below the table of transaction types if a type has too few samples for a percentile.
 const FEW: &str = "– too few samples for a 95 % interval";
 
 pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
@@ -41,7 +41,7 @@ pub(super) fn has_short_type(report: &Report) -> bool {
         .any(|(_, kind)| kind.calls > 0 && kind.response_ms.p99.is_none())
 }
 
-/// Largest number of custom metrics that are not folded.
+/// Largest number of custom metrics whose table is shown without unfolding.
 const CUSTOM_MOST: usize = 8;
 
 /// Makes the section on the workload's custom metrics.
@@ -224,7 +224,7 @@ fn known_by(block: &Figures) -> String {
     block.primary_metrics.0.iter().filter_map(rate).collect::<Vec<String>>().join(", ")
 }
 
-/// Makes a block for each workload that reports facts about itself, with its totals over the whole
+/// Makes a block for each workload that reports facts about itself, such as totals over the whole
 /// load.
 fn accounts(report: &Report) -> impl Iterator<Item = Block> {
     let mut workloads: Vec<&str> =

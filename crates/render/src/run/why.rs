@@ -17,18 +17,19 @@ use crate::wording::{roughly, to_one_digit};
 /// Largest number of rows of a server's summary that is short enough for paper.
 const ROWS_MAX: usize = 10;
 
-/// Time measured in addition to the service time, as a share of it, above which the split of the
-/// service time is reported as rough.
+/// Overlap of the parts of the service time above which the page calls the split rough: what they
+/// add up to beyond the service time, as a share of it.
 const OVERLAP_LEAST: f64 = 0.1;
 
-/// Time measured in addition to the service time, as a share of it, above which the first page
-/// reports the split as rough.
+/// Overlap of the parts of the service time, as a share of it, above which the first page calls the
+/// split rough.
 const OVERLAP_MOST: f64 = 0.25;
 
-/// Smallest share of the service time that the line on the largest parts reports as `others`.
+/// Smallest share of the service time for all smaller parts together with which the first page
+/// names them as `others`.
 const OTHERS_LEAST: f64 = 0.005;
 
-/// Smallest share of the service time with which a part is listed.
+/// Smallest share of the service time for a part to be listed.
 const SHARE_MIN: f64 = 0.0005;
 
 pub(super) fn section(report: &Report) -> Section {
@@ -103,7 +104,8 @@ fn n_samples_if_few(report: &Report) -> Option<u64> {
     report.session_samples().filter(|n| *n < SAMPLES_LEAST)
 }
 
-/// Formats a number with `digits` significant digits, or, if it is rough, with one.
+/// Formats a number with `digits` significant digits, or with one and a `≈` before it if it is
+/// rough.
 fn rough_or(value: f64, digits: usize, is_rough: bool) -> String {
     match is_rough {
         true => roughly(value),
@@ -123,8 +125,8 @@ fn few_samples(report: &Report) -> Option<String> {
     ))
 }
 
-/// Explains why the network has no part of the time: the CPU time of both sides is as long as a
-/// probe's round trip. `None` if it has one.
+/// Explains that the network has no part of the time, since the CPU time of both sides is as long
+/// as a probe's round trip. `None` if the network has a part.
 fn within_cpu_time(profile: &TimeProfile) -> Option<String> {
     let is_within = |part: &TimePart| part.name == "network" && part.ms == 0.0;
     profile.parts.iter().any(is_within).then(|| {
@@ -134,8 +136,8 @@ fn within_cpu_time(profile: &TimeProfile) -> Option<String> {
     })
 }
 
-/// Makes the table of parts of a transaction's time. With `is_few`, parts estimated from samples
-/// are shown as rough.
+/// Makes the table of the parts of a transaction's mean time. `is_few` marks parts estimated from
+/// too few samples as rough.
 fn profile(profile: &TimeProfile, is_few: bool) -> Block {
     let mut table = Table::new([
         Column::new("part of a transaction", Align::Left),
@@ -201,8 +203,8 @@ fn as_planned(report: &Report) -> Option<String> {
     ))
 }
 
-/// Returns the time measured in addition to the service time, as a share of it. It is the degree to
-/// which the parts overlap.
+/// Returns how much the parts of the service time overlap: what they add up to beyond the service
+/// time, as a share of it.
 fn overlap_of(profile: &TimeProfile) -> f64 {
     profile.beside.iter().map(|part| part.ms).sum::<f64>() / profile.service_ms
 }
@@ -239,7 +241,8 @@ fn dips(all: &[Dip]) -> Option<Block> {
     (!table.is_empty()).then_some(Block::Table(table))
 }
 
-/// Describes the causes of a dip, other gauges that changed with it, and the longest transaction.
+/// Describes what happened in a dip: its longest transaction, its causes, and other gauges that
+/// changed.
 fn with_it(dip: &Dip) -> String {
     let change = |moved: &Moved| {
         let formatted = |value| amount(value, &moved.unit);
@@ -274,7 +277,8 @@ fn what_moved(dip: &Dip, causes: &[String], moved: &[String]) -> String {
     }
 }
 
-/// Returns the title of a summary that the server keeps.
+/// Returns the title of a table that shows one of the server's own statistics, such as waits or
+/// rows by table.
 fn title(summary: SummaryOf) -> &'static str {
     match summary {
         SummaryOf::Statements => "top statements of the server",
@@ -286,13 +290,14 @@ fn title(summary: SummaryOf) -> &'static str {
     }
 }
 
-/// Returns true if the run is in progress, so that the server's summaries cover its last seconds.
+/// Returns true if the run is still in progress, so that the server's statistics cover its last
+/// seconds only.
 fn is_so_far(report: &Report) -> bool {
     report.elapsed_seconds.is_none()
 }
 
-/// Makes the folded table of a summary that the server keeps, with amounts per transaction unless
-/// the run is in progress.
+/// Makes the folded table of one of the server's own statistics, with amounts per transaction
+/// unless the run is in progress.
 fn of_server(report: &Report, summary: &ServerSummary) -> Block {
     let mut columns = Vec::new();
     let has_states = summary.rows.iter().any(|row| row.state.is_some());

@@ -6,7 +6,7 @@ use analysis::report::{
 
 use crate::table::{Cell, Column, Table};
 
-/// A column, and the function that makes its cell from a row's data.
+/// A column of a table, and the function that makes its cell from the data of a row.
 type Part<T> = (Column, fn(&T) -> Cell);
 
 fn table<T>(
@@ -57,7 +57,8 @@ pub fn latency(report: &Report) -> Table {
     table("latency", title, &parts, all.into_iter().filter(|(_, times)| times.count > 0))
 }
 
-/// Makes the table of figures by report interval.
+/// Makes the table of a run's figures, with a row for each report interval, such as each 10
+/// seconds.
 pub fn intervals(report: &Report) -> Table {
     let wait = Column::percent("wait_percent", "wait %");
     let parts: [Part<&IntervalReport>; 12] = [
@@ -80,7 +81,8 @@ pub fn intervals(report: &Report) -> Table {
     table("intervals", title, &parts, report.intervals.iter())
 }
 
-/// Makes the table of disturbances, with a row each for the time before, during and after one.
+/// Makes the table of a run's disturbances. Each has three rows, for the times before, during and
+/// after it.
 pub fn disturbances(report: &Report) -> Table {
     type Row<'r> = (&'r DisturbanceReport, &'r str, Option<&'r WindowReport>);
     let parts: [Part<Row<'_>>; 11] = [

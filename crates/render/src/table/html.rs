@@ -4,7 +4,8 @@ use askama::Template;
 
 use super::{Align, Column, Table, fraction_of, length};
 
-/// Largest length of a word in a column that is never broken, in characters.
+/// Largest length of a word, in characters, that HTML never breaks. Columns with longer words have
+/// the class `long`.
 const WORD_MOST: usize = 40;
 
 impl Table {
@@ -42,8 +43,8 @@ fn class(column: &Column, cells: &[String]) -> &'static str {
     }
 }
 
-/// Pads the cells of a column so that decimal points are aligned, and keeps leading blanks of
-/// words.
+/// Pads the cells of a column so that decimal points are below each other, and keeps leading blanks
+/// of words.
 fn aligned(column: &Column, cells: &[String]) -> Vec<String> {
     let fraction = cells.iter().map(|cell| fraction_of(cell)).max().unwrap_or(0);
     let cell = |cell: &String| match column.align {
@@ -61,7 +62,8 @@ struct HtmlTable {
     rows: Vec<Vec<(&'static str, String)>>,
 }
 
-/// Pads a number at its right, with blanks as wide as missing decimals and decimal point.
+/// Pads a number at its right so that its decimal point is aligned: with blanks as wide as the
+/// missing of `fraction` characters from the point on.
 fn to_point(cell: &str, fraction: usize) -> String {
     let blanks = match fraction_of(cell) {
         0 if fraction > 0 => format!("\u{2008}{}", "\u{2007}".repeat(fraction - 1)),

@@ -45,7 +45,8 @@ pub(super) struct Layout {
     pub(super) right: f64,
     pub(super) top: f64,
     pub(super) bottom: f64,
-    /// Entries of the legend with their positions: traces, then stripes.
+    /// Entries of the legend, each with its position and name: first traces, then horizontal
+    /// stripes.
     pub(super) legend: Vec<Placed>,
     pub(super) x_ticks: Vec<(f64, String)>,
     pub(super) y_ticks: Vec<(f64, String)>,
@@ -175,8 +176,8 @@ impl Layout {
         }
     }
 
-    /// Returns the numbers at the left and right edge of the plot area, and those at its bottom and
-    /// top.
+    /// Returns the axis numbers at the edges of the plot area: those at its left and right, and
+    /// those at its bottom and top.
     pub(super) fn ends(&self) -> [(f64, f64); 2] {
         match self.is_forest {
             false => [self.x.ends(), self.y.ends()],
@@ -206,7 +207,8 @@ impl Layout {
         self.y.is_beyond(value)
     }
 
-    /// Returns the pixels at both ends of a mark; `None` if it is outside of the axis.
+    /// Returns the pixels of both ends of a mark along its axis, cut at the axis's ends; for a line
+    /// both are equal. `None` if the mark is outside of the axis.
     pub(super) fn stretch(&self, mark: &Mark) -> Option<(f64, f64)> {
         let scale = if mark.along == Along::X { &self.x } else { &self.y };
         let to = mark.to.unwrap_or(mark.from);
