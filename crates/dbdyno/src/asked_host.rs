@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use axum::http::header::{HeaderMap, HeaderValue};
 use axum::http::{StatusCode, Uri, header};
 
-/// Returns the host that a request names. A service on loopback refuses any other name than
-/// loopback's, because the name of another site may point here and would give its pages access. An
-/// error is a status with its text.
+/// Returns the host that a request names. An error is an HTTP status and its text. A service on
+/// loopback (`is_loopback`) accepts only names of loopback, because another site's name may point
+/// here and would give its pages access.
 pub(crate) fn asked_host<'a>(
     uri: &'a Uri,
     headers: &'a HeaderMap,

@@ -3,14 +3,14 @@
 use app::Error;
 
 pub(crate) const DONE: u8 = 0;
-/// Exit code if a run, check or gate failed.
+/// Exit code if a run, a check of data or a limit failed.
 pub(crate) const FAILED: u8 = 1;
 /// Exit code of an invalid request: an option, a plan, a target or a name.
 pub(crate) const USAGE: u8 = 2;
 /// Exit code after Ctrl-C or another signal that ends the program.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// Meanings of the exit codes, for the manual page.
+/// Exit codes with their meanings, for the manual page.
 #[cfg(feature = "terminal")]
 pub(crate) const MEANINGS: [(u8, &str); 4] = [
     (DONE, "done"),

@@ -18,7 +18,7 @@ pub(crate) struct Setting {
     pub(crate) name: &'static str,
     /// Possible values, as the help shows them, such as `FILE|off`.
     pub(crate) values: &'static str,
-    /// Text for the value that counts while the user has set none.
+    /// Text that the help shows for the default while the user has set none.
     pub(crate) default: &'static str,
     pub(crate) help: &'static str,
     check: fn(&str) -> Result<(), String>,

@@ -216,8 +216,9 @@ impl Shell {
         Shell { program, words: kept.into(), store, ..self }
     }
 
-    /// Suggests this command once more with other words behind it, quoted for a shell. A password
-    /// in it is left out, and asked for; a plan from stdin is taken from the last run.
+    /// Command line that repeats this command with other words behind it, as a suggestion, quoted
+    /// for a shell. A password in it is left out, and asked for; a plan from stdin is taken from
+    /// the last run.
     pub(crate) fn again(&self, more: &str) -> String {
         // A plan on the standard input is gone.
         if let [run, stdin, rest @ ..] = &self.words[..]

@@ -31,10 +31,11 @@ use watched::Sources;
 pub use tasks::{Join, Panicked, yield_now};
 pub use watched::Watched;
 
-/// Largest number of events read by one `epoll_wait`, which bounds the time until the next one.
+/// Largest number of events that one `epoll_wait` returns, so that their tasks run soon.
 const EVENTS_MAX: usize = 64;
 
-/// Event loop of one thread, which has at most one at a time.
+/// Executor of async tasks on one thread, which waits for file descriptors with `epoll`. A thread
+/// has at most one at a time.
 pub struct EventLoop {
     remote: Arc<Remote>,
     tasks: RefCell<Slab<Task>>,
@@ -65,8 +66,8 @@ impl EventLoop {
         })
     }
 
-    /// Adds a task to the loop. It is polled while [`EventLoop::block_on`] runs, and dropped with
-    /// the loop.
+    /// Adds a task to the loop, and returns a future of its result. The task is polled while
+    /// [`EventLoop::block_on`] runs, and dropped with the loop.
     pub fn spawn<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> Join<T> {
         let (join, future) = tasks::joined(future);
         let mut tasks = self.tasks.borrow_mut();

@@ -11,12 +11,13 @@ use std::task::Wake;
 
 use rustix::event::{EventfdFlags, eventfd};
 
-/// Key that stands for the future passed to `block_on` in the queue of ready tasks.
+/// Key of the future passed to `block_on`, among the keys of ready tasks.
 pub(crate) const THE_FUTURE: usize = usize::MAX;
-/// Event data of the descriptor that signals wake-ups from other threads.
+/// Data of the `epoll` event that signals wake-ups from other threads; other events have the key of
+/// a watched descriptor.
 pub(crate) const THE_REMOTE: u64 = u64::MAX;
 
-/// Queue of the ready tasks of a thread's event loop, by key.
+/// Queue of the tasks of a thread's event loop that are ready to be polled, by their keys.
 struct Ready {
     /// Identifier of the loop; 0 if the thread has none.
     id: u64,
@@ -42,13 +43,13 @@ pub(crate) fn give_up() {
     let _ = READY.try_with(|ready| ready.replace(Ready { id: 0, keys: Vec::new() }));
 }
 
-/// Takes the keys of all ready tasks into `room`, in the order of their wake-ups; `room` must be
-/// empty.
+/// Moves the keys of all ready tasks into `room`, which must be empty, in the order of their
+/// wake-ups.
 pub(crate) fn take(room: &mut Vec<usize>) {
     READY.with_borrow_mut(|ready| std::mem::swap(room, &mut ready.keys));
 }
 
-/// Puts back keys that were taken and not polled, at the front of the queue.
+/// Puts keys of ready tasks that were taken but not polled back at the front of the queue.
 pub(crate) fn put_back(keys: impl Iterator<Item = usize>) {
     READY.with_borrow_mut(|ready| drop(ready.keys.splice(..0, keys)));
 }
@@ -103,7 +104,7 @@ impl Wake for Handle {
     }
 }
 
-/// Queue through which other threads wake tasks of a loop.
+/// Queue through which other threads wake tasks of an event loop.
 pub(crate) struct Remote {
     id: u64,
     keys: Mutex<Vec<usize>>,

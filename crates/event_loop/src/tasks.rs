@@ -49,8 +49,8 @@ impl Work {
     }
 }
 
-/// Future of the result of a task, from [`crate::EventLoop::spawn`]. The task runs even if this is
-/// dropped. Panics if polled again after it was ready.
+/// Future of the result of a task, from [`crate::EventLoop::spawn`]: `Err(Panicked)` if the task
+/// panicked. The task runs even if this is dropped. Panics if polled again after it was ready.
 pub struct Join<T>(Rc<RefCell<State<T>>>);
 
 enum State<T> {

@@ -15,7 +15,7 @@ thread_local! {
     static CURRENT: RefCell<Weak<Sources>> = const { RefCell::new(Weak::new()) };
 }
 
-/// All descriptors watched by a loop.
+/// All descriptors watched by one event loop, with their readiness.
 pub(crate) struct Sources {
     epoll: OwnedFd,
     all: RefCell<Slab<Source>>,
@@ -55,9 +55,10 @@ struct Source {
 
 #[derive(Default)]
 struct Direction {
-    /// Whether the last event made it ready, and it was not cleared since.
+    /// Whether an event has made this direction (reads or writes) ready, and it was not cleared
+    /// since.
     is_ready: bool,
-    /// Whether a task waits for the next event; `waker` wakes it.
+    /// Whether a task waits for the next event of this direction; `waker` wakes the task.
     is_awaited: bool,
     /// Waker of the last task that waited; kept, since it is mostly the same again.
     waker: Option<Waker>,
@@ -112,7 +113,8 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Starts to watch a descriptor, which must be non-blocking.
+    /// Starts to watch a descriptor, which must be non-blocking. Fails if `epoll` cannot watch it;
+    /// panics if the thread has no event loop.
     pub fn new(descriptor: Arc<OwnedFd>) -> io::Result<Watched> {
         let sources = CURRENT.with_borrow(Weak::upgrade).expect("this thread has an event loop");
         let source = Source { readable: Direction::default(), writable: Direction::default() };

@@ -9,15 +9,15 @@ use std::path::Path;
 /// Flag of open(2) with which a pipe is opened without waiting for a writer.
 const O_NONBLOCK: i32 = 0o4000;
 
-/// Returns the text of a plain file of at most `bytes_max` bytes. Fails if it is longer, special,
-/// or not UTF-8.
+/// Returns the text of a plain file of at most `bytes_max` bytes. Fails if the file is longer, is a
+/// pipe, socket or device, or is not UTF-8.
 pub fn read_text(path: impl AsRef<Path>, bytes_max: u64) -> io::Result<String> {
     let bytes = read_bytes(path, bytes_max)?;
     String::from_utf8(bytes).map_err(|_| Error::new(ErrorKind::InvalidData, "it is not UTF-8"))
 }
 
-/// Returns the bytes of a plain file of at most `bytes_max` bytes. Fails if it is longer, or
-/// special.
+/// Returns the bytes of a plain file of at most `bytes_max` bytes. Fails if the file is longer, or
+/// is a pipe, socket or device.
 pub fn read_bytes(path: impl AsRef<Path>, bytes_max: u64) -> io::Result<Vec<u8>> {
     let file = OpenOptions::new().read(true).custom_flags(O_NONBLOCK).open(path)?;
     let kind = file.metadata()?.file_type();

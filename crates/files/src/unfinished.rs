@@ -99,8 +99,8 @@ pub fn remove_leftovers(path: &Path) {
     }
 }
 
-/// Whether `rest`, the end of a temporary name, is that of a process that is gone. For a process of
-/// another boot or container, `is_old` tells.
+/// Whether a temporary file was left by a process that is gone; `rest` is the end of its name. If
+/// the process belongs to another boot or container, `is_old` decides.
 fn is_left(rest: &[u8], is_old: &dyn Fn() -> bool) -> bool {
     let parse = || {
         let rest = std::str::from_utf8(rest).ok()?.strip_suffix(END)?;

@@ -5,11 +5,11 @@
 
 use crate::clock::NS_PER_S;
 
-/// Longest time that bytes may wait for their turn, in nanoseconds. Beyond it, no more are taken
-/// from connections, so that they stay in the sockets and senders are held up. It is longer than a
-/// wake-up takes, so that the link never idles while there is something to send.
+/// Longest time for which bytes may wait before the link sends them, in nanoseconds. Beyond it, no
+/// more are taken from connections, so that they stay in the sockets and senders are held up. It is
+/// longer than a wake-up takes, so that the link never idles while there is something to send.
 const BACKLOG_NS_MAX: u64 = 5_000_000;
-/// Number of pieces that the link sends per second at full bandwidth, so that connections take
+/// Number of pieces per second in which the link sends at full bandwidth, so that connections take
 /// turns.
 const PIECES_PER_S: u64 = 1_000;
 /// Smallest number of bytes that are taken from a connection at once: an Ethernet packet.
@@ -21,9 +21,9 @@ pub(crate) const PIECE_BYTES_MAX: usize = 1 << 16;
 pub(crate) struct Link {
     delay_ns: u64,
     bytes_per_s: Option<u64>,
-    /// Instant at which all bytes taken so far have left, in nanoseconds.
+    /// Instant at which the link has sent all bytes taken so far, in nanoseconds.
     free_ns: u64,
-    /// Instant at which all bytes taken so far have arrived, in nanoseconds.
+    /// Instant at which all bytes taken so far have arrived at the other end, in nanoseconds.
     due_ns: u64,
 }
 

@@ -7,7 +7,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use model::{NetworkConditions, PathEntrance};
 
-/// Network path to servers. Its process ends when this is dropped, or when our process ends.
+/// Emulated network between clients and servers, with a known delay and bandwidth, in a separate
+/// process. That process ends when this is dropped, or when our process ends.
 pub struct NetworkPath {
     child: Child,
     /// Standard input of the path's process. The system closes it when our process ends, however it
@@ -22,17 +23,20 @@ pub struct NetworkPath {
 pub struct PathReport {
     pub bytes_to_servers: u64,
     pub bytes_to_clients: u64,
-    /// Mean delay of deliveries beyond the requested one, in nanoseconds.
+    /// Mean time by which deliveries were later than the delay and bandwidth of the path require,
+    /// in nanoseconds.
     pub late_ns_mean: u64,
-    /// Largest delay of a delivery beyond the requested one, in nanoseconds.
+    /// Longest time by which a delivery was later than the delay and bandwidth of the path require,
+    /// in nanoseconds.
     pub late_ns_max: u64,
     /// CPU time of the path's process, in nanoseconds.
     pub cpu_ns: u64,
 }
 
 impl NetworkPath {
-    /// Starts `program` with the argument `word`, which must make it call [`crate::serve()`], and
-    /// sends it the conditions. Fails if the process cannot be started or does not answer.
+    /// Starts the process of a network path: `program` with the argument `word`, which must make it
+    /// call [`crate::serve()`]. Sets its delay and bandwidth. Fails if the process cannot be
+    /// started or does not answer.
     pub fn start(
         program: &Path,
         word: &str,
@@ -62,7 +66,7 @@ impl NetworkPath {
         Ok(path)
     }
 
-    /// Returns the port and the secret with which clients connect to the path.
+    /// Returns the local port and the secret with which clients connect to the path.
     pub fn entrance(&self) -> PathEntrance {
         self.entrance
     }

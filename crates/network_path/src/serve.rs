@@ -189,7 +189,8 @@ impl Paths {
         Ok((paths, port))
     }
 
-    /// Serves clients and the owner until the owner is gone.
+    /// Serves clients, and requests of the process that started this one, until that process is
+    /// gone.
     fn run(&mut self) -> io::Result<()> {
         let mut events: Vec<Event> = Vec::with_capacity(EVENTS_MAX);
         loop {
@@ -220,8 +221,8 @@ impl Paths {
         }
     }
 
-    /// Handles a request of the owner: new conditions or a report. Returns true if the owner is
-    /// gone.
+    /// Handles a request of the process that started this one: new conditions or a report. Returns
+    /// true if that process is gone.
     fn hear(&mut self) -> io::Result<bool> {
         let mut line = String::new();
         if io::stdin().lock().read_line(&mut line)? == 0 {

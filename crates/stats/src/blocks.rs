@@ -10,14 +10,15 @@ use crate::mean::{students_t, students_t_tail};
 const FIGURES_MIN: usize = 5;
 /// Degrees of freedom used by the fit of mean, drift and shift.
 const LOST: usize = 3;
-/// Smallest sum of squares of the side (0 or 1) of the figures after a fit of mean and drift; below
-/// it, only rounding errors are left, and a shift cannot be separated from the drift.
+/// Smallest sum of squares that is left of the side (0 or 1) of all figures after a fit of mean and
+/// drift; below it, the rest is rounding errors, and a shift cannot be separated from the drift.
 const LEFT_MIN: f64 = 1e-9;
 
-/// Returns the two-sided p-value of a shift between two sides beside a linear drift over all
-/// figures. `figures` are (figure, whether it is of the second side) in the order of time. 1 if the
-/// shift has the opposite sign of `shift`, cannot be separated from the drift, or a figure is not
-/// finite.
+/// Tests whether two sides differ by more than a linear drift over all figures explains. `figures`
+/// are (figure, whether it belongs to the second side) in the order of time; `shift` is the
+/// difference, second minus first, that was found without regard to a drift. Returns the two-sided
+/// p-value; 1 if the shift beside the drift has the opposite sign of `shift` or cannot be separated
+/// from the drift, or if a figure is not finite.
 ///
 /// The shift is that of an analysis of covariance with time (Fisher, Statistical Methods for
 /// Research Workers, 1932). Autocorrelation r of the residuals raises its variance by (1 + r) / (1
@@ -31,9 +32,9 @@ pub fn shift_beside_drift(figures: &[(f64, bool)], shift: f64) -> f64 {
     }
 }
 
-/// Returns one-sided confidence bounds, lower and upper, of the shift between two sides beside a
-/// linear drift; `figures` as in [`shift_beside_drift`]. `None` if the shift cannot be separated
-/// from the drift, or a figure is not finite.
+/// Returns one-sided bounds, lower and upper, of the shift (second side minus first) beside a
+/// linear drift, each with this confidence; `figures` as in [`shift_beside_drift`]. `None` if the
+/// shift cannot be separated from the drift, or a figure is not finite.
 pub fn bounds_beside_drift(figures: &[(f64, bool)], confidence: f64) -> Option<(f64, f64)> {
     let beside = Beside::from_figures(figures)?;
     let away = students_t(confidence, figures.len() - LOST) * beside.error;

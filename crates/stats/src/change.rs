@@ -26,16 +26,17 @@ pub const SERIES_MIN: usize = 10;
 pub const SERIES_MAX: usize = 1000;
 /// Smallest number of builds that can form a level.
 const PART_MIN: usize = 3;
-/// Largest number of builds between two changes that are found together, in one division. Changes
-/// that lie farther apart are found separately.
+/// Largest number of builds between two changes of level that one step of the search finds
+/// together. Changes that lie farther apart are found one after the other.
 const STRETCH_MAX: usize = 60;
-/// Number of random orders of the residuals with which a division is compared.
+/// Number of random orders of the residuals with which the evidence for a change of level is
+/// compared (permutation test).
 const ORDERS: usize = 999;
-/// Number of random orders with at least as much evidence at which the comparison ends early,
-/// because the division is not significant.
+/// Number of random orders with at least as much evidence at which the permutation test stops
+/// early, because the change of level is not significant.
 const ORDERS_AS_GOOD: usize = 15;
-/// Share of the random orders, those with the most evidence, to which the exponential tail is
-/// fitted.
+/// Share of the random orders, those with the most evidence for a change of level, to which an
+/// exponential tail is fitted for small p-values.
 const TAIL: f64 = 0.1;
 /// Largest distance of a build from its level, in standard deviations; farther ones are clamped to
 /// it.
@@ -45,8 +46,9 @@ const FAR: f64 = 4.0;
 const NEAR: f64 = 3.0;
 /// Upper limit on the autocorrelation of residuals; larger estimates are clamped to it.
 const CORRELATION_MAX: f64 = 0.9;
-/// Evidence (log likelihood ratio) above which a division is removed from the residuals before the
-/// tests. It is lower than that of any test, so that changes of level are not taken for noise.
+/// Evidence (log likelihood ratio) above which a possible change of level is removed from the
+/// residuals before the significance tests. It is lower than that of any significant change, so
+/// that changes of level are not taken for noise.
 const LIBERAL: f64 = 6.0;
 /// Smallest number of series from which a common autocorrelation is estimated.
 const TOGETHER_MIN: usize = 5;
@@ -54,7 +56,8 @@ const TOGETHER_MIN: usize = 5;
 /// counts as 0.
 const BELIEVED: f64 = 2.3;
 
-/// A change of level in a series.
+/// Change of level in a series of builds, found by [`levels`], such as a regression that one build
+/// brought.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangePoint {
     /// Index of the first build at the new level.
@@ -73,13 +76,14 @@ pub struct ChangePoint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotDivided;
 
-/// Levels of a series, and the changes between them.
+/// Levels of a series of builds, which are ranges with a constant mean, and the changes between
+/// them. [`levels`] finds them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Levels {
     /// Changes of level, in the order of the series.
     pub changes: Vec<ChangePoint>,
-    /// Error rate at which the changes of this series were tested. It is stricter than requested if
-    /// several series are searched together.
+    /// Error rate at which the changes of this series were tested: the requested one, or a stricter
+    /// one if several series are searched together.
     pub error: f64,
     /// Mean and total weight of the builds of each level, in the order of the series.
     means: Vec<(f64, f64)>,
@@ -115,9 +119,10 @@ impl Levels {
     }
 }
 
-/// Finds the changes of level in several series. The probability that any series at all has a
-/// reported change that is none is at most `error`. `bits` returns random bits, which affect the
-/// p-values only. A series that cannot be searched gives [`NotDivided`].
+/// Finds the changes of level in several series of builds, and returns one result per series. The
+/// probability that any series at all gets a change that is none is at most `error`. `bits` returns
+/// 64 random bits per call, which affect the p-values only. A series that cannot be searched gives
+/// [`NotDivided`].
 pub fn levels(
     all: &[Vec<Build>],
     error: f64,
@@ -153,21 +158,24 @@ pub fn levels(
     found
 }
 
-/// Set of divisions of a part that are compared.
+/// Set of ways to divide a part of a series in two, of which the one with the most evidence is
+/// searched.
 #[derive(Clone, Copy, PartialEq)]
 enum Family {
-    /// Every stretch of builds against the rest of the part: one or two changes.
+    /// Each stretch of consecutive builds within the part against the rest of it: one or two
+    /// changes.
     Stretches,
-    /// Every beginning of the part against the rest: one change.
+    /// Each beginning of the part against the rest of it: one change.
     Beginnings,
 }
 
-/// Division of a part into a stretch (`from..to`, relative to the part) and the rest.
+/// Division of a part of a series into a stretch of builds (`from..to`, counted from the start of
+/// the part) and the rest, which has another mean.
 #[derive(Clone, Copy)]
 struct Division {
     from: usize,
     to: usize,
-    /// Approximate log likelihood ratio of this division to none.
+    /// Approximate log likelihood ratio of this division to a constant level of the whole part.
     evidence: f64,
 }
 
@@ -271,8 +279,8 @@ impl<'s> Searched<'s> {
         noise
     }
 
-    /// Divides a part, and its pieces again, wherever the evidence exceeds [`LIBERAL`], and adds
-    /// the indexes of these changes to `cuts`.
+    /// Divides a part of the series, and then its pieces, wherever the evidence for a change of
+    /// level exceeds [`LIBERAL`], and adds the indexes of these changes to `cuts`.
     fn divide_freely(&self, part: Range<usize>, cuts: &mut Vec<usize>) {
         let found = self.best(&part, Family::Stretches);
         let Some(found) = found.filter(|found| found.evidence > LIBERAL) else { return };
@@ -284,8 +292,8 @@ impl<'s> Searched<'s> {
         }
     }
 
-    /// Returns the weighted mean of a part and its total weight. Builds far from the median of the
-    /// part are clamped.
+    /// Returns the weighted mean of the builds in a part of the series, and their total weight.
+    /// Builds far from the median of the part are clamped.
     fn mean(&self, part: &Range<usize>) -> (f64, f64) {
         let mut all: Vec<f64> = self.series[part.clone()].iter().map(|build| build.mean).collect();
         let middle = middle(&mut all);
@@ -302,8 +310,8 @@ impl<'s> Searched<'s> {
         (self.series[at].mean - level).clamp(-most, most)
     }
 
-    /// Returns the division of a part with the most evidence; `None` if the part has too few
-    /// builds, or all are equal.
+    /// Returns the division of a part from this family that has the most evidence; `None` if the
+    /// part has too few builds, or all are equal.
     fn best(&self, part: &Range<usize>, family: Family) -> Option<Division> {
         let figures: Vec<f64> = self.series[part.clone()].iter().map(|build| build.mean).collect();
         let outside = self.noise.iter().enumerate().filter(|(at, _)| !part.contains(at));
@@ -350,7 +358,8 @@ impl<'s> Searched<'s> {
         beyond(&mut evidence, found.evidence)
     }
 
-    /// Returns the indexes of all changes that are significant at `error`, with their p-values.
+    /// Returns the significant changes of level at this error rate, in order: the index of the
+    /// first build after each, and its p-value.
     fn cuts(&self, error: f64, bits: &mut dyn FnMut() -> u64) -> Vec<(usize, f64)> {
         let mut cuts = Vec::new();
         let whole = 0..self.series.len();
@@ -409,10 +418,10 @@ impl<'s> Searched<'s> {
         }
     }
 
-    /// Returns the best index for the change `at` between its neighbours `from` and `to`: that with
-    /// the least sum of squared distances of builds from the medians before and after it. A
-    /// distance counts at most as that between the two medians, so that an outlier does not move
-    /// the change.
+    /// Returns the index to which a change of level at `at`, between the neighbouring changes
+    /// `from` and `to`, is moved: that with the least sum of squared distances of builds from the
+    /// medians before and after it. A distance counts at most as that between the two medians, so
+    /// that an outlier does not move the change.
     fn moved(&self, (from, at, to): (usize, usize, usize)) -> usize {
         let all: Vec<f64> = self.series[from..to].iter().map(|build| build.mean).collect();
         let (mut left, mut right) = (all[..at - from].to_vec(), all[at - from..].to_vec());
@@ -471,8 +480,9 @@ fn pieces_of(part: &Range<usize>, found: &Division) -> impl Iterator<Item = Rang
     pieces.into_iter().filter(|piece| !piece.is_empty())
 }
 
-/// Returns the p-value of the evidence `found`, given the evidence of random orders: the share with
-/// at least as much, or the fitted exponential tail if few have.
+/// Returns the p-value of the evidence `found` for a change, given the evidence in random orders:
+/// the share of orders with at least as much, or the value of an exponential tail fitted to them if
+/// few have.
 fn beyond(orders: &mut [f64], found: f64) -> f64 {
     orders.sort_by(f64::total_cmp);
     let n_tail = (TAIL * orders.len() as f64) as usize;
@@ -488,7 +498,8 @@ fn beyond(orders: &mut [f64], found: f64) -> f64 {
     p.max(f64::MIN_POSITIVE)
 }
 
-/// Sum of squares and number of the residuals outside of a part.
+/// Sum of squares and number of the residuals outside of the part of a series that is being
+/// divided.
 #[derive(Clone, Copy, Default)]
 struct Beside {
     squares: f64,
@@ -544,8 +555,8 @@ fn best(
     (apart > 0.0 && squares > 0.0).then_some(Division { from, to, evidence })
 }
 
-/// Moves `n` random figures to the front, in random order (shuffle of R. A. Fisher and F. Yates; D.
-/// E. Knuth, "The Art of Computer Programming" 2, 3.4.2, P).
+/// Moves `n` randomly chosen figures to the front of `figures`, in random order (shuffle of R. A.
+/// Fisher and F. Yates; D. E. Knuth, "The Art of Computer Programming" 2, 3.4.2, P).
 fn deal(figures: &mut [f64], n: usize, bits: &mut dyn FnMut() -> u64) {
     for at in 0..n {
         let left = (figures.len() - at) as u128;

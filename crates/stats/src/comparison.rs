@@ -22,7 +22,8 @@ use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
 use crate::students_t;
 
-/// Largest number of figures per side: the exact test of 100 takes a second and 30 MB.
+/// Largest number of figures (results of runs) per side of a [`Comparison`]: the exact test of 100
+/// takes a second and 30 MB.
 pub const FIGURES_MAX: usize = 100;
 /// Power: the probability with which tests find a shift of [`detectable`] size.
 pub const POWER: f64 = 0.8;
@@ -38,10 +39,12 @@ const SPREAD_CONFIDENCE: f64 = 0.9;
 /// Smallest number of figures per side for a test by means alone: two figures may be close by
 /// chance.
 const BY_MEANS_MIN: usize = 3;
-/// Factor on the error rate of a test by means alone: without ranks it relies on normal errors.
+/// Factor on the error rate of a test by means alone. It is stricter than a test by ranks, because
+/// it relies on normal errors.
 const BY_MEANS_ERROR: f64 = 0.2;
 
-/// Difference of a second side from a first one, in the unit of the figures.
+/// Result of comparing two sides, such as the throughputs of two versions: the difference, second
+/// side minus first, in the unit of the figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
     /// Difference of the means, or mean difference of pairs. If a figure is infinite, the median of
@@ -49,21 +52,24 @@ pub struct Comparison {
     pub shift: f64,
     /// Confidence interval of the shift, low and high.
     pub interval: (f64, f64),
-    /// Confidence of the interval if no figures are equal: at least as requested.
+    /// Actual confidence of `interval`, at least the requested one, because ranks allow only some
+    /// values. It is exact if no figures are equal.
     pub confidence: f64,
-    /// p-value of the test whether the sides differ. If means alone were tested, it is scaled up to
-    /// be compared with the same error rate.
+    /// p-value of the test whether the sides differ, to be compared with 1 minus the requested
+    /// confidence. If means alone were tested, it is five times the p-value of that test, at most
+    /// 1, because that test has to meet a stricter error rate.
     pub p: f64,
-    /// Whether means alone were tested, because there are too few figures for ranks.
+    /// Whether means alone were tested, because the sides have too few figures for a test by ranks.
     pub is_by_means: bool,
 }
 
 /// Reason why two sides cannot be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incomparable {
-    /// Too few figures for ranks to be significant.
+    /// Too few figures for a test by ranks to be significant.
     TooFew {
-        /// Number of figures that each side needs if both have as many, or number of pairs needed.
+        /// Number of figures that each side needs if both have the same number; for pairs, the
+        /// number of pairs.
         needed: usize,
         /// Number of figures of the smaller side, or number of pairs.
         have: usize,
@@ -75,9 +81,10 @@ pub enum Incomparable {
 }
 
 impl Comparison {
-    /// Compares two sides, with an interval of at least `confidence`. The difference is significant
-    /// if `p` is below `1 - confidence`. Figures may be infinite: they have ranks, and the
-    /// difference of two equal infinities is 0. Fails for NaN, and for too few or too many figures.
+    /// Compares two sides by ranks and by means, with an interval of at least the confidence
+    /// `confidence`, which must be between 1/2 and 1. The difference is significant if `p` is below
+    /// `1 - confidence`. Figures may be infinite: they have ranks, and the difference of two equal
+    /// infinities is 0. Fails for NaN, and for too few or too many figures.
     pub fn new(first: &[f64], second: &[f64], confidence: f64) -> Result<Comparison, Incomparable> {
         assert!(confidence > 0.5 && confidence < 1.0, "a confidence lies between 1/2 and 1");
         if first.iter().chain(second).any(|figure| figure.is_nan()) {
@@ -107,9 +114,10 @@ impl Comparison {
         Ok(Comparison::agreed(&all, (cut, tail), p, of_means))
     }
 
-    /// Compares pairs by their differences, second minus first, such as repeats in which both sides
-    /// alternate, so that a drift over the repeats cancels. Fails for NaN, for fewer than
-    /// [`pairs_needed`] and for more than [`FIGURES_MAX`] pairs.
+    /// Compares pairs of figures by their differences, second side minus first. Such pairs come
+    /// from repeats in which both sides are measured one after the other, so a drift over the
+    /// repeats cancels. Fails for NaN, for fewer than [`pairs_needed`] and for more than
+    /// [`FIGURES_MAX`] pairs.
     pub fn of_pairs(differences: &[f64], confidence: f64) -> Result<Comparison, Incomparable> {
         assert!(confidence > 0.5 && confidence < 1.0, "a confidence lies between 1/2 and 1");
         if differences.iter().any(|difference| difference.is_nan()) {
@@ -154,9 +162,10 @@ impl Comparison {
         }
     }
 
-    /// Joins the tests of ranks and of means. The interval by ranks ends at `cut` from either end
-    /// of the sorted differences `all`, with a probability of `tail` beyond each. `of_means` is the
-    /// difference of means with its interval; `None` for infinite figures.
+    /// Joins the results of the tests by ranks and by means; the returned interval covers both of
+    /// theirs. The interval by ranks ends at `cut` from either end of the sorted differences `all`,
+    /// with a probability of `tail` beyond each. `of_means` is the difference of means with its
+    /// interval; `None` for infinite figures.
     fn agreed(
         all: &[f64],
         (cut, tail): (usize, f64),

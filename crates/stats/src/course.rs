@@ -12,15 +12,17 @@ use std::f64::consts::{PI, TAU};
 /// Largest number of the slowest waves from which the error is estimated.
 const WAVES_MAX: usize = 40;
 
-/// Smallest number of waves with which changes of the system can be told from effects of the plan.
+/// Smallest number of slow waves (cosines) that must be left without the effects of the plan; with
+/// fewer, changes of the system cannot be told from these effects.
 const WAVES_LEFT_MIN: usize = 8;
 
-/// Smallest shares that must be left without the patterns: of a wave itself, and of the variance
-/// that it measures.
+/// Smallest share of a wave that must be left without the patterns of the plan, so that the wave is
+/// used, and smallest share of the variance that it measures.
 const WAVE_LEFT_MIN: f64 = 0.4;
 const HEIGHT_LEFT_MIN: f64 = 0.3;
 
-/// Smallest share of a pattern that must be independent of the others; otherwise it is left out.
+/// Smallest share of a new pattern of the plan that the patterns found before must not explain;
+/// otherwise the pattern is left out.
 const NEW_MIN: f64 = 0.05;
 
 /// Smallest relative standard deviation of a rate between stretches; with less, it counts as
@@ -30,14 +32,15 @@ const VARIES_MIN: f64 = 0.01;
 /// Smallest number of periods of a plan in the series at which it counts as repeating.
 const PERIODS_MIN: f64 = 2.0;
 
-/// Largest number of bends of a piecewise linear function, and number of stretches required per
-/// bend.
+/// Largest number of bends of a piecewise linear function that approximates the effect of a rate,
+/// and number of stretches required per bend.
 const BENDS_MAX: usize = 5;
 const STRETCHES_PER_BEND: usize = 8;
 
-/// Limits on the mean squared difference between a rate and the same rate some slots later,
-/// relative to that of independent values: below the first one they are equal, so the distance may
-/// be a period. At some shorter distance they must differ by more than the second one.
+/// Limits for finding the period of a rate, on the mean squared difference between the rate and the
+/// same rate some slots later, relative to that of independent values. Below the first one both are
+/// equal, so the distance may be a period; at some shorter distance they must differ by more than
+/// the second one.
 const EQUAL: f64 = 0.05;
 const UNEQUAL: f64 = 0.2;
 
@@ -46,13 +49,15 @@ const UNEQUAL: f64 = 0.2;
 /// burst.
 const STRETCHES_LEFT_MIN: f64 = 8.0;
 
-/// Effects that a plan may have on a series of values, one for each stretch of a run.
+/// Effects that a planned load may have on a series of measured values, one for each stretch (equal
+/// part) of a run. Response times follow the planned rate, which is no error of measurement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Course {
     /// Orthonormal patterns with one value for each stretch, also orthogonal to a constant. Any sum
     /// of them counts as an effect of the plan.
     patterns: Vec<Vec<f64>>,
-    /// Slowest waves after removing the patterns, each with its number from 0.
+    /// Slowest waves (cosines over the run) after removing the patterns, each with its number,
+    /// which is 0 for the slowest.
     waves: Vec<(usize, Vec<f64>)>,
     repeats: bool,
     n: usize,
@@ -62,7 +67,8 @@ pub struct Course {
 pub(crate) struct Left {
     /// Values without the effects of the plan.
     pub(crate) values: Vec<f64>,
-    /// Heights of the slowest waves, each with its number from 0.
+    /// Heights (coefficients) of the slowest waves, each with the number of its wave, which is 0
+    /// for the slowest.
     pub(crate) waves: Vec<(usize, f64)>,
     /// Approximate number of independent values: lower if a few stretches contain most of the
     /// variation.
@@ -70,8 +76,8 @@ pub(crate) struct Left {
 }
 
 impl Course {
-    /// Finds the effects of a plan on `n` stretches of equal length. `rates` has one series per
-    /// load: the rate that is planned in each slot, with the same number of slots in each stretch.
+    /// Finds the effects of a plan on `n` stretches (equal parts) of a run. `rates` has one series
+    /// per load: the planned rate in each time slot, with the same number of slots in each stretch.
     /// The result is empty if no rate changes.
     pub fn from_rates(rates: &[Vec<f64>], n: usize) -> Course {
         let per_stretch: Vec<Vec<f64>> =
@@ -106,7 +112,7 @@ impl Course {
         course
     }
 
-    /// Returns the number of stretches.
+    /// Returns the number of stretches of the run for which the effects were found.
     pub fn n_stretches(&self) -> usize {
         self.n
     }
@@ -123,8 +129,8 @@ impl Course {
         self.is_empty() || (self.waves.len() >= WAVES_LEFT_MIN && is_seen())
     }
 
-    /// Adds waves as patterns: of a period, given in stretches, and of its fractions down to two
-    /// stretches.
+    /// Adds cosines and sines to the patterns, each with `n` values: those with a period, given in
+    /// stretches, and with its fractions down to two stretches.
     fn add_waves(&mut self, period: f64, n: usize) {
         let most = (period / 2.0).floor().max(2.0) as usize;
         for turns in 1..=most {

@@ -17,35 +17,38 @@ use crate::students_t;
 
 /// Smallest number of points for a fit whose dispersion can be estimated.
 const POINTS_MIN: usize = 4;
-/// Largest value of the link; beyond it, a ratio is as good as 0 or infinite.
+/// Largest absolute value of the link function of a fit; beyond it, a ratio is as good as 0 or
+/// infinite.
 const LINK_MOST: f64 = 30.0;
 /// Largest number of Newton steps; six are usual, more are needed if the points are separated and
 /// any slope fits.
 const STEPS_MOST: usize = 60;
 /// Number of halvings of an interval or a step, to less than a billionth of its initial length.
 const HALVINGS: usize = 40;
-/// Largest distance of an end of the interval from the crossing, in standard deviations of the
-/// points' places; an end beyond it is infinite.
+/// Largest distance between the crossing and an end of its interval, in standard deviations of the
+/// points' loads; an end beyond it is infinite.
 const FAR: f64 = 64.0;
-/// Largest distance of a point's fitted ratio from 1, on the scale of the link, at which its
-/// `error_at_bound` counts.
+/// Largest distance of a point's fitted ratio from 1, on the scale of the link function, at which
+/// the point's `error_at_bound` is used.
 const NEAR_BOUND: f64 = 1.5;
-/// Largest correction for the bias that the curvature of the link causes, on the scale of the link.
+/// Largest correction for the bias that the curvature of the link function causes, on the scale of
+/// that function.
 const BIAS_MOST: f64 = 0.5;
-/// Largest correction for the bias of the crossing, in the unit of places.
+/// Largest correction for the bias of the crossing, in the unit of [`RatioPoint::x`].
 const BIAS_FAR: f64 = 0.01;
 
-/// Multiple of its bound above which the time of a queue counts as infinite.
+/// Multiple of its bound from which the response time of a queue counts as infinite.
 const ENDLESS: f64 = 100.0;
 /// Smallest ratio of a queue's time to its bound; smaller ones are raised to it.
 const TIME_LEAST: f64 = 1e-3;
 
-/// Kind of quantity that grows with the load. It determines link and variance function of a fit.
+/// Kind of quantity that grows with the load. It determines the link and variance functions with
+/// which [`Crossing::fit`] fits it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Grows {
-    /// Share of requests that are slower than a bound, with the allowed share p: logistic link, and
-    /// the variance m (1 - p m) (1 + m) of clusters that grow with their number, for an expected
-    /// ratio m.
+    /// Share of requests that are slower than a bound; the value is the allowed share p. The link
+    /// is logistic. The variance for an expected ratio m is m (1 - p m) (1 + m), since slow
+    /// requests come in clusters that grow with their number.
     Share(f64),
     /// Time that grows as a power of the load, as in closed load with the number of clients:
     /// logarithmic link, variance m (1 + m).
@@ -56,28 +59,32 @@ pub enum Grows {
     TimeOfQueue,
 }
 
-/// Measurement at one place: a ratio, its weight and its error.
+/// Measurement at one load: the ratio of the measured to the allowed value, its weight and its
+/// error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RatioPoint {
-    /// Place on a scale of load, such as the logarithm of a rate.
+    /// Load of the measurement, on any scale, such as the logarithm of a rate.
     pub x: f64,
-    /// Measured value over allowed value: 1 at the limit.
+    /// Measured value divided by the allowed one: 1 at the limit, higher when the limit is
+    /// exceeded.
     pub ratio: f64,
     /// Weight of the measurement, such as its duration, in any unit.
     pub weight: f64,
-    /// Standard error of the ratio, from within the measurement; `None` if unknown.
+    /// Standard error of the ratio, from the variation within the measurement; `None` if unknown.
     pub error: Option<f64>,
-    /// Standard error that the ratio would have in this measurement if it were 1; `None` if
+    /// Standard error that the ratio would have if it were 1 instead of the measured one; `None` if
     /// unknown.
     pub error_at_bound: Option<f64>,
 }
 
-/// Rising curve fitted to ratios, and the place where it crosses 1.
+/// Rising curve fitted to ratios over the load, and the load at which it crosses 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crossing {
-    /// Place where the curve is 1; meaningless if the slope is not significant.
+    /// Load at which the curve is 1, on the scale of [`RatioPoint::x`]; meaningless if the slope is
+    /// not significant.
     pub at: f64,
-    /// Slope of the curve on the scale of the link, which near 1 is the logarithm of the ratio.
+    /// Slope of the curve on the scale of the link function, which is about the logarithm of the
+    /// ratio near 1.
     pub slope: f64,
     /// Variance of a measurement with expected ratio 1 and weight 1: by the scatter between points,
     /// or by the errors within them if these are larger.
@@ -152,9 +159,9 @@ impl Grows {
     }
 }
 
-/// Points with places relative to their weighted mean, in units of their standard deviation.
+/// Points with loads relative to their weighted mean, in units of their standard deviation.
 struct Scaled {
-    /// Scaled place, ratio and weight of each point.
+    /// Scaled load, ratio and weight of each point.
     points: Vec<(f64, f64, f64)>,
     centre: f64,
     spread: f64,
@@ -196,7 +203,7 @@ impl Scaled {
     }
 
     /// Returns the sums for a Newton step: of the weighted residuals, times powers 0 and 1 of the
-    /// place, and of the information, times powers 0, 1 and 2.
+    /// scaled load, and of the information, times powers 0, 1 and 2.
     fn sums(&self, level: f64, slope: f64) -> ([f64; 2], [f64; 3]) {
         let (mut left, mut known) = ([0.0; 2], [0.0; 3]);
         for &(x, ratio, weight) in &self.points {
@@ -242,7 +249,7 @@ impl Scaled {
         (level, slope)
     }
 
-    /// Returns the least deviance of all curves that do not fall and are 1 at place `x`.
+    /// Returns the least deviance of all curves that do not fall and are 1 at the scaled load `x`.
     fn held_at(&self, x: f64) -> f64 {
         let mut slope = 0.0;
         let mut least = self.deviance(0.0, 0.0);
@@ -270,7 +277,7 @@ impl Scaled {
         least
     }
 
-    /// Returns the end of the interval in a direction (1 or -1) from `x`: the last place at which
+    /// Returns the end of the interval in a direction (1 or -1) from `x`: the last load at which
     /// [`Scaled::held_at`] is at most `most`. Infinite beyond [`FAR`].
     fn end(&self, x: f64, direction: f64, most: f64) -> f64 {
         let mut inside = 0.0;
@@ -294,7 +301,7 @@ impl Scaled {
 
 impl Crossing {
     /// Fits a rising curve to points. `confidence` is that of the interval of the crossing. `None`
-    /// for fewer than four points, points at one place, a point that is not finite or has no
+    /// for fewer than four points, points at a single load, a point that is not finite or has no
     /// weight, or if no finite level and slope fit best.
     pub fn fit(points: &[RatioPoint], grows: Grows, confidence: f64) -> Option<Crossing> {
         assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
@@ -331,8 +338,8 @@ impl Crossing {
         })
     }
 
-    /// Returns the value of the link at place `x`: 0 at the crossing, and about the logarithm of
-    /// the expected ratio near it.
+    /// Returns the value of the link function at load `x`: 0 at the crossing, and about the
+    /// logarithm of the expected ratio near it.
     pub fn link_at(&self, x: f64) -> f64 {
         self.slope * (x - self.at)
     }

@@ -15,11 +15,12 @@ use crate::rate::{SLOTS_MIN, around_ratio};
 use crate::waves::{MeanError, VALUES_MIN, mean_error_beside};
 use crate::{Histogram, students_t};
 
-/// Work offered in one stretch of time, and the times of what finished of it. Unfinished work
-/// counts as longer than any time. The stretches of a series are consecutive and of equal length.
+/// Samples (such as transactions) offered in one stretch of time, and the times of those that
+/// finished. Unfinished ones count as longer than any time. The stretches of a series are
+/// consecutive and of equal length.
 #[derive(Clone, Debug, Default)]
 pub struct Stretch {
-    /// Number of offered samples, finished or not.
+    /// Number of samples offered in the stretch, whether they finished or not.
     pub offered: u64,
     /// Times of the finished samples, in nanoseconds.
     pub finished: Histogram,
@@ -30,7 +31,7 @@ pub struct Stretch {
 pub enum NoInterval {
     /// Too few samples, even if they were independent.
     TooFew(TooFew),
-    /// Too few stretches to estimate the autocorrelation of samples.
+    /// Too few stretches (equal parts of the run) to estimate the autocorrelation of samples.
     TooShort {
         /// Number of stretches needed.
         needed: u64,
@@ -41,7 +42,7 @@ pub enum NoInterval {
     /// be separated from effects of the plan.
     Planned,
     /// Samples are so strongly autocorrelated that those beyond the quantile come from a few
-    /// episodes.
+    /// episodes, such as long queues.
     TooDependent {
         /// Approximate factor by which the run must be longer for an interval.
         times_as_long: f64,
@@ -88,16 +89,16 @@ const EPISODES_MIN_MIDDLE: f64 = 2.0;
 const EPISODES_ENOUGH_MIDDLE: f64 = 24.0;
 const MIDDLE: f64 = 0.5;
 
-/// Number of episodes above which their own scatter determines the error; with fewer, the witness
-/// quantiles count too.
+/// Number of episodes beyond a quantile above which their own scatter determines its error; with
+/// fewer, the error predicted from the witness quantiles counts too.
 const EPISODES_ENOUGH: f64 = 16.0;
 
 /// Returns the ranks of the ends of confidence intervals of several quantiles, in the order of
 /// `quantiles`. Effects of the plan (`course`) do not count as error.
 ///
 /// By simulation (`cargo xtask coverage`), intervals at 95 % contain the truth in 92 to 98 % of
-/// runs of queues, of loads with a slow component and of loads that stall. If a window is too short
-/// for that, most runs have no interval.
+/// runs of queues, of loads with a slow component and of loads that stall. If the stretches cover
+/// too short a time for that, the result is mostly [`NoInterval`].
 pub fn dependent_ranks(
     stretches: &[Stretch],
     course: &Course,
@@ -136,7 +137,7 @@ pub fn dependent_mean(
     Ok((mean - ends.below, mean + ends.above))
 }
 
-/// Ratio of the variance of a share of samples to the variance if samples were independent.
+/// Overdispersion of a share of samples: the ratio of its variance to that of independent samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dispersion {
     /// Share of samples below some bound, from 0 to 1.
@@ -148,10 +149,9 @@ pub struct Dispersion {
 /// Shares at which the dispersion is estimated.
 const SHARES: [f64; 9] = [0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
 
-/// Returns the dispersions of shares of samples below bounds, for shares rising from 0 to 1.
-/// Between two of these shares the larger factor applies ([`dispersion_at`]), since bounds may be
-/// named later. Fails if there are no samples or too few stretches, or if effects of the plan hide
-/// changes of the system.
+/// Returns the dispersions of shares of samples below bounds, for shares rising from 0 to 1. Bounds
+/// need not be known yet: [`dispersion_at`] finds the factor for any share between these. Fails if
+/// there are no samples or too few stretches, or if effects of the plan hide changes of the system.
 ///
 /// If fewer than five independent episodes lie beyond a bound, their scatter is not used: the tail
 /// is taken to be as dispersed as the witness quantiles predict.
@@ -229,7 +229,7 @@ const MEAN_TAIL: f64 = 0.9;
 /// Degrees of freedom from which a standard error counts as known.
 const LARGE: usize = 60;
 
-/// Samples of all stretches, from which the errors of shares and means are estimated.
+/// Samples of all stretches of a run, from which the errors of quantiles and means are estimated.
 struct Shares<'a> {
     stretches: &'a [Stretch],
     course: &'a Course,
@@ -238,7 +238,7 @@ struct Shares<'a> {
     confidence: f64,
 }
 
-/// Share of samples above a value, with its error.
+/// Share of samples above a value, with the error of this share.
 #[derive(Clone, Copy, Debug)]
 struct ShareError {
     above: f64,
@@ -247,7 +247,7 @@ struct ShareError {
     stretches: f64,
 }
 
-/// Distances of an estimate from the two ends of its interval.
+/// Distances between an estimate and the lower and upper end of its confidence interval.
 #[derive(Clone, Copy, Debug)]
 struct Ends {
     below: f64,
@@ -268,7 +268,8 @@ impl Ends {
     }
 }
 
-/// Error of the share beyond a quantile, widened if the tail has few episodes.
+/// Error of the share of samples beyond a quantile, widened if the tail has few independent
+/// episodes.
 struct Widened {
     /// Distances of the ends of the interval from the quantile, as shares of the samples.
     ends: Ends,
@@ -291,8 +292,8 @@ impl<'a> Shares<'a> {
         Shares { stretches, course, all, n, confidence }
     }
 
-    /// Returns the dispersion factors that the witness quantiles predict for the tail, as (witness
-    /// quantile, factor), and the errors of the shares above `quantiles`.
+    /// Returns two results: the dispersion factors that the witness quantiles predict for the tail,
+    /// as (witness quantile, factor), and the errors of the shares of samples above `quantiles`.
     fn with_witnesses(&self, quantiles: &[f64]) -> (Vec<(f64, f64)>, Vec<Option<ShareError>>) {
         let at = WITNESSES.iter().map(|(q, _)| *q).chain(quantiles.iter().copied());
         let mut of_witnesses = match self.n {
@@ -341,14 +342,15 @@ impl<'a> Shares<'a> {
         if self.course.is_empty() { ends } else { Ends { below: half_width, ..ends } }
     }
 
-    /// Whether changes of the system can be separated from effects of the plan on the load.
+    /// Whether changes of the system can be distinguished from the effects of a plan that changes
+    /// the load.
     fn is_told(&self) -> bool {
         self.course.is_empty()
             || self.excesses(&[MIDDLE]).iter().all(|(_, series)| self.course.is_told(series))
     }
 
-    /// Fails if the plan changes the load and samples above a value are in few stretches only: that
-    /// is a few episodes, however many samples there are.
+    /// Checks that enough stretches contain samples above a value (`tail`) if the plan changes the
+    /// load. Fails otherwise: such samples come from a few episodes, however many there are.
     fn is_spread(&self, tail: &ShareError) -> Result<(), NoInterval> {
         match self.course.is_empty() || tail.stretches >= STRETCHES_BEYOND_MIN {
             true => Ok(()),
@@ -359,8 +361,9 @@ impl<'a> Shares<'a> {
         }
     }
 
-    /// Returns the dispersion factor of the share above quantile `q`, at least 1. Its variance is
-    /// taken from half the interval, so that an uncertain error counts as larger.
+    /// Returns the dispersion factor of the share above quantile `q`, at least 1: its variance
+    /// relative to that of independent samples. The variance is taken from half the interval, so
+    /// that an uncertain error counts as larger.
     fn factor(&self, q: f64, error: &MeanError) -> f64 {
         ((error.half_width / self.z()).powi(2) * self.n as f64 / (q * (1.0 - q))).max(1.0)
     }
@@ -473,7 +476,8 @@ impl<'a> Shares<'a> {
     }
 }
 
-/// Returns the number of samples of a stretch above each value; unfinished work is above all.
+/// Returns the number of samples of a stretch above each value; unfinished work counts as above all
+/// values.
 fn counts_above(stretch: &Stretch, values: &[u64]) -> Vec<u64> {
     let below = stretch.finished.counts_at_or_below(values);
     below.into_iter().map(|below| stretch.offered.saturating_sub(below)).collect()

@@ -17,8 +17,8 @@ const MEAN_MIN: f64 = 10.0;
 /// Number of seconds that a recovery must last: a single good second may be chance.
 const LASTING_S: usize = 3;
 
-/// Windows of whole seconds to compare, before, during and after a disturbance. Seconds count from
-/// the start of the measured phase; a window without any is an empty range.
+/// Ranges of whole seconds to compare: before, during and after a disturbance. Seconds count from
+/// the start of the measured phase; a range that does not exist is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Windows {
     /// Seconds before the disturbance, without the one just before it.

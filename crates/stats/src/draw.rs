@@ -48,8 +48,8 @@ pub fn residual_exponential_ns(bits: u64, mean_ns: f64, cap_ns: u64) -> u64 {
     ((-(-unit(bits) * below_cap).ln_1p() * mean_ns).round() as u64).min(cap_ns)
 }
 
-/// Draws a normal figure with mean 0 and standard deviation 1 (G. E. P. Box and M. E. Muller, Ann.
-/// Math. Stat. 29, 610, 1958).
+/// Draws a normal figure with mean 0 and standard deviation 1; `bits` returns 64 random bits per
+/// call (G. E. P. Box and M. E. Muller, Ann. Math. Stat. 29, 610, 1958).
 pub fn normal(bits: &mut dyn FnMut() -> u64) -> f64 {
     let (a, b) = (unit(bits()), unit(bits()));
     (-2.0 * (1.0 - a).ln()).sqrt() * (std::f64::consts::TAU * b).cos()

@@ -35,7 +35,8 @@ const COUNT_MAX: u64 = 1 << 50;
 /// First byte of a stored histogram: the version of its format.
 const VERSION: u8 = 1;
 
-/// Length of the header of HdrHistogram's V2 format, and the cookie with which it begins.
+/// Length of the header of HdrHistogram's V2 format in bytes, and the cookie (magic number) with
+/// which the header begins.
 const V2_HEADER_BYTES: usize = 40;
 const V2_COOKIE: u32 = 0x1c84_9313;
 

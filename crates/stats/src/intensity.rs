@@ -58,7 +58,7 @@ impl Intensity {
         }
     }
 
-    /// Returns the expected number of events from 0 to `until`: the integral of the rate.
+    /// Returns the expected number of events from time 0 to `until`: the integral of the rate.
     pub fn expected(&self, until: f64) -> f64 {
         let last = self.last();
         let rounds = if self.repeats { (until / last.at).floor() } else { 0.0 };

@@ -16,18 +16,20 @@ use crate::series::{Build, middle, noisier_from, share_within, within};
 const BEFORE_MIN: usize = 3;
 /// Smallest degrees of freedom of the variance between builds: those of [`BEFORE_MIN`] builds.
 const FREEDOM_MIN: f64 = (BEFORE_MIN - 1) as f64;
-/// Largest number of strange builds (outliers) right before the last one that are excluded.
+/// Largest number of outliers among the builds right before the last one that are excluded from the
+/// comparison.
 const STRANGE_MAX: usize = 2;
-/// p-value below which a build right before the last one is strange.
+/// p-value below which a build right before the last one counts as an outlier and is excluded.
 const STRANGE: f64 = 0.002;
 /// Largest number of earlier builds that are used, because builds drift.
 const BEFORE_MAX: usize = 50;
-/// Degrees of freedom tried for a Student tail; a normal one has infinitely many.
+/// Degrees of freedom tried when the tail of scores is fitted by Student's distribution; a normal
+/// tail has infinitely many.
 const TAILS: [f64; 8] = [2.0, 2.5, 3.0, 4.0, 6.0, 9.0, 15.0, 30.0];
 /// p-value of the F test for equal variances, below which builds of earlier levels are not used.
 const ALIKE: f64 = 0.05;
-/// p-value below which earlier levels are not used, for a level of two or three builds, which often
-/// vary more by chance.
+/// p-value of the F test for equal variances, below which builds of earlier levels are not used,
+/// for a level of two or three builds, which often vary more by chance.
 const ALIKE_OF_FEW: f64 = 0.01;
 /// Degrees of freedom below which a level counts as one of two or three builds.
 const FREEDOM_OF_FEW: f64 = 3.0;
@@ -35,47 +37,48 @@ const FREEDOM_OF_FEW: f64 = 3.0;
 /// outlier would make the tail too heavy for any alarm.
 const SCORES_MIN: usize = 6;
 /// Twice the log likelihood ratio above which a Student tail is used instead of a normal one. A
-/// wrong one costs some power, a missing one causes many alarms.
+/// wrong Student tail costs some power; a wrong normal one causes many false alarms.
 const BELIEVED: f64 = 3.0;
 /// Largest normal score; beyond it, probabilities make no difference.
 const DEVIATIONS_MAX: f64 = 7.5;
 
-/// Comparison of the last build of a series with those before it.
+/// Result of comparing the last build of a series with those before it, by [`latest_builds`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LatestBuild {
-    /// Mean that the last build is compared with: of the builds before it, or of the pinned one.
+    /// Mean with which the last build was compared: that of the builds before it, or that of
+    /// [`Held::pinned`].
     pub before: f64,
-    /// Prediction interval for the last build if nothing has changed, low and high.
+    /// Interval, low and high, in which the last build is expected if nothing has changed.
     pub expected: (f64, f64),
     /// p-value of the distance of the last build from `before` if nothing has changed, corrected
     /// for all builds that are judged together.
     pub p: f64,
     /// Whether the last build lies outside of `expected`.
     pub is_outside: bool,
-    /// Number of builds before the last one that vary significantly more than earlier ones, so that
-    /// it is compared with these only; `None` if there are none.
+    /// Number of builds right before the last one that vary significantly more than earlier ones.
+    /// The last build is then compared only with these. `None` if no builds vary more.
     pub varies_more_for: Option<usize>,
 }
 
-/// Last build of a series, and the builds to compare it with.
+/// Series of builds to judge: its last build, and the builds to compare it with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Held {
-    /// Builds before the last one at the same level, in order; as logarithms, so that levels vary
-    /// alike.
+    /// Builds before the last one at the same level, oldest first. Their figures are logarithms, so
+    /// that high and low levels vary alike.
     pub before: Vec<Build>,
-    /// Builds of earlier levels, which only show how much builds vary.
+    /// Builds of earlier levels, one list per level. They only show how much builds vary.
     pub earlier: Vec<Vec<Build>>,
     /// The build that is judged.
     pub last: Build,
-    /// Build to compare with instead of the mean of `before`, which then only shows how much builds
-    /// vary; `None` without one.
+    /// Baseline to compare with instead of the mean of `before`, which then only shows how much
+    /// builds vary; `None` if no build is pinned.
     pub pinned: Option<Build>,
 }
 
 /// Compares the last build of several series with those before it at the same level. If nothing has
-/// changed, the probability that any last build is reported as outside is at most `error`. `None`
-/// for a series in which too few builds show how much they vary: fewer than three before, or before
-/// and earlier together. Means may be infinite.
+/// changed, the probability that any last build is reported as outside of its expected interval is
+/// at most `error`. `None` for a series in which too few builds show how much they vary: fewer than
+/// three before, or before and earlier together. Means may be infinite.
 pub fn latest_builds(all: &[Held], error: f64) -> Vec<Option<LatestBuild>> {
     let held: Vec<Option<Against>> = all.iter().map(held).collect();
     let past: Vec<f64> =
@@ -105,7 +108,7 @@ pub fn latest_builds(all: &[Held], error: f64) -> Vec<Option<LatestBuild>> {
     held.into_iter().map(one).collect()
 }
 
-/// Builds that the last one is compared with, and its distance from them.
+/// Earlier builds with which the last one is compared, and its distance from them.
 struct Against<'h> {
     before: &'h [Build],
     away: Away,
@@ -149,7 +152,7 @@ fn noisier(before: &[Build], earlier: &[Vec<Build>]) -> Option<(usize, bool)> {
     Some(((noise.len() - found.at).min(before.len()), found.is_sure))
 }
 
-/// Distance of a build from the mean of others, with its error.
+/// Distance of a build from the mean of other builds, with the error of that distance.
 #[derive(Clone, Copy)]
 struct Away {
     /// Mean of the other builds, or of the pinned one.
@@ -238,7 +241,7 @@ fn scatter(own: (f64, f64), earlier: &[Vec<Build>]) -> (f64, f64) {
     if is_alike { (own.0 + squares, own.1 + freedom) } else { own }
 }
 
-/// Returns the normal score (z) of the distance of each build from all others.
+/// Returns the normal score (z) of the distance of each build from all other builds in the list.
 fn scores_within(builds: &[Build]) -> Vec<f64> {
     let one = |at: usize| {
         let others = [&builds[..at], &builds[at + 1..]].concat();

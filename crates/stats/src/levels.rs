@@ -10,7 +10,8 @@
 
 use crate::{POWER, students_t};
 
-/// Number of levels of a design: runs within restarts within builds.
+/// Number of levels at which a measurement is repeated: runs within a restart of the server,
+/// restarts within a build of the data, builds.
 pub const LEVELS: usize = 3;
 /// Largest number of repeats of a level within one unit of the next higher level that is tried:
 /// more hardly add information.
@@ -18,12 +19,13 @@ const WITHIN_MOST: usize = 20;
 /// Largest number of repeats of the highest level that is tried.
 const UNITS_MOST: usize = 1_000;
 
-/// A figure with the build and the restart at which it was measured.
+/// Figure of one run, with the build of the data and the restart of the server in which it was
+/// measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nested {
-    /// Index of the data build.
+    /// Index of the build of the data.
     pub build: u32,
-    /// Index of the restart within the build.
+    /// Index of the server's restart within the build.
     pub restart: u32,
     /// Figure of one run, in any unit.
     pub figure: f64,
@@ -35,8 +37,8 @@ pub struct Component {
     /// Variance as a squared share of the mean: 0.0001 is a standard deviation of 1 %. 0 if the
     /// estimate is negative.
     pub variance: f64,
-    /// Degrees of freedom: number of repeats of this level, minus the first one within each unit of
-    /// the next higher level.
+    /// Degrees of freedom of the variance: number of repeats of this level, minus the first one
+    /// within each unit of the next higher level.
     pub freedom: usize,
     /// Whether the estimate is negative, because the lower levels alone explain the variation.
     pub is_negative: bool,
@@ -46,8 +48,9 @@ pub struct Component {
 /// not repeated.
 pub type Components = [Option<Component>; LEVELS];
 
-/// Estimates the variance components of nested figures, pooled over points. Each point is a list of
-/// figures; one with fewer than two figures, or with a mean of 0, is skipped.
+/// Estimates the variance components of nested figures, pooled over points (measured
+/// configurations). Each element of `points` has the figures of one point; a point with fewer than
+/// two figures, or with a mean of 0, is skipped.
 pub fn components(points: &[Vec<Nested>]) -> Components {
     // Sums of squares and, by level, the coefficients of the components in their expectations.
     let mut squares = [0.0; LEVELS];

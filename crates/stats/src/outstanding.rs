@@ -8,7 +8,7 @@ const SCORE_MIN: f64 = 6.0;
 /// Largest share of values that can be outliers; more of them are not exceptional.
 const SHARE_MAX: f64 = 1.0 / 3.0;
 
-/// Smallest number of values in which outliers are searched.
+/// Smallest number of values in which outliers are searched at all.
 const VALUES_MIN: usize = 10;
 
 /// Standard deviation of normal values relative to their median absolute deviation.
@@ -37,9 +37,10 @@ const ALIKE_MAX: usize = 240;
 /// Largest relative excess of a load that still counts as similar.
 const LOAD_ALIKE: f64 = 0.1;
 
-/// Returns the outliers among values under the same or a slightly higher load, as (index, usual
-/// level): the level is the median of the values compared with. A value without enough others to
-/// compare with, as at the highest loads, is not returned.
+/// Returns the outliers of `series` as (index, usual level). Each value is compared with those at
+/// the same or a slightly higher load; `load` has one value for each of the series. The usual level
+/// is the median of the values compared with. A value without enough of them, as at the highest
+/// loads, is not returned.
 pub fn stands_out_at_load(series: &[f64], load: &[f64], factor: f64) -> Vec<(usize, f64)> {
     let mut by_load: Vec<usize> = (0..series.len().min(load.len())).collect();
     by_load.sort_by(|a, b| load[*a].total_cmp(&load[*b]));
@@ -90,7 +91,7 @@ pub fn set_apart(series: &[f64], factor: f64) -> Vec<usize> {
 }
 
 /// Returns the mean distance of events at the indexes `places`, if there are at least three at
-/// equal distances, within one place or a tenth; `None` otherwise. Neighbouring indexes are one
+/// equal distances, within one index or a tenth; `None` otherwise. Neighbouring indexes are one
 /// event.
 pub fn period(places: &[usize]) -> Option<f64> {
     let events: Vec<usize> =

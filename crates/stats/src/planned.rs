@@ -5,15 +5,15 @@
 //! capacity of the system. The capacity, and the share of arrivals that is counted, are fitted by
 //! least squares. Not here: the error of the deviations (`rate`).
 
-/// Work that a plan has due in each time slot.
+/// Work that a plan makes due in each time slot, such as the arrivals of open load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Due {
     /// Amount due in each slot, in any unit.
     pub per_slot: Vec<f64>,
     /// Amount that waited when the first slot began, in the same unit.
     pub waiting: f64,
-    /// Whether other work shares the system and makes room for this work. Counts are then fitted as
-    /// a constant plus a multiple of the amount due.
+    /// Whether other work shares the system and gets less of it when this work is due. Counts are
+    /// then fitted as a constant plus a multiple of the amount due.
     pub beside_others: bool,
 }
 
@@ -26,15 +26,16 @@ impl Due {
     }
 }
 
-/// Approximate number of values to which a longer series is summed up for the fit of the capacity.
+/// Approximate number of values to which a longer series is summed up before the capacity of the
+/// system is fitted.
 const VALUES_KEPT: usize = 1_600;
 
-/// Number of steps between the capacities that are tried, evenly in logarithms, and then again
-/// around the best one.
+/// Number of steps between the capacities of the system that the fit tries: evenly in logarithms,
+/// and then again around the best one.
 const CAPACITIES: usize = 24;
 
-/// Returns the deviation of each count from its fit to the plan, for as many slots as both have.
-/// The deviations sum to 0.
+/// Returns by how much the work counted in each slot deviates from the work due by the plan, after
+/// fitting the capacity of the system. It covers the slots that both have, and sums to 0.
 pub fn around_due(counts: &[f64], due: &Due) -> Vec<f64> {
     let n = counts.len().min(due.per_slot.len());
     let (counts, per_slot) = (&counts[..n], &due.per_slot[..n]);

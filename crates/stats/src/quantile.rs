@@ -9,7 +9,8 @@ use crate::Histogram;
 use crate::histogram::bucket_low;
 use crate::order_statistics::{Ranks, rank};
 
-/// All offered work, finished or not, as users experience it.
+/// All work that was offered in a run, finished or not, so that quantiles show response times as
+/// users experience them.
 #[derive(Clone, Copy, Debug)]
 pub struct Offered<'a> {
     /// Response times of the finished work.
@@ -30,7 +31,7 @@ pub enum OfferedQuantile {
     /// A lower bound of the quantile in nanoseconds: its value if unfinished work had ended at its
     /// age, and it may be any more.
     AtLeast(u64),
-    /// The quantile falls among dropped or failed transactions.
+    /// The quantile falls among dropped or failed transactions, so it is infinite.
     Infinite,
 }
 

@@ -22,7 +22,7 @@ const CONFIDENCE: f64 = 0.95;
 /// Half-width of a 95 % interval of a normal figure, in standard errors.
 const NORMAL_95: f64 = 1.96;
 
-/// A rate with its error within the run.
+/// Rate of events in a run, with its error by the variation within the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
     /// Events per second; NaN without a slot.
@@ -35,15 +35,15 @@ pub struct Rate {
     /// Number of independent slots with the same information: at most `n_slots`, and fewer the more
     /// slots are autocorrelated. A guess if `half_width` is an error.
     pub n_effective: f64,
-    /// Approximate number of slots for an interval of ±1 %, mostly within a factor of two; `None`
-    /// if the error comes from a few slow waves, or the plan changes the rate.
+    /// Approximate number of slots that a run needs for an interval of ±1 %, mostly within a factor
+    /// of two; `None` if the error comes from a few slow waves, or the plan changes the rate.
     pub slots_to_1_percent: Option<f64>,
 }
 
 /// Error for a series with too few slots, or too few independent ones, for a confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooFewSlots {
-    /// Approximate number of slots needed, if they continue like these.
+    /// Approximate number of slots needed, if further slots vary like the present ones.
     pub needed: u64,
     /// Number of slots available.
     pub have: u64,
@@ -158,18 +158,18 @@ pub(crate) fn around_ratio(slots: &[(f64, f64)]) -> Vec<f64> {
     slots.iter().map(|(sum, count)| (sum - ratio * count) / per_slot).collect()
 }
 
-/// Error of the mean of consecutive slots.
+/// Error of the mean of consecutive time slots, and the number of independent slots.
 struct InTime {
     half_width: Result<f64, TooFewSlots>,
     n_effective: f64,
-    /// Variance of the mean that falls with the length of the run; `None` if it comes from a few
-    /// slow waves only.
+    /// Variance of the mean, if it falls as the run gets longer; `None` if it comes from a few slow
+    /// waves only.
     lasting: Option<f64>,
 }
 
-/// Returns the error of a mean, from the deviations of slots and without the effects of the plan
-/// (`course`). If these hide changes of the system itself, the error asks for a run of twice the
-/// length.
+/// Returns the error of a mean, given the deviations of slots from it; effects of the plan
+/// (`course`) do not count. If these effects hide changes of the system itself, `half_width` is an
+/// error that asks for a run of twice the length.
 fn in_time(around_mean: &[f64], course: &Course) -> InTime {
     let n_slots = around_mean.len() as u64;
     let error = mean_error_beside(around_mean, course, CONFIDENCE);
@@ -196,14 +196,16 @@ fn in_time(around_mean: &[f64], course: &Course) -> InTime {
     InTime { half_width, n_effective, lasting: error.and_then(|error| error.lasting) }
 }
 
-/// Largest number of stalls that are listed, a page of them; all are counted.
+/// Largest number of stalls in [`Stability::stalls`], a page of a report. [`Stability::n_stalls`]
+/// counts all.
 pub const STALLS_KEPT_MAX: usize = 20;
 
-/// Length of a slot of [`stability`] in nanoseconds, and number of slots per second.
+/// Length of the slots in which [`stability`] takes counts, in nanoseconds, and number of such
+/// slots per second.
 const SLOT_NS: u64 = 100_000_000;
 const SLOTS_PER_S: usize = 10;
 
-/// Steadiness of a run: the variation of its seconds, and its stalls.
+/// Steadiness of a run: the variation of its rate between seconds, and its stalls.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stability {
     /// Coefficient of variation (sd / mean) of one-second counts; NaN for fewer than two full
@@ -285,8 +287,8 @@ pub fn stability_against(counts_100ms: &[u64], due_100ms: &[f64]) -> Stability {
     }
 }
 
-/// Number of events due from which a slot is dense, and from which an empty span of slots is more
-/// than chance.
+/// Number of due events whose complete absence is more than chance (e^-10). A slot with as many is
+/// called dense; a span of slots with as many that stays empty is no accident.
 const EVENTS_MIN: f64 = 10.0;
 
 /// Returns all stalls in the order of time, given the events counted and the events due in each

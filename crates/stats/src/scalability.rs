@@ -16,7 +16,7 @@ use crate::draw::normal;
 /// Smallest number of distinct client counts for a fit of three parameters: with four, an interval
 /// has a single degree of freedom.
 const POINTS_MIN: usize = 6;
-/// Number of simulated data sets that the bootstrap refits for the intervals.
+/// Number of simulated data sets to which the law is fitted for confidence intervals (bootstrap).
 const RESAMPLES: usize = 400;
 /// Limit on Gauss-Newton steps; a handful is enough if it converges.
 const STEPS_MAX: usize = 60;
@@ -77,7 +77,7 @@ pub enum NoFit {
 impl Scalability {
     /// Smallest number of distinct client counts for a fit.
     pub const POINTS_MIN: usize = POINTS_MIN;
-    /// p-value of the test for lack of fit below which the law itself does not hold.
+    /// p-value of the test for lack of fit below which the measurements contradict the law itself.
     pub const LACK_OF_FIT: f64 = 0.01;
 
     /// Returns the fitted throughput for a number of clients.
@@ -90,14 +90,14 @@ impl Scalability {
         lambda * shape(clients, sigma, kappa)
     }
 
-    /// Whether repeats show that the law itself does not hold; false without repeats.
+    /// Whether repeats show that the measurements do not follow the law; false without repeats.
     pub fn lacks_fit(&self) -> bool {
         self.lack_of_fit.is_some_and(|p| p < Scalability::LACK_OF_FIT)
     }
 
     /// Fits the law to points (clients, throughput); several points with the same number of clients
-    /// are repeats. `bits` returns random bits, which affect the intervals only. Fails for too few
-    /// distinct numbers of clients, or a throughput that is not above zero.
+    /// are repeats. `bits` returns 64 random bits per call, which affect the intervals only. Fails
+    /// for too few distinct numbers of clients, or a throughput that is not above zero.
     pub fn fit(points: &[(u32, f64)], bits: &mut dyn FnMut() -> u64) -> Result<Scalability, NoFit> {
         let mut clients: Vec<u32> = points.iter().map(|point| point.0).collect();
         clients.sort_unstable();

@@ -21,27 +21,28 @@
 
 use crate::{Mean, mean, students_t};
 
-/// Smallest number of figures after which repeats may stop: the standard deviation of three is
-/// hardly known, and a correction for it would be expensive.
+/// Smallest number of repeats after which a stop rule may end them: the standard deviation of three
+/// figures is hardly known, and a correction for it would be expensive.
 pub const FIGURES_MIN: usize = 4;
-/// Confidence of Student's interval at each look, chosen so that the interval at the stop contains
-/// the truth with at least 95 %, from [`FIGURES_MIN`] figures on and at any scatter.
+/// Confidence of Student's interval that is computed after each repeat. It is chosen so that the
+/// interval at the moment of stopping contains the truth with at least 95 %, from [`FIGURES_MIN`]
+/// figures on and at any scatter.
 pub const LOOK_CONFIDENCE: f64 = 0.977;
-/// Variance of the effect over which the t statistic is mixed, relative to that of a figure. With
-/// it the interval of [`anytime`] is narrowest at about six figures, and little wider than the best
-/// one at thirty.
+/// Variance of the effects over which the t statistic is mixed to obtain [`anytime`], relative to
+/// the variance of a figure. With this value the interval is narrowest at about six figures, and
+/// little wider than the best one at thirty.
 const EFFECT_VARIANCE: f64 = 7.0;
 
-/// Returns the mean of figures that were repeated until its 95 % interval was narrow enough, with
-/// that interval. `None` without figures. Repeats must not stop before [`FIGURES_MIN`] figures,
-/// even if there is an interval.
+/// Returns the mean of the figures of an experiment that was repeated until its 95 % interval was
+/// narrow enough, with that interval. `None` without figures. Callers must not stop before
+/// [`FIGURES_MIN`] figures, even if there is an interval.
 pub fn precise(figures: &[f64]) -> Option<Mean> {
     mean(figures, LOOK_CONFIDENCE)
 }
 
-/// Returns the mean of figures that were looked at after each repeat, with an interval that
-/// contains the truth with `confidence` at all numbers of figures at once. It is infinite for too
-/// few figures; `None` without figures.
+/// Returns the mean of figures that were examined after each repeat, with an interval that stays
+/// valid however often that is done: with probability `confidence` it contains the truth at all
+/// numbers of figures. It is infinite for too few figures; `None` without figures.
 pub fn anytime(figures: &[f64], confidence: f64) -> Option<Mean> {
     let found = mean(figures, confidence)?;
     let half_width = found.half_width.map(|_| match anytime_t(figures.len(), 1.0 - confidence) {

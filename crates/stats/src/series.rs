@@ -6,8 +6,8 @@
 
 use crate::mean::students_t;
 
-/// Figures of the runs of one build of the measured software, summarized. They are logarithms where
-/// ratios matter.
+/// Figures of the runs of one build (version) of the measured software, summarized. Callers take
+/// logarithms of the figures where ratios matter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Build {
     /// Mean of the runs' figures.
@@ -93,10 +93,10 @@ pub(crate) fn spread(mut distances: Vec<f64>) -> f64 {
     OF_NORMAL * middle(&mut distances)
 }
 
-/// Place from which a series varies more than before.
+/// Increase of variance within a series of builds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Noisier {
-    /// Index of the first build that varies more.
+    /// Index of the first build from which the series varies more.
     pub(crate) at: usize,
     /// Ratio of the variance of residuals from `at` on to that before.
     pub(crate) times: f64,
@@ -121,10 +121,10 @@ const OTHERS_TIMES_MIN: f64 = 4.0;
 /// are not noise.
 const NOISE_MAX: f64 = 4.0;
 
-/// Returns the most likely place from which a series varies more than before, given its residuals;
-/// `None` if there is none. Several residuals with the same sign are a change of level, not noise,
-/// so the variance after the place is taken around their own mean or around 0, whichever is
-/// smaller.
+/// Returns the most likely index from which a series of builds varies more than before, given its
+/// residuals; `None` if there is none. Several residuals with the same sign are a change of level,
+/// not noise, so the variance from that index on is taken around their own mean or around 0,
+/// whichever is smaller.
 pub(crate) fn noisier_from(noise: &[f64]) -> Option<Noisier> {
     let n = noise.len();
     let most = NOISE_MAX * spread(noise.iter().map(|one| one.abs()).collect());

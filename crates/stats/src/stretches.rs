@@ -9,14 +9,15 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::{Course, Histogram, Stretch};
 
-/// Largest number of stretches of a run: several per batch of the error estimate.
+/// Largest number of stretches (equal parts) of a run; beyond it, neighbours are merged. It is
+/// several per batch of the error estimate.
 pub const STRETCHES_MAX: usize = 80;
 
 /// Largest number of unpacked histograms, 264 KiB each: the current one, and one that receives late
 /// parts.
 const OPEN_MAX: usize = 2;
 
-/// Histogram of a stretch or interval, packed into some kB unless it was used just now.
+/// Histogram of a part of a run, packed into some kB of bytes unless it was used just now.
 #[derive(Clone, Debug, Default)]
 pub enum Packed {
     /// Nothing was added yet.
@@ -29,7 +30,7 @@ pub enum Packed {
 }
 
 impl Packed {
-    /// Returns the histogram; `None` if nothing was added.
+    /// Returns the histogram, unpacked if necessary; `None` if nothing was added.
     pub fn histogram(&self) -> Option<Cow<'_, Histogram>> {
         match self {
             Packed::Empty => None,
@@ -71,7 +72,8 @@ struct One {
     finished: Packed,
 }
 
-/// Offered work and response times of one transaction type, by stretch.
+/// Offered work and response times of one transaction type, by stretch: consecutive parts of the
+/// measured phase, of equal length.
 #[derive(Clone, Debug)]
 pub struct Stretches {
     /// Length of a stretch, in seconds.
@@ -82,8 +84,8 @@ pub struct Stretches {
 }
 
 impl Stretches {
-    /// Makes an empty series with stretches of `width` seconds, at least 1; the width doubles as
-    /// needed.
+    /// Makes an empty series with stretches of `width` seconds, at least 1. The width doubles
+    /// whenever a run becomes too long for [`STRETCHES_MAX`] stretches.
     pub fn new(width: i64) -> Stretches {
         Stretches { width: width.max(1), all: Vec::new(), open: VecDeque::new() }
     }
@@ -133,9 +135,9 @@ impl Stretches {
     }
 }
 
-/// Adds up several transaction types or groups by stretch, up to but not including second `end`.
-/// `None` without types, or if their widths do not divide each other, as those of differently
-/// recorded loads.
+/// Adds up several transaction types or groups by stretch, over the measured phase up to but not
+/// including second `end`. `None` if `kinds` is empty, or if the lengths of their stretches do not
+/// divide each other, as those of differently recorded loads.
 pub fn together(kinds: &[&Stretches], end: i64) -> Option<InTime> {
     let width = kinds.iter().map(|kind| kind.width).max()?;
     if kinds.iter().any(|kind| width % kind.width != 0) {
@@ -171,8 +173,8 @@ pub struct Intervals {
 }
 
 impl Intervals {
-    /// Adds response times to the report interval that begins at second `from`. Beyond a limit of a
-    /// day at 10 s each, the oldest intervals are dropped.
+    /// Adds response times to the report interval that begins at second `from`. Beyond 8640
+    /// intervals (a day of 10 s each), the oldest are dropped.
     pub fn add(&mut self, from: i64, times: &Histogram) {
         let oldest = self.times.keys().next().is_some_and(|oldest| from < *oldest);
         if oldest && self.times.len() >= INTERVALS_MAX {
@@ -212,7 +214,8 @@ pub struct InTime {
 }
 
 impl InTime {
-    /// Counts only work that finished as offered.
+    /// Sets the offered work of each stretch to the number of its finished samples, so that
+    /// unfinished work does not count.
     pub fn finished(mut self) -> InTime {
         self.stretches.iter_mut().for_each(|stretch| stretch.offered = stretch.finished.count());
         self

@@ -88,8 +88,8 @@ const PIECES: usize = 8;
 /// one in about a thousand series reaches it (Mann, Econometrica 13, 245, 1945).
 const RISES_LEAST: i64 = 22;
 
-/// Returns the means of eight consecutive pieces of nearly equal length; `None` for fewer than
-/// eight values.
+/// Divides a series into eight consecutive pieces of nearly equal length, and returns their means;
+/// `None` for fewer than eight values.
 pub fn pieces(series: &[f64]) -> Option<Vec<f64>> {
     let n = series.len();
     let mean = |piece: &[f64]| piece.iter().sum::<f64>() / piece.len() as f64;
@@ -97,15 +97,15 @@ pub fn pieces(series: &[f64]) -> Option<Vec<f64>> {
     (n >= PIECES).then(|| (0..PIECES).map(piece).collect())
 }
 
-/// Whether the means of eight pieces of a series rise, by Kendall's S, and the last one is the
-/// highest; false for fewer than eight values. Made for queue lengths, whose neighbouring values
-/// are correlated however long the series is.
+/// Whether a series rises: the means of eight pieces of it rise by Kendall's S, and the last one is
+/// the highest. False for fewer than eight values. Made for queue lengths, whose neighbouring
+/// values are correlated however long the series is.
 pub fn rises(series: &[f64]) -> bool {
     let Some(pieces) = pieces(series) else { return false };
     kendalls_s(&pieces) >= RISES_LEAST && pieces.iter().all(|piece| *piece <= pieces[PIECES - 1])
 }
 
-/// Number of parts of a series; a late rise is searched in the last one.
+/// Number of equal parts of a series; a late rise is searched in the last part only.
 const LATE_PARTS: usize = 4;
 /// Smallest number of values of a late rise: five values rise by chance once in 120 times.
 const LATE_VALUES_MIN: usize = 5;

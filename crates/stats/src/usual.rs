@@ -11,12 +11,12 @@ const SPREAD_MIN: f64 = 0.05;
 /// Smallest assumed standard deviation of usual values, as a share of the highest value.
 const SPREAD_OF_HIGHEST_MIN: f64 = 1e-3;
 
-/// Smallest number of usual stretches for a comparison: with nine, a value is above all of them by
-/// chance with a probability of 1/10.
+/// Smallest number of usual stretches, which are ranges without excluded values, for a comparison:
+/// with nine, a value is above all of them by chance with a probability of 1/10.
 pub const STRETCHES_MIN: usize = 9;
 
-/// Series of which some values are excluded from its usual level, such as those of the stretch to
-/// compare. Values that are not finite are ignored.
+/// Series of values with a usual level, to which some values do not contribute, such as those of a
+/// stretch that is to be compared with the rest. Values that are not finite are ignored.
 #[derive(Clone, Copy, Debug)]
 pub struct Usual<'s> {
     values: &'s [f64],
@@ -52,9 +52,9 @@ impl<'s> Usual<'s> {
         (value - usual) / spread.max(least)
     }
 
-    /// Returns the share of usual stretches of `length` values whose mean is at least `value`,
-    /// counting one more so that it is never 0: the p-value of a permutation test. `None` for fewer
-    /// than [`STRETCHES_MIN`] stretches.
+    /// Returns how likely a usual stretch of `length` values has a mean of at least `value`
+    /// (p-value of a permutation test): the share of usual stretches that do, counting one more so
+    /// that it is never 0. `None` for fewer than [`STRETCHES_MIN`] usual stretches.
     pub fn chance(&self, value: f64, length: usize) -> Option<f64> {
         let means = self.means(length);
         let as_high = means.iter().filter(|mean| **mean >= value).count();
@@ -62,7 +62,8 @@ impl<'s> Usual<'s> {
         is_enough.then_some((as_high + 1) as f64 / (means.len() + 1) as f64)
     }
 
-    /// Whether `value` is above the mean of every usual stretch of `length` values.
+    /// Whether `value` is above the mean of every usual stretch (range without excluded values) of
+    /// `length` values.
     pub fn is_highest(&self, value: f64, length: usize) -> bool {
         self.means(length).iter().all(|mean| *mean < value)
     }

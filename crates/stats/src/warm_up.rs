@@ -14,16 +14,16 @@ const BATCHES: usize = 60;
 /// in the middle or all the time.
 const SHARE_MAX: f64 = 0.5;
 
-/// The warm-up ends at the first cut whose (squared) marginal standard error is at most this
-/// multiple of the least one.
+/// Largest ratio of the (squared) marginal standard error at the end of the warm-up to the least
+/// one of all cuts; the first cut within it ends the warm-up.
 const ERROR_SPARE: f64 = 1.1;
 
-/// Smallest number of batches after the warm-up: the error of a few that happen to be alike is
-/// small.
+/// Smallest number of batches that must follow the warm-up. With fewer, some that happen to be
+/// alike would have a small error.
 const REST_MIN: usize = 10;
 
-/// Length of the part after the warm-up from which the noise is estimated, in multiples of the
-/// length of the warm-up. Its slowest waves show how much means over that length vary.
+/// Number of lengths of the warm-up that the part after it has from which the noise is estimated.
+/// The slowest waves of that part show how much means over the length of the warm-up vary.
 const TIMES_FOLLOWED: usize = 16;
 /// Smallest number of batches after the warm-up from which the noise is estimated.
 const FOLLOWED_MIN: usize = 24;

@@ -49,12 +49,12 @@ const FALLING: f64 = 0.15;
 /// of the series (`docs/explanation/intervals.md`).
 const OUTSIDE: f64 = 1.6;
 
-/// Number of the wave below which a rise means that the error comes from a few waves only, whose
-/// heights vary widely between runs.
+/// Number of the wave (0 is the slowest) below which a rise of the spectrum means that the error
+/// comes from a few waves only, whose heights vary widely between runs.
 const FEW_WAVES: f64 = 5.0;
 
 /// Ratio of the probability of rises below [`FEW_WAVES`] to that of a flat spectrum, relative to
-/// their prior ratio, above which they count as seen: one in ten flat spectra reaches it.
+/// their prior ratio, above which the data show such a rise: one in ten flat spectra reaches it.
 const SEEN: f64 = 1.5;
 
 /// Factor on the prior probability of rises among waves that the plan hides: a plan that changes as
@@ -80,7 +80,7 @@ pub(crate) struct MeanError {
     pub(crate) half_width: f64,
     /// Square of the standard error of the mean.
     pub(crate) variance: f64,
-    /// Variance of the mean, which falls as the run gets longer; `None` if the error seems to come
+    /// Variance of the mean, if it falls as the run gets longer; `None` if the error seems to come
     /// from a few slow waves only.
     pub(crate) lasting: Option<f64>,
     /// Skewness of the mean: that of the values, as far as they are autocorrelated.
@@ -208,7 +208,7 @@ pub(crate) fn waves(values: &[f64]) -> Vec<f64> {
     heights.iter().map(|height| height * 2.0_f64.sqrt() / n).collect()
 }
 
-/// A shape of the spectrum with a relevant probability.
+/// Shape of the spectrum near frequency 0 that is likely enough to be used.
 struct Likely {
     /// Probability of this shape; those of all likely shapes add up to 1.
     chance: f64,
@@ -252,8 +252,9 @@ fn in_mean(rise: f64, below: f64) -> f64 {
     if rise > 0.0 { 1.0 + constant * (-1.0 / constant).exp_m1() } else { 1.0 }
 }
 
-/// Returns the spectrum at one of the slowest waves, counted from 0, relative to its level at fast
-/// waves.
+/// Returns the spectrum at one of the slowest waves (`index`, from 0), relative to its level at
+/// fast waves. `rise` is that of the spectrum towards frequency 0, and `below` the wave at which
+/// half of it is reached.
 pub(crate) fn level(index: usize, rise: f64, below: f64) -> f64 {
     1.0 + rise / (1.0 + ((index + 1) as f64 / below).powi(2))
 }

@@ -7,8 +7,8 @@ use clap::{Arg, Command};
 /// Maximum columns of a line of brief help.
 const WIDTH: usize = 80;
 
-/// Options that the brief help of a long command lists, in this order. Some are parameters of
-/// workloads, so no workload has all of them.
+/// Options that the brief help (`-h`) of `run` and `build` lists, in this order. Some are
+/// parameters of workloads, so no workload has all of them.
 const CHOSEN: [(&str, &[&str]); 2] = [
     (
         "run",
@@ -64,8 +64,8 @@ pub(crate) fn page(command: &Command, path: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Returns the brief help of the program: the commands by section, and only the names of those in
-/// the last section.
+/// Returns the brief help of the program: the commands by section, with descriptions except in the
+/// last section.
 pub(crate) fn of_program(command: &Command, sections: &[(&str, &[&str])]) -> String {
     let mut lines: Vec<String> = command.get_about().map(ToString::to_string).into_iter().collect();
     lines.extend([String::new(), "Usage: dbdyno <COMMAND> [OPTIONS]".to_owned()]);
@@ -119,8 +119,8 @@ fn value_of(arg: &Arg) -> String {
     }
 }
 
-/// Syntax of an argument, and its description. Of a choice, the values replace what follows the
-/// colon of the description.
+/// Syntax of an argument, such as `-o, --output <FORMAT>`, and its description. If the argument has
+/// a set of choices, they replace the part of the description after its colon.
 fn row(arg: &Arg) -> (String, String) {
     let takes = arg.get_action().takes_values() && !arg.is_positional();
     let value = if takes { format!(" <{}>", value_of(arg)) } else { String::new() };
@@ -139,8 +139,8 @@ fn row(arg: &Arg) -> (String, String) {
     }
 }
 
-/// Formats pairs of name and description, one per line; descriptions are cut to fit, at the end of
-/// a clause or word.
+/// Formats pairs of name and description as lines with aligned descriptions, which are cut to fit
+/// at the end of a clause or word.
 fn aligned(rows: Vec<(String, String)>) -> Vec<String> {
     const NAMES_MOST: usize = 30;
     let lengths = rows.iter().map(|(name, _)| name.chars().count());

@@ -23,7 +23,7 @@ use super::stored::store;
 use super::{DONE, FAILED, Outcome, experiments, flags, github, print_document};
 use crate::shell::Shell;
 
-/// Page of the documentation that explains each verdict and the next step.
+/// Page of the documentation that explains each verdict of a comparison, and the next step.
 const PAGE: &str = "docs/reference/compare.md";
 
 pub(crate) fn command() -> Command {
@@ -121,8 +121,8 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(if gates.iter().any(|gate| fails(gate, matches)) { FAILED } else { DONE })
 }
 
-/// Parses the sides to compare. With `--by`, they are the values of an axis of exactly one
-/// experiment.
+/// Parses the sides to compare. With `--by AXIS`, they are the values of a varied parameter of
+/// exactly one experiment.
 fn asked(matches: &ArgMatches) -> Result<CompareBy, Error> {
     let names: Vec<String> =
         matches.get_many::<String>("sides").expect("clap requires one").cloned().collect();
@@ -141,8 +141,9 @@ fn asked(matches: &ArgMatches) -> Result<CompareBy, Error> {
 /// Relative change from which a `--fail-if` limit gets a warning: so large a one is hardly meant.
 const LARGE: f64 = 0.9;
 
-/// Tests the `--fail-if` limits. Fails if a side has too few runs to decide a limit at all, and
-/// warns of limits that are very large or that a better figure would break.
+/// Tests the `--fail-if` limits on a comparison and returns their results. Fails if a side has too
+/// few runs to decide a limit at all. Prints warnings of limits that are very large or that a
+/// better figure would break.
 fn held(
     gates: &[Gate],
     report: &ComparisonReport,
@@ -192,8 +193,8 @@ fn held(
     Ok(gates)
 }
 
-/// Warnings for users who see only the verdicts of limits: the baseline is newer than a side, runs
-/// do not count, or runs still go on.
+/// Warnings for users who see only the results of `--fail-if` limits: the baseline is newer than a
+/// side, runs do not count, or runs still go on.
 fn cautions(report: &ComparisonReport) -> Vec<String> {
     let reversed = report.pairs.iter().filter_map(|pair| report.reversed_words(pair));
     let lost = report.sides.iter().filter(|side| side.runs_not_counted > 0);
@@ -210,7 +211,8 @@ fn is_old(report: &ComparisonReport, matches: &ArgMatches) -> Option<String> {
     Some(format!("{last} is from {ago}: if a run before this failed, join both with &&"))
 }
 
-/// Whether a limit makes the command fail: it is broken, or undecided without `--undecided pass`.
+/// Whether a limit makes the command fail: it is broken, or it is undecided and `--undecided pass`
+/// is not given.
 fn fails(gate: &GateResult, matches: &ArgMatches) -> bool {
     match gate.passed {
         Passed::Broken => true,
@@ -219,8 +221,9 @@ fn fails(gate: &GateResult, matches: &ArgMatches) -> bool {
     }
 }
 
-/// Sets the tones of the page's verdicts. Those on limits come first; one that fails the command is
-/// an error. For GitHub, no other verdict is.
+/// Sets the tones (good, warning or bad) of the verdicts on a page. The first verdicts are those on
+/// `--fail-if` limits: one that makes the command fail is bad. With `--output github`, all others
+/// are warnings at most.
 fn tone(page: &mut Document, gates: &[GateResult], matches: &ArgMatches) {
     github::soften(&mut page.verdicts, matches);
     let failed = gates.iter().map(|gate| fails(gate, matches));
@@ -229,7 +232,8 @@ fn tone(page: &mut Document, gates: &[GateResult], matches: &ArgMatches) {
     }
 }
 
-/// Page of a comparison: the short one on a terminal, unless `--full` or sections are requested.
+/// Page of a comparison: the sections that the user requests, the short page if the output is text
+/// without `--full`, or else the full page.
 fn page_of(
     report: &ComparisonReport,
     compared: &CompareBy,
@@ -248,8 +252,8 @@ fn page_of(
     }
 }
 
-/// Copies a report without parameters of the data at their defaults, for which the first page has
-/// no room. With several workloads it keeps them all.
+/// Copies the report of a comparison without the size parameters of its data that have their
+/// default values, for which the short page has no room. With several workloads it keeps them all.
 fn without_defaults(report: &ComparisonReport) -> ComparisonReport {
     let mut report = report.clone();
     if let [workload] = &report.scene.workloads[..] {
@@ -305,9 +309,9 @@ fn next_commands(
     more.into_iter().chain(rest).collect()
 }
 
-/// Command that runs two sides again as one experiment until it is decided, with its description.
-/// `None` unless exactly one parameter of the plan differs, or only the URL of the target, and that
-/// does not name a server.
+/// Command that repeats the two sides of a comparison as one experiment until their difference is
+/// decided, with its description. `None` unless exactly one parameter of the plan differs, or only
+/// the target, and that is a file and no server.
 fn varied_until_decided(report: &ComparisonReport) -> Option<(String, String)> {
     let [base, _] = report.sides.as_slice() else { return None };
     let of_plan: Vec<&Difference> =

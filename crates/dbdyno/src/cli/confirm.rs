@@ -18,9 +18,9 @@ use crate::shell::Shell;
 /// Interval of checks for Ctrl-C while waiting for input.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Succeeds if the user confirms that these tables (name, number of rows) may be dropped: `named`,
-/// from `--confirm`, must be the name of the database, or the user must type that name. Without
-/// tables it does not ask.
+/// Asks the user to confirm that the given tables (name, number of rows) may be dropped. The name
+/// of the database confirms it, from `--confirm` (`named`) or typed. Fails without it; succeeds at
+/// once if there are no tables.
 pub(crate) fn is_to_be_dropped(
     target: &Target,
     tables: &[(String, u64)],

@@ -96,7 +96,7 @@ fn settle_limit() -> Arg {
 struct Found {
     target: Target,
     opened: Opened,
-    /// Ends a server that was started for the target when this is dropped.
+    /// Open target. Dropping it ends a server that was started for it.
     open_target: OpenTarget,
 }
 
@@ -217,7 +217,7 @@ pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(if settled.is_some_and(|result| !result.incomplete.is_empty()) { FAILED } else { DONE })
 }
 
-/// Message with the command that shows a stored build.
+/// Message that the build of data was stored as a run, with the command that shows it.
 fn stored_as(run: &str) -> String {
     format!("stored: dbdyno runs show {}", render::list::short_id(run))
 }

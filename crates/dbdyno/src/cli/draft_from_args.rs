@@ -13,8 +13,9 @@ use super::scripts::{self, PLAN_BYTES_MAX};
 use super::{STDIN, flags};
 use crate::shell::Shell;
 
-/// Reads a workload's name, a plan file, or `-` for a plan on standard input, and the flags, which
-/// override it. The report interval may come from the user's lasting defaults.
+/// Makes the draft of a plan from `what` (a workload's name, a plan file, or `-` for a plan on
+/// standard input) and from the flags, which override it. The report interval may come from the
+/// user's lasting defaults.
 pub(crate) fn draft(what: &str, matches: &ArgMatches, shell: &Shell) -> Result<Draft, Error> {
     let mut draft = draft_written(what, matches, shell)?;
     if let Some(interval) = shell.setting("report-interval")
@@ -68,8 +69,9 @@ fn put_parameters(group: &mut GroupDraft, parameters: Vec<(String, Written)>) {
     }
 }
 
-/// Applies flags to a workload with several groups: parameters to all of them, load flags to the
-/// first unless they belong to another. Refuses `--clients` and parameters that a role sets itself.
+/// Applies flags to a workload whose clients have several roles, such as readers and writers, with
+/// a group each: parameters to all groups, load flags to the first unless they belong to another.
+/// Refuses `--clients` and parameters that a role sets itself.
 fn put_by_role(
     mut draft: Draft,
     roles: &'static [GroupRole],
@@ -118,7 +120,8 @@ fn put_by_role(
     Ok(draft)
 }
 
-/// Role whose group a flag belongs to; `None` if it belongs to the first group.
+/// Finds the role, such as readers, to whose group of clients a flag applies; `None` if it applies
+/// to the first group.
 fn role_of_flag(roles: &'static [GroupRole], name: &str) -> Option<&'static GroupRole> {
     roles.iter().find(|role| role.flags.contains(&name))
 }
@@ -243,7 +246,8 @@ pub(super) fn no_workload(name: &str, bad: &dyn std::fmt::Display) -> Error {
     )
 }
 
-/// Draft of the group for a role; `None` if it has no clients. The first role always has a group.
+/// Draft of the group of clients for one role of a workload; `None` if the role has no clients. The
+/// first role always has a group.
 fn of_one_role(
     group: &GroupDraft,
     role: &'static GroupRole,

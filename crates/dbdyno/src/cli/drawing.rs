@@ -23,7 +23,8 @@ pub(super) struct Drawing {
 }
 
 impl Drawing {
-    /// Begins without lines. Always `Some` here; `None` in a build without drawing (`no_drawing`).
+    /// Makes an empty drawing. Always `Some` here; `None` in a build without drawing
+    /// (`no_drawing`).
     pub(super) fn begin() -> Option<Drawing> {
         Some(Drawing {
             all: MultiProgress::new(),
@@ -40,7 +41,7 @@ impl Drawing {
         self.bars.drain(..).for_each(|bar| bar.finish_and_clear());
     }
 
-    /// Clears the progress of a build and the current step.
+    /// Clears the progress of a build and the current step, and keeps the lines.
     pub(super) fn clear_passing(&mut self) {
         self.fit();
         let passing = self.building.take().into_iter().chain(self.passing.take());

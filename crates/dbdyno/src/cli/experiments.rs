@@ -124,8 +124,8 @@ pub(crate) fn experiments(matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
 }
 
-/// Whether a subcommand prints a document, so that it supports all output formats: the list, and
-/// `show` without `--plan`.
+/// Whether the subcommand prints a document, which all output formats support: the list, and `show`
+/// without `--plan`.
 pub(crate) fn is_document(matches: &ArgMatches) -> bool {
     match matches.subcommand() {
         None | Some(("list", _)) => true,
@@ -219,7 +219,8 @@ fn print_report(
     }
 }
 
-/// Prints the limits, or without limits the verdict of an experiment.
+/// Prints only the results of the `--require` limits, or without limits only the verdict of an
+/// experiment, as `--quiet` asks.
 fn print_shortest(
     page: Document,
     required: &RequiredResults,
@@ -273,8 +274,8 @@ fn next_commands(source: &ExperimentSource) -> Vec<(String, String)> {
     more.into_iter().chain(rest).collect()
 }
 
-/// Command that repeats the trials of an experiment until they decide it, with its purpose.
-/// `repeat_s` is the least time of one repeat in seconds, if known.
+/// Command that repeats an experiment until the comparison of its sides is decided, with its
+/// purpose. `repeat_s` is the least time of one repeat in seconds, if known.
 pub(super) fn until_decided(
     id: &str,
     sides: &ComparisonReport,
@@ -288,7 +289,8 @@ pub(super) fn until_decided(
     (command, until_decided_words(sides, repeat_s))
 }
 
-/// Repeats as often as a verdict needs, with the smallest effect that the comparison asks for.
+/// Option `--repeat until=decided`, which repeats an experiment until its comparison has a verdict,
+/// with the smallest effect that matters if the comparison was made with another than the default.
 pub(super) fn repeat_until_decided(sides: &ComparisonReport) -> String {
     let effect = match sides.min_effect == MIN_EFFECT {
         true => String::new(),
@@ -297,11 +299,11 @@ pub(super) fn repeat_until_decided(sides: &ComparisonReport) -> String {
     format!("--repeat until=decided{effect}")
 }
 
-/// Largest number of repeats until a decision, by default.
+/// Largest number of repeats that `--repeat until=decided` makes by default.
 const REPEATS_MOST: u64 = 30;
 
-/// Describes a command with [`repeat_until_decided`]; `repeat_s` is the least time of one repeat,
-/// if known.
+/// Purpose of a command with `--repeat until=decided`, as the user reads it; it says if the repeats
+/// may not decide. `repeat_s` is the least time of one repeat in seconds, if known.
 pub(super) fn until_decided_words(sides: &ComparisonReport, repeat_s: Option<f64>) -> String {
     let takes = repeat_s.map(|each_s| format!(" of {} or more", numbers::seconds(each_s)));
     let takes = takes.unwrap_or_default();
@@ -418,7 +420,8 @@ fn go_on(matches: &ArgMatches, shell: &Shell) -> Outcome {
     walk(planned, matches, false, shell)
 }
 
-/// Sets labels for the trials that are still to run, and replaces labels that have the same key.
+/// Sets labels on the trials of an experiment that are still to run, in place of labels with the
+/// same keys.
 fn relabelled(mut experiment: Experiment, labels: Vec<(String, String)>) -> Experiment {
     for (key, value) in labels {
         match experiment.labels.iter_mut().find(|(known, _)| *known == key) {

@@ -12,7 +12,8 @@ use app::figure_names::{is_of_other, of_workload};
 use model::{Plan, did_you_mean};
 use plan::workload_of;
 
-/// Figures in the list of every run that exist only with some workloads.
+/// Figures of whole runs that only some workloads have: transactions per minute, of all types or of
+/// new orders.
 const OF_SOME: [&str; 2] = ["nopm", "tpm"];
 /// Prefix of figures that only the build of data has.
 const OF_BUILDS: &str = "build.";
@@ -20,8 +21,8 @@ const OF_BUILDS: &str = "build.";
 /// Names of figures that runs of a plan can have, with their units.
 type Names = BTreeMap<String, String>;
 
-/// Fails if a limit is on a figure that no run of the plan can have, or in another unit. Errors
-/// begin with `flag`, which gave the limits.
+/// Fails if a limit on a figure, such as `p99_ms<300`, names one that no run of the plan can have,
+/// or has a wrong unit. The error begins with `flag`, with which the user gave the limits.
 pub(crate) fn check(flag: &str, limits: &[Required], plan: &Plan) -> Result<(), Error> {
     if limits.is_empty() {
         return Ok(());
@@ -43,8 +44,8 @@ fn check_one(limit: &Required, names: &Names) -> Result<(), String> {
     }
 }
 
-/// Finds a figure by name, with its unit. `None` if only a run can tell whether it exists; an error
-/// if no run of the plan can have it.
+/// Finds a figure and its unit by name. `None` if only a run can tell whether the figure exists; an
+/// error if no run of the plan can have it.
 fn find(figure: &str, names: &Names) -> Result<Option<(String, String)>, String> {
     let all = spellings(figure);
     let with = |name: &str, unit: &str| Ok(Some((name.to_owned(), unit.to_owned())));

@@ -74,7 +74,7 @@ fn is_installed(program: &str, shell: &Shell) -> bool {
     path.split(':').chain(["/usr/sbin"]).any(|folder| Path::new(folder).join(program).is_file())
 }
 
-/// Workloads whose SQLite files are in dbdyno's own folder, sorted by name.
+/// Names of the workloads whose SQLite files are in dbdyno's own folder, sorted.
 fn built(shell: &Shell) -> Vec<String> {
     let Some(folder) = data_folder(&|name| shell.variable(name)) else { return Vec::new() };
     let Ok(files) = std::fs::read_dir(folder) else { return Vec::new() };
@@ -96,7 +96,7 @@ fn last_run(matches: &ArgMatches, shell: &Shell) -> Option<String> {
     Some(format!("{} on {}, {} UTC", run.name, run.database, store::utc(run.started_unix_ms)))
 }
 
-/// Page with suggested steps, the most useful one first.
+/// Page with the first commands that are suggested to a user, the most useful one first.
 fn page(found: &OnThisMachine) -> Document {
     let mut steps: Vec<(String, Vec<String>)> = Vec::new();
     if let Some(target) = &found.target {

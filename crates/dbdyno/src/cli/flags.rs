@@ -13,7 +13,8 @@ use workloads::GroupRole;
 
 use crate::shell::Shell;
 
-/// Flag of a parameter. Its value stays text, because `plan` parses it and reports errors.
+/// Command-line flag for a parameter of a workload or a plan. Its value stays text, because `plan`
+/// parses it and reports errors.
 pub(crate) fn flag(parameter: &'static Parameter, heading: &'static str) -> Arg {
     let default = match parameter.default {
         "" => String::new(),
@@ -53,7 +54,8 @@ pub(crate) fn of_role(role: &'static GroupRole) -> Arg {
         .value_name("N")
 }
 
-/// Names and values of those among the named flags that have a value, which may be a default.
+/// Pairs of name and value of those flags among `names` that have a value, be it from the user or a
+/// default.
 pub(crate) fn given(
     matches: &ArgMatches,
     names: impl IntoIterator<Item = &'static str>,
@@ -105,7 +107,7 @@ pub(crate) fn seed() -> Arg {
     Arg::new("seed").long("seed").value_name("N").default_value("1").help("Seed of the data")
 }
 
-/// `--quiet`; `what` describes what is hidden.
+/// Makes the flag `--quiet`; `what` describes what it hides.
 pub(crate) fn quiet(what: &'static str) -> Arg {
     Arg::new("quiet").long("quiet").short('q').action(ArgAction::SetTrue).help(what)
 }
@@ -140,7 +142,7 @@ pub(crate) fn is_store_off(matches: &ArgMatches, shell: &Shell) -> bool {
         && shell.variable("DBDYNO_STORE").is_none()
 }
 
-/// Whether a single run or build is not stored, because of `--no-store` or the user's lasting
+/// Whether a single run or build is not to be stored, because of `--no-store` or the user's lasting
 /// default. Fails if there are labels, which need the store.
 pub(crate) fn is_unstored(matches: &ArgMatches, shell: &Shell) -> Result<bool, Error> {
     let is_off = is_store_off(matches, shell);
@@ -156,7 +158,7 @@ pub(crate) fn is_unstored(matches: &ArgMatches, shell: &Shell) -> Result<bool, E
     }
 }
 
-/// Whether `--quiet`, or the user's lasting default, hides live view and progress.
+/// Whether the live view and progress are hidden, by `--quiet` or the user's lasting default.
 pub(crate) fn is_quiet(matches: &ArgMatches, shell: &Shell) -> bool {
     matches.get_flag("quiet") || shell.setting("live") == Some("off")
 }
@@ -173,12 +175,12 @@ pub(crate) enum Checks {
 choice!(Checks { Both = "both", Before = "before", After = "after", Off = "off" });
 
 impl Checks {
-    /// Whether to check before the load.
+    /// Whether to check the data before the load.
     pub(crate) fn before(self) -> bool {
         matches!(self, Checks::Both | Checks::Before)
     }
 
-    /// Whether to check after the load.
+    /// Whether to check the data after the load.
     pub(crate) fn after(self) -> bool {
         matches!(self, Checks::Both | Checks::After)
     }
@@ -222,7 +224,7 @@ pub(crate) fn load_method_of(known: &'static [&'static str]) -> Arg {
         })
 }
 
-/// Load method of the command line; bulk if it is `both`.
+/// Method of loading data that the command line requests; bulk loading if it is `both`.
 pub(crate) fn load_method(matches: &ArgMatches) -> LoadMethod {
     let name = matches.get_one::<String>("load_method").expect("it has a default");
     // `both` compares the two, and begins with bulk loads.
@@ -233,7 +235,8 @@ pub(crate) fn is_json(matches: &ArgMatches) -> bool {
     output_of(matches) == Output::Json
 }
 
-/// `--undecided`: whether limits pass or fail that the data do not decide.
+/// Makes the flag `--undecided`, which says whether a limit passes or fails that the data do not
+/// decide.
 pub(crate) fn undecided(help: &'static str) -> Arg {
     Arg::new("undecided")
         .long("undecided")
@@ -243,7 +246,8 @@ pub(crate) fn undecided(help: &'static str) -> Arg {
         .help(help)
 }
 
-/// Whether an undecided limit fails, as it does by default.
+/// Whether an undecided limit makes the command fail, as it does unless `--undecided pass` is
+/// given.
 pub(crate) fn fails_undecided(matches: &ArgMatches) -> bool {
     matches.get_one::<String>("undecided").is_none_or(|is| is == "fail")
 }

@@ -17,8 +17,8 @@ use crate::shell::Shell;
 /// Environment variable with the path of the file for the summary of a job's step.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// Prints the verdicts as annotations, and appends the page to the job's summary. Prints the page
-/// too if there is no job or the summary cannot be written.
+/// Prints the verdicts of a document as GitHub annotations, and appends the page to the summary of
+/// the job. Prints the page too if there is no job or the summary cannot be written.
 pub(super) fn print(document: &Document, shell: &Shell) -> Outcome {
     let (annotations, page) = (annotations(document), render::markdown::markdown(document));
     let Some(path) = shell.variable(SUMMARY) else {
@@ -35,7 +35,7 @@ pub(super) fn print(document: &Document, shell: &Shell) -> Outcome {
     }
 }
 
-/// Prints a text as an annotation of the level `error`, `warning` or `notice`.
+/// Prints a text as a GitHub annotation of the level `error`, `warning` or `notice`.
 pub(super) fn annotate(level: &str, text: &str, shell: &Shell) {
     // If stdout is closed, the exit code still has the result.
     let _ = shell.print(&format!("::{level} title=dbdyno::{}\n", message(text)));

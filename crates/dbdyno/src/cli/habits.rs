@@ -16,13 +16,13 @@ struct Habit {
     words: &'static [&'static str],
     /// Name of the program. [`SEVERAL`] stands for more than one, which answers do not name.
     program: &'static str,
-    /// Commands of dbdyno in which the words have this meaning.
+    /// Commands of dbdyno in which the words are recognized.
     at: Place,
     /// Text to write here. `VALUE` stands for the value that the user gave to the word.
     instead: &'static str,
 }
 
-/// Commands in which a word is looked up.
+/// Commands in which a word of another program is recognized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// No subcommand at all (the word is the first), and each command that works on a database.
@@ -543,9 +543,9 @@ const HABITS: &[Habit] = &[
     ),
 ];
 
-/// Returns the sentence that answers a rejected word of another program; `None` if it is of none.
-/// `command` is the subcommand on the command line, empty without one; `words` is the whole command
-/// line.
+/// Returns a sentence with the words to use here, if the command line has a rejected word of
+/// another program, such as pgbench; else `None`. `command` is the subcommand on the command line,
+/// empty without one; `words` is the whole command line.
 pub(crate) fn sentence_of(error: &Error, command: &str, words: &[String]) -> Option<String> {
     let context = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
     let typed = context.into_iter().find_map(|kind| match error.get(kind) {
@@ -617,8 +617,8 @@ pub(crate) fn sentence_of_host(words: &[String]) -> Option<String> {
     Some(format!("'-h' is the help of dbdyno, not a host: write {}", habit.instead))
 }
 
-/// Size parameters of the workload on the command line, for a word that means the size of data.
-/// `None` for other words.
+/// Size parameters of the workload on the command line, to suggest for a word of another program
+/// that means the size of data. `None` for other words.
 fn sizes(habit: &Habit, words: &[String]) -> Option<String> {
     habit.instead.contains("--warehouses for tpcc").then_some(())?;
     let entry = words.iter().find_map(|word| workloads::by_name(word).ok())?;
@@ -671,7 +671,7 @@ fn with_value(instead: &str, value: &str) -> String {
     instead.replace("VALUE", or("N"))
 }
 
-/// Finds a word of another program, as it is used in one of our commands.
+/// Finds what a word of another program means in one of our commands; `None` if it is not known.
 fn found(word: &str, command: &str) -> Option<&'static Habit> {
     let on_database =
         matches!(command, "run" | "build" | "check" | "settle" | "drop" | "datagen" | "show");

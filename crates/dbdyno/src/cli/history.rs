@@ -18,7 +18,7 @@ use super::stored::{said, store};
 use super::{DONE, FAILED, Outcome, flags, github, print_document};
 use crate::shell::Shell;
 
-/// Maximum bytes of a list of commits, enough for more than a million of them.
+/// Maximum bytes of the file of `--commits`, enough for more than a million commits.
 const COMMITS_BYTES_MAX: u64 = 64 << 20;
 
 pub(crate) fn command() -> Command {
@@ -173,7 +173,8 @@ pub(crate) fn history(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(hold_last(&report, matches, shell))
 }
 
-/// Exit code for `--fail-on-regression`. Prints why if the last build is worse or cannot be judged.
+/// Decides the exit code for `--fail-on-regression`. Prints the reason if the last build is worse
+/// or cannot be judged.
 fn hold_last(report: &HistoryReport, matches: &ArgMatches, shell: &Shell) -> u8 {
     let regressions = report.regressions();
     if let [first, others @ ..] = &regressions[..] {
@@ -246,8 +247,8 @@ pub(crate) fn is_document(matches: &ArgMatches) -> bool {
     }
 }
 
-/// Order of the builds from `--order` and `--commits`; a list of commits is an order. `None` if
-/// neither is given.
+/// Order of the builds in a history, from `--order` and `--commits`; a list of commits is an order.
+/// `None` if neither is given.
 fn order(matches: &ArgMatches, shell: &Shell) -> Result<Option<Order>, Error> {
     let order = matches.get_one::<String>("order").map(String::as_str);
     match (order, matches.get_one::<String>("commits")) {

@@ -117,7 +117,7 @@ pub(super) fn import(matches: &ArgMatches, shell: &Shell) -> Outcome {
     shell.print(&summary(&imported))
 }
 
-/// Summary of an import, and a command that shows what was imported.
+/// Sentence about an import of figures, and a command that shows what was imported.
 fn summary(imported: &Imported) -> String {
     let Imported { name, columns, values, .. } = imported;
     let n = count(values.len() as u64, "value");

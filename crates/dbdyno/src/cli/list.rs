@@ -46,7 +46,8 @@ pub(crate) fn list(matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
 }
 
-/// Page with workloads and targets, and the numbers of parameters, figures and findings.
+/// Page of `dbdyno list` without a name: workloads and targets, and the numbers of parameters,
+/// figures and findings.
 fn everything() -> Document {
     let mut page = Document::from(vec![workload_table(), target_table()]);
     let n_parameters: usize = sections().iter().map(|section| section.rows.len()).sum();
@@ -268,7 +269,8 @@ fn parameter_json(parameter: &Parameter) -> Value {
     })
 }
 
-/// Parameters of one owner, such as a workload: each as it is written there, with its declaration.
+/// Parameters of one owner, such as a workload, as listed by `dbdyno list parameters`: each as
+/// users write it (key or flag), with its declaration.
 struct Section {
     title: String,
     intro: String,

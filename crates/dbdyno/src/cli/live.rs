@@ -15,7 +15,7 @@ use super::drawing::Drawing;
 use super::metrics::Metrics;
 use crate::shell::Shell;
 
-/// Interval of progress lines while no load runs, if there is no terminal.
+/// Interval of printed progress lines while no load runs, if there is no terminal.
 const TOLD_EVERY: Duration = Duration::from_secs(5);
 
 enum Shown {
@@ -32,7 +32,8 @@ pub(crate) struct Live {
     /// the start of the measured phase. `None` before the first phase.
     phase: Option<(Instant, i64)>,
     printed: Option<Instant>,
-    /// First second of the load that no printed line covers yet; `None` before the first line.
+    /// First second of the load that no printed progress line covers yet; `None` before the first
+    /// line.
     untold: Option<i64>,
     metrics: Option<Metrics>,
 }
@@ -54,7 +55,8 @@ impl Live {
         }
     }
 
-    /// Adds a server of metrics, which receives every event; `None` adds nothing.
+    /// Attaches a server of Prometheus metrics, which receives every event of the command; `None`
+    /// attaches nothing.
     pub(crate) fn telling(mut self, metrics: Option<Metrics>) -> Live {
         self.metrics = metrics;
         self
@@ -99,8 +101,9 @@ impl Live {
         }
     }
 
-    /// Prints a line for each complete interval. An interval is complete when a second after it has
-    /// samples, when the clock has passed it, or at the end of the run.
+    /// Prints a progress line for each complete report interval. An interval is complete when a
+    /// second after it has samples, when the clock has passed it, or at the end of the run
+    /// (`is_end`).
     fn tell_intervals(&mut self, tally: &Tally, is_end: bool) {
         if !matches!(self.shown, Shown::Lines) {
             return;

@@ -29,7 +29,8 @@ pub(crate) fn commands() -> [Command; 2] {
     ]
 }
 
-/// Commands with options of a workload; `true` if also those that do not shape its data.
+/// Names of commands that have the options of a workload; `true` for commands that also have those
+/// that do not shape its data.
 const OF_WORKLOADS: [(&str, bool); 6] = [
     ("run", true),
     ("show", true),

@@ -83,19 +83,20 @@ pub(super) fn flags() -> [Arg; 2] {
     [listen, linger]
 }
 
-/// Copies the figures of a run from its tally, and serves them.
+/// Metrics of a run for Prometheus: copies the figures from the results so far (the tally), and
+/// serves them by HTTP.
 pub(crate) struct Metrics {
     shared: Arc<Mutex<Snapshot>>,
-    /// Second of the newest `Event::Second`. Further parts of this second do not copy the figures
-    /// again.
+    /// Second of the newest event from which the figures were copied. Further events of this second
+    /// do not copy them again.
     taken: Option<i64>,
-    /// Time for which the last figures are still served after the end.
+    /// Time for which the last figures are still served after the end of the run.
     linger: Duration,
 }
 
 impl Metrics {
-    /// Listens at the address of `--metrics-listen`, prints it, and starts the thread that serves.
-    /// `None` without the flag.
+    /// Listens at the address of `--metrics-listen`, prints it, and starts the thread that serves
+    /// metrics. `None` without the flag.
     pub(super) fn begin(matches: &ArgMatches, shell: &Shell) -> Result<Option<Metrics>, Error> {
         let Some(written) = matches.get_one::<String>("metrics_listen") else { return Ok(None) };
         let address: SocketAddr = written.parse().map_err(|_| {
@@ -133,8 +134,8 @@ impl Metrics {
         Ok(Some(Metrics { shared, taken: None, linger: Duration::from_nanos(linger) }))
     }
 
-    /// Waits as long as `--metrics-linger` says, so that the last figures can be scraped; ends
-    /// early after a stop.
+    /// Waits as long as `--metrics-linger` says, so that the last figures of a run can be scraped;
+    /// ends early after a stop.
     pub(super) fn linger(&self, stop: &Stop, shell: &Shell) {
         if self.linger.is_zero() || stop.is_asked() {
             return;
@@ -169,7 +170,7 @@ impl Metrics {
     }
 }
 
-/// Answers scrapes on the calling thread until the process ends.
+/// Answers scrapes of Prometheus on the calling thread until the process ends.
 fn serve(listener: TcpListener, is_loopback: bool, registry: Arc<Registry>, shell: &Shell) {
     let metrics = move |uri: Uri, headers: HeaderMap| {
         let registry = Arc::clone(&registry);
@@ -197,10 +198,10 @@ fn serve(listener: TcpListener, is_loopback: bool, registry: Arc<Registry>, shel
     }
 }
 
-/// Names and values of labels.
+/// Names and values of the labels of a metric.
 type Labels = Vec<(&'static str, String)>;
 
-/// Copy of a run's figures, from which scrapes are answered.
+/// Copy of a run's figures, from which scrapes of Prometheus are answered.
 #[derive(Clone, Debug, Default)]
 struct Snapshot {
     run: Labels,
@@ -209,14 +210,14 @@ struct Snapshot {
     /// Transactions offered in the last complete second, and commits that finished in it; `None`
     /// before the first one.
     last: Option<(u64, u64)>,
-    /// Transactions that waited for a client at the end of that second, for each group with open
-    /// load.
+    /// Transactions that waited for a client at the end of the last complete second, for each group
+    /// with open load.
     waiting: Vec<(Labels, u64)>,
     kinds: Vec<KindFigures>,
     gauges: Vec<(Labels, f64)>,
 }
 
-/// Figures of a transaction type in a group and phase.
+/// Metrics of one transaction type in a group and phase of a run.
 #[derive(Clone, Debug)]
 struct KindFigures {
     labels: Labels,

@@ -75,8 +75,8 @@ use flags::Output;
 pub(crate) use crate::outcome::{DONE, FAILED, INTERRUPTED, Outcome, USAGE};
 use crate::shell::Shell;
 
-/// Runs the program with the command line, signals and terminal of this process, or serves as a
-/// process that a run of dbdyno has started. Passwords in the command line are hidden.
+/// Runs the program with the command line, signals and terminal of this process. If a run of dbdyno
+/// has started the process as its helper, serves as that. Passwords in the command line are hidden.
 pub(crate) fn main() -> ExitCode {
     // Hidden subcommands, which only runs of dbdyno start.
     let served = match std::env::args_os().nth(1) {
@@ -382,7 +382,7 @@ fn dispatch(matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
 }
 
-/// Fails if the command does not support the requested output format. The error lists the formats
+/// Checks that the command supports the requested output format. Fails otherwise, with the formats
 /// that it supports.
 fn is_written_so(matches: &ArgMatches) -> Result<(), Error> {
     let (format, written) = (flags::output_of(innermost(matches)), formats(matches));
@@ -433,7 +433,8 @@ fn formats(matches: &ArgMatches) -> Vec<Output> {
     Output::ALL.iter().copied().filter(is_written).collect()
 }
 
-/// Arguments of the innermost subcommand, to which clap also passes the global flags.
+/// Arguments of the innermost subcommand on the command line; clap passes the global flags to it
+/// too.
 fn innermost(matches: &ArgMatches) -> &ArgMatches {
     matches.subcommand().map_or(matches, |(_, matches)| innermost(matches))
 }
@@ -457,7 +458,7 @@ pub(crate) fn print_document(
 /// Name that stands for a plan from standard input.
 pub(crate) const STDIN: &str = "-";
 
-/// Draft of the plan of a command line `dbdyno run ...`, which is not run.
+/// Makes the draft of the plan that a command line `dbdyno run ...` describes, without running it.
 #[cfg(feature = "pages")]
 pub(crate) fn draft_of(words: &[String], shell: &Shell) -> Result<plan::Draft, Error> {
     let parsed = command(words)?.try_get_matches_from(words);

@@ -36,8 +36,8 @@ impl OutputFile {
         OutputFile::named_unless(name, |_| false, matches, shell)
     }
 
-    /// Checks the name of an output file as [`OutputFile::named`] does, but accepts a database
-    /// outside of the store if `may_replace` returns true for it.
+    /// Checks the name of an output file as [`OutputFile::named`] does, but also accepts a database
+    /// other than the store if `may_replace` returns true for it.
     pub(super) fn named_unless(
         name: &str,
         may_replace: impl Fn(&Path) -> bool,

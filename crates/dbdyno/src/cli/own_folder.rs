@@ -6,7 +6,8 @@ use model::Target;
 
 use crate::shell::Shell;
 
-/// Target of a workload if the user names none. Creates dbdyno's own folder.
+/// Target of a workload if the user names none, as [`target_unnamed`] returns it. Creates dbdyno's
+/// own folder if it is missing.
 pub(crate) fn own_target(workload: &str, shell: &Shell) -> Result<Target, String> {
     let target = target_unnamed(workload, shell)?;
     make_data_folder(shell)?;

@@ -158,8 +158,8 @@ fn no_file(shell: &Shell) -> String {
     format!("the output file is missing: '{}'", shell.again("-o report.html"))
 }
 
-/// Fails if the extension of the output file is that of no HTML page; a name without one is
-/// accepted.
+/// Checks that an output file can be an HTML page. Fails if its name has another extension; accepts
+/// a name without one.
 fn is_page(file: &str) -> Result<(), Error> {
     match extension(file).as_str() {
         "html" | "htm" | "" => Ok(()),
@@ -186,7 +186,8 @@ fn png(_: &Chart, _: Drawn) -> Result<Vec<u8>, Error> {
     Err(Error::Usage(why.to_owned()))
 }
 
-/// Draws a single chart in the format of the file's extension; SVG without one.
+/// Draws a single chart in the format that the extension of the output file names; as SVG without
+/// an extension.
 fn chart(
     source: &ReportSource,
     name: &str,

@@ -28,9 +28,10 @@ pub(crate) fn flags() -> [Arg; 2] {
     ]
 }
 
-/// Limits of the command line, and whether undecided ones fail.
+/// Limits that the user sets with `--require`, such as `p99_ms<300`, and whether undecided ones
+/// fail.
 pub(crate) struct Requirements {
-    /// Limits in the order of the flags.
+    /// Limits in the order on the command line.
     pub(crate) limits: Vec<Required>,
     fails_undecided: bool,
 }
@@ -45,21 +46,24 @@ pub(crate) fn asked(matches: &ArgMatches) -> Result<Requirements, Error> {
     Ok(Requirements { limits, fails_undecided: flags::fails_undecided(matches) })
 }
 
-/// Results of testing limits, on a run or on the points of an experiment.
+/// Results of testing the `--require` limits on a run or on the points of an experiment.
 #[derive(Debug)]
 pub(crate) struct RequiredResults {
     /// Whether an undecided limit fails.
     fails_undecided: bool,
-    /// Results, each with its point as text, which is empty for a run.
+    /// Result of each limit, with the point of the experiment as text, such as `clients=8`; the
+    /// text is empty for a run.
     found: Vec<(String, RequiredResult)>,
     /// Reasons why limits could not be tested, or why the run does not count. Each makes the
     /// command fail.
     lost: Vec<String>,
-    /// First of these reasons that is about a figure that no run has; `None` if there is none.
+    /// First of the reasons in `lost` that is about a figure that no run has; `None` if there is
+    /// none.
     unknown: Option<String>,
 }
 
-/// Tests the limits on a run. If there are any, a run that is invalid or incomplete fails too.
+/// Tests the `--require` limits on a run. If there are any, an invalid or incomplete run makes the
+/// command fail too.
 pub(crate) fn of_run(required: &Requirements, report: &Report) -> RequiredResults {
     let mut results = RequiredResults::from_requirements(required);
     // A full queue may end a run as planned, but does not make its other faults good.
@@ -90,7 +94,8 @@ impl RequiredResults {
         }
     }
 
-    /// Adds the reason why a limit cannot be tested: no run has its figure.
+    /// Records that a limit cannot be tested because no run has its figure; `why` is the sentence
+    /// for the user.
     pub(crate) fn add_lost(&mut self, why: String) {
         self.unknown.get_or_insert_with(|| why.clone());
         self.lost.push(why);
@@ -112,7 +117,8 @@ impl RequiredResults {
         }
     }
 
-    /// Whether no limit fails: all hold, or are undecided where that passes.
+    /// Whether the limits let the command succeed: all hold, or are undecided where undecided ones
+    /// pass.
     pub(crate) fn is_met(&self) -> bool {
         self.lost.is_empty() && !self.found.iter().any(|(_, result)| self.fails(result.holds))
     }
@@ -146,8 +152,8 @@ impl RequiredResults {
         }
     }
 
-    /// Puts the results before a page: as lines and a blank line with text, and as the page's first
-    /// verdicts with other formats.
+    /// Puts the results of the limits before a page: printed as lines and a blank line if the
+    /// output is text, else inserted as the first verdicts of the page.
     pub(crate) fn put_before(
         &self,
         page: &mut Document,
@@ -202,7 +208,7 @@ impl RequiredResults {
     }
 }
 
-/// Text of a limit's result, after the name of its point if there is one.
+/// Text of a limit's result, after the name of its point, such as `clients=8`, if there is one.
 fn at_place(place: &str, result: &RequiredResult) -> String {
     if place.is_empty() { result.to_string() } else { format!("{place}: {result}") }
 }

@@ -65,8 +65,8 @@ pub(crate) fn restore(matches: &ArgMatches, shell: &Shell) -> Outcome {
     report(&restored, wanted.is_some(), matches, shell)
 }
 
-/// Entries of the named settings, in any case of letters; all entries if none is named. Fails if a
-/// name is of no entry.
+/// Selects the settings with these names from those left changed, in any case of letters; all of
+/// them if no name is given. Fails if no changed setting has a name.
 fn named(mut all: Vec<Left>, names: &[&String]) -> Result<Vec<Left>, Error> {
     let has_name = |left: &Left, name: &String| left.setting.name.eq_ignore_ascii_case(name);
     if let Some(name) = names.iter().find(|name| !all.iter().any(|left| has_name(left, name))) {
@@ -79,7 +79,8 @@ fn named(mut all: Vec<Left>, names: &[&String]) -> Result<Vec<Left>, Error> {
     Ok(all)
 }
 
-/// Prints what became of each setting. The exit code is that of a failure if one stays changed.
+/// Prints the outcome for each setting. The exit code is that of a failure if a setting stays
+/// changed.
 fn report(
     restored: &[Restored],
     is_of_server: bool,

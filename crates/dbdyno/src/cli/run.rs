@@ -65,8 +65,9 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
     add_parameters(command, what.as_deref(), &|parameter| !parameter.name.is_empty())
 }
 
-/// Adds flags for the parameters of a workload that `wanted` accepts. `what` names a workload or a
-/// plan file, whose first group has the workload; nothing is added if the plan cannot be read.
+/// Adds to a command those parameters of a workload, as flags, for which `wanted` returns true.
+/// `what` names a workload or a plan file, whose first group has the workload; nothing is added if
+/// the plan cannot be read.
 pub(crate) fn add_parameters(
     mut command: Command,
     what: Option<&str>,

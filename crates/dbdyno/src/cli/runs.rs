@@ -352,14 +352,14 @@ fn label(matches: &ArgMatches, shell: &Shell) -> Outcome {
     shell.print(&shown).map(|_| DONE)
 }
 
-/// Place of the run whose report is shown. The commands to suggest depend on it.
+/// Origin of the run whose report is shown. The commands to suggest depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunIn {
-    /// Stored earlier, and shown from the store.
+    /// Run that an earlier command stored; its report is read from the store.
     StoreBefore,
-    /// Stored by this command, just before.
+    /// Run that this command has just made and stored.
     StoreNow,
-    /// Not stored at all.
+    /// Run that is not stored at all.
     NoStore,
 }
 
@@ -383,7 +383,7 @@ pub(crate) fn section_flag<const N: usize>(sections: [&'static str; N]) -> Arg {
 }
 
 /// Page with only the sections that `--section` names; `None` without the flag. `whole` builds the
-/// full page.
+/// full page, from which they are taken.
 pub(crate) fn of_sections(
     matches: &ArgMatches,
     whole: impl FnOnce() -> Document,
@@ -400,7 +400,7 @@ pub(crate) fn of_sections(
     Some(page)
 }
 
-/// Says that a section has nothing, and what records it.
+/// Sentence that a section of a report has nothing to show, and what records it.
 fn absent(section: &str) -> String {
     let why = match section {
         "cpu" => "no CPU profile was recorded (--cpu-profile on)",
@@ -413,8 +413,8 @@ fn absent(section: &str) -> String {
     format!("{section}: {why}.")
 }
 
-/// Page of a run: the short one as text, unless `--full` or `--section` is given or the run is a
-/// build; else the full one.
+/// Page of a run. It is short if the output is text, unless `--full` or `--section` is given or the
+/// run is a build of data.
 fn page_of(report: &Report, matches: &ArgMatches, kept: RunIn, shell: &Shell) -> Document {
     let whole = || match kept {
         RunIn::NoStore => render::run_unstored(report),
@@ -471,8 +471,8 @@ fn repeats_take(report: &Report) -> String {
     format!("how much do runs differ? {} {clock}", numbers::seconds(five_s))
 }
 
-/// Prints a report in the requested format, after the results of limits. With `--quiet` it is only
-/// those, or a single line.
+/// Prints the report of a run in the requested format, after the results of the `--require` limits.
+/// With `--quiet` it prints only these results, or one line about the run if there are no limits.
 pub(crate) fn show_report(
     report: &Report,
     matches: &ArgMatches,

@@ -15,8 +15,8 @@ use signal_hook::iterator::Signals;
 use super::INTERRUPTED;
 use crate::shell::Shell;
 
-/// Returns a stop that signals ask for: the first one drains, the second one cuts running work off,
-/// and the third one exits at once.
+/// Returns a stop that Ctrl-C and other signals trigger: the first signal lets running work finish,
+/// the second one cancels it, and the third one exits at once.
 ///
 /// If the shell is not that of the process, as in tests, signals have no effect.
 pub(crate) fn stop_on_signals(shell: &Shell) -> Arc<Stop> {

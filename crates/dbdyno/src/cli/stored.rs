@@ -24,8 +24,8 @@ pub(super) fn asked(conditions: &'static str, order: &'static str) -> [Arg; 2] {
     [Arg::new("where").long("where").value_name("CONDITIONS").help(conditions), sort.help(order)]
 }
 
-/// Returns a function that makes a usage error of bad conditions or a bad order, with the name of
-/// the flag.
+/// Returns a function that turns the error of invalid conditions (`--where`) or an invalid order
+/// (`--sort`) into a usage error that names `flag`.
 pub(super) fn bad(flag: &'static str) -> impl Fn(BadQuery) -> Error {
     move |bad| Error::Usage(format!("{flag}: {bad}"))
 }
@@ -46,7 +46,8 @@ pub(super) fn store(matches: &ArgMatches, shell: &Shell) -> Result<Store, Error>
     })
 }
 
-/// Converts a store error. A wrong name, and a run that has not ended, are usage errors.
+/// Converts a store error into one of the command: a usage error for a wrong name or a run that has
+/// not ended, else a failure.
 pub(super) fn said(error: store::StoreError) -> Error {
     // A request for the result of a running run is a usage error.
     let is_misuse = error.kind.is_wrong_name() || error.kind == StoreErrorKind::UnderWay;

@@ -15,7 +15,8 @@ pub(super) fn interrupted(id: &str) -> String {
     format!("interrupted; resume with:\n  dbdyno experiments resume {}", short_id(id))
 }
 
-/// Options for the trials of an experiment or a search, from the command line.
+/// Options for running the trials of an experiment or a search, from the command line: the store,
+/// and whether to check and build the data.
 pub(crate) fn options(matches: &ArgMatches, shell: &Shell) -> Result<ExperimentOptions, Error> {
     let checks = flags::checks_of(matches);
     Ok(ExperimentOptions {

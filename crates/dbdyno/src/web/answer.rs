@@ -22,7 +22,7 @@ use super::visitor::Visitor;
 const ROWS_MOST: usize = 500;
 
 impl HttpError {
-    /// Response for an error: JSON for programs, a page for people.
+    /// Response for an error: JSON if it is for a program (`is_api`), else a page.
     pub(super) fn shown(&self, is_api: bool, visitor: &Visitor) -> Response {
         let mut response = match is_api {
             true => Json(json!({"error": self.text})).into_response(),
@@ -200,7 +200,7 @@ fn chart_of<'c>(charts: &'c [Chart], id: &str) -> Result<&'c Chart, HttpError> {
 #[template(path = "web/chart.html")]
 struct ChartPage {
     frame: Frame,
-    /// Address and title of the page that contains the chart.
+    /// Address of the page that contains the chart, and (`page_title`) the title of that page.
     page_address: String,
     page_title: String,
     title: String,
@@ -210,7 +210,7 @@ struct ChartPage {
     rows: String,
 }
 
-/// Page that contains charts, to which the page of a single one links.
+/// Page that contains charts, and to which the page of a single chart links back.
 pub(super) struct Stands<'p> {
     /// Path of the page, without the query.
     pub(super) at: &'p str,

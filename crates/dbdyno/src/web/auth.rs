@@ -41,8 +41,8 @@ const SESSIONS_MAX: usize = 256;
 /// Minimum characters of a password, against brute force.
 const LETTERS_MIN: usize = 8;
 
-/// Visitor of a service without a password, who may do everything. The session only remembers
-/// passwords of databases that the visitor has entered.
+/// Visitor of a service without a password, who may do everything. A session, if the request has
+/// one, only keeps the passwords of databases that the visitor has entered.
 pub(super) fn anybody(headers: &HeaderMap, peer: IpAddr) -> Visitor {
     let session = cookie_of(headers, OPEN_COOKIE).map(|session| hash(session.as_bytes()));
     Visitor { role: Role::Full, can_leave: false, session, peer: Some(peer) }

@@ -16,13 +16,15 @@ use super::throttle::who;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Peer(pub(super) IpAddr);
 
-/// Open connections of all clients.
+/// Limiter of open connections: it knows those of all clients and their states, and closes one if
+/// there are too many.
 #[derive(Debug, Default)]
 pub(super) struct ConnectionLimiter(Mutex<Open>);
 
 #[derive(Debug, Default)]
 struct Open {
-    /// Number of turns so far. Each new connection and each change of a connection's state is one.
+    /// Counter that orders changes: each new connection, and each change of a connection's state,
+    /// takes the next number.
     turn: u64,
     all: HashMap<u64, One>,
 }
@@ -31,22 +33,23 @@ struct Open {
 struct One {
     from: IpAddr,
     state: State,
-    /// Turn of the last change of `state`, or that of the connection's beginning.
+    /// Number, by the counter of [`Open`], of the last change of `state`, or of the connection's
+    /// beginning.
     turn: u64,
     gives_way: Arc<Notify>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum State {
-    /// Has sent no request yet.
+    /// Connection that has sent no request yet.
     Silent,
-    /// Was answered, and may send another request.
+    /// Connection whose last request was answered, and that may send another one.
     Idle,
-    /// Waits for the answer to its request.
+    /// Connection that waits for the answer to its request.
     Asking,
 }
 
-/// Open connection. Dropping it removes the connection from the limiter.
+/// Open connection that the limiter counts. Dropping this removes it from the limiter.
 #[derive(Debug)]
 pub(super) struct Guest {
     limiter: Arc<ConnectionLimiter>,

@@ -27,11 +27,12 @@ use super::{App, Shared};
 /// the report reads all trials.
 const NEXT_MS: u64 = 3000;
 
-/// Maximum number of cached results, a sentence each.
+/// Maximum number of experiments whose result is cached, a sentence each.
 pub(super) const RESULTS_MAX: usize = 1_000;
 /// Maximum number of cached pages with their charts, which may take some megabytes each.
 pub(super) const EXPERIMENTS_MAX: usize = 16;
-/// Number of experiments in the list that have a result, since each result reads all trials once.
+/// Number of the newest experiments in the list for which the result is shown, since each result
+/// reads all trials once.
 const RESULTS_SHOWN: usize = 30;
 
 struct ExperimentView {
@@ -122,7 +123,7 @@ pub(super) async fn list(State(app): State<App>, visitor: Visitor) -> Result<Res
     .await
 }
 
-/// Experiment with its trials and its status, as the store has them at one time.
+/// Experiment with its trials and its status, as read from the store at one moment.
 struct RunSnapshot {
     experiment: Experiment,
     trials: Vec<TrialRow>,
@@ -136,8 +137,8 @@ impl RunSnapshot {
         Ok(RunSnapshot { experiment, trials, status })
     }
 
-    /// Key that changes with the set of trials, with the status of one, and with that of the
-    /// experiment.
+    /// Key of the experiment's state. It changes when a trial is added, or when the status of a
+    /// trial or of the experiment changes.
     fn place(&self) -> String {
         let state = |trial: &TrialRow| format!("{}{}", trial.run.run, trial.run.status.name());
         let states = self.trials.iter().map(state);
@@ -145,8 +146,8 @@ impl RunSnapshot {
         super::assets::tag(states.concat().as_bytes())
     }
 
-    /// Key that also changes with what users can change on the page: labels of trials, and the name
-    /// of the experiment.
+    /// Key of the experiment's state, like [`RunSnapshot::place`], that also changes when users
+    /// change labels of trials or the name of the experiment.
     fn full_place(&self) -> String {
         let labels = self.trials.iter().flat_map(|trial| &trial.run.labels);
         let labels: Vec<String> = labels.map(|(key, value)| format!("{key}={value}\n")).collect();
@@ -203,7 +204,7 @@ struct ExperimentPage {
     next_ms: Option<u64>,
 }
 
-/// Query string with what a request says about results: the figure that judges points, and the
+/// Query string that links on an experiment's page keep: the figure that judges points, and the
 /// names of imported figures.
 fn figure_query(asked: &Pairs) -> String {
     let pair = |name: &'static str| asked.get(name).map(|value| (name, value));

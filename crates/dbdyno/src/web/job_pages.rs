@@ -66,7 +66,7 @@ struct JobPart {
     can_start: bool,
 }
 
-/// Job as the pages show it.
+/// Job as the list of jobs and the page of the job show it.
 struct JobView {
     number: i64,
     kind: &'static str,
@@ -133,7 +133,7 @@ impl JobView {
     }
 }
 
-/// Maximum characters of an error in the list. The page of the job has all of it.
+/// Maximum characters of a job's error in the list of jobs. The page of the job has all of it.
 const ERROR_MOST: usize = 160;
 
 /// Last error in the output of a job, shortened; `None` if there is none.
@@ -142,7 +142,7 @@ fn last_error(output: &str) -> Option<String> {
     Some(cut(error, ERROR_MOST))
 }
 
-/// HTML of the list's rows, and a key that changes with their state.
+/// HTML of the rows of the list of jobs, and a key that changes with their state.
 fn rows_of(store: &Store, visitor: &Visitor) -> Result<(String, String), HttpError> {
     let rows = store.jobs()?.into_iter().map(|row| JobView::read(store, row));
     let rows: Vec<JobView> = rows.collect::<Result<_, _>>()?;

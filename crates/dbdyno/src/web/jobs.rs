@@ -40,7 +40,7 @@ pub(super) struct Jobs {
     to_runner: Sender<Message>,
 }
 
-/// Job to start, with the data that are not stored.
+/// Job to start, with its password, which is not stored.
 pub(super) struct NewJob {
     pub(super) job: Job,
     pub(super) password: Option<JobPassword>,
@@ -97,8 +97,8 @@ impl Jobs {
 
 struct Waiting {
     number: i64,
-    /// Database that the job works on, which no other job may use meanwhile; `None` if no other job
-    /// can use it.
+    /// Database on which the job works, and which no other job may use at the same time; `None` if
+    /// only this job can use it.
     place: Option<String>,
     asked: NewJob,
 }
@@ -315,14 +315,16 @@ impl Runner {
     }
 }
 
-/// Whether a target may need a password, since it is a server that is already there.
+/// Whether a target may need a password: it is a server that is already there, not a file or a
+/// server that dbdyno starts.
 fn asks_for_password(url: &str) -> bool {
     Target::parse(url).is_ok_and(|target| target.is_server())
 }
 
-/// Index of the next job to start; `None` if none may start now. `waiting` and `running` are the
-/// databases of the jobs, `None` for one that only its job can use. Jobs start in order, except
-/// those whose database is in use: two jobs on one database never run at the same time.
+/// Index in `waiting` of the next job to start; `None` if none may start now. `waiting` and
+/// `running` have the database of each job, `None` if no other job can use it. Jobs start in order,
+/// but a job whose database is in use has to wait, since two jobs on one database never run at the
+/// same time.
 fn next<'a>(
     waiting: impl Iterator<Item = Option<&'a str>>,
     running: &[Option<&str>],
@@ -345,8 +347,8 @@ fn status_of(code: Option<i32>, is_stopped: bool) -> JobStatus {
     }
 }
 
-/// Final status of a job whose end this service has not seen, by the status of its run. `Lost` if
-/// it has no run, or the run has no end.
+/// Final status of a job whose end this service has not seen, from the status of its stored run.
+/// `Lost` if the job has no run, or the run still counts as running.
 fn status_by_run(store: &Store, process: &Process) -> Result<JobStatus, StoreError> {
     let run = store.run_of(process)?;
     let row = run.map(|run| store.row(&run)).transpose()?.flatten();

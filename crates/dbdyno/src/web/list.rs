@@ -33,15 +33,16 @@ const ROWS_MAX: usize = 50;
 pub(super) const TRENDS_MAX: usize = 4_000;
 /// Time between updates of the list in milliseconds, short enough that a new run is seen soon.
 const NEXT_MS: u64 = 2000;
-/// Order of the list if the address has none, the same as on the command line.
+/// Order of the list of runs if the address names none, the same as on the command line.
 const NEWEST_FIRST: &str = "-started";
 
 /// Column of the list of runs.
 struct Column {
     title: &'static str,
-    /// Key of the column's order, as in the address; empty if runs cannot be sorted by it.
+    /// Key by which runs are sorted by this column, as in the address; empty if they cannot be
+    /// sorted by it.
     key: &'static str,
-    /// Whether the first click sorts in descending order.
+    /// Whether the first click on the column sorts in descending order.
     is_from_highest: bool,
     /// CSS classes: numbers are right-aligned, and narrow screens omit columns.
     class: &'static str,
@@ -56,7 +57,8 @@ const fn column(
     Column { title, key, is_from_highest, class }
 }
 
-/// Key of the column with the primary metric. The title of the column is the metric's.
+/// Key of the column with the primary metric of a workload. The name of that metric is the title of
+/// the column.
 const PRIMARY: &str = "primary";
 
 /// Columns from left to right. The most important ones come first, so that a narrow screen has them
@@ -89,7 +91,7 @@ pub(super) struct RowView {
     /// Name of the run in the address of a comparison, short and unique.
     pub(super) side: String,
     pub(super) name: String,
-    /// Point of the run's experiment, which is its varied values; may be empty.
+    /// Values of the varied parameters of a trial, such as `clients=8`; may be empty.
     pub(super) point: String,
     pub(super) started: String,
     pub(super) status: &'static str,
@@ -210,7 +212,7 @@ struct Rows {
     after: Option<String>,
 }
 
-/// Option of a menu, for one filter of the list.
+/// Choice in a menu of the form that filters the list, such as a workload.
 struct Choice {
     value: String,
     is_chosen: bool,
@@ -246,7 +248,8 @@ struct Found {
     trouble: Option<HttpError>,
 }
 
-/// Runs that a request selects, in its order. Fails if the order or the condition is invalid.
+/// Runs that a request selects, in the requested order. Fails if the order or the condition is
+/// invalid.
 pub(super) fn runs(store: &Store, asked: &Pairs) -> Result<Vec<RunRow>, HttpError> {
     let Found { all, shown, trouble } = found(store, asked)?;
     if let Some(trouble) = trouble {
@@ -257,8 +260,8 @@ pub(super) fn runs(store: &Store, asked: &Pairs) -> Result<Vec<RunRow>, HttpErro
     Ok(kept.map(|(_, row)| row).collect())
 }
 
-/// Runs `read` for a request of the list. It waits for a turn if it reads many reports, because the
-/// order or the condition is by a figure.
+/// Runs `read`, which reads the store for a request of the list. If the order or the condition is
+/// by a figure, it first waits for a turn, because many reports are read.
 pub(super) async fn read<T: Send + 'static>(
     app: &App,
     asked: Pairs,
@@ -278,8 +281,8 @@ fn order_and_condition(asked: &Pairs) -> Result<(Sort, Option<Query>), String> {
     Ok((sort, condition.transpose().map_err(|bad| bad.to_string())?))
 }
 
-/// Selects the runs of a request. If the order or the condition is invalid, the result has the
-/// error and selects none.
+/// Selects the runs that a request asks for. If its order or condition is invalid, none is
+/// selected, and the result has the error.
 fn found(store: &Store, asked: &Pairs) -> Result<Found, HttpError> {
     let (sort, query, trouble) = match order_and_condition(asked) {
         Ok((sort, query)) => (sort, query, None),

@@ -16,7 +16,7 @@ use super::visitor::held;
 /// Maximum number of cached runs, those requested last; the same for running and ended ones.
 const KEPT_MAX: usize = 4;
 
-/// State of a run, as the store has it at one time.
+/// State of a run, as read from the store at one moment.
 pub(super) struct RunSnapshot {
     pub(super) row: RunRow,
     pub(super) report: Arc<Report>,
@@ -116,7 +116,7 @@ impl LiveRuns {
     }
 }
 
-/// Row of a run, as in the list of runs. Fails if the run has been removed.
+/// Reads the row of a run for the list of runs. Fails if the run has been removed.
 pub(super) fn row_of(store: &Store, run: &RunId) -> Result<RunRow, StoreError> {
     store.row(run)?.ok_or_else(|| {
         let message = format!("the run {run} was removed");

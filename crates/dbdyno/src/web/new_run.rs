@@ -53,7 +53,8 @@ struct NewRunPage {
     /// Kind of task that a valid plan is: a run, an experiment or a search; empty for an invalid
     /// plan.
     kind: &'static str,
-    /// Description of the loads of a run, in which a rate makes a load open; empty for other tasks.
+    /// Description of the loads of a single run, such as `closed` or the rate and queue of open
+    /// load; empty for an experiment or a search.
     load: String,
     commands: Vec<Command>,
 }
@@ -65,7 +66,7 @@ struct Named {
 
 /// Command for a terminal that is equivalent to an action on the page.
 pub(super) struct Command {
-    /// Purpose of the command; `Run` stands for experiments and searches too.
+    /// Purpose of the command: `Run` if it starts a run, an experiment or a search.
     pub(super) kind: JobKind,
     pub(super) text: String,
 }
@@ -136,7 +137,8 @@ fn of_workload(name: &str, shared: &Shared) -> Result<Draft, Error> {
     Ok((shared.job_context.draft_of)(&words, &shared.shell)?.without_defaults())
 }
 
-/// Decides the task of a plan. Fails if the plan is invalid, or if a page may not start it.
+/// Decides whether a plan is a run, an experiment or a search. Fails if the plan is invalid, or if
+/// a page may not start it.
 fn checked(draft: &Draft, shared: &Shared) -> Result<Task, BadPlan> {
     check_from_page(draft, shared.job_context.folder.as_deref())?;
     decide_task(draft, &|workload| (shared.job_context.target_of)(workload, &shared.shell))
@@ -194,7 +196,7 @@ fn without_password(draft: &mut Draft) -> Result<Option<Secret>, BadPlan> {
     Ok(Some(password))
 }
 
-/// Action on the plan of a form, by the button that was pressed.
+/// Action that a button of the form asks for, on the plan in the form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PlanAction {
     /// Checks the plan and shows it again.
@@ -274,7 +276,8 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Starts a job and redirects to its page. Shows the plan again if the request is at fault.
+    /// Starts the job of a button and redirects to the page of the job. Shows the plan again if the
+    /// request is at fault.
     fn work(&self, task: &Task, action: PlanAction) -> Result<Response, HttpError> {
         let Asked { store, shared, visitor, draft, form } = self;
         match start(store, shared, visitor, draft, task, action, form) {
@@ -287,8 +290,8 @@ impl Asked<'_> {
         }
     }
 
-    /// Shows the plan, with its error if it has one. The status is an error unless the action is to
-    /// show it.
+    /// Shows the plan of the form again, with its error if it has one. The status is 400, unless
+    /// the action is only to show the plan.
     fn look(
         &self,
         bad: Option<BadPlan>,
@@ -314,8 +317,8 @@ fn refused(mut page: Response) -> Response {
     page
 }
 
-/// Workload that was chosen in the form; `None` if that is still the original one, or the plan's
-/// own.
+/// Workload that the user has newly chosen in the form; `None` if it is the one with which the form
+/// was shown, or the plan's own.
 fn other_workload<'a>(form: &'a Pairs, draft: &Draft) -> Option<&'a str> {
     let chosen = form.get("workload")?;
     let was = read_toml(FILE, form.exactly("was").unwrap_or_default()).unwrap_or_default();

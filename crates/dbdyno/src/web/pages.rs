@@ -278,7 +278,8 @@ fn is_asked(asked: &Pairs) -> bool {
     ["side", "by", "figure", "min_effect"].iter().any(|name| asked.get(name).is_some())
 }
 
-/// Whether the request names a single side that exists, as the link on a run's page does.
+/// Whether the request names exactly one side for a comparison, which exists, as the link on a
+/// run's page does.
 fn is_begun(store: &Store, asked: &Pairs) -> bool {
     let names = named(asked);
     let ([name], None, Ok(_)) = (&names[..], asked.get("by"), judge(asked)) else { return false };
@@ -359,8 +360,8 @@ fn is_unknown(store: &Store, sides: &CompareBy) -> bool {
     }
 }
 
-/// Label whose values are the builds of a history: the requested one; else `build` if a run has it,
-/// or if there is no run; else the day, which every run has.
+/// Name of the label whose values are the builds of a history: the requested one; else `build` if a
+/// run has that label, or if there is no run; else the day, which every run has.
 fn history_by(store: &Store, asked: &Pairs) -> Result<String, HttpError> {
     if let Some(by) = asked.get("by") {
         return Ok(by.to_owned());
@@ -390,7 +391,7 @@ fn history_of(store: &Store, asked: &Pairs, by: &str) -> Result<HistoryReport, H
     Ok(hold_history(store, &question)?)
 }
 
-/// Tables of a history; `None` if the request names no rows.
+/// Tables of a history for the rows that the request names; `None` if it names no rows.
 pub(super) fn tables_of_history(
     report: &HistoryReport,
     asked: &Pairs,
@@ -409,10 +410,11 @@ pub(super) fn imported(store: &Store, asked: &Pairs) -> Result<Vec<Imported>, Ht
 struct ComparePage {
     frame: Frame,
     sides: Vec<String>,
-    /// Ways to group the selected runs as sides, each with the address that chooses it.
+    /// Ways to group the selected runs as sides, each with the address of the page that groups them
+    /// so.
     ways: Vec<(Way, String)>,
     group: String,
-    /// Whether only one side is named yet.
+    /// Whether the request names only one side of the comparison yet.
     is_begun: bool,
     by: String,
     figure: String,
@@ -452,8 +454,8 @@ struct HistoryPage {
     command: String,
 }
 
-/// Command for a terminal with the same result as a page, from its words and the request's options
-/// for judging.
+/// Command for a terminal with the same result as a page: `dbdyno`, `command`, `words`, and the
+/// request's figure and smallest effect as options.
 fn in_terminal(command: &str, mut words: Vec<String>, asked: &Pairs) -> String {
     let option = |name: &str, value: &str| format!("--{name}={value}");
     words.extend(asked.get("figure").map(|figure| option("figure", figure)));
@@ -504,7 +506,8 @@ fn suggestions(store: &Store) -> Result<Vec<Suggestion>, HttpError> {
     Ok(all.chain(own.take(SUGGESTED_MAX).map(run)).collect())
 }
 
-/// Names of the axes of the experiment that is the request's side; empty if that is no experiment.
+/// Names of the varied parameters of the experiment that the request names as a side; empty if it
+/// names none.
 fn axes(store: &Store, asked: &Pairs) -> Vec<String> {
     let name = asked.get("side").unwrap_or_default();
     let experiment = store.find_experiment(name).ok();

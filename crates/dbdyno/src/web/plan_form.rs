@@ -15,14 +15,15 @@ use super::query::Pairs;
 
 /// Name of the plan's file in errors.
 pub(super) const FILE: &str = "plan.toml";
-/// Parameters of a plan in the first section, in this order; `false` for those under "More".
+/// Parameters of a plan in the first section of the form, in this order; `true` for those shown at
+/// once, `false` for those under "More".
 const OFTEN: [(&str, bool); 4] =
     [("duration", true), ("ramp_up", true), ("name", false), ("seed", false)];
-/// Parameter of an experiment that is in the first section too.
+/// Parameter of an experiment that the first section of the form shows too.
 const REPEAT: &str = "repeat";
-/// Parameters of a group that are shown at once, not under "More".
+/// Parameters of a group of clients that the form shows at once, not under "More".
 const OFTEN_OF_GROUP: [&str; 3] = ["clients", "load", "rate"];
-/// Parameters of a workload that are shown at once, beside the size of its data.
+/// Parameters of a workload that the form shows at once, beside the size of its data.
 const OFTEN_OF_WORKLOAD: [&str; 2] = ["mode", "index"];
 
 /// Field of the form, for one parameter.

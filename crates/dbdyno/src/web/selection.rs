@@ -7,14 +7,15 @@ use store::{Filter, RunRow, Store};
 
 use super::live::row_of;
 
-/// Way of grouping in which each run is a side.
+/// Name of the grouping in which each selected run is a side of the comparison.
 const ALONE: &str = "run";
-/// Prefix of a way of grouping by an axis.
+/// Prefix of the name of a grouping by the values of an axis, which is a varied parameter of an
+/// experiment.
 const AXIS: &str = "axis.";
-/// Way of grouping in which runs with the same name are a side.
+/// Name of the grouping in which runs with the same name form a side of the comparison.
 const NAME: &str = "name";
 
-/// Selected runs grouped as sides.
+/// Selected runs, grouped as sides of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Grouped {
     /// Sides of the comparison; the first is the baseline.
@@ -23,7 +24,7 @@ pub(super) struct Grouped {
     pub(super) ways: Vec<Way>,
 }
 
-/// Way of grouping runs as sides.
+/// Way of grouping selected runs as sides of a comparison, such as by a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Way {
     /// Name of the way in an address: `run`, `name`, a label's key after `label.` or an axis after
@@ -34,9 +35,9 @@ pub(super) struct Way {
     pub(super) is_chosen: bool,
 }
 
-/// Groups runs as sides by `asked`, or else by the first label or axis that makes several sides
-/// with repeats. `None` if a name is not that of a single run, or if no way makes sides with
-/// repeats.
+/// Groups the named runs as sides of a comparison: by the way `asked`, or else by the first label
+/// or axis that makes several sides with repeats. `None` if a name is not that of a single run, or
+/// if no way makes sides with repeats.
 pub(super) fn grouped(store: &Store, names: &[String], asked: Option<&str>) -> Option<Grouped> {
     let mut rows = names.iter().map(|name| row(store, name)).collect::<Option<Vec<RunRow>>>()?;
     let ways = ways(&rows);
@@ -104,7 +105,8 @@ fn value<'r>(row: &'r RunRow, by: &str) -> Option<&'r str> {
     }
 }
 
-/// Ways of grouping that make several sides, at least one of them with repeats.
+/// Names of the ways of grouping these runs that make several sides, at least one of them with
+/// repeats.
 fn ways(rows: &[RunRow]) -> Vec<String> {
     let Some(first) = rows.first() else { return Vec::new() };
     let labels = first.labels.iter().map(|(key, _)| format!("label.{key}"));

@@ -6,16 +6,17 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-/// Failed attempts that need no wait before them. The last of them starts the first wait.
+/// Number of failed attempts to sign in from which on a client must wait before the next attempt.
 const FREE: u32 = 3;
-/// First wait after failed attempts. Each further failure doubles it.
+/// First wait before a client may try to sign in again. Each further failure doubles it.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// Longest wait, so that another user of the same address is not locked out.
+/// Longest wait before a client may try to sign in again, so that another user of the same address
+/// is not locked out.
 const WAIT_MAX: Duration = Duration::from_secs(60);
-/// Time without failures after which those of an address are forgotten.
+/// Time without failed attempts after which those of an address are forgotten.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
-/// Maximum number of addresses, which take 100 KiB. Beyond that, the one that failed longest ago is
-/// removed.
+/// Maximum number of addresses whose failed attempts are remembered, which take 100 KiB. Beyond
+/// that, the one that failed longest ago is removed.
 const PEERS_MAX: usize = 1000;
 
 /// Failed attempts to sign in, by address of the client.
@@ -29,7 +30,8 @@ struct Failures {
 }
 
 impl Throttle {
-    /// Time that `peer` must still wait before an attempt; `None` if it may try now.
+    /// Time that the client at `peer` must still wait before it tries to sign in; `None` if it may
+    /// try now.
     pub(super) fn wait(&self, peer: IpAddr, now: Instant) -> Option<Duration> {
         let failures = self.0.get(&who(peer))?;
         let beyond = failures.count.checked_sub(FREE)?;

@@ -8,16 +8,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Queue for the turn, which one request has at a time.
+/// Queue of requests that read the reports of many runs: only one request has the turn at a time.
 pub(super) struct Turns(Arc<Semaphore>);
 
-/// Turn of a request, which ends when this is dropped.
+/// Turn of a request to read the reports of many runs. It ends when this is dropped.
 pub(super) struct Turn {
     is_gone: Arc<AtomicBool>,
     _permit: OwnedSemaphorePermit,
 }
 
-/// Client that waits for the response. Dropping this says that the client is gone.
+/// Client that waits for the response to a request in [`Turns`]. Dropping this marks the client as
+/// gone, so that reading can stop.
 pub(super) struct Waiting(Arc<AtomicBool>);
 
 impl Default for Turns {
@@ -27,8 +28,8 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// Waits for a turn. The caller keeps the [`Waiting`] as long as its client waits for a
-    /// response.
+    /// Waits until this request has the turn. The caller keeps the [`Waiting`] as long as its
+    /// client waits for a response.
     pub(super) async fn take(&self) -> (Waiting, Turn) {
         let is_gone = Arc::new(AtomicBool::new(false));
         let waiting = Waiting(Arc::clone(&is_gone));

@@ -17,7 +17,7 @@ pub(super) enum Role {
     Viewer,
 }
 
-/// Id of a session: the hash of its cookie.
+/// Id of a visitor's session: the hash of its cookie.
 pub(super) type SessionId = [u8; 32];
 
 /// User of a request, as the request policy has identified them.
@@ -32,8 +32,8 @@ pub(super) struct Visitor {
 }
 
 impl Visitor {
-    /// Visitor who has not signed in and may change nothing; `can_leave` says whether the service
-    /// has a password.
+    /// Visitor who has not signed in and may change nothing. `can_leave` is true if the service has
+    /// a password.
     pub(super) fn unknown(can_leave: bool) -> Visitor {
         Visitor { role: Role::Viewer, can_leave, session: None, peer: None }
     }
