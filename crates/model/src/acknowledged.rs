@@ -3,18 +3,19 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A lasting change of a metric that the user has accepted as normal from one build on.
+/// A lasting change of a metric from one build of the tested server to the next that the user has
+/// accepted as normal, so that later builds are judged by the new level.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Acknowledged {
-    /// First build whose runs are at the new level.
+    /// Name of the first build whose runs are at the new level, such as a version of the server.
     pub build: String,
     /// Experiment point whose change is accepted, such as `clients=8`; empty for all points.
     pub point: String,
     /// Reason that the user gave for accepting the change.
     pub reason: String,
-    /// Absolute logarithm of the ratio of new to old level, for the metric that changed most;
-    /// `None` in older records, which did not keep it. A much larger change at the same build is
-    /// not accepted.
+    /// Size of the accepted change: |ln(new level / old level)| of the metric that changed most. A
+    /// much larger change at the same build is not accepted. `None` in older records, which did not
+    /// keep it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<f64>,
 }

@@ -5,16 +5,18 @@
 
 use crate::{ClientLoad, DbError, Fact, SettingsBySql, Settling, SettlingOf, Table};
 
-/// Capabilities for building and administering a database, filled in by its driver.
+/// Statements and properties by which dbdyno builds and administers data in a database, filled in
+/// by the database's driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Administration {
-    /// The database stores data, so tables can be built, checked and counted in it.
+    /// The database stores data, so dbdyno can build, check and count tables in it; `false` for a
+    /// simulated one.
     pub keeps_data: bool,
     /// The database runs inside the dbdyno process, so opening it again restarts it.
     pub is_in_process: bool,
     /// Several sessions can load data at the same time.
     pub parallel_load: bool,
-    /// Secondary indexes are created after the data are loaded, because that is faster.
+    /// Secondary indexes are to be created after the data are loaded, because that is faster here.
     pub indexes_after_load: bool,
     /// DDL is transactional: CREATE TABLE and CREATE INDEX take effect only if their transaction
     /// commits.
@@ -54,9 +56,9 @@ pub struct Administration {
     /// Query for the names of the storage engines that this server offers; `None` if the database
     /// has only one.
     pub list_storage_engines: Option<&'static str>,
-    /// Returns the query for the storage engine of the table with this name: a row with its name in
-    /// lower case, or no row if the default engine has no name. `None` if the database has only one
-    /// engine.
+    /// Makes the query for the storage engine of the table with the given name. The query returns
+    /// one row with the engine's name in lower case, or no row if the table has a default engine
+    /// that has no name. `None` if the database has only one engine.
     pub storage_engine_of: Option<fn(&str) -> String>,
     /// The server runs each session as a thread of one process; `false` if each session is a
     /// process, or there is no server. It affects whether closed-load clients run best on threads
@@ -69,20 +71,21 @@ pub struct Administration {
     /// read from the [facts](crate::Fact). `None` if there is no such limit, or the target sends
     /// statements as text.
     pub statement_limit: fn(&[Fact]) -> Option<(&'static str, u64)>,
-    /// Returns [facts](crate::CommitRisk::facts) that tell whether acknowledged commits may be
-    /// lost, derived from the facts about the server's modes. Empty if these modes are not among
-    /// the facts.
+    /// Derives from the facts about a server, such as its fsync mode, the
+    /// [facts](crate::CommitRisk::facts) that tell whether acknowledged commits may be lost.
+    /// Returns none if the input lacks the server's modes.
     pub durability: fn(&[Fact]) -> Vec<Fact>,
-    /// Statements to read and change the server's settings; `None` if SQL cannot do so.
+    /// Statements to read and change the server's settings; `None` if SQL cannot change settings.
     pub settings: Option<SettingsBySql>,
-    /// Returns the steps that settle this database, chosen by the facts about the server. Fails
-    /// with the reason if it cannot be settled.
+    /// Returns the steps that settle this database, which means that its background work, such as
+    /// purge or a checkpoint, is made to finish. Chosen by the facts about the server; fails with
+    /// the reason if the database cannot be settled.
     pub settling: SettlingOf,
 }
 
 impl Administration {
-    /// The minimum: the database stores data, loads them in one session, and has no optional
-    /// capability. Drivers and tests override individual fields.
+    /// Defaults for a new driver: the database stores data, loads them in one session, and has no
+    /// optional capability. Drivers and tests override individual fields.
     pub const PLAIN: Administration = Administration {
         keeps_data: true,
         is_in_process: false,

@@ -30,38 +30,39 @@ pub enum ArrivalRate {
     /// Steps of constant rate, as pairs of arrivals per second and duration in nanoseconds. After
     /// the last step its rate continues.
     Steps(Vec<(f64, u64)>),
-    /// Changes linearly from one rate to another, then stays at the second rate.
+    /// A rate that changes linearly from one value to another, and then stays there.
     Ramp {
-        /// Rate at the start, in arrivals per second.
+        /// Arrival rate at the start of the ramp, in arrivals per second.
         from_per_s: f64,
-        /// Rate at the end, in arrivals per second.
+        /// Arrival rate at the end of the ramp and after it, in arrivals per second.
         to_per_s: f64,
-        /// Time to get from the first rate to the second, in nanoseconds.
+        /// Duration of the ramp from the first rate to the second, in nanoseconds.
         over_ns: u64,
     },
     /// Oscillates as a sine around a mean rate; the first period starts at the mean and rises.
     Sine {
-        /// Mean rate, in arrivals per second.
+        /// Mean of the sine-shaped arrival rate, in arrivals per second.
         mean_per_s: f64,
-        /// Amplitude, in arrivals per second: the distance of the peaks from the mean, at most the
-        /// mean.
+        /// Amplitude of the sine-shaped arrival rate, in arrivals per second: the distance of its
+        /// peaks from the mean, at most the mean.
         swing_per_s: f64,
         /// Length of one period, from peak to peak, in nanoseconds.
         period_ns: u64,
     },
 }
 
-/// Volume that each transaction stores, for workloads whose transactions all store the same.
+/// Number of records and bytes that each transaction of a workload stores, if they all store the
+/// same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// Records that one transaction stores.
+    /// Number of records that one transaction of the workload stores.
     pub records: u64,
-    /// Size of these records together, in bytes.
+    /// Size of all records that one transaction stores, in bytes.
     pub bytes: u64,
 }
 
 impl ArrivalRate {
-    /// Whether the rate varies over time.
+    /// Whether the arrival rate varies over time.
     pub fn changes(&self) -> bool {
         match self {
             ArrivalRate::Constant(_) | ArrivalRate::Bytes(_) | ArrivalRate::Records(_) => false,
@@ -69,8 +70,8 @@ impl ArrivalRate {
         }
     }
 
-    /// Returns the rate at the start of the run, per second: in bytes or records for those
-    /// variants, otherwise in arrivals.
+    /// Returns the rate at the start of the measured phase: in bytes per second for `Bytes`, in
+    /// records per second for `Records`, otherwise in arrivals per second.
     pub fn first_per_s(&self) -> f64 {
         match self {
             ArrivalRate::Constant(per_s)
@@ -93,9 +94,9 @@ impl ArrivalRate {
         }
     }
 
-    /// Returns the rate per second as a piecewise linear function of seconds: in bytes or records
-    /// for those variants, otherwise in arrivals. Panics if the rate did not pass
-    /// [`ArrivalRate::checked`].
+    /// Returns the rate as a piecewise linear function of the seconds since the start of the
+    /// measured phase: in bytes per second for `Bytes`, in records per second for `Records`,
+    /// otherwise in arrivals per second. Panics if the rate did not pass [`ArrivalRate::checked`].
     pub fn intensity(&self) -> Intensity {
         let seconds = |ns: u64| ns as f64 / NS_PER_S as f64;
         let points = match self {
@@ -128,7 +129,9 @@ impl ArrivalRate {
         Intensity::new(&points, repeats).expect("a rate is checked when it is read")
     }
 
-    /// Returns the mean rate per second over the first `for_ns` nanoseconds of the measured phase.
+    /// Returns the mean rate over the first `for_ns` nanoseconds of the measured phase: in bytes
+    /// per second for `Bytes`, in records per second for `Records`, otherwise in arrivals per
+    /// second.
     pub fn mean_per_s(&self, for_ns: u64) -> f64 {
         let for_s = for_ns as f64 / NS_PER_S as f64;
         match self {
@@ -191,8 +194,8 @@ fn read_constant(text: &str) -> Result<ArrivalRate, BadUnit> {
     })
 }
 
-/// Parses a rate in records, such as `500rows/s` or `30krecords/min`, as records per second; `None`
-/// if its unit is not one of records.
+/// Parses a rate in records, such as `500rows/s` or `30krecords/min`, as records per second. `None`
+/// if its unit is not one of records; fails if the unit is, but the rest is not a rate.
 fn record_rate(text: &str) -> Result<Option<f64>, BadUnit> {
     let Some((number, per)) = text.split_once('/') else { return Ok(None) };
     let number = RECORD_UNITS.iter().find_map(|unit| number.strip_suffix(unit));
@@ -237,8 +240,8 @@ fn read_steps(text: &str, no_form: &dyn Fn() -> BadUnit) -> Result<ArrivalRate, 
     Ok(ArrivalRate::Steps(steps))
 }
 
-/// Units of a rate in bytes with their size, the longest names first, so that `GB` is not read as
-/// `B`. From the fourth on they are decimal.
+/// Units of bytes in which users write rates, with the number of bytes in each. Longer names come
+/// first, so that `GB` is not read as `B`. The first three are binary, the others decimal.
 const BYTE_UNITS: [(&str, f64); 7] = [
     ("GiB", 1_073_741_824.0),
     ("MiB", 1_048_576.0),
@@ -256,8 +259,8 @@ fn is_in_bytes(word: &str) -> bool {
     matches!(byte_rate(word.trim_end_matches(',')), Ok(Some(_)))
 }
 
-/// Parses a rate in bytes, such as `2MB/s` or `500kB/s`, as bytes per second; `None` if its unit is
-/// not one of bytes.
+/// Parses a rate in bytes, such as `2MB/s` or `500kB/s`, as bytes per second. `None` if its unit is
+/// not one of bytes; fails if the unit is, but the rest is not a rate.
 fn byte_rate(text: &str) -> Result<Option<f64>, BadUnit> {
     let (number, per) = text.split_once('/').unwrap_or((text, ""));
     let unit =
@@ -274,8 +277,8 @@ fn byte_rate(text: &str) -> Result<Option<f64>, BadUnit> {
     })
 }
 
-/// Writes a rate in bytes per second with the largest decimal unit in which it is a number of 1 or
-/// more without rounding.
+/// Writes a rate in bytes per second as users do, such as `2MB/s` for 2,000,000: in the largest
+/// decimal unit that gives a number of at least 1 without rounding.
 fn put_byte_rate(per_s: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let decimal = BYTE_UNITS[3..].iter().find(|(_, bytes)| {
         let amount = per_s / bytes;
@@ -290,8 +293,8 @@ fn rate_or_zero(text: &str) -> Result<f64, BadUnit> {
 }
 
 impl ArrivalRate {
-    /// Returns the rate if it is valid. Fails with the reason if it is never above zero or too
-    /// high, has too many steps, lacks a duration, or swings below zero.
+    /// Validates the rate and returns it unchanged. Fails with the reason if it is never above zero
+    /// or too high, has too many steps, lacks a duration, or if a sine falls below zero.
     pub fn checked(self) -> Result<ArrivalRate, String> {
         let highest_per_s = match &self {
             ArrivalRate::Constant(per_s) => *per_s,
@@ -362,7 +365,8 @@ impl fmt::Display for ArrivalRate {
     }
 }
 
-/// Formats a duration so that parsing the text returns exactly the same value.
+/// Formats a duration given in nanoseconds so that parsing the text returns exactly the same
+/// number.
 fn exact_duration(ns: u64) -> String {
     let short = format_duration(ns);
     if parse_duration(&short) == Ok(ns) { short } else { format!("{ns}ns") }

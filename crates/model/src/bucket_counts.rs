@@ -4,20 +4,20 @@
 
 use std::fmt;
 
-/// Counts of numbers in buckets between rising bounds; the last bucket has no upper bound. The unit
-/// of the bounds is the last word of the fact's name.
+/// Coarse histogram that is the value of a `Fact`: how many numbers fell between rising bounds. The
+/// last bucket has no upper bound. The unit of the bounds is the last word of the fact's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BucketCounts {
     /// Upper bound of each bucket, rising, with the count of numbers below it and not below the
     /// previous bound.
     below: Vec<(u64, u64)>,
-    /// Count of numbers at or above the last bound.
+    /// Number of counted values at or above the last bound.
     beyond: u64,
 }
 
-/// Limit on the buckets of a parsed text; a table could not show more.
+/// Limit on the number of buckets in a text to be parsed; a table could not show more.
 const BUCKETS_MAX: usize = 100;
-/// Separator between two counts in the text form.
+/// Separator between the buckets in the text form of a histogram.
 const BETWEEN: &str = ", ";
 
 impl BucketCounts {
@@ -29,7 +29,8 @@ impl BucketCounts {
         BucketCounts { below, beyond }
     }
 
-    /// Parses the text that [`fmt::Display`] writes; `None` if the text has any other form.
+    /// Parses a text such as `<10: 5, <100: 2, >=100: 1`, which [`fmt::Display`] writes; `None` if
+    /// the text does not have this form.
     pub(crate) fn parse(text: &str) -> Option<BucketCounts> {
         let (below, beyond) = text.rsplit_once(BETWEEN)?;
         let bucket = |text: &str, sign| -> Option<(u64, u64)> {
@@ -44,7 +45,7 @@ impl BucketCounts {
         is_whole.then_some(BucketCounts { below, beyond })
     }
 
-    /// Returns the number of counted numbers over all buckets.
+    /// Returns how many numbers were counted, summed over all buckets.
     pub fn total(&self) -> u64 {
         self.below.iter().fold(self.beyond, |sum, (_, count)| sum.saturating_add(*count))
     }
@@ -61,7 +62,7 @@ impl BucketCounts {
         if total == 0 { Vec::new() } else { self.below.iter().map(&mut percent).collect() }
     }
 
-    /// Returns the sum of two histograms; `None` if their bounds differ.
+    /// Adds two histograms bucket by bucket, and returns the sum; `None` if their bounds differ.
     pub fn plus(&self, other: &BucketCounts) -> Option<BucketCounts> {
         let both = || self.below.iter().zip(&other.below);
         let is_same = self.below.len() == other.below.len() && both().all(|(a, b)| a.0 == b.0);

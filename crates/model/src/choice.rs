@@ -2,19 +2,21 @@
 //!
 //! Not here: numbers and texts (units, parameter).
 
-/// An enum whose values have names that users write in plans and flags.
+/// An enum whose values users write by name in plans and flags.
 pub trait Choice: Copy + PartialEq + 'static {
     /// Every value, in the order in which help shows them.
     const ALL: &'static [Self];
     /// Names of the values in [`ALL`](Choice::ALL), in the same order.
     const NAMES: &'static [&'static str];
-    /// Names of earlier versions with today's values; they are still accepted.
+    /// Names that earlier versions of dbdyno used and that are still accepted, each with the value
+    /// that it means today.
     const FORMER: &'static [(&'static str, Self)];
 
-    /// Returns the name that users write for this value.
+    /// Returns the name by which users write this value in plans and flags.
     fn name(self) -> &'static str;
 
-    /// Returns the value with this current or former name; `None` if there is none.
+    /// Returns the value with this name, a current one or one of an earlier version; `None` if
+    /// there is none.
     fn by_name(name: &str) -> Option<Self> {
         let index = Self::NAMES.iter().position(|known| *known == name);
         let former = || Self::FORMER.iter().find(|(known, _)| *known == name);

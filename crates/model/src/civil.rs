@@ -32,12 +32,12 @@ impl Civil {
     }
 
     /// Returns the number of days since 1970-01-01, ignoring the time of day; `None` if it does not
-    /// fit. Month and day 0 are converted too.
+    /// fit into `i32`. Dates with month or day 0 are converted too.
     pub fn to_days(self) -> Option<i32> {
         i32::try_from(days_of_civil(self.year, self.month, self.day)).ok()
     }
 
-    /// Converts from microseconds since 1970-01-01T00:00:00Z.
+    /// Makes the date and time from the number of microseconds since 1970-01-01T00:00:00Z.
     pub fn of_us(us: i64) -> Civil {
         let (days, of_day) = (us.div_euclid(US_PER_DAY), us.rem_euclid(US_PER_DAY));
         let (year, month, day) = civil_of_days(days);

@@ -5,10 +5,11 @@
 
 use crate::{Fact, FactValue};
 
-/// Subject of the facts that store the risk.
+/// Subject of the facts that tell whether acknowledged commits may be lost.
 const ABOUT: &str = "durability";
 
-/// A mode in which an acknowledged commit may be lost.
+/// A mode of a database, such as `fsync=off`, in which a commit may be lost although the client was
+/// told that it succeeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitRisk {
     /// Name and value of the mode, such as `fsync=off` or `engine=myisam`; several are joined by
@@ -20,8 +21,8 @@ pub struct CommitRisk {
 }
 
 impl CommitRisk {
-    /// Returns the facts to store with a run: whether commits are at risk and, if so, the mode and
-    /// the possible loss.
+    /// Makes the facts about durability to store with a run: whether commits are at risk and, if
+    /// so, the mode and the possible loss. `found` is `None` if there is no risk.
     pub fn facts(found: Option<CommitRisk>) -> Vec<Fact> {
         let mut facts = vec![Fact::new(ABOUT, "commits_at_risk", found.is_some())];
         if let Some(CommitRisk { mode, loss }) = found {
@@ -31,8 +32,8 @@ impl CommitRisk {
         facts
     }
 
-    /// Adds this risk to the facts of a run. If they contain another risk, the two are joined by
-    /// "and".
+    /// Adds this risk to the facts of a run, and returns all of them. If they contain another risk
+    /// already, both are stored as one, joined by "and".
     pub fn added_to(self, facts: Vec<Fact>) -> Vec<Fact> {
         let fact = |about: &str, name: &str| {
             let is_it = |fact: &&Fact| fact.about == about && fact.name == name;
@@ -48,7 +49,7 @@ impl CommitRisk {
         CommitRisk::replaced(facts, CommitRisk::facts(Some(all)))
     }
 
-    /// Replaces the facts about durability among the facts of a run by `said`.
+    /// Removes the facts about durability from the facts of a run, and appends `said` instead.
     pub fn replaced(facts: Vec<Fact>, said: Vec<Fact>) -> Vec<Fact> {
         facts.into_iter().filter(|fact| fact.about != ABOUT).chain(said).collect()
     }

@@ -1,8 +1,8 @@
 //! Invisible characters that change how the text around them is displayed. Not here: their removal.
 
-/// Whether a character is invisible: a control character, a line separator, a change of writing
-/// direction, or another Unicode format character (category Cf) without a glyph. Two names that
-/// differ only in such characters look the same.
+/// Whether a character is invisible or changes how others are shown: a control character, a line
+/// separator, a change of writing direction, or another Unicode format character (category Cf). Two
+/// names that differ only in such characters look the same.
 pub fn is_control_char(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,

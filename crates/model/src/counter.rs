@@ -6,27 +6,28 @@
 /// Meaning of a number that the server reports: a total since its start, or a current value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// A total since the server's start; its growth per second is reported.
+    /// A total since the server's start, such as rows read; reports show its growth per second.
     Total,
-    /// A current value that rises and falls; it is reported as it is.
+    /// A current value that rises and falls, such as open connections; reports show it as it is.
     Level,
 }
 
-/// A counter that a server keeps about itself.
+/// A counter that a database server keeps about itself, such as rows read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
     /// Name of the counter in the server's spelling, such as `Innodb_rows_read`.
     pub name: &'static str,
     /// Meaning of the number: a total since the server's start, or a current value.
     pub reading: Reading,
-    /// Unit of the reported value: for a total that of its growth per second (`1/s`, `B/s`,
-    /// `ms/s`), otherwise that of the number.
+    /// Unit of the value in reports. For a total this is the unit of its growth per second (`1/s`,
+    /// `B/s`, `ms/s`), for a current value that of the number itself.
     pub unit: &'static str,
     /// Explanation of the counter in one sentence.
     pub help: &'static str,
 }
 
-/// Access to the counters of a running server, filled in by a driver.
+/// Queries and descriptions by which dbdyno reads the counters of a running server, filled in by a
+/// driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Counters {
     /// Returns the queries for the counters with these names, or for all counters if `names` is
@@ -35,8 +36,9 @@ pub struct Counters {
     /// the others still count. Empty if the driver itself counts
     /// ([`Database::counted`](crate::Database::counted)).
     pub ask: fn(names: &[&str]) -> Vec<String>,
-    /// Counters that are read by default, the most informative first.
+    /// Counters that dbdyno reads unless the user asks for all, the most informative first.
     pub chosen: &'static [Counter],
-    /// Returns meaning and unit of a counter that is not in `chosen`, derived from its name.
+    /// Returns meaning and unit of a counter that is not in `chosen`, guessed from its name, such
+    /// as `Total` and `B/s`.
     pub reading: fn(name: &str) -> (Reading, &'static str),
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::choice;
 
-/// The group of processes whose call stacks were sampled.
+/// The group of processes whose call stacks a profile contains: the database server or dbdyno.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProfileSide {
@@ -30,24 +30,26 @@ pub const FRAME_SEPARATOR: char = ';';
 /// Suffix that marks the name of a kernel function.
 pub const KERNEL_FRAME: &str = "_[k]";
 
-/// Call stacks of the server's or the generator's processes, sampled while they used a CPU in the
-/// measured phase.
+/// A CPU profile: call stacks of the server's or of dbdyno's own processes, sampled in the measured
+/// phase while they used a CPU.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuProfile {
-    /// Group of processes that was sampled.
+    /// Group of processes whose call stacks were sampled: server or generator.
     pub side: ProfileSide,
     /// All processes of the machine were recorded and the others discarded, which slows down the
     /// load less than recording single processes.
     pub is_system_wide: bool,
-    /// Sampled event: `cpu-clock` or `cycles`.
+    /// Event of `perf` by which samples were taken: `cpu-clock` or `cycles`.
     pub event: String,
     /// Sampling frequency: samples per second of CPU time.
     pub frequency_hz: u32,
-    /// Number of samples, including those of stacks that were left out.
+    /// Number of samples in the profile, including those of stacks that were left out.
     pub samples: u64,
-    /// Folded stacks with the number of samples of each, sorted by text.
+    /// Folded stacks, such as `mysqld;main;read`, with the number of samples of each, sorted by
+    /// text.
     pub stacks: Vec<(String, u64)>,
-    /// Number of distinct stacks left out because there were too many: the rarest ones.
+    /// Number of distinct stacks left out because a profile keeps only a limited number: the rarest
+    /// ones.
     pub stacks_cut: u64,
     /// Number of samples in the stacks that were left out.
     pub samples_cut: u64,
@@ -57,26 +59,27 @@ pub struct CpuProfile {
     pub naming_cpu_ns: u64,
 }
 
-/// Number of functions in the list of top functions.
+/// Limit on the number of functions that a report lists for a profile.
 const FUNCTIONS_MAX: usize = 10;
 
 /// Summary of a [`CpuProfile`] in the report of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CpuProfileReport {
-    /// Group of processes that was sampled.
+    /// Group of processes whose call stacks were sampled: server or generator.
     pub side: ProfileSide,
     /// All processes of the machine were recorded and the others discarded, which slows down the
     /// load less than recording single processes.
     pub is_system_wide: bool,
-    /// Sampled event: `cpu-clock` or `cycles`.
+    /// Event of `perf` by which samples were taken: `cpu-clock` or `cycles`.
     pub event: String,
     /// Sampling frequency: samples per second of CPU time.
     pub frequency_hz: u32,
     /// Number of samples, including those of stacks that were left out.
     pub samples: u64,
-    /// Number of distinct stacks in the profile, without those left out.
+    /// Number of distinct stacks that the profile kept, not counting those left out.
     pub n_stacks: u64,
-    /// Number of distinct stacks left out because there were too many: the rarest ones.
+    /// Number of distinct stacks left out because a profile keeps only a limited number: the rarest
+    /// ones.
     pub stacks_cut: u64,
     /// Number of samples in the stacks that were left out.
     pub samples_cut: u64,
@@ -84,7 +87,7 @@ pub struct CpuProfileReport {
     pub recording_cpu_s: f64,
     /// CPU time of `perf` to resolve function names after the load, in seconds.
     pub naming_cpu_s: f64,
-    /// At most ten functions, those that were running in the most samples.
+    /// Functions that were running in the most samples, at most ten, in descending order.
     pub top_functions: Vec<TopFunction>,
     /// Folded stacks with the number of samples of each. Not in the JSON report, where they would
     /// be longer than everything else; [`CpuProfileReport::fill`] restores them.
@@ -92,19 +95,21 @@ pub struct CpuProfileReport {
     pub stacks: Vec<(String, u64)>,
 }
 
-/// A function with its shares of all samples of the server or the generator.
+/// A function in a CPU profile, with its shares of all samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TopFunction {
     /// Name of the function; those of the kernel end in `_[k]`.
     pub function: String,
-    /// Percentage of samples in which the function itself was running.
+    /// Percentage of all samples of the profile in which the function itself was running.
     pub self_percent: f64,
-    /// Percentage of samples in which the function, or one that it had called, was running.
+    /// Percentage of all samples of the profile in which the function, or one that it had called,
+    /// was running.
     pub total_percent: f64,
 }
 
 impl CpuProfileReport {
-    /// Summarizes a profile for the report of a run.
+    /// Summarizes a CPU profile for the report of a run, with the functions that used most CPU
+    /// time.
     pub fn from_profile(profile: &CpuProfile) -> CpuProfileReport {
         let seconds = |ns: u64| ns as f64 / crate::NS_PER_S as f64;
         CpuProfileReport {
@@ -123,8 +128,8 @@ impl CpuProfileReport {
         }
     }
 
-    /// Puts the stacks of `profiles` into reports that were read from the store, where they have
-    /// none.
+    /// Copies the stacks of `profiles` into the reports of the same side (server or generator).
+    /// Reports have no stacks when they are read from the store.
     pub fn fill(reports: &mut [CpuProfileReport], profiles: Vec<CpuProfile>) {
         for profile in profiles {
             let of_side = |report: &&mut CpuProfileReport| report.side == profile.side;

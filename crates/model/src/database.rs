@@ -12,7 +12,7 @@ use crate::{
     Session, Statement,
 };
 
-/// The way in which clients share threads.
+/// The way in which clients run: on a thread each, on shared event loops, or in virtual time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
@@ -25,7 +25,7 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// Returns the name that is used on the command line and in reports.
+    /// Returns the name of the placement on the command line and in reports.
     pub fn name(self) -> &'static str {
         match self {
             Placement::Thread => "thread",
@@ -35,24 +35,26 @@ impl Placement {
     }
 }
 
-/// Set of the placements of clients that a driver or a workload supports.
+/// Set of the placements (thread, event loop, virtual time) in which a driver's sessions or a
+/// workload's clients can run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Places {
-    /// Supports a thread for each client, with sockets that block.
+    /// Clients can each have a thread of their own, with sockets that block.
     pub thread: bool,
-    /// Supports many clients on one event loop.
+    /// Many clients can share one event loop.
     pub event_loop: bool,
-    /// Supports virtual time, with all clients on one thread.
+    /// Clients can run in virtual time, all on one thread.
     pub simulated: bool,
 }
 
 impl Places {
-    /// Support for all three placements.
+    /// Set of all three placements: thread, event loop and virtual time.
     pub const ALL: Places = Places { thread: true, event_loop: true, simulated: true };
-    /// Threads only, for code that blocks its thread.
+    /// Set with only the placement on threads, for a driver or workload whose code blocks its
+    /// thread.
     pub const THREAD: Places = Places { thread: true, event_loop: false, simulated: false };
 
-    /// Whether `placement` is supported.
+    /// Whether this set contains `placement`.
     pub fn has(self, placement: Placement) -> bool {
         match placement {
             Placement::Thread => self.thread,
@@ -62,10 +64,10 @@ impl Places {
     }
 }
 
-/// The place of a new session: on which kind of worker, by which clock, for which client.
+/// Placement, clock and client for which a driver opens a new session.
 #[derive(Clone)]
 pub struct Place {
-    /// Whether the client has a thread, an event loop or virtual time.
+    /// Placement of the client: on a thread of its own, on an event loop, or in virtual time.
     pub placement: Placement,
     /// Clock of the thread or event loop that runs the client.
     pub clock: Rc<dyn Clock>,
@@ -75,43 +77,44 @@ pub struct Place {
 }
 
 impl Place {
-    /// Client index of a session that measures the clients' network path and is not counted as a
-    /// client.
+    /// Client index of a session that belongs to no client, such as one that measures the network
+    /// path, and that is not counted as a client's.
     pub const NOBODY: u32 = u32::MAX;
 }
 
-/// The hosts over which the clients of a target are spread. The list may change during a run; a
-/// client that must move to another host does so before its next transaction
+/// The hosts over which the clients of a target are spread. Hosts may be added and removed during a
+/// run; a client that must move to another host does so before its next transaction
 /// ([`Session::should_move`]).
 pub trait Hosts: Send + Sync {
-    /// Returns the hosts that clients currently use.
+    /// Returns the hosts over which clients are spread at present.
     fn list(&self) -> Vec<Host>;
 
-    /// Adds a host and assigns it a fair share of the clients. For a host already on the list, the
-    /// clients that left it when it failed are to return. Returns the number of clients assigned to
-    /// the host by this. Fails with the reason.
+    /// Adds a host, and assigns it a fair share of the clients. If the host is already in use, the
+    /// clients that left it when it failed are to return. Returns the number of clients that this
+    /// call assigned to the host. Fails with the reason.
     fn add(&self, host: &Host) -> Result<usize, String>;
 
-    /// Removes a host and assigns its clients to the other hosts. Returns their number. Fails with
-    /// the reason, such as that it is the last host.
+    /// Removes a host, and assigns its clients to the other hosts. Returns the number of these
+    /// clients. Fails with the reason, such as that it is the last host.
     fn remove(&self, host: &Host) -> Result<usize, String>;
 
-    /// Returns the number of clients that are still connected to a host that was removed.
+    /// Returns how many clients are still connected to a host that was removed, because they move
+    /// only before their next transaction.
     fn left(&self, host: &Host) -> usize;
 
     /// Breaks the remaining client connections to a host that was removed, and returns their
     /// number.
     fn cut(&self, host: &Host) -> usize;
 
-    /// Returns the hosts that did not answer when an administrative session, which builds, checks
-    /// or queries, tried to connect.
+    /// Returns the hosts that did not answer when dbdyno tried to open an administrative session,
+    /// which builds, checks or queries data.
     fn silent(&self) -> Vec<Host>;
 }
 
-/// Future of a connection that is being made.
+/// Future that opens a session: the result of [`Database::connect`].
 pub type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Box<dyn Session>, DbError>> + 'a>>;
 
-/// An opened target database, shared by all threads of the run.
+/// A target database that a driver has opened, shared by all threads of the run.
 pub trait Database: Send + Sync {
     /// Returns the driver's description of the database product.
     fn product(&self) -> &Product;
@@ -121,12 +124,12 @@ pub trait Database: Send + Sync {
         &self.product().dialect
     }
 
-    /// Returns the product's capabilities for building and administering data.
+    /// Returns the database's capabilities and statements for building and administering data.
     fn administration(&self) -> &Administration {
         &self.product().administration
     }
 
-    /// Returns the product's queries for monitoring.
+    /// Returns the queries by which dbdyno reads what the database reports about itself.
     fn monitoring(&self) -> &Monitoring {
         &self.product().monitoring
     }
@@ -134,11 +137,12 @@ pub trait Database: Send + Sync {
     /// Returns the placements that the database's sessions support.
     fn places(&self) -> Places;
 
-    /// Opens a session in which `statements` can be executed, each by its index. Fails if the
-    /// database does not accept the connection.
+    /// Opens a session in which `statements` can be executed; the identifier of each is its index
+    /// in the slice. Fails if the database does not accept the connection.
     fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a>;
 
-    /// Reads version, modes and settings that are in force, to be stored with the run.
+    /// Reads version, modes and current settings of the database as facts, to be stored with the
+    /// run.
     fn facts(&self) -> Result<Vec<Fact>, DbError>;
 
     /// Makes clients connect through the entrance of the simulated network from now on, or directly
@@ -153,8 +157,8 @@ pub trait Database: Send + Sync {
         None
     }
 
-    /// Returns the driver's own counts over all sessions so far, with the names of its
-    /// [`Counters`](crate::Counters). Empty if the counters are queried from a server.
+    /// Returns what the driver itself has counted since the database was opened, over all sessions,
+    /// as pairs of a counter's name and its value. Empty if the counters are queried from a server.
     fn counted(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }

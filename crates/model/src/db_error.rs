@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Class of a database error, by which code branches. All other details are only text.
+/// Class of a database error: dbdyno decides by it, for example on retries, and uses the rest of an
+/// error only as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DbErrorKind {
@@ -43,7 +44,7 @@ pub enum DbErrorKind {
     Timeout,
     /// dbdyno cancelled the statement.
     Cancelled,
-    /// The reply does not have the rows, columns or types that the workload expects.
+    /// The reply does not have the rows, columns or types that the caller expects.
     Shape,
     /// The driver does not support the request.
     Unsupported,
@@ -52,7 +53,7 @@ pub enum DbErrorKind {
 }
 
 impl DbErrorKind {
-    /// Every kind, in display order.
+    /// Every kind of error, in the order in which reports list them.
     pub const ALL: [DbErrorKind; 20] = [
         DbErrorKind::Deadlock,
         DbErrorKind::LockTimeout,
@@ -88,7 +89,7 @@ impl DbErrorKind {
         matches!(self, ConnectionLost | TooManyConnections | UnknownCommit)
     }
 
-    /// Returns the name in reports, in JSON and in the store.
+    /// Returns the name of the kind in reports, in JSON and in the store, such as `deadlock`.
     pub fn name(self) -> &'static str {
         match self {
             DbErrorKind::Deadlock => "deadlock",
@@ -121,19 +122,21 @@ impl DbErrorKind {
     }
 }
 
-/// SQLSTATE of ODBC for "Connection timeout expired" (ODBC, appendix A).
+/// SQLSTATE of ODBC for "Connection timeout expired", which dbdyno uses for servers that do not
+/// answer.
 const CONNECTION_TIMEOUT: &str = "HYT01";
 
-/// An error of a database: code branches on `kind`, users see `message`.
+/// An error of a database: dbdyno decides by its `kind`, users see its `message`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DbError {
-    /// Class of the error, by which code branches.
+    /// Class of the error, by which dbdyno decides, for example whether to retry.
     pub kind: DbErrorKind,
     /// Error number of the database product; 0 if it has none.
     pub code: i64,
     /// SQLSTATE of five characters; empty if the product does not report one.
     pub sqlstate: String,
-    /// Message of the database product, perhaps with hints that dbdyno added.
+    /// Message for users, mostly that of the database product, perhaps with hints that dbdyno
+    /// added.
     pub message: String,
 }
 
@@ -143,28 +146,30 @@ impl DbError {
         DbError { kind, code: 0, sqlstate: String::new(), message: message.into() }
     }
 
-    /// Makes the error of a connection that could not be opened in time, or was not answered. Its
-    /// SQLSTATE is `HYT01` of ODBC.
+    /// Makes the error for a connection attempt or a request that the server did not answer in
+    /// time. Its kind is [`DbErrorKind::ConnectionLost`], its SQLSTATE `HYT01`, which ODBC uses for
+    /// timeouts.
     pub fn silence(message: impl Into<String>) -> DbError {
         let sqlstate = CONNECTION_TIMEOUT.to_owned();
         DbError { sqlstate, ..DbError::new(DbErrorKind::ConnectionLost, message) }
     }
 
-    /// Whether the other side did not answer in time, so that another attempt would probably wait
-    /// as long.
+    /// Whether the error was made by [`DbError::silence`]: the server did not answer in time, so
+    /// another attempt would probably wait as long.
     pub fn is_silence(&self) -> bool {
         self.sqlstate == CONNECTION_TIMEOUT
     }
 
     /// Marks an error that occurred when the result of a committed transaction was read. Its kind
-    /// becomes [`DbErrorKind::UnknownCommit`], so that nobody takes the transaction for rolled
+    /// becomes [`DbErrorKind::UnknownCommit`], so that the transaction is not taken for rolled
     /// back.
     pub fn of_committed(mut self) -> DbError {
         self.kind = DbErrorKind::UnknownCommit;
         self.during("the result cannot be read, but the transaction is committed")
     }
 
-    /// Puts the activity that failed before the message, separated by a colon.
+    /// Returns the error with a prefix to its message: the activity that failed, and a colon, as in
+    /// `loading the table: disk full`.
     pub fn during(mut self, what: impl fmt::Display) -> DbError {
         self.message = format!("{what}: {}", self.message);
         self

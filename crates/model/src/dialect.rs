@@ -4,7 +4,7 @@
 
 use crate::{Column, ColumnType, Index, StorageEngine, Table};
 
-/// Syntax of the placeholders for values in a statement.
+/// Syntax of the placeholders for values in a statement, such as `?` or `$1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placeholder {
     /// `?`, matched to values by position.
@@ -18,7 +18,8 @@ pub enum Placeholder {
 }
 
 impl Placeholder {
-    /// Returns the placeholder for the value at position `number`, from 1, of a statement.
+    /// Returns the placeholder for value `number` of a statement, counted from 1: `?`, `$2`, `@P2`
+    /// or `:2`.
     pub fn mark(self, number: usize) -> String {
         match self {
             Placeholder::Question => "?".to_owned(),
@@ -32,11 +33,11 @@ impl Placeholder {
 /// Syntax with which a SELECT locks the rows that it returns, for a later update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowLock {
-    /// No syntax is needed, because a writing transaction excludes all other writers.
+    /// No syntax: a writing transaction excludes all other writers in any case.
     None,
-    /// A clause at the end of the SELECT, with a leading blank: ` FOR UPDATE`.
+    /// Clause at the end of the SELECT, with a leading blank, such as ` FOR UPDATE`.
     Clause(&'static str),
-    /// A hint after the table's name, with a leading blank: ` WITH (UPDLOCK)`.
+    /// Hint after the name of the table, with a leading blank, such as ` WITH (UPDLOCK)`.
     Hint(&'static str),
 }
 
@@ -51,14 +52,14 @@ pub enum RowLimit {
     Top,
 }
 
-/// Unit of the intervals that SQL adds to dates.
+/// Unit of a time span that an SQL expression adds to a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DateUnit {
-    /// Days of the calendar.
+    /// Calendar days, as in `INTERVAL 5 DAY`.
     Day,
-    /// Calendar months. If the resulting month has no such day, the date is its last day.
+    /// Calendar months. If the resulting month lacks the day, the result is its last day.
     Month,
-    /// Calendar years. If the resulting year has no 29 February, the date is the 28th.
+    /// Calendar years. From 29 February, the result is 28 February in a year without that day.
     Year,
 }
 
@@ -72,7 +73,8 @@ impl DateUnit {
         }
     }
 
-    /// Parses an English word, such as `month` or `months`; `None` if it is not a unit.
+    /// Returns the unit that an English word names, such as `month` or `months`; `None` for any
+    /// other word.
     pub fn named(word: &str) -> Option<DateUnit> {
         match word.strip_suffix('s').unwrap_or(word) {
             "day" => Some(DateUnit::Day),
@@ -83,25 +85,25 @@ impl DateUnit {
     }
 }
 
-/// The way in which exact decimal numbers are stored.
+/// The way in which a database stores exact decimal numbers, such as amounts of money.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decimals {
-    /// The database has an exact decimal type.
+    /// Stored exactly, as the database has a decimal type.
     Exact,
-    /// The database has no exact decimal type, so decimals are stored as integers of their smallest
-    /// unit, such as cents.
+    /// Stored as integers of their smallest unit, such as cents, as the database has no exact
+    /// decimal type.
     ScaledInteger,
 }
 
 /// The columns in which a database allows auto-increment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Serial {
-    /// In any column, even without a key or index.
+    /// Allowed in any column, even without a key or index.
     Anywhere,
-    /// Only in the first column of a key or index that is created together with the table.
+    /// Allowed only in the first column of a key or index that is created together with the table.
     Indexed,
-    /// Only in a column that alone is the primary key. Elsewhere the type is an ordinary integer,
-    /// which is not incremented.
+    /// Allowed only in a column that alone is the primary key. Elsewhere the type is an ordinary
+    /// integer, which is not incremented.
     SoleKey,
 }
 
@@ -119,51 +121,52 @@ pub enum RoutineLanguage {
 /// Syntax to partition a table by the hash of one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Partitioning {
-    /// A clause of CREATE TABLE, which creates all partitions.
+    /// Partitions are declared by a clause of CREATE TABLE, which creates all of them.
     Clause,
     /// Each partition is a table of its own, which needs its own CREATE TABLE.
     Tables,
 }
 
-/// The SQL dialect of a database, filled in by its driver.
+/// SQL dialect of a database, from which statements are generated; filled in by its driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
     /// Name of the dialect, such as `sqlite`.
     pub name: &'static str,
     /// Syntax of the placeholders for values in a statement.
     pub placeholder: Placeholder,
-    /// Storage of exact decimal numbers.
+    /// The way in which exact decimal numbers are stored.
     pub decimals: Decimals,
-    /// Returns the name of a column type in CREATE TABLE.
+    /// Returns the name of a column type in this dialect, as CREATE TABLE needs it.
     pub type_name: fn(ColumnType) -> String,
-    /// The columns in which auto-increment is allowed.
+    /// The columns in which the database allows auto-increment.
     pub serial: Serial,
     /// Storage engines that users can choose for their tables; empty if there is no choice.
     pub storage_engines: &'static [StorageEngine],
     /// Storage engine of the tables to be created; `None` for the server's default.
     pub storage_engine: Option<StorageEngine>,
-    /// Options at the end of CREATE TABLE, after the closing bracket and the storage engine.
+    /// Options at the end of each CREATE TABLE, after the closing bracket and the clause of the
+    /// storage engine; empty if none are needed.
     pub table_options: &'static str,
-    /// DROP INDEX must name the table too.
+    /// DROP INDEX must name the table too, as in `DROP INDEX i ON t`.
     pub drops_index_on_table: bool,
     /// Name of the SQL function that returns the character code of a text's first character, such
     /// as `ASCII`.
     pub letter_code: &'static str,
     /// Syntax with which a SELECT locks the rows that it returns.
     pub row_lock: RowLock,
-    /// Syntax with which a SELECT limits the number of rows.
+    /// Syntax with which a SELECT limits the number of rows that it returns.
     pub row_limit: RowLimit,
     /// FROM clause of a SELECT that reads no table, with a leading blank, such as ` FROM DUAL`;
     /// empty if none is needed.
     pub from_nothing: &'static str,
     /// The server infers the type of a placeholder from its context, so `SELECT ?` needs a cast.
     pub infers_types: bool,
-    /// Returns the SQL literal for a date such as `1995-03-15`.
+    /// Returns the SQL literal for a date, given in the form `1995-03-15`.
     pub date: fn(&str) -> String,
-    /// Returns the SQL expression for the year of a date expression, as an integer.
+    /// Returns the SQL expression for the year, as an integer, of an SQL expression for a date.
     pub year_of: fn(&str) -> String,
-    /// Returns the SQL expression that adds a number of days, months or years, which may be
-    /// negative, to a date expression.
+    /// Returns the SQL expression that adds a time span to a date expression, given the expression,
+    /// the number of units (which may be negative) and the unit.
     pub later: fn(&str, i64, DateUnit) -> String,
     /// Language of stored routines; `None` if the database has no routines.
     pub routines: Option<RoutineLanguage>,
@@ -172,8 +175,8 @@ pub struct Dialect {
 }
 
 impl Dialect {
-    /// The minimum: `?` as placeholder, exact decimals, and no optional capability. Drivers and
-    /// tests override individual fields.
+    /// Defaults for a new driver: `?` as placeholder, exact decimals, and no optional capability.
+    /// Drivers and tests override individual fields.
     pub const PLAIN: Dialect = Dialect {
         name: "plain",
         placeholder: Placeholder::Question,
@@ -216,8 +219,8 @@ impl Dialect {
         format!("CREATE {before}TABLE {name} ({lines}){behind}{}", self.table_options)
     }
 
-    /// Returns the storage engine with this name; `None` if users of this database cannot choose
-    /// it.
+    /// Returns the storage engine with this name, such as `innodb`; `None` if it is not one that
+    /// users of this database can choose.
     pub fn engine(&self, name: &str) -> Option<StorageEngine> {
         self.storage_engines.iter().find(|engine| engine.name == name).copied()
     }
@@ -263,14 +266,14 @@ impl Dialect {
         }
     }
 
-    /// Returns CREATE INDEX for a secondary index of the table.
+    /// Returns the CREATE INDEX statement for a secondary index of the table.
     pub fn create_index(&self, table: &Table, index: &Index) -> String {
         let unique = if index.unique { "UNIQUE " } else { "" };
         let columns = index.columns.join(", ");
         format!("CREATE {unique}INDEX {} ON {} ({columns})", index.name, table.name)
     }
 
-    /// Returns DROP INDEX for a secondary index of the table.
+    /// Returns the DROP INDEX statement for a secondary index of the table.
     pub fn drop_index(&self, table: &Table, index: &Index) -> String {
         match self.drops_index_on_table {
             true => format!("DROP INDEX {} ON {}", index.name, table.name),
@@ -278,12 +281,13 @@ impl Dialect {
         }
     }
 
-    /// Returns INSERT of one row, with all columns.
+    /// Returns an INSERT statement for one row of the table, with a placeholder for each column.
     pub fn insert(&self, table: &Table) -> String {
         self.insert_rows(table, 1)
     }
 
-    /// Returns INSERT of `n_rows` rows, with all columns.
+    /// Returns an INSERT statement for `n_rows` rows of the table, with a placeholder for each
+    /// column of each row.
     pub fn insert_rows(&self, table: &Table, n_rows: usize) -> String {
         let names: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
         let marks = format!("({})", vec!["?"; names.len()].join(", "));

@@ -30,7 +30,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Returns the cause in one to three words, for tables.
+    /// Returns the cause in one to three words, for tables in reports.
     pub fn in_short(self) -> &'static str {
         match self {
             Cause::Locks => "locks",

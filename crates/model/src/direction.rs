@@ -2,21 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The direction in which a figure is better.
+/// The direction in which a figure of a result is better: higher, lower or neither.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// A higher value is better, as for rates.
     #[default]
     Higher,
-    /// A lower value is better, as for times, errors and cost.
+    /// A lower value is better, as for response times, errors and cost.
     Lower,
     /// No direction is better: the figure only describes what happened, as most gauges do.
     Neither,
 }
 
 impl Direction {
-    /// Returns the name in lists, such as those of `dbdyno list figures`.
+    /// Returns `higher`, `lower` or `neither`, as in the output of `dbdyno list figures`.
     pub fn name(self) -> &'static str {
         match self {
             Direction::Higher => "higher",
@@ -25,8 +25,8 @@ impl Direction {
         }
     }
 
-    /// Returns the direction for a figure that counts the opposite, such as the share of response
-    /// times below a bound.
+    /// Swaps `Higher` and `Lower`; `Neither` stays. For a figure that counts the opposite, such as
+    /// the share of response times below a bound.
     pub fn opposite(self) -> Direction {
         match self {
             Direction::Higher => Direction::Lower,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Host, NetworkConditions, format_duration};
 
-/// An action on a managed server, which dbdyno itself started.
+/// An action on a managed server, that is, one that dbdyno itself started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum ServerAction {
@@ -18,17 +18,17 @@ pub enum ServerAction {
     Kill,
     /// Suspends the server's process, and resumes it after a time.
     Pause {
-        /// Duration of the pause, in nanoseconds.
+        /// Duration for which the server's process is suspended, in nanoseconds.
         for_ns: u64,
     },
-    /// Shuts the server down cleanly.
+    /// Shuts the server down cleanly, and leaves it so until a later `Start`.
     Stop,
-    /// Starts the server after a kill or a stop.
+    /// Starts the server after it was killed or stopped.
     Start,
 }
 
 impl ServerAction {
-    /// Returns the action in the form that users write in a plan.
+    /// Returns the action in the form in which users write it in a plan, such as `restart`.
     pub fn written(self) -> String {
         match self {
             ServerAction::Restart => "restart".to_owned(),
@@ -40,39 +40,41 @@ impl ServerAction {
     }
 }
 
-/// The action that a disturbance executes.
+/// The action that a disturbance executes during a run, such as SQL or killing the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// Statements, executed one after the other on a separate connection.
+    /// SQL statements, executed one after the other on a connection that no client uses.
     Sql(Vec<String>),
-    /// A shell command on the generator's machine.
+    /// Shell command, executed on the machine where dbdyno's main process runs.
     Command(String),
-    /// An action on the managed server, if it is a single one.
+    /// An action on the managed server, if it is a single server and not a cluster.
     Server(ServerAction),
     /// An action on one node of a managed cluster.
     Node {
-        /// The node, from 1.
+        /// Number of the cluster node, counted from 1.
         node: u32,
-        /// The action on that node.
+        /// Action to execute on the cluster node, such as a restart.
         action: ServerAction,
     },
     /// Starts a new node of a managed cluster and adds it to the hosts that clients use.
     Join,
-    /// Adds a host to those that clients use, or removes one.
+    /// Adds a host to those over which clients are spread, or removes one.
     Hosts {
-        /// Whether the host is added or removed.
+        /// Whether the host is added to those that clients use, or removed from them.
         change: HostsChange,
-        /// The host added or removed.
+        /// Host that is added or removed.
         which: Which,
     },
-    /// Executes the settling step with this name, such as a checkpoint.
+    /// Makes the server finish one kind of background work: executes the settling step with this
+    /// name, such as `checkpoint`.
     Settle(String),
-    /// Changes delay and bandwidth of the simulated network until the disturbance's time limit.
+    /// Changes delay and bandwidth of the simulated network between clients and server, until the
+    /// disturbance's time limit.
     Network(NetworkConditions),
 }
 
-/// A change of the list of hosts over which clients are spread.
+/// A change of the hosts over which clients are spread: add or remove one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HostsChange {
@@ -83,7 +85,7 @@ pub enum HostsChange {
 }
 
 impl HostsChange {
-    /// Returns the change in the form that users write in a plan.
+    /// Returns the change in the form in which users write it in a plan, such as `add`.
     pub fn written(self) -> &'static str {
         match self {
             HostsChange::Add => "add",
@@ -92,7 +94,7 @@ impl HostsChange {
     }
 }
 
-/// A host, given by name or as the number of a node.
+/// A host that clients use, given by its name or as the number of a cluster node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Which {
@@ -111,17 +113,17 @@ impl fmt::Display for Which {
     }
 }
 
-/// Limit on the characters of a statement or command in reports, which shorten longer ones; the
+/// Limit on the characters of a statement or command in a report, which shortens longer ones; the
 /// plan keeps the full text.
 const TOLD_LETTERS: usize = 60;
 
 impl Action {
-    /// Whether the action starts, stops or otherwise controls a managed server or node.
+    /// Whether the action controls a managed server or node, for example restarts or kills it.
     pub fn is_of_server(&self) -> bool {
         matches!(self, Action::Server(_) | Action::Node { .. } | Action::Join)
     }
 
-    /// Describes the action in one short line for reports.
+    /// Describes the action of a disturbance in one short line for reports.
     pub fn summary(&self) -> String {
         let (first, more) = match self {
             Action::Sql(statements) => {
@@ -159,22 +161,23 @@ impl Action {
 pub struct Disturbance {
     /// Name that the user gave to the disturbance.
     pub name: String,
-    /// Time of the first execution, in nanoseconds.
+    /// Time of the first execution, in nanoseconds from the start of the measured phase.
     pub at_ns: u64,
-    /// Time between the starts of two executions, in nanoseconds; `None` if it is executed once.
+    /// Time between the starts of two executions, in nanoseconds; `None` if the disturbance is
+    /// executed only once.
     pub every_ns: Option<u64>,
-    /// End of the disturbance, in nanoseconds: later executions do not start, and a running one is
-    /// cut off. `None` if only the end of the load ends it.
+    /// End of the disturbance, in nanoseconds from the start of the measured phase: no execution
+    /// starts after it, and a running one is cut off. `None` if only the end of the load ends it.
     pub until_ns: Option<u64>,
     /// Time limit of one execution, in nanoseconds, after which it is cut off; `None` for no limit.
     pub limit_ns: Option<u64>,
-    /// The action to execute.
+    /// Action that each execution of the disturbance performs.
     pub action: Action,
 }
 
 impl Disturbance {
-    /// Returns when execution `nth`, from 0, is due, in nanoseconds from the start of the measured
-    /// phase; `None` if there is no such execution.
+    /// Returns when execution `nth` of the disturbance, counted from 0, is due, in nanoseconds from
+    /// the start of the measured phase. `None` if the disturbance is not repeated that often.
     pub fn due_ns(&self, nth: u32) -> Option<u64> {
         let due_ns = match (nth, self.every_ns) {
             (0, _) => self.at_ns,
@@ -198,7 +201,7 @@ impl Disturbance {
     }
 }
 
-/// The outcome of one execution of a disturbance.
+/// The outcome of one execution of a disturbance, such as a restart of the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Disturbed {
@@ -208,17 +211,17 @@ pub enum Disturbed {
     Done,
     /// Failed, although a part may have been executed.
     Failed {
-        /// Error message, or another reason.
+        /// Error message of the failed action, or another reason for the failure.
         why: String,
     },
     /// Cut off by a time limit before it completed.
     CutOff {
-        /// Description of the limit that cut it off.
+        /// Description of the time limit that cut the execution off.
         why: String,
     },
     /// Not started, because the previous execution was still running or the load had ended.
     Skipped {
-        /// The reason why it was not started.
+        /// Reason why the execution was not started, such as that the previous one still ran.
         why: String,
     },
 }
@@ -230,19 +233,20 @@ pub struct DisturbanceEvent {
     pub index: u16,
     /// Index of this execution of the disturbance, from 0.
     pub nth: u32,
-    /// Name of the disturbance.
+    /// Name of the disturbance in the plan.
     pub name: String,
-    /// Description of the action in one short line.
+    /// Description of the disturbance's action in one short line.
     pub what: String,
-    /// Start, in nanoseconds from the start of the measured phase; the due time if it was not
-    /// started.
+    /// Start of the execution, in nanoseconds from the start of the measured phase; its due time if
+    /// it was not started.
     pub began_ns: i64,
-    /// End, in nanoseconds from the start of the measured phase; `None` while it runs.
+    /// End of the execution, in nanoseconds from the start of the measured phase; `None` while it
+    /// runs.
     pub ended_ns: Option<i64>,
-    /// Outcome so far; [`Disturbed::Running`] in the first event.
+    /// Outcome of the execution so far; [`Disturbed::Running`] in the first event.
     #[serde(flatten)]
     pub outcome: Disturbed,
-    /// Last part of the output of the command or statements; empty if there was none.
+    /// Last part of the output of the shell command or SQL statements; empty if there was none.
     pub output: String,
 }
 

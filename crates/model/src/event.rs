@@ -8,21 +8,21 @@ use crate::{
     KindIndex, Readings, RunId, Second, ServerSummary,
 };
 
-/// A phase of a run.
+/// A phase of a run: connecting, ramp-up, measured phase or drain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// Clients connect. The next phase begins when all of them have connected or failed to.
+    /// Clients connect to the database. The next phase begins when each has connected or failed to.
     Connect,
     /// Load that warms up the database and is not measured.
     RampUp,
-    /// Load that is measured.
+    /// Load whose response times and rates are the result of the run.
     Measure,
     /// No new transactions start; running and queued ones may finish until a time limit.
     Drain,
 }
 
-/// The reason why a run ended.
+/// The reason why the load of a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
@@ -32,31 +32,32 @@ pub enum StopReason {
     Interrupted,
     /// The queue of arrivals was full, and the plan says to stop the run in this case.
     QueueFull,
-    /// An error ended the load, for example because no client could continue.
+    /// An error ended the load, such as that no client could continue.
     Failed {
         /// Error that ended the load, in a sentence.
         why: String,
     },
 }
 
-/// Response times of one client's finished transactions of one type, in the measured phase.
+/// Summary of the response times of one client's finished transactions of one type, in the measured
+/// phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClientMoments {
     /// Index of the client over all groups and client processes.
     pub client: u32,
-    /// Index of the transaction type.
+    /// Index of the transaction type in the workload.
     pub kind: KindIndex,
     /// Number of finished transactions of this client and type.
     pub count: u64,
     /// Number of failed transactions of this client and type.
     pub failed: u64,
-    /// Shortest response time, in nanoseconds.
+    /// Shortest response time of this client and type, in nanoseconds.
     pub min_ns: u64,
-    /// Longest response time, in nanoseconds.
+    /// Longest response time of this client and type, in nanoseconds.
     pub max_ns: u64,
-    /// Sum of the response times, in nanoseconds.
+    /// Sum of the response times of this client and type, in nanoseconds.
     pub sum_ns: u64,
-    /// Sum of the squared response times, in square nanoseconds.
+    /// Sum of the squared response times of this client and type, in square nanoseconds.
     pub sum_sq_ns2: f64,
     /// Coarse histogram of the response times, as [`stats::CoarseHistogram::counts`] returns it;
     /// empty if the run has too many clients to keep it.
@@ -74,29 +75,29 @@ pub enum Event {
     Begun {
         /// Identifier of the run.
         run: RunId,
-        /// Decided plan in TOML, without passwords.
+        /// Plan of the run in TOML, with all values decided and without passwords.
         plan: String,
-        /// Names and other properties of the groups, transaction types and metrics to which later
+        /// Names and other properties of the groups, transaction types and metrics, to which later
         /// events refer by index.
         description: Box<Description>,
     },
-    /// An observation about machine, build, data or database.
+    /// An observation about machine, build, data or database, such as the CPU's model.
     Fact(Fact),
     /// A phase of the run has begun.
     Phase {
-        /// The phase that began.
+        /// Phase of the run that began.
         phase: Phase,
         /// Start of the phase, in nanoseconds from the start of the measured phase; negative before
         /// it.
         at_ns: i64,
     },
-    /// All clients of a group have connected or failed to connect.
+    /// Every client of a group has connected or failed to connect.
     Connected {
-        /// Index of the group.
+        /// Index of the group of clients in the plan.
         group: u16,
-        /// Number of connected clients.
+        /// Number of clients of the group that connected.
         connected: u32,
-        /// Number of clients that failed to connect.
+        /// Number of clients of the group that failed to connect.
         failed: u32,
         /// Histogram of the time that each connection took, in nanoseconds; `None` if it was not
         /// recorded.
@@ -119,18 +120,18 @@ pub enum Event {
         #[serde(with = "crate::second::as_bytes", default)]
         lag: Option<Histogram>,
     },
-    /// Response times of each client of a group, sent at the end of the load.
+    /// Response times of each client of a group, sent once at the end of the load.
     Clients {
-        /// Index of the group.
+        /// Index of the group of clients in the plan.
         group: u16,
-        /// Counts and sums for each client and transaction type.
+        /// Summaries of response times, one for each client and transaction type.
         moments: Vec<ClientMoments>,
     },
     /// The load has ended, for the given reason.
     Ended {
         /// Reason why the load ended.
         reason: StopReason,
-        /// Length of the measured phase as it was, in nanoseconds.
+        /// Actual length of the measured phase, in nanoseconds.
         measured_ns: u64,
         /// Time from the start of the load, ramp-up included, to the last reply, in nanoseconds.
         elapsed_ns: u64,
@@ -143,28 +144,29 @@ pub enum Event {
     },
     /// The consistency of the data was checked, before or after the load.
     Checked {
-        /// True if the check was made after the load, false if before.
+        /// True if the data were checked after the load, false if before it.
         after: bool,
-        /// Result of each consistency check.
+        /// Result of each consistency check that was made.
         results: Vec<CheckResult>,
     },
-    /// The database's own count of commits of a transaction type was compared with dbdyno's, over
-    /// the whole run.
+    /// Compares two numbers of commits of a transaction type over the whole run, which should
+    /// agree: the database's own, and dbdyno's.
     Crosschecked {
-        /// Index of the group.
+        /// Index of the group of clients in the plan.
         group: u16,
-        /// Index of the transaction type.
+        /// Index of the transaction type whose commits were compared.
         kind: KindIndex,
-        /// Growth of the database's own count during the run.
+        /// Number of commits during the run by the database's own count.
         change: i64,
-        /// Number of commits that dbdyno counted, in all phases.
+        /// Number of commits of the transaction type that dbdyno counted, in all phases of the run.
         committed: u64,
         /// Number of transactions for which it is unknown whether they were committed.
         unknown: u64,
     },
-    /// The workload computed primary metrics of a group for the measured phase.
+    /// Primary metrics of a group that the workload itself computed after the load, for the
+    /// measured phase.
     Computed {
-        /// Index of the group.
+        /// Index of the group of clients in the plan.
         group: u16,
         /// Computed primary metrics, each with its value or the reason why there is none.
         figures: Vec<ComputedFigure>,
@@ -173,29 +175,32 @@ pub enum Event {
     Disturbance(DisturbanceEvent),
     /// Server settings that applied to new sessions before the load, with secrets masked.
     Settings {
-        /// Settings, as pairs of name and value.
+        /// Server settings, as pairs of name and value.
         settings: Vec<(String, String)>,
     },
-    /// New gauges are declared, which [`Event::Readings`] refer to by index. Indexes count on over
-    /// all events of this kind.
+    /// Declares new gauges, to which [`Event::Readings`] refer by index. An index is the position
+    /// of a gauge, from 0, among those of all such events of the run.
     Gauges {
         /// New gauges, in the order of their indexes.
         gauges: Vec<Gauge>,
     },
     /// Values of gauges that were read in one second.
     Readings(Readings),
-    /// The server's own totals, by statement, event or table, over the measured phase.
+    /// Totals that the server itself kept over the measured phase, by statement, wait event or
+    /// table.
     Summary(ServerSummary),
-    /// The server's own totals of the last seconds, sent while the load continues. Used until the
-    /// final [`Event::Summary`] comes, or instead of it if the run was killed.
+    /// Totals that the server itself has kept so far, sent while the load continues. Replaced by
+    /// the final [`Event::Summary`]; if the run is killed before that, the last one of these is
+    /// used.
     SummarySoFar(ServerSummary),
     /// CPU profile of the server's or the generator's processes.
     CpuProfile(CpuProfile),
-    /// A message to the user, which is stored with the run.
+    /// A message that was shown to the user, stored with the run.
     Output {
-        /// Text of the message.
+        /// Text of the message to the user.
         text: String,
     },
-    /// A judgement about the validity of the result.
+    /// A judgement about the validity of the result, such as a warning that the generator was
+    /// saturated.
     Finding(Finding),
 }

@@ -7,7 +7,7 @@ use crate::{Imported, Nesting, StopRule, choice};
 /// Limit on the number of trials of an experiment; more would run longer than anybody waits.
 pub const TRIALS_MAX: u64 = 100_000;
 
-/// Order in which the trials of an experiment run.
+/// Order in which an experiment runs its trials, that is, the repeats of its points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
@@ -26,7 +26,7 @@ choice!(Order {
     Sequential = "sequential",
 });
 
-/// Treatment of the data between two trials: keep, rebuild or restore them.
+/// Treatment of the data between two trials of an experiment: keep, rebuild or restore them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DataPolicy {
@@ -41,57 +41,61 @@ pub enum DataPolicy {
 
 choice!(DataPolicy { Keep = "keep", Rebuild = "rebuild", Copy = "copy" });
 
-/// A condition on the database for which a trial waits before it begins.
+/// A condition on the database, such as an empty purge queue, for which a trial waits before it
+/// begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
     /// Query for the condition, which is met when the first value of the result is true or a number
     /// other than 0.
     pub sql: String,
-    /// Limit on the waiting time, in nanoseconds.
+    /// Limit on the time that a trial waits for the condition, in nanoseconds.
     pub at_most_ns: u64,
 }
 
-/// A plan parameter that an experiment varies, with its values.
+/// A plan parameter that an experiment varies, with the values that it takes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Axis {
-    /// Path of the parameter in the plan, as the user wrote it.
+    /// Path of the parameter in the plan, as the user wrote it, such as `group.users.clients`.
     pub name: String,
-    /// Values of the parameter, as the user wrote them.
+    /// Values that the varied parameter takes, as the user wrote them.
     pub values: Vec<String>,
 }
 
-/// A point of an experiment: one value for each varied parameter.
+/// A point of an experiment: one value for each varied parameter, such as 8 clients and a 4 GB
+/// buffer pool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Point {
-    /// Values of the varied parameters, one per axis and in the order of the axes.
+    /// Values of the varied parameters at this point, in the order of [`Experiment::axes`].
     pub values: Vec<String>,
-    /// Decided plan of this point, in TOML.
+    /// Plan for the runs of this point, in TOML, with all values decided.
     pub plan: String,
 }
 
-/// An experiment, as it is stored before its first trial.
+/// Definition of an experiment: a series of runs with different parameters, stored before its first
+/// run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Experiment {
     /// Permanent identifier of the experiment: a UUID of version 7.
     pub id: String,
-    /// Name of the plan.
+    /// Name of the plan that defines the experiment.
     pub name: String,
     /// Start of the experiment, in milliseconds since 1970-01-01T00:00:00Z.
     pub started_unix_ms: i64,
-    /// Varied parameters. The last one changes fastest from point to point.
+    /// Varied parameters with their values. The last one changes fastest from point to point.
     pub axes: Vec<Axis>,
     /// All points of the experiment. For a search it contains only one, with the plan of the
     /// search.
     pub points: Vec<Point>,
-    /// Number of trials per point; only an upper limit if there is a stop rule.
+    /// Number of runs per point; only an upper limit if there is a stop rule.
     pub repeats: u32,
-    /// Numbers of server restarts and data builds among the repeats of each point.
+    /// Numbers of server restarts and data builds among which the repeats of each point are
+    /// divided.
     #[serde(default, skip_serializing_if = "is_flat")]
     pub nesting: Nesting,
-    /// Rule that may end the repeats early; `None` to run all of them.
+    /// Rule that may end the repeats early, such as a precision; `None` to run all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<StopRule>,
-    /// Order in which the trials run.
+    /// Order in which the trials of the experiment run.
     pub order: Order,
     /// Treatment of the data between two trials: keep, rebuild or restore them.
     pub data: DataPolicy,
@@ -105,7 +109,7 @@ pub struct Experiment {
     /// Way in which the points are chosen: all in advance, or one by one in a search.
     #[serde(rename = "seek", default, skip_serializing_if = "Walk::is_grid")]
     pub walk: Walk,
-    /// Labels of all runs of the experiment, as pairs of key and value.
+    /// Labels that all runs of the experiment have, as pairs of key and value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<(String, String)>,
     /// Figures measured elsewhere, to be shown beside those of the experiment; `None` if there are
@@ -114,11 +118,11 @@ pub struct Experiment {
     pub reference: Option<Reference>,
 }
 
-/// Way in which an experiment chooses its points.
+/// Way in which an experiment chooses its points: all in advance, or by a search.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Option<crate::Seek>", into = "Option<crate::Seek>")]
 pub enum Walk {
-    /// All points are known before the first trial.
+    /// All points, the combinations of the parameters' values, are known before the first trial.
     #[default]
     Grid,
     /// A search for the highest load that meets all objectives. It adds a point for each probe;
@@ -127,7 +131,8 @@ pub enum Walk {
 }
 
 impl Walk {
-    /// Returns the search; `None` if all points are known in advance.
+    /// Returns the search for the highest load, if this experiment is one; `None` if all points are
+    /// known in advance.
     pub fn seek(&self) -> Option<&crate::Seek> {
         match self {
             Walk::Grid => None,
@@ -156,9 +161,9 @@ impl From<Walk> for Option<crate::Seek> {
 /// Figures measured elsewhere, imported from a file when the experiment began.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reference {
-    /// Path of the file, as the user wrote it.
+    /// Path of the imported file, as the user wrote it.
     pub file: String,
-    /// Figures in the file.
+    /// Figures that the imported file contains.
     pub figures: Imported,
 }
 
@@ -166,7 +171,8 @@ fn is_flat(nesting: &Nesting) -> bool {
     *nesting == Nesting::default()
 }
 
-/// The place of a run in an experiment: which repeat of which point it is.
+/// The place of a run in an experiment: which repeat of which point it is, such as the third run
+/// with 8 clients.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trial {
     /// Identifier of the experiment.
@@ -175,7 +181,7 @@ pub struct Trial {
     pub point: u32,
     /// Index of this run among the repeats of the point, from 0.
     pub repeat: u32,
-    /// Values of the point, as pairs of axis name and value.
+    /// Values of the varied parameters in this run, as pairs of parameter and value.
     pub values: Vec<(String, String)>,
 }
 
@@ -217,7 +223,8 @@ pub fn short_axis(axis: &str) -> &str {
     axis.rsplit_once('.').map_or(axis, |(_, last)| last)
 }
 
-/// Whether an axis with this name varies the arrival rate.
+/// Whether an axis with this name varies the arrival rate of open load, such as `rate` or
+/// `group.users.rate`.
 pub fn is_arrival_rate(axis: &str) -> bool {
     short_axis(axis) == "rate" && axis != "connect.rate"
 }

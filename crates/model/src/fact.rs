@@ -14,21 +14,25 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::bucket_counts::BucketCounts;
 use crate::digits::put_decimal;
 
-/// An observation about a run, such as subject `cpu`, name `model` and a value.
+/// An observation about the circumstances or the result of a run, such as subject `cpu`, name
+/// `model` and the model as value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "AsText", into = "AsText")]
 pub struct Fact {
     /// Subject of the observation: `machine`, `cpu`, `memory`, `disk`, `network`, `build`,
     /// `database`...
     pub about: String,
-    /// Name of the observed property. If it has a unit, that is the last word.
+    /// Name of the observed property. If the value has a unit, its name ends in the unit, such as
+    /// `bytes`, `percent` or `s`.
     pub name: String,
-    /// Observed value; its type follows from its text and the unit in the name.
+    /// Observed value. When a fact is made or read, its type is derived from its text and the unit
+    /// in the name.
     pub value: FactValue,
 }
 
 impl Fact {
-    /// Makes a fact. Text that is a number, or `true` or `false`, becomes a value of that type.
+    /// Makes a fact from its subject, name and value. Text that is a number, or `true` or `false`,
+    /// becomes a value of that type.
     pub fn new(about: &str, name: &str, value: impl Into<FactValue>) -> Fact {
         let value = match value.into() {
             FactValue::Text(text) => FactValue::read(name, text),
@@ -69,7 +73,7 @@ impl From<Fact> for AsText {
 pub enum FactValue {
     /// Text that has no other type.
     Text(String),
-    /// A truth value, `true` or `false`.
+    /// A truth value, written `true` or `false`.
     YesNo(bool),
     /// A whole number without unit.
     Count(i64),
@@ -79,18 +83,18 @@ pub enum FactValue {
     Percent(Decimal),
     /// A time in seconds.
     Seconds(Decimal),
-    /// Several numbers of the same unit, for example one per event loop.
+    /// Several numbers of the same unit, such as one per event loop.
     List(Vec<FactValue>),
-    /// A coarse histogram: how many numbers fell between a few bounds.
+    /// A coarse histogram: how many numbers fell between rising bounds.
     Buckets(BucketCounts),
 }
 
-/// A decimal number that keeps its number of decimals, so that `1.50` stays `1.50`.
+/// A decimal number that keeps its number of digits after the point, so that `1.50` stays `1.50`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal {
-    /// Digits of the number as an integer, without the decimal point.
+    /// Number without its decimal point: 150 for `1.50`.
     unscaled: i64,
-    /// Number of digits after the decimal point.
+    /// Number of digits after the decimal point: 2 for `1.50`.
     scale: u8,
 }
 
@@ -123,16 +127,18 @@ impl fmt::Display for Decimal {
     }
 }
 
-/// Separator between the numbers of a list in the text form.
+/// Separator between the numbers of a list in its text form.
 const BETWEEN: &str = ", ";
 
 impl FactValue {
-    /// Makes a percentage, rounded to `decimals` digits after the decimal point.
+    /// Makes a fact's value that is a percentage, rounded to `decimals` digits after the decimal
+    /// point.
     pub fn percent(percent: f64, decimals: u8) -> FactValue {
         FactValue::Percent(Decimal::new(percent, decimals))
     }
 
-    /// Makes a time in seconds, rounded to `decimals` digits after the decimal point.
+    /// Makes a fact's value that is a time in seconds, rounded to `decimals` digits after the
+    /// decimal point.
     pub fn seconds(seconds: f64, decimals: u8) -> FactValue {
         FactValue::Seconds(Decimal::new(seconds, decimals))
     }
@@ -146,8 +152,9 @@ impl FactValue {
         }
     }
 
-    /// Parses the text of a stored fact with this name. If formatting the parsed value would not
-    /// return the same text, the value stays [`FactValue::Text`].
+    /// Parses the text of a stored fact into a value; the unit at the end of `name` decides its
+    /// type. If formatting the result would not give the same text again, the value stays
+    /// [`FactValue::Text`].
     pub fn read(name: &str, text: String) -> FactValue {
         let unit = name.rsplit('_').next().filter(|unit| unit.len() < name.len());
         let one = |text: &str| match unit {
@@ -169,7 +176,7 @@ impl FactValue {
         read.filter(|read| *read == text).unwrap_or(FactValue::Text(text))
     }
 
-    /// Returns the text; `None` for a value of any other type.
+    /// Returns the value if it is text; `None` if it has any other type.
     pub fn text(&self) -> Option<&str> {
         match self {
             FactValue::Text(text) => Some(text),
@@ -177,7 +184,7 @@ impl FactValue {
         }
     }
 
-    /// Returns the truth value; `None` for a value of any other type.
+    /// Returns the value if it is a truth value; `None` if it has any other type.
     pub fn yes_no(&self) -> Option<bool> {
         match self {
             FactValue::YesNo(is_so) => Some(*is_so),
@@ -185,7 +192,7 @@ impl FactValue {
         }
     }
 
-    /// Returns a whole number without unit; `None` for a value of any other type.
+    /// Returns the value if it is a whole number without unit; `None` if it has any other type.
     pub fn integer(&self) -> Option<i64> {
         match self {
             FactValue::Count(count) => Some(*count),
@@ -193,12 +200,12 @@ impl FactValue {
         }
     }
 
-    /// Returns a whole number without unit that is not negative; `None` for any other value.
+    /// Returns the value if it is a whole number without unit and not negative; otherwise `None`.
     pub fn count(&self) -> Option<u64> {
         self.integer().and_then(|count| count.try_into().ok())
     }
 
-    /// Returns a size in bytes; `None` for a value of any other type.
+    /// Returns the value, in bytes, if it is a size; `None` if it has any other type.
     pub fn bytes(&self) -> Option<u64> {
         match self {
             FactValue::Bytes(bytes) => Some(*bytes),
@@ -206,7 +213,7 @@ impl FactValue {
         }
     }
 
-    /// Returns a percentage; `None` for a value of any other type.
+    /// Returns the value, in percent, if it is a percentage; `None` if it has any other type.
     pub fn as_percent(&self) -> Option<f64> {
         match self {
             FactValue::Percent(percent) => Some(percent.value()),
@@ -214,7 +221,7 @@ impl FactValue {
         }
     }
 
-    /// Returns a time in seconds; `None` for a value of any other type.
+    /// Returns the value, in seconds, if it is a time; `None` if it has any other type.
     pub fn as_seconds(&self) -> Option<f64> {
         match self {
             FactValue::Seconds(seconds) => Some(seconds.value()),
@@ -222,7 +229,7 @@ impl FactValue {
         }
     }
 
-    /// Returns a coarse histogram; `None` for a value of any other type.
+    /// Returns the value if it is a coarse histogram; `None` if it has any other type.
     pub fn buckets(&self) -> Option<&BucketCounts> {
         match self {
             FactValue::Buckets(counts) => Some(counts),
@@ -230,7 +237,7 @@ impl FactValue {
         }
     }
 
-    /// Returns the values of a list; a value of any other type as a slice of one.
+    /// Returns the values of a list; for a value of any other type, a slice with only this value.
     pub fn all(&self) -> &[FactValue] {
         match self {
             FactValue::List(values) => values,
@@ -258,7 +265,7 @@ impl fmt::Display for FactValue {
     }
 }
 
-/// Compares the text with the formatted value.
+/// Compares a text with the fact's value as it is formatted.
 impl PartialEq<str> for FactValue {
     fn eq(&self, text: &str) -> bool {
         match self {
@@ -313,7 +320,8 @@ impl From<BucketCounts> for FactValue {
     }
 }
 
-/// Converts integers to a count, or to text if the number exceeds `i64`, as a seed may.
+/// Implements the conversion of integer types to [`FactValue`]: a count, or text if the number
+/// exceeds `i64`, as a seed may.
 macro_rules! from_integers {
     ($($integer:ty)*) => {
         $(impl From<$integer> for FactValue {
@@ -335,7 +343,7 @@ impl Serialize for FactValue {
     }
 }
 
-/// Values of facts by subject and then by name.
+/// Map of facts: values by the subject and then the name of the fact.
 pub type Facts = BTreeMap<String, BTreeMap<String, FactValue>>;
 
 /// Deserializes [`Facts`] whose values are texts. Fails if the input is not a map of maps of texts.

@@ -6,12 +6,13 @@
 use crate::units::{AMOUNT_UNITS, ns_of_unit};
 use crate::{NS_PER_S, parse_duration};
 
-/// A parsed bound, to be converted once the unit of the limited figure is known.
+/// A bound for a figure, as parsed from a text such as `300ms`, `1000 rows/min` or `2MB/s`. It is
+/// converted later, when the unit of the figure is known.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FigureBound {
-    /// A number, with or without a unit, that is not a time.
+    /// A number with or without a unit, such as `2MB/s`, that is not a time.
     Amount {
-        /// Value of the bound in its base unit: 2,000,000 for `2MB/s`.
+        /// Value of the bound in its base unit: 2,000,000 for `2MB/s`, whose base unit is `B`.
         amount: f64,
         /// Base unit without a prefix for thousands or millions, such as `rows` or `B`; empty if
         /// none is written.
@@ -21,14 +22,15 @@ pub enum FigureBound {
         /// Unit exactly as the user wrote it, such as `MB/min`.
         written: String,
     },
-    /// A time, in nanoseconds.
+    /// Length of time, such as `300ms`, in nanoseconds.
     Time(u64),
 }
 
 const NS_PER_MIN: u64 = 60 * NS_PER_S;
 
 impl FigureBound {
-    /// Parses a bound. Fails with the reason if it has no number or an unknown unit.
+    /// Parses a bound such as `300ms` or `2MB/s`. Fails with the reason if it has no number or an
+    /// unknown unit.
     pub fn read(text: &str) -> Result<FigureBound, String> {
         if let Ok(ns) = parse_duration(text) {
             return Ok(FigureBound::Time(ns));
@@ -49,8 +51,9 @@ impl FigureBound {
         Ok(FigureBound::Amount { amount: number * factor, what: what.to_owned(), per_ns, written })
     }
 
-    /// Returns the unit as the user wrote it, if it is one of bytes, and its size in `unit`. `None`
-    /// if it is not one of bytes, or only one of the two units is a rate.
+    /// Returns the bound's unit of bytes as the user wrote it, such as `MB/s`, and its size in
+    /// `unit`: 1e6 if that is `B/s`. `None` if the bound is not in bytes, or if only one of the two
+    /// units is a rate.
     pub fn bytes_as_written(&self, unit: &str) -> Option<(String, f64)> {
         let FigureBound::Amount { what, written, .. } = self else { return None };
         let one = FigureBound::read(&format!("1{written}")).ok()?.in_unit(unit).ok()?;
@@ -58,8 +61,8 @@ impl FigureBound {
         (what == "B" && is_rate(written) == is_rate(unit)).then(|| (written.clone(), one))
     }
 
-    /// Converts the bound to the unit of the limited figure. Fails with the reason if the units do
-    /// not match, such as a time for a rate.
+    /// Returns the value of the bound in `unit`, the unit of the figure that it limits. Fails with
+    /// the reason if the units do not match, such as a time for a rate.
     pub fn in_unit(&self, unit: &str) -> Result<f64, String> {
         let (counted, unit_ns) = of_rate(unit);
         // A unit may itself be scaled: `MB/s` counts bytes.
@@ -106,8 +109,8 @@ fn of_anything(unit: &str) -> (f64, &str) {
     scaled.unwrap_or((1.0, unit))
 }
 
-/// Splits off `/s` or `/min` at the end of a text; returns the rest and the period in nanoseconds,
-/// `None` if it is not a rate.
+/// Splits `/s` or `/min` off the end of a text: `2MB/min` gives `2MB` and the period of one minute,
+/// in nanoseconds. The period is `None` if the text does not end so.
 fn of_rate(text: &str) -> (&str, Option<u64>) {
     match (text.strip_suffix("/s"), text.strip_suffix("/min")) {
         (Some(text), _) => (text, Some(NS_PER_S)),

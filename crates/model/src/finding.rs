@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Severity of a finding.
+/// Severity of a finding: how far it affects the validity of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -15,10 +15,10 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Every severity, the mildest first.
+    /// Every severity: note, warning and invalid, the mildest first.
     pub const ALL: [Severity; 3] = [Severity::Note, Severity::Warning, Severity::Invalid];
 
-    /// Returns the name in lists, in JSON and in the store.
+    /// Returns the name of the severity in lists, in JSON and in the store, such as `warning`.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Note => "note",
@@ -36,9 +36,9 @@ impl Severity {
 /// A judgement about the result of a run, such as a problem with its validity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Identifier that never changes, such as `generator_saturated`.
+    /// Identifier of the kind of finding, which never changes, such as `generator_saturated`.
     pub id: String,
-    /// Severity in this run.
+    /// Severity of the finding in this run, as it may differ between runs.
     pub severity: Severity,
     /// Text for the user: the observation with its figure, and advice.
     pub text: String,

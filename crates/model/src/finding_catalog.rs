@@ -3,12 +3,13 @@
 //!
 //! Not here: the rules that raise them (analysis, and the parts of a run that observe them).
 
-/// Description of a finding, independent of any run.
+/// Catalog entry that describes one kind of finding, such as `generator_saturated`, independent of
+/// any run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CatalogEntry {
-    /// Identifier that never changes, such as `generator_saturated`.
+    /// Identifier of the finding, which never changes, such as `generator_saturated`.
     pub id: &'static str,
-    /// Possible severities: `note`, `warning` and `invalid`, separated by commas.
+    /// Severities that the finding can have: `note`, `warning` and `invalid`, separated by commas.
     pub severity: &'static str,
     /// Condition that raises the finding, as a clause.
     pub raised: &'static str,
@@ -16,7 +17,7 @@ pub struct CatalogEntry {
     pub advice: &'static str,
 }
 
-/// Returns the entry for the finding with this identifier; `None` if there is none.
+/// Returns the catalog's entry for the finding with this identifier; `None` if there is none.
 pub fn catalog_entry(id: &str) -> Option<&'static CatalogEntry> {
     CATALOG.iter().find(|entry| entry.id == id)
 }

@@ -2,7 +2,7 @@
 //!
 //! Not here: writing the rows (app).
 
-/// The format of a flat file.
+/// The format of a file with the rows of a table: TSV or CSV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileFormat {
     /// Tabs between columns, `\N` for null, backslash escapes, no header: the default format of
@@ -22,25 +22,26 @@ impl FileFormat {
     }
 }
 
-/// A file that contains the rows of one table.
+/// A file that contains the rows of one table, to be loaded by the server's own client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlatFile {
-    /// Name of the table to load.
+    /// Name of the table into which the file is loaded.
     pub table: String,
-    /// Columns in the order of the file, separated by commas.
+    /// Names of the table's columns in the order of the file, separated by commas.
     pub columns: String,
     /// Path of the file, without quotes, backslashes and line breaks.
     pub path: String,
-    /// Format of the file.
+    /// Format of the file: TSV or CSV.
     pub format: FileFormat,
 }
 
 /// Commands that import flat files with a server's own command-line client, filled in by a driver.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientLoad {
-    /// Names of the servers for which the commands are, for the user: `MariaDB and MySQL`.
+    /// Names of the servers whose client understands these commands, for the user: `MariaDB and
+    /// MySQL`.
     pub servers: &'static str,
-    /// Shell command that starts the client, such as `psql`.
+    /// Shell command that starts the server's command-line client, such as `psql`.
     pub client: &'static str,
     /// Returns the client's command that executes the statements of a file, such as `SOURCE path`.
     pub run_file: fn(path: &str) -> String,

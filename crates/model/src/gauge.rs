@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Declaration of a metric that has one number per second.
+/// Declaration of a metric that is read once per second, such as the CPU usage of the machine.
 ///
 /// Of a cumulative counter, the stored number is its growth per second, never its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub struct Gauge {
     pub name: String,
     /// Unit of the number: `%`, `B`, `B/s`, `1/s`, `ms`, `ms/s`; empty for a plain number.
     pub unit: String,
-    /// Explanation of the gauge in one sentence.
+    /// Explanation in one sentence of what the gauge measures.
     pub help: String,
 }
 
@@ -26,8 +26,8 @@ pub struct Gauge {
 /// so a second may have several of these. A gauge that could not be read is missing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Readings {
-    /// The second, counted from the start of the measured phase; negative before it. A rate covers
-    /// the time since the previous reading.
+    /// Number of the second, counted from the start of the measured phase; negative before it. A
+    /// rate covers the time since the previous reading.
     pub second: i64,
     /// Values read, as pairs of the gauge's index, over all declared gauges of the run, and the
     /// value.

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Description of how the data of a workload were built, stored beside them in the table
-/// `dbdyno_meta`.
+/// Description of how the data of a workload were built: workload, scale and seed. Stored beside
+/// the data in the table `dbdyno_meta`, so that a run can check that the data fit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// Name of the workload for which the data were built.
@@ -22,7 +22,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Makes the identity of data that have no constants.
+    /// Makes the identity of data for which no constants were chosen when they were built.
     pub fn new<const N: usize>(
         workload: &str,
         version: u32,
@@ -38,7 +38,8 @@ impl Identity {
         find(&self.constants, name)
     }
 
-    /// Returns the value of the data-shaping parameter with this name; `None` if there is none.
+    /// Returns the value of the parameter with this name that shapes the data, such as
+    /// `warehouses`; `None` if there is none.
     pub fn scale_of(&self, name: &str) -> Option<&str> {
         find(&self.scale, name)
     }

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Figures measured elsewhere, as read from a file. Nothing else is known about their runs.
+/// Figures measured elsewhere, such as with another tool, as read from a file. Nothing else is
+/// known about their runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Imported {
-    /// Name of the whole set of figures.
+    /// Name of the set of figures, shown where they are compared.
     pub name: String,
     /// Origin of the figures, in words; may be empty.
     #[serde(default)]
@@ -17,23 +18,23 @@ pub struct Imported {
     pub values: Vec<ImportedValue>,
 }
 
-/// A single value measured elsewhere.
+/// One value that was measured elsewhere, with the parameters at which it was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ImportedValue {
     /// Values of the varied parameters at which it was measured, one per entry of
     /// [`Imported::columns`].
     pub at: Vec<String>,
-    /// Name of the figure, such as `tps`.
+    /// Name of the measured figure, such as `tps`.
     pub figure: String,
     /// The measured value, in `unit`.
     pub value: f64,
     /// Unit of the value; empty if the figure's name contains it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
-    /// Half-width of the value's 95 % confidence interval; `None` if not given.
+    /// Half-width of the value's 95 % confidence interval, in `unit`; `None` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half_width: Option<f64>,
-    /// Number of runs of which the value is the mean; `None` if not given.
+    /// Number of runs over which the value is the mean; `None` if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
     /// Time of the measurement, such as `2015-06-01`, perhaps with a time of day (ISO 8601, UTC);

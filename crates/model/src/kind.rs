@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Direction;
 
-/// Index of a transaction type in the list of its workload.
+/// Index of a transaction type among those of its workload, from 0.
 pub type KindIndex = u16;
 
 /// A transaction type ("kind" in the code), as its workload declares it.
@@ -15,9 +15,11 @@ pub struct Kind {
     /// Relative frequency: the share among all transactions is this weight over the sum of the
     /// weights.
     pub weight: u64,
-    /// Keying time before each transaction in key/think load, in nanoseconds.
+    /// Keying time before each transaction in key/think load, as of a user who types in a form, in
+    /// nanoseconds.
     pub keying_ns: u64,
-    /// Mean of the think time after each transaction in key/think load, in nanoseconds.
+    /// Mean of the think time after each transaction in key/think load, as of a user who reads the
+    /// result, in nanoseconds.
     pub thinking_ns: u64,
 }
 
@@ -25,49 +27,50 @@ pub struct Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CustomMetricKind {
-    /// A distribution of the values, such as the ages of events.
+    /// Kept as a distribution of the values, such as the ages of events.
     Histogram,
-    /// Only the sum of the values, such as a number of rows or bytes.
+    /// Kept only as the sum of the values, such as a number of rows or bytes.
     Counter,
 }
 
-/// A metric that a workload records itself, in addition to response times.
+/// A metric that a workload itself records during transactions, in addition to response times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CustomMetric {
     /// Name of the metric, such as `lines_delivered`.
     pub name: &'static str,
     /// Unit of the values, such as `rows`.
     pub unit: &'static str,
-    /// Whether a distribution or only the sum of the values is kept.
+    /// Whether the distribution of the values is kept, or only their sum.
     pub kind: CustomMetricKind,
     /// Direction in which rate, mean and quantiles are better: lower for faults and times.
     pub better: Direction,
 }
 
-/// A figure by which results of a workload are known, such as records per second.
+/// One of the main figures in which results of a workload are stated, such as records per second.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrimaryMetric {
     /// Key of the metric in JSON reports, such as `records_per_s`.
     pub name: &'static str,
-    /// Title on pages, with the unit if the name does not tell it.
+    /// Title of the metric in reports, with the unit if the name does not tell it.
     pub title: &'static str,
-    /// Source from which the value comes.
+    /// Source of the metric's value: a rate counted during the run, or a computation after it.
     pub of: PrimaryOf,
     /// Direction in which the figure is better.
     pub better: Direction,
 }
 
-/// Source of a primary metric's value.
+/// Source of a primary metric's value: a rate counted during the run, or a computation after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PrimaryOf {
     /// A rate that is counted during the run.
     Rate {
-        /// Transaction types whose commits are counted; not used if `metric` is given.
+        /// Indexes of the transaction types whose commits are counted; not used if `metric` is
+        /// given.
         kinds: Vec<KindIndex>,
         /// Index of the custom metric that is counted instead of commits; `None` to count commits.
         metric: Option<u16>,
-        /// Period of the rate, in nanoseconds: 60 s for a rate per minute. If one commit stands for
-        /// n counted things, such as records, the period is n times as long.
+        /// Period to which the rate refers, in nanoseconds: 60 s for a rate per minute. If one
+        /// commit stands for n counted things, such as records, the period is n times as long.
         per_ns: u64,
     },
     /// A value that the workload computes after the run
@@ -80,7 +83,7 @@ pub enum PrimaryOf {
 pub struct KindTotals {
     /// Number of finished transactions: committed, or rolled back by design.
     pub finished: u64,
-    /// Number of failed transactions.
+    /// Number of transactions that failed in all attempts.
     pub failed: u64,
     /// Shortest response time of finished transactions, in nanoseconds; 0 if there are none.
     pub min_ns: u64,
@@ -91,7 +94,7 @@ pub struct KindTotals {
 }
 
 impl KindTotals {
-    /// Adds the totals of another client.
+    /// Adds the totals of another client of the same group and transaction type.
     pub fn add(&mut self, other: KindTotals) {
         self.min_ns = match (self.finished, other.finished) {
             (0, _) => other.min_ns,
@@ -108,7 +111,7 @@ impl KindTotals {
 /// A primary metric that its workload computed after the run, or the reason why it has no value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComputedFigure {
-    /// Name of the primary metric.
+    /// Name of the primary metric, such as `records_per_s`.
     pub name: String,
     /// Value of the metric; `None` if it has none, and `reason` tells why.
     pub value: Option<f64>,

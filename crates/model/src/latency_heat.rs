@@ -12,30 +12,32 @@ use crate::Second;
 
 /// Limit on the number of columns of the heat map.
 const COLUMNS_MAX: usize = 240;
-/// Number of steps of response time per power of ten.
+/// Number of buckets of response time per power of ten.
 const STEPS: f64 = 10.0;
 
-/// Heat map data: finished transactions, counted by response time and by the second of their
-/// intended start.
+/// Data of a heat map of response times: numbers of finished transactions by response time and by
+/// the time of their intended start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencyHeat {
     every_s: i64,
-    /// Counts by column and by step of response time: step `n` starts at `10^(n/10)` nanoseconds.
+    /// Numbers of transactions by column and bucket. The column is the intended start in seconds,
+    /// divided by `every_s`; bucket `n` begins at a response time of `10^(n/10)` nanoseconds.
     counts: BTreeMap<i64, BTreeMap<i16, u64>>,
 }
 
 /// A cell of the heat map: transactions of similar response time at about the same time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeatCell {
-    /// Start of the column, in seconds from the start of the measured phase.
+    /// Start of the time span that the cell covers, in seconds from the start of the measured
+    /// phase.
     pub from_s: i64,
-    /// Length of the column in time, in seconds.
+    /// Length of the time span that the cell covers, in seconds.
     pub every_s: i64,
-    /// Lower bound of the response times, in milliseconds, inclusive.
+    /// Lower bound of the cell's response times, in milliseconds, inclusive.
     pub low_ms: f64,
-    /// Upper bound of the response times, in milliseconds, exclusive.
+    /// Upper bound of the cell's response times, in milliseconds, exclusive.
     pub high_ms: f64,
-    /// Number of transactions in the cell.
+    /// Number of finished transactions in the time span and range of response times of the cell.
     pub count: u64,
 }
 
@@ -46,8 +48,8 @@ impl Default for LatencyHeat {
 }
 
 impl LatencyHeat {
-    /// Adds the response times of a second of any group. If there are too many columns then, it
-    /// doubles their length.
+    /// Adds the response times of one second of any group. If the heat map has too many columns
+    /// then, each column is made to cover twice as many seconds.
     pub fn add(&mut self, second: &Second) {
         let times = second.kinds.iter().filter_map(|kind| kind.response.as_ref());
         for (ns, n) in times.flat_map(|times| times.recorded()) {
@@ -75,12 +77,12 @@ impl LatencyHeat {
         }
     }
 
-    /// Whether no transaction was counted.
+    /// Whether the heat map is empty, as no transaction was counted.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }
 
-    /// Doubles the length of the columns, which halves their number.
+    /// Makes each column cover twice as many seconds, which halves the number of columns.
     fn halve(&mut self) {
         self.every_s *= 2;
         for (stretch, counts) in std::mem::take(&mut self.counts) {
@@ -89,7 +91,7 @@ impl LatencyHeat {
         }
     }
 
-    /// Returns all cells with at least one transaction.
+    /// Returns the cells of the heat map that contain at least one transaction.
     pub fn cells(&self) -> impl Iterator<Item = HeatCell> + '_ {
         let ms = |step: i16| 10_f64.powf(f64::from(step) / STEPS) / 1e6;
         self.counts.iter().flat_map(move |(stretch, counts)| {

@@ -11,7 +11,7 @@ use crate::{
     BadParameter, Parameter, ParameterKind, Settings, Target, did_you_mean, plain_setting,
 };
 
-/// A database product that dbdyno can start as a managed server.
+/// A database product of which dbdyno can start a server of its own, a managed server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// MariaDB, alone or as a Galera cluster.
@@ -24,7 +24,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Every product, in display order.
+    /// Every product that dbdyno can start as a managed server, in display order.
     pub const ALL: &[Kind] = &[Kind::MariaDb, Kind::MySql, Kind::Postgres];
 
     /// Returns the name in a target, as in `managed:mariadb`. It is also the scheme of the URL of
@@ -46,8 +46,8 @@ impl Kind {
         }
     }
 
-    /// Whether this is a setting that dbdyno itself needs to control, such as a path or an address,
-    /// so that users may not set it.
+    /// Whether `name` is a server setting that dbdyno itself needs to control, such as a path or an
+    /// address, so that users may not set it.
     fn is_ours(self, name: &str) -> bool {
         let ours: &[&str] = match self {
             Kind::Postgres => &[
@@ -88,16 +88,17 @@ impl Kind {
     }
 }
 
-/// Options with which a managed server is started.
+/// Options with which dbdyno starts a managed server, as given in a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Path of the server's program, or of the folder it was unpacked to; `None` for an installed
-    /// package.
+    /// Path of the server's program, or of the folder into which the user unpacked the server;
+    /// `None` for an installed package.
     pub bin: Option<PathBuf>,
-    /// Folder in which the server's own folder is created; `None` for /var/tmp, because /tmp may be
-    /// in memory.
+    /// Folder in which the server gets a folder of its own for its data; `None` for /var/tmp,
+    /// because /tmp may be in memory.
     pub folder: Option<PathBuf>,
-    /// System user that the server runs as if root starts it; `None` for a default.
+    /// System account that runs the server; only root may choose another than its own. `None` for a
+    /// default: as root that of the product or `nobody`, otherwise the current account.
     pub user: Option<String>,
     /// Time limit for each of three steps: preparing the data, starting and stopping the server.
     pub start_limit: Duration,
@@ -110,8 +111,9 @@ pub struct Options {
     pub settings: Vec<(String, String)>,
 }
 
-/// Default time limit. Preparing the data takes 0.3 to 3 s on an idle machine; a busy disk, a
-/// shared machine or crash recovery take longer. If the server exits, waiting ends at once.
+/// Default time limit for preparing the data of a managed server, starting it or stopping it.
+/// Preparing takes 0.3 to 3 s on an idle machine; a busy disk, a shared machine or crash recovery
+/// take longer. If the server exits, waiting ends at once.
 const START_LIMIT: Duration = Duration::from_secs(300);
 
 impl Default for Options {
@@ -175,7 +177,7 @@ pub const PARAMETERS: &[Parameter] = &[
     },
 ];
 
-/// Range of a number of nodes; it is limited because all nodes run on one machine.
+/// Range of the number of cluster nodes; it is limited because all nodes run on one machine.
 const NODES: ParameterKind = ParameterKind::Count { min: 1, max: 16 };
 
 /// Parses a target such as `managed:postgres?shared_buffers=4GB`. Fails if the product is unknown,

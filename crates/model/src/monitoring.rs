@@ -5,27 +5,30 @@
 
 use crate::{Counters, Fact, SessionSampling, SummaryQuery};
 
-/// The server's own count of commits, over all sessions since its start.
+/// Query for the number of commits that the server itself has counted since its start, over all
+/// sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommitCounter {
     /// Name of the count in the server's spelling, such as `Com_commit`.
     pub name: &'static str,
-    /// Query whose last column is the count.
+    /// Query whose last column is the server's number of commits since its start.
     pub sql: &'static str,
-    /// Statements outside of explicit transactions count too; if false, only COMMIT statements do.
+    /// Statements outside of explicit transactions are included in the server's count of commits;
+    /// if false, only COMMIT statements are.
     pub counts_single_statements: bool,
 }
 
-/// The server's own count of its open connections.
+/// Query for the number of connections that are open on the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionCounter {
     /// Name of the count in the server's spelling, such as `Threads_connected`.
     pub name: &'static str,
-    /// Query whose last column is the count, including the connection that executes the query.
+    /// Query whose last column is the number of open connections, including the one that executes
+    /// the query.
     pub sql: &'static str,
 }
 
-/// Queries for what a database reports about itself, filled in by its driver.
+/// Queries by which dbdyno reads what a database reports about itself, filled in by its driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Monitoring {
     /// Queries for the server's counters; `None` if it has none.
@@ -33,9 +36,9 @@ pub struct Monitoring {
     /// Names of the counters whose sum is the number of checkpoints, over all versions of the
     /// server; empty if it counts none.
     pub checkpoint_counters: &'static [&'static str],
-    /// Query for the server's count of commits; `None` if it has none.
+    /// Query for the number of commits that the server counts; `None` if it counts none.
     pub commit_counter: Option<CommitCounter>,
-    /// Query for the server's count of connections; `None` if it has none.
+    /// Query for the number of open connections; `None` if the server does not report it.
     pub connection_counter: Option<ConnectionCounter>,
     /// Query whose last column is the time since the server's start, in whole seconds; `None` if
     /// the server does not report it.
@@ -43,22 +46,23 @@ pub struct Monitoring {
     /// Queries for the states of the server's sessions, for sampling; `None` if they are not
     /// visible.
     pub session_states: Option<SessionSampling>,
-    /// Queries for totals by statement, event or table. If the server lacks one, or the user may
-    /// not read it, it is skipped.
+    /// Queries for totals by statement, wait event or table. A query that fails, because the server
+    /// lacks the view or the user lacks a privilege, is skipped.
     pub summaries: &'static [SummaryQuery],
-    /// Query that costs the server almost nothing, to measure the time of a round trip; `None` to
-    /// measure none.
+    /// Query that costs the server almost nothing, by which dbdyno measures the time of a round
+    /// trip; `None` if it is not measured.
     pub round_trip: Option<&'static str>,
-    /// Query that returns one text of 1 MiB, to measure bandwidth; `None` to measure none.
+    /// Query that returns one text of 1 MiB, by which dbdyno measures bandwidth; `None` if it is
+    /// not measured.
     pub mebibyte: Option<&'static str>,
-    /// Query that returns [`LARGE_TEXTS`] texts of 1 MiB each, to measure bandwidth; `None` to
-    /// measure none.
+    /// Query that returns [`LARGE_TEXTS`] texts of 1 MiB each, by which dbdyno measures bandwidth;
+    /// `None` if it is not measured.
     pub mebibytes: Option<&'static str>,
-    /// Settings, as pairs of name and value, with which the server counts more than by default
-    /// (`--instruments`). If the server lacks one, it is skipped.
+    /// Settings, as pairs of name and value, that make the server count more than by default if the
+    /// user asks for it (`--instruments`). If the server lacks a setting, it is skipped.
     pub instruments: &'static [(&'static str, &'static str)],
-    /// Statement that is also executed on a managed server to make it count more, such as CREATE
-    /// EXTENSION; empty if there is none.
+    /// Statement, such as CREATE EXTENSION, that is executed only on a server that dbdyno itself
+    /// started, to make it count more; empty if there is none.
     pub instruments_of_own: &'static str,
 }
 
@@ -66,7 +70,8 @@ pub struct Monitoring {
 pub const LARGE_TEXTS: u32 = 8;
 
 impl Monitoring {
-    /// No capability at all: the database reports nothing about itself.
+    /// Defaults for a new driver, without any capability: the database reports nothing about
+    /// itself.
     pub const NONE: Monitoring = Monitoring {
         counters: None,
         checkpoint_counters: &[],
@@ -82,8 +87,8 @@ impl Monitoring {
         instruments_of_own: "",
     };
 
-    /// Returns facts that later readers of the stored run need: the names of the checkpoint
-    /// counters. Empty if there are none.
+    /// Returns facts that readers of the stored run will need: the names of the checkpoint
+    /// counters. Empty if the server counts no checkpoints.
     pub fn facts(&self) -> Vec<Fact> {
         let names = self.checkpoint_counters.join(", ");
         let fact = || Fact::new("checkpoints", "counters", names);

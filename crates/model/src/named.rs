@@ -6,7 +6,8 @@ use std::marker::PhantomData;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Pairs of name and value in order of insertion; an object in JSON.
+/// An ordered map from names to values, serialized as a JSON object. A name may occur several
+/// times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named<T>(pub Vec<(String, T)>);
 
@@ -17,17 +18,17 @@ impl<T> Default for Named<T> {
 }
 
 impl<T> Named<T> {
-    /// Returns the first value with this name; `None` if there is none.
+    /// Returns the value with this name, the first if there are several; `None` if there is none.
     pub fn get(&self, name: &str) -> Option<&T> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// Appends a value, even if the name exists already.
+    /// Appends a name with its value, even if the name exists already.
     pub fn push(&mut self, name: impl Into<String>, value: T) {
         self.0.push((name.into(), value));
     }
 
-    /// Returns names and values in order.
+    /// Returns the pairs of name and value in order of insertion.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &T)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
@@ -39,7 +40,7 @@ impl<T> Named<T> {
 }
 
 impl Named<u64> {
-    /// Adds `n` to the count with this name, which begins at 0.
+    /// Adds `n` to the count with this name; if there is none, appends one of `n`.
     pub fn count(&mut self, name: &str, n: u64) {
         match self.0.iter_mut().find(|(known, _)| known == name) {
             Some((_, sum)) => *sum += n,
@@ -49,7 +50,7 @@ impl Named<u64> {
 }
 
 impl<T: fmt::Display> Named<T> {
-    /// Formats all entries as `name=value`, separated by `between`.
+    /// Formats all entries as `name=value`, with the text `between` as separator.
     pub fn pairs(&self, between: &str) -> String {
         let pairs: Vec<String> =
             self.iter().map(|(name, value)| format!("{name}={value}")).collect();

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{byte_rate, format_count};
 
-/// Delay and bandwidth of the simulated network between clients and server. The default is no
-/// simulated network, so clients connect directly.
+/// Delay and bandwidth of a simulated network between clients and server. By default there is no
+/// simulated network, and clients connect directly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkConditions {
     /// Delay of each byte in each direction, in nanoseconds; a round trip takes twice as long.
@@ -44,7 +44,7 @@ pub struct PathEntrance {
 }
 
 impl PathEntrance {
-    /// Returns the secret in hexadecimal.
+    /// Returns the secret `token` in hexadecimal digits.
     pub fn token_hex(&self) -> String {
         self.token.iter().fold(String::new(), |mut text, byte| {
             write!(text, "{byte:02x}").expect("a text takes all that is written");

@@ -2,10 +2,10 @@
 
 use crate::{ArrivalRate, Arrivals, Load, NS_PER_MS, NS_PER_S, NS_PER_US, QueueFull};
 
-/// Text in place of a number that is missing.
+/// Text that reports show in place of a missing number.
 pub const NONE: &str = "–";
 
-/// Text for an infinite time, as that of a transaction that was lost.
+/// Text that reports show for an infinite time, as that of a transaction that was lost.
 pub const INFINITE: &str = "∞";
 
 /// Formats `value` with `digits` significant digits, but always with all digits before the decimal
@@ -27,8 +27,8 @@ pub fn significant(value: f64, digits: usize) -> String {
     thousands(&format!("{cut:.decimals$}"))
 }
 
-/// Returns the next `f64` away from zero, so that formatting rounds halves away from zero, not to
-/// the even digit.
+/// Returns the `f64` next to `value` and further from zero, so that formatting rounds halves away
+/// from zero and not to the even digit.
 fn halves_up(value: f64) -> f64 {
     match value {
         value if value > 0.0 => value.next_up(),
@@ -46,10 +46,11 @@ pub fn beside_bound(value: f64, bound: f64, digits: usize) -> String {
     significant(value, enough.unwrap_or(digits))
 }
 
-/// Number of significant digits with which every `f64` has a text of its own.
+/// Number of significant digits that suffices to format any two different `f64` differently.
 const DIGITS_MOST: usize = 17;
 
-/// Formats milliseconds with three significant digits and without a unit; a dash for `None`.
+/// Formats a time in milliseconds with three significant digits and without a unit; a dash for
+/// `None`.
 pub fn ms(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), |value| significant(value, 3))
 }
@@ -70,7 +71,7 @@ pub fn exact(value: f64) -> String {
     thousands(text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// Formats a number with a fixed number of decimals, and commas between thousands.
+/// Formats a number with `decimals` digits after the decimal point and commas between thousands.
 pub fn fixed(value: f64, decimals: usize) -> String {
     thousands(&format!("{:.decimals$}", halves_up(value)))
 }
@@ -123,7 +124,7 @@ fn mean_bytes(mut value: f64) -> String {
     format!("{} {}", significant(value, 3), units[unit])
 }
 
-/// Returns a unit in the form for people, `µs` for `us`; stored reports and bounds have ASCII
+/// Returns a unit in the form in which people read it: `µs` for `us`. Stored reports have ASCII
 /// units.
 pub fn unit(stored: &str) -> &str {
     match stored {
@@ -132,7 +133,8 @@ pub fn unit(stored: &str) -> &str {
     }
 }
 
-/// Formats a gauge's value with its unit: `12.3 %`, `34.0 MiB/s`, `1,234/s`, `0.810 ms`.
+/// Formats the value of a gauge with its unit, of which `stored` is the stored form: `12.3 %`,
+/// `34.0 MiB/s`, `1,234/s`, `0.810 ms`.
 pub fn amount(value: f64, stored: &str) -> String {
     match stored {
         "B" => mean_bytes(value.max(0.0)),
@@ -182,8 +184,8 @@ pub fn rounded_up(seconds: f64) -> f64 {
     (seconds / step).ceil() * step
 }
 
-/// Formats nanoseconds with three significant digits in a suitable unit: `325 µs`, `900 ms`,
-/// `2.01 s`, `1h30m`.
+/// Formats a duration, given in nanoseconds, with three significant digits in a suitable unit: `325
+/// µs`, `900 ms`, `2.01 s`, `1h30m`.
 pub fn duration(ns: u64) -> String {
     let (unit, per_unit_ns) = match ns {
         ..NS_PER_US => ("ns", 1),
@@ -197,7 +199,8 @@ pub fn duration(ns: u64) -> String {
     format!("{} {unit}", digits.trim_end_matches('.'))
 }
 
-/// Cuts a line to at most `width` characters, of which the last is then an ellipsis.
+/// Shortens a line to at most `width` characters; a longer one loses its end and gets an ellipsis
+/// instead.
 pub fn cut(line: &str, width: usize) -> String {
     if line.chars().count() <= width {
         return line.to_owned();
@@ -222,7 +225,8 @@ pub fn count(n: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", crate::format_count(n))
 }
 
-/// Number of steps of an arrival rate up to which all of them are listed.
+/// Largest number of steps of an arrival rate that are all listed; of more steps, only their number
+/// and the first and last rate are shown.
 const STEPS_SHOWN_MAX: usize = 6;
 
 /// Formats an arrival rate with its unit: `500 arrivals/s`, or the way in which it changes.
@@ -299,7 +303,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Capitalizes the first letter.
+/// Returns the word with its first letter as a capital.
 pub fn capital(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or_else(String::new, |first| {

@@ -30,14 +30,15 @@ pub enum Metric {
     Max,
     /// Share of offered transactions that failed or were dropped.
     Errors,
-    /// Transactions that finished within the measured phase, as a share of those offered in it.
+    /// Number of transactions that finished within the measured phase, whenever they were offered,
+    /// as a share of those offered in it.
     Achieved,
-    /// Any other figure of a run, by its name as the user wrote it.
+    /// Any other figure of a run, by its name as the user wrote it, such as `new_order.p99`.
     Figure(&'static str),
 }
 
 impl Metric {
-    /// All metrics with a fixed name, which excludes [`Metric::Figure`], in display order.
+    /// All metrics except [`Metric::Figure`], in display order.
     pub const ALL: [Metric; 9] = [
         Metric::P50,
         Metric::P90,
@@ -50,7 +51,7 @@ impl Metric {
         Metric::Achieved,
     ];
 
-    /// Returns the name that users write in an objective.
+    /// Returns the name by which users write the metric in an objective, such as `p99`.
     pub fn name(self) -> &'static str {
         match self {
             Metric::P50 => "p50",
@@ -68,8 +69,8 @@ impl Metric {
 }
 
 impl Metric {
-    /// Returns the share of response times that may exceed the bound: 0.01 for `P99`. `None` for
-    /// metrics other than percentiles.
+    /// Returns the share of transactions whose response time may exceed the bound of a percentile:
+    /// 0.01 for `P99`. `None` for metrics that are not percentiles.
     pub fn allowed_beyond(self) -> Option<f64> {
         match self {
             Metric::P50 => Some(0.5),
@@ -84,7 +85,7 @@ impl Metric {
     }
 }
 
-/// The relation that must hold between a metric and its bound.
+/// The comparison of a metric with its bound that an objective demands, such as `<`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// `<`: the metric must be below the bound.
@@ -98,7 +99,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// Returns the comparison sign that users write in an objective.
+    /// Returns the sign by which users write the comparison in an objective, such as `<=`.
     pub fn sign(self) -> &'static str {
         match self {
             Comparison::Below => "<",
@@ -116,7 +117,7 @@ impl Comparison {
         signs.into_iter().find_map(behind)
     }
 
-    /// Whether `value` and `bound` are in this relation.
+    /// Whether the comparison is true for `value` on the left and `bound` on the right.
     pub fn holds(self, value: f64, bound: f64) -> bool {
         match self {
             Comparison::Below => value < bound,
@@ -127,14 +128,15 @@ impl Comparison {
     }
 }
 
-/// The bound that an objective sets for its metric.
+/// The bound that an objective sets for its metric, such as 20 ms in `p99<20ms`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
     /// A response time, in nanoseconds.
     Time(u64),
     /// A share from 0 to 1, of [`Metric::Errors`] or [`Metric::Achieved`].
     Share(f64),
-    /// The bound of any other figure, as the user wrote it: its unit is that of the figure.
+    /// Text of the bound of any other figure, as the user wrote it, such as `2MB/s`. It is
+    /// converted when the unit of the figure is known.
     Written(&'static str),
 }
 
@@ -265,22 +267,24 @@ fn share(written: &str) -> Result<Bound, String> {
 pub struct Seek {
     /// Parameter that is varied: `rate`, `clients`, or the path of another number in the plan.
     pub axis: String,
-    /// Lowest value that the search may try.
+    /// Lowest value of the parameter that the search may try.
     pub low: f64,
-    /// Highest value that the search may try.
+    /// Highest value of the parameter that the search may try.
     pub high: f64,
-    /// Only whole numbers are tried, as for `clients`.
+    /// The search tries only whole numbers, as for `clients`.
     pub is_whole: bool,
-    /// Objectives that a run must meet.
+    /// Objectives that a run must meet for its value to count as good, such as `p99<20ms`.
     pub objectives: Vec<Objective>,
-    /// Limit on the time of all probes together, including their ramp-ups, in nanoseconds.
+    /// Limit on the time of the whole search, that is, of all its probe runs including ramp-ups, in
+    /// nanoseconds.
     pub budget_ns: u64,
-    /// Version of the search method. Stored probes are evaluated by the version that chose them.
+    /// Version of the search method. A stored search is evaluated by the version by which it was
+    /// made.
     #[serde(default = "first_method")]
     pub method: u32,
 }
 
-/// Returns the version of the search method for searches stored without one.
+/// Returns the version of the search method that applies to stored searches without a version.
 fn first_method() -> u32 {
     1
 }

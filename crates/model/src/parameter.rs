@@ -9,7 +9,7 @@ use crate::{
     parse_rate,
 };
 
-/// Type and range of a parameter's values.
+/// Type and range of the values that a parameter accepts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ParameterKind {
     /// A whole number from `min` to `max`.
@@ -26,7 +26,7 @@ pub enum ParameterKind {
         /// Largest valid value, inclusive.
         max: f64,
     },
-    /// A duration with a unit, such as `30s`.
+    /// A duration with a unit, such as `30s` or `1h30m`.
     Duration,
     /// A rate above zero, such as `500` or `500/min`.
     Rate,
@@ -37,11 +37,11 @@ pub enum ParameterKind {
     Bytes,
     /// A truth value: `true`, `yes`, `on`, `1`, or `false`, `no`, `off`, `0`.
     Switch,
-    /// One word of a closed list.
+    /// One of these words and no other.
     Choice(&'static [&'static str]),
-    /// This many whole numbers, separated by `/` or `,`.
+    /// As many whole numbers as given here, separated by `/` or `,`.
     Counts(usize),
-    /// This many durations, separated by `/` or `,`.
+    /// As many durations as given here, separated by `/` or `,`.
     Durations(usize),
     /// Any number of words, separated by `,`; the flag may also be given several times.
     Words,
@@ -49,23 +49,25 @@ pub enum ParameterKind {
     Text,
 }
 
-/// One row of the parameter table of a plan, workload or driver.
+/// Declaration of a parameter that a plan, workload or driver accepts: name, type, default and
+/// help.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     /// Name of the parameter: the TOML key, and the flag with `-` instead of `_`.
     pub name: &'static str,
-    /// Type and range of valid values.
+    /// Type and range of the values that the parameter accepts.
     pub kind: ParameterKind,
     /// Default value, as a user would write it; empty if there is none.
     pub default: &'static str,
-    /// One line of help, without a full stop.
+    /// Help text for the parameter in one line, without a full stop.
     pub help: &'static str,
     /// The parameter determines the rows of the data, so another value needs another build of the
     /// data.
     pub shapes_data: bool,
 }
 
-/// Placeholders for text values in help, as pairs of the parameter's name and the placeholder.
+/// Placeholders that help shows for the values of text parameters, as pairs of the parameter's name
+/// and the placeholder, such as `tls_ca` and `FILE`.
 const TEXTS: [(&str, &str); 17] = [
     ("application_name", "NAME"),
     ("bin", "PATH"),
@@ -87,7 +89,8 @@ const TEXTS: [(&str, &str); 17] = [
 ];
 
 impl Parameter {
-    /// Makes a parameter that does not shape data, such as an option of a target's URL.
+    /// Declares a parameter that does not change the rows of the data, such as an option of a
+    /// target's URL.
     pub const fn option(
         name: &'static str,
         kind: ParameterKind,
@@ -97,8 +100,8 @@ impl Parameter {
         Parameter { name, kind, default, help, shapes_data: false }
     }
 
-    /// Returns the placeholder for the value in help and forms: `N`, `DURATION`, `a|b`, or for a
-    /// text its meaning.
+    /// Returns the placeholder for the value in help and forms: `N`, `DURATION`, `a|b`, or one such
+    /// as `FILE` for a text.
     pub fn placeholder(&self) -> String {
         let texts = || TEXTS.iter().find(|(name, _)| *name == self.name).map(|(_, what)| *what);
         match self.kind {
@@ -108,33 +111,34 @@ impl Parameter {
         }
     }
 
-    /// Returns the name of the flag on the command line, without dashes.
+    /// Returns the name of the parameter's command line flag, without dashes.
     pub fn flag(&self) -> String {
         self.name.replace('_', "-")
     }
 
-    /// Parses a value of this parameter. Fails with the parameter's name and the reason.
+    /// Parses a text that a user wrote as a value of this parameter. Fails with the parameter's
+    /// name and the reason.
     pub fn parse(&self, text: &str) -> Result<Setting, BadParameter> {
         self.kind.parse(text).map_err(|why| BadParameter::named(self.name, why))
     }
 }
 
-/// The parsed value of a parameter.
+/// Parsed value of a parameter, with its type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Setting {
-    /// A whole number, or a size in bytes.
+    /// Value of a parameter that is a whole number, or a size in bytes.
     Count(u64),
-    /// A number, or a rate per second.
+    /// Value of a parameter that is a number, or a rate per second.
     Number(f64),
-    /// A duration, in nanoseconds.
+    /// Value of a parameter that is a duration, in nanoseconds.
     Duration(u64),
-    /// A truth value of a switch.
+    /// Value of a parameter that is switched on (`true`) or off.
     Switch(bool),
-    /// A word of a list, an arrival rate as text, or any other text.
+    /// Value of a parameter that is a word of a list, an arrival rate as text, or any other text.
     Text(String),
-    /// Several whole numbers, in order.
+    /// Values of a parameter that takes several whole numbers, in order.
     Counts(Vec<u64>),
-    /// Several durations, in nanoseconds.
+    /// Values of a parameter that takes several durations, in nanoseconds and in order.
     Durations(Vec<u64>),
 }
 
@@ -144,7 +148,7 @@ pub struct BadParameter {
     /// Name of the parameter; `None` if the error concerns several parameters or something without
     /// a name.
     pub parameter: Option<String>,
-    /// Reason for the error, without the parameter's name.
+    /// Reason why the parameter is not accepted, without its name.
     pub why: String,
 }
 
@@ -172,7 +176,8 @@ impl fmt::Display for BadParameter {
 impl std::error::Error for BadParameter {}
 
 impl ParameterKind {
-    /// Parses a value of this kind. Fails with the reason, without the parameter's name.
+    /// Parses a text that a user wrote as a value of this type. Fails with the reason, without the
+    /// parameter's name.
     pub fn parse(self, text: &str) -> Result<Setting, String> {
         let words = |error: crate::BadUnit| error.0;
         match self {
@@ -232,7 +237,7 @@ impl ParameterKind {
     }
 }
 
-/// Fails with a message if a value is below `min` or above `max`.
+/// Checks that a value is not below `min` and not above `max`; fails with a message for the user.
 pub fn in_range<T: PartialOrd + fmt::Display>(value: T, min: T, max: T) -> Result<(), String> {
     if value < min {
         return Err(format!("{value} is too small: it must be at least {min}"));
@@ -273,7 +278,7 @@ pub struct Settings {
     given: Vec<&'static str>,
 }
 
-/// Whether other programs use this name for a client's TLS certificate or key.
+/// Whether `name` is what other programs call a client's TLS certificate or key, such as `sslcert`.
 fn is_of_client_certificate(name: &str) -> bool {
     let plain = name.to_ascii_lowercase().replace(['-', '_'], "");
     let of_client = ["cert", "key", "clientcert", "clientkey", "certificate", "password"];
@@ -297,8 +302,9 @@ fn elsewhere(name: &str) -> Option<&'static str> {
 }
 
 impl Settings {
-    /// Decides the values of the parameters in `table` from `written`, pairs of name and text;
-    /// `owner` names the table in messages. Fails if a name is unknown or a value is invalid.
+    /// Decides the values of all parameters in `table`: those in `written`, pairs of name and text,
+    /// and defaults for the others. `owner` names the table in error messages. Fails if a name is
+    /// unknown or a value is invalid.
     pub fn decide<'a>(
         owner: &str,
         table: &[Parameter],
@@ -326,7 +332,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Whether the user gave a value for this parameter.
+    /// Whether the user gave a value for this parameter, so that it is not its default.
     pub fn is_given(&self, name: &str) -> bool {
         self.given.contains(&name)
     }
@@ -384,8 +390,8 @@ impl Settings {
         }
     }
 
-    /// Returns the value of a parameter that is a [`Choice`]. Panics as [`Settings::count`] does,
-    /// and if its row in the table allows a word that the choice does not have.
+    /// Returns the value of a parameter whose values are those of the enum `C`. Panics as
+    /// [`Settings::count`] does, and if the parameter allows a word that `C` does not have.
     pub fn chosen<C: Choice>(&self, name: &str) -> C {
         C::by_name(self.text(name)).expect("the table of parameters takes no other word")
     }

@@ -28,7 +28,7 @@ choice!(Arrivals { Poisson = "poisson", Uniform = "uniform" });
 pub enum QueueFull {
     /// The arrival is dropped and counted, and the run continues.
     Drop,
-    /// The run ends at this instant.
+    /// The run is stopped when the first arrival finds the queue full.
     Stop,
 }
 
@@ -41,16 +41,17 @@ pub enum LoadModel {
     Closed,
     /// Open load: transactions arrive at a given rate.
     Open,
-    /// Key/think load: clients pause before and after each transaction.
+    /// Key/think load: clients pause before each transaction, as if they typed, and after it, as if
+    /// they read.
     KeyThink,
 }
 
 choice!(LoadModel { Closed = "closed", Open = "open", KeyThink = "keythink" });
 
-/// Names of workload parameters that set pauses between transactions.
+/// Names of the workload parameters that set pauses before and after transactions.
 const PAUSES: [&str; 2] = ["keying", "thinking"];
 
-/// A load model with its parameters.
+/// A load model, that is, the way in which transactions come to the clients, with its parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "model", rename_all = "snake_case")]
 pub enum Load {
@@ -58,27 +59,28 @@ pub enum Load {
     Closed,
     /// Open load: transactions arrive at a given rate, however fast the database answers.
     Open {
-        /// Distribution of the gaps between arrivals.
+        /// Distribution of the gaps between arrivals: random (Poisson) or equal.
         arrivals: Arrivals,
-        /// Arrivals per second, over the clients of all processes.
+        /// Number of arrivals per second, summed over the clients of all processes.
         #[serde(rename = "rate_per_s")]
         rate: ArrivalRate,
-        /// Limit on the number of arrivals that wait for a free client.
+        /// Limit on the number of arrivals that wait in the queue for a free client.
         queue: u64,
-        /// Treatment of an arrival that finds the queue full.
+        /// Treatment of an arrival that finds the queue full: drop it, or stop the run.
         queue_full: QueueFull,
     },
     /// Key/think load: each client pauses for a keying time before and a think time after each
     /// transaction, as its workload defines.
     #[serde(rename = "keythink")]
     KeyThink {
-        /// Factor by which keying and think times are multiplied.
+        /// Factor by which the workload's keying and think times are multiplied; 1 leaves them as
+        /// they are.
         scale: f64,
     },
 }
 
 impl Load {
-    /// Returns the load model without its parameters.
+    /// Returns the load model without its parameters: closed, open or key/think.
     pub fn model(&self) -> LoadModel {
         match self {
             Load::Closed => LoadModel::Closed,
@@ -87,14 +89,15 @@ impl Load {
         }
     }
 
-    /// Whether the workload parameter with this name has no effect under this load, because it sets
-    /// a pause and clients do not key and think.
+    /// Whether the workload parameter with this name, such as `thinking`, has no effect under this
+    /// load: it sets a pause, and only clients in key/think load pause.
     pub fn ignores(&self, parameter: &str) -> bool {
         !matches!(self, Load::KeyThink { .. }) && PAUSES.contains(&parameter)
     }
 
-    /// Converts a rate in bytes or records per second to arrivals per second, if each transaction
-    /// stores the given volume; `None` leaves the load as it is.
+    /// Converts an arrival rate in bytes or records per second to arrivals per second, if each
+    /// transaction stores the volume `stored`. Without a volume, and in other loads, nothing
+    /// changes.
     pub fn of_transactions(&self, stored: Option<Stored>) -> Load {
         match (self.clone(), stored) {
             (Load::Open { arrivals, rate, queue, queue_full }, Some(stored)) => {
@@ -109,12 +112,13 @@ impl Load {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopCondition {
-    /// The planned time of the measured phase is over.
+    /// Ends the load when the planned time of the measured phase is over.
     Time,
-    /// The clients of the group together have been offered this many transactions in the measured
-    /// phase.
+    /// Ends the load when the clients of the group together have been offered this many
+    /// transactions in the measured phase.
     Transactions(u64),
-    /// Each client of the group has been offered this many transactions in the measured phase.
+    /// Ends the load when each client of the group has been offered this many transactions in the
+    /// measured phase.
     TransactionsPerClient(u64),
 }
 
@@ -123,16 +127,16 @@ pub enum StopCondition {
 pub struct Group {
     /// Name of the group in reports.
     pub name: String,
-    /// Name of the workload.
+    /// Name of the workload that the clients of the group execute.
     pub workload: String,
     /// Number of clients of the group, over all its processes.
     pub clients: u32,
     /// Number of separate client processes among which the clients are divided; 0 if they run in
     /// the main process.
     pub processes: u32,
-    /// Load model with its parameters, common to all clients of the group.
+    /// Load model of the group with its parameters, the same for all its clients.
     pub load: Load,
-    /// Condition that ends the load of the group.
+    /// Condition that ends the load of the group: a time or a number of transactions.
     pub stop_condition: StopCondition,
     /// Parameters of the workload as the user would write them, as pairs of name and value.
     pub parameters: Vec<(String, String)>,
@@ -141,21 +145,22 @@ pub struct Group {
 /// Planned durations of the phases of a run, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phases {
-    /// Ramp-up: load that is not measured.
+    /// Length of the ramp-up, whose load is not measured, in nanoseconds.
     pub ramp_up_ns: u64,
-    /// Measured phase. If a number of transactions ends the load, this is only an upper limit, and
-    /// 0 means no limit.
+    /// Length of the measured phase, in nanoseconds. If a number of transactions ends the load,
+    /// this is only an upper limit, and 0 means no limit.
     pub measure_ns: u64,
-    /// Drain: time limit for running and queued transactions to finish after the measured phase.
+    /// Time limit for running and queued transactions to finish after the measured phase (the
+    /// drain), in nanoseconds.
     pub drain_ns: u64,
 }
 
-/// Rules for the retry of failed transactions.
+/// Rules for the retry of failed transactions: errors, number of attempts and pauses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retry {
     /// Limit on the attempts of a transaction, including the first; 1 means no retries.
     pub attempts: u32,
-    /// Errors after which a transaction is retried.
+    /// Errors after which a failed transaction is retried.
     pub on: Vec<RetryOn>,
     /// Mean of the pause before the first retry, in nanoseconds; it doubles with each further
     /// retry. Each pause is drawn uniformly from half to one and a half times the mean.
@@ -173,9 +178,9 @@ impl Retry {
 /// Errors after which a transaction is retried: those of a kind, or those with a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RetryOn {
-    /// All errors of this kind.
+    /// Every error of this kind, such as a deadlock.
     Kind(DbErrorKind),
-    /// Errors with this error number of the database product, or with this SQLSTATE.
+    /// Every error with this error number of the database product, or with this SQLSTATE.
     Code(String),
 }
 
@@ -189,7 +194,8 @@ impl RetryOn {
         (!word.is_empty() && (is_number || is_state)).then(|| RetryOn::Code(word.to_owned()))
     }
 
-    /// Returns the name of the error kind, or the code, as users write it.
+    /// Returns the name of the error kind, such as `deadlock`, or the code, as users write it in a
+    /// plan.
     pub fn name(&self) -> &str {
         match self {
             RetryOn::Kind(kind) => kind.name(),
@@ -207,21 +213,23 @@ impl RetryOn {
     }
 }
 
-/// Range and resolution of the recorded histograms.
+/// Range and resolution of the histograms that a run records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recording {
     /// Upper end of the histograms' range, in nanoseconds. Longer times are counted as overflow.
     pub histogram_max_ns: u64,
-    /// Number of seconds for which service time, wait and lag share a histogram.
+    /// Length of the stretches of time (windows) for each of which one histogram of service time,
+    /// one of wait and one of lag are recorded, in seconds.
     pub window_seconds: u32,
 }
 
-/// Pace at which clients connect before the load.
+/// Limits on the pace at which clients connect before the load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Connect {
     /// Limit on new connections per second, over all clients; `None` for no limit.
     pub rate_per_s: Option<f64>,
-    /// Limit on connection attempts at the same time; with event loops, at least one per loop.
+    /// Limit on the number of connection attempts at the same time; with event loops, each loop may
+    /// have at least one.
     pub at_once: u32,
 }
 
@@ -235,8 +243,7 @@ impl Default for Connect {
 /// Where clients run, as the user chose: the placement itself, or automatic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlacementChoice {
-    /// Chosen automatically, by the load, the number of clients, and what workload and driver
-    /// support.
+    /// Chosen by dbdyno from the load, the number of clients, and what workload and driver support.
     Auto,
     /// The placement that the user chose.
     Fixed(Placement),
@@ -257,7 +264,7 @@ pub enum MonitorScope {
     /// Metrics of machine, generator and server, and the database counters that the driver selects.
     #[default]
     Default,
-    /// The metrics of the default and all other counters of the database.
+    /// The same metrics as by default, and all other counters that the database has.
     All,
 }
 
@@ -266,14 +273,14 @@ choice!(
     formerly { "chosen" = Default, "none" = Off }
 );
 
-/// The decided plan of a run.
+/// Plan of a run, in which every parameter has its final value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// Name of the plan in reports.
     pub name: String,
     /// Seed of all random numbers of the run.
     pub seed: u64,
-    /// The database to measure. When stored, it has no password.
+    /// The database to measure. A stored plan does not contain its password.
     pub target: Target,
     /// Server settings that dbdyno changes by SQL for the run, as pairs of name and value, in the
     /// order given. Settings of a managed server are options of its target instead.
@@ -286,32 +293,35 @@ pub struct Plan {
     pub placement: PlacementChoice,
     /// Each event loop is pinned to a CPU of its own, if there are enough CPUs.
     pub pin: bool,
-    /// Pace at which clients connect before the load.
+    /// Limits on the pace at which clients connect before the load.
     pub connect: Connect,
     /// Delay and bandwidth of the simulated network between clients and server.
     pub network: NetworkConditions,
     /// Rules for the retry of failed transactions.
     pub retry: Retry,
-    /// Range and resolution of the recorded histograms.
+    /// Range and resolution of the histograms that the run records.
     pub recording: Recording,
     /// Length of the intervals for which the report has response time percentiles, in seconds.
     pub interval_seconds: u32,
-    /// Which metrics are read once per second.
+    /// Which system and database metrics are read once per second during the run.
     pub monitor: MonitorScope,
-    /// Optional counters and instruments of the server are switched on during the run
+    /// Optional counters and instruments of the server are switched on for the run
     /// (`--instruments`).
     pub instruments: bool,
     /// Call stacks of server and generator are sampled in the measured phase (`--cpu-profile`).
     pub cpu_profile: bool,
-    /// When the database is settled: its background work is made to finish.
+    /// Whether the database is settled before or after the load. To settle means to make the server
+    /// finish background work, such as a checkpoint.
     pub settle: Settle,
-    /// Time limit for settling the database, each time, in nanoseconds.
+    /// Time limit for making the server finish its background work, before the load and again after
+    /// it, in nanoseconds.
     pub settle_limit_ns: u64,
     /// Disturbances, such as killing the server, that the run executes.
     pub disturbances: Vec<Disturbance>,
 }
 
-/// Deserializes the parameters of a workload, and replaces former parameter names by today's.
+/// Deserializes the parameters of a workload from a stored plan, and replaces names that earlier
+/// versions of dbdyno used by those of today.
 pub(crate) fn todays_parameters<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Vec<(String, String)>, D::Error> {

@@ -3,11 +3,12 @@
 //! Today a key is the flag's name with `_` instead of `-`, at the top level, in a `[[group]]` or in
 //! `[experiment]`. Not here: the list of keys (plan).
 
-/// A renamed key of a plan: its former table (empty for the top level), its former name, and its
-/// name today.
+/// A key of a plan that was renamed: the table in which earlier versions had it (empty for the top
+/// level), its name there, and its name today.
 pub type FormerKey = (&'static str, &'static str, &'static str);
 
-/// Former keys of tables at the top level of a plan.
+/// Keys of a plan that earlier versions had in tables such as `[phases]`, and their names today.
+/// Not those of `[[group]]` and `[experiment]`.
 pub const FORMER_OF_PLAN: &[FormerKey] = &[
     ("target", "url", "target"),
     ("phases", "ramp_up", "ramp_up"),
@@ -26,7 +27,7 @@ pub const FORMER_OF_PLAN: &[FormerKey] = &[
     ("recording", "around", "monitor"),
 ];
 
-/// Former keys within a `[[group]]` of a plan.
+/// Renamed keys within a `[[group]]` of a plan.
 pub const FORMER_OF_GROUP: &[FormerKey] = &[
     ("load", "model", "load"),
     ("load", "rate", "rate"),
@@ -37,18 +38,18 @@ pub const FORMER_OF_GROUP: &[FormerKey] = &[
     ("", "until", "transactions"),
 ];
 
-/// Former keys within `[experiment]` of a plan.
+/// Renamed keys within `[experiment]` of a plan.
 pub const FORMER_OF_EXPERIMENT: &[FormerKey] = &[
     ("", "until", "wait_until"),
     ("", "until_at_most", "wait_at_most"),
     ("", "objectives", "objective"),
 ];
 
-/// Former names of workload parameters.
+/// Workload parameters that were renamed, with their former names and those of today.
 pub const FORMER_PARAMETERS: &[FormerKey] = &[("", "calls", "mode")];
 
-/// Returns today's name for a former key, given by its path such as `phases.measure`; `None` if
-/// `former` does not list it.
+/// Returns today's name of a renamed key, given by its path in plans of earlier versions, such as
+/// `phases.measure`. `None` if `former`, one of the tables of renamed keys, does not have it.
 pub fn todays_key(former: &'static [FormerKey], path: &str) -> Option<&'static str> {
     let (table, key) = path.rsplit_once('.').unwrap_or(("", path));
     let found = former.iter().find(|(place, name, _)| (*place, *name) == (table, key));

@@ -2,10 +2,11 @@
 
 use crate::{Administration, Dialect, Monitoring};
 
-/// Properties of a database product, filled in by its driver.
+/// Everything that dbdyno knows about a database product: dialect, administration and monitoring.
+/// Filled in by its driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Product {
-    /// SQL dialect, for the statements of workloads.
+    /// SQL dialect of the database, for the statements of workloads.
     pub dialect: Dialect,
     /// Capabilities for building and administering data, before and after a load.
     pub administration: Administration,
@@ -14,7 +15,8 @@ pub struct Product {
 }
 
 impl Product {
-    /// The minimum, without optional capabilities. Drivers and tests override individual fields.
+    /// Defaults for a new driver, without optional capabilities. Drivers and tests override
+    /// individual fields.
     pub const PLAIN: Product = Product {
         dialect: Dialect::PLAIN,
         administration: Administration::PLAIN,

@@ -6,24 +6,24 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A level at which an experiment repeats its measurement. From lowest to highest, one repeat of a
-/// level contains several repeats of the level below.
+/// A level of repetition in an experiment: runs, restarts of the server, or builds of the data. One
+/// repeat of a level contains one or more repeats of the level below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// Runs on the same data, without a restart of the server between them.
+    /// Single runs on the same data, without a restart of the server between them.
     Run,
-    /// Starts of the server, each with one or more runs.
+    /// Restarts of the server; after each, one or more runs follow.
     Restart,
-    /// Builds of the data, each with one or more starts or runs.
+    /// Builds of the data; after each, one or more server starts or runs follow.
     Rebuild,
 }
 
 impl Level {
-    /// Every level, the lowest first.
+    /// Every level of repetition, from the lowest: runs, restarts, rebuilds.
     pub const ALL: [Level; 3] = [Level::Run, Level::Restart, Level::Rebuild];
 
-    /// Returns the name of the level in reports.
+    /// Returns the name of the level in reports: `run`, `restart` or `rebuild`.
     pub fn name(self) -> &'static str {
         match self {
             Level::Run => "run",
@@ -36,41 +36,42 @@ impl Level {
 /// Numbers of server starts and data builds among which the repeats of a point are divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nesting {
-    /// Number of server starts per data build; `None` if the server is not restarted between
-    /// repeats.
+    /// Number of server starts per data build; `None` if the server is not restarted between runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restarts: Option<u32>,
-    /// Number of data builds; `None` if the data are not rebuilt between repeats.
+    /// Number of data builds per point; `None` if the data are not rebuilt between runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuilds: Option<u32>,
 }
 
-/// The precision or decision at which the repeats may end.
+/// The statistical result, a precision or a decision, at which an experiment may stop repeating its
+/// points.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Goal {
-    /// The 95 % confidence interval of every point's mean is narrow enough.
+    /// The 95 % confidence interval of every point's mean is at most as wide as demanded.
     Precise {
         /// Largest allowed half-width of the interval, as a share of the mean.
         share: f64,
     },
-    /// Every point is decided against the first value of the first axis: better, worse, or
-    /// different by less than `min_effect`.
+    /// Every point is compared with the point that has the first value of the first axis, and the
+    /// difference is decided: better, worse, or smaller than `min_effect`.
     Decided {
-        /// Smallest relative difference that matters, as a share.
+        /// Smallest relative difference that matters, as a share: 0.02 for 2 %.
         min_effect: f64,
     },
 }
 
-/// Rule by which an experiment may end before all its repeats have run.
+/// Rule by which an experiment may end before all its repeats have run, such as `until=2%,min=4`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StopRule {
-    /// Precision or decision to reach.
+    /// Precision or decision at which the repeats end.
     pub goal: Goal,
-    /// Name of the figure to evaluate; `None` for the primary metric.
+    /// Name of the figure by which the rule decides, such as `tps`; `None` for the primary metric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<String>,
-    /// Number of repeats of the highest level before the rule is evaluated for the first time.
+    /// Number of repeats of the highest level (runs, restarts or rebuilds) before the rule is
+    /// evaluated for the first time.
     pub min: u32,
 }
 

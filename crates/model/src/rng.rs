@@ -10,22 +10,22 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// of each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
-    /// Rows of the table with this index, when data are built.
+    /// Rows of the table with this index, when the data are built.
     Data(u16),
     /// Constants that are drawn once for the data or the run, such as TPC-C's C-Load.
     Constants,
     /// Inputs of the transactions of the client with this index, in closed and key/think load.
     Client(u32),
-    /// Inputs of the arrivals of the group with this index, in open load.
+    /// Inputs of the transactions that arrive at the group with this index, in open load.
     Arrivals(u16),
-    /// Times of the arrivals of the group with this index, in open load.
+    /// Arrival times of the transactions of the group with this index, in open load.
     Schedule(u16),
     /// Think times of the client with this index.
     Thinking(u32),
     /// Order of transaction types, for a client or for the arrivals of a group (see
     /// [`Number::deck`](crate::Number::deck)).
     Deck(u32),
-    /// Service times and failures of the simulated database `sim`.
+    /// Service times and injected failures of the simulated database `sim`.
     Sim,
     /// Pauses before retries of the client with this index.
     Backoff(u32),
@@ -54,13 +54,14 @@ impl Stream {
     }
 }
 
-/// A generator of random numbers for a single purpose and item.
+/// A generator of random numbers for one purpose and one item, such as the inputs of one
+/// transaction.
 #[derive(Clone, Debug)]
 pub struct Rng(Xoshiro256PlusPlus);
 
 impl Rng {
-    /// Makes the generator for item `number` of `stream`. The same arguments always give the same
-    /// random numbers.
+    /// Makes the generator for one item of a stream, such as transaction `number` of a client. The
+    /// same arguments always give the same random numbers.
     pub fn new(seed: u64, stream: Stream, number: u64) -> Rng {
         let mixed = mix(mix(mix(seed) ^ stream.key()) ^ number);
         Rng(Xoshiro256PlusPlus::seed_from_u64(mixed))

@@ -24,7 +24,7 @@ impl fmt::Display for RunId {
 pub struct Description {
     /// Name of the plan that the run executes.
     pub name: String,
-    /// Seed of the plan.
+    /// Seed of all random numbers of the run.
     pub seed: u64,
     /// URL of the target, without its password.
     pub target: String,
@@ -33,7 +33,7 @@ pub struct Description {
     /// Modes of the database that matter for performance or durability, such as `journal=wal`.
     /// Reports show them beside the result.
     pub modes: Vec<String>,
-    /// Where clients run: on threads, on event loops, or in virtual time.
+    /// Where clients run: on threads of their own, on event loops, or in virtual time.
     pub placement: Placement,
     /// Planned durations of ramp-up, measured phase and drain.
     pub phases: Phases,
@@ -43,14 +43,16 @@ pub struct Description {
     pub dbdyno: String,
     /// Start of the run, in milliseconds since 1970-01-01T00:00:00Z.
     pub started_unix_ms: i64,
-    /// Place of the run in its experiment; `None` for a single run.
+    /// Place of the run in its experiment, as point and repeat; `None` for a run outside of any
+    /// experiment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial: Option<Trial>,
     /// Length of the intervals for which the report has response time percentiles, in seconds.
     #[serde(default = "crate::second::default_interval_seconds", alias = "probe_seconds")]
     pub interval_seconds: u32,
-    /// Number of seconds for which service time, wait and lag share a histogram; 10 in older runs,
-    /// which did not store it.
+    /// Length of the stretches of time (windows) for each of which one histogram of service time,
+    /// one of wait and one of lag are recorded, in seconds; 10 in older runs, which did not store
+    /// it.
     #[serde(default = "crate::second::default_window_seconds")]
     pub window_seconds: u32,
 }
@@ -62,7 +64,7 @@ impl Description {
     }
 }
 
-/// Returns names of workloads without duplicates, in their order.
+/// Returns the given names of workloads without duplicates, in order of first occurrence.
 pub fn each_once<'a>(workloads: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut names = Vec::new();
     for name in workloads {
@@ -76,9 +78,9 @@ pub fn each_once<'a>(workloads: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 /// Description of a group of clients, for reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupDescription {
-    /// Name of the group.
+    /// Name of the group of clients.
     pub name: String,
-    /// Name of the workload of the group.
+    /// Name of the workload that the clients of the group execute.
     pub workload: String,
     /// Number of clients of the group, over all its processes.
     pub clients: u32,
@@ -88,16 +90,16 @@ pub struct GroupDescription {
     pub processes: u32,
     /// Load model with its parameters, common to all clients of the group.
     pub load: Load,
-    /// Condition that ends the load of the group.
+    /// Condition that ends the load of the group: a time or a number of transactions.
     #[serde(rename = "until")]
     pub stop_condition: StopCondition,
     /// Text of the file that defines the workload; `None` for a built-in workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Decided parameters of the workload, as pairs of name and value.
+    /// Parameters of the workload with all values decided, as pairs of name and value.
     #[serde(deserialize_with = "crate::plan::todays_parameters")]
     pub parameters: Vec<(String, String)>,
-    /// Transaction types, in the order of their indexes.
+    /// Transaction types of the workload, in the order of their indexes.
     pub kinds: Vec<KindDescription>,
     /// Primary metrics of the workload, the most important first.
     #[serde(rename = "headlines")]
@@ -108,8 +110,8 @@ pub struct GroupDescription {
     /// Notes for readers of the results, such as deviations from the standard.
     #[serde(rename = "declarations")]
     pub notes: Vec<String>,
-    /// Sentence about the highest rate that keying and think times allow; `None` in other load
-    /// models.
+    /// Sentence about the highest rate that keying and think times allow; `None` if the load is not
+    /// key/think load.
     pub closed_form: Option<String>,
     /// Requirements of the standard from which the workload is derived; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -131,19 +133,21 @@ pub struct KindDescription {
 pub struct PrimaryMetricDescription {
     /// Key of the metric in JSON reports, such as `records_per_s`.
     pub name: String,
-    /// Title of the metric on pages.
+    /// Title of the primary metric in reports, with the unit if the name does not tell it.
     pub title: String,
-    /// Transaction types whose commits are counted.
+    /// Indexes of the transaction types whose commits the metric counts; not used if `metric` is
+    /// given.
     pub kinds: Vec<KindIndex>,
     /// Index of the custom metric that is counted instead of commits; `None` to count commits.
     #[serde(rename = "measure", default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<u16>,
-    /// Period of the rate, in nanoseconds: 60 s for a rate per minute.
+    /// Period to which the rate refers, in nanoseconds: 60 s for a rate per minute.
     pub per_ns: u64,
-    /// The workload computes the value after the run, instead of a count during the run.
+    /// The workload computes the value after the run; if false, it is the rate of a count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_computed: bool,
-    /// Direction in which the metric is better; `None` in older runs, which did not store it.
+    /// Direction in which the metric is better, such as higher for rates; `None` in older runs,
+    /// which did not store it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Direction>,
 }
@@ -155,26 +159,26 @@ pub struct CustomMetricDescription {
     pub name: String,
     /// Unit of the metric's values, such as `rows`.
     pub unit: String,
-    /// Whether a distribution or only the sum of the values is kept.
+    /// Whether the distribution of the metric's values is kept, or only their sum.
     pub kind: CustomMetricKind,
     /// Direction in which the metric is better; `None` in older runs, which did not store it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub better: Option<Direction>,
 }
 
-/// Result of a consistency check on the data.
+/// Result of one consistency check on the data of a workload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckResult {
     /// Identifier of the check, such as `3.3.2.1`.
     pub id: String,
     /// The condition that was checked, in words.
     pub title: String,
-    /// Number of rows that violate the condition; 0 if it holds.
+    /// Number of rows that violate the checked condition; 0 if it holds.
     pub n_failed: u64,
-    /// The first rows that violate the condition, in words.
+    /// Texts for the first rows that violate the condition, with the values of their columns.
     pub examples: Vec<String>,
 }
 
-/// A top-level field of a run's JSON report to be left out when it is read, and the JSON value that
-/// replaces it, such as `[]`.
+/// Name of a top-level field of a run's JSON report that is too long to be read along, and the JSON
+/// text, such as `[]`, that is read in its place.
 pub type ReportField = (&'static str, &'static str);

@@ -4,29 +4,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::{DbErrorKind, KindIndex, Rng, Stream, Traffic};
 
-/// Number of a transaction. Together with the seed, it determines the transaction's type and
-/// inputs.
+/// Number of a transaction within the sequence of its client or group. Together with the seed, it
+/// determines type and inputs of the transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
     /// A transaction of a client, in closed and key/think load.
     OfClient {
         /// Index of the client over all groups and client processes.
         client: u32,
-        /// Index among the transactions of the client, from 0.
+        /// Index of the transaction among those of its client, from 0.
         nth: u64,
     },
-    /// An arrival of a group, in open load. Whichever client serves it, type and inputs are the
-    /// same.
+    /// An arrival of a group, in open load. Type and inputs are the same whichever client executes
+    /// it.
     Arrival {
-        /// Index of the group.
+        /// Index of the group of clients in the plan.
         group: u16,
-        /// Index among the arrivals of the group over all client processes, from 0.
+        /// Index of the transaction among the arrivals of its group over all client processes, from
+        /// 0.
         nth: u64,
     },
 }
 
 impl Number {
-    /// Returns the random generator for the inputs of the transaction.
+    /// Returns the random number generator for the inputs of the transaction, given the seed of the
+    /// plan.
     pub fn rng(self, seed: u64) -> Rng {
         match self {
             Number::OfClient { client, nth } => Rng::new(seed, Stream::Client(client), nth),
@@ -41,8 +43,8 @@ impl Number {
         }
     }
 
-    /// Returns the random stream that determines the order of transaction types in the sequence of
-    /// its client or group.
+    /// Returns the random stream from which the order of transaction types is drawn for the
+    /// transaction's client or, in open load, its group.
     pub fn deck(self) -> Stream {
         match self {
             Number::OfClient { client, .. } => Stream::Deck(client),
@@ -51,19 +53,21 @@ impl Number {
     }
 }
 
-/// A transaction that a client has claimed for execution.
+/// A transaction that a client has taken to execute, with its number and intended start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// Number of the transaction.
+    /// Number of the transaction, which determines its type and inputs.
     pub number: Number,
-    /// Instant at which the transaction should start, in nanoseconds of the run's clock.
+    /// Intended start of the transaction, in nanoseconds of the run's clock: in open load its
+    /// arrival.
     pub intended_ns: u64,
-    /// Instant at which a client claimed the transaction, in nanoseconds of the run's clock. If it
-    /// waited in the queue, this is after the intended start; a free client claims it before.
+    /// Instant at which a client took the transaction, in nanoseconds of the run's clock. After the
+    /// intended start if the transaction waited in the queue; before it if a free client took it in
+    /// advance.
     pub claimed_ns: u64,
 }
 
-/// The outcome of a transaction, after all attempts.
+/// The outcome of a transaction after all its attempts, as reports count it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     /// Committed: its effects are permanent.
@@ -76,35 +80,36 @@ pub enum Outcome {
     Unknown,
 }
 
-/// The measurements of one executed transaction.
+/// Times, outcome and traffic of one executed transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// Index of the transaction type.
+    /// Index of the transaction type in the workload.
     pub kind: KindIndex,
-    /// Number, intended start and claim of the transaction.
+    /// Number and intended start of the transaction, and the instant at which a client took it.
     pub slot: Slot,
     /// Instant just before the first request was sent, in nanoseconds of the run's clock.
     pub started_ns: u64,
     /// Instant at which the last reply had arrived, after all attempts, in nanoseconds of the run's
     /// clock.
     pub finished_ns: u64,
-    /// Outcome after all attempts.
+    /// Outcome of the transaction after all its attempts.
     pub outcome: Outcome,
-    /// Number of attempts after the first.
+    /// Number of attempts after the first one.
     pub retries: u32,
     /// Statements, round trips, rows and bytes of all attempts.
     pub traffic: Traffic,
 }
 
 impl Sample {
-    /// Returns how long the transaction waited for a free client, from its intended start to the
-    /// claim, in nanoseconds; 0 if it was claimed before.
+    /// Returns how long the transaction waited for a free client, in nanoseconds: from its intended
+    /// start until a client took it; 0 if one took it before.
     pub fn wait_ns(&self) -> u64 {
         self.slot.claimed_ns.saturating_sub(self.slot.intended_ns)
     }
 
-    /// Returns the delay that the generator itself caused, in nanoseconds: from the intended start
-    /// or the claim, whichever was later, to the first request.
+    /// Returns the delay that dbdyno itself caused, in nanoseconds: from the intended start, or
+    /// from the instant at which a client took the transaction if that is later, to the first
+    /// request.
     pub fn lag_ns(&self) -> u64 {
         self.started_ns.saturating_sub(self.slot.intended_ns.max(self.slot.claimed_ns))
     }

@@ -10,31 +10,35 @@ use stats::Histogram;
 
 use crate::{DbError, DbErrorKind, KindIndex, Traffic};
 
-/// Default number of seconds for which service time, wait and lag share a histogram (a "window").
-/// The histogram is stored in the first second of its window.
+/// Default length, in seconds, of the stretches of time (windows) for each of which one histogram
+/// of service time, one of wait and one of lag are recorded. The histogram is stored in the first
+/// second of its window.
 pub const WINDOW_SECONDS: i64 = 10;
 
-/// Default length of the report's intervals, in seconds.
+/// Default length of the intervals for which a report has response time percentiles, in seconds.
 pub const INTERVAL_SECONDS: u32 = WINDOW_SECONDS as u32;
 
-/// Returns the window length for plans and runs that do not record it.
+/// Returns the length in seconds of a window, for which histograms of service time, wait and lag
+/// are kept, in plans and runs that do not record it.
 pub(crate) fn default_window_seconds() -> u32 {
     WINDOW_SECONDS as u32
 }
 
-/// Returns the interval length for plans and runs that do not record it.
+/// Returns the length in seconds of the report's intervals for plans and runs that do not record
+/// it.
 pub(crate) fn default_interval_seconds() -> u32 {
     INTERVAL_SECONDS
 }
 
-/// Returns the length of the windows for service time, wait and lag, in seconds: the largest
-/// divisor of `interval_seconds` that is at most [`WINDOW_SECONDS`].
+/// Returns the length in seconds of a window, for which histograms of service time, wait and lag
+/// are kept: the largest divisor of `interval_seconds` that is at most [`WINDOW_SECONDS`].
 pub fn window_seconds(interval_seconds: u32) -> u32 {
     let divides = |window: &u32| interval_seconds.is_multiple_of(*window);
     (1..=WINDOW_SECONDS as u32).rev().find(divides).unwrap_or(1)
 }
 
-/// Counts of transactions by outcome, for transactions intended within some span of time.
+/// Counts of transactions by outcome, for transactions whose intended start is within some span of
+/// time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Number of committed transactions, including those that were retried.
@@ -67,7 +71,7 @@ impl Counts {
         self.finished() + self.failed + self.dropped + self.unfinished
     }
 
-    /// Adds the counts of another span of time or another group.
+    /// Adds the counts of another span of time or of another group to these.
     pub fn add(&mut self, other: &Counts) {
         self.committed += other.committed;
         self.rolled_back += other.rolled_back;
@@ -79,25 +83,25 @@ impl Counts {
     }
 }
 
-/// Counts and times of one transaction type within one second.
+/// Counts and times of one transaction type of a group within one second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KindSecond {
-    /// Index of the transaction type.
+    /// Index of the transaction type in the workload.
     pub kind: KindIndex,
-    /// Counts of the transactions intended in this second, by outcome.
+    /// Counts by outcome of the transactions whose intended start is in this second.
     pub counts: Counts,
-    /// Number of transactions that were committed in this second, whenever they were intended; 0
-    /// after the measured phase.
+    /// Number of transactions that were committed in this second, whenever they should have
+    /// started; 0 after the measured phase.
     pub commits: u64,
-    /// Number of transactions that ended in this second, whenever they were intended, including
-    /// failed ones; 0 after the measured phase, and in older runs, which did not store it.
+    /// Number of transactions that ended in this second, including failed ones, whenever they
+    /// should have started; 0 after the measured phase, and in older runs, which did not store it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ended: u64,
-    /// Number of transactions intended in this second that had not ended when their phase, the
-    /// ramp-up or the measured phase, was over.
+    /// Number of transactions whose intended start is in this second and that were still running or
+    /// queued when their phase, the ramp-up or the measured phase, was over.
     pub carried: u64,
-    /// Time that the transactions counted in `carried` ran in the phase after their own, summed, in
-    /// nanoseconds.
+    /// Time that the transactions counted in `carried` took in the phase after their own, summed,
+    /// in nanoseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub carried_ns: u64,
     /// Longest response time of the transactions counted in `carried`, or their age if unfinished,
@@ -107,29 +111,32 @@ pub struct KindSecond {
     /// Statements, round trips and bytes of the transactions that ended in this second, including
     /// failed ones; 0 after the measured phase.
     pub traffic: Traffic,
-    /// Response times of the finished transactions intended in this second.
+    /// Response times of the finished transactions whose intended start is in this second, in
+    /// nanoseconds; `None` if there are none.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Histogram>,
-    /// Response times of the failed transactions intended in this second.
+    /// Response times of the failed transactions whose intended start is in this second, in
+    /// nanoseconds; `None` if there are none.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub failures: Option<Histogram>,
-    /// Ages at the end of the run of the unfinished transactions intended in this second. They are
-    /// lower bounds of the response times.
+    /// Ages at the end of the run, in nanoseconds, of the unfinished transactions whose intended
+    /// start is in this second: lower bounds of their response times. `None` if there are none.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<Histogram>,
-    /// Service times of the finished transactions intended in the window of seconds that starts
-    /// with this one. `None` in other seconds, and in closed load, where the service time is the
-    /// response time minus the lag.
+    /// Service times, in nanoseconds, of the finished transactions whose intended start is in the
+    /// window of seconds that begins with this one. `None` in other seconds, and in closed load,
+    /// where the service time is the response time minus the lag.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub service: Option<Histogram>,
-    /// Waits of the finished transactions intended in the window of seconds that starts with this
-    /// one. `None` in other seconds, and in closed load, which has no queue.
+    /// Waits for a free client, in nanoseconds, of the finished transactions whose intended start
+    /// is in the window of seconds that begins with this one. `None` in other seconds, and in
+    /// closed load, which has no queue.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<Histogram>,
 }
 
 impl KindSecond {
-    /// Makes an empty second for the transaction type `kind`.
+    /// Makes the record of one second in which the transaction type `kind` did not occur.
     pub fn new(kind: KindIndex) -> KindSecond {
         KindSecond {
             kind,
@@ -148,7 +155,8 @@ impl KindSecond {
         }
     }
 
-    /// Adds another part of the same second and transaction type.
+    /// Adds another part, such as that of another client process, of the same second and
+    /// transaction type.
     pub fn add(&mut self, other: &KindSecond) {
         self.counts.add(&other.counts);
         self.commits += other.commits;
@@ -165,25 +173,26 @@ impl KindSecond {
     }
 }
 
-/// Values of one custom metric within one second.
+/// Count, sum and distribution of the values of one custom metric in one second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CustomMetricSecond {
-    /// Index of the metric in the list of its workload.
+    /// Index of the metric among the custom metrics of its workload.
     #[serde(rename = "measure")]
     pub metric: u16,
-    /// Number of values that were recorded.
+    /// Number of values of the metric that were recorded in the second.
     pub count: u64,
-    /// Sum of the values that were recorded.
+    /// Sum of the values of the metric that were recorded in the second.
     pub sum: u64,
-    /// Distribution of the values; `None` if the metric keeps only their sum.
+    /// Distribution of the metric's values in the second; `None` if the metric keeps only their
+    /// sum.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<Histogram>,
 }
 
-/// Number of errors of the same kind, code and SQLSTATE, with a message.
+/// Number of errors of the same kind, code and SQLSTATE, with the message of one of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorCount {
-    /// Class of the errors.
+    /// Class of the counted errors, such as deadlock.
     pub kind: DbErrorKind,
     /// Error number of the database product; 0 if it has none.
     pub code: i64,
@@ -193,24 +202,25 @@ pub struct ErrorCount {
     /// Message of the first of these errors. If a later message begins with the same text and
     /// continues, it replaces the first.
     pub message: String,
-    /// Number of errors that are counted here.
+    /// Number of errors with this kind, code and SQLSTATE.
     pub count: u64,
 }
 
-/// Counts and times of one second of a group, or a part of them that must be added to others.
+/// Counts and times of the transactions of a group in one second. Several threads or processes may
+/// each send a part, and the parts are added.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Second {
-    /// Index of the group.
+    /// Index of the group of clients in the plan.
     pub group: u16,
-    /// The second, counted from the start of the measured phase; negative in the ramp-up.
+    /// Number of the second, counted from the start of the measured phase; negative in the ramp-up.
     pub second: i64,
     /// Counts and times of each transaction type, ordered by its index; types that did not occur
     /// are missing.
     pub kinds: Vec<KindSecond>,
     /// Number of commits that finished in each tenth of this second; 0 after the measured phase.
     pub commits_tenths: [u32; 10],
-    /// Delay that the generator itself caused, for transactions intended in the window of seconds
-    /// that starts with this one. `None` in other seconds.
+    /// Delays that dbdyno itself caused, in nanoseconds, for the transactions whose intended start
+    /// is in the window of seconds that begins with this one. `None` in other seconds.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub lag: Option<Histogram>,
     /// Time that replies waited in the socket before they were read, in the window of seconds that
@@ -222,7 +232,7 @@ pub struct Second {
     /// are as exact as the kernel's clock tick (1 to 10 ms).
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub late_replies: Option<Histogram>,
-    /// Values of the workload's custom metrics.
+    /// Values of the workload's custom metrics in this second.
     #[serde(rename = "measures", default, skip_serializing_if = "Vec::is_empty")]
     pub custom_metrics: Vec<CustomMetricSecond>,
     /// Database errors that occurred in this second, including those of attempts that were retried.
@@ -235,7 +245,7 @@ pub struct Second {
 }
 
 impl Second {
-    /// Makes an empty second of a group.
+    /// Makes the record of one second in which nothing happened in the group.
     pub fn new(group: u16, second: i64) -> Second {
         Second {
             group,
@@ -251,7 +261,8 @@ impl Second {
         }
     }
 
-    /// Returns the first second of the window of [`WINDOW_SECONDS`] that contains `second`.
+    /// Returns the first second of the window that contains `second`; windows of [`WINDOW_SECONDS`]
+    /// seconds begin at second 0 of the measured phase.
     pub fn window_of(second: i64) -> i64 {
         second.div_euclid(WINDOW_SECONDS) * WINDOW_SECONDS
     }
@@ -268,8 +279,8 @@ impl Second {
         &mut self.kinds[index]
     }
 
-    /// Adds another part of the same second. Of two numbers of waiting arrivals, that of `other` is
-    /// kept.
+    /// Adds another part of the same second and group. The number of waiting arrivals is not added:
+    /// that of `other` is kept, if it has one.
     pub fn add(&mut self, other: &Second) {
         for kind in &other.kinds {
             self.kind(kind.kind).add(kind);
@@ -296,7 +307,7 @@ impl Second {
         self.waiting = other.waiting.or(self.waiting);
     }
 
-    /// Returns the counts by outcome, summed over all transaction types.
+    /// Returns the counts of transactions by outcome, summed over all transaction types.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for kind in &self.kinds {
@@ -307,7 +318,7 @@ impl Second {
 }
 
 impl ErrorCount {
-    /// Makes the count of a single error.
+    /// Makes an entry for an error that occurred once, with a count of 1.
     pub fn one(db_error: &DbError) -> ErrorCount {
         ErrorCount {
             kind: db_error.kind,
@@ -318,12 +329,12 @@ impl ErrorCount {
         }
     }
 
-    /// Limit on the distinct errors of a list. Further ones are added to the count of the last
-    /// entry.
+    /// Limit on the number of different errors in a list. Further ones are added to the count of
+    /// its last entry.
     pub const MOST: usize = 64;
 
-    /// Adds `error` to a list of at most [`ErrorCount::MOST`] entries. An entry of the same kind,
-    /// code and SQLSTATE is increased.
+    /// Adds `error` to a list of at most [`ErrorCount::MOST`] entries. If the list has an entry of
+    /// the same kind, code and SQLSTATE, only its count is increased.
     pub fn add_to(list: &mut Vec<ErrorCount>, error: &ErrorCount) {
         let same = |e: &&mut ErrorCount| {
             (e.kind, e.code, &e.sqlstate) == (error.kind, error.code, &error.sqlstate)
@@ -354,7 +365,7 @@ fn add_histogram(mine: &mut Option<Histogram>, other: &Option<Histogram>) {
     }
 }
 
-/// Serializes histograms as bytes, in the versioned format of the histogram itself.
+/// Serializes histograms as bytes, in the versioned binary format of the histograms.
 pub(crate) mod as_bytes {
     use serde::de::{Error, Visitor};
     use serde::{Deserializer, Serializer};

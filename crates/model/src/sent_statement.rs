@@ -2,19 +2,20 @@
 
 use crate::{Sent, Value};
 
-/// Limit on the characters of a statement's text, because a bulk INSERT may have millions.
+/// Limit on the characters of a statement's text shown to the user, because a bulk INSERT may have
+/// millions.
 const SQL_MAX: usize = 4_000;
-/// Limit on the characters of a value.
+/// Limit on the characters of a parameter's value shown to the user.
 const VALUE_MAX: usize = 200;
 
-/// A statement as the driver sends it to the database, for display.
+/// A statement as the driver sends it to the database, kept to be shown to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentStatement {
     /// Name of the statement in messages; empty if it has none.
     pub name: &'static str,
     /// Text of the statement, cut after 4,000 characters.
     pub sql: String,
-    /// Whether it is sent as a prepared statement or as text.
+    /// Whether the statement is sent as a prepared statement or as text.
     pub sent: Sent,
     /// Values of a prepared statement, formatted for display; empty for text, which contains its
     /// values.
@@ -31,7 +32,7 @@ pub struct BeginSql {
     pub writes: &'static str,
     /// Statement that begins a read-only transaction.
     pub reads: &'static str,
-    /// Statement that begins a transaction without an access mode.
+    /// Statement that begins a transaction without saying whether it writes, such as `BEGIN`.
     pub plain: &'static str,
 }
 
@@ -49,7 +50,7 @@ impl SentStatement {
         SentStatement { name, sql, sent, values, is_first_call: false }
     }
 
-    /// Returns the same description with another name.
+    /// Returns the statement's description with the name replaced.
     pub fn named(self, name: &'static str) -> SentStatement {
         SentStatement { name, ..self }
     }

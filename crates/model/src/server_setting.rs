@@ -25,12 +25,13 @@ pub struct SettingsBySql {
     /// Returns the statement that removes a value that SQL has set persistently; empty if this
     /// server keeps no values across a restart.
     pub unset: fn(name: &str) -> String,
-    /// Statement that makes the server apply changed settings; empty if it applies them at once.
+    /// Statement that makes a running server apply changed settings, such as a reload of its
+    /// configuration; empty if it applies them at once.
     pub take_up: &'static str,
-    /// Query for a text that differs as soon as the server has applied changed settings; empty if
-    /// it applies them at once.
+    /// Query for a text that changes when the server has applied new settings, such as the time of
+    /// its last reload; empty if it applies them at once.
     pub taken_up: &'static str,
-    /// Query for the names and values of all settings that new sessions get.
+    /// Query for the name and value of every setting, as new sessions get them.
     pub all: &'static str,
     /// Units that a number without a unit may have if the server reports values with units, in
     /// bytes and milliseconds. For example, 8192 if some settings count pages of 8 KiB. Empty if it
@@ -41,8 +42,8 @@ pub struct SettingsBySql {
     pub if_denied: fn(name: &str) -> String,
     /// Pairs of names for the same setting in older and newer versions of the server.
     pub other_names: &'static [[&'static str; 2]],
-    /// Settings that are not stored with a run, because they tell which server it is and not how it
-    /// behaves, or because the server itself changes them.
+    /// Settings that are not stored with a run, because they only identify the server, such as its
+    /// host name, or because the server itself changes them.
     pub of_place: &'static [&'static str],
 }
 
@@ -54,7 +55,8 @@ impl SettingsBySql {
         Some(if name == *old { new } else { old })
     }
 
-    /// Whether this setting is one of `of_place`, ignoring case.
+    /// Whether the setting with this name is not stored with a run, because it only identifies the
+    /// server or the server itself changes it. Upper and lower case are the same.
     pub fn is_of_place(&self, name: &str) -> bool {
         self.of_place.iter().any(|known| known.eq_ignore_ascii_case(name))
     }
@@ -69,16 +71,16 @@ pub struct ChangedSetting {
     pub target: String,
     /// Name of the setting in the server's spelling.
     pub name: String,
-    /// Value before dbdyno's first change.
+    /// Value of the setting before dbdyno's first change, to which it will be restored.
     pub before: String,
     /// Value that SQL had set persistently before dbdyno's first change; `None` if there was none.
     pub kept_before: Option<String>,
-    /// Value that dbdyno requested last, as given in the plan.
+    /// Value to which dbdyno set the setting last, as given in the plan.
     pub asked: String,
-    /// Value that the server reported after the last change, in its own spelling; `None` until the
-    /// first change is confirmed.
+    /// Value that the server reported after dbdyno's last change, in its own spelling; `None` until
+    /// the first change is confirmed.
     pub now: Option<String>,
-    /// Time of dbdyno's first change, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Time at which dbdyno first changed the setting, in milliseconds since 1970-01-01T00:00:00Z.
     pub since_unix_ms: i64,
     /// Purpose of the change: `run`, or an experiment as `experiment 0197…`.
     pub purpose: String,

@@ -6,21 +6,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::choice;
 
-/// The key by which a server sums up its totals.
+/// Grouping of the totals in a summary of what a server did, such as by statement, wait event or
+/// table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SummaryOf {
-    /// Statements, normalized: those that differ only in their values are the same.
+    /// By statement, normalized: statements that differ only in their values are the same.
     Statements,
-    /// Wait events, which the server itself counts.
+    /// By wait event; the server itself counts the waits.
     Waits,
-    /// States of the server's sessions, which dbdyno samples.
+    /// By state of the server's sessions, of which dbdyno takes samples.
     Samples,
-    /// Waits for locks, by table.
+    /// By table, with the waits for its table locks.
     Locks,
-    /// Accesses to tables, or to indexes of tables.
+    /// By table or index, with the accesses to it.
     Tables,
-    /// Reads and writes on client connections.
+    /// Reads and writes on the sockets of client connections.
     Connections,
 }
 
@@ -33,21 +34,21 @@ choice!(SummaryOf {
     Connections = "connections",
 });
 
-/// A numeric column of a server's totals, declared by a driver.
+/// Declaration of a numeric column in the result of a [`SummaryQuery`], made by a driver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SummaryColumn {
-    /// Name of the column: `count`, `time`, `bytes_sent`.
+    /// Name of the column in reports: `count`, `time`, `bytes_sent`.
     pub name: &'static str,
-    /// Unit of the column: `s`, `B`, or empty.
+    /// Unit of the column in reports: `s`, `B`, or empty for a plain number.
     pub unit: &'static str,
     /// Factor that converts the server's number to `unit`, such as 1e-12 for picoseconds.
     pub scale: f64,
 }
 
-/// Query for a server's totals, filled in by a driver.
+/// Query for totals that a server keeps, such as time by statement, filled in by a driver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SummaryQuery {
-    /// Key of the rows: statements, wait events, tables...
+    /// Grouping of the rows: by statement, wait event, table...
     pub of: SummaryOf,
     /// Name of the server's view that the query reads.
     pub source: &'static str,
@@ -63,8 +64,8 @@ pub struct SummaryQuery {
     /// Query for totals that each session keeps until it ends, to be added to those of `sql`.
     /// `None` if `sql` returns all of them.
     pub of_sessions: Option<SessionsQuery>,
-    /// Query for advice that replaces `remedy`, because the server itself knows why the totals are
-    /// empty; null for no advice. Empty if there is no such query.
+    /// Query that returns why the server's totals are empty, as advice to be shown instead of
+    /// `remedy`, or null for no advice. Empty if there is no such query.
     pub why_empty: &'static str,
 }
 
@@ -83,40 +84,44 @@ pub struct SessionsQuery {
 pub struct SummaryColumnKept {
     /// Name of the column: `count`, `time`, `bytes_sent`.
     pub name: String,
-    /// Unit of the column: `s`, `B`, or empty.
+    /// Unit of the column: `s`, `B`, or empty for a plain number.
     pub unit: String,
 }
 
-/// A row of a stored summary: one statement, wait event or table.
+/// A row of a stored summary: the totals of one statement, wait event, session state or table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SummaryRow {
     /// State of the sessions, if the rows come from sampled sessions; `None` if the server itself
     /// sums up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// Key of the row: a statement, a wait event, a table.
+    /// Text of the statement, or name of the wait event, session state or table, to which the row
+    /// refers.
     pub what: String,
-    /// Growth of each number during the load, in the order of the columns.
+    /// Growth of each number during the load, in the order of the summary's columns.
     pub values: Vec<f64>,
 }
 
-/// A server's own totals over the time of the load.
+/// Summary of what a server did during the load, as it was read from the server's own totals or
+/// sampled from its sessions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ServerSummary {
-    /// Key of the rows: statements, wait events, tables...
+    /// Grouping of the rows: by statement, wait event, table...
     pub of: SummaryOf,
     /// Name of the server's view; for sampled sessions, the text of
     /// [`ServerSummary::source_of_samples`].
     pub source: String,
-    /// Start of the covered time, in nanoseconds from the start of the measured phase.
+    /// Start of the time that the summary covers, in nanoseconds from the start of the measured
+    /// phase.
     pub from_ns: i64,
-    /// End of the covered time, in nanoseconds from the start of the measured phase.
+    /// End of the time that the summary covers, in nanoseconds from the start of the measured
+    /// phase.
     pub to_ns: i64,
-    /// Names and units of the numeric columns.
+    /// Names and units of the numbers that each row has.
     pub columns: Vec<SummaryColumnKept>,
-    /// Rows whose numbers have grown most, in descending order.
+    /// Rows whose numbers have grown most, in descending order; only a limited number is kept.
     pub rows: Vec<SummaryRow>,
-    /// Sum of all other rows; `None` if there are none.
+    /// Sum of all rows that are not in `rows`; `None` if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<SummaryRow>,
 }
@@ -135,8 +140,8 @@ impl ServerSummary {
         Some(values.sum())
     }
 
-    /// Returns the source text of a summary made of sampled session states: how many samples were
-    /// taken, of how many that were due.
+    /// Returns the text that stands for the source of a summary made of sampled session states,
+    /// such as `sessions, 58 of 60 samples`: samples taken, of those that were due.
     pub fn source_of_samples(n_seen: u32, n_due: u32) -> String {
         format!("sessions, {n_seen} of {n_due} samples")
     }
@@ -148,7 +153,7 @@ impl ServerSummary {
         counts.split_once(" of ")?.0.parse().ok()
     }
 
-    /// Returns the length of the covered time, in seconds.
+    /// Returns the length of the time that the summary covers, in seconds.
     pub fn seconds(&self) -> f64 {
         (self.to_ns - self.from_ns) as f64 / crate::NS_PER_S as f64
     }

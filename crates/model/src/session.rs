@@ -16,12 +16,12 @@ use crate::{
     StatementKind, Table, Value,
 };
 
-/// One execution of a statement, with its values.
+/// One execution of a statement, with the values of its parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     /// Statement to execute, one that was declared on connecting or prepared later.
     pub statement: StatementId,
-    /// Values of its parameters, in order.
+    /// Values of the statement's parameters, in the order of its placeholders.
     pub values: &'a [Value<'a>],
 }
 
@@ -40,7 +40,7 @@ pub enum Request<'a> {
     Execute(Call<'a>),
     /// Executes SQL text, which may return several result sets.
     Text {
-        /// Class of the statement, by which it is counted.
+        /// Class of the statement: read, write or other, by which it is counted.
         kind: StatementKind,
         /// Complete text of the statement, with its values.
         sql: &'a str,
@@ -66,8 +66,9 @@ pub enum Request<'a> {
 }
 
 impl Request<'_> {
-    /// Describes the statements that the request consists of, for display. `begin` has the
-    /// database's words for BEGIN, and `of_call` describes a call.
+    /// Describes, for display, the statements of which the request consists. `begin` has the
+    /// statements with which the database begins a transaction; `of_call` describes one call, or
+    /// returns `None` to leave it out.
     pub fn statements(
         self,
         begin: &BeginSql,
@@ -95,23 +96,23 @@ impl Request<'_> {
     }
 }
 
-/// The result of a request, except its rows.
+/// Row counts of the reply to a request; the rows themselves go to a [`Visit`] callback.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reply {
-    /// Number of rows visited, over all result sets.
+    /// Number of rows that the reply contained, over all its result sets.
     pub n_rows: u64,
-    /// Number of rows changed, as the database reports it.
+    /// Number of rows that the request changed, as the database reports it.
     pub n_affected: u64,
 }
 
 /// Statements, round trips, bytes and rows of a session since it was opened, or of a transaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
-    /// Number of statements that read.
+    /// Number of executed statements that only read.
     pub reads: u64,
-    /// Number of statements that write.
+    /// Number of executed statements that write.
     pub writes: u64,
-    /// Number of other statements, such as BEGIN, COMMIT and DDL.
+    /// Number of other executed statements, such as BEGIN, COMMIT and DDL.
     pub others: u64,
     /// Number of round trips: a request was sent and its reply awaited.
     pub round_trips: u64,
@@ -130,12 +131,12 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl Traffic {
-    /// Returns the number of statements of all kinds.
+    /// Returns the number of statements of all kinds: reads, writes and others.
     pub fn queries(&self) -> u64 {
         self.reads + self.writes + self.others
     }
 
-    /// Counts one statement of `kind`.
+    /// Adds one to the number of statements of class `kind`.
     pub fn count(&mut self, kind: StatementKind) {
         match kind {
             StatementKind::Read => self.reads += 1,
@@ -144,13 +145,13 @@ impl Traffic {
         }
     }
 
-    /// Adds the number of rows that a reply returned and changed.
+    /// Adds the rows that a reply returned and changed to the number of rows.
     #[inline]
     pub fn count_rows(&mut self, reply: Reply) {
         self.rows += reply.n_rows + reply.n_affected;
     }
 
-    /// Returns the number of bytes, in both directions together.
+    /// Returns the number of bytes sent and received together.
     pub fn bytes(&self) -> u64 {
         self.bytes_out + self.bytes_in
     }
@@ -190,7 +191,7 @@ pub type Visit<'v> = &'v mut dyn FnMut(&dyn Row) -> Result<(), DbError>;
 
 /// A handle with which another thread cancels the work of a session, for good.
 pub trait Cancel: Send + Sync {
-    /// Interrupts the running statement, and every later one of the session.
+    /// Interrupts the session's running statement, and makes every later one fail too.
     fn cancel(&self);
 }
 
@@ -208,8 +209,8 @@ pub trait Session {
         visit: Visit<'_>,
     ) -> Poll<Result<Reply, DbError>>;
 
-    /// Loads rows into a table by the fastest method of the database, within the current
-    /// transaction. Takes the rows from `source`, and buffers only a limited part of them.
+    /// Loads the rows of `source` into a table by the fastest method of the database, within the
+    /// current transaction. Buffers only a limited part of the rows.
     fn poll_load(
         &mut self,
         context: &mut Context<'_>,
@@ -294,7 +295,7 @@ pub async fn execute(
     query(session, Request::Execute(Call { statement, values }), &mut |_| Ok(())).await
 }
 
-/// Sends a request and passes the rows of its reply to `visit`.
+/// Sends a request, waits for the reply, and passes its rows to `visit`.
 pub fn query<'s>(
     session: &'s mut dyn Session,
     request: Request<'_>,
@@ -338,8 +339,8 @@ pub async fn reconnect(session: &mut dyn Session) -> Result<(), DbError> {
 }
 
 impl dyn Session + '_ {
-    /// Makes the error of a driver that does not support an operation; `what` completes "this
-    /// driver cannot".
+    /// Makes the error of a driver that does not support an operation. `what` completes the
+    /// sentence "this driver cannot", such as `prepare statements`.
     pub fn unsupported(what: &str) -> DbError {
         DbError::new(DbErrorKind::Unsupported, format!("this driver cannot {what}"))
     }

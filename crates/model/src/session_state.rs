@@ -5,7 +5,7 @@
 
 use crate::choice;
 
-/// State of a server's session at some instant.
+/// State of a session on a database server at some instant: what it does or waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SessionState {
     /// Executes a statement and waits for nothing that the server knows of, so it runs on a CPU or
@@ -21,9 +21,9 @@ pub enum SessionState {
     Commit,
     /// Waits for its client, within a transaction or while it sends a reply.
     Client,
-    /// Waits for something else.
+    /// Waits for something that none of the other states covers.
     Other,
-    /// Waits for its client between transactions.
+    /// Waits for its client outside of any transaction.
     Idle,
 }
 
@@ -61,7 +61,7 @@ impl SessionState {
     }
 }
 
-/// Queries for the current states of a server's sessions, filled in by a driver.
+/// Queries by which dbdyno samples the states of a server's sessions, filled in by a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionSampling {
     /// Alternative queries, of which the first that the server accepts is used. Each row has the

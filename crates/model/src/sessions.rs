@@ -4,24 +4,25 @@
 
 use crate::{Connecting, DbError, DbErrorKind, Session, Traffic};
 
-/// Opens further sessions for a client, on the same thread and with the same declared statements.
+/// Opens further sessions for a client that already has its main one. They run on the same thread
+/// and have the same declared statements.
 pub trait Connector {
     /// Opens a session that no other client uses. Fails if the database does not accept the
     /// connection.
     fn connect(&self) -> Connecting<'_>;
 }
 
-/// Handle of a further session of a client. It is valid until that session is closed or the
-/// client's main session reconnects.
+/// Handle of a session that a client opened beside its main one. It is valid until that session is
+/// closed or the main session reconnects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FurtherSession(usize);
 
-/// All sessions of one client: the main one and further ones.
+/// All sessions of one client: its main one and those that it opened later.
 pub struct Sessions {
     own: Box<dyn Session>,
     /// Further sessions, by the index in their handle; `None` if closed.
     further: Vec<Option<Box<dyn Session>>>,
-    /// Traffic of the further sessions that were closed.
+    /// Statements, round trips, rows and bytes of the sessions that were closed.
     closed: Traffic,
     connector: Option<Box<dyn Connector>>,
 }
@@ -84,7 +85,8 @@ impl Sessions {
         (0..self.further.len()).for_each(|place| self.close(FurtherSession(place)));
     }
 
-    /// Returns the traffic of all sessions so far, including closed ones.
+    /// Returns statements, round trips, rows and bytes of all sessions so far, including closed
+    /// ones.
     #[inline]
     pub fn traffic(&self) -> Traffic {
         let mut all = self.own.traffic();

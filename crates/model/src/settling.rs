@@ -5,30 +5,30 @@
 
 use crate::{Fact, choice};
 
-/// The times at which a run settles its database, which makes the server finish its background
-/// work.
+/// The times at which a run settles its database. To settle means to make the server finish its
+/// background work, such as purge or a checkpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Settle {
     /// Never settles the database.
     #[default]
     Off,
-    /// Before the load, so after a build, and between the trials of an experiment.
+    /// Settles before the load, so after a build, and between the trials of an experiment.
     Before,
-    /// After the load and its checks.
+    /// Settles after the load and the consistency checks that follow it.
     After,
-    /// Before and after the load.
+    /// Settles before the load and again after it.
     Both,
 }
 
 choice!(Settle { Off = "off", Before = "before", After = "after", Both = "both" });
 
 impl Settle {
-    /// Whether to settle before the load.
+    /// Whether the database is settled before the load.
     pub fn is_before(self) -> bool {
         matches!(self, Settle::Before | Settle::Both)
     }
 
-    /// Whether to settle after the load.
+    /// Whether the database is settled after the load.
     pub fn is_after(self) -> bool {
         matches!(self, Settle::After | Settle::Both)
     }
@@ -37,7 +37,7 @@ impl Settle {
 /// A step of settling: one kind of background work that the server is made to finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettlingStep {
-    /// Name of the step in facts, in one word: `purge`.
+    /// Name of the step in one word, for example in facts: `purge`.
     pub name: &'static str,
     /// Description of the work for the progress line: `purging old row versions`.
     pub doing: &'static str,
@@ -48,7 +48,7 @@ pub struct SettlingStep {
     /// `level`, `{tables}` stands for the names of the workload's tables, and `{names}` for the
     /// same names as string literals, both separated by commas.
     pub statements: &'static [&'static str],
-    /// The server does not do this work at all without these settings.
+    /// The server does not do this work at all unless the step's `settings` are set.
     pub needs_settings: bool,
     /// Advice if the user may not execute the statements, as a sentence in which `{user}` stands
     /// for the user's name; empty if the database's message suffices.
@@ -58,16 +58,18 @@ pub struct SettlingStep {
     pub passed_over: &'static [&'static str],
     /// Number that falls to 0 as the work is done; `None` if the server reports no such number.
     pub level: Option<SettlingLevel>,
-    /// Sentences for the user about why the level may have stopped falling, and what to do.
+    /// Sentences for the user if the step's `level` stops falling before it is 0: possible causes,
+    /// and what to do.
     pub if_stays: &'static str,
     /// Test whether the work is done although the level is not 0; `None` if there is none.
     pub nothing_left: Option<NothingLeft>,
 }
 
-/// Test by which a server reports that no work is left, whatever the level of the step is.
+/// Test by which a server tells that no background work is left, even if the [`SettlingLevel`] is
+/// not 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NothingLeft {
-    /// Query that returns a text in the last column of its row.
+    /// Query that returns a text with the server's state in the last column of its row.
     pub sql: &'static str,
     /// Two phrases in this text, each followed by a number. No work is left if the first number is
     /// at most one above the second.
@@ -94,16 +96,16 @@ impl NothingLeft {
 pub struct SettlingLevel {
     /// Name of the level in facts, in one word: `history_list`.
     pub name: &'static str,
-    /// Query that returns the level in a column.
+    /// Query that returns the level in one of its columns.
     pub sql: &'static str,
     /// Index of the column with the level, from 0; a negative level counts as 0.
     pub column: usize,
 }
 
-/// The steps by which a database is settled, and queries to watch it.
+/// Steps by which a driver makes its database finish background work, and queries to watch this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settling {
-    /// Steps of settling, in the order of their execution.
+    /// Kinds of background work to be finished, in the order of their execution.
     pub steps: &'static [SettlingStep],
     /// Alternative queries whose last column is the number of bytes that the server has written to
     /// its files since its start. The first query that the server accepts is used.
@@ -118,13 +120,13 @@ pub struct Settling {
 }
 
 impl Settling {
-    /// Nothing to settle, because the database has no background work.
+    /// Settling without any step, for databases that have no background work.
     pub const NOTHING: Settling =
         Settling { steps: &[], written_bytes: &[], changes: "", advised: &[] };
 }
 
-/// Function that chooses the steps of settling by the facts about a database. Fails with the reason
-/// if the database cannot be settled.
+/// Function that chooses, by the facts about a database, the steps that make it finish its
+/// background work. Fails with the reason if this is not possible.
 pub type SettlingOf = fn(&[Fact]) -> Result<Settling, String>;
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::task::{Context, Poll, Waker};
 
 /// A counter whose increments wake waiters on threads, on event loops and in virtual time.
 ///
-/// A waiter reads the count, looks for work, and if there is none waits until the count differs. So
-/// it misses nothing that happens between the two.
+/// A waiter reads the count, looks for work, and if there is none waits until the count differs
+/// from what it read. So it misses nothing that happens in between.
 #[derive(Debug, Default)]
 pub struct Signal {
     state: Mutex<State>,
@@ -35,8 +35,8 @@ impl Signal {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Returns `Ready` if the count differs from `seen`; otherwise the task will be woken when it
-    /// does.
+    /// Returns `Ready` if the count differs from `seen`, the count that the caller read last;
+    /// otherwise `Pending`, and the task is woken when the count changes.
     pub fn poll(&self, seen: u64, context: &mut Context<'_>) -> Poll<()> {
         let mut state = self.lock();
         if state.count != seen {
@@ -48,8 +48,8 @@ impl Signal {
         Poll::Pending
     }
 
-    /// Blocks the thread until the count differs from `seen` or `is_over` returns true. Calls
-    /// `is_over` first and after each increment.
+    /// Blocks the thread until the count differs from `seen`, the count that the caller read last,
+    /// or `is_over` returns true. Calls `is_over` first and after each increment.
     pub fn block(&self, seen: u64, is_over: impl Fn() -> bool) {
         let mut state = self.lock();
         while state.count == seen && !is_over() {

@@ -5,17 +5,17 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-/// The file that defines a workload, such as a Lua script, as it was read.
+/// The file that defines a workload, such as a Lua script, with the content that dbdyno read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// Path of the file, as the user wrote it.
+    /// Path of the workload's file, as the user wrote it.
     pub name: String,
-    /// Content of the file.
+    /// Content of the workload's file.
     pub text: String,
 }
 
 impl Source {
-    /// Limit on the size of such a file, in bytes.
+    /// Limit on the size of a file that defines a workload, in bytes.
     pub const BYTES_MAX: u64 = 1 << 20;
 
     /// Returns the file's name without folders and without everything after its first dot:

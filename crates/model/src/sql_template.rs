@@ -45,8 +45,8 @@ impl Speller<'_> {
         self.sql.push_str(text);
     }
 
-    /// Translates the first element of `rest` (a placeholder, words in braces, quoted text, a
-    /// comment or a character), and returns the text after it.
+    /// Translates the first element of `rest`, the untranslated end of a template: a placeholder,
+    /// words in braces, quoted text, a comment or a character. Returns the text after it.
     fn put_next<'t>(&mut self, rest: &'t str) -> &'t str {
         if let Some(behind) = rest.strip_prefix('?') {
             self.n_marks += 1;
@@ -64,8 +64,8 @@ impl Speller<'_> {
         behind
     }
 
-    /// Translates the words in a pair of braces. Returns `None`, and appends nothing, if they have
-    /// no meaning.
+    /// Translates the words in a pair of braces, such as `limit 1`. Returns `None`, and appends
+    /// nothing, if the words have no meaning.
     fn put_word(&mut self, word: &str) -> Option<()> {
         let dialect = self.dialect;
         let written = match word.split_once(' ')? {

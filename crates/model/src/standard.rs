@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::KindIndex;
 
-/// A standard from which a workload is derived, with its requirements.
+/// A published benchmark standard, such as TPC-C, from which a workload is derived, with its
+/// requirements for a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Standard {
-    /// Name and revision, such as `TPC-C 5.11`.
+    /// Name and revision of the standard, such as `TPC-C 5.11`.
     pub name: String,
     /// Disclaimer below the table of requirements: what passing them does not prove.
     pub note: String,
@@ -19,7 +20,7 @@ pub struct Standard {
 /// A requirement that a standard sets for a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Requirement {
-    /// Number of the clause, such as `5.2.3`.
+    /// Number of the standard's clause that contains the requirement, such as `5.2.3`.
     pub clause: String,
     /// Description of the required figure, without its limits: `share of payment in the mix`.
     pub title: String,
@@ -31,16 +32,16 @@ pub struct Requirement {
     /// Largest allowed value of the figure; `None` if there is no upper limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<f64>,
-    /// The value must be less than `max`; if false, it may be equal to it.
+    /// The figure must be less than `max`; if false, it may be equal to it.
     #[serde(default)]
     pub is_below: bool,
-    /// The requirement is also met if the event that the figure counts occurred at most this often;
-    /// 0 for no such exception.
+    /// Exception for small numbers: the requirement is also met if the counted event occurred at
+    /// most this often in the run; 0 for no exception.
     #[serde(default)]
     pub or_count: u64,
-    /// Planned and required pauses, in nanoseconds, for each transaction type; empty if the
-    /// requirement is not about pauses. The planned ones are those before the load multiplies them
-    /// by its scale.
+    /// Pairs of planned and required pause for each transaction type, in nanoseconds; empty if the
+    /// requirement is not about pauses. The planned pause is that before the load's scale is
+    /// applied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pauses_ns: Vec<(u64, u64)>,
     /// Reason why the requirement does not apply to this workload; `None` if it applies.
@@ -53,49 +54,50 @@ pub struct Requirement {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequirementFigure {
-    /// No figure, because runs of this workload do not measure it.
+    /// No figure: runs of this workload do not measure what is required.
     Nothing,
     /// 90th percentile of a transaction type's response times, in seconds. Failed and dropped
     /// transactions count as infinite.
     ResponseTimeP90 {
-        /// Index of the transaction type.
+        /// Index of the transaction type whose response times are limited.
         kind: KindIndex,
     },
-    /// Share of a transaction type among all finished transactions.
+    /// Share of one transaction type among all finished transactions, in percent.
     KindShare {
-        /// Index of the transaction type.
+        /// Index of the transaction type whose share is limited.
         kind: KindIndex,
     },
-    /// Share of transactions that were rolled back by design, among the finished ones of a type.
+    /// Share of transactions that were rolled back by design, among the finished ones of a type, in
+    /// percent.
     RolledBackShare {
-        /// Index of the transaction type.
+        /// Index of the transaction type that is rolled back.
         kind: KindIndex,
     },
-    /// Sum of a custom metric per finished transaction of a type.
+    /// Sum of a custom metric, divided by the number of finished transactions of a type.
     CounterMean {
-        /// Index of the custom metric in the workload's list.
+        /// Index of the custom metric whose sum is divided, among those of the workload.
         counter: u16,
-        /// Index of the transaction type.
+        /// Index of the transaction type by whose finished transactions the sum is divided.
         kind: KindIndex,
     },
-    /// Sum of a custom metric as a share of the finished transactions of a type.
+    /// Sum of a custom metric, in percent of the number of finished transactions of a type.
     CounterOfKind {
-        /// Index of the custom metric in the workload's list.
+        /// Index of the custom metric whose sum is divided, among those of the workload.
         counter: u16,
-        /// Index of the transaction type.
+        /// Index of the transaction type by whose finished transactions the sum is divided.
         kind: KindIndex,
     },
-    /// Sum of a custom metric as a share of the sum of another one.
+    /// Sum of a custom metric, in percent of the sum of another one.
     CounterOfCounter {
-        /// Index of the custom metric in the workload's list.
+        /// Index of the custom metric whose sum is divided, among those of the workload.
         counter: u16,
-        /// Index of the custom metric that is the whole.
+        /// Index of the other custom metric, by whose sum is divided.
         of: u16,
     },
     /// Finished transactions of a type per minute, including those rolled back by design, divided
     /// by a scale such as the number of warehouses.
     FinishedPerMinute {
-        /// Index of the transaction type.
+        /// Index of the transaction type whose rate is limited.
         kind: KindIndex,
         /// Number by which the rate is divided, such as the number of warehouses.
         scale: u64,
@@ -105,10 +107,10 @@ pub enum RequirementFigure {
         /// Number by which the clients are divided, such as the number of warehouses.
         scale: u64,
     },
-    /// Pauses of key/think load as a share of the required ones, for the transaction type with the
-    /// lowest share. Other load models have no pauses.
+    /// Planned pauses of key/think load as a share of those that the standard requires, for the
+    /// transaction type with the lowest share. Other load models have no pauses.
     Pauses {
-        /// Share before the load multiplies the pauses by its scale, in percent.
+        /// Share in percent, before the load's scale is applied to the pauses.
         percent: f64,
     },
     /// Length of the measured phase, in minutes.

@@ -16,7 +16,7 @@ pub enum StatementKind {
     Other,
 }
 
-/// The way in which a statement is sent.
+/// The way in which a statement is sent: prepared or as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sent {
@@ -33,18 +33,18 @@ pub enum Sent {
 pub struct StatementId(pub u16);
 
 impl StatementId {
-    /// Begins a transaction that may write; only as the first call of a
+    /// Stands for a statement that begins a transaction that may write; only as the first call of a
     /// [`Request::Batch`](crate::Request::Batch).
     pub const BEGIN: StatementId = StatementId(u16::MAX);
-    /// Begins a read-only transaction; only as the first call of a
+    /// Stands for a statement that begins a read-only transaction; only as the first call of a
     /// [`Request::Batch`](crate::Request::Batch).
     pub const BEGIN_READ_ONLY: StatementId = StatementId(u16::MAX - 1);
-    /// Commits the transaction; only as the last call of a
+    /// Stands for a statement that commits the transaction; only as the last call of a
     /// [`Request::Batch`](crate::Request::Batch).
     pub const COMMIT: StatementId = StatementId(u16::MAX - 2);
 
-    /// Returns the identifier of the statement at index `place` of a session. Fails if the session
-    /// has too many statements.
+    /// Makes the identifier of the statement with index `place` in a session. Fails if the index is
+    /// too large.
     pub fn numbered(place: usize) -> Result<StatementId, DbError> {
         let id = u16::try_from(place).ok().map(StatementId).filter(|id| !id.is_control());
         id.ok_or_else(|| {
@@ -54,27 +54,28 @@ impl StatementId {
         })
     }
 
-    /// Whether it stands for BEGIN or COMMIT in a batch, and not for a statement of the session.
+    /// Whether this identifier stands for BEGIN or COMMIT in a batch, and not for a statement of
+    /// the session.
     pub fn is_control(self) -> bool {
         self.0 >= StatementId::COMMIT.0
     }
 }
 
-/// A statement of a workload, in the dialect of a database.
+/// A statement that a workload executes, in the SQL dialect of its database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
-    /// Name in messages, such as `stock by key`.
+    /// Name of the statement in messages, such as `stock by key`.
     pub name: &'static str,
-    /// Class of the statement, by which it is counted.
+    /// Class of the statement: read, write or other, by which it is counted.
     pub kind: StatementKind,
-    /// SQL text with the dialect's placeholders.
+    /// SQL text of the statement, with the dialect's placeholders.
     pub sql: String,
-    /// Whether it is sent as a prepared statement or as text.
+    /// Whether the statement is sent as a prepared statement or as text.
     pub sent: Sent,
 }
 
 impl Statement {
-    /// Makes a statement that is sent as a prepared statement.
+    /// Makes a statement of a workload that is sent as a prepared statement.
     pub fn new(name: &'static str, kind: StatementKind, sql: impl Into<String>) -> Statement {
         Statement { name, kind, sql: sql.into(), sent: Sent::Prepared }
     }

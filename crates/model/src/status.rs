@@ -2,26 +2,26 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The status of a run or an experiment.
+/// Whether a run or an experiment is still running, and if not how it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Has not ended, as far as the store knows.
+    /// Still running: its end is not in the store.
     Running,
-    /// Ended as its plan says.
+    /// Ended as planned, by its time or number of transactions.
     Completed,
-    /// Was stopped early by the user, or its process was killed.
+    /// Ended early, because the user stopped it or its process was killed.
     Interrupted,
-    /// Was ended by an error.
+    /// Ended early by an error.
     Failed,
 }
 
 impl Status {
-    /// Every status, in display order.
+    /// Every status of a run, in the order in which lists show them.
     pub const ALL: [Status; 4] =
         [Status::Running, Status::Completed, Status::Interrupted, Status::Failed];
 
-    /// Returns the name in lists and in the store.
+    /// Returns the name of the status in lists and in the store, such as `completed`.
     pub fn name(self) -> &'static str {
         match self {
             Status::Running => "running",

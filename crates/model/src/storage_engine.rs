@@ -5,26 +5,28 @@
 /// A storage engine that users can choose for their tables, described by a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StorageEngine {
-    /// Name by which users choose it, such as `innodb`.
+    /// Name by which users choose the engine, such as `innodb`.
     pub name: &'static str,
-    /// Text between CREATE and TABLE, with a blank at its end; empty if none is needed.
+    /// Text that chooses the engine between CREATE and TABLE, with a blank at its end, such as
+    /// `UNLOGGED `; empty if none is needed.
     pub before_table: &'static str,
-    /// Text after the closing bracket of CREATE TABLE, with a blank at its start; empty if none is
-    /// needed.
+    /// Text that chooses the engine after the closing bracket of CREATE TABLE, with a blank at its
+    /// start, such as ` ENGINE=InnoDB`; empty if none is needed.
     pub behind_table: &'static str,
     /// The engine has transactions: several statements are committed or rolled back as one.
     pub is_transactional: bool,
     /// A crash of the server empties the tables of this engine.
     pub is_emptied_by_crash: bool,
-    /// Loss of committed rows that this engine risks with any settings, in words; `None` if only
-    /// settings decide.
+    /// Loss of committed rows that is possible in this engine whatever the settings, in words;
+    /// `None` if it depends only on settings.
     pub loss: Option<&'static str>,
     /// Plugin that the server must load to have this engine; `None` if it is built in.
     pub plugin: Option<&'static str>,
 }
 
 impl StorageEngine {
-    /// Makes a transactional engine that is chosen by a clause at the end of CREATE TABLE.
+    /// Makes a transactional engine that is chosen by a clause at the end of CREATE TABLE, such as
+    /// ` ENGINE=InnoDB`.
     pub const fn with_clause(name: &'static str, behind_table: &'static str) -> StorageEngine {
         StorageEngine {
             name,
@@ -37,8 +39,9 @@ impl StorageEngine {
         }
     }
 
-    /// Whether rows of this engine, and marks about them in a table of the default engine, are
-    /// always kept or lost together. If not, it is unknown how far an interrupted build got.
+    /// Whether rows in this engine, and the marks in another table that tell which parts of a build
+    /// are done, survive a crash or error only together. If not, an interrupted build begins again
+    /// with empty tables.
     pub const fn keeps_marks(&self) -> bool {
         self.is_transactional && !self.is_emptied_by_crash
     }

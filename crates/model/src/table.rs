@@ -18,7 +18,7 @@ pub enum ColumnType {
     BigSerial,
     /// An exact decimal number.
     Decimal {
-        /// Number of digits, before and after the decimal point.
+        /// Number of digits, those before and after the decimal point together.
         precision: u8,
         /// Number of digits after the decimal point.
         scale: u8,
@@ -31,7 +31,7 @@ pub enum ColumnType {
     Double,
     /// A date and time with microseconds.
     Timestamp,
-    /// A calendar day, without time and time zone.
+    /// Calendar day without a time and without a time zone.
     Date,
 }
 
@@ -65,9 +65,9 @@ impl ColumnType {
 pub struct Column {
     /// Name of the column in SQL.
     pub name: &'static str,
-    /// Type of the column's values.
+    /// Type of the column's values, independent of any SQL dialect.
     pub of: ColumnType,
-    /// Nulls are allowed in this column.
+    /// The column may contain nulls.
     pub nullable: bool,
 }
 

@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
-/// Number of characters from which a secret is masked even within a word, because it is unlikely to
-/// occur there by chance.
+/// Length in characters from which a secret is masked even within a longer word, because it is
+/// unlikely to occur there by chance.
 const LONG_SECRET: usize = 6;
 
 impl Secret {
-    /// Wraps `text`, so that it is not printed by mistake.
+    /// Wraps a secret text, so that it is not printed by mistake.
     pub fn new(text: impl Into<String>) -> Secret {
         Secret(text.into())
     }
@@ -58,7 +58,7 @@ impl fmt::Display for Secret {
     }
 }
 
-/// One host of a target, with its port.
+/// Name and port of one host of a target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {
     /// Host name or IP address.
@@ -84,14 +84,14 @@ impl Host {
         }
     }
 
-    /// Whether the name obviously denotes this machine, such as `localhost` or `127.0.0.1`; it is
-    /// not looked up.
+    /// Whether the host name obviously denotes this machine, such as `localhost` or `127.0.0.1`; no
+    /// name is looked up.
     pub fn is_here(&self) -> bool {
         self.name == "localhost" || self.name == "::1" || self.name.starts_with("127.")
     }
 
-    /// Whether both are the same host and port; a host without a port has `default_port`. Host
-    /// names are compared without case (RFC 4343).
+    /// Whether both are the same host and port; a host without a port is taken to have
+    /// `default_port`. Case of host names is ignored (RFC 4343).
     pub fn is_same(&self, other: &Host, default_port: Option<u16>) -> bool {
         let port = |host: &Host| host.port.or(default_port);
         self.name.eq_ignore_ascii_case(&other.name) && port(self) == port(other)
@@ -111,7 +111,7 @@ impl fmt::Display for Host {
     }
 }
 
-/// The target of a run, parsed from a URL:
+/// The database to measure, parsed from a URL:
 /// `scheme://user:password@host:port,host/path?option=value`, or `scheme:path?option=value` for a
 /// database in a file or without a server.
 #[derive(Clone, PartialEq, Eq)]
@@ -143,7 +143,8 @@ impl fmt::Display for BadTarget {
 impl std::error::Error for BadTarget {}
 
 impl Target {
-    /// Whether the target is a running server, because it names hosts or a Unix socket.
+    /// Whether the target is a server that runs already, because its URL names hosts or a Unix
+    /// socket.
     pub fn is_server(&self) -> bool {
         !self.hosts.is_empty() || self.option("socket").is_some()
     }
@@ -226,8 +227,8 @@ impl Target {
         self.refuse_twice(None)
     }
 
-    /// Fails if the target names a host twice, because that host would get twice its share of the
-    /// clients. A host without a port has `default_port`.
+    /// Checks that the target names no host twice, because that host would get twice its share of
+    /// the clients. A host without a port is taken to have `default_port`.
     pub fn refuse_twice(&self, default_port: Option<u16>) -> Result<(), BadTarget> {
         for (index, host) in self.hosts.iter().enumerate() {
             if self.hosts[..index].iter().any(|other| other.is_same(host, default_port)) {
@@ -323,7 +324,8 @@ fn parse_host(text: &str) -> Result<Host, BadTarget> {
     Ok(Host { name: decode(name)?, port })
 }
 
-/// Whether the value of the option with this name must be masked.
+/// Whether the option with this name probably holds a secret, such as a password, so that its value
+/// must be masked.
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     // `clear_password` allows or forbids a password in clear text, and contains none.

@@ -10,13 +10,13 @@ use crate::{SentStatement, Traffic};
 pub struct Exchange {
     /// Statements of the request; several if they were sent together as a batch.
     pub statements: Vec<SentStatement>,
-    /// Time at which the request was sent, in nanoseconds from the start of the transaction.
+    /// Time at which the request was sent, in nanoseconds from the start of its transaction.
     pub started_ns: u64,
     /// Time from sending until the whole reply was read, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Statements, round trips, rows and bytes of this request.
+    /// Statements, round trips, rows and bytes that this request cost.
     pub traffic: Traffic,
-    /// Number of rows in the reply.
+    /// Number of rows that the reply contained.
     pub rows: u64,
     /// Number of rows that the request changed, as the database reports it.
     pub affected: u64,
@@ -29,7 +29,7 @@ pub struct Exchange {
     pub error: Option<String>,
 }
 
-/// The outcome of a traced transaction.
+/// The outcome of a traced transaction: committed, rolled back or failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceOutcome {
     /// Committed: its effects are permanent.
@@ -43,12 +43,12 @@ pub enum TraceOutcome {
 /// A traced transaction, from its first request to its last reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TransactionTrace {
-    /// Name of the transaction type.
+    /// Name of the traced transaction's type, such as `new_order`.
     pub transaction: String,
-    /// Index among the transactions of the client, from 0. Together with the seed it determines
-    /// type and inputs.
+    /// Index of the transaction among those of its client, from 0. Together with the seed it
+    /// determines type and inputs.
     pub number: u64,
-    /// Outcome of the transaction.
+    /// Whether the traced transaction was committed, rolled back or failed.
     pub outcome: TraceOutcome,
     /// Duration from the first request to the last reply, in nanoseconds, including the client's
     /// own time between requests.
@@ -59,18 +59,19 @@ pub struct TransactionTrace {
     pub exchanges: Vec<Exchange>,
 }
 
-/// Traces of transactions of one workload, with what is needed to repeat them.
+/// Traces of transactions of one workload, which show each request and reply, with what is needed
+/// to repeat them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// URL of the database, without its password.
     pub target: String,
     /// Product and version of the database.
     pub database: String,
-    /// Name of the workload.
+    /// Name of the workload whose transactions were traced.
     pub workload: String,
     /// All parameters of the workload, as pairs of name and value.
     pub parameters: Vec<(String, String)>,
-    /// Seed of the inputs.
+    /// Seed from which the transactions' inputs were drawn.
     pub seed: u64,
     /// Number of transactions of the same type that were executed on the connection before each
     /// traced one, so that caches are warm.

@@ -2,8 +2,8 @@
 
 use crate::{Experiment, Level, Nesting, Order, Rng, Stream};
 
-/// A round: the trials between two evaluations of an experiment's stop rule. It contains one repeat
-/// of the highest level (run, restart or rebuild), of all points or, in sequential order, of one
+/// A group of trials after which an experiment's stop rule is evaluated. It contains one repeat of
+/// the highest level (run, restart or rebuild): of all points or, in sequential order, of one
 /// point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Round {
@@ -24,8 +24,8 @@ impl Experiment {
         self.rounds().into_iter().flat_map(|round| round.trials).collect()
     }
 
-    /// Returns the highest level that is repeated: rebuilds of the data, restarts of the server, or
-    /// runs.
+    /// Returns the highest level at which the experiment repeats: rebuilds of the data, restarts of
+    /// the server, or runs.
     pub fn level(&self) -> Level {
         match self.nesting {
             Nesting { rebuilds: Some(_), .. } => Level::Rebuild,
@@ -34,15 +34,15 @@ impl Experiment {
         }
     }
 
-    /// Returns the number of repeats of the highest level per point; it is only an upper limit if
-    /// there is a stop rule.
+    /// Returns how many repeats of the highest level (rebuilds, restarts or runs) each point has;
+    /// only an upper limit if there is a stop rule.
     pub fn units(&self) -> u32 {
         let Nesting { restarts, rebuilds } = self.nesting;
         rebuilds.or(restarts).unwrap_or(self.repeats)
     }
 
-    /// Returns the index, from 0, of the highest-level repeat to which repeat `repeat` of a point
-    /// belongs.
+    /// Returns the index, from 0, of the highest-level repeat (run, restart or rebuild) that
+    /// contains run `repeat` of a point.
     pub fn unit_of(&self, repeat: u32) -> u32 {
         repeat / (self.repeats / self.units()).max(1)
     }
@@ -57,8 +57,8 @@ impl Experiment {
         }
     }
 
-    /// Returns the indexes, from 0, of the data build to which repeat `repeat` of a point belongs,
-    /// and of the server start within that build.
+    /// Returns two indexes for run `repeat` of a point, each from 0: that of its data build, and
+    /// that of its server start within this build.
     pub fn build_and_start(&self, repeat: u32) -> (u32, u32) {
         let start = repeat / self.runs_together().max(1);
         let of_build = self.nesting.restarts.unwrap_or(1);

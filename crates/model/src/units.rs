@@ -73,8 +73,8 @@ pub fn parse_duration(text: &str) -> Result<u64, BadUnit> {
     Ok(total_ns.round() as u64)
 }
 
-/// Units in the bounds of figures: suffix, factor and base unit. Unlike counts and sizes in a plan,
-/// such a bound may be a fraction, and `M` always means a million.
+/// Units that the bound of a figure may have: the unit, its factor and its base unit, such as `MB`,
+/// 1e6 and `B`. `M` always means a million.
 pub(crate) const AMOUNT_UNITS: [(&str, f64, &str); 12] = [
     ("", 1.0, ""),
     ("%", 1.0, "%"),
@@ -90,7 +90,7 @@ pub(crate) const AMOUNT_UNITS: [(&str, f64, &str); 12] = [
     ("GiB", 1_073_741_824.0, "B"),
 ];
 
-/// Splits a suffix `k`, `M` or `G` off a number; returns the text before it and its factor, 1 if
+/// Splits a suffix `k`, `M` or `G` off a number: `60k` gives `60` and 1000; the factor is 1 if
 /// there is no suffix.
 pub fn without_scale(number: &str) -> (&str, f64) {
     let scaled = |(scale, factor): (char, f64)| Some((number.strip_suffix(scale)?, factor));
@@ -179,8 +179,8 @@ fn scaled(text: &str, what: &str, units: &[(&str, u64)]) -> Result<u64, BadUnit>
     })
 }
 
-/// Formats nanoseconds briefly, as in `1h30m`, `30s` or `2.5ms`: with up to three decimals below a
-/// minute, and in whole seconds above.
+/// Formats a duration, given in nanoseconds, briefly as `1h30m`, `30s` or `2.5ms`: with up to three
+/// decimals below a minute, and in whole seconds above.
 pub fn format_duration(ns: u64) -> String {
     match ns {
         0 => "0s".to_owned(),

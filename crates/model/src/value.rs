@@ -13,7 +13,7 @@ pub enum Value<'a> {
     Float(f64),
     /// An exact decimal number: `unscaled` / 10^`scale`. Money has a scale of 2.
     Decimal {
-        /// All digits as an integer, without the decimal point.
+        /// Number without its decimal point: 150 for 1.50.
         unscaled: i64,
         /// Number of digits after the decimal point.
         scale: u8,
@@ -30,7 +30,7 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// Makes an amount of money from cents.
+    /// Makes an amount of money, a decimal with two digits after the point, from a number of cents.
     pub fn cents(cents: i64) -> Value<'static> {
         Value::Decimal { unscaled: cents, scale: 2 }
     }
@@ -73,21 +73,22 @@ impl<'a> From<&'a String> for Value<'a> {
     }
 }
 
-/// A row of a result, read in place: a value is decoded only when it is asked for.
+/// A row of a result, read in place: a value is decoded only when a caller asks for it.
 pub trait Row {
-    /// Returns the number of columns.
+    /// Returns the number of columns of the row.
     fn width(&self) -> usize;
 
     /// Returns the value in `column`, counted from 0. Beyond the last column it is null if a server
     /// reported their number, because a broken server must not crash dbdyno; otherwise it panics.
     fn value(&self, column: usize) -> Value<'_>;
 
-    /// Returns the index of the result set to which the row belongs, within its reply and from 0.
+    /// Returns which of the reply's result sets the row belongs to, counted from 0.
     fn result_set(&self) -> usize {
         0
     }
 
-    /// Returns the name of the column; empty if the database does not report it.
+    /// Returns the name of the column with this index, from 0; empty if the database does not
+    /// report it.
     fn name(&self, _column: usize) -> &str {
         ""
     }
@@ -164,9 +165,9 @@ impl dyn Row + '_ {
     }
 }
 
-/// Converts a float to the decimal number with `scale` digits after the point that it represents,
-/// as an integer in units of 10^-`scale`. `None` if no such number, or more than one, converts to
-/// this float.
+/// Converts a float to the only decimal number with `scale` digits after the point that has this
+/// float value, as an integer in units of 10^-`scale`. `None` if there is no such number, or more
+/// than one.
 fn exact_decimal(number: f64, scale: u8) -> Option<i64> {
     // Beyond this, not every integer has a float of its own.
     const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
@@ -182,7 +183,7 @@ fn shape(column: usize, wanted: &str, got: Value<'_>) -> DbError {
     DbError::new(DbErrorKind::Shape, message)
 }
 
-/// A source of rows to load into a table, one at a time.
+/// A source of rows to load into a table, which gives one row at a time.
 pub trait RowSource {
     /// Passes the next row to `emit`; returns false, and passes nothing, if there are no more rows.
     fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool;

@@ -10,16 +10,19 @@ use crate::{
     Statement, Stored, Table, fnv1a,
 };
 
-/// First words of the note that lists the consistency checks that were skipped, and why.
+/// First words of the note in a report that lists the skipped consistency checks, and why.
 pub const NOT_CHECKED: &str = "Not checked";
 
-/// First words of the note that says which transactions are rolled back by design, and why.
+/// First words of the note in a report that tells which transactions are rolled back by design, and
+/// why.
 pub const ROLLED_BACK: &str = "Rolled back by design: ";
 
-/// First words of the note that the storage engine of the tables has no transactions.
+/// First words of the note in a report that warns that the tables' storage engine has no
+/// transactions.
 pub const NO_TRANSACTIONS: &str = "This engine has no transactions";
 
-/// First words of the note that the data are smaller than the workload's standard demands.
+/// First words of the note in a report that warns that the data are smaller than the workload's
+/// standard demands.
 pub const SMALLER_DATA: &str = "Smaller data";
 
 /// A consistency check: a condition that the data of a workload must meet.
@@ -30,7 +33,8 @@ pub struct Check {
     /// Description of the condition, with the table's name if the condition concerns several
     /// tables.
     pub title: Cow<'static, str>,
-    /// Query for the rows that violate the condition; its column names appear in the message.
+    /// Query that returns the rows that violate the condition; messages about them show its column
+    /// names.
     pub sql: String,
 }
 
@@ -38,11 +42,11 @@ pub struct Check {
 /// After a run it is compared with dbdyno's own count of commits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Crosscheck {
-    /// Query that returns the count.
+    /// Query that returns the database's own count.
     pub sql: String,
-    /// Transaction type whose commits increase the count.
+    /// Index of the transaction type whose commits increase the count.
     pub kind: KindIndex,
-    /// Number by which one commit increases the count; at least 1.
+    /// Number by which one commit increases the database's count; at least 1.
     pub per_commit: u64,
 }
 
@@ -55,12 +59,12 @@ pub struct LaterIndex {
     pub drop: String,
 }
 
-/// A stored procedure or function that a workload creates in the database.
+/// A stored procedure or function that a workload creates in the database and calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Routine {
     /// Name of the routine in the database.
     pub name: &'static str,
-    /// Text by which an existing routine is recognised as this one:
+    /// Text by which an existing routine is recognised as exactly this one: the query
     /// [`list_routines`](crate::Administration::list_routines) returns a text that contains it.
     pub mark: String,
     /// Statement that creates the routine. It replaces an existing one, or fails with
@@ -71,13 +75,14 @@ pub struct Routine {
 }
 
 impl Routine {
-    /// Returns the mark of a routine with this definition, which contains a hash of the definition.
+    /// Returns a text that identifies a routine by its definition `words`, as it contains a hash of
+    /// them. See [`Routine::mark`].
     pub fn mark_of(words: &str) -> String {
         format!("dbdyno {:016x}", fnv1a(words.as_bytes()))
     }
 }
 
-/// The outcome of a transaction that ended without an error.
+/// The outcome of a transaction that ended without an error: committed or rolled back by design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {
     /// Committed: its effects are permanent.
@@ -86,8 +91,9 @@ pub enum Done {
     RolledBack,
 }
 
-/// Resources for one execution of a transaction. It may wait only by these sessions and this clock,
-/// and must not spawn, join or select futures.
+/// Sessions, clock and other resources with which a client executes a transaction once. The
+/// transaction may wait only by these sessions and this clock, and must not spawn, join or select
+/// futures.
 pub struct TxContext<'a> {
     /// Sessions of the client that executes the transaction.
     pub sessions: &'a mut Sessions,
@@ -109,10 +115,10 @@ impl TxContext<'_> {
     }
 }
 
-/// Future of a transaction that is being executed.
+/// Future that executes a transaction: the result of [`Client::converse`].
 pub type Conversation<'a> = Pin<Box<dyn Future<Output = Result<Done, DbError>> + 'a>>;
 
-/// Future of a client's preparation of its connection.
+/// Future that prepares a client's connection: the result of [`Client::begin`].
 pub type Beginning<'a> = Pin<Box<dyn Future<Output = Result<(), DbError>> + 'a>>;
 
 /// A client, which executes transactions of one workload one after the other.
@@ -131,22 +137,26 @@ pub trait Client {
     fn inputs(&mut self, number: Number) -> KindIndex;
 
     /// Takes the next input from the workload's [producer](Workload::producer), unless the client
-    /// still has one that it did not use. Called before each transaction; never waits.
+    /// still has one that it did not use, and returns whether there is one. Called before each
+    /// transaction; never waits.
     fn take_input(&mut self) -> Input {
         Input::Ready
     }
 
-    /// Executes the transaction whose inputs were drawn last. Called again for each retry.
+    /// Executes the transaction whose inputs the last call of [`Client::inputs`] drew. Called again
+    /// for each retry.
     fn converse<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Conversation<'a>;
 }
 
-/// The data of a workload, divided into tables and chunks. A chunk and the mark that it is done are
-/// written in one transaction, so an interrupted build can be continued.
+/// The data that a workload needs, divided into tables and these into chunks of rows. A chunk is
+/// written in one transaction together with a mark that it is done, so an interrupted build can be
+/// continued.
 pub trait Population: Send + Sync {
     /// Returns the tables in the order in which they are built.
     fn tables(&self) -> &[Table];
 
-    /// Returns the number of chunks of the table with index `table`.
+    /// Returns the number of chunks, parts that are each loaded in one transaction, of the table
+    /// with index `table`.
     fn n_chunks(&self, table: usize) -> u64;
 
     /// Returns the number of rows in a newly built table; only an estimate if the number is random.
@@ -169,43 +179,45 @@ pub trait Population: Send + Sync {
     fn rows(&self, table: usize, chunk: u64) -> Box<dyn RowSource + Send>;
 }
 
-/// A data-shaping parameter whose value can be seen in existing data.
+/// A parameter that shapes the data and whose value dbdyno can read off existing data, such as the
+/// number of warehouses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScaleInData {
-    /// Name of the data-shaping parameter.
+    /// Name of the parameter, such as `warehouses`.
     pub parameter: &'static str,
-    /// Property of the data that is equal to the parameter's value.
+    /// Property of the data that tells the parameter's value.
     pub of: ScaleOf,
 }
 
 /// A property of existing data from which the value of a parameter can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScaleOf {
-    /// Number of rows in the table with this name.
+    /// The value is the number of rows in the table with this name.
     Rows(&'static str),
-    /// Number of tables whose names are this prefix followed by 1, 2 and so on.
+    /// The value is the number of tables whose names are this prefix followed by 1, 2 and so on.
     Tables(&'static str),
-    /// Largest number in a column, given as table prefix and column; of several tables, the
-    /// smallest such number. Unlike the number of rows, it stays the same if rows are deleted.
+    /// The value is the largest number in a column, given as table prefix and column; of several
+    /// tables, the smallest such number. Unlike the number of rows, it stays the same if rows are
+    /// deleted.
     LastNumber(&'static str, &'static str),
-    /// Storage engine of the table with this name.
+    /// The value is the storage engine of the table with this name.
     StorageEngine(&'static str),
 }
 
-/// Checks that may fail on a storage engine without transactions although nothing went wrong, so
-/// they are skipped there.
+/// Checks to skip on a storage engine without transactions, where they may fail although nothing
+/// went wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NeedsTransactions {
-    /// Identifiers of the consistency checks that are skipped.
+    /// Identifiers of the consistency checks to skip.
     pub checks: &'static [&'static str],
-    /// The crosscheck of commits is skipped too.
+    /// The comparison of commit counts, [`Workload::crosscheck`], is skipped too.
     pub crosscheck: bool,
 }
 
-/// A workload whose parameters are decided, shared by all threads of the run.
+/// A workload with all its parameters decided, shared by all threads of the run.
 pub trait Workload: Send + Sync {
-    /// Returns the identity of the data on which the workload runs, which is also that of the data
-    /// that it would build.
+    /// Returns the workload, scale and seed of the data that the workload expects, and would build
+    /// if they were missing.
     fn identity(&self) -> Identity;
 
     /// Returns the workload's transaction types, in the order of their indexes.
@@ -285,7 +297,8 @@ pub trait Workload: Send + Sync {
         None
     }
 
-    /// Returns the most memory that the workload itself allocates during a run, in bytes.
+    /// Returns an upper limit on the memory that the workload itself allocates during a run, in
+    /// bytes.
     fn memory_bytes(&self) -> u64 {
         0
     }
@@ -302,7 +315,7 @@ pub trait Workload: Send + Sync {
     /// Returns the type of transaction `number`, the same as [`Client::inputs`] returns.
     fn kind_of(&self, number: Number) -> KindIndex;
 
-    /// Makes the client with index `client`, counted over all groups and client processes.
+    /// Makes the client with index `client`, which is counted over all groups and client processes.
     fn client(&self, client: u32) -> Box<dyn Client>;
 
     /// Makes the client with index `client`, which is the `nth` of its group, from 0. Only
@@ -334,13 +347,13 @@ pub trait Workload: Send + Sync {
         false
     }
 
-    /// Returns the data-shaping parameters whose values can be seen in data that another program
-    /// built.
+    /// Returns the parameters that shape the data and whose values can be read off data that
+    /// another program built.
     fn scale_in_data(&self) -> &'static [ScaleInData] {
         &[]
     }
 
-    /// Returns the consistency checks for the workload's data, in this dialect.
+    /// Returns the consistency checks for the workload's data, with queries in this dialect.
     fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
         Vec::new()
     }
