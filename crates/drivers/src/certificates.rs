@@ -11,7 +11,8 @@ use tempfile::NamedTempFile;
 /// An RSA key of 2048 bits for tests (PKCS #8, PEM); not a secret.
 const RSA_KEY: &str = include_str!("certificates/rsa_test_key.pem");
 
-/// A server's certificate for the name `localhost`, and the authority that signed it.
+/// A server certificate for the name `localhost` and its key, with the certificate of the authority
+/// that signed it, for tests of TLS.
 pub(crate) struct Certificates {
     ca: NamedTempFile,
     stranger: NamedTempFile,
@@ -51,12 +52,14 @@ impl Certificates {
         Certificates { ca, stranger, certificate: certificate.pem(), key }
     }
 
-    /// Returns the path of the certificate of the authority that signed the server's.
+    /// Returns the path of the file with the certificate of the authority that signed the server's
+    /// certificate, for the option `tls_ca`.
     pub(crate) fn ca(&self) -> &str {
         self.ca.path().to_str().expect("a plain path")
     }
 
-    /// Returns the path of the certificate of another authority, which the server's is not from.
+    /// Returns the path of the file with the certificate of an unrelated authority, with which
+    /// verifying the server must fail.
     pub(crate) fn stranger(&self) -> &str {
         self.stranger.path().to_str().expect("a plain path")
     }
@@ -66,7 +69,7 @@ pub(crate) fn rsa_key() -> KeyPair {
     KeyPair::from_pem(RSA_KEY).expect("a key")
 }
 
-/// Returns the RSA key for tests in the older format PKCS #1 (DER).
+/// Returns the tests' RSA key in the older format PKCS #1 (DER).
 pub(crate) fn bare_rsa_key() -> Vec<u8> {
     // PKCS #8 (RFC 5208) is a header of 26 bytes before PKCS #1, for a key of 2048 bits.
     rsa_key().serialized_der()[26..].to_vec()

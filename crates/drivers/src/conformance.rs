@@ -20,7 +20,8 @@ use model::{
     StatementKind, Table, Traffic, Value, Woken, load, query, reconnect,
 };
 
-/// Checks each law on a database that `make` opens, a new one or one that all laws share.
+/// Runs the conformance suite: calls `make` for each of its laws, to open a database, and panics if
+/// a law does not hold there. `make` may return the same database each time.
 pub(crate) fn holds(make: &dyn Fn() -> Arc<dyn Database>) {
     for (name, law) in LAWS {
         eprintln!("conformance: {name}");
@@ -59,8 +60,8 @@ const LAWS: &[(&str, Law)] = &[
     ("statements are counted by kind", traffic_is_counted),
 ];
 
-/// A clock for sessions on threads. It stands still at 0, and every wait ends at once, since real
-/// drivers wait for their database and not for the clock.
+/// A clock for sessions that block a thread. It stands still at 0, and every wait ends at once,
+/// since real drivers wait for their database and not for the clock.
 pub(crate) struct StillClock;
 
 impl Clock for StillClock {
@@ -77,7 +78,8 @@ impl Clock for StillClock {
     }
 }
 
-/// A clock for sessions on event loops. It stands still at 0, so no time limit is ever reached.
+/// A clock for sessions on event loops. It stands still at 0, and its waits never end, so no time
+/// limit is ever reached.
 struct PatientClock;
 
 impl Clock for PatientClock {
@@ -94,7 +96,8 @@ impl Clock for PatientClock {
     }
 }
 
-/// A database whose sessions may live on event loops only.
+/// A wrapper of a database that permits sessions on event loops only, so that tests use no blocking
+/// ones.
 pub(crate) struct OnLoops(pub(crate) Arc<dyn Database>);
 
 impl Database for OnLoops {
@@ -116,7 +119,7 @@ impl Database for OnLoops {
 }
 
 thread_local! {
-    /// Event loop of this thread; empty until the first session that lives on one is connected.
+    /// Event loop of this thread; empty until the first session on an event loop is connected.
     static LOOP: OnceCell<EventLoop> = const { OnceCell::new() };
 }
 
@@ -124,8 +127,8 @@ fn new_loop() -> EventLoop {
     EventLoop::new().expect("an event loop")
 }
 
-/// Runs a future to its end, on this thread's event loop if it has one. Otherwise the future has to
-/// block where it waits; this panics if it is pending.
+/// Runs a future to its end, on this thread's event loop if there is one. Without one the future
+/// must block instead of being pending; otherwise this panics.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     LOOP.with(|event_loop| match event_loop.get() {
         Some(event_loop) => event_loop.block_on(future),
@@ -136,7 +139,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     })
 }
 
-/// An owned copy of a [`Value`] of a row.
+/// An owned copy of a column's [`Value`], which outlives its row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kept {
     Null,
@@ -158,7 +161,7 @@ pub(crate) fn keep(value: Value<'_>) -> Kept {
     }
 }
 
-/// A session with short methods for tests.
+/// A session with short methods for tests, which block and panic where an error is unexpected.
 pub(crate) struct TestSession(pub(crate) Box<dyn Session>);
 
 impl TestSession {
@@ -548,8 +551,8 @@ fn no_update_is_lost(database: &Arc<dyn Database>) {
     assert_eq!(session.int("SELECT v FROM law_update"), N_THREADS * N_EACH);
 }
 
-/// A source of the rows `next` to `end` of a table from [`items`]; the last row comes twice if
-/// `twice` is set.
+/// A source of rows for a bulk load into a table from [`items`]: the numbers from `next` up to
+/// `end`; the last row comes twice if `twice` is set, which makes a duplicate key.
 struct Numbers {
     next: i64,
     end: i64,
@@ -611,8 +614,8 @@ fn cancels_end_statements(database: &Arc<dyn Database>) {
     }
 }
 
-/// Checks that a running statement can be cancelled from another thread. `sql` must take so long
-/// that it would not end by itself on any machine.
+/// Checks that a running statement can be cancelled from another thread. `sql` must be a statement
+/// that takes longer than the test waits, on any machine.
 fn is_cancelled(database: &Arc<dyn Database>, sql: &str) {
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {

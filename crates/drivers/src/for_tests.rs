@@ -12,20 +12,24 @@ use model::{
     Request, RowSource, SentStatement, Session, Statement, StatementId, Table, Traffic, Visit,
 };
 
-/// Returns the names in an SQL text that some version of MariaDB or MySQL reserves, so that the
-/// statement is a syntax error there.
+/// Returns the lower-case words of an SQL text that some version of MariaDB or MySQL reserves. SQL
+/// in tests has upper-case keywords, so such a word is a name, and a syntax error there.
 pub fn reserved_names(sql: &str) -> Vec<&str> {
     crate::mysql::reserved::reserved_names(sql)
 }
 
-/// An interceptor of the requests to a session. Methods that it does not override call the session.
+/// An observer between a caller and its session, for tests: it sees requests, replies and bulk
+/// loads, and may return an error or another reply itself. By default each method passes the call
+/// on.
 pub trait Interceptor {
-    /// Passes a request on to the session, or rejects it.
+    /// Called instead of `Session::start`. Passes the request on to `session`, or returns an error
+    /// without doing so.
     fn start(&mut self, session: &mut dyn Session, request: Request<'_>) -> Result<(), DbError> {
         session.start(request)
     }
 
-    /// Passes the session's reply on, or returns another one.
+    /// Called instead of `Session::poll_reply`. Polls `session`, and returns its reply or another
+    /// one.
     fn poll_reply(
         &mut self,
         session: &mut dyn Session,
@@ -35,7 +39,8 @@ pub trait Interceptor {
         session.poll_reply(context, visit)
     }
 
-    /// Passes a load of rows on to the session, or rejects it.
+    /// Called instead of `Session::poll_load`. Passes the bulk load on to `session`, or returns an
+    /// error without doing so.
     fn poll_load(
         &mut self,
         session: &mut dyn Session,
@@ -47,7 +52,7 @@ pub trait Interceptor {
     }
 }
 
-/// Wraps a session in an interceptor.
+/// Wraps a session, so that `interceptor` sees its requests, replies and bulk loads.
 pub fn intercept_session(
     session: Box<dyn Session>,
     interceptor: impl Interceptor + 'static,
@@ -55,7 +60,8 @@ pub fn intercept_session(
     Box::new(InterceptedSession { session, interceptor })
 }
 
-/// Wraps a database, so that each of its sessions gets an interceptor made by `interceptor`.
+/// Wraps a database, so that `interceptor` is called once for each new session and makes the
+/// interceptor of that session.
 pub fn intercept<I: Interceptor + 'static>(
     database: &Arc<dyn Database>,
     interceptor: impl Fn() -> I + Send + Sync + 'static,

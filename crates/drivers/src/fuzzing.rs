@@ -14,13 +14,15 @@ use model::{
 
 use crate::net::{Channel, FLIGHT_BYTES, Input, Protocol, SignIn, Step, TlsMode};
 
-/// Longest message that a client accepts from the simulated server.
+/// Longest message, in bytes, that the fuzzed client accepts from the simulated server.
 const LIMIT_BYTES: usize = 1 << 20;
-/// Number of sent chunks after which a load counts as endless. Its source has fewer.
+/// Number of chunks of rows after which the fuzzed bulk load must have ended, since its 20,000 rows
+/// fit into fewer.
 const SENDS_MAX: usize = 1_000;
 
-/// Runs a client against a simulated server of the MySQL family. `data` is a byte of options, a
-/// byte that determines the sizes of the pieces, and the bytes that the server sends.
+/// Entry point for fuzzing: a client of the MySQL family signs in, or starts signed in, then sends
+/// requests and reads the server's bytes from `data`. The first byte of `data` selects options, the
+/// second the sizes of the received pieces, and the others are what the server sends.
 pub fn mysql(data: &[u8]) {
     let [options, cut, said @ ..] = data else { return };
     let mut talk = Talk::new(*cut, said);
@@ -39,8 +41,9 @@ pub fn mysql(data: &[u8]) {
     }
 }
 
-/// Runs a client against a simulated PostgreSQL server. `data` is a byte of options, a byte that
-/// determines the sizes of the pieces, and the bytes that the server sends.
+/// Entry point for fuzzing: a PostgreSQL client signs in, or starts signed in, then sends requests
+/// and reads the server's bytes from `data`. The first byte of `data` selects options, the second
+/// the sizes of the received pieces, and the others are what the server sends.
 pub fn postgres(data: &[u8]) {
     let [options, cut, said @ ..] = data else { return };
     let mut talk = Talk::new(*cut, said);
@@ -70,10 +73,11 @@ fn statements() -> Arc<[Statement]> {
     ])
 }
 
-/// A conversation with a server that replays bytes.
+/// A conversation of a fuzzed client with a server whose bytes are given.
 struct Talk<'d> {
     said: &'d [u8],
-    /// State of the random generator of piece sizes; 0 means that nothing is cut.
+    /// State of the generator of random piece sizes; 0 means that all bytes are received in one
+    /// piece.
     cut: u32,
     input: Input,
     out: Vec<u8>,
@@ -84,7 +88,8 @@ impl<'d> Talk<'d> {
         Talk { said, cut: cut.into(), input: Input::new(LIMIT_BYTES + 16), out: Vec::new() }
     }
 
-    /// Receives the server's next piece; false if its bytes are used up, or a message is too long.
+    /// Gives the client the server's next piece of bytes. False if no bytes are left, or the
+    /// client's buffer is full because a message is too long.
     fn hear(&mut self) -> bool {
         self.out.clear();
         if self.said.is_empty() {
@@ -119,7 +124,8 @@ impl<'d> Talk<'d> {
         }
     }
 
-    /// Sends requests until the connection breaks or the server's bytes are used up.
+    /// Sends a fixed series of requests again and again, until the connection breaks or the
+    /// server's bytes are used up.
     fn converse(&mut self, protocol: &mut impl Protocol) {
         let values = [Value::Int(7), Value::Text("it's")];
         let call = |number, values| Call { statement: StatementId(number), values };
@@ -209,7 +215,7 @@ fn silent() -> DbError {
     DbError::new(DbErrorKind::ConnectionLost, "the server has nothing more to say")
 }
 
-/// Reads all columns of a row.
+/// Reads all columns of a row, which must not panic.
 fn look(row: &dyn Row) {
     for column in 0..row.width() {
         let _ = (row.value(column).type_name(), row.name(column).len());

@@ -7,8 +7,9 @@ use model::{CommitRisk, Fact};
 /// loses them.
 pub(crate) type RiskyMode = (&'static str, &'static str, &'static str);
 
-/// Returns the facts of [`CommitRisk`]: the first of the `risky` modes that is in force, or that
-/// none is. Empty if `facts` do not contain these settings, so that durability is unknown.
+/// Returns the facts that tell whether commits may be lost ([`CommitRisk`]): the first of the
+/// `risky` settings that is in force, or that none is. Empty if `facts` contain none of these
+/// settings, so that durability is unknown.
 pub(crate) fn durability(facts: &[Fact], risky: &[RiskyMode]) -> Vec<Fact> {
     if !risky.iter().any(|(name, _, _)| mode(facts, name).is_some()) {
         return Vec::new();
@@ -20,13 +21,13 @@ pub(crate) fn durability(facts: &[Fact], risky: &[RiskyMode]) -> Vec<Fact> {
     }))
 }
 
-/// Whether the mode `name` has this value, ignoring upper and lower case.
+/// Whether `facts` say that the database setting `name` has this value; case is ignored.
 pub(crate) fn has_mode(facts: &[Fact], name: &str, value: &str) -> bool {
     mode(facts, name).is_some_and(|is| is.eq_ignore_ascii_case(value))
 }
 
-/// Returns the value of the fact `name` about `mode` or `database`, the last if there are several;
-/// `None` if there is none.
+/// Returns the value of the database setting `name` in `facts`, the last if there are several;
+/// `None` if there is none. Drivers report such settings as facts about `mode` or `database`.
 pub(crate) fn mode(facts: &[Fact], name: &str) -> Option<String> {
     let is_it = |fact: &&Fact| matches!(&*fact.about, "mode" | "database") && fact.name == name;
     facts.iter().rev().find(is_it).map(|fact| fact.value.to_string())

@@ -18,42 +18,42 @@ use crate::certificates::Certificates;
 use crate::conformance::{Kept, Read, TestSession, Write, block_on, refused};
 use crate::{CannotOpen, Opening, open};
 
-/// A server on which laws are tested.
+/// A real database server on which driver tests (laws) run.
 pub(crate) struct Site {
     target: Target,
 }
 
 impl Site {
-    /// Returns the server of this product and version that all tests share. Panics with the remedy
-    /// if it is not installed.
+    /// Returns the server of this product and version that all tests share, started on first use.
+    /// Panics if it is not installed; the message says how to install it.
     pub(crate) fn shared(product: &TestServer) -> Site {
         Site::at(product.shared())
     }
 
-    /// Returns the site of a server that the test has started for itself.
+    /// Makes a site of a server that the test has started for itself.
     pub(crate) fn at(server: &Server) -> Site {
         Site { target: server.target() }
     }
 
-    /// Returns the server that the environment variable for this product names; `None` if it is not
-    /// set.
+    /// Returns the server whose URL is in the environment variable for this product, such as
+    /// `DBDYNO_TEST_MYSQL_URL`; `None` if it is not set.
     pub(crate) fn named(kind: Kind) -> Option<Site> {
         for_tests::named(kind).map(|target| Site { target })
     }
 
-    /// Returns the server's target, whose user has all privileges.
+    /// Returns the connection target of the server, with a user that has all privileges.
     pub(crate) fn target(&self) -> Target {
         self.target.clone()
     }
 
-    /// Opens the database of the law `name`, with options of the target; creates it if it does not
-    /// exist.
+    /// Opens a database of the test `name`, which no other test uses, with additional options in
+    /// the target's URL; creates it if it does not exist.
     pub(crate) fn open(&self, name: &str, options: &[(&str, &str)]) -> Arc<dyn Database> {
         let target = with(self.target_of(name), options);
         opened(&target)
     }
 
-    /// Returns the target of the database of the law `name`, which no other law uses.
+    /// Returns the connection target of the database that only the test `name` uses.
     pub(crate) fn target_of(&self, name: &str) -> Target {
         let mut target = self.target();
         target.path = format!("{}_{name}", target.path);
@@ -72,7 +72,8 @@ pub(crate) fn fact(facts: &[Fact], name: &str) -> String {
     found.unwrap_or_else(|| panic!("{name} in {facts:?}")).value.to_string()
 }
 
-/// Sets options of a target, replacing those of the same name.
+/// Returns the target with these options (name and value) in addition; one of the same name is
+/// replaced.
 pub(crate) fn with(mut target: Target, options: &[(&str, &str)]) -> Target {
     for (name, value) in options {
         target.options.retain(|(known, _)| known != name);
@@ -81,8 +82,8 @@ pub(crate) fn with(mut target: Target, options: &[(&str, &str)]) -> Target {
     target
 }
 
-/// Opens a target and creates its database if it does not exist. Waits up to 10 minutes for a
-/// server that gets no CPU, unless the target sets `connect_timeout`.
+/// Opens a target and creates its database if it does not exist; panics on an error. Waits up to 10
+/// minutes for a server that gets no CPU, unless the target sets `connect_timeout`.
 pub(crate) fn opened(target: &Target) -> Arc<dyn Database> {
     let opening = Opening { create: true, seed: 1 };
     let patient = match target.hosts.is_empty() {
@@ -92,7 +93,8 @@ pub(crate) fn opened(target: &Target) -> Arc<dyn Database> {
     open(&patient, opening).unwrap_or_else(|no| panic!("{target}: {no}"))
 }
 
-/// Returns kind and text of the error of opening a target without creating its database.
+/// Opens a target, without creating its database, and returns kind and text of the database error.
+/// Panics if it can be opened.
 pub(crate) fn cannot_open(target: &Target) -> (DbErrorKind, String) {
     match open(target, Opening { create: false, seed: 1 }) {
         Err(CannotOpen::Refused(no)) => (no.kind, no.to_string()),
@@ -101,8 +103,8 @@ pub(crate) fn cannot_open(target: &Target) -> (DbErrorKind, String) {
     }
 }
 
-/// Checks all TLS modes at a server on 127.0.0.1 with a certificate for `localhost`. `is_secured`
-/// queries whether a session's connection uses TLS.
+/// Checks each TLS mode on a server at 127.0.0.1 whose certificate is for `localhost`. `is_secured`
+/// must query whether a session's connection uses TLS.
 pub(crate) fn tls_is_as_it_is_asked_for(
     target: &Target,
     certificates: &Certificates,
@@ -134,13 +136,14 @@ pub(crate) fn tls_is_as_it_is_asked_for(
     refused(at("localhost", "verify-full", stranger), "tls_ca=");
 }
 
-/// Returns a target with another user, whose password is `x`.
+/// Returns the target with the user `user`, whose password is `x`.
 pub(crate) fn signed_in_as(mut target: Target, user: &str) -> Target {
     (target.user, target.password) = (Some(user.to_owned()), Some(Secret::new("x")));
     target
 }
 
-/// Checks the error of a second connection of the target's user, who must be limited to one.
+/// Checks that a second connection fails with `TooManyConnections` and good advice. The server must
+/// limit the target's user to one connection.
 pub(crate) fn too_many_are_reported_so(target: &Target) {
     let database = opened(target);
     // The connection that checked the target may take a moment to end.
@@ -164,7 +167,8 @@ impl RowSource for One {
     }
 }
 
-/// Loads one row, with the id 1, into the table `law_odd (id INT)`.
+/// Loads one row, with the value 1, into the table `law_odd (id INT)`, which a test of an unusual
+/// server or user has created.
 pub(crate) fn load_odd(database: &Arc<dyn Database>) -> Result<Reply, DbError> {
     let columns = vec![Column { name: "id", of: ColumnType::Int, nullable: false }];
     let table =
@@ -173,22 +177,23 @@ pub(crate) fn load_odd(database: &Arc<dyn Database>) -> Result<Reply, DbError> {
     block_on(model::load(&mut *session.0, &table, &mut One(true)))
 }
 
-/// SQL by which a test ends another session on the server. The connection ID of that session is
-/// appended to `under_way` and `kill`.
+/// SQL by which a test ends another session on the server. The tests append the connection ID of
+/// that session to `under_way` and `kill`.
 pub(crate) struct Killing {
-    /// Query for the connection ID of the session that executes it.
+    /// Query with which a session finds its own connection ID.
     pub(crate) number: &'static str,
-    /// Query for the number of sessions with this connection ID that execute a statement: 0 or 1.
+    /// Query, to which a connection ID is appended, for whether that session is executing a
+    /// statement: 0 or 1.
     pub(crate) under_way: &'static str,
-    /// Statement that ends the session.
+    /// Statement, to which a connection ID is appended, that ends that session.
     pub(crate) kill: &'static str,
-    /// Text after the connection ID in `kill`.
+    /// SQL text after the connection ID in the statement `kill`, such as `)`.
     pub(crate) end: &'static str,
 }
 
 impl Killing {
-    /// Ends a session while it executes `sql`, checks that it can reconnect, and returns the kind
-    /// of its error.
+    /// Ends a session while it executes `sql` (which `writes` or reads), checks that it can
+    /// reconnect, and returns the kind of the error that it got.
     pub(crate) fn during(
         &self,
         database: &Arc<dyn Database>,
@@ -217,7 +222,8 @@ impl Killing {
         })
     }
 
-    /// Ends an idle session, and checks that it notices this without a request and can reconnect.
+    /// Ends an idle session on the server, and checks that the session notices this before its next
+    /// request and can reconnect.
     pub(crate) fn while_idle(&self, database: &Arc<dyn Database>) {
         let mut killer = TestSession::connect(database, &[]);
         let mut session = TestSession::connect(database, &[(Read, "SELECT 7")]);

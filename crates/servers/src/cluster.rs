@@ -15,18 +15,20 @@ use crate::program::Program;
 use crate::server::{self, Server};
 use crate::{Kind, Options, ServerError};
 
-/// A private server, or a Galera cluster of them. Drop kills all nodes and removes their data.
+/// A private database server, or a Galera cluster of several, which dbdyno has started. Dropping it
+/// kills all nodes and removes their data.
 pub struct Cluster {
     kind: Kind,
     options: Options,
     nodes: Vec<Server>,
-    /// Number of nodes that [`Cluster::start`] started, to which `restore` returns.
+    /// Number of nodes that [`Cluster::start`] started. Restoring the cluster removes nodes that
+    /// joined later.
     n_made: usize,
 }
 
 impl Cluster {
     /// Starts a single server, or the `options.nodes` nodes of a cluster, one after the other. On
-    /// return all accept connections and have the same data.
+    /// return all nodes accept connections and have the same data.
     pub fn start(kind: Kind, options: &Options) -> Result<Cluster, ServerError> {
         let mut cluster = Cluster { kind, options: options.clone(), nodes: Vec::new(), n_made: 1 };
         let Some(n_nodes) = options.nodes else {
@@ -43,12 +45,12 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Returns all nodes, including those that have ended.
+    /// Returns all nodes, including those whose process has ended.
     pub fn nodes(&self) -> &[Server] {
         &self.nodes
     }
 
-    /// Returns a node; `None` if the index is out of range.
+    /// Returns the node with this index, from 0; `None` if there is none.
     pub fn node(&mut self, index: usize) -> Option<&mut Server> {
         self.nodes.get_mut(index)
     }
@@ -58,13 +60,13 @@ impl Cluster {
         &self.nodes[0]
     }
 
-    /// Shuts all nodes down, the first one last, because it bootstraps the cluster at the next
-    /// start and must have all data.
+    /// Shuts all nodes down. The first node is the last, because it bootstraps the cluster at the
+    /// next start and must have all data.
     fn shut_down_all(&mut self) -> Result<(), ServerError> {
         self.nodes.iter_mut().rev().try_for_each(Server::shut_down)
     }
 
-    /// Whether any node other than `index` is running.
+    /// Whether any node other than the one at `index` is running.
     fn runs_besides(&mut self, index: usize) -> bool {
         let mut others = self.nodes.iter_mut().enumerate().filter(|(other, _)| *other != index);
         others.any(|(_, node)| node.ended().is_none())

@@ -14,40 +14,42 @@ use crate::options::Setting;
 /// Control of the processes of a server or of all nodes of a cluster. Nodes are numbered from 0; a
 /// single server is node 0.
 pub trait ServerControl: Send {
-    /// Product and version of the first node, such as `MariaDB 10.11.19`.
+    /// Returns product and version of the first node's server, such as `MariaDB 10.11.19`.
     fn title(&self) -> String;
 
     /// Whether this is a cluster, even one of a single node, and not a single server.
     fn is_cluster(&self) -> bool;
 
-    /// TCP addresses of all nodes, including those that have ended.
+    /// Returns the TCP addresses of all nodes, including those whose process has ended.
     fn hosts(&self) -> Vec<Host>;
 
-    /// Connection target: the TCP addresses of the nodes under load or, with `by_socket`, the Unix
-    /// socket of the first node. The target's user has all privileges.
+    /// Returns the target to which benchmark clients connect, with a user that has all privileges.
+    /// It has the TCP addresses of the nodes that [`ServerControl::load_on`] has selected or, with
+    /// `by_socket`, the Unix socket of the first node.
     fn target(&self, by_socket: bool) -> Target;
 
-    /// Unix socket of the first node.
+    /// Returns the path of the Unix socket of the first node.
     fn socket(&self) -> PathBuf;
 
     /// Folder of the first node, which contains its data directory.
     fn folder(&self) -> &Path;
 
-    /// Settings of all nodes, including defaults.
+    /// Returns the server settings of all nodes, including dbdyno's defaults.
     fn settings(&self) -> &[Setting];
 
-    /// Process id of each node's main process; `None` for a node that is not running.
+    /// Returns the process ID of each node's main process; `None` for a node that is not running.
     fn process_ids(&self) -> Vec<Option<u32>>;
 
-    /// Exit status and last log lines of a node that has ended; `None` while it runs, and if there
-    /// is no such node.
+    /// Returns exit status and last log lines of a node that has ended; `None` while it runs, or if
+    /// there is no such node.
     fn how_node_ended(&mut self, node: usize) -> Option<String>;
 
-    /// Changes a setting of all nodes; it takes effect with the next restart.
+    /// Changes a server setting of all nodes, which takes effect at the next restart of each. Fails
+    /// if the setting may not be changed.
     fn set(&mut self, name: &str, value: &str) -> Result<(), BadParameter>;
 
-    /// Limits the hosts in [`ServerControl::target`] to the first `n_nodes` nodes; `None` means
-    /// all.
+    /// Limits the benchmark's load to the first `n_nodes` nodes, by the hosts in
+    /// [`ServerControl::target`]; `None` means all nodes.
     fn load_on(&mut self, n_nodes: Option<u32>);
 
     /// Shuts a node down if it runs, and starts it with the current settings.
@@ -72,7 +74,7 @@ pub trait ServerControl: Send {
     /// and accepts connections.
     fn join(&mut self) -> Result<usize, ServerError>;
 
-    /// Shuts all nodes down and starts all again.
+    /// Shuts all nodes down and starts them again, with the current settings.
     fn restart_all(&mut self) -> Result<(), ServerError>;
 
     /// Restores the original set of nodes: starts those of them that have ended, and removes nodes
@@ -83,20 +85,20 @@ pub trait ServerControl: Send {
     /// [`ServerControl::restart_all`] starts them again.
     fn copy_data(&mut self) -> Result<(), ServerError>;
 
-    /// Whether [`ServerControl::copy_data`] has copied the data of all nodes.
+    /// Whether the data of all nodes have been copied by [`ServerControl::copy_data`].
     fn has_copy(&self) -> bool;
 
     /// Kills all nodes and restores their data from the copy; [`ServerControl::restart_all`] starts
     /// them again.
     fn put_back(&mut self) -> Result<(), ServerError>;
 
-    /// Number of nodes, including those that have ended.
+    /// Returns the number of nodes, including those whose process has ended.
     fn n_nodes(&self) -> usize {
         self.process_ids().len()
     }
 
-    /// Exit status and last log lines of the first node that has ended, in a cluster preceded by
-    /// its number from 1; `None` while all nodes run.
+    /// Returns exit status and last log lines of the first node that has ended, in a cluster
+    /// preceded by its number from 1; `None` while all nodes run.
     fn how_it_ended(&mut self) -> Option<String> {
         let is_cluster = self.is_cluster();
         (0..self.n_nodes()).find_map(|node| {

@@ -16,10 +16,10 @@ use crate::{ServerError, ServerErrorKind};
 
 /// Time limit for copying the data. A terabyte at 100 MB/s takes three hours.
 const COPY_LIMIT: Duration = Duration::from_secs(3 * 3600);
-/// Disk space that must remain free after a copy.
+/// Disk space, in bytes, that must remain free after the data were copied.
 const LEFT_BYTES: u64 = 64 << 20;
 
-/// Copies the data of a stopped server for [`put_back`], replacing an earlier copy.
+/// Copies the data of a server that is not running, for [`put_back`], and replaces an earlier copy.
 pub(crate) fn keep(server: &Instance) -> Result<(), ServerError> {
     let dir = server.folder();
     let copy = dir.join("copy");
@@ -36,7 +36,7 @@ pub(crate) fn keep(server: &Instance) -> Result<(), ServerError> {
     moved.map_err(|error| ServerError::system(copy.display(), error))
 }
 
-/// Replaces the data of a stopped server by those that [`keep`] has copied.
+/// Replaces the data of a server that is not running by the copy that [`keep`] has made.
 pub(crate) fn put_back(server: &Instance) -> Result<(), ServerError> {
     let dir = server.folder();
     let data = dir.join("data");
@@ -62,8 +62,8 @@ fn copy_folder(server: &Instance, from: &str, to: &str) -> Result<(), ServerErro
     synced.map_err(|error| ServerError::system(dir.display(), error))
 }
 
-/// Tries whether files copied on this file system share blocks (reflinks), so that a copy of the
-/// data takes no space.
+/// Whether copied files share disk blocks (reflinks) on the file system of the server's folder, so
+/// that a copy takes no space. This copies a small file to find out.
 fn shares_blocks(server: &Instance) -> bool {
     let dir = server.folder();
     let mut command = server.command(Path::new("cp"));
@@ -78,8 +78,8 @@ fn shares_blocks(server: &Instance) -> bool {
     shares
 }
 
-/// Checks that there is room for a copy of the data in `dir`. The outer error means that this could
-/// not be determined, the inner one that there is no room.
+/// Checks that the disk has space for a copy of the data of the server in `dir`. The outer error
+/// means that this could not be determined, the inner one that there is too little.
 fn has_room(dir: &Path) -> io::Result<Result<(), ServerError>> {
     let there = statvfs(dir)?;
     let free = there.f_bavail.saturating_mul(there.f_frsize);
@@ -100,7 +100,7 @@ fn fits(bytes: u64, free: u64, dir: &Path) -> Result<(), ServerError> {
     Err(ServerError::new(ServerErrorKind::BadOption, text))
 }
 
-/// Disk space of all files below a folder, in bytes.
+/// Returns the disk space of all files below a folder, in bytes.
 fn bytes_in(folder: &Path) -> io::Result<u64> {
     let mut total = 0;
     for entry in fs::read_dir(folder)? {

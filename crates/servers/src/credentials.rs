@@ -8,7 +8,8 @@ use crate::ServerError;
 pub(crate) const USER: &str = "dbdyno";
 pub(crate) const DATABASE: &str = "dbdyno";
 
-/// Draws 128 random bits as hex digits, which need no quoting in SQL or a URL.
+/// Returns a random password for a server's user: 128 bits as hex digits, which need no quoting in
+/// SQL or a URL.
 pub(crate) fn draw_password() -> Result<Secret, ServerError> {
     let mut bytes = [0u8; 16];
     // Up to 256 bytes are never returned partly, once the system's pool is initialized.

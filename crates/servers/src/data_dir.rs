@@ -25,7 +25,7 @@ const PREFIX: &str = "dbdyno-server-";
 const SOCKET_PATH_MAX: usize = 107;
 const SOCKET_LONGEST: &str = "/run/.s.PGSQL.65535";
 
-/// Most lines of the server's log in an error message.
+/// Most lines of the server's log that an error message quotes.
 const TAIL_LINES_MAX: usize = 15;
 const TAIL_BYTES_MAX: u64 = 16 * 1024;
 
@@ -33,9 +33,10 @@ pub(crate) struct DataDir {
     path: PathBuf,
     account: OsUser,
     removed: bool,
-    /// Ends the server and removes the folder if this process is killed.
+    /// Process that ends the server and removes the folder if this process is killed.
     _watchdog: Watchdog,
-    /// The locked file `owner`; dropped, and so unlocked, last.
+    /// The folder's file `owner`, whose lock shows other processes that the folder is in use. It is
+    /// dropped, and so unlocked, last.
     _owner: File,
 }
 
@@ -97,7 +98,7 @@ impl DataDir {
         &self.path
     }
 
-    /// Name of the folder, without its path; it ends in random characters, so it is unique.
+    /// Returns the folder's name without its path; random characters at its end make it unique.
     pub(crate) fn name(&self) -> &str {
         self.path.file_name().and_then(|name| name.to_str()).expect("a name of ours is ASCII")
     }
@@ -121,12 +122,12 @@ impl DataDir {
         Ok(path)
     }
 
-    /// Opens the log to append to it.
+    /// Opens the file for the server's log, to append to it.
     pub(crate) fn log(&self) -> io::Result<File> {
         OpenOptions::new().append(true).create(true).mode(0o600).open(self.path.join("log"))
     }
 
-    /// Last lines of the server's log; empty if it cannot be read.
+    /// Returns the last lines of the server's log; empty if it cannot be read.
     pub(crate) fn log_tail(&self) -> String {
         let read = || -> io::Result<String> {
             let mut file = File::open(self.path.join("log"))?;
@@ -140,7 +141,8 @@ impl DataDir {
         last_lines(&read().unwrap_or_default())
     }
 
-    /// Ends the server's processes and removes the folder, unless that was done before.
+    /// Ends the server's processes and removes the folder. Does nothing if the folder is already
+    /// removed.
     pub(crate) fn remove(&mut self) -> io::Result<()> {
         if !self.removed {
             self.marks().end()?;
@@ -158,8 +160,9 @@ impl Drop for DataDir {
     }
 }
 
-/// Creates and locks the file `owner` in `dir`. The file is locked before it gets that name, so
-/// that no other process takes a new folder for a stale one.
+/// Creates and locks the file `owner` in `dir`, which shows that the folder is in use. The file is
+/// locked before it gets that name, so that no other process takes a new folder for an abandoned
+/// one.
 fn own(dir: &Path) -> io::Result<File> {
     let unseen = dir.join("owner.new");
     let mut owner = OpenOptions::new().write(true).create_new(true).open(&unseen)?;
@@ -175,9 +178,9 @@ fn last_lines(text: &str) -> String {
     lines[first..].join("\n")
 }
 
-/// Removes the folders of private servers in `parent` whose dbdyno process has ended, and ends the
-/// servers first. Returns the number of folders removed. Ignores folders of other users, so that
-/// they cannot make us end a process.
+/// Removes the folders of private servers in `parent` that a killed dbdyno process has left, after
+/// ending their servers. Returns the number of folders removed. Ignores folders of other users, so
+/// that they cannot make dbdyno end a process.
 pub fn sweep(parent: &Path) -> io::Result<usize> {
     let us = geteuid().as_raw();
     let parent = fs::canonicalize(parent)?;

@@ -20,11 +20,12 @@ pub(crate) struct Deadline {
 /// Reason why [`Deadline::wait`] returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Woken {
-    /// The process has ended.
+    /// The process that was waited for has ended.
     Ended,
     /// The deadline has passed.
     Over,
-    /// The pause is over, or a signal interrupted the wait; the caller checks again.
+    /// The pause is over, or a signal interrupted the wait, so the caller should check its
+    /// condition and wait again.
     Look,
 }
 
@@ -40,7 +41,8 @@ impl Deadline {
         Ok(Deadline { timer })
     }
 
-    /// Waits until `process` ends, the deadline passes, or `pause` is over.
+    /// Waits until `process` ends (if one is given), the deadline passes, or the time `pause` is
+    /// over, and returns which it was.
     pub(crate) fn wait(&self, process: Option<BorrowedFd<'_>>, pause: Duration) -> Woken {
         let mut watched = vec![PollFd::new(&self.timer, PollFlags::IN)];
         watched.extend(process.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
@@ -56,7 +58,7 @@ impl Deadline {
         }
     }
 
-    /// Waits for `process` to end; false if the deadline passes first.
+    /// Waits for `process` to end. Returns false if the deadline passes first.
     pub(crate) fn sees_end_of(&self, process: BorrowedFd<'_>) -> bool {
         loop {
             match self.wait(Some(process), Duration::from_secs(1)) {
@@ -68,14 +70,15 @@ impl Deadline {
     }
 }
 
-/// Opens a pidfd, which becomes readable when process `pid` ends.
+/// Opens a file descriptor of the process `pid` (a pidfd), with which [`Deadline::wait`] can wait
+/// for its end.
 pub(crate) fn handle(pid: u32) -> io::Result<OwnedFd> {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     let pid = pid.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
 
-/// Waits for `child`, which must not be reaped yet, to end; false if the deadline passes first.
+/// Waits for `child` to end; it must not be reaped yet. Returns false if the deadline passes first.
 pub(crate) fn child_ends(child: &std::process::Child, deadline: &Deadline) -> io::Result<bool> {
     Ok(deadline.sees_end_of(handle(child.id())?.as_fd()))
 }

@@ -2,16 +2,16 @@
 
 use crate::Kind;
 
-/// A setting that dbdyno gives a private server by default.
+/// A server setting that dbdyno gives to its private servers unless the user sets it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DefaultSetting {
-    /// Products that get this setting.
+    /// Products whose servers get this setting.
     pub kinds: &'static [Kind],
     /// Server versions that have this setting.
     versions: Versions,
     pub name: &'static str,
     pub value: &'static str,
-    /// Reason for the value, in a few words.
+    /// Reason for the value, in a few words for the user.
     pub why: &'static str,
 }
 
@@ -32,10 +32,10 @@ const MARIADB: &[Kind] = &[Kind::MariaDb];
 const MYSQL: &[Kind] = &[Kind::MySql];
 const POSTGRES: &[Kind] = &[Kind::Postgres];
 
-/// All settings that dbdyno changes by default. Others keep the server's own defaults, such as
-/// durability (a commit is on disk when it is acknowledged), isolation, checkpoints by time,
-/// autovacuum, statistics. The performance_schema of MySQL 5.6 grows with max_connections: it takes
-/// 800 MiB for 2,000.
+/// All settings that dbdyno gives to its private servers unless the user sets them. Others keep the
+/// server's own defaults, such as those for durability (a commit is on disk when it is
+/// acknowledged), isolation, checkpoints by time, autovacuum and statistics. The performance_schema
+/// of MySQL 5.6 grows with max_connections: it takes 800 MiB for 2,000.
 pub const DEFAULTS: &[DefaultSetting] = &[
     DefaultSetting {
         kinds: MYSQL_FAMILY,
@@ -145,8 +145,8 @@ pub const DEFAULTS: &[DefaultSetting] = &[
     },
 ];
 
-/// Default settings of this crate that this version of the product has. `version` is the text that
-/// the server's program prints.
+/// Returns the settings in [`DEFAULTS`] for a product that the given version knows. `version` is
+/// the text that the server's program prints, such as `8.0.30-22`.
 pub fn defaults(kind: Kind, version: &str) -> impl Iterator<Item = &'static DefaultSetting> {
     let version = numbers(version);
     let is_known = move |versions| match versions {
@@ -158,8 +158,8 @@ pub fn defaults(kind: Kind, version: &str) -> impl Iterator<Item = &'static Defa
     DEFAULTS.iter().filter(is_for)
 }
 
-/// First three numbers of a version such as `8.0.30-22`, `15.18` or `18beta1`; a missing number is
-/// 0.
+/// Parses the first three numbers of a version such as `8.0.30-22`, `15.18` or `18beta1`; a missing
+/// number is 0.
 fn numbers(version: &str) -> [u32; 3] {
     let mut numbers = version.split(|c: char| !c.is_ascii_digit()).map(str::parse);
     [(); 3].map(|()| numbers.next().and_then(Result::ok).unwrap_or(0))

@@ -9,12 +9,12 @@ pub enum ServerErrorKind {
     NotInstalled,
     /// A folder, operating system user, file name or setting that was asked for cannot be used.
     BadOption,
-    /// The server, or a program that prepares its data, ended unexpectedly.
+    /// The server, or a program that creates its data, ended unexpectedly.
     Ended,
     /// The server did not start or stop within its time limit, or a program that prepares or copies
     /// its data did not end within its own.
     TooSlow,
-    /// A system call failed.
+    /// An operation of the operating system failed, such as writing a file or starting a process.
     System,
 }
 
@@ -23,7 +23,8 @@ pub enum ServerErrorKind {
 #[error("{text}")]
 pub struct ServerError {
     pub kind: ServerErrorKind,
-    /// Message with the problem, the remedy, and, where the server wrote some, its last log lines.
+    /// Message for the user: the problem, the remedy, and the server's last log lines if there are
+    /// any.
     pub text: String,
 }
 

@@ -12,36 +12,37 @@ use rustix::fs::statvfs;
 
 use crate::{Kind, Options, Server, ServerError, server};
 
-/// Folder of the servers that are not packages of Debian, unless the environment variable
+/// Folder of the test servers that are not packages of Debian, unless the environment variable
 /// `DBDYNO_TEST_SERVERS` names another.
 const UNPACKED: &str = "/opt/dbdyno-servers";
 
-/// Folder of a file system in memory. The tests create and remove thousands of files, which would
-/// cost CPU time on a disk.
+/// Folder of a file system in memory, for the data of test servers. The tests create and remove
+/// thousands of files, which would cost CPU time on a disk.
 const MEMORY: &str = "/dev/shm";
 
-/// Free space below which tests do not keep their servers' data in [`MEMORY`]. It is several times
-/// what concurrent tests with two warehouses each take.
+/// Free space in [`MEMORY`], in bytes, below which the data of test servers are on disk instead. It
+/// is several times what concurrent tests with two warehouses each take.
 const MEMORY_MIN_BYTES: u64 = 8 << 30;
 
-/// A product and version that tests use.
+/// A database product and version on which tests run, with its installation on this machine.
 pub struct TestServer {
     pub kind: Kind,
-    /// Prefix of the version that the program prints.
+    /// Beginning of the version that the server's program must print, such as `10.11.`.
     pub version: &'static str,
-    /// Subfolder of `DBDYNO_TEST_SERVERS`; `None` for a server that the system has installed.
+    /// Subfolder of the folder of test servers with this version; `None` if the operating system
+    /// has installed it.
     folder: Option<&'static str>,
     shared: OnceLock<Server>,
 }
 
-/// MariaDB as packaged by Debian.
+/// MariaDB 10.11, as packaged by Debian.
 pub static MARIADB: TestServer = TestServer::new(Kind::MariaDb, "10.11.", None);
 pub static MARIADB_11_4: TestServer =
     TestServer::new(Kind::MariaDb, "11.4.5-MariaDB", Some("mariadb-11.4"));
 pub static MYSQL_5_6: TestServer = TestServer::new(Kind::MySql, "5.6.24", Some("mysql-5.6"));
 /// Oracle's MySQL 9.7, the newest series.
 pub static MYSQL_9_7: TestServer = TestServer::new(Kind::MySql, "9.7.", Some("mysql-9.7"));
-/// PostgreSQL as packaged by Debian.
+/// PostgreSQL 15, as packaged by Debian.
 pub static POSTGRES: TestServer = TestServer::new(Kind::Postgres, "15.", None);
 pub static POSTGRES_18: TestServer = TestServer::new(Kind::Postgres, "18.4", Some("postgres-18"));
 
@@ -53,7 +54,8 @@ impl TestServer {
         TestServer { kind, version, folder, shared: OnceLock::new() }
     }
 
-    /// Returns the server that all tests of a binary share. It ends with the process.
+    /// Returns the server that all tests of a test binary share, started on first use. It ends with
+    /// the process.
     ///
     /// # Panics
     /// If the server cannot be started; the message says what to do.
@@ -61,7 +63,7 @@ impl TestServer {
         self.shared.get_or_init(|| self.start())
     }
 
-    /// Starts a server for one test; it ends when it is dropped.
+    /// Starts a small server for one test (see [`TestServer::small`]); it ends when it is dropped.
     ///
     /// # Panics
     /// If the server cannot be started; the message says what to do.
@@ -69,7 +71,8 @@ impl TestServer {
         self.start_with(&[])
     }
 
-    /// Starts a server for one test, with additional settings.
+    /// Starts a small server for one test, with additional server settings as pairs of name and
+    /// value.
     ///
     /// # Panics
     /// If the server cannot be started; the message says what to do.
@@ -80,8 +83,8 @@ impl TestServer {
         start(self.kind, &options).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Options with the location of the server's program and, if enough memory is free, a folder in
-    /// memory for the data.
+    /// Returns options to start this product with default settings: where its program is and, if
+    /// enough memory is free, a folder in memory for the data.
     ///
     /// # Panics
     /// If the server is not installed; the message says how to install it.
@@ -93,8 +96,8 @@ impl TestServer {
         Options { bin, folder: memory(), ..Options::default() }
     }
 
-    /// Options of a server that is small, quick to start, and does not wait for the disk at each
-    /// commit. Commits survive a crash of the server, but not of the machine.
+    /// Returns options to start this product small and quickly, without waiting for the disk at
+    /// each commit. Commits survive a crash of the server, but not of the machine.
     ///
     /// # Panics
     /// If the server is not installed; the message says how to install it.
@@ -119,8 +122,9 @@ impl TestServer {
     }
 }
 
-/// Starts a server on a copy of initial data that an earlier test created and stored beside cargo's
-/// executables; creates them if there are none. Tests of that creation use [`crate::start`].
+/// Starts a server for a test like [`crate::start`], but faster: it copies initial data that an
+/// earlier test created and stored beside cargo's executables, or creates them if there are none.
+/// Tests of that creation use [`crate::start`].
 pub fn start(kind: Kind, options: &Options) -> Result<Server, ServerError> {
     match templates() {
         Some(templates) => server::start_from(&templates, kind, options),
@@ -128,21 +132,22 @@ pub fn start(kind: Kind, options: &Options) -> Result<Server, ServerError> {
     }
 }
 
-/// Returns the folder in memory; `None` if less than [`MEMORY_MIN_BYTES`] is free in it.
+/// Returns the folder in memory for the data of test servers; `None` if less than
+/// [`MEMORY_MIN_BYTES`] is free in it.
 fn memory() -> Option<PathBuf> {
     let free = statvfs(MEMORY).map(|there| there.f_bavail.saturating_mul(there.f_frsize));
     free.is_ok_and(|bytes| bytes >= MEMORY_MIN_BYTES).then(|| MEMORY.into())
 }
 
-/// Folder of the templates of initial data; `None` for a test binary outside of cargo's target
-/// folder.
+/// Returns the folder, beside cargo's executables, with initial data that test servers copy; `None`
+/// for a test binary outside of cargo's target folder.
 fn templates() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let folder = program.parent()?;
     folder.ends_with("deps").then(|| folder.with_file_name("server-templates"))
 }
 
-/// Path of a file that tests need and that is no package of Debian, such as
+/// Returns the path of a file that tests need and that is no package of Debian, such as
 /// `axe-core-4.14/axe.min.js`. It is stored in the folder of the test servers.
 ///
 /// # Panics
@@ -153,9 +158,10 @@ pub fn fetched(file: &str) -> PathBuf {
     path
 }
 
-/// Target of another server to test, from the environment variable `DBDYNO_TEST_MARIADB_URL`,
-/// `DBDYNO_TEST_MYSQL_URL` or `DBDYNO_TEST_POSTGRES_URL`; `None` if it is not set. The target's
-/// user must have a password and all privileges; tests create and drop users, databases and tables.
+/// Returns the target of a server that the user wants to be tested too, from the environment
+/// variable `DBDYNO_TEST_MARIADB_URL`, `DBDYNO_TEST_MYSQL_URL` or `DBDYNO_TEST_POSTGRES_URL`;
+/// `None` if it is not set. The target's user must have a password and all privileges; tests create
+/// and drop users, databases and tables.
 ///
 /// # Panics
 /// If the variable is not a valid URL of a target.

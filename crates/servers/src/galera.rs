@@ -16,34 +16,36 @@ use crate::port::Port;
 use crate::program::{PATH, Program};
 use crate::{ServerError, ServerErrorKind};
 
-/// Galera's replication library, the value of `wsrep_provider`.
+/// File name of Galera's replication library, which the setting `wsrep_provider` names.
 const PROVIDER: &str = "libgalera_smm.so";
-/// Folders below the server's installation folder that may contain [`PROVIDER`].
+/// Folders, relative to the server's installation folder, in which [`PROVIDER`] is looked for.
 const BESIDE: &[&str] = &["lib/galera", "lib64/galera", "lib64/galera-4", "lib"];
-/// Folders of Debian's and MariaDB's packages that may contain [`PROVIDER`].
+/// Folders of Debian's and MariaDB's packages in which [`PROVIDER`] is looked for.
 const SYSTEM: &[&str] = &["/usr/lib/galera", "/usr/lib64/galera-4", "/usr/lib64/galera"];
 
-/// Size of a node's cache of write sets, from which it serves a node that returns. A node that
-/// missed more gets all data again.
+/// Size of a node's cache of write sets (changes of transactions), from which it updates a node
+/// that returns. A node that missed more gets all data again.
 const CACHE: &str = "gcache.size=64M";
 /// File, below the node's folder, to which [`NOTIFY`] appends a line for each change of state.
 const STATES: &str = "run/states";
-/// Argument with the command that the server runs at each change of state: `$0` is `--status`, `$1`
-/// the state, and HOME the node's folder.
+/// Argument that sets the command that the server runs at each change of its cluster state. It
+/// appends the state (`$1`) to the file [`STATES`] in the node's folder (HOME).
 const NOTIFY: &str = r#"--wsrep-notify-cmd=sh -c 'echo "$1" >>"$HOME/run/states"'"#;
-/// Setting with a list of options, of which dbdyno sets some; those of the user are appended.
+/// Name of the server setting for Galera's options. dbdyno sets some of them, and appends those of
+/// the user.
 const PROVIDER_OPTIONS: &str = "wsrep_provider_options";
 
-/// Cluster membership of a server: Galera's library, the ports, and the other nodes.
+/// The data with which a server takes part in a Galera cluster: Galera's library, the node's ports,
+/// and the ports of the other nodes.
 pub(crate) struct Member {
     provider: PathBuf,
-    /// Port for group communication, by which the other nodes reach this one.
+    /// Port on which the node communicates with the other nodes.
     group: Port,
-    /// Port for incremental state transfer (IST).
+    /// Port for incremental state transfer (IST), which gives the node the changes that it missed.
     missed: Port,
-    /// Port for full state transfer (SST).
+    /// Port for full state transfer (SST), which gives the node all data.
     all_data: Port,
-    /// Group communication ports of the other nodes.
+    /// Ports on which the other nodes communicate with this one.
     pub(crate) peers: Vec<u16>,
     /// Whether this node bootstraps the cluster at its next start, since no other node runs.
     pub(crate) is_first: bool,
@@ -62,13 +64,13 @@ impl Member {
         })
     }
 
-    /// Port for group communication.
+    /// Returns the port on which the node communicates with the other nodes.
     pub(crate) fn port(&self) -> u16 {
         self.group.number()
     }
 
-    /// Command-line arguments that make the server a node, to be put before the user's settings.
-    /// They include the value of `wsrep_provider_options` in `settings`.
+    /// Returns the command-line arguments that make the server a cluster node; the user's settings
+    /// must follow them. They include the user's `wsrep_provider_options` from `settings`.
     pub(crate) fn arguments(&self, settings: &[Setting]) -> Vec<OsString> {
         let [group, missed, all_data] =
             [&self.group, &self.missed, &self.all_data].map(Port::number);
@@ -104,13 +106,13 @@ impl Member {
     }
 }
 
-/// Whether the setting `name` is `wsrep_provider_options`, in any spelling.
+/// Whether a setting's name is `wsrep_provider_options`, in any spelling that servers accept.
 pub(crate) fn is_provider_options(name: &str) -> bool {
     plain_setting(name) == PROVIDER_OPTIONS
 }
 
-/// Prepares a node's folder for a start: removes the states that it has reported before and, if it
-/// bootstraps the cluster, marks its data as safe to bootstrap from.
+/// Prepares a node's folder for a start: removes the record of earlier cluster states and, if the
+/// node bootstraps the cluster, marks its data as safe for that.
 pub(crate) fn before_launch(data_dir: &DataDir, member: &Member) -> Result<(), ServerError> {
     let dir = data_dir.path();
     let failed = |error: io::Error| ServerError::system("the node's state", error);
@@ -138,7 +140,7 @@ fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether the last state that the node in `dir` has reported is `Synced`: it has all data and
+/// Whether the node with the folder `dir` last reported the state `Synced`: it has all data and
 /// takes part in the cluster.
 pub(crate) fn is_synced(dir: &Path) -> bool {
     let shown = fs::read_to_string(dir.join(STATES)).unwrap_or_default();

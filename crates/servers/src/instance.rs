@@ -21,22 +21,24 @@ use crate::port::Port;
 use crate::program::{PATH, Program};
 use crate::{Kind, ServerError, ServerErrorKind};
 
-/// Text between a server's exit status and its last log lines, in the message of an error.
+/// Text in an error message between a server's exit status and its last log lines.
 pub const END_OF_LOG: &str = "; the end of its log:\n";
 
-/// A private server apart from its process: what remains while it is stopped.
+/// All that belongs to a private server except its process: program, folder, settings, port. It
+/// remains while the server is stopped.
 pub(crate) struct Instance {
     pub(crate) kind: Kind,
     pub(crate) program: Program,
-    /// Value of LD_LIBRARY_PATH for its programs; `None` without bundled libraries.
+    /// Value of LD_LIBRARY_PATH for the server's programs; `None` if they need no bundled
+    /// libraries.
     pub(crate) libraries: Option<String>,
     pub(crate) os_user: OsUser,
     pub(crate) settings: Vec<Setting>,
     pub(crate) password: Secret,
     pub(crate) port: Port,
-    /// Time limit for each of: start, shutdown, and each step of creating the data.
+    /// Time limit for starting, for shutting down, and for each step of creating the data.
     pub(crate) limit: Duration,
-    /// Cluster membership; `None` for a single server.
+    /// The server's part in a Galera cluster; `None` for a single server.
     pub(crate) member: Option<Member>,
     pub(crate) dir: DataDir,
 }
@@ -64,8 +66,8 @@ impl Instance {
         removed.map_err(|error| ServerError::system(format!("removing '{name}'"), error))
     }
 
-    /// Prepares a command that runs as the server's account, in its folder, with a clean
-    /// environment. It has its own process group, so that Ctrl-C does not reach it.
+    /// Returns a command that runs the program `exe` as the server's account, in its folder, with a
+    /// clean environment. It gets its own process group, so that Ctrl-C does not reach it.
     pub(crate) fn command(&self, exe: &Path) -> Command {
         let mut command = Command::new(exe);
         command
@@ -82,8 +84,9 @@ impl Instance {
         command
     }
 
-    /// Runs a command with `stdin` as its input and the log as its output. Fails if it is not
-    /// successful or exceeds the server's time limit; `what` names the command in the error.
+    /// Runs a command to its end, with `stdin` as its input and its output in the server's log.
+    /// Fails if its exit status is not 0 or it exceeds the server's time limit; `what` names the
+    /// command in the error.
     pub(crate) fn run_to_end(
         &self,
         what: &str,
@@ -93,7 +96,8 @@ impl Instance {
         self.run_within(self.limit, what, command, stdin)
     }
 
-    /// Runs a command as [`Instance::run_to_end`] does, with a time limit of its own.
+    /// Runs a command as [`Instance::run_to_end`] does, but within `limit` instead of the server's
+    /// time limit.
     pub(crate) fn run_within(
         &self,
         limit: Duration,
@@ -128,7 +132,8 @@ impl Instance {
         self.spawn_beside_log(command)
     }
 
-    /// Starts a command whose stderr goes to the log; its stdout remains as the caller set it.
+    /// Starts a command whose stderr goes to the server's log; its stdout remains as the caller set
+    /// it.
     pub(crate) fn spawn_beside_log(&self, mut command: Command) -> Result<Child, ServerError> {
         let log = self.dir.log().map_err(|error| ServerError::system("the log", error))?;
         command.stderr(log);
@@ -147,7 +152,8 @@ impl Instance {
         })
     }
 
-    /// Waits for `child` and returns its exit status; `None` if it ran for `limit` and was killed.
+    /// Waits for `child` and returns its exit status. Kills it after the time `limit`, and then
+    /// returns `None`.
     pub(crate) fn end_of(
         &self,
         child: &mut Child,

@@ -19,7 +19,8 @@ use crate::options::Setting;
 use crate::program::Program;
 use crate::{Kind, ServerError, ServerErrorKind, galera};
 
-/// Folders of the server's messages and scripts, below its installation folder.
+/// Folders, relative to the server's installation folder, that may contain its messages and SQL
+/// scripts.
 const SHARES: &[&str] = &["share", "share/mysql", "share/mariadb"];
 
 /// Prefixes of settings that must be in force while the initial data are created, since they
@@ -51,8 +52,9 @@ const RESTRICTING: &[&str] = &[
 /// sends it at once; otherwise the probe is repeated.
 const GREETING_LIMIT: Duration = Duration::from_secs(1);
 
-/// Parses the version in `shown`, the output of `--version`, such as `mariadbd  Ver
-/// 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64`. Fails if the product is not `kind`.
+/// Parses the version from `shown`, the output of `--version`, such as `mariadbd  Ver
+/// 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64`. Fails if the program belongs to
+/// another product than `kind`; `exe` is its path, for the error.
 pub(crate) fn version(kind: Kind, exe: &Path, shown: &str) -> Result<String, ServerError> {
     let not = |what: &str, remedy: &str| {
         let text = format!("{} is {what}: {remedy}", exe.display());
@@ -77,8 +79,8 @@ pub(crate) fn socket(dir: &Path) -> PathBuf {
     dir.join("run/mysqld.sock")
 }
 
-/// Arguments that set the server's folders, socket, port and account, and keep it from reading
-/// option files.
+/// Returns the arguments that set the server's folders, socket, port and account, and keep it from
+/// reading option files.
 fn place(server: &Instance) -> Vec<OsString> {
     let dir = server.folder();
     let path = |name: &str, path: PathBuf| {
@@ -104,7 +106,8 @@ fn place(server: &Instance) -> Vec<OsString> {
     arguments
 }
 
-/// Command-line arguments of a start, apart from `--init-file`, which only the first start has.
+/// Returns the command-line arguments with which the server starts, without `--init-file`, which
+/// only the first start has.
 pub(crate) fn arguments(server: &Instance) -> Vec<OsString> {
     let settings = &server.settings;
     let mut arguments = place(server);
@@ -118,16 +121,16 @@ pub(crate) fn arguments(server: &Instance) -> Vec<OsString> {
     arguments
 }
 
-/// Formats a setting as an argument. A default gets the prefix `loose_`, so that a version without
-/// this setting ignores it.
+/// Formats a server setting as a command-line argument. A default of dbdyno gets the prefix
+/// `loose_`, so that a version without this setting ignores it.
 fn argument(setting: &Setting) -> OsString {
     let loose = if setting.is_default { "loose_" } else { "" };
     OsString::from(format!("--{loose}{}={}", setting.name, setting.value))
 }
 
-/// Settings in force while the initial data are created: dbdyno's defaults, and the user's settings
-/// that determine the format of the files. Others may reject the statements that create the system
-/// tables.
+/// Returns the settings that are in force while the initial data are created: dbdyno's defaults,
+/// and the user's settings that determine the format of the files. Others may reject the statements
+/// that create the system tables.
 pub(crate) fn making_data(server: &Instance) -> impl Iterator<Item = &Setting> {
     server.settings.iter().filter(|setting| setting.is_default || shapes_data(&setting.name))
 }
@@ -173,7 +176,7 @@ pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
     server.run_to_end("creating the data directory", command, &sql)
 }
 
-/// SQL that creates database and user at the first start, one statement per line.
+/// Returns the SQL, one statement per line, that creates database and user at the first start.
 pub(crate) fn first_words(server: &Instance) -> String {
     let password = server.password.reveal();
     assert!(password.bytes().all(|byte| byte.is_ascii_alphanumeric()), "needs no quoting");
@@ -190,8 +193,8 @@ pub(crate) fn first_words(server: &Instance) -> String {
     sql
 }
 
-/// Probes whether the server accepts connections. It then sends a greeting, a packet whose first
-/// byte is the protocol version, 10 (255 would be an error).
+/// Whether the server in the folder `dir` accepts connections. It then sends a greeting at once, a
+/// packet whose first byte is the protocol version, 10 (255 would be an error).
 pub(crate) fn greets(dir: &Path) -> io::Result<bool> {
     let mut stream = UnixStream::connect(socket(dir))?;
     stream.set_read_timeout(Some(GREETING_LIMIT))?;

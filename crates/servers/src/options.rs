@@ -6,17 +6,17 @@ use model::plain_setting;
 
 use crate::{DefaultSetting, Kind, defaults};
 
-/// A setting of a server, as written.
+/// A server setting with its value, as it was written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Setting {
     pub name: String,
     pub value: String,
-    /// Whether it is a default of dbdyno, not given by the user.
+    /// Whether this is a default of dbdyno, and not given by the user.
     pub is_default: bool,
 }
 
-/// Settings that a server of this version starts with: dbdyno's defaults, overridden by the user's
-/// in `asked`. If a name is given twice, the last value wins.
+/// Returns the settings with which a server of this version starts: dbdyno's defaults, overridden
+/// by the user's in `asked`. If a name is given twice, the last value wins.
 pub(crate) fn in_force(kind: Kind, version: &str, asked: &[(String, String)]) -> Vec<Setting> {
     let default = |row: &DefaultSetting| Setting {
         name: row.name.to_owned(),
@@ -30,7 +30,8 @@ pub(crate) fn in_force(kind: Kind, version: &str, asked: &[(String, String)]) ->
     settings
 }
 
-/// Adds a setting of the user, or replaces the default or earlier setting of that name.
+/// Adds a setting of the user to `settings`, or replaces the default or earlier setting of that
+/// name.
 pub(crate) fn put(settings: &mut Vec<Setting>, name: &str, value: &str) {
     let is_same = |known: &&mut Setting| bare(&known.name) == bare(name);
     let asked = Setting { name: name.to_owned(), value: value.to_owned(), is_default: false };
@@ -40,7 +41,8 @@ pub(crate) fn put(settings: &mut Vec<Setting>, name: &str, value: &str) {
     }
 }
 
-/// Normalizes the name of a setting and removes MySQL's prefix `loose_`.
+/// Normalizes the name of a setting, so that spellings can be compared, and removes MySQL's prefix
+/// `loose_`.
 fn bare(name: &str) -> String {
     let name = plain_setting(name);
     name.strip_prefix("loose_").map(str::to_owned).unwrap_or(name)

@@ -17,13 +17,13 @@ pub(crate) struct OsUser {
     name: String,
     uid: u32,
     gid: u32,
-    /// Whether dbdyno runs as this account, so that processes and files already belong to it.
+    /// Whether dbdyno itself runs as this account, so that nothing need be given to it.
     is_us: bool,
 }
 
 impl OsUser {
-    /// Chooses the account for a server of `kind`: `wanted` if given; otherwise the product's own
-    /// one or `nobody` if dbdyno runs as root, and the current account if not.
+    /// Chooses the operating system account for a server of `kind`: `wanted` if given; otherwise
+    /// the product's own account or `nobody` if dbdyno runs as root, and dbdyno's own if not.
     pub(crate) fn choose(kind: Kind, wanted: Option<&str>) -> Result<OsUser, ServerError> {
         let us = geteuid().as_raw();
         // Without the file no account has a name, and root needs one.
@@ -68,15 +68,16 @@ impl OsUser {
         self.uid == 0
     }
 
-    /// Makes `command` run as this account, without supplementary groups.
+    /// Makes `command` run as this account, without supplementary groups. Does nothing if it is
+    /// dbdyno's own.
     pub(crate) fn run(&self, command: &mut Command) {
         if !self.is_us {
             command.uid(self.uid).gid(self.gid);
         }
     }
 
-    /// Gives a folder to this account. Safe only before the account has any access: later the path
-    /// may be a link.
+    /// Makes this account the owner of a folder. Safe only before the account has any access: later
+    /// the path may be a link.
     pub(crate) fn own(&self, path: &Path) -> io::Result<()> {
         if self.is_us {
             return Ok(());
@@ -84,7 +85,7 @@ impl OsUser {
         chown(path, Some(self.uid), Some(self.gid))
     }
 
-    /// Gives an open file to this account.
+    /// Makes this account the owner of an open file.
     pub(crate) fn own_file(&self, file: &File) -> io::Result<()> {
         if self.is_us {
             return Ok(());
@@ -92,8 +93,8 @@ impl OsUser {
         fchown(file, Some(self.uid), Some(self.gid))
     }
 
-    /// First parent folder of `path`, from the root on, that this account may not enter; `None` if
-    /// it may enter all.
+    /// Returns the first parent folder of `path`, from the root on, that this account may not
+    /// enter; `None` if it may enter all.
     pub(crate) fn stopped_at(&self, path: &Path) -> Option<PathBuf> {
         if self.is_us || self.is_root() {
             return None;
@@ -114,8 +115,8 @@ impl OsUser {
     }
 }
 
-/// Parses a line of /etc/passwd (`name:x:uid:gid:...`); `None` if it is not that of `name`. `us` is
-/// the current user id.
+/// Parses a line of /etc/passwd (`name:x:uid:gid:...`); `None` if the line is about another user
+/// than `name`. `us` is the user ID of dbdyno's process.
 fn parse(line: &str, name: &str, us: u32) -> Option<OsUser> {
     let mut fields = line.split(':');
     if fields.next() != Some(name) {

@@ -7,9 +7,9 @@ use rustix::net::{
     AddressFamily, SocketFlags, SocketType, bind, getsockname, socket_with, sockopt,
 };
 
-/// A port reserved by a bound socket that never listens. Linux gives the port neither to a process
-/// that asks for any free port nor to an outgoing connection. A server that names the port and sets
-/// SO_REUSEADDR, as all of ours do, may listen on it, also after a restart.
+/// A TCP port reserved for a server by a bound socket that never listens. Linux gives the port
+/// neither to a process that asks for any free port nor to an outgoing connection. A server that
+/// names the port and sets SO_REUSEADDR, as all of ours do, may listen on it, also after a restart.
 pub(crate) struct Port {
     number: u16,
     _socket: OwnedFd,

@@ -16,8 +16,9 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(1);
 /// Most bytes of an answer that a readiness probe reads. The error that it looks for is shorter.
 const ANSWER_MAX: u64 = 16 * 1024;
 
-/// Parses the version in `shown`, the output of `--version`, such as `postgres (PostgreSQL) 15.18
-/// (Debian 15.18-0+deb12u1)`. Fails if the program is not PostgreSQL.
+/// Parses the version from `shown`, the output of `--version`, such as `postgres (PostgreSQL) 15.18
+/// (Debian 15.18-0+deb12u1)`. Fails if the program is not PostgreSQL; `exe` is its path, for the
+/// error.
 pub(crate) fn version(exe: &Path, shown: &str) -> Result<String, ServerError> {
     let mut words = shown.split_whitespace().skip_while(|word| *word != "(PostgreSQL)").skip(1);
     words.next().map(str::to_owned).ok_or_else(|| {
@@ -48,7 +49,7 @@ pub(crate) fn arguments(server: &Instance) -> Vec<OsString> {
     arguments
 }
 
-/// Creates the initial data, the user and the database, all in the collation `C`, which exists in
+/// Creates the server's initial data, user and database, all in the collation `C`, which exists in
 /// every version and on every machine.
 pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
     let dir = server.folder();
@@ -87,8 +88,8 @@ pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
 /// (`cannot_connect_now` in PostgreSQL's errcodes.txt).
 const STARTING_UP: &[u8] = b"C57P03\0";
 
-/// Probes whether the server handles sign-ins: it answers a startup message with a request for the
-/// password (`R`), or with an error (`E`) other than that it is starting.
+/// Whether the server in the folder `dir` handles sign-ins: it answers a startup message with a
+/// request for the password (`R`), or with an error (`E`) other than that it is starting.
 pub(crate) fn greets(dir: &Path, port: u16) -> io::Result<bool> {
     let mut stream = UnixStream::connect(socket(dir, port))?;
     stream.set_read_timeout(Some(ANSWER_LIMIT))?;

@@ -16,13 +16,14 @@ use rustix::process::{Signal, pidfd_send_signal};
 
 use crate::deadline::{Deadline, handle};
 
-/// Parts of command lines by which the processes of one server are identified.
+/// Texts that occur in the command lines of one server's processes only, by which these are found.
 pub(crate) struct Marks {
     cluster: Vec<Vec<u8>>,
     folder: Vec<Vec<u8>>,
 }
 
-/// A process and its pidfd, so that a signal never reaches another process with a reused id.
+/// A process with its pidfd, through which a signal never reaches another process that has got the
+/// same ID.
 pub(crate) struct Process {
     pub(crate) pid: u32,
     handle: OwnedFd,
@@ -38,7 +39,7 @@ const KILL_LIMIT: Duration = Duration::from_secs(30);
 const ROUNDS_MAX: usize = 100;
 
 impl Marks {
-    /// Marks of the server whose folder is `dir`.
+    /// Returns the texts that identify the processes of the server whose folder is `dir`.
     pub(crate) fn in_dir(dir: &Path) -> Marks {
         let name = dir.file_name().unwrap_or(dir.as_os_str()).as_bytes();
         let data = dir.join("data");
@@ -54,7 +55,7 @@ impl Marks {
         }
     }
 
-    /// All living processes of the server.
+    /// Returns all living processes of the server.
     pub(crate) fn processes(&self) -> io::Result<Vec<Process>> {
         find(&[&self.cluster, &self.folder])
     }
@@ -94,8 +95,8 @@ impl Marks {
         Err(io::Error::other("the server starts processes faster than they can be killed"))
     }
 
-    /// Ends every process of the server by SIGKILL. PostgreSQL gets SIGQUIT and a second before, to
-    /// release its shared memory.
+    /// Ends every process of the server by SIGKILL. Before that, PostgreSQL gets SIGQUIT and a
+    /// second to release its shared memory.
     pub(crate) fn end(&self) -> io::Result<()> {
         let deadline = Deadline::new(QUIT_LIMIT)?;
         let cluster = find(&[&self.cluster])?;
@@ -121,8 +122,9 @@ fn find(marks: &[&Vec<Vec<u8>>]) -> io::Result<Vec<Process>> {
     Ok(all.map(|one| one.process).collect())
 }
 
-/// Finds processes by their marks, and those of their children that are ending. Such a child has
-/// already released its command line, so it is identified by its parent.
+/// Returns the processes whose command lines contain one of `marks`, and those of their children
+/// that are ending. Such a child has already released its command line, so it is identified by its
+/// parent.
 fn with_ending_children(marks: &[&Vec<Vec<u8>>]) -> io::Result<Vec<Process>> {
     let all = seen()?;
     let parents: Vec<u32> =
@@ -136,7 +138,7 @@ fn with_ending_children(marks: &[&Vec<Vec<u8>>]) -> io::Result<Vec<Process>> {
     Ok(found.map(|one| one.process).collect())
 }
 
-/// A process in /proc with its command line, which is empty while the process is ending.
+/// A process found in /proc, with its command line, which is empty while the process is ending.
 struct Seen {
     process: Process,
     line: Vec<u8>,
@@ -162,8 +164,9 @@ fn seen() -> io::Result<Vec<Seen>> {
     Ok(all)
 }
 
-/// Parses the parent's process id in `/proc/PID/stat` (proc(5)). It is the second field after the
-/// name, which is in parentheses and may itself contain parentheses. `None` if it is not there.
+/// Parses the parent's process ID in the content of `/proc/PID/stat` (proc(5)); `None` if it is
+/// malformed. It is the second field after the name, which is in parentheses and may itself contain
+/// parentheses.
 fn parent_in(stat: &str) -> Option<u32> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 
 use crate::{Kind, Options, ServerError, ServerErrorKind};
 
-/// A server's program and its installation.
+/// The executable of a server that was found, and its installation folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Program {
     pub(crate) exe: PathBuf,
-    /// Installation folder: the one above `bin`, or the program's own.
+    /// Installation folder: the one that contains `bin`, or else the executable's own folder.
     pub(crate) base: PathBuf,
-    /// Folders of bundled libraries; empty for a program in a folder of the system.
+    /// Folders of libraries that come with the program; empty for a program that the operating
+    /// system has installed.
     libraries: Vec<PathBuf>,
 }
 
@@ -30,7 +31,8 @@ const SYSTEM_BASES: &[&str] = &["/", "/usr", "/usr/local"];
 
 const POSTGRES_VERSIONS: &str = "/usr/lib/postgresql";
 
-/// Checks that a server's program is installed, without starting it.
+/// Checks that the program of a server of this product is installed, without starting it. Fails
+/// with advice if not.
 pub fn check_installed(kind: Kind, options: &Options) -> Result<(), ServerError> {
     Program::find(kind, options.bin.as_deref()).map(drop)
 }
@@ -67,20 +69,22 @@ impl Program {
         Program { exe, base, libraries }
     }
 
-    /// Whether the program is in a folder of the system, such as `/usr/sbin`, so that it finds its
-    /// libraries and messages by itself.
+    /// Whether the operating system has installed the program, in a folder such as `/usr/sbin`, so
+    /// that it finds its libraries and messages by itself.
     pub(crate) fn is_of_system(&self) -> bool {
         SYSTEM_BASES.iter().any(|system| self.base == Path::new(system))
     }
 
-    /// Path of the program `name` in the same folder.
+    /// Returns the path of the program `name` in the folder of the server's program, such as
+    /// `initdb`.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.exe.with_file_name(name)
     }
 
-    /// Value of LD_LIBRARY_PATH; `None` without bundled libraries. npm packages contain no symbolic
-    /// links, so those that the loader needs (`libicuuc.so.60` for `libicuuc.so.60.2`) are created
-    /// in the folder `links`; the package itself is not changed.
+    /// Returns the value of LD_LIBRARY_PATH that the program needs; `None` without bundled
+    /// libraries. npm packages contain no symbolic links, so those that the loader needs
+    /// (`libicuuc.so.60` for `libicuuc.so.60.2`) are created in the folder `links`; the package
+    /// itself is not changed.
     pub(crate) fn libraries(&self, links: &Path) -> std::io::Result<Option<String>> {
         for folder in &self.libraries {
             for entry in fs::read_dir(folder)? {
@@ -99,7 +103,8 @@ impl Program {
     }
 }
 
-/// Shorter names of a library: `libx.so.60` and `libx.so` for `libx.so.60.2`.
+/// Returns the shorter names under which a library is looked for: `libx.so.60` and `libx.so` for
+/// `libx.so.60.2`.
 fn shorter_names(name: &str) -> Vec<&str> {
     let Some((stem, _)) = name.split_once(".so.") else { return Vec::new() };
     let shortest = stem.len() + ".so".len();

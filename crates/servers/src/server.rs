@@ -22,22 +22,23 @@ use crate::port::Port;
 use crate::program::Program;
 use crate::{Kind, Options, ServerError, ServerErrorKind, mysql, postgres, template};
 
-/// Pause between two readiness probes of a starting server.
+/// Pause between two checks whether a starting server accepts connections.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// Time limit for a server's program to print its version.
 const VERSION_LIMIT: Duration = Duration::from_secs(10);
 
-/// A private server. Drop kills it and removes its data.
+/// A private database server, which dbdyno has started. Dropping it kills the server and removes
+/// its data.
 pub struct Server {
     version: String,
-    /// Main process of the server; `None` once its end was noticed and it was reaped.
+    /// Main process of the server; `None` once its end was noticed.
     child: Option<Child>,
     has_copy: bool,
     instance: Instance,
 }
 
-/// Creates and starts a server, which accepts connections on return. Also ends and removes servers
-/// in the same parent folder whose dbdyno process has ended.
+/// Creates and starts a private server, which accepts connections on return. Also ends and removes
+/// servers in the same parent folder that a killed dbdyno process has left.
 pub fn start(kind: Kind, options: &Options) -> Result<Server, ServerError> {
     let mut server = set_up(kind, options, None, credentials::draw_password()?)?;
     prepare(&server.instance)?;
@@ -45,8 +46,8 @@ pub fn start(kind: Kind, options: &Options) -> Result<Server, ServerError> {
     Ok(server)
 }
 
-/// Creates and starts a server as [`start`] does, but copies its initial data from a template in
-/// the folder `templates`, which is created if it is missing.
+/// Creates and starts a server as [`start`] does, but copies its initial data from matching data
+/// stored in the folder `templates`, which are created if they are missing.
 pub(crate) fn start_from(
     templates: &Path,
     kind: Kind,
@@ -58,9 +59,9 @@ pub(crate) fn start_from(
     Ok(server)
 }
 
-/// Creates and starts a node of a cluster. `password` is that of the other nodes, `None` for the
-/// first node, which draws one. A node creates its initial data only if it bootstraps the cluster;
-/// otherwise the other nodes send them.
+/// Creates and starts a node of a cluster. `password` is that of the other nodes; `None` makes a
+/// new one, for the first node. A node creates its initial data only if it bootstraps the cluster;
+/// otherwise it gets them from the other nodes.
 pub(crate) fn start_node(
     kind: Kind,
     options: &Options,
@@ -124,8 +125,8 @@ fn set_up(
     Ok(server)
 }
 
-/// Default parent folder of servers: /var/tmp if it exists, since it is on a disk. /tmp is in
-/// memory on many systems, where a commit costs nothing.
+/// Returns the default parent folder of servers: /var/tmp if it exists, since it is on a disk. /tmp
+/// is in memory on many systems, where a commit costs nothing.
 fn disk() -> PathBuf {
     let disk = PathBuf::from("/var/tmp");
     if disk.is_dir() { disk } else { tempfile::env::temp_dir() }
@@ -136,22 +137,24 @@ impl Server {
         self.instance.kind
     }
 
-    /// Version as printed by the program: `10.11.19-MariaDB-0+deb12u1`, `15.18`.
+    /// Returns the version as printed by the server's program, such as `10.11.19-MariaDB-0+deb12u1`
+    /// or `15.18`.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// Settings in force, including the defaults of dbdyno.
+    /// Returns the settings with which the server starts, including dbdyno's defaults.
     pub fn settings(&self) -> &[Setting] {
         &self.instance.settings
     }
 
-    /// Folder with the server's data, log and socket, which is removed with the server.
+    /// Returns the path of the folder with the server's data, log and socket, which is removed with
+    /// the server.
     pub fn folder(&self) -> &Path {
         self.instance.folder()
     }
 
-    /// Port on 127.0.0.1; it stays the same for the life of the server.
+    /// Returns the TCP port on 127.0.0.1; it stays the same for the life of the server.
     pub fn port(&self) -> u16 {
         self.instance.port.number()
     }
@@ -163,12 +166,12 @@ impl Server {
         }
     }
 
-    /// Id of the server's main process; `None` once its end was noticed.
+    /// Returns the ID of the server's main process; `None` once its end was noticed.
     pub fn process_id(&self) -> Option<u32> {
         self.child.as_ref().map(Child::id)
     }
 
-    /// Connection target over TCP, with a user that has all privileges.
+    /// Returns the target to connect to the server over TCP, with a user that has all privileges.
     pub fn target(&self) -> Target {
         // The default sign-in method of newer servers first needs the password in clear text. It is
         // random, and valid on this server only.
@@ -186,7 +189,8 @@ impl Server {
         }
     }
 
-    /// Connection target over the Unix socket, whose path is in the option `socket`.
+    /// Returns the target to connect to the server over its Unix socket, whose path is in the
+    /// option `socket`.
     pub fn socket_target(&self) -> Target {
         let socket = self.socket();
         let path = socket.to_str().expect("a folder's path was found to be plain");
@@ -197,8 +201,8 @@ impl Server {
         self.instance.log_tail()
     }
 
-    /// Exit status and last log lines if the server was killed, has crashed, or was stopped in any
-    /// other way; `None` while it runs.
+    /// Returns exit status and last log lines if the server was killed, has crashed, or was stopped
+    /// in any other way; `None` while it runs.
     pub fn ended(&mut self) -> Option<String> {
         if let Some(child) = &mut self.child {
             match child.try_wait() {
@@ -214,7 +218,8 @@ impl Server {
         Some(self.instance.with_log("is not running".to_owned()))
     }
 
-    /// Changes a setting; it takes effect with the next [`Server::restart`].
+    /// Changes a server setting; it takes effect at the next [`Server::restart`]. Fails if the
+    /// setting may not be changed.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), BadParameter> {
         check_setting(self.instance.kind, name, value)?;
         put(&mut self.instance.settings, name, value);
@@ -263,7 +268,7 @@ impl Server {
         paused.map_err(|error| ServerError::system("the server cannot be paused", error))
     }
 
-    /// Resumes a paused server.
+    /// Lets a server continue that [`Server::pause`] has frozen.
     pub fn resume(&self) -> Result<(), ServerError> {
         let resumed = self.instance.dir.marks().signal(Signal::CONT);
         resumed.map_err(|error| ServerError::system("the server cannot be resumed", error))
@@ -279,7 +284,7 @@ impl Server {
         Ok(())
     }
 
-    /// Whether [`Server::copy_data`] has copied the data.
+    /// Whether the server's data have been copied by [`Server::copy_data`].
     pub fn has_copy(&self) -> bool {
         self.has_copy
     }
@@ -305,13 +310,14 @@ impl Server {
         &self.instance.password
     }
 
-    /// Port for group communication with the other nodes of a cluster; `None` for a single server.
+    /// Returns the port on which the server communicates with the other nodes of its cluster;
+    /// `None` for a single server.
     pub(crate) fn group_port(&self) -> Option<u16> {
         self.instance.member.as_ref().map(Member::port)
     }
 
-    /// Sets the group communication ports of the other nodes, and whether this node bootstraps the
-    /// cluster, for its next start. Does nothing to a single server.
+    /// Sets, for the next start of a cluster node, the ports on which the other nodes communicate,
+    /// and whether this node bootstraps the cluster. Does nothing to a single server.
     pub(crate) fn meet(&mut self, peers: Vec<u16>, is_first: bool) {
         if let Some(member) = &mut self.instance.member {
             (member.peers, member.is_first) = (peers, is_first);
@@ -358,7 +364,7 @@ impl Server {
     }
 
     /// Starts the server with the additional arguments `more`, and waits until it accepts
-    /// connections. Ends it if it does not within the time limit.
+    /// connections. If it does not within the time limit, ends it and fails.
     fn launch(&mut self, more: &[&str]) -> Result<(), ServerError> {
         // Children of a server that was killed by others may still hold its data.
         self.kill()?;

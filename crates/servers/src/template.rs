@@ -18,11 +18,12 @@ use model::Secret;
 use crate::instance::Instance;
 use crate::{Kind, ServerError, mysql};
 
-/// Source code that creates the data, so that a change of it leads to new templates.
+/// Source code of the functions that create initial data. It is a part of a template's name, so
+/// that a change of it leads to new templates.
 const MAKERS: [&str; 2] = [include_str!("mysql.rs"), include_str!("postgres.rs")];
 
-/// Gives a server a copy of the matching template in the folder `templates`. If there is none,
-/// `make` creates the server's data, and a copy of them becomes the template.
+/// Gives a server a copy of initial data (a template) stored in the folder `templates`. If none
+/// match, calls `make` to create the server's data, and stores a copy of them there.
 pub(crate) fn prepare(
     server: &mut Instance,
     templates: &Path,
@@ -41,8 +42,8 @@ pub(crate) fn prepare(
     take(server, &path).map_err(failed)
 }
 
-/// Locks the template at `path` while this process creates it. The lock is released when the file
-/// is closed or the process ends.
+/// Locks the template (stored initial data) at `path`, so that only one process creates it. The
+/// lock is released when the file is closed or the process ends.
 fn lock(templates: &Path, path: &Path) -> io::Result<File> {
     fs::create_dir_all(templates)?;
     let lock = File::create(path.with_extension("lock"))?;
@@ -85,7 +86,8 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Name of the template that matches a server: product, and a hash of all that its data depend on.
+/// Returns the name of the stored initial data that match a server: product, and a hash of all that
+/// its data depend on.
 fn name(server: &Instance) -> io::Result<String> {
     let program = fs::metadata(&server.program.exe)?;
     let mut hasher = DefaultHasher::new();

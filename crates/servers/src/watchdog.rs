@@ -15,35 +15,35 @@ use crate::program::PATH;
 const FOLDER: &str = include_str!("watchdog.sh");
 const GROUP: &str = include_str!("watchdog_group.sh");
 
-/// A shell that cleans up if this process ends without dropping this value. Drop tells the shell
-/// that nothing is left to do, and waits for its end.
+/// A shell process that cleans up if dbdyno's process ends without dropping this value, such as by
+/// SIGKILL. Dropping it tells the shell that nothing is left to do, and waits for its end.
 pub struct Watchdog {
     child: Child,
-    /// Pipe to the shell. The kernel closes it when this process ends, since no other process has
-    /// its writing end.
+    /// Pipe to the shell. The kernel closes it when this process ends, by which the shell notices
+    /// that.
     pipe: Option<ChildStdin>,
 }
 
 impl Watchdog {
-    /// Starts a watchdog that ends the server in `dir` and removes that folder if this process ends
-    /// without dropping the watchdog. Fails if no shell can be started.
+    /// Starts a watchdog: if this process ends without dropping it, it ends the server whose folder
+    /// is `dir` and removes that folder. Fails if no shell can be started.
     pub(crate) fn over_folder(dir: &Path) -> io::Result<Watchdog> {
         let line: &OsStr = dir.as_os_str();
         assert!(!line.as_bytes().contains(&b'\n'), "a folder's path is one line");
         Watchdog::new(FOLDER, line.as_bytes(), Stdio::null())
     }
 
-    /// Starts a watchdog that ends the process group of `leader`, a child of ours, if this process
-    /// ends without dropping the watchdog: by SIGTERM, and by SIGKILL two seconds later. The
-    /// watchdog keeps `output`, the group's output that we read, open until then, since a write to
-    /// a closed pipe would end the group by SIGPIPE before it cleans up. Fails if no shell can be
+    /// Starts a watchdog: if this process ends without dropping it, it ends the process group of
+    /// our child `leader` by SIGTERM, and by SIGKILL two seconds later. `output` is the pipe with
+    /// the group's output, which we read. The watchdog keeps it open until then, since a write to a
+    /// closed pipe would end the group by SIGPIPE before it cleans up. Fails if no shell can be
     /// started.
     pub fn over_group(leader: u32, output: PipeReader) -> io::Result<Watchdog> {
         Watchdog::new(GROUP, leader.to_string().as_bytes(), output.into())
     }
 
-    /// Starts a shell with this script, which gets `line` on its stdin and keeps `held` open as its
-    /// stdout.
+    /// Starts a shell with this script, which gets `line` on its stdin and keeps the pipe `held`
+    /// open as its stdout.
     fn new(script: &str, line: &[u8], held: Stdio) -> io::Result<Watchdog> {
         // In its own process group, so that Ctrl-C does not reach it.
         let mut child = Command::new("/bin/sh")

@@ -20,8 +20,8 @@ fn both(database: &Arc<dyn Database>, kind: StatementKind, sql: &str) -> [Statem
     [statement(Sent::Prepared), statement(Sent::Text)]
 }
 
-/// Creates a table of all types, and connects with statements that write and read it, prepared and
-/// as text.
+/// Creates a table with a column of each type, and returns a session with statements that write and
+/// read it, both prepared and sent as text.
 fn connect(database: &Arc<dyn Database>) -> TestSession {
     let insert = format!("INSERT INTO {NAME} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     let columns = "small, big, money, fine, words, raw, x, at, day";
@@ -50,7 +50,8 @@ fn connect(database: &Arc<dyn Database>) -> TestSession {
 
 type Columns<'a> = [Value<'a>; 9];
 
-/// Writes a row with a prepared statement and as text, and reads each of the two rows both ways.
+/// Writes `row` twice, with a prepared statement and with one sent as text, and checks that each of
+/// the two rows reads the same both ways.
 fn check(session: &mut TestSession, id: &mut i64, row: &Columns<'_>) {
     let expect: Vec<Kept> = row.iter().map(|value| keep(*value)).collect();
     for insert in INSERT {

@@ -12,7 +12,8 @@ const INSERT: &str = "INSERT INTO law_flight (id, v) VALUES (?, ?)";
 const READ: &str = "SELECT v FROM law_flight ORDER BY id";
 const COUNT: &str = "SELECT count(*) FROM law_flight";
 
-/// Checks transactions in one batch and in two batches, and a read-only one.
+/// Checks that a transaction works if it is sent as one batch, as two batches, or as a read-only
+/// batch.
 pub(super) fn is_whole(database: &Arc<dyn Database>) {
     let mut session = TestSession::connect(database, &[(Write, INSERT), (Read, READ)]);
     items(&mut session, database, "law_flight");
@@ -42,7 +43,8 @@ pub(super) fn is_whole(database: &Arc<dyn Database>) {
     assert_eq!(TestSession::connect(database, &[]).int(COUNT), 2);
 }
 
-/// Checks that a failed batch commits nothing, and that the session can continue after a rollback.
+/// Checks that a batch with BEGIN and COMMIT commits nothing if one of its statements fails, and
+/// that the session can continue after a rollback.
 pub(super) fn commits_nothing_behind_a_no(database: &Arc<dyn Database>) {
     let mut session = TestSession::connect(database, &[(Write, INSERT), (Read, READ)]);
     items(&mut session, database, "law_flight");
@@ -59,7 +61,8 @@ pub(super) fn commits_nothing_behind_a_no(database: &Arc<dyn Database>) {
     assert_eq!(TestSession::connect(database, &[]).int(COUNT), 1);
 }
 
-/// Checks that an error in reading a batch's reply does not hide that it was committed.
+/// Checks a batch that commits, while the caller's visitor of rows returns an error: the kind of
+/// the reported error must say truly whether the batch was committed (`UnknownCommit`).
 pub(super) fn is_reported_as_it_ended_where_nobody_reads(database: &Arc<dyn Database>) {
     let [begin, commit] = [StatementId::BEGIN, StatementId::COMMIT].map(Call::control);
     let values = [Value::Int(1), Value::Int(10)];
@@ -68,8 +71,9 @@ pub(super) fn is_reported_as_it_ended_where_nobody_reads(database: &Arc<dyn Data
     is_reported_as_it_ended(database, Request::Batch(&[begin, insert, read, commit]));
 }
 
-/// Checks that an error in reading the reply to a text of several statements does not hide that
-/// they were committed: the server executes all of them even if no row is read.
+/// Checks a text of several statements, while the caller's visitor of rows returns an error: the
+/// kind of the reported error must say truly whether they were committed (`UnknownCommit`), since
+/// the server executes all of them even if no row is read.
 pub(crate) fn a_text_is_reported_as_it_ended(database: &Arc<dyn Database>) {
     let sql = "INSERT INTO law_flight (id, v) VALUES (1, 1); SELECT v FROM law_flight";
     is_reported_as_it_ended(database, Request::Text { kind: Write, sql });

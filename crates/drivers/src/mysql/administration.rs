@@ -118,7 +118,8 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     ..Administration::PLAIN
 };
 
-/// Settings with which an acknowledged commit may be lost, and the failure that loses it.
+/// Settings, with their values, with which an acknowledged commit may be lost, and the failure that
+/// loses it. Only the first one in force is reported.
 const RISKY: &[RiskyMode] = &[
     ("innodb_flush_log_at_trx_commit", "0", "a crash may lose the last second of commits"),
     ("innodb_flush_log_at_trx_commit", "2", "a loss of power may lose the last second of commits"),
@@ -141,8 +142,8 @@ fn load_file(file: &FlatFile) -> String {
     )
 }
 
-/// Replaces `-` by `_` in the name of a variable, since servers accept `-` on their command lines,
-/// but not in SQL.
+/// Returns the name of a server variable with `_` instead of `-`, since servers accept `-` on their
+/// command lines, but not in SQL.
 fn plain(name: &str) -> String {
     name.replace('-', "_")
 }
@@ -157,9 +158,10 @@ fn of_performance_schema(name: &str) -> Option<(&str, &str)> {
     known.filter(|(_, name)| name.chars().all(is_plain))
 }
 
-/// Returns statements to be tried in this order until one sets the variable: with a number, which a
-/// text variable rejects, then with a text, which a numeric variable rejects. Sizes such as `64M`
-/// become bytes, since only option files and command lines accept the suffix.
+/// Returns statements that set a global server variable, to be tried in this order until one
+/// succeeds: with a number, which a text variable rejects, then with a text, which a numeric
+/// variable rejects. Sizes such as `64M` become bytes, since only option files and command lines
+/// accept the suffix.
 fn set_global(name: &str, value: &str) -> Vec<String> {
     if let Some((table, name)) = of_performance_schema(name) {
         let enabled = if value.eq_ignore_ascii_case("on") { "YES" } else { "NO" };

@@ -2,15 +2,15 @@
 
 use super::packets::Reader;
 
-/// Most columns of a result that are accepted, as many as MySQL and MariaDB allow.
+/// Most columns that the result of a query may have here: as many as MySQL and MariaDB allow.
 pub(super) const COLUMNS_MAX: u64 = 4096;
 
-/// Number of the character set of binary strings (`binary`).
+/// Number by which the protocol marks a column of bytes: that of the character set `binary`.
 const BINARY: u16 = 63;
 /// Flag of unsigned columns in a column definition.
 const UNSIGNED: u16 = 32;
 
-/// Numbers of column types in the protocol.
+/// Numbers by which the MySQL protocol identifies types of columns and values.
 pub(super) mod kind {
     pub(crate) const DECIMAL: u8 = 0x00;
     pub(crate) const TINY: u8 = 0x01;
@@ -35,7 +35,7 @@ pub(super) mod kind {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Column {
-    /// Type of the column, from [`kind`].
+    /// Type of the column, as its number in the protocol (see [`kind`]).
     pub(super) kind: u8,
     pub(super) is_unsigned: bool,
     /// Whether the character set is `binary`, so that a string is bytes and not text.
@@ -57,7 +57,8 @@ impl Columns {
         self.names.clear();
     }
 
-    /// Adds a column from the payload of its definition packet; `None` if that is malformed.
+    /// Adds a column from the payload of the packet that defines it; `None` if the packet is
+    /// malformed.
     pub(super) fn add(&mut self, payload: &[u8]) -> Option<()> {
         let mut reader = Reader(payload);
         let [_catalog, _schema, _table, _original_table] =

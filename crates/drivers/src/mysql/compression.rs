@@ -15,34 +15,38 @@ use super::packets::{HEADER_BYTES, PART_BYTES, broken};
 use super::protocol::MySql;
 use crate::net::{CancelKey, Input, Protocol, Step};
 
-/// Length of a frame's header: 3 bytes of length, 1 of sequence number, 3 of inflated length.
+/// Length of the header of a compressed frame, in bytes: 3 for the length of its content, 1 for the
+/// sequence number, 3 for the length after decompression.
 const FRAME_HEADER_BYTES: usize = 7;
-/// Shortest content of a frame that is deflated; servers have the same limit.
+/// Shortest content, in bytes, that is compressed before it is sent; shorter frames contain their
+/// packets as they are. Servers have the same limit.
 const DEFLATED_BYTES_MIN: usize = 50;
-/// Length of the longest frame, with its header.
+/// Length of the longest compressed frame, in bytes, with its header.
 pub(super) const FRAME_BYTES_MAX: usize = FRAME_HEADER_BYTES + PART_BYTES;
 
-/// Packs outgoing packets into frames, and unpacks received frames.
+/// Converter between packets and the frames of the compressed MySQL protocol, in both directions.
 pub(super) struct Compressor {
     deflate: Compress,
     inflate: Decompress,
-    /// Received packets that are unpacked but not read yet.
+    /// Received packets that are decompressed but not read yet.
     plain: Input,
-    /// Buffer for outgoing packets before they are packed.
+    /// Buffer for outgoing packets before they are put into compressed frames.
     unpacked: Vec<u8>,
-    /// Buffer for the inflated content of a received frame.
+    /// Buffer for the decompressed content of a received frame.
     inflated: Vec<u8>,
-    /// Buffer for the deflated content of an outgoing frame.
+    /// Buffer for the compressed content of an outgoing frame.
     deflated: Vec<u8>,
-    /// Sequence number of our next frame, unless the frame begins a command.
+    /// Sequence number of the next compressed frame that the client sends. A frame that begins a
+    /// command has 0 instead.
     next_frame: u8,
-    /// Sequence number of our next packet if it continues the current command, as a further part of
-    /// a packet or as rows of a load. `None` if the next packet begins a command.
+    /// Sequence number of the client's next packet if it continues the current command, as a
+    /// further part of a long packet or as rows of a bulk load. `None` if the next packet begins a
+    /// command.
     next_packet: Option<u8>,
 }
 
 impl Compressor {
-    /// Makes a compressor for received packets of at most `packet_bytes_max` bytes.
+    /// Makes a compressor that accepts packets of at most `packet_bytes_max` bytes from the server.
     pub(super) fn new(packet_bytes_max: usize) -> Compressor {
         // A part of a packet that is still incomplete, and one more frame.
         let part_bytes = packet_bytes_max.min(PART_BYTES) + HEADER_BYTES;
@@ -58,12 +62,13 @@ impl Compressor {
         }
     }
 
-    /// Returns the received packets that are unpacked but not read yet.
+    /// Returns the received packets that are decompressed but not read yet.
     pub(super) fn plain(&mut self) -> &mut Input {
         &mut self.plain
     }
 
-    /// Unpacks the next frame of `input`; false if it is incomplete. Fails if it is invalid.
+    /// Decompresses the next frame of `input`, and keeps its packets for reading. Returns false if
+    /// the frame is incomplete; fails if it is invalid.
     pub(super) fn take(&mut self, input: &mut Input) -> Result<bool, DbError> {
         let [a, b, c, sequence, d, e, f, rest @ ..] = input.bytes() else { return Ok(false) };
         let length =
@@ -92,8 +97,9 @@ impl Compressor {
         Ok(true)
     }
 
-    /// Packs the packets that `put` writes into frames, which are appended to `out`. With `is_load`
-    /// they are rows of a load and continue its command.
+    /// Calls `put`, which reads decompressed packets and writes new ones, and appends the new ones
+    /// to `out` in compressed frames. `is_load` means that they are rows of a bulk load and
+    /// continue its command. Returns the result of `put`.
     pub(super) fn pack<T>(
         &mut self,
         out: &mut Vec<u8>,
@@ -150,7 +156,8 @@ impl Compressor {
 /// Capacity of a buffer, in bytes, beyond which its memory is freed after use.
 const BYTES_KEPT: usize = 1 << 20;
 
-/// A signed-in connection: its protocol, within compressed frames if they were agreed on.
+/// The protocol of a signed-in connection, inside compressed frames if the sign-in agreed on
+/// compression.
 pub(super) struct Connection {
     protocol: MySql,
     compressor: Option<Box<Compressor>>,

@@ -5,13 +5,13 @@ use model::Civil;
 
 pub(super) const US_PER_S: i64 = 1_000_000;
 
-/// Converts microseconds since 1970 to a date and time; `None` outside of the years that DATETIME
-/// supports.
+/// Converts microseconds since 1970 to a date and time of day; `None` outside of the years 0 to
+/// 9999 of DATETIME.
 pub(super) fn civil(us: i64) -> Option<Civil> {
     Some(Civil::of_us(us)).filter(|civil| (0..=9999).contains(&civil.year))
 }
 
-/// Converts days since 1970-01-01 to a date; `None` outside of the years that DATE supports.
+/// Converts days since 1970-01-01 to a date; `None` outside of the years 0 to 9999 of DATE.
 pub(super) fn day(days: i32) -> Option<Civil> {
     Some(Civil::of_days(days)).filter(|civil| (0..=9999).contains(&civil.year))
 }

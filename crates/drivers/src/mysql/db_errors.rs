@@ -7,8 +7,8 @@ use model::{DbError, DbErrorKind};
 
 use super::packets::ServerError;
 
-/// Converts an error of the server to a database error, whose message includes advice if there is
-/// any.
+/// Converts an error packet of the server to dbdyno's error, and appends advice for the user to its
+/// message if there is any.
 #[cold]
 pub(super) fn db_error(error: ServerError) -> DbError {
     let ServerError { code, sqlstate, message } = error;
@@ -28,27 +28,28 @@ pub(super) fn db_error(error: ServerError) -> DbError {
     DbError { kind, code: i64::from(code), sqlstate, message }
 }
 
-/// Whether the server closes the connection after this error.
+/// Whether the server closes the connection after an error with this number.
 pub(super) fn ends_connection(code: u16) -> bool {
     // Shutdown, wait timeouts, KILL, a Galera node that left, forced close, and 1153, which is sent
     // before a packet is read to its end.
     matches!(code, 1040 | 1053 | 1080 | 1152..=1161 | 1184 | 1203 | 1927 | 3169 | 4031)
 }
 
-/// Whether an error that closes the connection comes from the server itself, which then has not
-/// executed the statement. A proxy that lost its server uses some of the same numbers.
+/// Whether an error that closes the connection was sent by the server itself, which then has not
+/// executed the statement. False if it may be a proxy's that lost its server, since proxies use
+/// some of the same numbers.
 pub(super) fn is_answer(no: &DbError) -> bool {
     !["MaxScale", "backend", "Lost connection"].iter().any(|words| no.message.contains(words))
 }
 
-/// Whether an error number belongs to MySQL's client library. Proxies use such numbers for their
-/// own connection to the server.
+/// Whether an error number belongs to MySQL's client library (2000 to 2999). Proxies use such
+/// numbers for errors of their own connection to the server.
 pub(super) fn is_of_client(code: u16) -> bool {
     matches!(code, 2000..=2999)
 }
 
-/// Returns kind and advice for an error of a proxy; `None` for any other error. Proxies use numbers
-/// that other products use too, so that only the text distinguishes them. Sources: ProxySQL's
+/// Returns kind and advice for an error that a proxy reports; `None` for any other error. Proxies
+/// reuse numbers of other errors, so that only the message distinguishes them. Sources: ProxySQL's
 /// `MySQL_Session.cpp`, and "Troubleshooting for RDS Proxy".
 fn of_middleware(code: u16, message: &str) -> Option<(DbErrorKind, &'static str)> {
     let has = |words: &str| message.contains(words);
@@ -76,8 +77,9 @@ fn of_middleware(code: u16, message: &str) -> Option<(DbErrorKind, &'static str)
     })
 }
 
-/// Returns kind and advice if the user has exceeded an hourly resource limit; `None` for any other
-/// error. A limit on connections is another error, since connections soon become free.
+/// Returns kind and advice for an error that the user has exceeded an hourly resource limit; `None`
+/// for any other error. A limit on concurrent connections is not among them, since connections soon
+/// become free.
 fn of_user_limit(code: u16, message: &str) -> Option<(DbErrorKind, &'static str)> {
     let is_of_connections = message.contains("connections");
     (code == 1226 && !is_of_connections).then_some((
@@ -123,7 +125,8 @@ fn kind(code: u16, sqlstate: &str) -> DbErrorKind {
     }
 }
 
-/// Returns advice to be appended to the server's message; `None` if there is none for this error.
+/// Returns advice for the user that is appended to a server's error message; `None` if there is
+/// none for this error.
 fn advice(code: u16, message: &str) -> Option<&'static str> {
     // A server installed with mysql_install_db has such users for its own host.
     let is_anonymous = message.contains("user ''@");

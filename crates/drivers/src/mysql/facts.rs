@@ -9,7 +9,7 @@ use model::{DbError, Fact, Row, Value};
 use super::server::MysqlServer;
 use crate::net::{Connector, NetSession};
 
-/// Server variables that determine durability and isolation.
+/// Server variables that determine durability and isolation, which are reported as facts.
 const MODES: &[&str] = &[
     "innodb_flush_log_at_trx_commit",
     "sync_binlog",
@@ -20,7 +20,7 @@ const MODES: &[&str] = &[
     "innodb_snapshot_isolation",
 ];
 
-/// Other server variables that affect results.
+/// Further server variables that affect benchmark results, which are reported as facts.
 const SETTINGS: &[&str] = &[
     "binlog_format",
     "binlog_row_image",
@@ -75,7 +75,8 @@ const SETTINGS: &[&str] = &[
 const STATUS: &str = "SHOW SESSION STATUS WHERE Variable_name LIKE 'Ssl%' OR \
                       Variable_name = 'Compression'";
 
-/// Connects to an opened database and reads its facts.
+/// Opens a connection to the server and reads the facts that a run records about it: version,
+/// settings and connection.
 pub(super) fn facts(server: &Arc<MysqlServer>) -> Result<Vec<Fact>, DbError> {
     let mut session = NetSession::connect_admin(server)?;
     let variables = pairs(&mut session, "SHOW VARIABLES")?;
@@ -115,16 +116,16 @@ pub(super) fn facts(server: &Arc<MysqlServer>) -> Result<Vec<Fact>, DbError> {
     Ok(facts)
 }
 
-/// Returns the settings of the query cache, from the values of `query_cache_type` and
-/// `query_cache_size`. `None` if there is no query cache, or only queries that ask for it use it.
+/// Returns the state of MySQL's query cache as a fact, from the values of `query_cache_type` and
+/// `query_cache_size`. `None` if it caches nothing, or only queries that ask for it.
 fn query_cache(kind: &str, bytes: &str) -> Option<String> {
     let has_room = bytes.parse::<u64>().is_ok_and(|bytes| bytes > 0);
     let is_on = kind.eq_ignore_ascii_case("on") || kind == "1";
     (is_on && has_room).then(|| format!("query_cache_type={kind}, query_cache_size={bytes}"))
 }
 
-/// Returns the facts about our connections: addresses, TLS, compression, and how statements are
-/// sent. `status` has the result of [`STATUS`].
+/// Returns the facts about dbdyno's connections: addresses, TLS, compression, and how statements
+/// are sent. `status` has the result of [`STATUS`].
 fn connection(
     connector: &Connector,
     as_text: bool,
@@ -147,7 +148,8 @@ fn connection(
     ]
 }
 
-/// Executes a SHOW statement, and returns its names (in lower case) and values.
+/// Executes a SHOW statement with two columns, and returns its rows as pairs of a name (in lower
+/// case) and a value.
 fn pairs(
     session: &mut NetSession<MysqlServer>,
     sql: &str,

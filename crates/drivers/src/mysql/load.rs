@@ -13,7 +13,7 @@ use super::packets::{Done, ServerError, put_packet};
 use super::values::put_field;
 use crate::net::FLIGHT_BYTES;
 
-/// State of a LOAD DATA LOCAL, from its statement to its result.
+/// State of one bulk load by LOAD DATA LOCAL, from its statement to its result.
 #[derive(Default)]
 pub(super) struct Load {
     table: Cow<'static, str>,
@@ -27,23 +27,23 @@ pub(super) struct Load {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// The server has not requested the file yet, or there is no load.
+    /// The server has not yet asked for the rows of the load, or no load is in progress.
     #[default]
     Waiting,
     Sending,
     Ended,
 }
 
-/// Result of writing rows with [`Load::send`].
+/// State of a bulk load after [`Load::send`] has written rows.
 pub(super) enum LoadStep {
-    /// Some rows were written, and more follow.
+    /// The source has more rows, which the next call writes.
     Chunk,
-    /// The last rows of the source were written, with the end of the file.
+    /// All rows of the source are written, with the empty packet that ends the file.
     Last,
 }
 
 impl Load {
-    /// Starts a load into `table`, and returns the statement for the server.
+    /// Starts a bulk load into `table`, and returns the LOAD DATA LOCAL statement to be sent.
     pub(super) fn start(&mut self, table: &Table) -> String {
         *self = Load { table: table.name.clone(), ..Load::default() };
         let columns: Vec<&str> = table.columns.iter().map(|column| column.name).collect();
@@ -56,30 +56,31 @@ impl Load {
         )
     }
 
-    /// Notes that the server has requested the file, in a packet with number `sequence`.
+    /// Notes that the server has asked for the rows, in a packet with number `sequence`, from which
+    /// the packets with rows continue.
     pub(super) fn begin(&mut self, sequence: u8) {
         self.state = State::Sending;
         self.sequence = sequence.wrapping_add(1);
     }
 
-    /// Whether the server waits for rows.
+    /// Whether the server has asked for the rows of a load, and not all are written yet.
     #[inline]
     pub(super) fn is_sending(&self) -> bool {
         self.state == State::Sending
     }
 
-    /// Whether all rows have been sent, or the server has rejected the load.
+    /// Whether the load needs no more rows: all were written, or the server has rejected it.
     pub(super) fn is_ended(&self) -> bool {
         self.state == State::Ended
     }
 
-    /// Notes that the server has rejected the load.
+    /// Notes that the server has rejected the load, so that no more rows are sent.
     pub(super) fn stop(&mut self) {
         self.state = State::Ended;
     }
 
-    /// Appends the next rows of `source` to `out`, until it has [`FLIGHT_BYTES`] or more. Fails if
-    /// a value cannot be written.
+    /// Appends packets with the next rows of `source` to `out`, until `out` has [`FLIGHT_BYTES`] or
+    /// more. Fails if a value cannot be written as text.
     pub(super) fn send(
         &mut self,
         out: &mut Vec<u8>,
@@ -114,20 +115,21 @@ impl Load {
         Ok(LoadStep::Last)
     }
 
-    /// Notes the result of the server, which has read the whole file.
+    /// Stores the numbers of inserted rows and of warnings from the OK packet that ends the load.
     pub(super) fn finish(&mut self, done: Done) {
         self.state = State::Ended;
         (self.n_affected, self.n_warnings) = (done.n_affected, done.n_warnings);
     }
 
-    /// Whether the server's warnings must be queried, because there are some or rows are missing.
-    /// True only once per load.
+    /// Whether SHOW WARNINGS must now be sent, because the server reported warnings or inserted
+    /// fewer rows than were sent. True at most once per load.
     pub(super) fn must_ask(&mut self) -> bool {
         let has_doubts = self.n_warnings > 0 || self.n_affected != self.n_sent;
         has_doubts && !std::mem::replace(&mut self.has_asked, true)
     }
 
-    /// Converts a row of SHOW WARNINGS to an error; `None` for a mere note if no row is missing.
+    /// Converts a row of SHOW WARNINGS to the error with which the load fails. `None` if the row is
+    /// malformed, or is only a note and all rows were inserted.
     pub(super) fn read_warning(&self, row: &dyn Row) -> Option<DbError> {
         let [Value::Text(level), Value::Int(code), Value::Text(message)] =
             [row.value(0), row.value(1), row.value(2)]
@@ -142,8 +144,8 @@ impl Load {
         Some(db_error(ServerError { code, sqlstate, message }))
     }
 
-    /// Returns the result of a load without warnings. Fails if the server inserted fewer rows than
-    /// were sent.
+    /// Returns the number of loaded rows for a load of which no warning became an error. Fails if
+    /// the server inserted fewer rows than were sent.
     pub(super) fn outcome(&self) -> Result<Reply, DbError> {
         if self.n_affected == self.n_sent {
             return Ok(Reply { n_rows: 0, n_affected: self.n_affected });
@@ -156,7 +158,7 @@ impl Load {
         Err(DbError::new(DbErrorKind::Duplicate, message))
     }
 
-    /// Adds the name of the loaded table to an error.
+    /// Adds the name of the loaded table to the message of an error.
     pub(super) fn name(&self, no: DbError) -> DbError {
         no.during(format_args!("loading {}", self.table))
     }

@@ -46,8 +46,9 @@ pub(super) const MONITORING: Monitoring = Monitoring {
     instruments_of_own: "",
 };
 
-/// Makes the query for the states of the database's sessions and the number in each, from the
-/// process list and InnoDB. A session without a statement is idle, unless it has a transaction.
+/// Makes the query for the states of the sessions of the database (such as executing, idle or
+/// waiting for a lock) and the number of sessions in each, from the process list and InnoDB. A
+/// session without a statement is idle, unless it has a transaction.
 macro_rules! session_states {
     ($is_waiting:literal, $is_in_transaction:literal, $lock:literal, $joins:literal) => {
         concat!(
@@ -72,8 +73,8 @@ macro_rules! session_states {
     };
 }
 
-/// Query of session states for MariaDB and MySQL up to 5.7. It names the index on whose lock a
-/// session waits.
+/// Query for the states of sessions (such as executing or waiting for a lock), for MariaDB and
+/// MySQL up to 5.7. It names the index on whose lock a session waits.
 const STATES_WITH_LOCKS: &str = session_states!(
     "t.trx_state = 'LOCK WAIT'",
     "t.trx_id IS NOT NULL",
@@ -82,7 +83,8 @@ const STATES_WITH_LOCKS: &str = session_states!(
      LEFT JOIN information_schema.INNODB_LOCKS AS l ON l.lock_id = t.trx_requested_lock_id "
 );
 
-/// Query of session states for servers without `INNODB_LOCKS`, such as MySQL from 8.0 on.
+/// Query for the states of sessions (such as executing or waiting for a lock), for servers without
+/// `INNODB_LOCKS`, such as MySQL from 8.0 on.
 const STATES_WITH_WAITS: &str = session_states!(
     "t.trx_state = 'LOCK WAIT'",
     "t.trx_id IS NOT NULL",
@@ -90,8 +92,9 @@ const STATES_WITH_WAITS: &str = session_states!(
     "LEFT JOIN information_schema.INNODB_TRX AS t ON t.trx_mysql_thread_id = p.ID "
 );
 
-/// Query of session states for a user without the privilege PROCESS, which InnoDB's tables need. It
-/// sees only the user's own sessions, and waits for row locks count as executing.
+/// Query for the states of sessions (such as executing or idle), for a user without the privilege
+/// PROCESS, which InnoDB's tables need. It sees only the user's own sessions, and waits for row
+/// locks count as executing.
 const STATES: &str = session_states!("FALSE", "FALSE", "''", "");
 
 const fn column(name: &'static str, unit: &'static str, scale: f64) -> SummaryColumn {
@@ -99,15 +102,16 @@ const fn column(name: &'static str, unit: &'static str, scale: f64) -> SummaryCo
 }
 
 const COUNT: SummaryColumn = column("count", "", 1.0);
-/// Column of a total time, which the performance schema counts in picoseconds.
+/// Column with a total time of a server's summary, which the performance schema counts in
+/// picoseconds and dbdyno shows in seconds.
 const TIME: SummaryColumn = column("time", "s", 1e-12);
 
 const WITH_SCHEMA: &str = "Start the server with performance_schema=ON.";
 
-/// Query for the executions of prepared statements, which MariaDB, and MySQL from 5.7 on, sum up by
-/// session; MariaDB only while the consumer `events_statements_current` is on. The result is empty
-/// if the digests include executions (MySQL 9.7 lists them as `EXECUTE SELECT ...`), so that none
-/// counts twice.
+/// Query for how often each prepared statement was executed, which MariaDB, and MySQL from 5.7 on,
+/// count by session; MariaDB only while the consumer `events_statements_current` is on. The result
+/// is empty if the statement digests include executions (MySQL 9.7 lists them as `EXECUTE SELECT
+/// ...`), so that none counts twice.
 const PREPARED: SessionsQuery = SessionsQuery {
     source: "performance_schema.prepared_statements_instances",
     sql: "SELECT CONCAT(OWNER_THREAD_ID, '.', STATEMENT_ID), LEFT(SQL_TEXT, 1000), \
@@ -120,8 +124,8 @@ const PREPARED: SessionsQuery = SessionsQuery {
           AND DIGEST_TEXT NOT LIKE 'EXECUTE `%' AND DIGEST_TEXT NOT LIKE 'EXECUTE IMMEDIATE %')",
 };
 
-/// Queries for what the server itself sums up about statements, waits, locks, tables and
-/// connections. Statements about the server come from dbdyno, and are excluded.
+/// Queries for the statistics that the server itself sums up about statements, waits, locks, tables
+/// and connections. Statements about the server, which dbdyno sends, are excluded.
 const SUMMARIES: &[SummaryQuery] = &[
     SummaryQuery {
         of: SummaryOf::Statements,
@@ -305,8 +309,8 @@ const CHOSEN: &[Counter] = &[
     ),
 ];
 
-/// Returns the query for the counters `names`, or for all if there are none. The server's counters
-/// and those of its storage engines are rows of one list.
+/// Returns the query for the server's counters with these `names`, or for all counters if `names`
+/// is empty. Counters of the server and of its storage engines come as rows of one result.
 fn ask(names: &[&str]) -> Vec<String> {
     let all = "SHOW GLOBAL STATUS";
     if names.is_empty() {
@@ -316,7 +320,8 @@ fn ask(names: &[&str]) -> Vec<String> {
     vec![format!("{all} WHERE Variable_name IN ({})", quoted.join(", "))]
 }
 
-/// Beginnings of the lower-case names of counters that go up and down (levels).
+/// Beginnings of the lower-case names of counters that show a current level, which rises and falls,
+/// and not a cumulative count.
 const LEVEL_BEGINS: [&str; 11] = [
     "delayed_insert_threads",
     "innodb_mem_",
@@ -330,10 +335,12 @@ const LEVEL_BEGINS: [&str; 11] = [
     "ssl_",
     "innodb_buffer_pool_pages_",
 ];
-/// Parts of the lower-case names of counters that go up and down (levels).
+/// Parts of the lower-case names of counters that show a current level, which rises and falls, and
+/// not a cumulative count.
 const LEVEL_WITHIN: [&str; 9] =
     ["_current", "_pending", "_avg", "_max", "_size", "_list_length", "_queue", "_free_", "_lsn"];
-/// Ends of the lower-case names of counters that go up and down (levels).
+/// Ends of the lower-case names of counters that show a current level, which rises and falls, and
+/// not a cumulative count.
 const LEVEL_ENDS: [&str; 13] = [
     "_open_files",
     "_age",
@@ -349,7 +356,8 @@ const LEVEL_ENDS: [&str; 13] = [
     "_bytes_dirty",
     "_rows",
 ];
-/// Parts of the names of cumulative counters that the other lists would take for levels.
+/// Parts of the names of cumulative counters that the lists of levels (such as [`LEVEL_WITHIN`])
+/// would wrongly match.
 const TOTAL_WITHIN: [&str; 10] = [
     "pages_flushed",
     "pages_made",
@@ -362,11 +370,12 @@ const TOTAL_WITHIN: [&str; 10] = [
     "_retried_",
     "_heartbeats",
 ];
-/// Parts of the lower-case names of counters in bytes.
+/// Parts of the lower-case names of counters whose unit is bytes.
 const BYTES_WITHIN: [&str; 7] =
     ["bytes", "_age", "_mem_", "_lsn", "memory_used", "_free_memory", "_page_size"];
 
-/// Guesses from a counter's name whether it is cumulative or a level, and its unit.
+/// Guesses from the name of a server's counter whether it is cumulative or a level that rises and
+/// falls, and its unit, such as `B`.
 fn reading(name: &str) -> (Reading, &'static str) {
     let name = name.to_ascii_lowercase();
     let is_level = LEVEL_BEGINS.iter().any(|begin| name.starts_with(begin))

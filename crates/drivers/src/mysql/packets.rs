@@ -7,44 +7,48 @@ use model::{DbError, DbErrorKind};
 
 use crate::net::Input;
 
-/// Length of a packet's payload, in bytes, at which it continues in the next packet.
+/// Longest payload that one packet can have, in bytes. A payload of this length or more continues
+/// in the next packet.
 pub(super) const PART_BYTES: usize = 0xff_ffff;
 pub(super) const HEADER_BYTES: usize = 4;
 
-/// First bytes of replies, which tell their kind.
+/// First byte of an OK packet. The first byte of a reply tells its kind; `FILE_WANTED`, `END` and
+/// `ERROR` are others.
 pub(super) const OK: u8 = 0x00;
 pub(super) const FILE_WANTED: u8 = 0xfb;
 pub(super) const END: u8 = 0xfe;
 pub(super) const ERROR: u8 = 0xff;
 
-/// Flags of the status that the server sends at the end of a reply.
+/// Flag in the server's status at the end of a reply: the session is in a transaction.
 pub(super) const IN_TRANSACTION: u16 = 0x0001;
 pub(super) const MORE_RESULTS: u16 = 0x0008;
 pub(super) const NO_BACKSLASH_ESCAPES: u16 = 0x0200;
 
-/// Finds complete packets in the input, and joins packets that come in several parts.
+/// Splits received bytes into packets, and joins the parts of a packet that is longer than 16 MiB.
 pub(super) struct Framer {
     parts: Vec<u8>,
     bytes_max: usize,
 }
 
-/// A packet that is complete in the input.
+/// A packet of which all bytes were received and are still in the input.
 #[derive(Clone, Copy)]
 pub(super) struct Framed {
-    /// Length of its last (or only) part in the input, with the header.
+    /// Number of bytes that the packet, or its last part, occupies in the input, with the header.
     n_bytes: usize,
-    /// Sequence number of this part within the current command.
+    /// Sequence number of the packet, or of its last part, within the current command.
     pub(super) sequence: u8,
     is_joined: bool,
 }
 
 impl Framer {
-    /// Makes a framer that accepts payloads of at most `bytes_max` bytes.
+    /// Makes a framer that rejects packets from the server with payloads of more than `bytes_max`
+    /// bytes.
     pub(super) fn new(bytes_max: usize) -> Framer {
         Framer { parts: Vec::new(), bytes_max }
     }
 
-    /// Returns the next packet; `None` if it is incomplete. Fails if it is too long.
+    /// Returns the next packet in `input`; `None` if it has not been received completely. Fails if
+    /// it is longer than the limit.
     #[inline]
     pub(super) fn next(&mut self, input: &mut Input) -> Result<Option<Framed>, DbError> {
         loop {
@@ -69,8 +73,8 @@ impl Framer {
         }
     }
 
-    /// Returns the joined parts of the packet that [`Framer::next`] has found, for
-    /// [`Framed::payload`]; empty if it came in one part.
+    /// Returns the payload of the packet that [`Framer::next`] has just returned if it was joined
+    /// from several parts, otherwise an empty vector. It is an argument of [`Framed::payload`].
     #[inline]
     pub(super) fn take_parts(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.parts)
@@ -78,13 +82,14 @@ impl Framer {
 }
 
 impl Framed {
-    /// Returns the packet's payload. `parts` is the result of [`Framer::take_parts`].
+    /// Returns the packet's payload, in `input` or in `parts`, which is the result of
+    /// [`Framer::take_parts`].
     #[inline]
     pub(super) fn payload<'p>(&self, input: &'p Input, parts: &'p [u8]) -> &'p [u8] {
         if self.is_joined { parts } else { &input.bytes()[HEADER_BYTES..self.n_bytes] }
     }
 
-    /// Removes the packet from the input.
+    /// Removes the packet's bytes from the input, after it was parsed.
     #[inline]
     pub(super) fn consume(self, input: &mut Input) {
         input.consume(self.n_bytes);
@@ -100,7 +105,8 @@ fn too_long(bytes_max: usize) -> DbError {
     DbError::new(DbErrorKind::ConnectionLost, message)
 }
 
-/// Appends a packet whose payload `write` appends, split into several parts if it is too long.
+/// Appends a packet to `out`: a header, and the payload that `write` appends. A payload of 16 MiB
+/// or more is split into several packets, numbered from `sequence` on.
 #[inline]
 pub(super) fn put_packet(out: &mut Vec<u8>, sequence: u8, write: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
@@ -133,7 +139,7 @@ fn split(out: &mut Vec<u8>, start: usize, mut sequence: u8) {
     }
 }
 
-/// Appends a command packet: the byte of the command, and its text.
+/// Appends a packet that begins a command: its command byte, and its argument `text`.
 pub(super) fn put_command(out: &mut Vec<u8>, command: u8, text: &[u8]) {
     put_packet(out, 0, |out| {
         out.push(command);
@@ -141,7 +147,7 @@ pub(super) fn put_command(out: &mut Vec<u8>, command: u8, text: &[u8]) {
     });
 }
 
-/// Appends a length-encoded integer.
+/// Appends `n` as a length-encoded integer, MySQL's variable-length format of 1 to 9 bytes.
 #[inline]
 pub(super) fn put_length(out: &mut Vec<u8>, n: usize) {
     match n {
@@ -201,7 +207,8 @@ impl<'p> Reader<'p> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// Reads a length-encoded integer; `None` for null (0xfb) and an error (0xff).
+    /// Reads a length-encoded integer. `None` if too few bytes are left, or the first byte means
+    /// null (0xfb) or an error (0xff).
     #[inline]
     pub(super) fn length(&mut self) -> Option<u64> {
         match self.u8()? {
@@ -216,7 +223,8 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// Reads a length-encoded integer and as many bytes after it.
+    /// Reads a length-encoded string: a length-encoded integer, and as many bytes after it. `None`
+    /// if too few bytes are left.
     #[inline]
     pub(super) fn string(&mut self) -> Option<&'p [u8]> {
         let n_bytes = usize::try_from(self.length()?).ok()?;
@@ -224,7 +232,7 @@ impl<'p> Reader<'p> {
     }
 }
 
-/// Content of an OK packet, or of the packet that ends rows.
+/// Content of the packet that ends a reply: affected rows, status flags and number of warnings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Done {
     pub(super) n_affected: u64,
@@ -240,14 +248,15 @@ pub(super) fn read_ok(payload: &[u8]) -> Option<Done> {
     Some(Done { n_affected, status: reader.u16()?, n_warnings: reader.u16()? })
 }
 
-/// Parses an EOF packet, which ended rows before `CLIENT_DEPRECATE_EOF`; `None` if it is truncated.
+/// Parses an EOF packet, which ends rows if `CLIENT_DEPRECATE_EOF` was not agreed on; `None` if it
+/// is truncated.
 pub(super) fn read_eof(payload: &[u8]) -> Option<Done> {
     let mut reader = Reader(payload.get(1..)?);
     let n_warnings = reader.u16()?;
     Some(Done { n_affected: 0, status: reader.u16()?, n_warnings })
 }
 
-/// Content of an ERR packet.
+/// Error number, SQLSTATE and message of an ERR packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ServerError {
     pub(super) code: u16,
@@ -255,8 +264,8 @@ pub(super) struct ServerError {
     pub(super) message: String,
 }
 
-/// Parses an ERR packet; `None` if it is truncated. Before capabilities are agreed on it has no
-/// SQLSTATE, which is then empty.
+/// Parses an ERR packet; `None` if it is truncated. An error during the sign-in has no SQLSTATE,
+/// which is then empty.
 pub(super) fn read_error(payload: &[u8]) -> Option<ServerError> {
     let mut reader = Reader(payload.get(1..)?);
     let code = reader.u16()?;
@@ -268,7 +277,8 @@ pub(super) fn read_error(payload: &[u8]) -> Option<ServerError> {
     Some(ServerError { code, sqlstate, message })
 }
 
-/// The first packet of the reply to COM_STMT_PREPARE.
+/// First packet of the reply to COM_STMT_PREPARE: the statement's ID, and its numbers of columns
+/// and parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PreparedHeader {
     pub(super) id: u32,
@@ -282,7 +292,8 @@ pub(super) fn read_prepared(payload: &[u8]) -> Option<PreparedHeader> {
     Some(PreparedHeader { id: reader.u32()?, n_columns: reader.u16()?, n_values: reader.u16()? })
 }
 
-/// Makes the error for a server that violates the protocol.
+/// Makes the error for a server that violates the protocol, which breaks the connection; `what`
+/// says how, such as `a truncated OK packet`.
 #[cold]
 pub(super) fn broken(what: &str) -> DbError {
     let message =

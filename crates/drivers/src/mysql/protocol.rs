@@ -25,60 +25,66 @@ use crate::net::{CancelKey, Input, Protocol, Step, may_commit, may_commit_within
 
 const COM_QUIT: u8 = 0x01;
 
-/// Results of the sign-in: capabilities that both sides have, and the session's state.
+/// Results of a sign-in: connection ID, capabilities that client and server both have, and the
+/// server's status flags.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Agreed {
     pub(super) connection_id: u64,
-    /// Whether column definitions end with a packet of their own (before `CLIENT_DEPRECATE_EOF`).
+    /// Whether the server sends an EOF packet after column definitions, because
+    /// `CLIENT_DEPRECATE_EOF` was not agreed on.
     pub(super) has_column_end: bool,
-    /// Whether the server omits unchanged column definitions (`MARIADB_CLIENT_CACHE_METADATA`).
+    /// Whether the server omits the column definitions of a prepared statement if they are
+    /// unchanged (`MARIADB_CLIENT_CACHE_METADATA`).
     pub(super) leaves_out_columns: bool,
-    /// Whether both sides allow LOAD DATA LOCAL.
+    /// Whether client and server both allow LOAD DATA LOCAL.
     pub(super) can_load: bool,
     /// Status flags in the server's last reply.
     pub(super) status: u16,
 }
 
-/// The command to which the next reply belongs.
+/// The command to which a reply that is awaited belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
-    /// An internal command that no request asked for.
+    /// A command that dbdyno adds on its own, such as `SET autocommit=0`; its reply is not passed
+    /// on.
     Quiet,
-    /// Preparation of a statement, by its index in `known`.
+    /// COM_STMT_PREPARE of a statement, given by its index in the list of the connection's
+    /// statements.
     Prepare(usize),
-    /// Execution of a statement, by its index in `known`.
+    /// Execution of a statement, given by its index in the list of the connection's statements.
     Call(usize),
     Text,
     /// LOAD DATA LOCAL, the statement of a bulk load.
     Load,
-    /// SHOW WARNINGS after a load.
+    /// SHOW WARNINGS, which dbdyno sends after a bulk load with warnings.
     Warnings,
 }
 
-/// The kind of packet that comes next within a reply.
+/// The kind of packet that the server sends next within a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Header,
-    /// Column definitions, of which this many are left.
+    /// Definitions of a result's columns, and how many are still to come.
     Columns(u16),
     ColumnsEnd,
     Rows,
-    /// Definitions of a prepared statement's parameters, of which the first number is left; those
-    /// of its columns, the second number, follow.
+    /// Definitions of a prepared statement's parameters, and how many are still to come. The second
+    /// number is that of the column definitions after them.
     Values(u16, u16),
     ValuesEnd(u16),
 }
 
-/// The owner of the column definitions of the current result.
+/// Owner of the column definitions of the result that is being received: a prepared statement, or
+/// nobody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whose {
-    /// A prepared statement, by its index in `known`.
+    /// The prepared statement with this index, which keeps them for its later results.
     Statement(usize),
-    /// No statement, since definitions are read for each result.
+    /// No statement, since the server sends the definitions with each result.
     Nobody,
 }
 
-/// An encoded execution that is not sent yet; its bytes are a part of `held_bytes`.
+/// An encoded execution of a statement that is not sent yet; its bytes are a part of `held_bytes`.
 struct Held {
     place: usize,
     n_values: usize,
@@ -96,33 +102,38 @@ pub(super) struct MySql {
     whose: Whose,
     columns: Columns,
     places: Vec<Place>,
-    /// Executions that wait for preparation, or for their turn.
+    /// Encoded executions of a batch that are not sent yet: their statements are still being
+    /// prepared, or each must wait for the reply to the one before.
     held: VecDeque<Held>,
     held_bytes: Vec<u8>,
     in_turn: bool,
-    /// Whether the last held execution is a COMMIT that must wait until all others have succeeded.
+    /// Whether the last execution in `held` is a COMMIT that must not be sent before all others
+    /// have succeeded.
     commits_apart: bool,
-    /// Indexes in `known` of the internal statements that begin or commit a transaction within a
-    /// batch; `None` before their first use.
+    /// Indexes of the statements that begin a transaction, begin a read-only one, and commit within
+    /// a batch; `None` before the first use of each.
     controls: [Option<usize>; 3],
     reply: Reply,
     db_error: Option<DbError>,
-    /// Whether `db_error` comes from the visitor of rows, and not from the server.
+    /// Whether `db_error` was returned by the caller's visitor of rows, and not by the server,
+    /// which then continues its work.
     is_unread: bool,
-    /// Whether a part of the current request is certainly committed.
+    /// Whether the server has certainly committed a part of the current request.
     has_committed: bool,
-    /// Numbers of results with rows so far: in the current request, and in the current reply.
+    /// Number of results with rows that the server has sent for the current request.
     n_sets: usize,
     n_sets_of_call: usize,
     is_committing: bool,
-    /// Whether a part of the current text may commit by itself.
+    /// Whether a part of the current request, sent as text, may commit although a later part fails,
+    /// such as a procedure or the first of several statements.
     commits_within: bool,
-    /// Whether autocommit was switched off, so that nothing in a flight commits by itself.
+    /// Whether dbdyno has switched autocommit off, so that none of the statements that it sends
+    /// together commits by itself.
     is_autocommit_off: bool,
-    /// Whether the transaction must be rolled back, because a statement in the middle of a flight
-    /// failed and the server executed those after it.
+    /// Whether only a rollback is allowed next, because a statement of a batch failed and the
+    /// server also executed the statements after it.
     is_doomed: bool,
-    /// Whether the current transaction has requested a change of data.
+    /// Whether the current transaction contains a statement that may change data.
     has_written: bool,
     load: Load,
     traffic: Traffic,
@@ -173,7 +184,7 @@ impl MySql {
         }
     }
 
-    /// Whether the server waits for rows of a load.
+    /// Whether the server has asked for the rows of a bulk load, and not all are written yet.
     pub(super) fn is_sending(&self) -> bool {
         self.load.is_sending()
     }
@@ -202,8 +213,9 @@ impl MySql {
         self.held_bytes.clear();
     }
 
-    /// Prepares for a statement: fails if the transaction must be rolled back first, and switches
-    /// autocommit on again for a statement outside of a transaction.
+    /// Runs checks and switches before a statement is written: fails if the transaction must be
+    /// rolled back first, and switches autocommit on again outside of a transaction. `writes` says
+    /// that the statement may change data.
     #[inline]
     fn precede(&mut self, writes: bool, out: &mut Vec<u8>) -> Result<(), DbError> {
         if self.is_doomed {
@@ -220,8 +232,8 @@ impl MySql {
         Ok(())
     }
 
-    /// Writes an internal command. In the traffic it does not count as a statement, but its bytes
-    /// count.
+    /// Writes a command that dbdyno adds on its own, such as `SET autocommit=0`. The traffic
+    /// counters include its bytes, but do not count it as a statement.
     fn put_quiet(&mut self, out: &mut Vec<u8>, sql: &str) {
         put_command(out, COM_QUERY, sql.as_bytes());
         self.expected.push_back(Expected::Quiet);
@@ -256,8 +268,8 @@ impl MySql {
         Err(DbError::new(DbErrorKind::Missing, message))
     }
 
-    /// Returns the index of a statement in `known`. For one that begins or commits a transaction
-    /// that is an internal statement, added at its first use.
+    /// Returns the index of a statement in the connection's list. An ID that means BEGIN or COMMIT
+    /// within a batch gets a statement of its own, which is added at its first use.
     fn resolve(&mut self, statement: StatementId) -> Result<usize, DbError> {
         if !statement.is_control() {
             return self.place_of(statement);
@@ -274,7 +286,8 @@ impl MySql {
         Ok(place)
     }
 
-    /// Writes one execution of a statement, without detours if it is prepared (the hot path).
+    /// Writes one execution of a statement. This is the hot path for a prepared statement; any
+    /// other goes through [`MySql::start_calls`].
     #[inline]
     fn start_call(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), DbError> {
         let place = self.place_of(call.statement)?;
@@ -291,7 +304,8 @@ impl MySql {
         Ok(())
     }
 
-    /// Writes the executions of several statements, or the preparations that must come first.
+    /// Encodes the executions of a batch, and writes them, or, if statements are not prepared yet,
+    /// only the commands that prepare them.
     fn start_calls(&mut self, calls: &[Call<'_>], out: &mut Vec<u8>) -> Result<(), DbError> {
         let (mut writes, mut begins, mut commits) = (false, false, false);
         for call in calls {
@@ -352,8 +366,8 @@ impl MySql {
         }
     }
 
-    /// Writes held executions: only the next one if each must wait for the reply to the one before,
-    /// otherwise all, except a COMMIT that must wait for all others.
+    /// Writes executions that were held back: only the next one if each must wait for the reply to
+    /// the one before, otherwise all except a COMMIT that must wait for the others.
     fn release(&mut self, out: &mut Vec<u8>) -> Result<(), DbError> {
         let n_now = match self.held.len() {
             _ if self.in_turn => 1,

@@ -42,19 +42,19 @@ const OLDER_MYSQL: &str = "\
     nonblocking parallel parse_gcol_expr persist persist_only role sql_buffer_result sql_cache \
     sql_no_cache";
 
-/// Further words reserved by MariaDB.
+/// Words reserved by MariaDB that are not in [`MYSQL`] or [`OLDER_MYSQL`].
 const MARIADB: &str = "\
     current_role delete_domain_id do_domain_ids ignore_domain_ids master_demote_to_replica \
     master_demote_to_slave offset page_checksum parse_vcol_expr portion ref_system_id returning \
     stats_auto_recalc stats_persistent stats_sample_pages";
 
-/// Further words reserved in MariaDB's `sql_mode=ORACLE`.
+/// Words that MariaDB reserves only with `sql_mode=ORACLE`.
 const ORACLE_MODE: &str = "\
     body elsif goto minus others package raise rownum rowtype sysdate";
 
-/// Returns the lower-case words of an SQL text that are in one of the lists of reserved words. In
-/// our SQL these are names, since keywords are upper case. Text in quotes and backquotes is
-/// ignored.
+/// Returns the lower-case words of an SQL text that MySQL or MariaDB reserve. dbdyno writes
+/// keywords in upper case, so these words are names and need quotes. Text in quotes and backquotes
+/// is ignored.
 pub(crate) fn reserved_names(sql: &str) -> Vec<&str> {
     let is_reserved = |word: &&str| {
         let mut lists = [MYSQL, OLDER_MYSQL, MARIADB, ORACLE_MODE].into_iter();

@@ -9,19 +9,20 @@ use super::columns::{Column, Columns, kind};
 use super::dates::{self, US_PER_S, read_span_us};
 use super::packets::Reader;
 
-/// The encoding of the values in a row.
+/// The encoding of the values in a row packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Binary, in results of prepared statements.
+    /// Binary format, which servers use for results of prepared statements.
     Binary,
-    /// Text, in results of statements sent as text.
+    /// Text format, which servers use for results of statements sent as text.
     Text,
 }
 
 /// Start and end of a value in the payload of a packet; `None` if the value is null.
 pub(super) type Place = Option<(u32, u32)>;
 
-/// Locates the columns of a row, and stores their places; `None` if the packet is malformed.
+/// Locates the value of each column in a row's packet, and stores their positions in `places`;
+/// `None` if the packet is malformed.
 #[inline]
 pub(super) fn find(
     payload: &[u8],
@@ -87,7 +88,7 @@ fn find_text(payload: &[u8], columns: &[Column], places: &mut Vec<Place>) -> Opt
     Some(())
 }
 
-/// A row whose columns are located in its packet.
+/// A row in a received packet, of which the position of each value is known.
 pub(super) struct Found<'r> {
     pub(super) payload: &'r [u8],
     pub(super) columns: &'r Columns,
@@ -153,7 +154,7 @@ fn integer(bytes: &[u8], is_unsigned: bool) -> Value<'_> {
     if is_unsigned && value < 0 { beyond(value as u64) } else { Value::Int(value) }
 }
 
-/// Converts an integer that does not fit into `i64` to the nearest float.
+/// Converts an unsigned integer beyond `i64::MAX` to the nearest float.
 #[cold]
 fn beyond(value: u64) -> Value<'static> {
     Value::Float(value as f64)
@@ -182,7 +183,8 @@ fn binary_civil(bytes: &[u8]) -> Civil {
     civil
 }
 
-/// Decodes a TIME value to an integer of microseconds, since [`Value`] has no such type.
+/// Decodes a TIME value in binary format to an integer number of microseconds, since [`Value`] has
+/// no type for it.
 fn binary_span(bytes: &[u8]) -> Value<'_> {
     let mut reader = Reader(bytes);
     let mut read = || {
@@ -245,7 +247,8 @@ fn text_integer(bytes: &[u8]) -> Option<Value<'_>> {
     })
 }
 
-/// Parses a decimal. If it has too many digits for `i64`, its text is returned.
+/// Parses a DECIMAL value, which is text in both formats. If its digits do not fit into `i64`,
+/// returns the text.
 fn decimal(bytes: &[u8]) -> Value<'_> {
     let read = || {
         let (is_negative, digits) = match bytes {

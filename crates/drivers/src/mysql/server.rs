@@ -11,7 +11,7 @@ pub(super) struct MysqlServer {
     pub(super) connector: Connector,
     pub(super) user: String,
     pub(super) password: Option<Secret>,
-    /// `None` only while the database is being created.
+    /// Name of the database to connect to; `None` while dbdyno connects in order to create it.
     pub(super) database: Option<String>,
     /// Whether all statements are sent as text, with their values as literals.
     pub(super) as_text: bool,
@@ -19,17 +19,18 @@ pub(super) struct MysqlServer {
     pub(super) compress: bool,
     /// Whether bulk loads may use LOAD DATA LOCAL.
     pub(super) local_infile: bool,
-    /// Whether the password may be sent to a server whose identity is not verified.
+    /// Whether the user permits sending the password itself to a server whose identity is not
+    /// verified.
     pub(super) clear_password: bool,
     pub(super) packet_bytes_max: usize,
     /// Server-side time limit of a statement, in nanoseconds; 0 for none.
     pub(super) statement_timeout_ns: u64,
-    /// Whether each session must reset `completion_type`, because with the server's value a commit
-    /// would begin another transaction or end the session, or because the value is unknown.
+    /// Whether each session must reset the variable `completion_type`: the server's value would
+    /// make each commit begin another transaction or end the session, or is unknown.
     pub(super) chains: AtomicBool,
-    /// Value of `sql_mode` that each session sets, because some modes of the server change the
-    /// meaning of our SQL; `None` if the server has no such mode. Empty until a session has looked
-    /// it up.
+    /// Value of `sql_mode` that each session must set, because some modes of the server change the
+    /// meaning of dbdyno's SQL; `None` if the server has no such mode. The cell is empty until a
+    /// session has looked it up.
     pub(super) sql_mode: OnceLock<Option<String>>,
     /// Version in the server's last greeting, which also tells MariaDB from MySQL; empty before the
     /// first connection.
@@ -61,9 +62,10 @@ impl MysqlServer {
         self.version().to_ascii_lowercase().contains("mariadb")
     }
 
-    /// Returns the first statement of every session, a SET. It makes dates UTC, and removes modes
-    /// from the server's `sql_mode` that change the meaning of our SQL. It resets `completion_type`
-    /// only if necessary, since proxies that share connections do not know it.
+    /// Returns the SET statement that every session executes first. It sets the time zone to UTC,
+    /// and removes modes from `sql_mode` that change the meaning of dbdyno's SQL. It resets
+    /// `completion_type` only if necessary, since proxies that share connections do not know that
+    /// variable.
     pub(super) fn session_state(&self) -> String {
         let mut sql = "SET autocommit=1, time_zone='+00:00'".to_owned();
         if self.chains.load(Ordering::Relaxed) {
@@ -86,8 +88,8 @@ impl MysqlServer {
     }
 }
 
-/// Elements of `sql_mode` that change the grammar of SQL, or the values that are stored and
-/// compared. Names of products and `ANSI` stand for several of them.
+/// Names in `sql_mode` of modes that change the grammar of SQL, or the values that are stored and
+/// compared. Names of products and `ANSI` stand for several modes.
 const CHANGING: &[&str] = &[
     "ANSI",
     "ANSI_QUOTES",
@@ -111,8 +113,8 @@ const CHANGING: &[&str] = &[
     "TIME_TRUNCATE_FRACTIONAL",
 ];
 
-/// Returns a `sql_mode` without the modes that change the meaning of our SQL; `None` if it contains
-/// none of these, so that sessions need not set it.
+/// Returns `sql_mode` without the modes that change the meaning of dbdyno's SQL; `None` if it
+/// contains none of them, so that sessions need not set it.
 pub(super) fn plain_modes(sql_mode: &str) -> Option<String> {
     let is_plain = |mode: &&str| !CHANGING.iter().any(|one| one.eq_ignore_ascii_case(mode));
     let all = || sql_mode.split(',').filter(|mode| !mode.is_empty());

@@ -47,7 +47,8 @@ const OF_MARIADB: Settling = Settling {
     advised: ADVISED,
 };
 
-/// Settings advised for runs, with which purge runs beside the load and delays no statement.
+/// Server settings that dbdyno advises: with them, purging old row versions runs beside the
+/// benchmark's statements and delays none of them.
 const ADVISED: &[(&str, &str)] = &[
     ("innodb_purge_threads", "4"),
     ("innodb_purge_batch_size", "1000"),
@@ -57,7 +58,7 @@ const ADVISED: &[(&str, &str)] = &[
 const PURGE_STAYS: &str = "Open transactions of other sessions may hold old row versions: end \
                            them. Without any, the server leaves this for its next work.";
 
-/// Test that MySQL has nothing left to purge although its history list is not empty. MySQL keeps
+/// Test whether MySQL has nothing left to purge although its history list is not empty. MySQL keeps
 /// purged undo logs in that list: from 5.7 on until it is truncated, in 5.6 while it is idle.
 const ALL_PURGED: NothingLeft = NothingLeft {
     sql: "SHOW ENGINE INNODB STATUS",
@@ -68,8 +69,8 @@ const ALL_PURGED: NothingLeft = NothingLeft {
 /// which the history list is truncated.
 const TRUNCATES_FROM: (u32, u32) = (5, 7);
 
-/// Step that purges old row versions in MySQL before 5.7. It leaves `innodb_purge_threads` alone,
-/// which MySQL cannot change at run time.
+/// Step before a measurement that waits until MySQL before 5.7 has purged old row versions. It
+/// leaves `innodb_purge_threads` alone, which MySQL cannot change at run time.
 const PURGE_OF_OLD_MYSQL: SettlingStep = SettlingStep {
     name: "purge",
     doing: "purging old row versions",
@@ -88,7 +89,7 @@ const PURGE_OF_OLD_MYSQL: SettlingStep = SettlingStep {
     nothing_left: Some(ALL_PURGED),
 };
 
-/// Step that purges old row versions in MySQL from 5.7 on.
+/// Step before a measurement that makes MySQL 5.7 and later purge old row versions.
 const PURGE_OF_MYSQL: SettlingStep = SettlingStep {
     settings: &[
         ("innodb_purge_batch_size", "5000"),

@@ -27,13 +27,16 @@ use super::server::MysqlServer;
 use super::statements::COM_QUERY;
 use crate::net::{Channel, Input, SignIn, Step, check_clear};
 
-/// Longest packet that we announce to send, in bytes: the maximum that servers can allow.
+/// Longest packet that the client announces in its sign-in, in bytes: the maximum of the server's
+/// `max_allowed_packet`.
 const PACKET_BYTES_MAX: u32 = 1 << 30;
-/// `utf8mb4_general_ci`, which every server since 5.5 knows.
+/// Number of the character set and collation of connections, `utf8mb4_general_ci`, which every
+/// server since 5.5 knows.
 const UTF8MB4: u8 = 45;
-/// Most packets that the server may send in a sign-in; no authentication method needs as many.
+/// Most packets that a server may send in a sign-in before it fails; no authentication method needs
+/// as many.
 const STEPS_MAX: u32 = 32;
-/// First byte of a packet with further data for the authentication method.
+/// First byte of a packet from the server with further data for the authentication method.
 const MORE_DATA: u8 = 0x01;
 
 pub(super) struct MysqlSignIn {
@@ -42,18 +45,19 @@ pub(super) struct MysqlSignIn {
     framer: Framer,
     state: State,
     n_steps: u32,
-    /// Compressor of packets; `None` until the password is accepted, and without compression.
+    /// Compressor of packets; `None` before the password is accepted, and if compression was not
+    /// agreed on.
     compressor: Option<Box<Compressor>>,
 }
 
 enum State {
-    /// Waiting for the server's greeting.
+    /// The client waits for the server's greeting.
     Greeting,
-    /// The server was told that TLS begins.
+    /// The client has sent its request for TLS, and the handshake follows.
     Securing(Box<Greeting>),
-    /// The password is being verified.
+    /// The client has answered the greeting, and the server is verifying the password.
     Proving(Box<Proof>),
-    /// The session's state is being set.
+    /// The password is accepted, and the session's first SET statement is under way.
     Setting(Agreed),
 }
 
@@ -64,16 +68,18 @@ struct Greeting {
     mariadb_capabilities: MariadbCapabilities,
 }
 
-/// State of the authentication method.
+/// State of authentication by the method that the server has chosen, such as
+/// `caching_sha2_password`.
 struct Proof {
     method: AuthProc,
     nonce: Vec<u8>,
-    /// Whether the server was asked for its RSA key, which then comes next.
+    /// Whether the server was asked for its RSA key, so that its next packet contains it.
     awaits_key: bool,
     agreed: Agreed,
 }
 
-/// Input of an authentication method of `mysql_common`.
+/// Password, nonce and channel, from which `mysql_common` computes the messages of an
+/// authentication method.
 struct AuthInput<'a> {
     password: &'a [u8],
     nonce: &'a [u8],
@@ -115,7 +121,8 @@ impl MysqlSignIn {
         }
     }
 
-    /// Returns payload and sequence number of the next packet; `None` if it is incomplete.
+    /// Returns payload and sequence number of the server's next packet; `None` if it has not been
+    /// received completely.
     fn next(&mut self, input: &mut Input) -> Result<Option<(Vec<u8>, u8)>, DbError> {
         loop {
             let plain = match &mut self.compressor {
@@ -197,7 +204,8 @@ impl MysqlSignIn {
         Ok(Step::More)
     }
 
-    /// Answers the greeting with user, database, capabilities, and first authentication data.
+    /// Answers the server's greeting with user, database, capabilities, and the first data of the
+    /// authentication method.
     fn respond(
         &mut self,
         greeting: Greeting,
@@ -241,9 +249,10 @@ impl MysqlSignIn {
         Ok(())
     }
 
-    /// Returns the server's default authentication method with its first data if it is supported
-    /// and allowed on this channel; otherwise `mysql_native_password` without data, upon which the
-    /// server asks for the user's method.
+    /// Returns the authentication method with which the client answers the greeting, and the first
+    /// data to be sent. It is the server's default method if that is supported and allowed on this
+    /// channel; otherwise `mysql_native_password` without data, upon which the server asks for the
+    /// user's method.
     fn first_proof(
         &self,
         offered: Option<&AuthPlugin<'_>>,
@@ -264,7 +273,7 @@ impl MysqlSignIn {
         (plugin, method, Vec::new())
     }
 
-    /// Writes the first statement of the session, and begins compression if it was agreed on.
+    /// Writes the session's first SET statement, and begins compression if it was agreed on.
     fn set_state(&mut self, out: &mut Vec<u8>) {
         let state = self.server.session_state();
         let put = |out: &mut Vec<u8>| put_command(out, COM_QUERY, state.as_bytes());
@@ -429,8 +438,8 @@ fn check_greeting(payload: &[u8]) -> Result<(), DbError> {
     }
 }
 
-/// Rejects the authentication method if others could read the password that it sends on this
-/// channel, or if it is `mysql_old_password`.
+/// Checks the authentication method that the server wants. Fails if others could read the password
+/// that it sends on this channel, or if it is `mysql_old_password`.
 fn check_method(
     plugin: &AuthPlugin<'_>,
     server: &MysqlServer,
@@ -449,8 +458,8 @@ fn check_method(
     }
 }
 
-/// Fails if the server asks for the password itself, and the channel does not allow this. With
-/// `caching_sha2_password` a server asks for it unless it has the password cached.
+/// Fails if the client's next message would contain the password itself, and this channel does not
+/// allow that. With `caching_sha2_password` a server asks for it unless it has the password cached.
 fn check_answer(
     method: &AuthProc,
     challenge: &[u8],
@@ -466,8 +475,8 @@ fn check_answer(
     }
 }
 
-/// Fails unless the password may be sent in clear text, or encrypted with an unverified key. An
-/// empty password always may.
+/// Fails unless the password itself may be sent on this channel, in clear text or encrypted with a
+/// key that is not verified. An empty password always may.
 fn may_show(server: &MysqlServer, channel: &Channel, method: &'static str) -> Result<(), DbError> {
     if server.password().is_empty() {
         return Ok(());
@@ -503,7 +512,8 @@ fn too_old() -> DbError {
     DbError::new(DbErrorKind::Unsupported, message)
 }
 
-/// Adds advice to "Access denied", which is also the error for a user who must use TLS.
+/// Adds the advice to use TLS to the error "Access denied", which servers also return for a user
+/// who must use TLS.
 fn may_need_tls(mut no: DbError) -> DbError {
     if no.code == 1045 {
         no.message += "; if this user must use TLS, connect with tls=require";
@@ -511,8 +521,8 @@ fn may_need_tls(mut no: DbError) -> DbError {
     no
 }
 
-/// Adds advice to "Access denied", which is also the error for a user who must present a
-/// certificate.
+/// Adds advice to the error "Access denied", which servers also return for a user who must present
+/// a client certificate.
 fn may_need_certificate(mut no: DbError) -> DbError {
     if no.code == 1045 {
         no.message += "; a user with REQUIRE X509, SUBJECT or ISSUER needs a certificate of the \

@@ -10,13 +10,14 @@ const MYISAM: StorageEngine = StorageEngine {
     loss: Some("a crash may damage the tables, and a loss of power lose the last rows"),
     ..StorageEngine::with_clause("myisam", " ENGINE=MyISAM")
 };
-/// Aria, which is crash-safe but has no transactions, so that the changes of a statement stay.
+/// Storage engine Aria, which is crash-safe but has no transactions: a rollback does not undo
+/// changes.
 const ARIA: StorageEngine = StorageEngine {
     is_transactional: false,
     loss: Some("a loss of power may lose the last rows"),
     ..StorageEngine::with_clause("aria", " ENGINE=Aria")
 };
-/// MyRocks, a plugin that not every server has.
+/// Storage engine MyRocks, a plugin that not every server has.
 const ROCKSDB: StorageEngine = StorageEngine {
     plugin: Some("ha_rocksdb"),
     ..StorageEngine::with_clause("rocksdb", " ENGINE=ROCKSDB")

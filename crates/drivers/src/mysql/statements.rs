@@ -15,14 +15,16 @@ pub(super) const COM_QUERY: u8 = 0x03;
 const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_EXECUTE: u8 = 0x17;
 const COM_STMT_CLOSE: u8 = 0x19;
-/// Offset of the statement's ID in an execution: behind the packet's header and the command.
+/// Offset of the statement's ID in the packet that executes it, in bytes: after the header and the
+/// command.
 const ID_OFFSET: usize = 5;
 
-/// A statement that is either declared, and shared by all connections, or a connection's own.
+/// A statement's SQL: one of those declared when the session was connected, which all connections
+/// share, or one added later on this connection only.
 pub(super) enum DeclaredOrOwn {
-    /// All declared statements, and the index of this one.
+    /// All statements declared when the session was connected, and the index of this one.
     Declared(Arc<[Statement]>, usize),
-    /// Prepared at run time, on this connection only.
+    /// A statement that was added at run time, on this connection only.
     Own(Statement),
 }
 
@@ -37,29 +39,32 @@ impl Deref for DeclaredOrOwn {
     }
 }
 
-/// A statement on one connection, prepared or not.
+/// A statement that a connection knows, whether or not the server has prepared it yet.
 pub(super) struct PreparedStatement {
     pub(super) statement: DeclaredOrOwn,
     pub(super) kind: StatementKind,
-    /// Whether it is sent as text each time, because it is declared so or the target demands it.
+    /// Whether the statement is sent as text each time, because it is declared so or the target's
+    /// option demands it.
     pub(super) is_text: bool,
-    /// The server's ID of the statement; `None` before it is prepared.
+    /// The server's ID of the prepared statement; `None` before it is prepared.
     pub(super) id: Option<u32>,
-    /// ID of an earlier preparation that the server may still keep.
+    /// The server's ID of an earlier preparation of this statement, which is closed when it is
+    /// prepared again.
     stale: Option<u32>,
-    /// Number of parameters; 0 before it is prepared.
+    /// Number of the statement's parameters; 0 before it is prepared.
     n_values: usize,
-    /// Types of values that were sent to the server; empty if they must be sent again.
+    /// Parameter types that the last execution sent to the server; empty if the next one must send
+    /// them.
     types: Vec<u8>,
-    /// Columns of its result, as last described by the server.
+    /// Columns of the statement's result, as the server last described them.
     pub(super) columns: Columns,
-    /// Pieces of text between the placeholders, split at the first time that it is sent as text.
+    /// SQL text between the placeholders `?`; empty until the statement is first sent as text.
     pieces: Vec<String>,
 }
 
 impl PreparedStatement {
-    /// Makes a statement that is not prepared. It is sent as text if it is declared so, or if
-    /// `as_text` is set.
+    /// Makes a statement that the server has not prepared yet. `as_text` sends it as text each
+    /// time, even if it is not declared so.
     pub(super) fn new(statement: DeclaredOrOwn, as_text: bool) -> PreparedStatement {
         PreparedStatement {
             is_text: as_text || statement.sent == Sent::Text,
@@ -74,15 +79,16 @@ impl PreparedStatement {
         }
     }
 
-    /// Notes that the server has prepared the statement.
+    /// Stores the server's ID of the statement and its number of parameters, after the server has
+    /// prepared it.
     pub(super) fn prepared(&mut self, id: u32, n_values: u16) {
         self.id = Some(id);
         self.n_values = usize::from(n_values);
         self.columns.clear();
     }
 
-    /// Forgets the types of values, because the server may not have them. With `forget`, also drops
-    /// the ID, so that the statement is prepared again.
+    /// Forgets the parameter types, so that the next execution sends them again, because the server
+    /// may not have them. `forget` also drops the ID, so that the statement is prepared again.
     #[cold]
     pub(super) fn doubt(&mut self, forget: bool) {
         self.types.clear();
@@ -92,7 +98,8 @@ impl PreparedStatement {
     }
 
     /// Writes the command that prepares the statement. An earlier preparation is closed first,
-    /// since it counts against the server's max_prepared_stmt_count; closing has no reply.
+    /// since it counts against the server's `max_prepared_stmt_count`; the server does not reply to
+    /// closing.
     pub(super) fn put_prepare(&mut self, out: &mut Vec<u8>) {
         if let Some(id) = self.stale.take() {
             put_command(out, COM_STMT_CLOSE, &id.to_le_bytes());
@@ -100,7 +107,8 @@ impl PreparedStatement {
         put_command(out, COM_STMT_PREPARE, self.statement.sql.as_bytes());
     }
 
-    /// Fails unless `n_given` is the number of the statement's parameters.
+    /// Fails unless `n_given`, the number of given values, is the number of the statement's
+    /// parameters.
     pub(super) fn check_count(&self, n_given: usize) -> Result<(), DbError> {
         if n_given == self.n_values {
             return Ok(());
@@ -108,7 +116,8 @@ impl PreparedStatement {
         Err(wrong_number(self.n_values, n_given).during(self.statement.name))
     }
 
-    /// Writes an execution in binary form. If the ID is still unknown, [`set_id`] inserts it later.
+    /// Appends the packet that executes the statement with these values, in binary format. If the
+    /// server's ID of the statement is still unknown, [`set_id`] inserts it later.
     #[inline]
     pub(super) fn put_execute(
         &mut self,
@@ -169,7 +178,7 @@ impl PreparedStatement {
         }
     }
 
-    /// Writes the statement as a command with its text, in which the values are literals.
+    /// Appends the packet that sends the statement as text, with the values as literals.
     pub(super) fn put_text(
         &mut self,
         out: &mut Vec<u8>,
@@ -188,8 +197,8 @@ impl PreparedStatement {
         })
     }
 
-    /// Writes the statement's text, in which the values are literals. Fails if their number is
-    /// wrong.
+    /// Appends the statement's SQL text with the values as literals. Fails if there are more or
+    /// fewer values than placeholders.
     fn fill(
         &mut self,
         out: &mut Vec<u8>,
@@ -211,7 +220,8 @@ impl PreparedStatement {
         Ok(())
     }
 
-    /// Returns the statement as it would be sent with these values.
+    /// Returns what would be sent for an execution with these values: the text with literals, or
+    /// the prepared statement and its values.
     pub(super) fn sent(&mut self, values: &[Value<'_>], escapes: Escapes) -> SentStatement {
         let name = self.statement.name;
         let mut text = Vec::new();
@@ -222,7 +232,8 @@ impl PreparedStatement {
     }
 }
 
-/// Writes the server's ID of a statement into its encoded execution, which begins at `start`.
+/// Inserts the server's ID of a statement into an encoded execution, whose packet begins at the
+/// offset `start` of `out`.
 pub(super) fn set_id(out: &mut [u8], start: usize, id: u32) {
     out[start + ID_OFFSET..start + ID_OFFSET + 4].copy_from_slice(&id.to_le_bytes());
 }
@@ -233,7 +244,8 @@ fn wrong_number(wanted: usize, got: usize) -> DbError {
     DbError::new(DbErrorKind::Shape, message)
 }
 
-/// Splits the text at its placeholders `?`, ignoring those in quotes and comments.
+/// Returns the parts of an SQL text between its placeholders `?`; a `?` in quotes or comments is no
+/// placeholder.
 fn pieces(sql: &str, escapes: Escapes) -> Vec<String> {
     let bytes = sql.as_bytes();
     let mut pieces = Vec::new();

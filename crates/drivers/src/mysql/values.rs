@@ -9,7 +9,7 @@ use super::columns::kind;
 use super::dates;
 use super::packets::put_length;
 
-/// Returns the protocol's type with which a value is sent.
+/// Returns the protocol's number of the type as which a value is sent.
 #[inline]
 pub(super) fn kind_of(value: &Value<'_>) -> u8 {
     match value {
@@ -24,8 +24,8 @@ pub(super) fn kind_of(value: &Value<'_>) -> u8 {
     }
 }
 
-/// Appends a value in binary form. For null nothing is appended, since it is a bit in a bitmap.
-/// Fails if the type cannot hold the value.
+/// Appends a value in binary format. A null appends nothing, since it is a bit in the packet's null
+/// bitmap. Fails if MySQL's type for the value cannot hold it.
 #[inline]
 pub(super) fn put_binary(out: &mut Vec<u8>, value: &Value<'_>) -> Result<(), DbError> {
     match *value {
@@ -67,16 +67,18 @@ fn put_day(out: &mut Vec<u8>, civil: Civil) {
     out.extend_from_slice(&[civil.month, civil.day]);
 }
 
-/// Escapes in quoted texts, which depend on the session's `sql_mode`.
+/// The way in which quotes within a quoted SQL text are escaped, which depends on the session's
+/// `sql_mode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Escapes {
     /// Backslash escapes, as in `\'`.
     Backslash,
-    /// Doubled quotes only, `''` (`NO_BACKSLASH_ESCAPES`).
+    /// Doubled quotes only, as in `''`, because `sql_mode` contains `NO_BACKSLASH_ESCAPES`.
     Doubled,
 }
 
-/// Appends a value as an SQL literal. Fails if the type cannot hold the value.
+/// Appends a value as an SQL literal. Fails if MySQL has no literal for it, such as infinity or a
+/// date outside of its years.
 pub(super) fn put_literal(
     out: &mut Vec<u8>,
     value: &Value<'_>,
@@ -111,7 +113,8 @@ pub(super) fn put_literal(
     Ok(())
 }
 
-/// Appends a value as a field of LOAD DATA. Fails if the type cannot hold the value.
+/// Appends a value as a field of a file for LOAD DATA, with tabs and the like escaped. Fails if
+/// MySQL cannot store it, such as infinity.
 pub(super) fn put_field(out: &mut Vec<u8>, value: &Value<'_>) -> Result<(), DbError> {
     match *value {
         Value::Null => out.extend_from_slice(b"\\N"),
@@ -162,8 +165,8 @@ fn put_integer(out: &mut Vec<u8>, value: i64) {
     put_unsigned(out, value.unsigned_abs(), 1);
 }
 
-/// Appends a float with an exponent, so that it is not read as a decimal of 300 digits. Fails for
-/// infinity and NaN.
+/// Appends a float in scientific notation, so that the server does not read it as a decimal of 300
+/// digits. Fails for infinity and NaN.
 fn put_float(out: &mut Vec<u8>, value: f64) -> Result<(), DbError> {
     use std::io::Write;
     if !value.is_finite() {

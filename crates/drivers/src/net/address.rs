@@ -12,7 +12,8 @@ pub(crate) enum Address {
 }
 
 impl Address {
-    /// Returns the name or IP address of the host, as TLS verifies it; `localhost` for a socket.
+    /// Returns the host's name or IP address, against which TLS verifies the server's certificate;
+    /// `localhost` for a Unix socket.
     pub(super) fn host(&self) -> &str {
         match self {
             Address::Host(host, _) => host,

@@ -4,17 +4,18 @@ use std::io;
 
 use model::{DbError, DbErrorKind};
 
-/// Makes the error for a connection that the server has closed.
+/// Makes the error for a connection that the server has closed unexpectedly.
 pub(super) fn ended() -> DbError {
     DbError::new(DbErrorKind::ConnectionLost, "the server closed the connection")
 }
 
-/// Makes the error for bytes of the server that did not come in time.
+/// Makes the error for a server that has sent nothing within a time limit.
 pub(super) fn silent() -> DbError {
     db_error(io::ErrorKind::TimedOut.into())
 }
 
-/// Converts an error of a socket to a database error that breaks the connection.
+/// Converts an I/O error of a socket to an error that breaks the connection, of the kind
+/// `ConnectionLost`.
 pub(super) fn db_error(error: io::Error) -> DbError {
     if error.kind() == io::ErrorKind::TimedOut {
         let advice = "check scheme, host and port, or raise connect_timeout";

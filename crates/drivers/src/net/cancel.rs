@@ -19,29 +19,31 @@ use model::Cancel;
 use super::socket::shut_down;
 use super::{CancelKey, Server};
 
-/// State of a session that other threads need in order to cancel it or to break its connection.
+/// State of a session through which another thread can cancel it, or break its connection to a host
+/// that was removed.
 pub(super) struct Handle<S> {
     flags: Arc<Flags>,
     held: Mutex<Held>,
     canceller: Option<Arc<Canceller<S>>>,
 }
 
-/// Flags that a session reads and writes with each request, together in one cache line.
+/// Flags of a session that it reads and writes with each request, together in one cache line.
 #[derive(Default)]
 pub(super) struct Flags {
     cancelled: AtomicBool,
-    /// Whether a request of the session is not completely answered.
+    /// Whether the session has sent a request whose reply is not complete.
     busy: AtomicBool,
 }
 
 impl Flags {
-    /// Whether the session was cancelled, which is permanent.
+    /// Whether the session was cancelled. A cancelled session stays so.
     #[inline]
     pub(super) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Acquire)
     }
 
-    /// Notes whether the server is working on a request of the session.
+    /// Sets whether a request of the session is in progress, so that a cancel must also stop the
+    /// server's work.
     #[inline]
     pub(super) fn set_busy(&self, busy: bool) {
         self.busy.store(busy, Ordering::Release);
@@ -51,8 +53,8 @@ impl Flags {
 #[derive(Default)]
 struct Held {
     socket: Option<Arc<OwnedFd>>,
-    /// Index of the connected host, and the key by which the session can be cancelled there; `None`
-    /// before the sign-in.
+    /// Index of the host that the session is connected to, and the key by which it can be cancelled
+    /// there; `None` before the sign-in and without a connection.
     key: Option<(usize, CancelKey)>,
 }
 
@@ -65,12 +67,13 @@ impl<S: Server> Handle<S> {
         &self.flags
     }
 
-    /// Whether the session was cancelled, which is permanent.
+    /// Whether the session was cancelled. A cancelled session stays so.
     pub(super) fn is_cancelled(&self) -> bool {
         self.flags.is_cancelled()
     }
 
-    /// Registers the session's new socket, before it is connected, to be shut down by a cancel.
+    /// Registers the session's new socket, before it is connected, so that a cancel can shut it
+    /// down. Shuts it down at once if the session is already cancelled.
     pub(super) fn watch(&self, socket: &Arc<OwnedFd>) {
         *lock(&self.held) = Held { socket: Some(Arc::clone(socket)), key: None };
         // An earlier cancel found no socket.
@@ -79,13 +82,13 @@ impl<S: Server> Handle<S> {
         }
     }
 
-    /// Notes that the connection to the host at `place` is signed in, and can be cancelled by
-    /// `key`.
+    /// Notes that the session is signed in at the host with the index `place`, and that the server
+    /// stops its work if it gets `key`.
     pub(super) fn know(&self, place: usize, key: CancelKey) {
         lock(&self.held).key = Some((place, key));
     }
 
-    /// Notes that the session has no connection any more.
+    /// Notes that the session has no connection now, so that a cancel has nothing to stop.
     pub(super) fn forget(&self) {
         *lock(&self.held) = Held::default();
         self.flags.set_busy(false);
@@ -93,13 +96,13 @@ impl<S: Server> Handle<S> {
 }
 
 impl<S> Handle<S> {
-    /// Whether the session is connected to the host at `place`.
+    /// Whether the session is signed in at the host with the index `place`.
     pub(super) fn is_at(&self, place: usize) -> bool {
         lock(&self.held).key.as_ref().is_some_and(|(at, _)| *at == place)
     }
 
-    /// Shuts the session's connection down if it is to the host at `place`, and returns whether it
-    /// was. The session notices, and may reconnect.
+    /// Shuts the session's connection down if it is signed in at the host with the index `place`,
+    /// and returns whether it was. The session sees a lost connection, and may reconnect elsewhere.
     pub(super) fn cut(&self, place: usize) -> bool {
         let held = lock(&self.held);
         match (&held.key, &held.socket) {
@@ -127,18 +130,19 @@ impl<S: Server> Cancel for Handle<S> {
     }
 }
 
-/// Makes a target's servers stop the work of cancelled sessions, on a thread of its own.
+/// Worker that asks a target's servers to stop the work of cancelled sessions, on a thread that
+/// lives only while there are some.
 pub(super) struct Canceller<S> {
     server: Arc<S>,
     waiting: Mutex<Waiting>,
     is_done: Condvar,
 }
 
-/// Longest time that closing a target waits until its servers were asked to stop cancelled work. A
-/// server that hangs never answers.
+/// Longest time that closing a target waits until its servers have been asked to stop the work of
+/// cancelled sessions, since a server that hangs never answers.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Time after which the socket of a cancelled session is shut down although its server has not
-/// stopped the work.
+/// Time after a cancel at which the session's socket is shut down, even if the server has not
+/// stopped its work.
 const SHUT_DOWN_AFTER: Duration = Duration::from_millis(300);
 /// Pause between two cancel requests for the same session.
 const TELL_EVERY: Duration = Duration::from_millis(20);
@@ -149,7 +153,7 @@ struct Waiting {
     is_swept: bool,
 }
 
-/// A session that was cancelled while the server worked for it.
+/// A session that was cancelled while a request of it was in progress.
 struct Cancelled {
     key: CancelKey,
     flags: Arc<Flags>,
@@ -180,8 +184,9 @@ impl<S: Server> Canceller<S> {
         }
     }
 
-    /// Repeats the cancel request to the server at `place` until none of these sessions is busy or
-    /// the time limit is over, and then shuts their sockets down.
+    /// Repeats the cancel request to the server with the index `place` until none of the
+    /// `cancelled` sessions has a request in progress, or for [`SHUT_DOWN_AFTER`]; then shuts their
+    /// sockets down.
     fn end(&self, place: usize, cancelled: &[Cancelled]) {
         let (knows, known) = mpsc::channel::<()>();
         let is_shut = AtomicBool::new(false);
@@ -226,7 +231,8 @@ fn shut_all_down(cancelled: &[Cancelled]) {
 }
 
 impl<S> Canceller<S> {
-    /// Waits until all cancelled sessions have been dealt with, at most [`PATIENCE`].
+    /// Waits until the servers have been asked to stop the work of all cancelled sessions, at most
+    /// [`PATIENCE`].
     pub(super) fn wait(&self) {
         let waiting = lock(&self.waiting);
         // However the wait ends, nothing more can be done.
@@ -234,7 +240,7 @@ impl<S> Canceller<S> {
     }
 }
 
-/// Locks a mutex and ignores poisoning, since no panic can leave these values half changed.
+/// Locks a mutex and ignores poisoning, since a panic cannot leave the guarded values half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

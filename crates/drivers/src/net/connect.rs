@@ -21,19 +21,22 @@ use super::socket::{Got, Socket, Wait};
 use super::stream::{Channel, Stream};
 use super::{Connector, Protocol, Server, SignIn, Step};
 
-/// Most waits for bytes during a sign-in, which a broken server could continue forever.
+/// Largest number of times that a sign-in waits for bytes, so that a broken server cannot continue
+/// it forever.
 const WAITS_MAX: u32 = 1_000;
-/// Multiple of `connect_timeout` after which a server that sends nothing is checked.
+/// Multiple of the option `connect_timeout`: after so long a silence during a request, dbdyno
+/// checks whether the server still accepts connections.
 const SILENCE_TIMES: u32 = 6;
-/// Pause before the next attempt if too many connections wait at a Unix socket.
+/// Pause, in nanoseconds, before connecting to a Unix socket is tried again because too many
+/// connections wait there.
 const CROWDED_NS: u64 = NS_PER_MS;
 
-/// Execution context of a session.
+/// The way in which a session waits: by blocking its thread, or on an event loop.
 #[derive(Clone)]
 pub(super) enum ExecContext {
-    /// A thread of its own, which blocks.
+    /// The session blocks a thread of its own.
     Thread,
-    /// An event loop with its clock.
+    /// The session is polled by an event loop, and this clock measures its time limits.
     Loop(Rc<dyn Clock>),
 }
 
@@ -46,12 +49,13 @@ impl ExecContext {
     }
 }
 
-/// Parameters of a connection, with which a session can also reconnect.
+/// Parameters for connecting a session, which are kept so that it can reconnect.
 pub(super) struct ConnectSpec<S> {
     pub(super) server: Arc<S>,
-    /// Index of the host in the [`Connector`].
+    /// Index of the host to connect to, in the target's [`Connector`].
     pub(super) place: usize,
-    /// Index of the client; `None` for sessions that build, check, query or measure round trips.
+    /// Number of the simulated client; `None` for an auxiliary session, which loads or checks data,
+    /// queries the server or measures round trips.
     pub(super) client: Option<u32>,
     pub(super) exec: ExecContext,
     pub(super) statements: Arc<[Statement]>,
@@ -59,8 +63,9 @@ pub(super) struct ConnectSpec<S> {
 }
 
 impl<S: Server> ConnectSpec<S> {
-    /// Makes the parameters of a session that blocks this thread, without statements and
-    /// cancellation.
+    /// Makes the parameters of an auxiliary session (one that loads, checks or queries), which
+    /// blocks this thread, has no prepared statements and cannot be cancelled. `place` is the index
+    /// of its host.
     pub(super) fn here(server: &Arc<S>, place: usize) -> ConnectSpec<S> {
         ConnectSpec {
             server: Arc::clone(server),
@@ -74,7 +79,8 @@ impl<S: Server> ConnectSpec<S> {
 }
 
 impl<S: Server> ConnectSpec<S> {
-    /// Switches to another host of the target, because the current one does not respond.
+    /// Selects the next host of the target for the next attempt, because the current one does not
+    /// respond.
     pub(super) fn go_on(&mut self) {
         self.place = self.server.connector().place_after(self.place, self.client);
     }
@@ -95,7 +101,8 @@ impl<S> Clone for ConnectSpec<S> {
 
 pub(super) type ProtocolOf<S> = <<S as Server>::SignIn as SignIn>::Protocol;
 
-/// Connects and signs in. Errors contain the address of the server.
+/// Connects to a host, begins TLS if necessary, and signs in, within the time limit of the target.
+/// Errors contain the server's address.
 pub(super) async fn connect<S: Server>(
     spec: ConnectSpec<S>,
 ) -> Result<Line<ProtocolOf<S>>, DbError> {
@@ -119,7 +126,7 @@ pub(super) async fn connect<S: Server>(
     }
 }
 
-/// Removes the password from the message of an error, since a server may repeat it there.
+/// Removes the password from an error's message, since a server may repeat it there.
 pub(super) fn without_password<S: Server>(server: &S, mut no: DbError) -> DbError {
     if let Some(password) = server.secret() {
         no.message = password.hide_in(&no.message);
@@ -127,7 +134,7 @@ pub(super) fn without_password<S: Server>(server: &S, mut no: DbError) -> DbErro
     no
 }
 
-/// Runs `work` on an event loop; fails after `timeout`.
+/// Runs `work` on an event loop. Fails if it takes longer than `timeout`.
 async fn within<T>(
     clock: &dyn Clock,
     timeout: Duration,
@@ -309,7 +316,7 @@ async fn sign_in<S: Server>(
     }
 }
 
-/// Adds advice to the error of a connection that was lost before the server sent a byte.
+/// Adds advice to the error of a connection that was lost before the server had sent a byte.
 fn unheard(no: DbError) -> DbError {
     if no.is_silence() {
         return no;
@@ -327,10 +334,10 @@ fn channel(connector: &Connector, address: &Address) -> Channel {
     }
 }
 
-/// Sets how long a session waits for replies. A client waits without limit, since its run cancels
-/// it. A session that builds, checks or queries (one without declared statements) is not cancelled.
-/// It may wait an hour for an index, but after a long silence it checks whether the server still
-/// responds.
+/// Sets how long a new session waits for replies. A benchmark client waits without limit, since the
+/// run cancels it. An auxiliary session, which loads, checks or queries and has no declared
+/// statements, may wait an hour for an index, but after a long silence it checks whether the server
+/// still responds.
 fn watch_over<S: Server, P>(spec: &ConnectSpec<S>, line: &mut Line<P>) -> Result<(), DbError> {
     if !spec.statements.is_empty() {
         return line.stream.set_receive_timeout(None).map_err(no_socket);
@@ -351,8 +358,9 @@ fn watch_over<S: Server, P>(spec: &ConnectSpec<S>, line: &mut Line<P>) -> Result
     line.stream.set_receive_timeout(Some(silence)).map_err(no_socket)
 }
 
-/// Whether a server still responds to new connections, even with an error, as a busy or full one
-/// does. True also if connecting fails, which says nothing about existing connections.
+/// Whether the server with the index `place` responds to a new connection, even with an error, as a
+/// busy or full one does. True also if connecting fails, which proves nothing about existing
+/// connections.
 fn is_there<S: Server>(server: &Arc<S>, place: usize) -> bool {
     let spec = ConnectSpec::here(server, place);
     let (connector, address) = (server.connector(), server.connector().address(place));
@@ -384,8 +392,8 @@ async fn start_tls<T>(
     poll_fn(|context| line.stream.poll_handshake(context)).await
 }
 
-/// Sends bytes to a server on a separate connection, and blocks this thread until the server closes
-/// it.
+/// Sends bytes, such as a cancel request, to the server with the index `place` on a separate
+/// connection, and blocks this thread until the server closes it.
 pub(crate) fn tell<S: Server>(server: &Arc<S>, place: usize, bytes: &[u8]) -> Result<(), DbError> {
     let spec = ConnectSpec::here(server, place);
     let telling = async {

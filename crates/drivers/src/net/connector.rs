@@ -16,33 +16,39 @@ use super::address::Address;
 use super::hosts::Spread;
 use super::tls::Tls;
 
-/// Most hosts that a run may add, since each keeps its index permanently.
+/// Most hosts that can be added to a target while it is open; a removed host keeps its index.
 const ADDED_MAX: usize = 64;
 
-/// Value of `n_lost_flights` once commands that were sent together have been answered, so that the
-/// way to the server supports them.
+/// Value of the count of lost batches after commands that were sent together have once been
+/// answered. It means that servers and proxies on the way support this.
 const ARRIVED: u32 = u32::MAX;
-/// Number of consecutive losses of commands sent together that is no coincidence.
+/// Number of consecutive connections lost with commands that were sent together, from which a proxy
+/// is suspected that takes only one command at a time.
 const LOST_FLIGHTS: u32 = 2;
 
-/// The places of a target, with the parameters that all connections have in common.
+/// The hosts of a target (or its Unix socket), the assignment of clients to them, and the
+/// parameters that all connections share. A host is known by its index, called place.
 pub(crate) struct Connector {
-    /// Known places; behind them, empty room for hosts that the run adds.
+    /// Hosts by index: those of the target's URL, those added later, and empty room for more.
     places: Box<[OnceLock<Arc<KnownHost>>]>,
     spread: Mutex<Spread>,
-    /// Number of changes to the places that clients use.
+    /// Number of times that hosts were added or removed since the target was opened.
     n_changes: AtomicU64,
-    /// Place that last responded to a session that builds, checks or queries.
+    /// Index of the host that last responded to an auxiliary session (one that loads, checks or
+    /// queries).
     desk_place: AtomicUsize,
-    /// Places that have failed to respond to such a session.
+    /// Indexes of the hosts that have failed to respond to an auxiliary session (one that loads,
+    /// checks or queries).
     silent: Mutex<BTreeSet<usize>>,
-    /// Consecutive losses of commands sent together; [`ARRIVED`] once some were answered.
+    /// Number of consecutive connections that were lost with commands that were sent together;
+    /// [`ARRIVED`] once such commands were answered.
     n_lost_flights: AtomicU32,
-    /// Entrance of the simulated network; `None` if clients connect directly.
+    /// Entrance of the simulated network through which clients connect; `None` if they connect
+    /// directly.
     entrance: Mutex<Option<PathEntrance>>,
     default_port: u16,
     pub(crate) tls: Tls,
-    /// Time limit of connecting and signing in together.
+    /// Time limit of connecting and signing in together (option `connect_timeout`).
     pub(crate) timeout: Duration,
 }
 
@@ -51,17 +57,17 @@ struct KnownHost {
     resolved: Mutex<Resolved>,
 }
 
-/// IP addresses of a host, and the state of their resolution.
+/// IP addresses of a host name, and whether it is being resolved.
 #[derive(Default)]
 struct Resolved {
-    /// Result of the last successful resolution; empty if there was none.
+    /// IP addresses from the last successful resolution of the name; empty if there was none.
     addresses: Vec<SocketAddr>,
-    /// Whether a resolution in the background is in progress.
+    /// Whether a thread in the background is resolving the name.
     is_asked: bool,
 }
 
 impl Connector {
-    /// Makes a connector to one or several places, over which clients are spread.
+    /// Makes a connector to one or several hosts, over which clients will be spread evenly.
     pub(crate) fn new(addresses: Vec<Address>, tls: Tls, timeout: Duration) -> Connector {
         let n_places = addresses.len();
         let known = addresses.into_iter().map(|address| OnceLock::from(KnownHost::new(address)));
@@ -80,13 +86,13 @@ impl Connector {
         }
     }
 
-    /// Sets the port for hosts that the run adds without one.
+    /// Sets the port for hosts that are added later without a port.
     pub(crate) fn with_default_port(self, default_port: u16) -> Connector {
         Connector { default_port, ..self }
     }
 
-    /// Returns the addresses that a target names: its socket if it has one, otherwise its hosts, or
-    /// `localhost` if it names none.
+    /// Returns the addresses to connect to: `socket` if there is one, otherwise the target's hosts,
+    /// or `localhost` if it names none.
     pub(crate) fn addresses(
         target: &Target,
         socket: Option<PathBuf>,
@@ -104,17 +110,18 @@ impl Connector {
         }
     }
 
-    /// Returns the places that clients currently use.
+    /// Returns the indexes of the hosts that clients currently use.
     pub(crate) fn used(&self) -> Vec<usize> {
         lock(&self.spread).used().to_vec()
     }
 
-    /// Returns the number of places that clients currently use.
+    /// Returns the number of hosts that clients currently use.
     pub(crate) fn n_places(&self) -> usize {
         lock(&self.spread).used().len()
     }
 
-    /// Returns the place to which a client connects after `n_refused` consecutive failures.
+    /// Returns the index of the host to which a client connects: its assigned host or, after
+    /// `n_refused` consecutive failures, as many hosts further.
     pub(crate) fn place_of(&self, client: u32, n_refused: usize) -> usize {
         let mut spread = lock(&self.spread);
         let home = spread.home(client);
@@ -122,19 +129,21 @@ impl Connector {
         (0..n_refused % spread.used().len()).fold(home, |place, _| spread.after(place, client))
     }
 
-    /// Returns the next place for a client to which `place` does not respond.
+    /// Returns the index of the host that a client tries next if the one at `place` does not
+    /// respond. `client` is `None` for a session that is no client.
     pub(crate) fn place_after(&self, place: usize, client: Option<u32>) -> usize {
         lock(&self.spread).after(place, client.unwrap_or(0))
     }
 
-    /// Returns how often hosts were added or removed, by which sessions notice a change.
+    /// Returns how often hosts were added or removed. Sessions compare this to an earlier value, to
+    /// notice that their host may have changed.
     #[inline]
     pub(crate) fn n_changes(&self) -> u64 {
         self.n_changes.load(Ordering::Relaxed)
     }
 
-    /// Returns the places for a session that builds, checks or queries, in the order in which they
-    /// are to be tried. The one that responded last comes first.
+    /// Returns the indexes of the hosts to be tried, in this order, for an auxiliary session (one
+    /// that loads, checks or queries). The host that responded last comes first.
     pub(crate) fn admin_places(&self) -> Vec<usize> {
         let mut places = self.used();
         let last = self.desk_place.load(Ordering::Relaxed);
@@ -143,7 +152,8 @@ impl Connector {
         places
     }
 
-    /// Notes whether a place responded to a session that builds, checks or queries.
+    /// Notes whether the host at the index `place` responded to an auxiliary session (one that
+    /// loads, checks or queries).
     pub(crate) fn note_answer(&self, place: usize, has_answered: bool) {
         if has_answered {
             self.desk_place.store(place, Ordering::Relaxed);
@@ -152,7 +162,8 @@ impl Connector {
         }
     }
 
-    /// Notes that commands sent together were answered.
+    /// Notes that commands that were sent together were answered, so that the servers are known to
+    /// support this.
     #[inline]
     pub(super) fn note_flight(&self) {
         if self.n_lost_flights.load(Ordering::Relaxed) != ARRIVED {
@@ -160,8 +171,9 @@ impl Connector {
         }
     }
 
-    /// Notes that the connection broke before commands sent together were answered. Returns whether
-    /// this is no coincidence: it happened before, and none were ever answered.
+    /// Notes that a connection broke before commands that were sent together were answered. Returns
+    /// true if a proxy is to be suspected: this has happened before, and no such commands were ever
+    /// answered.
     pub(super) fn note_lost_flight(&self) -> bool {
         let add = |n_lost| (n_lost != ARRIVED).then(|| LOST_FLIGHTS.min(n_lost + 1));
         let before = self.n_lost_flights.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
@@ -169,7 +181,8 @@ impl Connector {
     }
 
     /// Sets the entrance of a simulated network, through which clients then connect; `None` for
-    /// direct connections. Returns false if a place is a Unix socket, which has no way through it.
+    /// direct connections. Returns false if one of the hosts is a Unix socket, which cannot be
+    /// reached through it.
     pub(super) fn enter_through(&self, entrance: Option<PathEntrance>) -> bool {
         *lock(&self.entrance) = entrance;
         self.used().into_iter().all(|place| matches!(self.address(place), Address::Host(..)))
@@ -197,7 +210,7 @@ impl Connector {
         known.into_iter().position(|known| known.address == *address)
     }
 
-    /// Returns names and ports of these places, for [`model::Hosts::list`].
+    /// Returns names and ports of the hosts with these indexes, for [`model::Hosts::list`].
     pub(super) fn hosts(&self, places: impl IntoIterator<Item = usize>) -> Vec<Host> {
         let host = |place: usize| match self.address(place) {
             Address::Host(name, port) => Host { name: name.clone(), port: Some(*port) },
@@ -206,15 +219,16 @@ impl Connector {
         places.into_iter().map(host).collect()
     }
 
-    /// Returns the hosts that failed to respond to a session that builds, checks or queries, for
-    /// [`model::Hosts::silent`].
+    /// Returns the hosts that failed to respond to an auxiliary session (one that loads, checks or
+    /// queries), for [`model::Hosts::silent`].
     pub(super) fn silent(&self) -> Vec<Host> {
         let silent = lock(&self.silent).clone();
         self.hosts(silent)
     }
 
-    /// Adds a host for [`model::Hosts::add`]. Returns the number of clients that it gets; fails if
-    /// its name cannot be resolved, or there is no room for it.
+    /// Adds a host, and moves an equal share of the clients to it, for [`model::Hosts::add`].
+    /// Returns the number of clients that it gets; fails if its name cannot be resolved, or too
+    /// many hosts were added.
     pub(super) fn add(&self, host: &Host) -> Result<usize, String> {
         let address = self.address_of(host);
         let mut spread = lock(&self.spread);
@@ -240,8 +254,8 @@ impl Connector {
         Ok(n_moved)
     }
 
-    /// Removes a host for [`model::Hosts::remove`]. Returns the number of clients that were moved;
-    /// fails if it is not in use, or is the last one.
+    /// Removes a host, and moves its clients to the others, for [`model::Hosts::remove`]. Returns
+    /// the number of clients that were moved; fails if the host is not in use, or is the only one.
     pub(super) fn remove(&self, host: &Host) -> Result<usize, String> {
         let address = self.address_of(host);
         let mut spread = lock(&self.spread);
@@ -253,14 +267,14 @@ impl Connector {
         Ok(n_moved)
     }
 
-    /// Returns the place of a host that was removed; `None` if it is in use or unknown.
+    /// Returns the index of a host that was removed; `None` if the host is in use or unknown.
     pub(super) fn place_left(&self, host: &Host) -> Option<usize> {
         let place = self.find(&self.address_of(host))?;
         (!lock(&self.spread).used().contains(&place)).then_some(place)
     }
 
-    /// Returns the IP addresses of the host at `place`, in the order in which they are to be tried.
-    /// The first call may block in the system's resolver.
+    /// Returns the IP addresses of the host with the index `place`, in the order in which they are
+    /// to be tried. Blocks in the system's resolver if they are not known yet.
     pub(super) fn resolve(&self, place: usize) -> Result<Vec<SocketAddr>, DbError> {
         let known = self.known(place);
         let addresses = known.resolved().addresses.clone();
@@ -272,8 +286,8 @@ impl Connector {
         Ok(found)
     }
 
-    /// Returns the known IP addresses of the host at `place`, without blocking. If there are none,
-    /// starts to resolve its name for the next attempt, and fails.
+    /// Returns the known IP addresses of the host with the index `place`, without blocking. If
+    /// there are none, starts to resolve its name in the background, and fails.
     pub(super) fn resolved(&self, place: usize) -> Result<Vec<SocketAddr>, DbError> {
         let known = self.known(place);
         let addresses = known.resolved().addresses.clone();
@@ -284,16 +298,16 @@ impl Connector {
         Ok(addresses)
     }
 
-    /// Resolves the names of all hosts in use, so that no event loop must wait for this. Failures
-    /// are retried when a client connects.
+    /// Resolves the names of all hosts in use, so that no event loop must wait for this. Ignores
+    /// failures, since a client that connects tries again.
     pub(super) fn resolve_all(&self) {
         for place in self.used() {
             let _ = self.resolve(place);
         }
     }
 
-    /// Resolves the name of a host again in the background, because connecting to it has failed.
-    /// Known addresses are kept until there is an answer.
+    /// Resolves the name of the host with the index `place` again in the background, because
+    /// connecting to it has failed. The known addresses are used until there is a result.
     pub(super) fn doubt(&self, place: usize) {
         let known = self.known(place);
         if known.is_number() || std::mem::replace(&mut known.resolved().is_asked, true) {
@@ -323,7 +337,7 @@ impl KnownHost {
         lock(&self.resolved)
     }
 
-    /// Whether the address is an IP address or a socket, so that there is no name to resolve.
+    /// Whether the address is an IP address or a Unix socket, so that there is no name to resolve.
     fn is_number(&self) -> bool {
         match &self.address {
             Address::Host(host, _) => host.parse::<IpAddr>().is_ok(),
@@ -342,7 +356,7 @@ impl KnownHost {
     }
 }
 
-/// Locks a mutex and ignores poisoning, since no panic can leave these values half changed.
+/// Locks a mutex and ignores poisoning, since a panic cannot leave the guarded values half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

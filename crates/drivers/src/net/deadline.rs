@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// A deadline on the kernel's monotonic clock.
+/// An instant at which a wait must end, as a time of the kernel's monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deadline(Duration);
 
@@ -16,7 +16,7 @@ impl Deadline {
         Deadline(now().saturating_add(limit))
     }
 
-    /// Returns the remaining time. Fails if there is none.
+    /// Returns the time that remains until the deadline. Fails with a timeout if it has passed.
     pub(super) fn left(self) -> io::Result<Duration> {
         let left = self.0.saturating_sub(now());
         // The kernel treats a timeout below a microsecond as none.

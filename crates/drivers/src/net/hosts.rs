@@ -3,18 +3,18 @@
 
 use std::collections::BTreeMap;
 
-/// The places that clients use, and the place of each client.
+/// The assignment of clients to the hosts of a target. A host is known by its index, called place.
 pub(super) struct Spread {
-    /// Places in use, in the order in which they were named or added.
+    /// Indexes of the hosts that clients use, in the order in which they were named or added.
     used: Vec<usize>,
-    /// Places of the clients that have asked for one.
+    /// Index of the assigned host by number of the client, for clients that have connected.
     homes: BTreeMap<u32, usize>,
-    /// Whether a place was added or removed.
+    /// Whether a host was added or removed since the target was opened.
     has_changed: bool,
 }
 
 impl Spread {
-    /// Makes an assignment over the places from 0 to `n_places`, without clients.
+    /// Makes an assignment to the hosts with the indexes 0 to `n_places` - 1, without clients yet.
     pub(super) fn over(n_places: usize) -> Spread {
         assert!(n_places > 0, "a target has a place");
         Spread { used: (0..n_places).collect(), homes: BTreeMap::new(), has_changed: false }
@@ -24,8 +24,8 @@ impl Spread {
         &self.used
     }
 
-    /// Returns the place of a client. A new client gets one round-robin or, after places were added
-    /// or removed, the one with the fewest clients.
+    /// Returns the index of the host of a client. A new client is assigned round-robin or, after
+    /// hosts were added or removed, to the host with the fewest clients.
     pub(super) fn home(&mut self, client: u32) -> usize {
         if let Some(home) = self.homes.get(&client) {
             return *home;
@@ -38,8 +38,9 @@ impl Spread {
         home
     }
 
-    /// Returns the next place for a client to which `place` does not respond. Half of the clients
-    /// go round in each direction, so that those of a lost place are spread.
+    /// Returns the index of the host that a client tries next if the one at `place` does not
+    /// respond. Half of the clients try the next host and half the previous one, so that those of a
+    /// lost host are spread.
     pub(super) fn after(&self, place: usize, client: u32) -> usize {
         let n_used = self.used.len();
         let at = self.used.iter().position(|used| *used == place);
@@ -51,8 +52,8 @@ impl Spread {
         }
     }
 
-    /// Adds a place, and moves clients to it from the places with the most until it has as many.
-    /// Returns the number of clients that were moved.
+    /// Adds the host with the index `place`, and moves clients to it from the hosts with the most
+    /// until it has an equal share. Returns the number of clients that were moved.
     pub(super) fn add(&mut self, place: usize) -> usize {
         self.has_changed = true;
         self.used.push(place);
@@ -74,8 +75,8 @@ impl Spread {
         }
     }
 
-    /// Removes a place, and moves its clients to the places with the fewest. Returns the number of
-    /// clients that were moved; `None` if it is the last place, which stays.
+    /// Removes the host with the index `place`, and moves its clients to the hosts with the fewest.
+    /// Returns the number of clients that were moved; `None` if it is the last host, which stays.
     pub(super) fn remove(&mut self, place: usize) -> Option<usize> {
         if self.used.len() < 2 {
             return None;
@@ -93,7 +94,7 @@ impl Spread {
         Some(n_moved)
     }
 
-    /// Returns the number of clients at each place in `used`, in its order.
+    /// Returns the number of clients assigned to each host in use, in the order of `used`.
     fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.used.len()];
         for home in self.homes.values() {
@@ -104,13 +105,13 @@ impl Spread {
         counts
     }
 
-    /// Returns the number of clients at a place.
+    /// Returns the number of clients assigned to the host with the index `place`.
     pub(super) fn count(&self, place: usize) -> usize {
         self.homes.values().filter(|home| **home == place).count()
     }
 }
 
-/// Returns the first index with the smallest count.
+/// Returns the index of the smallest count, the first if there are several.
 fn least(counts: &[usize]) -> usize {
     let fewest = counts.iter().min().expect("one at least is in use");
     counts.iter().position(|count| count == fewest).expect("it was found there")

@@ -12,16 +12,17 @@ use model::{DbError, DbErrorKind};
 const BYTES_FIRST: usize = 16 << 10;
 /// Size of a buffer, in bytes, beyond which it is freed and not reused once it is read.
 const BYTES_KEPT: usize = 1 << 20;
-/// Most empty buffers that a thread keeps. Usually one is in use at a time; more are in use by
-/// connections that have received half a message, or that decompress.
+/// Most empty receive buffers that a thread keeps for its connections. Usually one is in use at a
+/// time; more are in use by connections that have received half a message, or that decompress.
 const SPARE_MAX: usize = 4;
 
 thread_local! {
-    /// Empty buffers of all connections that are read on this thread.
+    /// Empty receive buffers, shared by all connections that are read on this thread.
     static SPARE: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Received bytes that are not parsed yet. The buffer grows up to a limit.
+/// Receive buffer of a connection: bytes that were received and are not parsed yet. It grows up to
+/// a limit.
 pub(crate) struct Input {
     /// Buffer whose bytes from `start` to `end` are unread; it is empty while nothing is unread.
     buffer: Vec<u8>,
@@ -31,18 +32,18 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Makes an empty input for messages of at most `limit_bytes`.
+    /// Makes an empty receive buffer that grows until it holds a message of `limit_bytes`.
     pub(crate) fn new(limit_bytes: usize) -> Input {
         Input { buffer: Vec::new(), start: 0, end: 0, limit_bytes }
     }
 
-    /// Returns the unread bytes.
+    /// Returns the bytes that are not parsed yet.
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 
-    /// Removes the first `n_bytes` of the unread bytes, which are parsed.
+    /// Removes the first `n_bytes` from the buffer, after they were parsed.
     #[inline]
     pub(crate) fn consume(&mut self, n_bytes: usize) {
         assert!(n_bytes <= self.end - self.start, "no more is read than has come");
@@ -50,7 +51,8 @@ impl Input {
         self.rest();
     }
 
-    /// Gives the buffer to the next connection on this thread if nothing in it is unread.
+    /// Returns the buffer's memory to this thread's other connections if all bytes in it are
+    /// parsed.
     #[inline]
     pub(crate) fn rest(&mut self) {
         if self.start < self.end || self.buffer.is_empty() {
@@ -69,8 +71,9 @@ impl Input {
         }
     }
 
-    /// Returns room in the buffer for more bytes. Fails if the limit is reached, because the
-    /// server's message is too long.
+    /// Returns free space behind the unread bytes, into which more can be received;
+    /// [`Input::filled`] must follow. Fails if the size limit is reached, because the server's
+    /// message is too long.
     pub(crate) fn room(&mut self) -> Result<&mut [u8], DbError> {
         if self.buffer.is_empty() {
             self.buffer = self.first();
@@ -81,7 +84,8 @@ impl Input {
         Ok(&mut self.buffer[self.end..])
     }
 
-    /// Notes that `n_bytes` were received into the result of [`Input::room`].
+    /// Adds `n_bytes` to the unread bytes, after they were received into the space from
+    /// [`Input::room`].
     #[inline]
     pub(crate) fn filled(&mut self, n_bytes: usize) {
         assert!(n_bytes <= self.buffer.len() - self.end, "no more has come than there was room");

@@ -12,7 +12,8 @@ use super::socket::{Got, Wait};
 use super::stream::Stream;
 use super::{Protocol, Step};
 
-/// Most reads for a server's last message, which comes in one or a few pieces.
+/// Most reads for a server's last message, which contains the reason for closing the connection and
+/// comes in few pieces.
 const LAST_READS_MAX: u32 = 16;
 
 pub(super) struct Line<P> {
@@ -20,19 +21,22 @@ pub(super) struct Line<P> {
     pub(super) stream: Stream,
     pub(super) input: Input,
     pub(super) out: Vec<u8>,
-    /// Number of bytes of `out` that are sent.
+    /// Number of bytes of the output buffer that are sent already.
     n_sent: usize,
-    /// Whether a part of the current request is sent.
+    /// Whether at least a part of the current request was sent, so that the server may have
+    /// executed it.
     pub(super) has_sent: bool,
-    /// Whether something was sent since the last wait for a reply, so that the next is a round
-    /// trip.
+    /// Whether something was sent since the last wait for a reply, so that the next wait counts as
+    /// a round trip.
     is_unanswered: bool,
     round_trips: u64,
-    /// Check of the server after a long silence; `None` if silence is an error.
+    /// Check whether the server still responds, made after a long silence; `None` if silence is an
+    /// error.
     pub(super) read_watchdog: Option<ReadWatchdog>,
 }
 
-/// Check of a server that has sent nothing for long. It fails if waiting is to end.
+/// Check whether a server that has sent nothing for long still responds. `Ok` continues the wait
+/// for its reply, and an error ends it.
 pub(super) type ReadWatchdog = Box<dyn Fn() -> Result<(), DbError>>;
 
 impl<P> Line<P> {
@@ -50,7 +54,8 @@ impl<P> Line<P> {
         }
     }
 
-    /// Returns the same connection with another protocol.
+    /// Returns this connection with another protocol, such as that of requests after that of the
+    /// sign-in.
     pub(super) fn with<Q>(self, protocol: Q) -> Line<Q> {
         let Line { stream, input, out, n_sent, has_sent, is_unanswered, .. } = self;
         let Line { round_trips, read_watchdog, .. } = self;
@@ -71,7 +76,8 @@ impl<P> Line<P> {
         self.has_sent = false;
     }
 
-    /// Sends output, as far as possible without waiting. Returns whether all is sent.
+    /// Sends as much of the output buffer as is possible without waiting. Returns whether all is
+    /// sent.
     #[inline]
     fn send(&mut self, context: &mut Context<'_>) -> Result<bool, DbError> {
         if self.out.is_empty() {
@@ -90,7 +96,8 @@ impl<P> Line<P> {
         Ok(all_sent)
     }
 
-    /// Waits until all output is sent. Bytes that come meanwhile are received but not parsed.
+    /// Waits until the output buffer is sent. Bytes that arrive meanwhile are received but not
+    /// parsed.
     pub(super) fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<Result<(), DbError>> {
         loop {
             if self.send(context)? {
@@ -100,7 +107,8 @@ impl<P> Line<P> {
         }
     }
 
-    /// Sends and receives until `advance`, which calls the protocol, is done.
+    /// Runs an operation of the protocol to its end: sends its output and receives bytes for it.
+    /// `advance` calls the protocol with them, and says with its [`Step`] whether more are needed.
     #[inline]
     pub(super) fn poll<T>(
         &mut self,
@@ -136,8 +144,9 @@ impl<P> Line<P> {
         }
     }
 
-    /// Reads the server's last message after sending failed, since it may contain the reason.
-    /// Returns its result if it ends the request, otherwise the error `no` of sending.
+    /// Reads the server's last message after sending has failed with the error `no`, since it may
+    /// contain the reason. Returns the operation's result if `advance` finds one in it, otherwise
+    /// `no`.
     #[cold]
     fn last_words<T>(
         &mut self,
@@ -158,7 +167,8 @@ impl<P> Line<P> {
         Err(no)
     }
 
-    /// Whether the server has closed the connection. Its last message remains in the input.
+    /// Whether the server has closed the connection, checked without waiting. A last message that
+    /// it sent remains in the receive buffer.
     pub(super) fn has_ended(&mut self) -> bool {
         let context = &mut Context::from_waker(Waker::noop());
         for _ in 0..LAST_READS_MAX {
@@ -171,7 +181,8 @@ impl<P> Line<P> {
         false
     }
 
-    /// Waits as `wait` says, and receives. Returns whether bytes came.
+    /// Waits for the event that `wait` names, and receives bytes into the buffer. Returns whether
+    /// any came.
     #[inline]
     pub(super) fn poll_receive(
         &mut self,
@@ -208,7 +219,7 @@ impl<P: Protocol> Line<P> {
         traffic
     }
 
-    /// Tells the server that the connection ends, as far as possible without waiting.
+    /// Sends the message by which the protocol ends a session, without waiting.
     pub(super) fn say_goodbye(&mut self) {
         self.protocol.say_goodbye(&mut self.out);
         // A loss is harmless.
@@ -216,7 +227,8 @@ impl<P: Protocol> Line<P> {
     }
 }
 
-/// Polls a session on a thread once, which blocks until it is ready.
+/// Calls `poll` once, for a session that blocks its thread instead of being pending, and returns
+/// its result. Panics if it is pending.
 pub(super) fn here<T>(poll: impl FnOnce(&mut Context<'_>) -> Poll<T>) -> T {
     match poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
@@ -224,7 +236,7 @@ pub(super) fn here<T>(poll: impl FnOnce(&mut Context<'_>) -> Poll<T>) -> T {
     }
 }
 
-/// Makes the error of all requests to a cancelled session.
+/// Makes the error that every request of a cancelled session returns.
 pub(super) fn cancelled() -> DbError {
     DbError::new(DbErrorKind::Cancelled, "cancelled")
 }

@@ -47,62 +47,69 @@ pub(crate) use stream::Channel;
 pub(crate) use tls::Tls;
 pub(crate) use tls_mode::TlsMode;
 
-/// The part of a target that depends on the product. All sessions of the target share it.
+/// A database server as seen by one driver: the product, the address and the sign-in. All sessions
+/// of a target share it.
 pub(crate) trait Server: Send + Sync + Sized + 'static {
-    /// Sign-in procedure of the product's protocol.
+    /// Sign-in of the product's protocol, with TLS and authentication.
     type SignIn: SignIn + 'static;
 
     const PRODUCT: &'static Product;
 
-    /// Reads facts about product, version, settings in force and the connection.
+    /// Reads facts about the server that a run records: product, version, settings in force and the
+    /// connection.
     fn facts(self: &Arc<Self>) -> Result<Vec<Fact>, DbError>;
 
-    /// Looks up in the first session what later ones need to know. Returns whether a pooler shares
-    /// the server's connections, so that one session may use several.
+    /// Called once, with the target's first session. Looks up what later sessions need to know,
+    /// such as settings. Returns whether a connection pooler is in between, so that one session may
+    /// use several connections of the server.
     fn learn(self: &Arc<Self>, session: &mut NetSession<Self>) -> bool;
 
-    /// Looks up in a session that is not measured which settings all later sessions must change,
-    /// and changes them in this one.
+    /// Called with a session that is not measured, such as the first one. Looks up which settings
+    /// all later sessions must change, and changes them in this one. Does nothing by default.
     fn look_around(self: &Arc<Self>, _session: &mut NetSession<Self>) {}
 
     fn connector(&self) -> &Connector;
 
-    /// Starts a sign-in, whose resulting protocol knows `statements`.
+    /// Starts a sign-in. The connection that results from it can execute `statements`.
     fn sign_in(self: &Arc<Self>, statements: Arc<[Statement]>) -> Self::SignIn;
 
-    /// Returns the password, to be removed from the server's messages.
+    /// Returns the password, so that it can be removed from error messages.
     fn secret(&self) -> Option<&Secret>;
 
-    /// Longest message that is accepted from the server, in bytes.
+    /// Longest message, in bytes, that the client accepts from the server.
     fn message_bytes_max(&self) -> usize;
 
-    /// Asks the server at `place` to stop the work of cancelled sessions. It is called on a thread
-    /// that may block, again and again for sessions that continue. Errors are ignored.
+    /// Asks the server of the host with the index `place` to stop the work of the sessions with
+    /// these `keys`. It is called on a thread that may block, repeatedly until the sessions notice,
+    /// and ignores errors.
     fn end(self: &Arc<Self>, place: usize, keys: &[CancelKey]);
 }
 
-/// Number of bytes of output from which a load or a long batch is sent before more is written.
+/// Number of bytes of output at which a bulk load or a long batch is sent before more is written.
 pub(crate) const FLIGHT_BYTES: usize = 64 << 10;
 
-/// Condition on which a protocol can continue. Its output is always sent first.
+/// The condition on which an operation of a protocol can continue. The caller first sends the
+/// output.
 pub(crate) enum Step<T> {
-    /// More bytes must come from the server.
+    /// More bytes must be received from the server.
     More,
     /// TLS must begin on this connection; only during sign-in.
     StartTls,
-    /// The output must be sent, because more follows (loads and long batches). The protocol is also
-    /// called before all of it is sent if bytes have come. It must then keep the output below
-    /// [`FLIGHT_BYTES`].
+    /// The output must be sent before more is written (bulk loads and long batches). The protocol
+    /// may be called before all of it is sent, if bytes were received. It must then keep the output
+    /// below [`FLIGHT_BYTES`].
     Send,
-    /// The operation is complete.
+    /// The operation is complete, with this result.
     Done(T),
 }
 
-/// A running sign-in, which results in the protocol of a signed-in connection.
+/// A sign-in in progress, which results in the protocol of a signed-in connection.
 pub(crate) trait SignIn {
     type Protocol: Protocol + 'static;
 
-    /// Continues with the received bytes. An error ends the connection.
+    /// Continues the sign-in: parses the bytes in `input` and appends its answer to `out`.
+    /// `channel` has the properties of the connection, such as TLS. After an error the connection
+    /// is closed.
     fn advance(
         &mut self,
         input: &mut Input,
@@ -111,16 +118,17 @@ pub(crate) trait SignIn {
     ) -> Result<Step<Self::Protocol>, DbError>;
 }
 
-/// The protocol of a signed-in connection.
+/// A product's protocol on a signed-in connection: converts requests to bytes, and received bytes
+/// to replies. It does no I/O itself.
 pub(crate) trait Protocol {
-    /// Writes a request to `out`. The request before it must be complete. After an error nothing of
-    /// it may be sent.
+    /// Appends the bytes of a request to `out`. The previous request must be complete. After an
+    /// error the caller must send nothing of it.
     fn start(&mut self, request: Request<'_>, out: &mut Vec<u8>) -> Result<(), DbError>;
 
-    /// Continues a request with the received bytes. `Ok(Done(Err(_)))` is a database error after
-    /// which the connection is intact. `Err(_)` breaks the connection; during a commit its kind
-    /// becomes `UnknownCommit`. It is also called before anything was received, and while a long
-    /// batch is being sent.
+    /// Continues a request: parses the bytes in `input` and passes rows to `visit`.
+    /// `Ok(Done(Err(_)))` is a database error after which the connection is intact. `Err(_)` breaks
+    /// the connection; during a commit its kind becomes `UnknownCommit`. It is also called before
+    /// anything was received, and while a long batch is being sent.
     fn advance(
         &mut self,
         input: &mut Input,
@@ -128,10 +136,12 @@ pub(crate) trait Protocol {
         visit: Visit<'_>,
     ) -> Result<Step<Result<Reply, DbError>>, DbError>;
 
-    /// Writes the start of a bulk load; then [`Protocol::advance_load`] is called until it is done.
+    /// Appends the start of a bulk load into `table` to `out`. The caller then calls
+    /// [`Protocol::advance_load`] until it is done.
     fn start_load(&mut self, table: &Table, out: &mut Vec<u8>) -> Result<(), DbError>;
 
-    /// Continues a load. Writes rows of `source` to `out`, about [`FLIGHT_BYTES`] at a time.
+    /// Continues a bulk load: parses the bytes in `input`, and appends rows of `source` to `out`,
+    /// about [`FLIGHT_BYTES`] at a time.
     fn advance_load(
         &mut self,
         input: &mut Input,
@@ -139,32 +149,35 @@ pub(crate) trait Protocol {
         source: &mut dyn RowSource,
     ) -> Result<Step<Result<Reply, DbError>>, DbError>;
 
-    /// Adds a statement, which the server prepares at its first use, and returns its number.
+    /// Adds a statement, and returns its ID for requests. The server prepares it when it is first
+    /// executed.
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError>;
 
-    /// Returns the statements of a request as they would be sent now.
+    /// Returns the statements of a request as they would be sent now, to be shown to the user.
     fn sent(&mut self, request: Request<'_>) -> Vec<SentStatement>;
 
-    /// Returns the numbers of statements so far. Bytes and round trips are counted elsewhere.
+    /// Returns how many statements of each kind the connection has sent. Bytes and round trips are
+    /// counted elsewhere.
     fn traffic(&self) -> Traffic;
 
     /// Whether a commit is not answered yet, so that its outcome is unknown if the connection is
     /// lost now.
     fn is_committing(&self) -> bool;
 
-    /// Returns the approximate number of unanswered commands of the current request. More than one
-    /// means that they were sent together.
+    /// Returns about how many commands of the current request are not answered yet. More than one
+    /// means that commands were sent together.
     fn n_unanswered(&self) -> usize;
 
     /// Returns the key by which another connection can cancel this one. It never changes.
     fn cancel_key(&self) -> CancelKey;
 
-    /// Writes a message that ends the session, so that the server logs no lost connection.
+    /// Appends the message that ends the session to `out`, so that the server logs no lost
+    /// connection.
     fn say_goodbye(&mut self, out: &mut Vec<u8>);
 }
 
-/// Whether a text of SQL outside of a transaction may change data, judged by its first word. A
-/// SELECT of a function that writes is not recognized.
+/// Whether an SQL text that is sent outside of a transaction may change data, and so commit. It is
+/// judged by its kind and its first word; a SELECT of a function that writes is not recognized.
 pub(crate) fn may_commit(kind: StatementKind, sql: &str) -> bool {
     const ASK: [&str; 8] =
         ["select", "show", "set", "explain", "begin", "start", "rollback", "use"];
@@ -182,7 +195,7 @@ fn begins_with(sql: &str, words: &[&str]) -> bool {
     first.is_some_and(|first| words.iter().any(|word| word.eq_ignore_ascii_case(first)))
 }
 
-/// Key by which another connection stops a session's running statement.
+/// Key with which another connection makes the server stop the running statement of a session.
 #[derive(Clone, Debug)]
 pub(crate) enum CancelKey {
     /// Connection ID for a KILL statement (MySQL family).

@@ -14,7 +14,8 @@ use super::tls_mode::TlsMode;
 #[derive(Clone)]
 pub(super) struct Config(Infallible);
 
-/// Returns `None`. Fails if `mode` requires TLS.
+/// Returns `None`, the configuration without TLS. Fails if `mode` requires TLS, which this build
+/// lacks.
 pub(super) fn config(mode: TlsMode, _: Option<&Path>) -> Result<Option<Config>, BadParameter> {
     if mode.is_required() {
         let why = "this dbdyno was built without TLS: use tls=disable, or build dbdyno with \

@@ -59,8 +59,8 @@ pub(crate) fn packet_bytes_max(settings: &Settings) -> Result<usize, BadParamete
     Ok(n_bytes as usize)
 }
 
-/// Fails unless the password may be sent in clear text over `channel`: the channel is local, the
-/// server's certificate is verified, or the user allows it (`may_be_clear`).
+/// Checks that the password itself may be sent over `channel`: the channel is a Unix socket, the
+/// server's certificate is verified, or the user allows it (`may_be_clear`). Fails otherwise.
 pub(crate) fn check_clear(channel: &Channel, may_be_clear: bool) -> Result<(), DbError> {
     let is_verified = matches!(channel.tls_mode, TlsMode::VerifyCa | TlsMode::VerifyFull);
     if channel.is_local || is_verified || may_be_clear {
@@ -72,7 +72,7 @@ pub(crate) fn check_clear(channel: &Channel, may_be_clear: bool) -> Result<(), D
     Err(DbError::new(DbErrorKind::Denied, message))
 }
 
-/// Makes the connector of `target` with its options: to the Unix socket at `socket` if there is
+/// Makes the connector of a target from its options: to the Unix socket at `socket` if there is
 /// one, otherwise to its hosts. Fails if an option is invalid or a host is named twice.
 pub(crate) fn connector(
     target: &Target,
@@ -91,8 +91,8 @@ pub(crate) fn connector(
     Ok(Connector::new(addresses, tls, timeout).with_default_port(default_port))
 }
 
-/// Opens a target and connects once, so that errors are reported before a thousand clients meet
-/// them. `make` creates the database if it is missing and `opening` allows it.
+/// Opens the target of `server` and connects once, so that its errors are reported before many
+/// clients connect. If the database is missing and `opening` allows it, calls `make` to create it.
 pub(crate) fn open<S: Server>(
     server: Result<S, BadParameter>,
     opening: Opening,
@@ -112,11 +112,12 @@ pub(crate) fn open<S: Server>(
     Ok(Arc::new(database))
 }
 
-/// Time for which a pooler rejects connections to a database that the server did not know before
-/// (PgBouncer: `server_login_retry`, 15 s), plus a margin.
+/// Time for which connecting to a newly created database is retried, since a pooler rejects a
+/// database that the server recently did not know (PgBouncer: `server_login_retry`, 15 s).
 const POOLER_WAITS: Duration = Duration::from_secs(16);
 
-/// Connects to a newly created database, and retries while a pooler rejects this.
+/// Connects to a newly created database, and retries while a connection pooler does not know it
+/// yet.
 fn connect_to_new<S: Server>(database: &NetDatabase<S>) -> Result<NetSession<S>, DbError> {
     let timeout_ms = database.server().connector().timeout.as_millis().max(1);
     let n_attempts = POOLER_WAITS.as_millis().div_ceil(timeout_ms);

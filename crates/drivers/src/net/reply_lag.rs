@@ -24,48 +24,52 @@ use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType};
 
 use super::timestamping::set_timestamping;
 
-/// Period in which there is one spell, at an offset that varies from period to period.
+/// Period in which the kernel's timestamps of received packets are switched on once, at an offset
+/// that varies from period to period.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Length of a spell, so that one reply in 40 is timestamped. `examples/reply_lag.rs` measures the
-/// cost (docs/explanation/generator.md).
+/// Time for which timestamps of received packets are switched on in each period, so that one reply
+/// in 40 has one. `examples/reply_lag.rs` measures the cost (docs/explanation/generator.md).
 const SPELL: Duration = Duration::from_millis(25);
-/// Interval of checks for the first timestamp, with which a spell begins: the kernel switches
-/// timestamps on in a worker, which may wait long for a CPU.
+/// Interval of checks whether timestamps are in force after they were requested. The kernel
+/// switches them on in a worker, which may wait long for a CPU.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
-/// Number of checks after which a spell counts as begun even if no timestamp was seen.
+/// Number of checks after which timestamps count as in force even if no reply has shown one.
 const LOOKS_MAX: u32 = 100;
-/// Time after a spell during which replies are still read with the timestamps that they got in it.
-/// A reply that waits longer makes a long round trip, and is noticed by that.
+/// Time, after timestamps were switched off, during which replies that arrived before are still
+/// read with theirs. A reply that waits longer makes a long round trip, and is noticed by that.
 const GRACE: Duration = Duration::from_millis(10);
 
-/// Reply lag from which a reply is late, in nanoseconds. After a round trip of this length, the
-/// kernel is asked whether its reply was late. The next reply is read with its timestamp even
-/// outside of a spell, since it may come within a spell that begins after its request.
+/// Reply lag, in nanoseconds, from which a reply counts as late. After a round trip of this length,
+/// the kernel is asked whether its reply was late. The next reply is then read with its timestamp
+/// in any case, since timestamps may be switched on after its request.
 const LATE_NS: u64 = 10 * NS_PER_MS;
 
-/// Room for the control message with the timestamps, in bytes. It has three times, of which the
-/// first is used.
+/// Size of the buffer for the control message with a packet's timestamps, in bytes. The message has
+/// three times, of which the first is used.
 const CONTROL_BYTES: usize = 128;
 
 /// Buffer for a control message, aligned as the kernel's header of such a message must be.
 #[repr(align(8))]
 struct Control([u8; CONTROL_BYTES]);
 
-/// The spells of this process, which all measured sockets share; they end with the last of these.
+/// Switch of the kernel's timestamps of received packets, one for all measured sockets of this
+/// process. They are on for 25 ms in every second (a spell), until no socket is measured any more.
 struct Spells {
-    /// Socket that receives nothing, and whose option switches timestamps on for all sockets.
+    /// Socket that receives nothing, and whose option switches timestamps on for all sockets of the
+    /// machine.
     asking: OwnedFd,
-    /// Whether replies are read with their timestamps: during a spell and shortly after.
+    /// Whether replies are read with their timestamps, which is so while timestamps are on and
+    /// shortly after.
     are_read: AtomicBool,
-    /// Whether a timestamp was seen in the current spell.
+    /// Whether a reply with a timestamp was read since timestamps were last switched on.
     has_begun: AtomicBool,
 }
 
 static SPELLS: Mutex<Weak<Spells>> = Mutex::new(Weak::new());
 
 impl Spells {
-    /// Returns the one thread of this process that switches the kernel's packet timestamps on for
-    /// 25 ms in every second (a spell), and starts it on first use. Fails if the kernel has none.
+    /// Returns this process's switch of the kernel's packet timestamps, and on first use starts the
+    /// thread that turns them on for 25 ms in every second. Fails if the kernel has none.
     fn shared() -> io::Result<Arc<Spells>> {
         let mut shared = SPELLS.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(spells) = shared.upgrade() {
@@ -99,7 +103,8 @@ impl Spells {
     }
 }
 
-/// Starts and ends spells until no socket is measured any more; the body of a thread.
+/// Turns the kernel's timestamps on and off in every period until no socket is measured any more;
+/// the body of a thread.
 fn keep_time(spells: &Weak<Spells>) {
     // The offset of a spell in its period follows a Weyl sequence, so that it does not coincide
     // with any other period.
@@ -126,31 +131,33 @@ fn keep_time(spells: &Weak<Spells>) {
     }
 }
 
-/// Pauses, and returns the spells; `None` if no socket is measured any more. The exact length of
-/// the pause does not matter.
+/// Pauses the thread, and returns the switch of timestamps; `None` if no socket is measured any
+/// more. The exact length of the pause does not matter.
 fn after(pause: Duration, spells: &Weak<Spells>) -> Option<Arc<Spells>> {
     thread::park_timeout(pause);
     spells.upgrade()
 }
 
-/// Measurement of the reply lags of one socket.
+/// Measurement, on one socket, of reply lags: the times from the arrival of a reply to its reading.
 pub(super) struct Probe {
     lags: Rc<dyn ReplyLags>,
     spells: Arc<Spells>,
     is_under_way: bool,
-    /// End of the last round trip, on the clock of [`ReplyLags::coarse_ns`].
+    /// Time at which the last round trip ended, in nanoseconds on the clock of
+    /// [`ReplyLags::coarse_ns`].
     ended_ns: u64,
     /// Whether the last round trip took at least [`LATE_NS`].
     took_long: bool,
-    /// Whether the current reply is read with its timestamp.
+    /// Whether the current reply is read with the kernel's timestamp of its arrival.
     pub(super) is_sampling: bool,
-    /// Lag of the last read of the current reply; `None` if it had no timestamp.
+    /// Reply lag of the last read of the current reply, in nanoseconds; `None` if it had no
+    /// timestamp.
     lag_ns: Option<u64>,
 }
 
 impl Probe {
-    /// Prepares a TCP socket for timestamps; `None` if the kernel rejects this, with a report to
-    /// `lags`.
+    /// Prepares a TCP socket for the measurement of reply lags. If the kernel rejects timestamps,
+    /// reports this to `lags` and returns `None`.
     pub(super) fn new(descriptor: &OwnedFd, lags: Rc<dyn ReplyLags>) -> Option<Probe> {
         let reported = set_timestamping(descriptor, libc::SOF_TIMESTAMPING_SOFTWARE);
         let spells = match reported.and_then(|()| Spells::shared()) {
@@ -165,7 +172,7 @@ impl Probe {
         Some(Probe { lags, spells, is_under_way, ended_ns, took_long, is_sampling, lag_ns })
     }
 
-    /// Notes that a request was sent and that its reply is awaited.
+    /// Notes that a request was sent on the socket and that its reply is awaited.
     #[inline]
     pub(super) fn begin(&mut self, descriptor: &OwnedFd) {
         self.end(descriptor);
@@ -173,7 +180,8 @@ impl Probe {
         self.is_sampling = self.took_long || self.spells.are_read();
     }
 
-    /// Notes that the reply is complete, with the last byte in the last read, and records its lag.
+    /// Notes that the reply is complete, and records its lag: the age of its last byte when that
+    /// was read.
     #[inline]
     pub(super) fn end(&mut self, descriptor: &OwnedFd) {
         if !std::mem::take(&mut self.is_under_way) {
@@ -200,7 +208,8 @@ impl Probe {
         }
     }
 
-    /// Receives bytes, and notes the lag of the last byte if it has a timestamp.
+    /// Receives bytes into `room` and returns their number. Stores the lag of the last byte if the
+    /// kernel has timestamped it.
     #[cold]
     pub(super) fn receive(
         &mut self,
@@ -218,8 +227,8 @@ impl Probe {
     }
 }
 
-/// Returns the time since a TCP socket last received data, to a tick of the kernel's clock; `None`
-/// if the kernel does not tell.
+/// Returns the nanoseconds since a TCP socket last received data, in whole milliseconds; `None` if
+/// the kernel does not tell.
 #[allow(unsafe_code)]
 fn since_last_data_ns(descriptor: &OwnedFd) -> Option<u64> {
     // SAFETY: a `tcp_info` of zeros is valid: it is made of numbers alone.
@@ -238,8 +247,8 @@ fn since_last_data_ns(descriptor: &OwnedFd) -> Option<u64> {
     (result == 0).then(|| u64::from(info.tcpi_last_data_recv) * NS_PER_MS)
 }
 
-/// Receives bytes. Returns their number, and the arrival of the last one in nanoseconds of
-/// `CLOCK_REALTIME`; `None` if it has no timestamp.
+/// Receives bytes into `room`. Returns their number, and the arrival time of the last one in
+/// nanoseconds of `CLOCK_REALTIME`, which is `None` if it has no timestamp.
 #[allow(unsafe_code)]
 fn receive_stamped(
     descriptor: &OwnedFd,

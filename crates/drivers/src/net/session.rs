@@ -22,21 +22,22 @@ use super::input::Input;
 use super::line::{Line, cancelled, here};
 use super::{CancelKey, Connector, Protocol, Server};
 
-/// An opened target behind a network protocol, which makes sessions.
+/// An open database behind a network protocol, from which clients get their sessions.
 pub(crate) struct NetDatabase<S> {
     server: Arc<S>,
     canceller: Arc<Canceller<S>>,
     product: Product,
     is_pooled: bool,
-    /// Number of consecutive failures to connect, for each client whose last attempt failed.
+    /// Number of consecutive failures to connect by client, for clients whose last attempt failed.
     n_refused: Mutex<BTreeMap<u32, usize>>,
-    /// Handles of clients' sessions, by which their connections to a host can be broken.
+    /// Handles of the clients' sessions, through which their connections to a removed host are
+    /// counted and broken.
     handles: Mutex<Vec<Weak<Handle<S>>>>,
 }
 
 impl<S: Server> NetDatabase<S> {
-    /// Makes the database of `server`, without connecting. With several hosts it has no counters of
-    /// commits or connections.
+    /// Makes the database of `server`, without connecting. If it has several hosts, it reports no
+    /// counters of commits or connections, since each host counts only its own.
     pub(crate) fn new(server: S) -> NetDatabase<S> {
         let server = Arc::new(server);
         let mut product = *S::PRODUCT;
@@ -57,8 +58,8 @@ impl<S: Server> NetDatabase<S> {
         }
     }
 
-    /// Looks up in the first session what later ones need, and whether a pooler is between dbdyno
-    /// and the server.
+    /// Looks up in the first session what later ones need, and whether a connection pooler is
+    /// between dbdyno and the server; then commits are not counted and limits not lifted.
     pub(super) fn learn(&mut self, session: &mut NetSession<S>) {
         if self.server.learn(session) {
             self.is_pooled = true;
@@ -69,7 +70,7 @@ impl<S: Server> NetDatabase<S> {
         }
     }
 
-    /// Whether a pooler shares the server's connections.
+    /// Whether a connection pooler between dbdyno and the server shares the server's connections.
     pub(super) fn is_pooled(&self) -> bool {
         self.is_pooled
     }
@@ -82,8 +83,8 @@ impl<S: Server> NetDatabase<S> {
         &self.server
     }
 
-    /// Makes a session for [`model::Database::connect`]. A client connects to its host only, any
-    /// other session to the first host that responds.
+    /// Makes a session for [`model::Database::connect`]. A benchmark client connects to its
+    /// assigned host only, any other session to the first host that responds.
     pub(super) fn connect_client(
         &self,
         place: Place,
@@ -121,8 +122,8 @@ impl<S: Server> NetDatabase<S> {
         self.counts().get(&client).copied().unwrap_or(0)
     }
 
-    /// Counts the consecutive failures of a client to connect, so that it tries the next host. `no`
-    /// is the error; `None` for a success.
+    /// Counts a client's consecutive failures to connect, so that it tries the next host. `no` is
+    /// the error of its last attempt; `None` means that it succeeded, and resets the count.
     fn note(&self, client: u32, no: Option<&DbError>) {
         let mut counts = self.counts();
         match no {
@@ -137,8 +138,8 @@ impl<S: Server> NetDatabase<S> {
         lock(&self.n_refused)
     }
 
-    /// Returns the number of clients' sessions for which `is_so` holds at a removed host; 0 if the
-    /// host is in use.
+    /// Calls `is_so` for each client's session with the index of the removed `host`, and returns
+    /// the number of sessions for which it returned true; 0 if the host is in use.
     fn count_at(&self, host: &Host, is_so: fn(&Handle<S>, usize) -> bool) -> usize {
         let Some(place) = self.server.connector().place_left(host) else { return 0 };
         let mut handles = lock(&self.handles);
@@ -147,7 +148,7 @@ impl<S: Server> NetDatabase<S> {
     }
 }
 
-/// Locks a mutex and ignores poisoning, since no panic can leave these values half changed.
+/// Locks a mutex and ignores poisoning, since a panic cannot leave the guarded values half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -179,8 +180,8 @@ impl<S: Server> Hosts for NetDatabase<S> {
     }
 }
 
-/// Connects to the first place that responds, since one of several servers may be down. If none
-/// does, returns the first error.
+/// Connects to the first host that responds, since one of several servers may be down. If none
+/// does, returns the error of the first host.
 async fn first_of<S: Server>(
     connector: &Connector,
     connect: impl AsyncFn(usize) -> Result<NetSession<S>, DbError>,
@@ -198,7 +199,7 @@ async fn first_of<S: Server>(
     Err(first.expect("a target has a place"))
 }
 
-/// Waits until cancelled work on the servers was stopped, up to a time limit.
+/// Waits until the servers were asked to stop cancelled work, up to a time limit.
 impl<S> Drop for NetDatabase<S> {
     fn drop(&mut self) {
         self.canceller.wait();
@@ -207,28 +208,33 @@ impl<S> Drop for NetDatabase<S> {
 
 pub(crate) struct NetSession<S: Server> {
     spec: ConnectSpec<S>,
-    /// Flags of the session's handle in `spec`.
+    /// Flags for cancelling the session, shared with its handle.
     flags: Arc<Flags>,
-    /// `None` once the connection is broken.
+    /// Connection to the server; `None` once it is broken.
     line: Option<Line<ProtocolOf<S>>>,
-    /// Address of the server and error that broke the connection; `None` if none did.
+    /// Address of the server and the error that broke the connection; `None` while no error has.
     why_broken: Option<String>,
-    /// Reconnect that is in progress.
+    /// Reconnect that was started and is not complete; `None` if there is none.
     connecting: Option<Reconnecting<S>>,
     under_way: UnderWay,
-    /// Whether the current request was sent as several commands at once.
+    /// Whether the current request was sent as several commands together, without waiting for
+    /// replies in between.
     is_flight: bool,
-    /// Receiver of reply lags; `None` if they are not measured.
+    /// Receiver of the measured reply lags (times from arrival to reading); `None` if they are not
+    /// measured.
     reply_lags: Option<Rc<dyn ReplyLags>>,
-    /// Traffic of earlier connections of the session, and rows of all.
+    /// Statements, bytes and round trips of the session's earlier connections, and the rows of all
+    /// its connections.
     past: Traffic,
-    /// Value of [`Connector::n_changes`] when the session last looked at it.
+    /// Number of changes of the target's hosts ([`Connector::n_changes`]) that the session has
+    /// taken into account.
     n_changes: u64,
 }
 
 type Reconnecting<S> = Pin<Box<dyn Future<Output = Result<Line<ProtocolOf<S>>, DbError>>>>;
 
-/// Advice if commands that were sent together are lost, and never arrived before.
+/// Advice appended to the error if commands that were sent together are lost repeatedly and were
+/// never answered.
 const ONE_AT_A_TIME: &str = "; commands that were sent together were lost more than once: a proxy \
                              may take only one at a time (use --mode prepared)";
 
@@ -256,14 +262,15 @@ impl<S: Server> NetSession<S> {
         })
     }
 
-    /// Makes a session to the host at `place` that blocks this thread and cannot be cancelled.
+    /// Connects a session to the host with the index `place`. It blocks this thread and cannot be
+    /// cancelled.
     pub(crate) fn connect_here(server: &Arc<S>, place: usize) -> Result<NetSession<S>, DbError> {
         let spec = ConnectSpec::here(server, place);
         here(|context| std::pin::pin!(NetSession::connect(spec)).poll(context))
     }
 
-    /// Makes a session to the first host that responds, for building, checking or querying. It
-    /// blocks this thread and cannot be cancelled.
+    /// Connects an auxiliary session, for loading, checking or querying, to the first host that
+    /// responds. It blocks this thread and cannot be cancelled.
     pub(crate) fn connect_admin(server: &Arc<S>) -> Result<NetSession<S>, DbError> {
         let connect = async |place| NetSession::connect(ConnectSpec::here(server, place)).await;
         let mut connect = std::pin::pin!(first_of(server.connector(), connect));
@@ -272,19 +279,21 @@ impl<S: Server> NetSession<S> {
         Ok(session)
     }
 
-    /// Returns the key by which the connection can be cancelled; `None` once it is broken.
+    /// Returns the key with which another connection can cancel this one; `None` once the
+    /// connection is broken.
     pub(crate) fn cancel_key(&self) -> Option<CancelKey> {
         self.line.as_ref().map(|line| line.protocol.cancel_key())
     }
 
-    /// Sends SQL as text, and blocks this thread until the reply is complete.
+    /// Sends SQL as text, passes rows of the result to `visit`, and blocks this thread until the
+    /// reply is complete.
     pub(crate) fn ask_here(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, DbError> {
         self.start(Request::Text { kind: StatementKind::Other, sql })?;
         here(|context| self.poll_reply(context, visit))
     }
 
-    /// Returns the connection for a new request. Fails if the session is cancelled, or the
-    /// connection is broken.
+    /// Returns the connection on which a new request can be sent. Fails if the session is
+    /// cancelled, or its connection is broken.
     fn line(&mut self) -> Result<&mut Line<ProtocolOf<S>>, DbError> {
         if self.flags.is_cancelled() {
             return Err(cancelled());
@@ -308,8 +317,8 @@ impl<S: Server> NetSession<S> {
         result.map_err(|no| self.break_off(no))
     }
 
-    /// Switches to another host if the server's error says that it is unavailable (shutting down,
-    /// full, out of its cluster), since this host would repeat it.
+    /// Passes a result of connecting on. If it is an error by which the server is unavailable
+    /// (shutting down, full, out of its cluster), selects another host for the next attempt.
     #[inline]
     fn note_failure<T>(&mut self, result: Result<T, DbError>) -> Result<T, DbError> {
         result.map_err(|no| {
@@ -320,8 +329,9 @@ impl<S: Server> NetSession<S> {
         })
     }
 
-    /// Closes a broken connection, and returns its error: as `Cancelled` if the session was
-    /// cancelled, and as `UnknownCommit` if a commit was not answered.
+    /// Closes the connection, which the error `no` has broken, and returns that error: as
+    /// `Cancelled` if the session was cancelled, and as `UnknownCommit` if a commit was not
+    /// answered.
     #[cold]
     fn break_off(&mut self, mut no: DbError) -> DbError {
         let is_committing =
@@ -344,7 +354,7 @@ impl<S: Server> NetSession<S> {
         no
     }
 
-    /// Sets the session's new connection.
+    /// Replaces the session's connection by a new one, after a reconnect.
     fn take(&mut self, mut line: Line<ProtocolOf<S>>) {
         if let Some(lags) = &self.reply_lags {
             line.stream.measure_reply_lag(Rc::clone(lags));

@@ -25,44 +25,46 @@ use rustix::net::{
 use super::deadline::Deadline;
 use super::reply_lag::Probe;
 
-/// The event for which a receiver waits.
+/// The event that ends a wait to receive bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wait {
-    /// Bytes from the server.
+    /// The arrival of bytes from the server.
     Bytes,
-    /// Bytes from the server, or room to send more.
+    /// The arrival of bytes from the server, or space in the socket to send more.
     BytesOrRoom,
-    /// No event: only bytes that have come already are received.
+    /// No event: bytes that have already arrived are received without waiting.
     Nothing,
 }
 
-/// The result of a wait for bytes or room.
+/// The event with which a wait to receive has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Got {
     /// Number of received bytes; 0 if the other side has closed the connection.
     Bytes(usize),
-    /// There is room to send.
+    /// The socket has space to send more.
     Room,
-    /// No bytes have come yet.
+    /// No bytes had arrived, and the caller did not want to wait.
     Nothing,
-    /// Nothing came before the time limit; on a thread only.
+    /// Nothing arrived before the time limit. Occurs only for sessions that block a thread.
     Silence,
 }
 
 pub(super) struct Socket {
     descriptor: Arc<OwnedFd>,
-    /// Registration with an event loop; `None` on a thread.
+    /// Registration with an event loop; `None` if the socket blocks its thread.
     watched: Option<Watched>,
-    /// Time limit of each wait on a thread; `None` for no limit.
+    /// Time limit of each wait to receive, if the socket blocks its thread; `None` for no limit.
     receive_timeout: Option<Duration>,
-    /// Instant at which all waits on a thread end, while connecting and signing in.
+    /// Instant at which all waits end while connecting and signing in, if the socket blocks its
+    /// thread.
     deadline: Option<Deadline>,
-    /// Measurement of reply lags; `None` if they are not measured.
+    /// Measurement of reply lags (times from the arrival of a reply to its reading); `None` if they
+    /// are not measured.
     probe: Option<Probe>,
 }
 
-/// Silence after which the kernel probes whether the server's host is still there. Together with
-/// the probes, the loss of a host is noticed after half a minute.
+/// Time without any packet after which the kernel probes whether the server's host is still there.
+/// Together with the probes, the loss of a host is noticed after half a minute.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
 const KEEPALIVE_EVERY: Duration = Duration::from_secs(5);
 const KEEPALIVE_COUNT: u32 = 3;
@@ -96,8 +98,8 @@ impl Socket {
         }
     }
 
-    /// Starts to measure reply lags, and tells `lags` if the kernel does not support it: it has
-    /// timestamps for TCP only.
+    /// Starts to measure reply lags, which are passed to `lags`. If the kernel cannot measure them,
+    /// as on Unix sockets, reports this to `lags` instead.
     pub(super) fn measure_reply_lag(&mut self, lags: Rc<dyn ReplyLags>) {
         let domain = sockopt::socket_domain(&self.descriptor);
         if domain.is_ok_and(|domain| domain == AddressFamily::UNIX) {
@@ -107,7 +109,8 @@ impl Socket {
         }
     }
 
-    /// Notes that a request was sent and its reply is awaited, for the reply lag.
+    /// Tells the measurement of reply lags that a request was sent and its reply is awaited. Does
+    /// nothing without one.
     #[inline]
     pub(super) fn begin_reply(&mut self) {
         if let Some(probe) = &mut self.probe {
@@ -126,25 +129,28 @@ impl Socket {
         &self.descriptor
     }
 
-    /// Starts to connect to an address; [`Socket::poll_connected`] waits for the result.
+    /// Starts to connect to an address, without waiting; [`Socket::poll_connected`] waits for the
+    /// result.
     pub(super) fn connect_tcp(&self, address: &SocketAddr) -> io::Result<()> {
         begun(rustix::net::connect(&self.descriptor, &SocketAddrAny::from(*address)))
     }
 
-    /// Connects to the Unix socket at a path. `WouldBlock` means that too many connections are
-    /// waiting there.
+    /// Connects to the Unix socket at `path`. The error `WouldBlock` means that too many
+    /// connections are waiting there, so that the caller should try again.
     pub(super) fn connect_unix(&self, path: &Path) -> io::Result<()> {
         let address = SocketAddrUnix::new(path)?;
         begun(rustix::net::connect(&self.descriptor, &address))
     }
 
-    /// Registers the socket with this thread's event loop.
+    /// Registers the socket with this thread's event loop, so that its waits no longer block the
+    /// thread.
     pub(super) fn watch(&mut self) -> io::Result<()> {
         self.watched = Some(Watched::new(Arc::clone(&self.descriptor))?);
         Ok(())
     }
 
-    /// Waits until connecting succeeds or fails; on a thread for at most `timeout`.
+    /// Waits until connecting succeeds or fails. A socket that blocks its thread waits for at most
+    /// `timeout`.
     pub(super) fn poll_connected(
         &self,
         context: &mut Context<'_>,
@@ -160,7 +166,8 @@ impl Socket {
         })
     }
 
-    /// Sends the first bytes of a connection, for which there is always room, without waiting.
+    /// Sends the first bytes of a connection without waiting; the empty socket always has space for
+    /// them. Fails if not all are sent.
     pub(super) fn greet(&mut self, bytes: &[u8]) -> io::Result<()> {
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
         match rustix::net::send(&self.descriptor, bytes, flags)? {
@@ -169,8 +176,8 @@ impl Socket {
         }
     }
 
-    /// Sets the length of a wait on a thread after which it returns [`Got::Silence`]; `None` for no
-    /// limit.
+    /// Sets the time after which a wait to receive, if it blocks the thread, ends with
+    /// [`Got::Silence`]; `None` for no limit. Has no effect on an event loop.
     pub(super) fn set_receive_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         if self.watched.is_none() {
             (self.receive_timeout, self.deadline) = (timeout, None);
@@ -180,7 +187,8 @@ impl Socket {
         Ok(())
     }
 
-    /// Sets the instant at which every wait on a thread returns [`Got::Silence`].
+    /// Sets the instant at which every wait to receive, if it blocks the thread, ends with
+    /// [`Got::Silence`]. Has no effect on an event loop.
     pub(super) fn set_deadline(&mut self, deadline: Deadline) -> io::Result<()> {
         if self.watched.is_none() {
             rustix::io::ioctl_fionbio(&self.descriptor, false)?;
@@ -189,14 +197,14 @@ impl Socket {
         Ok(())
     }
 
-    /// Sets the time limit for connecting to a Unix socket on a thread.
+    /// Sets the time limit for connecting to a Unix socket, which blocks the thread.
     pub(super) fn set_connect_timeout(&self, timeout: Duration) -> io::Result<()> {
         rustix::io::ioctl_fionbio(&self.descriptor, false)?;
         Ok(sockopt::set_socket_timeout(&self.descriptor, Timeout::Send, Some(timeout))?)
     }
 
-    /// Sends without waiting, and returns the number of bytes sent; 0 if there is no room. On an
-    /// event loop the task is then woken when there is room.
+    /// Sends as many of `bytes` as is possible without waiting, and returns their number; 0 if the
+    /// socket has no space. On an event loop the task is then woken when there is space.
     #[inline]
     pub(super) fn send(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> io::Result<usize> {
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
@@ -223,7 +231,7 @@ impl Socket {
         }
     }
 
-    /// Waits as `wait` says, and receives bytes into `room`.
+    /// Waits for the event that `wait` names, and receives bytes into `room`.
     #[inline]
     pub(super) fn poll_receive(
         &mut self,
@@ -329,7 +337,7 @@ fn receive(
     }
 }
 
-/// Shuts a connection down, from any thread; a wait for bytes on it then ends.
+/// Shuts a connection down, from any thread, so that a wait for bytes on it ends in another thread.
 pub(super) fn shut_down(descriptor: &OwnedFd) {
     // It may not be connected any more.
     let _ = rustix::net::shutdown(descriptor.as_fd(), Shutdown::Both);

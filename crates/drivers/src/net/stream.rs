@@ -14,41 +14,44 @@ use super::socket::{Got, Socket, Wait};
 use super::tls_client::Secured;
 use super::tls_mode::TlsMode;
 
-/// Properties of a connection that a sign-in must know.
+/// Properties of a connection that decide what a sign-in may send: TLS, and whether others can
+/// eavesdrop.
 #[derive(Clone, Debug)]
 pub(crate) struct Channel {
     /// TLS mode that the target's URL requests.
     pub(crate) tls_mode: TlsMode,
-    /// Whether TLS has begun on this connection.
+    /// Whether this connection already uses TLS.
     pub(crate) is_tls: bool,
-    /// Whether this is a Unix socket, on which nobody can eavesdrop.
+    /// Whether the connection is a Unix socket, on which nobody can eavesdrop.
     pub(crate) is_local: bool,
-    /// The server's certificate (DER), for channel binding; `None` without TLS.
+    /// The server's certificate (DER), for channel binding, which ties a sign-in to the TLS
+    /// connection; `None` without TLS.
     pub(crate) certificate: Option<Vec<u8>>,
 }
 
 pub(super) struct Stream {
     socket: Socket,
     tls: Option<Secured>,
-    /// Bytes written to the socket.
+    /// Number of bytes written to the socket so far.
     pub(super) bytes_out: u64,
-    /// Bytes read from the socket.
+    /// Number of bytes read from the socket so far.
     pub(super) bytes_in: u64,
 }
 
 impl Stream {
-    /// Makes a stream without TLS.
+    /// Makes a stream that sends and receives over `socket`, at first without TLS.
     pub(super) fn new(socket: Socket) -> Stream {
         Stream { socket, tls: None, bytes_out: 0, bytes_in: 0 }
     }
 
-    /// Sets the length of a wait on a thread after which it returns [`Got::Silence`]; `None` for no
-    /// limit.
+    /// Sets the time after which a wait to receive, if it blocks the thread, ends with
+    /// [`Got::Silence`]; `None` for no limit. Has no effect on an event loop.
     pub(super) fn set_receive_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.socket.set_receive_timeout(timeout)
     }
 
-    /// Sets the instant at which every wait on a thread returns [`Got::Silence`].
+    /// Sets the instant at which every wait to receive, if it blocks the thread, ends with
+    /// [`Got::Silence`]. Has no effect on an event loop.
     pub(super) fn set_deadline(&mut self, deadline: Deadline) -> io::Result<()> {
         self.socket.set_deadline(deadline)
     }
@@ -57,7 +60,8 @@ impl Stream {
         self.socket.measure_reply_lag(lags);
     }
 
-    /// Notes that a request was sent and its reply is awaited, for the reply lag.
+    /// Tells the measurement of reply lags that a request was sent and its reply is awaited. Does
+    /// nothing without one.
     #[inline]
     pub(super) fn begin_reply(&mut self) {
         self.socket.begin_reply();
@@ -68,12 +72,14 @@ impl Stream {
         self.socket.end_reply();
     }
 
-    /// Starts TLS, whose handshake [`Stream::poll_handshake`] completes.
+    /// Switches the stream to TLS; the caller then completes the handshake with
+    /// [`Stream::poll_handshake`].
     pub(super) fn begin_tls(&mut self, secured: Secured) {
         self.tls = Some(secured);
     }
 
-    /// Completes the TLS handshake; returns the server's certificate, if it has one.
+    /// Completes the TLS handshake, and returns the server's certificate (DER); `None` if the
+    /// server has none.
     pub(super) fn poll_handshake(
         &mut self,
         context: &mut Context<'_>,
@@ -82,8 +88,8 @@ impl Stream {
         tls.poll_handshake(&mut self.socket, context, &mut self.bytes_out, &mut self.bytes_in)
     }
 
-    /// Sends `bytes` from `n_sent` on, as far as possible without waiting, and raises `n_sent`.
-    /// Returns whether all is sent.
+    /// Sends `bytes` from the index `n_sent` on, as far as possible without waiting, and increases
+    /// `n_sent` by what was sent. Returns whether all is sent.
     #[inline]
     pub(super) fn send(
         &mut self,
@@ -105,8 +111,8 @@ impl Stream {
         }
     }
 
-    /// Waits as `wait` says, and receives bytes into `input`. The end of the connection is an
-    /// error.
+    /// Waits for the event that `wait` names, and receives bytes into `input`. Fails if the server
+    /// has closed the connection.
     #[inline]
     pub(super) fn poll_receive(
         &mut self,

@@ -4,7 +4,8 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Sets the flags `SOF_TIMESTAMPING_*` of a socket; 0 switches timestamps off.
+/// Sets the option `SO_TIMESTAMPING` of a socket to the flags `wanted` (`SOF_TIMESTAMPING_*`), with
+/// which the kernel timestamps packets; 0 switches that off.
 #[allow(unsafe_code)]
 pub(crate) fn set_timestamping(socket: &impl AsFd, wanted: u32) -> io::Result<()> {
     // SAFETY: the kernel reads the four bytes of `wanted`, which lives through the call.

@@ -10,7 +10,8 @@ use super::address::Address;
 use super::tls_client::{Config, Secured, config};
 use super::tls_mode::TlsMode;
 
-/// TLS mode of a target with its configuration. Cheap to clone.
+/// TLS mode of a target and the TLS configuration for it, shared by all its connections. Cheap to
+/// clone.
 #[derive(Clone)]
 pub(crate) struct Tls {
     pub(crate) mode: TlsMode,
@@ -43,7 +44,7 @@ impl Tls {
         }
     }
 
-    /// Starts TLS, as its client, with the server at `address`. Fails if TLS is disabled.
+    /// Starts TLS for a connection to the server at `address`. Fails if the target disables TLS.
     pub(super) fn begin(&self, address: &Address) -> Result<Secured, DbError> {
         match &self.config {
             Some(config) => config.begin(address.host()),

@@ -21,7 +21,7 @@ use super::broken::{db_error, ended, silent};
 use super::socket::{Got, Socket, Wait};
 use super::tls_mode::TlsMode;
 
-/// Configuration of TLS: versions, ciphers, and the certificates that are accepted. Cheap to clone.
+/// TLS versions, ciphers and accepted certificates for the connections of a target. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Config(Arc<ClientConfig>);
 
@@ -40,7 +40,8 @@ pub(super) fn config(mode: TlsMode, ca: Option<&Path>) -> Result<Option<Config>,
 }
 
 impl Config {
-    /// Starts TLS, as its client, with the server named `host`.
+    /// Starts TLS for a connection to the server with this host name, which its certificate must
+    /// contain if the TLS mode is `verify-full`.
     pub(super) fn begin(&self, host: &str) -> Result<Secured, DbError> {
         let name = ServerName::try_from(host.to_owned()).map_err(|_| {
             let message = format!("'{host}' is not a valid host name for TLS");
@@ -51,11 +52,12 @@ impl Config {
     }
 }
 
-/// The client's side of TLS on a connection.
+/// The client's TLS state of one connection: keys, and bytes in progress.
 pub(super) struct Secured(Box<ClientConnection>);
 
 impl Secured {
-    /// Completes the handshake; returns the server's certificate, if it has one.
+    /// Completes the TLS handshake over the socket, and returns the server's certificate (DER);
+    /// `None` if the server has none.
     pub(super) fn poll_handshake(
         &mut self,
         socket: &mut Socket,
@@ -79,8 +81,8 @@ impl Secured {
         }
     }
 
-    /// Sends `bytes` from `n_sent` on, as far as possible without waiting, and raises `n_sent`.
-    /// Returns whether all is sent.
+    /// Encrypts and sends `bytes` from the index `n_sent` on, as far as possible without waiting,
+    /// and increases `n_sent` by what was accepted. Returns whether all is sent.
     pub(super) fn send(
         &mut self,
         socket: &mut Socket,
@@ -101,7 +103,7 @@ impl Secured {
         }
     }
 
-    /// Waits as `wait` says, and receives decrypted bytes into `room`.
+    /// Waits for the event that `wait` names, and receives decrypted bytes into `room`.
     pub(super) fn poll_receive(
         &mut self,
         socket: &mut Socket,
@@ -126,7 +128,8 @@ impl Secured {
     }
 }
 
-/// Sends pending TLS records, as far as possible without waiting. Returns whether all are sent.
+/// Sends TLS records that wait in `tls`, as far as possible without waiting. Returns whether all
+/// are sent.
 fn send_records(
     tls: &mut ClientConnection,
     socket: &mut Socket,
@@ -209,7 +212,7 @@ impl Read for In<'_, '_, '_> {
     }
 }
 
-/// Converts an error of `rustls` to a database error with advice.
+/// Converts an error of `rustls` to a database error with advice for the user.
 fn refused(error: &Error) -> DbError {
     use rustls::AlertDescription as Alert;
     let advice = match error {
@@ -291,8 +294,8 @@ fn of_certificate(why: &CertificateError) -> String {
     }
 }
 
-/// Converts an identifier to words, such as `BadEncoding(..)` to `bad encoding`. Its content in
-/// parentheses is dropped.
+/// Converts the name of a Rust enum variant to words, such as `BadEncoding(..)` to `bad encoding`;
+/// content in parentheses is dropped.
 fn spaced(name: &str) -> String {
     let end = name.find(['(', '{', ' ']).unwrap_or(name.len());
     let mut words = String::new();
@@ -305,8 +308,8 @@ fn spaced(name: &str) -> String {
     words
 }
 
-/// Whether the error is that a server uses an authority's certificate, for which `rustls` has no
-/// variant.
+/// Whether the error means that a server presents an authority's certificate as its own, for which
+/// `rustls` has no variant.
 fn is_of_an_authority(error: &CertificateError) -> bool {
     match error {
         CertificateError::Other(why) => why.0.to_string().contains("CaUsedAsEndEntity"),
@@ -314,7 +317,7 @@ fn is_of_an_authority(error: &CertificateError) -> bool {
     }
 }
 
-/// Whether the error is that client and server have no TLS version in common.
+/// Whether the error means that client and server have no TLS version in common.
 fn is_too_old(error: &Error) -> bool {
     use rustls::AlertDescription::ProtocolVersion;
     use rustls::PeerIncompatible as No;
@@ -326,8 +329,8 @@ fn is_too_old(error: &Error) -> bool {
     )
 }
 
-/// Whether the error is that client and server have a TLS version, but no cipher, curve or
-/// signature in common.
+/// Whether the error means that client and server have a TLS version in common, but no cipher,
+/// curve or signature algorithm.
 fn has_no_cipher(error: &Error) -> bool {
     use rustls::AlertDescription::{HandshakeFailure, InsufficientSecurity};
     let is_alert = matches!(error, Error::AlertReceived(HandshakeFailure | InsufficientSecurity));
@@ -353,7 +356,8 @@ fn verifier(
     })
 }
 
-/// Longest file of certificate authorities, in bytes; that of a system has a quarter of a megabyte.
+/// Longest file of trusted certificate authorities that is read, in bytes; that of an operating
+/// system has a quarter of a megabyte.
 const CA_BYTES_MAX: u64 = 16 << 20;
 
 fn roots(ca: Option<&Path>) -> Result<RootCertStore, BadParameter> {
@@ -382,13 +386,14 @@ fn roots(ca: Option<&Path>) -> Result<RootCertStore, BadParameter> {
     Ok(roots)
 }
 
-/// Verifier of certificates for all modes but `verify-full`, which checks less than a browser does.
+/// Verifier of server certificates for all TLS modes except `verify-full`; unlike a browser it
+/// never checks the host name.
 #[derive(Debug)]
 struct Lenient {
-    /// Verifier of the certificate's authority, whatever host it names (`verify-ca`). `None`
-    /// accepts any server (`prefer`, `require`): traffic is hidden from eavesdroppers, but the
-    /// server's identity is not verified. Certificates are then not parsed, since servers generate
-    /// old ones (X.509 version 1) that would be rejected.
+    /// Verifier that the certificate is from a trusted authority, for any host name (`verify-ca`).
+    /// `None` accepts any certificate (`prefer`, `require`): traffic is hidden from eavesdroppers,
+    /// but the server's identity is not verified. Certificates are then not parsed, since servers
+    /// generate old ones (X.509 version 1) that would be rejected.
     trusted: Option<Arc<WebPkiServerVerifier>>,
     schemes: Vec<SignatureScheme>,
 }

@@ -8,7 +8,7 @@ pub(crate) enum TlsMode {
     Disable,
     /// Uses TLS if the server supports it, with any certificate, but not over Unix sockets.
     Prefer,
-    /// Requires TLS, with any certificate.
+    /// Requires TLS, with any certificate, and fails if the server lacks it.
     Require,
     /// Requires TLS, with a certificate from a trusted authority.
     VerifyCa,
@@ -17,11 +17,12 @@ pub(crate) enum TlsMode {
 }
 
 impl TlsMode {
-    /// Names of all modes, as users write them, in the order of the variants.
+    /// Names of the TLS modes, as users write them in the option `tls`, in the order of the
+    /// variants.
     pub(crate) const NAMES: &'static [&'static str] =
         &["disable", "prefer", "require", "verify-ca", "verify-full"];
 
-    /// Returns the mode with this name; `None` if there is none.
+    /// Returns the TLS mode with this name, as users write it; `None` if there is none.
     pub(crate) fn by_name(name: &str) -> Option<TlsMode> {
         Some(match name {
             "disable" => TlsMode::Disable,
@@ -33,12 +34,12 @@ impl TlsMode {
         })
     }
 
-    /// Whether TLS is never used.
+    /// Whether this mode never uses TLS (`disable`).
     pub(crate) fn is_none(self) -> bool {
         self == TlsMode::Disable
     }
 
-    /// Whether connections without TLS are rejected.
+    /// Whether this mode fails to connect if the server does not offer TLS.
     pub(crate) fn is_required(self) -> bool {
         matches!(self, TlsMode::Require | TlsMode::VerifyCa | TlsMode::VerifyFull)
     }

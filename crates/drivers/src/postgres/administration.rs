@@ -69,9 +69,9 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     ..Administration::PLAIN
 };
 
-/// Returns the statements that follow the load of a table: one that moves the sequence of a serial
-/// column behind the loaded numbers, and VACUUM ANALYZE. Without VACUUM the first readers would
-/// write the rows' hint bits, and autovacuum would run during a run's load.
+/// Returns the statements to be executed after a table was loaded: one that moves the sequence of a
+/// serial column behind the loaded numbers, and VACUUM ANALYZE. Without VACUUM the first readers
+/// would write the rows' hint bits, and autovacuum would run during the benchmark.
 fn after_load(table: &Table) -> Vec<String> {
     let name = &table.name;
     let serial = table.columns.iter().find(|column| column.of.is_serial());
@@ -87,7 +87,8 @@ fn after_load(table: &Table) -> Vec<String> {
     moved.into_iter().chain([format!("VACUUM ANALYZE {name}")]).collect()
 }
 
-/// Settings with which an acknowledged commit may be lost, and the failure that loses it.
+/// Settings, with their values, with which an acknowledged commit may be lost, and the failure that
+/// loses it. Only the first one in force is reported.
 const RISKY: &[RiskyMode] = &[
     ("fsync", "off", "a loss of power may lose commits and damage the data"),
     ("full_page_writes", "off", "a loss of power may damage the data"),

@@ -7,7 +7,8 @@ use model::{ColumnType, Value};
 use super::numeric;
 use super::types::{EPOCH_DAYS, EPOCH_US, Type};
 
-/// Decodes a value from the server. If it is not in the format of its type, it stays bytes.
+/// Decodes a value that the server sent in binary format. If its bytes do not fit the type `kind`,
+/// they are returned as `Value::Bytes`.
 #[inline]
 pub(super) fn read(kind: Type, bytes: &[u8]) -> Value<'_> {
     let read = match kind {
@@ -48,8 +49,9 @@ fn read_timestamp(us: i64) -> Value<'static> {
     }
 }
 
-/// Appends a value with its length, in the format of the type `kind`. Returns false, and appends
-/// nothing, if that type cannot hold the value; it is then sent as text, and the server decides.
+/// Appends a value and its length in the binary format of the parameter type `kind`. Returns false,
+/// and appends nothing, if that type cannot hold the value; the caller then sends it as text, and
+/// the server decides.
 #[inline]
 pub(super) fn put(out: &mut Vec<u8>, kind: Type, value: &Value<'_>) -> bool {
     match (kind, *value) {
@@ -86,8 +88,9 @@ pub(super) fn put(out: &mut Vec<u8>, kind: Type, value: &Value<'_>) -> bool {
     true
 }
 
-/// Appends a value for a column of a bulk load; false if the column cannot hold it. It also
-/// converts numbers for floats, since a bulk load has no text format to fall back on.
+/// Appends a value and its length for a column of a bulk load (binary COPY). Returns false if the
+/// column cannot hold it. Unlike [`put`] it converts numbers for float columns, since a bulk load
+/// cannot fall back on text.
 pub(super) fn put_column(out: &mut Vec<u8>, column_type: ColumnType, value: &Value<'_>) -> bool {
     match (column_type, *value) {
         (ColumnType::Double, Value::Int(value)) => put_fixed(out, (value as f64).to_be_bytes()),
@@ -100,7 +103,7 @@ pub(super) fn put_column(out: &mut Vec<u8>, column_type: ColumnType, value: &Val
     true
 }
 
-/// Returns PostgreSQL's type of a column, as our CREATE TABLE declares it.
+/// Returns PostgreSQL's type of a column, as dbdyno's CREATE TABLE declares it.
 fn type_of(column_type: ColumnType) -> Type {
     match column_type {
         ColumnType::SmallInt => Type::Int2,
@@ -120,7 +123,8 @@ fn put_fixed<const N: usize>(out: &mut Vec<u8>, bytes: [u8; N]) {
     out.extend_from_slice(&bytes);
 }
 
-/// Appends bytes with their length; false if they are longer than a message can be.
+/// Appends bytes after their length; false, and nothing is appended, if they are longer than a
+/// message can be.
 #[inline]
 fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) -> bool {
     let Ok(n_bytes) = i32::try_from(bytes.len()) else { return false };

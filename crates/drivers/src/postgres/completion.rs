@@ -10,7 +10,7 @@ use super::db_errors::garbled;
 /// Transaction status of a session: idle (`I`), in a transaction (`T`), or in a failed one (`E`).
 pub(super) type Status = u8;
 
-/// Parses the body of a ReadyForQuery message.
+/// Parses the transaction status in the body of a ReadyForQuery message. Fails if it is malformed.
 pub(super) fn read_status(body: &[u8]) -> Result<Status, DbError> {
     match body {
         [status @ (b'I' | b'T' | b'E')] => Ok(*status),

@@ -7,16 +7,16 @@ use fallible_iterator::FallibleIterator;
 use model::{DbError, DbErrorKind};
 use postgres_protocol::message::backend::Message;
 
-/// Most bytes that are kept of each text in a server's error.
+/// Most bytes that are kept of each text (such as message or hint) in a server's error.
 const WORDS_BYTES_MAX: usize = 2_000;
 
-/// An error of the server, and whether it closes the connection.
+/// An error that the server sent, and whether the server closes the connection after it.
 pub(super) struct ServerError {
     pub(super) db_error: DbError,
     pub(super) is_fatal: bool,
 }
 
-/// Parses an ErrorResponse, which is given with its tag and length. Fails if it is malformed.
+/// Parses an ErrorResponse. `message` begins with its tag and length. Fails if it is malformed.
 #[cold]
 pub(super) fn read_error(message: &[u8]) -> Result<ServerError, DbError> {
     let parsed = Message::parse(&mut BytesMut::from(message)).map_err(|error| garbled(&error))?;
@@ -54,7 +54,8 @@ pub(super) fn read_error(message: &[u8]) -> Result<ServerError, DbError> {
     Ok(ServerError { db_error: DbError { kind, code: 0, sqlstate, message }, is_fatal })
 }
 
-/// Makes the error for a server that violates the protocol.
+/// Makes the error for a server that violates the protocol, which breaks the connection; `what`
+/// says how, such as `a truncated row`.
 #[cold]
 pub(super) fn garbled(what: &dyn std::fmt::Display) -> DbError {
     let message =
@@ -104,9 +105,10 @@ fn kind(sqlstate: &str, words: &str) -> DbErrorKind {
     }
 }
 
-/// Returns kind and advice for an error of a pooler, which is known by its English message; `None`
-/// for any other error. PgBouncer reports nearly all errors as a protocol error (`src/objects.c`,
-/// `src/client.c`, `src/janitor.c` of 1.18 to 1.24), and other poolers use the server's codes.
+/// Returns kind and advice for an error of a connection pooler, which is recognized by its English
+/// message; `None` for any other error. PgBouncer reports nearly all errors as a protocol error
+/// (`src/objects.c`, `src/client.c`, `src/janitor.c` of 1.18 to 1.24), and other poolers use the
+/// server's codes.
 fn of_pooler(sqlstate: &str, words: &str) -> Option<(DbErrorKind, &'static str)> {
     const SAID: &[(&str, DbErrorKind, &str)] = &[
         (
@@ -177,8 +179,8 @@ fn of_pooler(sqlstate: &str, words: &str) -> Option<(DbErrorKind, &'static str)>
 const KNOWN_TO_POOLER: &str = "check user and password of the target (--ask-password); the pooler \
                                must know them too (auth_file or auth_query of PgBouncer)";
 
-/// Whether a protocol error is PgBouncer's message for a missing database. PgBouncer reports every
-/// failed sign-in as a protocol error.
+/// Whether `words`, the message of a protocol error, is PgBouncer's for a missing database.
+/// PgBouncer reports every failed sign-in as a protocol error.
 fn is_no_database(words: &str) -> bool {
     let is_of_server = words.starts_with("database \"") && words.ends_with("does not exist");
     is_of_server || words.starts_with("no such database")
@@ -186,7 +188,8 @@ fn is_no_database(words: &str) -> bool {
 
 const NAME_ANOTHER: &str = "name another database in the target, or create it with CREATE DATABASE";
 
-/// Returns the remedy for an error, to be appended to the server's message; empty if there is none.
+/// Returns advice for the user that is appended to a server's error message; empty if there is none
+/// for this error.
 fn remedy(sqlstate: &str, words: &str) -> &'static str {
     match sqlstate {
         "28000" if words.contains("not permitted to log in") => {

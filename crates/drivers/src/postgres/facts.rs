@@ -8,7 +8,7 @@ use model::{DbError, Fact, Row, Visit};
 use super::Server;
 use crate::net::NetSession;
 
-/// Settings that determine durability and isolation.
+/// Server settings that determine durability and isolation, which are reported as facts.
 const MODES: &[&str] =
     &["synchronous_commit", "fsync", "full_page_writes", "default_transaction_isolation"];
 
@@ -47,7 +47,8 @@ const SETTINGS: &[&str] = &[
     "TimeZone",
 ];
 
-/// Connects to an opened database and reads its facts.
+/// Opens a connection to the server and reads the facts that a run records about it: version,
+/// settings and connection.
 pub(super) fn facts(server: &Arc<Server>) -> Result<Vec<Fact>, DbError> {
     let mut session = NetSession::connect_admin(server)?;
     let mut ask = |sql: &str, visit: Visit<'_>| session.ask_here(sql, visit);

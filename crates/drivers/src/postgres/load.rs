@@ -14,11 +14,12 @@ use super::db_errors::{garbled, read_error};
 use super::messages::{self, Message, is_aside, put_query};
 use crate::net::{FLIGHT_BYTES, Step};
 
-/// Number of bytes of output from which a chunk of rows is sent before more rows are pulled.
+/// Number of bytes of output at which a chunk of rows is sent before further rows are taken from
+/// the source.
 const CHUNK_BYTES: usize = FLIGHT_BYTES;
-/// Head of the data: signature, flags, and the length of an empty extension.
+/// Bytes before the rows of a binary COPY: signature, flags, and the length of an empty extension.
 const HEAD: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
-/// End marker in place of a row's number of columns.
+/// Bytes after the rows of a binary COPY: the number of columns -1, which marks the end.
 const END: &[u8] = &[0xff, 0xff];
 
 pub(super) struct Load {
@@ -29,7 +30,7 @@ pub(super) struct Load {
     db_error: Option<DbError>,
 }
 
-/// Result of a load, and the transaction status after it.
+/// Result of a completed bulk load, and the session's transaction status after it.
 pub(super) struct Loaded {
     pub(super) status: Status,
     pub(super) result: Result<Reply, DbError>,
@@ -37,11 +38,12 @@ pub(super) struct Loaded {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// The server has not accepted the COPY yet.
+    /// COPY was sent, and the server has not accepted it yet.
     Asked,
-    /// Rows are being sent. The head of the data precedes the first chunk (`has_begun` is false).
+    /// Rows are being sent. `has_begun` is false before the first chunk, which the head of a binary
+    /// COPY precedes.
     Sending { has_begun: bool },
-    /// Everything is sent, or the load has failed.
+    /// All rows were sent, or the load has failed; the server's last reply is awaited.
     Ended,
 }
 
@@ -60,8 +62,8 @@ impl Load {
         })
     }
 
-    /// Continues a load with the received bytes, adds the number of parsed ones to `n_read`, and
-    /// writes the next chunk of rows when the last one is sent.
+    /// Continues a bulk load: parses the messages in `bytes` and adds their length to `n_read`, and
+    /// appends the next rows of `source` to `out` once the previous ones are sent.
     pub(super) fn advance(
         &mut self,
         bytes: &[u8],

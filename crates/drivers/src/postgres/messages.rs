@@ -12,17 +12,18 @@ use postgres_protocol::message::backend::Header;
 
 use super::db_errors::garbled;
 
-/// Longest message with a row that is accepted, in bytes: the server's own limit of 1 GiB.
+/// Longest message with a row that the client accepts, in bytes: 1 GiB, which is the server's own
+/// limit.
 pub(super) const ROW_BYTES_MAX: usize = 1 << 30;
-/// Longest message without a row that is accepted, in bytes. Most are short, but an error may quote
-/// a statement.
+/// Longest message without a row that the client accepts, in bytes. Most are short, but an error
+/// may quote a statement.
 const MESSAGE_BYTES_MAX: usize = 16 << 20;
 
-/// Message that executes the unnamed portal to its end.
+/// Execute message for the unnamed portal, without a limit of rows.
 pub(super) const EXECUTE: &[u8] = b"E\0\0\0\x09\0\0\0\0\0";
 pub(super) const SYNC: &[u8] = b"S\0\0\0\x04";
 
-/// A message that is complete in the input.
+/// A complete message in the received bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Message<'b> {
     pub(super) tag: u8,
@@ -54,14 +55,15 @@ impl<'b> Message<'b> {
     }
 }
 
-/// Whether a message is asynchronous and ignored: a notice, a notification, or a changed setting.
+/// Whether a message with this tag is asynchronous and can be ignored: a notice, a notification, or
+/// a changed setting.
 #[inline]
 pub(super) fn is_aside(tag: u8) -> bool {
     matches!(tag, b'N' | b'A' | b'S')
 }
 
-/// Appends a simple query, whose text `write` appends. Fails, and appends nothing, if the text
-/// contains a zero byte or is too long.
+/// Appends a simple Query message, whose SQL the function `write` appends. Fails, and appends
+/// nothing, if the SQL contains a zero byte or is too long.
 #[inline]
 pub(super) fn put_query(
     out: &mut Vec<u8>,
@@ -79,9 +81,9 @@ pub(super) fn put_query(
     Err(bad_statement())
 }
 
-/// Appends messages that prepare `sql` as `name`, without parameter types, and describe it. A
-/// statement of that name is closed first, since an earlier attempt may have left one; closing is
-/// allowed if there is none.
+/// Appends the messages Parse and Describe, which prepare `sql` under `name` and ask for its types.
+/// If the name is not empty, Close comes before them, since an earlier attempt may have left a
+/// statement of that name; it is allowed if there is none.
 pub(super) fn put_prepare(out: &mut Vec<u8>, name: &str, sql: &str) -> Result<(), DbError> {
     let start = out.len();
     if !name.is_empty() {
@@ -102,7 +104,8 @@ pub(super) fn put_prepare(out: &mut Vec<u8>, name: &str, sql: &str) -> Result<()
     Ok(())
 }
 
-/// Appends a message that closes (`C`) or describes (`D`) a prepared statement.
+/// Appends a message about the prepared statement `name`: with the tag `C` it closes the statement,
+/// with `D` it asks for its types.
 fn put_named(out: &mut Vec<u8>, tag: u8, name: &str) {
     let start = out.len();
     out.extend_from_slice(&[tag, 0, 0, 0, 0, b'S']);
@@ -117,8 +120,8 @@ fn bad_statement() -> DbError {
     DbError::new(DbErrorKind::Unsupported, message)
 }
 
-/// Writes the length of a message, which reaches from `start` to the end of `out`, into it; false
-/// if it is too long.
+/// Completes a message that begins at `start` of `out` and ends at its end: writes its length after
+/// its tag. Returns false if it is too long.
 #[inline]
 pub(super) fn close(out: &mut [u8], start: usize) -> bool {
     let Ok(n_bytes) = i32::try_from(out.len() - start - 1) else { return false };

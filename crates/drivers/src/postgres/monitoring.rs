@@ -44,8 +44,9 @@ pub(super) const MONITORING: Monitoring = Monitoring {
         END IF; END $$",
 };
 
-/// Query for the states of the database's sessions and the number in each. A wait for a row's lock
-/// is reported with its table; locks are searched only while a session waits for one.
+/// Query for the states of the sessions of the database (such as executing, idle or waiting for a
+/// lock) and the number of sessions in each. A wait for a row's lock is reported with its table;
+/// locks are searched only while a session waits for one.
 const STATES: &str = "WITH a AS MATERIALIZED (SELECT pid, state, wait_event_type AS type, \
     wait_event AS event FROM pg_stat_activity WHERE datname = current_database() \
     AND pid <> pg_backend_pid() AND coalesce(backend_type, 'client backend') = 'client backend'), \
@@ -64,8 +65,8 @@ const fn column(name: &'static str, unit: &'static str, scale: f64) -> SummaryCo
     SummaryColumn { name, unit, scale }
 }
 
-/// Queries for what the server itself sums up about statements and tables. Statements about the
-/// server come from dbdyno, and are excluded.
+/// Queries for the statistics that the server itself sums up about statements and tables.
+/// Statements about the server, which dbdyno sends, are excluded.
 const SUMMARIES: &[SummaryQuery] = &[
     SummaryQuery {
         of: SummaryOf::Statements,
@@ -195,8 +196,8 @@ const OF_CHECKPOINTER: &str = "SELECT 'checkpointer_' || e.key, e.value \
 const OF_IO: &str = "SELECT 'io_' || e.key, sum(e.value::numeric)::text FROM pg_stat_io AS s, \
     LATERAL jsonb_each_text(to_jsonb(s) - 'op_bytes') AS e \
     WHERE e.value ~ '^[0-9]+([.][0-9]+)?$' GROUP BY e.key";
-/// Query for the numbers of sessions by state and by kind of wait. Sessions that this user may not
-/// inspect have no state, and are not counted.
+/// Query for the numbers of sessions by state, such as active or idle, and by kind of wait, such as
+/// a lock. Sessions that this user may not inspect have no state, and are not counted.
 const OF_SESSIONS: &str = "SELECT v.name, v.count::text FROM (SELECT \
     count(*) FILTER (WHERE state = 'active') AS active, \
     count(*) FILTER (WHERE state = 'idle') AS idle, \
@@ -213,7 +214,8 @@ const OF_SESSIONS: &str = "SELECT v.name, v.count::text FROM (SELECT \
     ('waits_io', s.io), ('waits_client', s.client), ('waits_ipc', s.ipc), \
     ('waits_timeout', s.timeout)) AS v(name, count)";
 
-/// Returns a query for each view, with the counters `names`, or with all if there are none.
+/// Returns a query per statistics view for the server's counters with these `names`, or for all
+/// counters if `names` is empty.
 fn ask(names: &[&str]) -> Vec<String> {
     let all = [OF_DATABASE, OF_WAL, OF_WRITER, OF_CHECKPOINTER, OF_IO, OF_SESSIONS];
     if names.is_empty() {

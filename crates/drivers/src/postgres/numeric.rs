@@ -11,11 +11,11 @@ const NAN: u16 = 0xC000;
 const INFINITY: u16 = 0xD000;
 const MINUS_INFINITY: u16 = 0xF000;
 
-/// Most digits after the decimal point that are read. More do not fit into an `i64` with one digit
-/// before the point.
+/// Most digits after the decimal point that are decoded. More do not fit into an `i64` with one
+/// digit before the point.
 const SCALE_MAX: u8 = 18;
 
-/// Appends the value `unscaled` / 10^`scale` in binary format, without its length.
+/// Appends the NUMERIC value `unscaled` / 10^`scale` in binary format, without its length.
 pub(super) fn put(out: &mut Vec<u8>, unscaled: i64, scale: u8) {
     // Digits of base 10,000 do not span the point: the scale is padded to a multiple of four.
     let n_fill = (4 - scale % 4) % 4;
@@ -46,8 +46,8 @@ pub(super) fn put(out: &mut Vec<u8>, unscaled: i64, scale: u8) {
     }
 }
 
-/// Decodes a value in binary format; `None` if it is malformed. Digits after the decimal point that
-/// do not fit are cut off; if those before it do not fit, the value becomes a float.
+/// Decodes a NUMERIC value in binary format; `None` if it is malformed. Digits after the decimal
+/// point that do not fit are cut off; if those before it do not fit, the value becomes a float.
 pub(super) fn read(bytes: &[u8]) -> Option<Value<'static>> {
     let (head, digits) = bytes.split_first_chunk::<8>()?;
     let word = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
@@ -81,7 +81,8 @@ pub(super) fn read(bytes: &[u8]) -> Option<Value<'static>> {
     Some(Value::Decimal { unscaled, scale: kept })
 }
 
-/// Parses a value written in decimal digits, by the rules of [`read`].
+/// Parses a NUMERIC value written in decimal digits; `None` if it is malformed. Digits that do not
+/// fit are treated as in [`read`].
 pub(super) fn read_text(text: &str) -> Option<Value<'static>> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(rest) => (-1, rest),
@@ -118,8 +119,8 @@ struct Digits<'a> {
 }
 
 impl Digits<'_> {
-    /// Returns the digit of base 10,000 at a place, where 0 is the last one before the decimal
-    /// point and -1 the first one after it.
+    /// Returns a digit of the value in base 10,000: `place` 0 is the last one before the decimal
+    /// point, and -1 the first one after it.
     fn at(&self, place: i32) -> i64 {
         let index = usize::try_from(self.weight - place).unwrap_or(usize::MAX);
         let pair = self.digits.chunks_exact(2).nth(index);

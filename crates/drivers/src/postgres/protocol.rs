@@ -28,11 +28,11 @@ pub(super) struct Postgres {
     status: Status,
     cancel_key: CancelKey,
     exchange: Exchange,
-    /// Calls of the current request, in their order.
+    /// Statement executions of the current request, in their order.
     flight: Vec<Flown>,
-    /// Index of the call that the server is answering.
+    /// Index in `flight` of the execution that the server is answering.
     at: usize,
-    /// Columns of the current result set of a statement sent as text.
+    /// Columns of the result set that is being received, if its statement was sent as text.
     columns: Vec<Column>,
     /// Whether a result set of a statement sent as text has begun and not ended.
     is_open: bool,
@@ -40,33 +40,36 @@ pub(super) struct Postgres {
     n_sets: usize,
     reply: Reply,
     db_error: Option<DbError>,
-    /// Error of the visitor of rows, which the server does not know, so that it continues.
+    /// Error that the caller's visitor of rows has returned. The server continues its work, so
+    /// later rows are skipped.
     unread: Option<DbError>,
     load: Option<Load>,
     is_committing: bool,
-    /// Whether a part of the current request may commit by itself.
+    /// Whether a part of the current request may commit although a later part fails, such as a
+    /// procedure or the first of several statements.
     commits_within: bool,
     traffic: Traffic,
 }
 
-/// A call of the current request.
+/// A statement execution of the current request, which was sent to the server.
 #[derive(Clone, Copy)]
 struct Flown {
-    /// Index of its statement.
+    /// Index of the executed statement in the connection's list.
     index: usize,
-    /// Whether the call also prepares its statement, which is prepared again if the call fails.
+    /// Whether this execution also prepares its statement. If it fails, the statement counts as not
+    /// prepared.
     asks: bool,
 }
 
-/// The kind of request that the server is answering.
+/// The kind of request whose replies are being received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Exchange {
     Nothing,
-    /// Prepared statements, whose rows are in binary format.
+    /// Executions of prepared statements, whose rows come in binary format.
     Calls,
-    /// Statements sent as text.
+    /// SQL sent as text, whose rows come in text format.
     Text,
-    /// Our own COMMIT, sent as text.
+    /// COMMIT for the request to commit, sent as text.
     Commit,
 }
 
@@ -178,7 +181,8 @@ impl Postgres {
         Ok(())
     }
 
-    /// Notes for all unanswered calls that also prepare their statement that it is not prepared.
+    /// Marks as not prepared the statements that unanswered executions of the current request were
+    /// also to prepare, after an error.
     #[cold]
     fn ground(&mut self) {
         for flown in &self.flight[self.at.min(self.flight.len())..] {
@@ -199,7 +203,8 @@ impl Postgres {
         Ok(())
     }
 
-    /// Handles one message of the server. Returns the result of the request if it was the last one.
+    /// Handles one message of the server, and passes a row to `visit`. Returns the result of the
+    /// request if it was its last message, otherwise `None`.
     #[inline]
     fn take(
         &mut self,
@@ -252,7 +257,8 @@ impl Postgres {
         Ok(())
     }
 
-    /// Returns the index of the statement that the server is answering. Fails if all are answered.
+    /// Returns the index of the statement whose execution the server is answering. Fails if all are
+    /// answered.
     #[inline]
     fn current(&self) -> Result<usize, DbError> {
         let flown = self.flight.get(self.at);
@@ -348,8 +354,9 @@ impl Postgres {
         Ok(result)
     }
 
-    /// Returns the smallest number of replies that a complete answer has. Calls sent as text may
-    /// contain fewer statements than calls, but at least one.
+    /// Returns the smallest number of statements that the server must have answered when the
+    /// request ends: all prepared ones, but only one for a text, which may contain empty
+    /// statements.
     #[inline]
     fn n_answers_least(&self) -> usize {
         if self.exchange == Exchange::Calls { self.flight.len() } else { 1 }
@@ -475,7 +482,8 @@ impl Protocol for Postgres {
     }
 }
 
-/// Returns the server's process ID in a cancel key; a pooler draws one at random.
+/// Returns the process ID in a cancel key. It belongs to the server's process, or is random if a
+/// pooler is in between; 0 if the key has none.
 fn process_of(cancel_key: &CancelKey) -> i32 {
     match cancel_key {
         CancelKey::Secret(process, _) => *process,

@@ -6,30 +6,32 @@ use super::db_errors::garbled;
 use super::types::Type;
 use super::{binary, text};
 
-/// A column of a RowDescription.
+/// A column of a result, from the message RowDescription.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Column {
     pub(super) name: String,
     pub(super) kind: Type,
 }
 
-/// The format of the values in a row.
+/// The format, text or binary, of the values in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Text,
     Binary,
 }
 
-/// Position of a value in a row's message. A null has a negative length.
+/// Position of a value in the body of a row's message. A null has the length -1.
 #[derive(Clone, Copy, Debug)]
 struct Field {
     start: u32,
     n_bytes: i32,
-    /// Whether the value is in `Fields::unhexed`, and not in the message.
+    /// Whether the value was hexadecimal text, and its decoded bytes are in `Fields::unhexed`
+    /// instead of the message.
     is_unhexed: bool,
 }
 
-/// Positions of a row's values. The memory is reused for each row.
+/// Positions of the values of the current row, and its decoded bytes. The memory is reused for each
+/// row.
 #[derive(Default)]
 pub(super) struct Fields {
     fields: Vec<Field>,
@@ -37,8 +39,8 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// Locates the values of a row in the body of its message. Fails if the row does not match
-    /// `columns`.
+    /// Locates the values of a row in the body of a DataRow message. Fails if their number is not
+    /// that of `columns`, or the message is malformed.
     #[inline]
     pub(super) fn find(
         &mut self,
@@ -74,7 +76,8 @@ impl Fields {
         Ok(())
     }
 
-    /// Decodes values of the type `bytea`, which come encoded in text format.
+    /// Decodes the values of type `bytea` in a row in text format, in which they come as
+    /// hexadecimal digits.
     fn unhex(&mut self, body: &[u8], columns: &[Column]) {
         self.unhexed.clear();
         for (field, column) in self.fields.iter_mut().zip(columns) {
@@ -91,7 +94,7 @@ impl Fields {
     }
 }
 
-/// A row whose values are located in its message.
+/// A row in a DataRow message, of which the position of each value is known.
 pub(super) struct DataRow<'r> {
     pub(super) body: &'r [u8],
     pub(super) fields: &'r Fields,

@@ -25,22 +25,23 @@ const SALTS_MAX: usize = 64;
 
 type Hash = [u8; 32];
 
-/// The keys derived from a stretched password.
+/// The client key and the server key of SCRAM, derived from a password.
 #[derive(Clone, Copy)]
 struct Keys {
     client: Hash,
     server: Hash,
 }
 
-/// Cache of the keys of a target's user, by salt and number of iterations.
+/// Cache of the SCRAM keys of a target's user, by salt and number of iterations, since deriving
+/// them costs CPU time.
 #[derive(Default)]
 pub(super) struct KeyCache {
     keys: Mutex<BTreeMap<(Vec<u8>, u32), Keys>>,
 }
 
 impl KeyCache {
-    /// Returns the keys of a password, and derives them if they are not cached. Concurrent callers
-    /// wait for this instead of deriving them too.
+    /// Returns the SCRAM keys of a password, and derives them if they are not cached. Concurrent
+    /// callers wait for this instead of deriving them too.
     fn get(&self, password: &str, salt: &[u8], iterations: u32) -> Keys {
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = keys.get(&(salt.to_vec(), iterations)) {
@@ -63,7 +64,7 @@ fn make_keys(password: &str, salt: &[u8], iterations: u32) -> Keys {
     Keys { client: hmac(&salted, &[b"Client Key"]), server: hmac(&salted, &[b"Server Key"]) }
 }
 
-/// Stretches a password by PBKDF2 with HMAC-SHA-256 and one block of output (`Hi` of RFC 5802,
+/// Derives 32 bytes from a password by PBKDF2 with HMAC-SHA-256 (the function `Hi` of RFC 5802,
 /// section 2.2).
 fn stretch(password: &[u8], salt: &[u8], iterations: u32) -> Hash {
     let keyed = keyed(password);
@@ -96,14 +97,16 @@ fn xor(mut a: Hash, b: Hash) -> Hash {
     a
 }
 
-/// Channel binding of a sign-in, which ties it to the TLS connection.
+/// Channel binding of a SCRAM sign-in, which ties it to the TLS connection so that nobody can relay
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Binding {
-    /// None, because there is no TLS, or no binding is defined for the certificate.
+    /// No binding is possible, because there is no TLS, or none is defined for the server's
+    /// certificate.
     Impossible,
-    /// None, because the server does not offer it.
+    /// No binding is used, because the server does not offer it.
     NotOffered,
-    /// Hash of the server's certificate (`tls-server-end-point`, RFC 5929).
+    /// The binding is this hash of the server's certificate (`tls-server-end-point`, RFC 5929).
     Certificate(Vec<u8>),
 }
 
@@ -120,21 +123,22 @@ impl Binding {
 pub(super) struct Scram {
     binding: Binding,
     nonce: String,
-    /// Signature that the server must present at the end; `None` before our last message.
+    /// Signature that the server must present at the end; `None` before the client's last message
+    /// was made.
     server_signature: Option<Hash>,
 }
 
 impl Scram {
-    /// Begins a sign-in, and returns its state and our first message. `nonce` must be random and
-    /// never used before.
+    /// Begins a SCRAM sign-in, and returns its state and the client's first message. `nonce` must
+    /// be random and never used before.
     pub(super) fn begin(binding: Binding, nonce: [u8; 18]) -> (Scram, String) {
         let nonce = STANDARD.encode(nonce);
         let first = format!("{}{}", binding.header(), first_bare(&nonce));
         (Scram { binding, nonce, server_signature: None }, first)
     }
 
-    /// Returns our last message, which answers the server's first one. Fails if that is malformed
-    /// or demands too many iterations.
+    /// Returns the client's last message, which answers the server's first one with a proof of the
+    /// password. Fails if the server's message is malformed or demands too many iterations.
     pub(super) fn answer(
         &mut self,
         server_first: &[u8],
@@ -178,8 +182,8 @@ impl Scram {
     }
 }
 
-/// Returns our first message without the header of the channel binding. The user's name is empty in
-/// it, since the start-up message contains it.
+/// Returns the client's first message without the header of the channel binding. The user's name is
+/// empty in it, since the start-up message contains it.
 fn first_bare(nonce: &str) -> String {
     format!("n=,r={nonce}")
 }
@@ -229,8 +233,8 @@ pub(super) fn certificate_hash(certificate: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns the content of the DER element at the start, and the bytes after it. `None` if it does
-/// not have the tag `tag`, or is malformed.
+/// Returns the content of the DER element at the start of `bytes`, and the bytes after the element.
+/// `None` if its tag is not `tag`, or it is malformed.
 fn der(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     let (&[found, first], rest) = bytes.split_first_chunk::<2>()?;
     if found != tag {

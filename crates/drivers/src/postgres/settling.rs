@@ -4,8 +4,8 @@ use model::{Fact, Settling, SettlingLevel, SettlingStep};
 
 use crate::modes::mode;
 
-/// Step that vacuums tables with all their indexes. By default VACUUM skips the indexes of a table
-/// in which few pages have dead rows, and these rows stay.
+/// Step before a measurement that vacuums the tables with all their indexes. By default VACUUM
+/// skips the indexes of a table in which few pages have dead rows, and these rows stay.
 const VACUUM_ALL: SettlingStep =
     SettlingStep { statements: &["VACUUM (INDEX_CLEANUP ON, ANALYZE) {tables}"], ..VACUUM };
 
@@ -26,7 +26,7 @@ const DOES_NOT_OWN: &str = "SELECT c.relname::text FROM pg_class c, pg_database 
 /// First major version whose VACUUM has the option INDEX_CLEANUP.
 const INDEX_CLEANUP_FROM: u32 = 12;
 
-/// Step that vacuums tables in PostgreSQL before 12.
+/// Step before a measurement that vacuums the tables, in PostgreSQL before 12.
 const VACUUM: SettlingStep = SettlingStep {
     name: "vacuum",
     doing: "vacuuming and analysing",

@@ -23,20 +23,22 @@ use crate::net::{CancelKey, Channel, Input, SignIn, Step, check_clear};
 /// usual; a hostile server might never stop.
 const MESSAGES_MAX: usize = 1_000;
 
-/// Account and options of a target's connections.
+/// User, password, database and options with which all connections of a target sign in.
 pub(super) struct Account {
     pub(super) user: String,
     pub(super) password: Option<Secret>,
     pub(super) database: String,
     pub(super) application_name: String,
     pub(super) way: Way,
-    /// Whether the password may be sent to a server whose identity is not verified.
+    /// Whether the user permits sending the password itself to a server whose identity is not
+    /// verified.
     pub(super) clear_password: bool,
     /// Server-side time limit of a statement, in milliseconds; 0 for none.
     pub(super) statement_timeout_ms: u64,
-    /// Keys derived from the password, for SCRAM.
+    /// Cache of the keys derived from the password, for SCRAM sign-ins.
     pub(super) keys: KeyCache,
-    /// Whether a pooler shares the server's connections; false until the first session has told.
+    /// Whether a connection pooler is between dbdyno and the server; false until the first session
+    /// has found it out.
     pub(super) is_pooled: AtomicBool,
 }
 
@@ -54,13 +56,13 @@ pub(super) struct PostgresSignIn {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Nothing,
-    /// The server was asked whether it supports TLS.
+    /// The client has asked whether the server supports TLS.
     AskedTls,
-    /// TLS is being started.
+    /// The server supports TLS, and the handshake is under way.
     Securing,
-    /// The start-up message was sent, and authentication is under way.
+    /// The start-up message was sent, and the server is authenticating the user.
     Proving,
-    /// Authentication has succeeded; settings and the cancel key follow.
+    /// The password is accepted; the server's settings and the cancel key follow.
     Known,
 }
 
@@ -314,7 +316,8 @@ fn not_begun() -> DbError {
     garbled(&"a SCRAM message before SCRAM was started")
 }
 
-/// Parses the cancel key: process ID and secret, of four bytes each in this protocol version.
+/// Parses a BackendKeyData message: the process ID and the secret for cancel requests, of four
+/// bytes each in protocol version 3.0.
 fn read_key(body: &[u8]) -> Result<CancelKey, DbError> {
     match *body {
         [a, b, c, d, e, f, g, h] => {

@@ -21,37 +21,38 @@ use super::template::Template;
 use super::types::Type;
 use super::{Way, binary, text};
 
-/// Most values that a statement may have in the protocol.
+/// Most parameters that a prepared statement may have, by the protocol.
 const VALUES_MAX: usize = u16::MAX as usize;
-/// End of a Bind message, which requests all result columns in binary format.
+/// Last bytes of a Bind message, which request all result columns in binary format.
 const BINARY_RESULT: &[u8] = &[0, 1, 0, 1];
-/// Bind message of the unnamed statement without values, with its result in binary format.
+/// Bind message for the unnamed statement, which has no parameters, with its result in binary
+/// format.
 const BIND_NOTHING: &[u8] = b"B\0\0\0\x0e\0\0\0\0\0\0\0\x01\0\x01";
 
 pub(super) struct Statements {
     way: Way,
-    /// Number in the names of this connection's statements, so that those of two connections
-    /// differ. A pooler may assign both to one server connection, where equal names would execute
-    /// the wrong statement.
+    /// Number in the names of this connection's prepared statements, so that those of two
+    /// connections differ. A pooler may assign both to one server connection, where equal names
+    /// would execute the wrong statement.
     connection: i32,
     declared: Arc<[Statement]>,
     late: Vec<Statement>,
     prepared: Vec<Prepared>,
-    /// Buffer for the text of a statement with its values.
+    /// Buffer for the SQL text of a statement with its values as literals.
     sql: Vec<u8>,
-    /// Internal statements that begin or commit a transaction within a batch; `None` before their
-    /// first use.
+    /// IDs of the statements that begin a transaction, begin a read-only one, and commit within a
+    /// batch; `None` before the first use of each.
     controls: [Option<StatementId>; 3],
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// Not prepared, or it is uncertain whether the server knows it.
+    /// The statement is not prepared, or it is uncertain whether the server knows it.
     #[default]
     Unknown,
-    /// The preparation was sent and is not answered yet.
+    /// The messages that prepare the statement were sent and are not answered yet.
     Asked,
-    /// Prepared, with known types of parameters and columns.
+    /// The server has prepared the statement and reported the types of its parameters and columns.
     Ready,
 }
 
@@ -59,12 +60,12 @@ enum State {
 pub(super) struct Prepared {
     state: State,
     parameters: Vec<Type>,
-    /// Start of its Bind message, up to the first value, with all values in binary format.
+    /// Start of the statement's Bind message, up to the first value.
     head: Vec<u8>,
     pub(super) columns: Vec<Column>,
     /// Whether the statement returns a result set, which may be empty.
     pub(super) has_rows: bool,
-    /// Text split at its placeholders; `None` unless the statement was sent as text.
+    /// The statement's text split at its placeholders; `None` before it is first sent as text.
     template: Option<Template>,
 }
 
@@ -83,14 +84,16 @@ impl Statements {
         Ok(id)
     }
 
-    /// Whether the statement at `index` is the internal COMMIT of batches.
+    /// Whether the statement at `index` is the COMMIT that dbdyno adds for batches that end their
+    /// transaction.
     pub(super) fn is_commit(&self, index: usize) -> bool {
         let [_, _, commit] = self.controls;
         commit.is_some_and(|commit| usize::from(commit.0) == index)
     }
 
-    /// Returns the ID of the statement to execute: an internal statement if `id` means the begin or
-    /// commit of a transaction, otherwise `id` itself.
+    /// Returns the ID of the statement to execute. For an ID that means BEGIN or COMMIT within a
+    /// batch, this is a statement that is added at its first use; any other ID is returned as it
+    /// is.
     #[inline]
     pub(super) fn resolve(&mut self, id: StatementId) -> Result<StatementId, DbError> {
         if id.is_control() { self.control(id) } else { Ok(id) }
@@ -118,7 +121,8 @@ impl Statements {
         self.statement(index).name
     }
 
-    /// Returns the statement's name on the server; empty for the unnamed statement.
+    /// Returns the name under which the statement is prepared on the server; empty for the unnamed
+    /// statement.
     fn server_name(&self, index: usize) -> String {
         match self.way {
             Way::Named => format!("s{index}_{:x}", self.connection),
@@ -130,7 +134,8 @@ impl Statements {
         &self.prepared[index]
     }
 
-    /// Returns the kind of a statement. Fails if the statement is unknown.
+    /// Returns the declared kind of a statement, by which it is counted. Fails if no statement has
+    /// this ID.
     #[inline]
     pub(super) fn kind(&self, id: StatementId) -> Result<StatementKind, DbError> {
         let index = usize::from(id.0);
@@ -150,15 +155,16 @@ impl Statements {
         DbError::new(DbErrorKind::Missing, message)
     }
 
-    /// Whether a known statement is sent as text, because it is declared so or the target demands
-    /// it.
+    /// Whether the statement with the ID `id`, which must be known, is sent as text, because it is
+    /// declared so or the target's option demands it.
     #[inline]
     pub(super) fn is_text(&self, id: StatementId) -> bool {
         self.way == Way::Simple || self.statement(usize::from(id.0)).sent == Sent::Text
     }
 
-    /// Writes a call of a known statement, after its preparation if needed. Returns whether that
-    /// was needed.
+    /// Appends the messages that execute a prepared statement, and before them those that prepare
+    /// it if necessary. Returns whether it must be prepared. Fails if the number of values is
+    /// wrong.
     #[inline]
     pub(super) fn put_call(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<bool, DbError> {
         let index = usize::from(call.statement.0);
@@ -181,7 +187,8 @@ impl Statements {
         Ok(asks)
     }
 
-    /// Writes the preparation of a statement, whose values are sent as text until it is answered.
+    /// Appends the messages that prepare a statement. Until they are answered, its parameter types
+    /// are unknown, so that values are sent as text.
     #[cold]
     fn ask(&mut self, index: usize, n_values: usize, out: &mut Vec<u8>) -> Result<(), DbError> {
         if n_values > VALUES_MAX {
@@ -196,8 +203,9 @@ impl Statements {
         Ok(())
     }
 
-    /// Writes a call as text within a batch that also has prepared ones. The text is parsed at each
-    /// call, without a name and without values, so that it shares the Sync of the batch.
+    /// Appends messages that execute a statement with its values as literals, within a batch that
+    /// also has prepared ones. The text is prepared without a name at each execution, so that one
+    /// Sync ends the whole batch.
     #[cold]
     pub(super) fn put_parsed(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), DbError> {
         let mut sql = std::mem::take(&mut self.sql);
@@ -212,7 +220,8 @@ impl Statements {
         Ok(())
     }
 
-    /// Writes the text of a call, in which the values are literals. Fails if their number is wrong.
+    /// Appends the SQL text of a statement with the call's values as literals. Fails if there are
+    /// more or fewer values than placeholders.
     pub(super) fn put_text(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), DbError> {
         let index = usize::from(call.statement.0);
         if self.prepared[index].template.is_none() {
@@ -227,7 +236,8 @@ impl Statements {
         Ok(())
     }
 
-    /// Returns a call as it would be sent; `None` if its statement is unknown.
+    /// Returns what would be sent for a call: the text with literals, or the prepared statement and
+    /// its values. `None` if its statement is unknown.
     pub(super) fn sent(&mut self, call: &Call<'_>) -> Option<SentStatement> {
         let index = usize::from(call.statement.0);
         (index < self.prepared.len()).then(|| {
@@ -253,7 +263,8 @@ impl Statements {
         DbError::new(DbErrorKind::Unsupported, message).during(self.name(index))
     }
 
-    /// Stores the types of a statement's values, which the server has reported.
+    /// Stores the parameter types of the statement at `index`, from the server's message
+    /// ParameterDescription.
     pub(super) fn learn_parameters(
         &mut self,
         index: usize,
@@ -265,8 +276,9 @@ impl Statements {
         Ok(())
     }
 
-    /// Stores the columns of a statement's rows, which the server has reported, and notes that it
-    /// is prepared. `message` is `None` if it returns no rows.
+    /// Stores the result columns of the statement at `index`, from the server's message
+    /// RowDescription, and marks the statement as prepared. `message` is `None` if it returns no
+    /// rows.
     pub(super) fn learn_columns(
         &mut self,
         index: usize,
@@ -282,15 +294,15 @@ impl Statements {
         Ok(())
     }
 
-    /// Notes that the preparation of a statement was not completed.
+    /// Marks the statement at `index` as not prepared if its preparation was sent but not answered.
     pub(super) fn give_up(&mut self, index: usize) {
         if self.prepared[index].state == State::Asked {
             self.prepared[index].state = State::Unknown;
         }
     }
 
-    /// Notes that the server no longer knows a statement, or that its columns have changed, so that
-    /// it is prepared again.
+    /// Marks the statement at `index` as not prepared, because the server does not know it any more
+    /// or its result columns have changed.
     pub(super) fn forget(&mut self, index: usize) {
         self.prepared[index].state = State::Unknown;
     }

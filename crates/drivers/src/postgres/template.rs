@@ -8,19 +8,20 @@ use model::Value;
 
 use super::text;
 
-/// The text of a statement, split at its placeholders.
+/// SQL text of a statement, split at its placeholders, to be sent with literals in their place.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Template {
-    /// Text before each placeholder, and the index of its value, from 0.
+    /// Text before each placeholder, and the index, from 0, of the value that replaces it.
     parts: Vec<(String, usize)>,
-    /// Text after the last placeholder.
+    /// SQL text after the last placeholder.
     rest: String,
-    /// Number of values: the highest number of a placeholder.
+    /// Number of values that the text needs: the highest number of a placeholder, such as 3 for
+    /// `$3`.
     pub(super) n_values: usize,
 }
 
 impl Template {
-    /// Splits a text at the placeholders `$1`, `$2`... outside of quotes and comments.
+    /// Splits an SQL text at the placeholders `$1`, `$2`... outside of quotes and comments.
     pub(super) fn parse(sql: &str) -> Template {
         let (mut parts, mut n_values, mut start, mut at) = (Vec::new(), 0, 0, 0);
         while at < sql.len() {
@@ -37,7 +38,8 @@ impl Template {
         Template { parts, rest: sql[start..].to_owned(), n_values }
     }
 
-    /// Appends the text, with `values` as literals. Panics unless there are `n_values` of them.
+    /// Appends the SQL text with `values` as literals in place of the placeholders. Panics unless
+    /// there are `n_values` of them.
     pub(super) fn fill(&self, values: &[Value<'_>], out: &mut Vec<u8>) {
         assert_eq!(values.len(), self.n_values, "the values were counted");
         for (before, index) in &self.parts {
@@ -113,7 +115,8 @@ fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '$'
 }
 
-/// Returns the length of a text with escapes, such as `'...\'...'` after an `E`.
+/// Returns the length in bytes of a quoted text with backslash escapes, such as `'...\'...'` after
+/// an `E`, at the start of `rest`.
 fn escaped(rest: &str) -> usize {
     let mut bytes = rest.bytes().enumerate().skip(1);
     while let Some((at, byte)) = bytes.next() {
@@ -126,7 +129,8 @@ fn escaped(rest: &str) -> usize {
     rest.len()
 }
 
-/// Returns the length of a comment, which may contain other comments.
+/// Returns the length in bytes of the comment `/*...*/` at the start of `rest`, which may contain
+/// other comments.
 fn comment(rest: &str) -> usize {
     let (mut depth, mut at) = (0, 0);
     while let Some(found) = rest[at..].find(['/', '*']) {

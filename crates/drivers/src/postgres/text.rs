@@ -10,8 +10,8 @@ use model::{Civil, Value, put_decimal};
 use super::numeric;
 use super::types::Type;
 
-/// Appends a value as text, which the server parses by the expected type. Appends nothing for a
-/// null.
+/// Appends a value as text, which the server parses by the type that it expects there. Appends
+/// nothing for a null.
 pub(super) fn put(out: &mut Vec<u8>, value: &Value<'_>) {
     let written = match value {
         Value::Null => Ok(()),
@@ -47,8 +47,8 @@ fn put_date(out: &mut Vec<u8>, days: i32) {
     out.extend_from_slice(era);
 }
 
-/// Converts a date to the server's calendar, which has no year 0: the year before 1 is 1 BC.
-/// Returns the date with a positive year, and the suffix for its era.
+/// Converts a date to PostgreSQL's calendar, which has no year 0: the year before 1 is 1 BC.
+/// Returns the date with a positive year, and the suffix for its era (empty or ` BC`).
 fn with_era(civil: Civil) -> (Civil, &'static [u8]) {
     match civil.year {
         1.. => (civil, b""),
@@ -56,8 +56,8 @@ fn with_era(civil: Civil) -> (Civil, &'static [u8]) {
     }
 }
 
-/// Parses a value from the server. If it is not in the format of its type, it stays text, or bytes
-/// if it is not UTF-8.
+/// Parses a value that the server sent in text format. If the text does not fit the type `kind`, it
+/// is returned as `Value::Text`, or as `Value::Bytes` if it is not UTF-8.
 pub(super) fn read(kind: Type, bytes: &[u8]) -> Value<'_> {
     let Ok(text) = str::from_utf8(bytes) else { return Value::Bytes(bytes) };
     let read = match kind {
@@ -77,9 +77,9 @@ pub(super) fn read(kind: Type, bytes: &[u8]) -> Value<'_> {
     read.unwrap_or(Value::Text(text))
 }
 
-/// Appends the bytes of a `bytea` in text format, in either form of `bytea_output` (PostgreSQL
-/// manual, 8.4); false if it is malformed. The escape form never begins with `\x`, since a
-/// backslash is doubled there.
+/// Appends the bytes of a `bytea` value in text format, in either form of the setting
+/// `bytea_output` (PostgreSQL manual, 8.4). Returns false if it is malformed. The escape form never
+/// begins with `\x`, since a backslash is doubled there.
 pub(super) fn read_bytes(text: &[u8], out: &mut Vec<u8>) -> bool {
     match text.strip_prefix(b"\\x") {
         Some(digits) => unhex(digits, out),

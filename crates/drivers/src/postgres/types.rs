@@ -1,7 +1,7 @@
 //! PostgreSQL's built-in types, as far as our values have an encoding for them.
 
-/// Type of a column or a parameter, by which values are encoded. Values of all types that are not
-/// listed (`Other`) are sent as text, and received as bytes.
+/// PostgreSQL type of a column or a parameter, by which values are encoded. Values of types without
+/// a variant (`Other`) are sent as text, and received as bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Type {
     Bool,
@@ -23,7 +23,7 @@ pub(super) enum Type {
 }
 
 impl Type {
-    /// Returns the type with this OID. The OIDs in PostgreSQL's `pg_type.dat` never change.
+    /// Returns the type with this object ID. The IDs in PostgreSQL's `pg_type.dat` never change.
     pub(super) fn from_oid(oid: u32) -> Type {
         match oid {
             16 => Type::Bool,

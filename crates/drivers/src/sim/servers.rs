@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A period in which no server works.
+/// A period in which the simulated database serves nothing, as if it were frozen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stall {
     /// Start of the stall, in nanoseconds of the run's clock.
@@ -17,8 +17,8 @@ pub(super) struct Stall {
 }
 
 impl Stall {
-    /// Returns the end of a service that begins at `begin_ns` and takes `service_ns`, delayed by
-    /// its overlap with the stall.
+    /// Returns the time at which a service ends that begins at `begin_ns` and takes `service_ns`,
+    /// delayed by its overlap with the stall. All are in nanoseconds.
     pub(super) fn completion_ns(self, begin_ns: u64, service_ns: u64) -> u64 {
         let end_ns = self.at_ns.saturating_add(self.length_ns);
         let completion_ns = begin_ns.saturating_add(service_ns);
@@ -32,24 +32,25 @@ impl Stall {
     }
 }
 
-/// A fixed number of servers with one queue.
+/// The simulated servers of a database, a fixed number with one common queue, first come first
+/// served.
 pub(super) struct Servers {
-    /// Time at which each server becomes free, the earliest first.
+    /// Times, in nanoseconds, at which the servers become free; the earliest is taken first.
     free_ns: BinaryHeap<Reverse<u64>>,
     stall: Stall,
     last_arrival_ns: u64,
 }
 
 impl Servers {
-    /// Makes `count` servers that are free.
+    /// Makes `count` simulated servers, which are free until the first statement arrives.
     pub(super) fn new(count: usize, stall: Stall) -> Servers {
         assert!(count > 0, "no servers would never answer");
         Servers { free_ns: vec![Reverse(0); count].into(), stall, last_arrival_ns: 0 }
     }
 
-    /// Returns the completion of a statement that arrives at `arrival_ns`, and occupies a server
-    /// until then. Arrivals must be in order. One that is earlier than the last counts as the first
-    /// of another run, which finds all servers free.
+    /// Takes a statement that arrives at `arrival_ns` and needs `service_ns` of service, and
+    /// returns the time of its completion. Arrivals must be in order. One that is earlier than the
+    /// last counts as the first of another run, which finds all servers free.
     pub(super) fn completion_ns(&mut self, arrival_ns: u64, service_ns: u64) -> u64 {
         if arrival_ns < self.last_arrival_ns {
             self.free_ns = vec![Reverse(0); self.free_ns.len()].into();

@@ -12,15 +12,17 @@ pub enum SimService {
     Constant(u64),
     /// Exponentially distributed times with this mean, in nanoseconds.
     Exponential(f64),
-    /// These times, in nanoseconds, one after the other and again from the first.
+    /// A cyclic list of times, in nanoseconds: each statement takes the next one, and the first
+    /// follows the last.
     List(Vec<u64>),
 }
 
-/// Most times in a list of service times.
+/// Most service times that the option `service=list:...` may have.
 const LIST_LENGTH_MAX: usize = 10_000;
 
 impl SimService {
-    /// Parses `constant:2ms`, `exponential:2ms` or `list:1ms/2ms/5ms`. Fails for other forms.
+    /// Parses the option `service`: `constant:2ms`, `exponential:2ms` or `list:1ms/2ms/5ms`. Fails
+    /// for other forms.
     pub fn parse(text: &str) -> Result<SimService, BadParameter> {
         let bad = |why: &str| BadParameter::named("service", format!("'{text}': {why}"));
         let forms = "write constant:2ms, exponential:2ms or list:1ms/2ms/5ms";
@@ -40,7 +42,8 @@ impl SimService {
         }
     }
 
-    /// Returns the service time of draw `n`, in nanoseconds. `bits` returns the draw's random bits.
+    /// Returns the service time of the draw number `n`, in nanoseconds. `bits` returns the 64
+    /// random bits of that draw, and is called only if they are needed.
     fn time_ns(&self, n: u64, bits: impl FnOnce() -> u64) -> u64 {
         match self {
             SimService::Constant(ns) => *ns,
@@ -50,18 +53,20 @@ impl SimService {
     }
 }
 
-/// Returns the service time of draw `n` with this seed, in nanoseconds.
+/// Returns the service time in nanoseconds that the simulated database draws as number `n` with
+/// this seed, for models that must use the same times.
 pub fn service_draw_ns(seed: u64, service: &SimService, n: u64) -> u64 {
     service.time_ns(n, || Rng::new(seed, Stream::Sim, n).bits())
 }
 
-/// Failures of statements: for each kind of error, the sum of its probability and of those before
-/// it.
+/// Probabilities of simulated errors: for each kind of error, the sum of its probability and of
+/// those before it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Failures(Vec<(f64, DbErrorKind)>);
 
 impl Failures {
-    /// Parses `0.01:deadlock/0.001:connection_lost`; an empty text means no failures.
+    /// Parses the option `fail`, such as `0.01:deadlock/0.001:connection_lost` (probability and
+    /// kind of error); an empty text means no errors.
     pub(super) fn parse(text: &str) -> Result<Failures, BadParameter> {
         let bad = |why: String| BadParameter::named("fail", format!("'{text}': {why}"));
         let mut thresholds = Vec::new();
@@ -89,7 +94,7 @@ impl Failures {
         }
     }
 
-    /// Whether nothing ever fails.
+    /// Whether no statement ever fails, since there are no probabilities of errors.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -100,8 +105,8 @@ impl Failures {
     }
 }
 
-/// Returns draw `n`: the service time of [`service_draw_ns`], in nanoseconds, and the kind of the
-/// error, `None` if the statement succeeds. The error depends on the second number of the stream.
+/// Draws service time and error of the statement number `n`: the time of [`service_draw_ns`], in
+/// nanoseconds, and the kind of the error, `None` if the statement succeeds.
 pub(super) fn draw(
     seed: u64,
     service: &SimService,

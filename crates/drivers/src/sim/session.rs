@@ -13,7 +13,8 @@ use model::{
 
 use super::{Decided, Served};
 
-/// Statements of the SQL standard that begin a transaction. They are only shown, never parsed.
+/// SQL that begins a transaction, in the form of the SQL standard. The simulated database only
+/// shows it to users and never parses it.
 const BEGIN: BeginSql = BeginSql {
     writes: "START TRANSACTION",
     reads: "START TRANSACTION READ ONLY",
@@ -24,31 +25,33 @@ pub(super) struct SimSession {
     decided: Arc<Decided>,
     clock: Rc<dyn Clock>,
     declared: Arc<[Statement]>,
-    /// Statements prepared at run time, numbered after the declared ones.
+    /// Statements that were prepared at run time. Their numbers follow those declared when the
+    /// session was connected.
     late: Vec<Statement>,
     cancelled: Arc<Flag>,
     traffic: Traffic,
     step: Step,
-    /// Remaining statements of a batch, the next one last.
+    /// Statements of the current batch that are still to be served, in reverse order.
     to_come: Vec<ToCome>,
     reply: Reply,
     n_result_sets: usize,
     broken: bool,
-    /// Instant at which the current reconnect completes; `None` if there is none.
+    /// Time at which the reconnect in progress completes, in nanoseconds; `None` if there is none.
     reconnected_ns: Option<u64>,
 }
 
-/// A call of a batch that is not served yet.
+/// A statement of a batch that is still to be served.
 #[derive(Clone, Copy)]
 enum ToCome {
-    /// A statement, and its first value if that is an integer.
+    /// A statement of this kind, and its first value if that is an integer, which may select its
+    /// random draw.
     Statement(StatementKind, Option<i64>),
     Control {
         commits: bool,
     },
 }
 
-/// The statement that is being answered.
+/// The statement that is being served, with its completion.
 #[derive(Clone, Copy)]
 struct Step {
     served: Served,
@@ -58,8 +61,8 @@ struct Step {
 
 const NOTHING: Step = Step { served: Served::AT_ONCE, kind: StatementKind::Other, commits: false };
 
-/// Flag that a session is cancelled, which is never reset. It does not wake a session that waits
-/// for the clock; the engine also aborts these waits.
+/// Flag that a session was cancelled, which is never reset. Setting it does not wake a session that
+/// waits for the clock; the engine also aborts these waits.
 #[derive(Default)]
 struct Flag(AtomicBool);
 
@@ -107,8 +110,8 @@ impl SimSession {
         Step { served: self.decided.serve(&*self.clock, key), kind, commits: false }
     }
 
-    /// Returns the step for BEGIN, COMMIT or ROLLBACK, which takes no time unless the option
-    /// `transaction_control` says otherwise.
+    /// Serves BEGIN, COMMIT (`commits`) or ROLLBACK, and returns its step. It takes no time unless
+    /// the option `transaction_control` says otherwise.
     fn control(&self, commits: bool) -> Step {
         let step = match self.decided.control_is_served {
             true => self.serve(StatementKind::Other, None),
@@ -152,8 +155,8 @@ impl SimSession {
         })
     }
 
-    /// Completes the current statement: fails if its draw says so, otherwise passes its rows to
-    /// `visit`.
+    /// Completes the current statement. Returns the error that was drawn for it, if any; otherwise
+    /// counts its changed row or passes its rows to `visit`.
     fn answer(&mut self, visit: &mut Visit<'_>) -> Result<(), DbError> {
         if let Some(kind) = self.step.served.failure {
             let kind = match kind {
@@ -230,7 +233,7 @@ impl Session for SimSession {
         }
     }
 
-    /// Discards all rows of the source, without waiting.
+    /// Simulates a bulk load: takes all rows from the source and discards them, without waiting.
     fn poll_load(
         &mut self,
         _context: &mut Context<'_>,
@@ -284,8 +287,8 @@ impl Session for SimSession {
     }
 }
 
-/// Returns the first value of a statement, by which its draw is chosen with `draws=key`; `None` if
-/// it is no integer.
+/// Returns the first of a statement's values if it is an integer, otherwise `None`. It selects the
+/// statement's random draw with the option `draws=key`.
 fn key(values: &[Value<'_>]) -> Option<i64> {
     match values.first() {
         Some(Value::Int(key)) => Some(*key),
@@ -297,7 +300,8 @@ pub(super) fn cancelled() -> DbError {
     DbError::new(DbErrorKind::Cancelled, "cancelled")
 }
 
-/// A row whose first column is its number, from 0, and whose further columns are null.
+/// A simulated row. The first column is the number of the row in its result, from 0, and any
+/// further one reads as null.
 struct SimRow {
     number: i64,
     result_set: usize,

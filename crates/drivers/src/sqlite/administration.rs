@@ -14,8 +14,8 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     ..Administration::PLAIN
 };
 
-/// Step that writes the pages of the write-ahead log back to the file. Other journal modes have no
-/// such pages.
+/// Step before a measurement that writes the pages of the write-ahead log back to the file. Other
+/// journal modes have no such pages.
 const CHECKPOINT: SettlingStep = SettlingStep {
     name: "checkpoint",
     doing: "checkpointing",
@@ -48,7 +48,8 @@ fn settling(facts: &[Fact]) -> Result<Settling, String> {
     Ok(Settling { steps, ..Settling::NOTHING })
 }
 
-/// Settings with which an acknowledged commit may be lost, and the failure that loses it.
+/// Settings, with their values, with which an acknowledged commit may be lost, and the failure that
+/// loses it. Only the first one in force is reported.
 const RISKY: &[RiskyMode] = &[
     ("synchronous", "off", "a loss of power may lose commits and damage the file"),
     ("journal_mode", "off", "a crash damages the file"),

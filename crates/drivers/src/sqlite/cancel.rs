@@ -11,45 +11,50 @@ use std::time::Duration;
 use model::Cancel;
 use rusqlite::InterruptHandle;
 
-/// State of a session that other threads need in order to cancel it or to grant it a turn.
+/// State of a session through which other threads can cancel it, or let it go on after it has
+/// queued for the database.
 #[derive(Default)]
 pub(super) struct Handle {
     cancelled: AtomicBool,
     interrupt: Mutex<Option<InterruptHandle>>,
-    /// Whether the turn for which the session waits was granted.
+    /// Whether the session, which has queued for the database, may go on.
     turn: Mutex<bool>,
     changed: Condvar,
 }
 
 impl Handle {
-    /// Whether the session was cancelled, which is permanent.
+    /// Whether the session was cancelled. A cancelled session stays so.
     pub(super) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Acquire)
     }
 
-    /// Cancels the session as if the interrupt had come between two statements and were lost.
+    /// Cancels the session without interrupting SQLite, for tests: as if the interrupt had come
+    /// between two statements and were lost.
     #[cfg(test)]
     pub(super) fn cancel_without_interrupt(&self) {
         self.cancelled.store(true, Ordering::SeqCst);
     }
 
-    /// Sets the connection that a cancel interrupts.
+    /// Sets the handle of the session's connection, by which a cancel interrupts the running
+    /// statement.
     pub(super) fn watch(&self, interrupt: InterruptHandle) {
         *lock(&self.interrupt) = Some(interrupt);
     }
 
-    /// Notes that the session is about to wait for a turn, which is not granted yet.
+    /// Notes that the session is about to queue for the database, so that [`Handle::wait_for_turn`]
+    /// will wait.
     pub(super) fn expect_turn(&self) {
         *lock(&self.turn) = false;
     }
 
-    /// Grants the session its turn, and wakes it.
+    /// Lets the queued session use the database, and wakes it.
     pub(super) fn grant_turn(&self) {
         *lock(&self.turn) = true;
         self.changed.notify_all();
     }
 
-    /// Waits until the turn is granted; false if the session was cancelled instead.
+    /// Blocks the queued session until it may use the database. Returns false if it was cancelled
+    /// instead.
     pub(super) fn wait_for_turn(&self) -> bool {
         let mut granted = lock(&self.turn);
         while !*granted && !self.is_cancelled() {
@@ -58,7 +63,7 @@ impl Handle {
         !self.is_cancelled()
     }
 
-    /// Sleeps for `duration`; false if the session is cancelled, which ends the sleep.
+    /// Sleeps for `duration`, or until the session is cancelled. Returns false if it is cancelled.
     pub(super) fn sleep(&self, duration: Duration) -> bool {
         let guard = lock(&self.turn);
         let awake = self.changed.wait_timeout_while(guard, duration, |_| !self.is_cancelled());
@@ -79,7 +84,7 @@ impl Cancel for Handle {
     }
 }
 
-/// Locks a mutex and ignores poisoning, since no panic can leave these values half changed.
+/// Locks a mutex and ignores poisoning, since a panic cannot leave the guarded values half changed.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -11,7 +11,8 @@ use super::db_errors::db_error;
 use super::location::Location;
 use super::opening::{Shared, ask, open_connection};
 
-/// Opens a further connection to an opened database and reads its facts.
+/// Opens a further connection to the database and reads the facts that a run records about it:
+/// version, file and settings.
 pub(super) fn facts(shared: &Shared) -> Result<Vec<Fact>, DbError> {
     let connection = open_connection(shared, &Arc::default())?;
     let page_size_bytes = number(&connection, "page_size")?;

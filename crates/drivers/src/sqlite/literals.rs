@@ -7,17 +7,17 @@ use std::fmt::Write;
 
 use model::{DbError, DbErrorKind, Value};
 
-/// The text of a statement, split at its placeholders.
+/// SQL text of a statement, split at its placeholders, to be executed with literals in their place.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Pieces {
-    /// Text before each placeholder, and the index of its value, from 0.
+    /// Text before each placeholder, and the index, from 0, of the value that replaces it.
     parts: Vec<(String, usize)>,
     rest: String,
     n_values: usize,
 }
 
 impl Pieces {
-    /// Splits a text at the placeholders `?` and `?1`, `?2`... outside of quotes and comments.
+    /// Splits an SQL text at the placeholders `?` and `?1`, `?2`... outside of quotes and comments.
     pub(super) fn parse(sql: &str) -> Pieces {
         let (mut parts, mut n_values, mut start, mut at) = (Vec::new(), 0, 0, 0);
         while at < sql.len() {
@@ -35,7 +35,8 @@ impl Pieces {
         Pieces { parts, rest: sql[start..].to_owned(), n_values }
     }
 
-    /// Returns the text with `values` as literals in it. Fails if their number is wrong.
+    /// Returns the SQL text with `values` as literals in place of the placeholders. Fails if there
+    /// are more or fewer values than it needs.
     pub(super) fn fill(&self, values: &[Value<'_>]) -> Result<String, DbError> {
         if values.len() != self.n_values {
             let (wanted, got) = (self.n_values, values.len());

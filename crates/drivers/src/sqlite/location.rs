@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Location {
     File(PathBuf),
-    /// Memory of this process, under this name.
+    /// Memory of this process. The name lets several connections share the database.
     Memory(String),
 }
 
@@ -15,7 +15,8 @@ impl Location {
         matches!(self, Location::Memory(_))
     }
 
-    /// Returns the start of the error message for a lack of space.
+    /// Returns the start of the error message if the database has no space left, such as `no disk
+    /// space for /data/x.db`.
     pub(super) fn words_when_full(&self) -> String {
         match self {
             Location::File(path) => format!("no disk space for {}", path.display()),

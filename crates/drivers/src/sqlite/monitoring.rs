@@ -14,8 +14,8 @@ use rusqlite::{Connection, ffi};
 
 use super::location::Location;
 
-/// Number of requests after which a session reports its counters. A report costs some tenths of a
-/// microsecond, so that each request costs some hundredths.
+/// Number of requests after which a session adds its connection's counters to the sums. This costs
+/// some tenths of a microsecond, so some hundredths per request.
 const REQUESTS_BETWEEN: u32 = 16;
 
 pub(super) const MONITORING: Monitoring = Monitoring {
@@ -48,7 +48,7 @@ const CHOSEN: &[Counter] = &[
     bytes("file_bytes", "The size of the database's file."),
 ];
 
-/// SQLite's numbers of the first four counters in [`CHOSEN`], in the same order.
+/// Numbers by which SQLite identifies the first four counters in [`CHOSEN`], in the same order.
 const OPERATIONS: [i32; 4] = [
     ffi::SQLITE_DBSTATUS_CACHE_HIT,
     ffi::SQLITE_DBSTATUS_CACHE_MISS,
@@ -56,7 +56,8 @@ const OPERATIONS: [i32; 4] = [
     ffi::SQLITE_DBSTATUS_CACHE_SPILL,
 ];
 
-/// Sums of the page cache counters that all sessions have reported, in the order of [`OPERATIONS`].
+/// Sums of the page cache counters over all sessions, such as cache hits, in the order of
+/// [`OPERATIONS`].
 #[derive(Debug, Default)]
 pub(super) struct Caches([AtomicU64; 4]);
 
@@ -67,7 +68,8 @@ impl Caches {
         }
     }
 
-    /// Returns all counters by name, with the sizes of those files that exist.
+    /// Returns the current values of all counters by name: the sums over all sessions, and the
+    /// sizes of the files that exist.
     pub(super) fn counters(&self, location: &Location) -> Vec<(&'static str, f64)> {
         let sums = self.0.iter().map(|sum| sum.load(Ordering::Relaxed) as f64);
         let names = CHOSEN.iter().map(|counter| counter.name);
@@ -84,12 +86,13 @@ impl Caches {
     }
 }
 
-/// Decides when a session reports its counters.
+/// Number of requests of a session since it last added its connection's counters to the sums.
 #[derive(Debug, Default)]
 pub(super) struct Turns(u32);
 
 impl Turns {
-    /// Counts a request of a session, and reports the counters of its connection if it is time.
+    /// Counts a request of a session. After every 16th request, adds the counters of `connection`
+    /// to the sums in `caches`.
     #[inline]
     pub(super) fn count(&mut self, caches: &Caches, connection: &Connection) {
         self.0 += 1;
@@ -100,7 +103,8 @@ impl Turns {
     }
 }
 
-/// Returns the growth of a connection's counter since the last call, and resets it.
+/// Returns by how much a connection's counter has grown since the last call, and resets it to 0.
+/// `operation` is SQLite's number of the counter.
 #[allow(unsafe_code)]
 fn taken(connection: &Connection, operation: i32) -> u64 {
     let (mut current, mut highest) = (0_i64, 0_i64);

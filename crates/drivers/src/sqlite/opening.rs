@@ -26,16 +26,16 @@ const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 /// 2 GiB.
 pub(super) const MEMORY_BYTES_MAX: i64 = 0x7fff_0000;
 
-/// State shared by all sessions of a database.
+/// State of an open SQLite database that all its sessions share.
 pub(super) struct Shared {
     pub(super) location: Location,
     pub(super) options: Options,
     pub(super) queue: Queue,
-    /// Whether the file may be created.
+    /// Whether the database file may be created if it does not exist.
     pub(super) create: bool,
     pub(super) caches: Caches,
-    /// Lock for changing the journal mode, since SQLite's busy handler does not help concurrent
-    /// changes of it.
+    /// Lock that a session holds while it changes the journal mode, since SQLite's busy handler
+    /// does not help concurrent changes of it.
     changing_journal: Mutex<()>,
 }
 
@@ -47,7 +47,8 @@ impl Shared {
     }
 }
 
-/// The way in which writers wait for a locked database, as chosen by the option `busy`.
+/// The way in which writers wait for a locked database (option `busy`): in a queue of this process,
+/// by SQLite's polling, or not at all, so that the request fails and can be retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Busy {
     Queue,
@@ -65,7 +66,7 @@ impl Busy {
     }
 }
 
-/// Decided options of a target.
+/// Options of a target, parsed from its URL and completed by defaults.
 #[derive(Clone, Debug)]
 pub(super) struct Options {
     pub(super) read_only: bool,
@@ -75,7 +76,8 @@ pub(super) struct Options {
     pub(super) busy_timeout_ms: u64,
     cache_size_kib: i64,
     mmap_size_bytes: u64,
-    /// Page size of a new database; `None` keeps SQLite's default or that of the database.
+    /// Page size of the database in bytes, which only a new one adopts; `None` keeps SQLite's
+    /// default or that of the database.
     page_size_bytes: Option<u64>,
     wal_autocheckpoint_pages: u64,
 }
@@ -124,8 +126,8 @@ impl Options {
     }
 }
 
-/// Opens a connection of a session and sets it up. A cancel of `handle` interrupts its statements
-/// and its waits for locks.
+/// Opens a connection for a session and applies the target's options. Cancelling `handle`
+/// interrupts its statements and its waits for locks.
 pub(super) fn open_connection(
     shared: &Shared,
     handle: &Arc<Handle>,
@@ -161,7 +163,8 @@ fn connect(shared: &Shared, handle: &Arc<Handle>) -> Result<Connection, DbError>
     Ok(connection)
 }
 
-/// Opens a connection to a file or a memory database, without setting it up.
+/// Opens a connection to a file or a memory database, without applying the target's options.
+/// `create` allows that the file does not exist.
 pub(super) fn open(
     location: &Location,
     create: bool,
@@ -194,8 +197,8 @@ pub(super) fn open(
     })
 }
 
-/// Checks the path of a database file, so that the error tells the reason; SQLite's only says that
-/// it cannot be opened. `create` allows that the file does not exist.
+/// Checks that a database file can be opened, so that the error tells the reason; SQLite's says
+/// only that it cannot be opened. `create` allows that the file does not exist.
 pub(super) fn check_path(path: &Path, create: bool) -> Result<(), DbError> {
     let no = |kind, message: String| Err(DbError::new(kind, message));
     let shown = path.display();
@@ -301,7 +304,7 @@ fn set_journal(connection: &Connection, shared: &Shared) -> Result<(), DbError> 
     Ok(())
 }
 
-/// Returns the value of a pragma, as text.
+/// Returns the value of a pragma, such as `journal_mode`, as text.
 pub(super) fn ask(connection: &Connection, pragma: &str) -> Result<String, DbError> {
     use rusqlite::types::Value;
     let sql = format!("PRAGMA {pragma}");
@@ -318,7 +321,7 @@ fn set(connection: &Connection, pragma: &str, value: &str) -> Result<(), DbError
     connection.execute_batch(&sql).map_err(|error| db_error(error).during(sql))
 }
 
-/// Adds the path and a remedy to an error of opening a connection.
+/// Adds the database's path and advice for the user to an error of opening a connection.
 fn explain(no: DbError, shared: &Shared) -> DbError {
     let remedy = match no.kind {
         DbErrorKind::Corrupt => "it is not an SQLite database, or it is damaged",
@@ -334,10 +337,10 @@ fn explain(no: DbError, shared: &Shared) -> DbError {
     no.during(format_args!("cannot open {}{sign}{remedy}", shared.location))
 }
 
-/// Returns the time in milliseconds that the busy handler sleeps at call `n_calls`, from 0; `None`
-/// when all sleeps have reached the limit. The steps are SQLite's own (`sqliteDefaultBusyCallback`
-/// in main.c), so that `busy=handler` measures what its users have; but our sleeps can be
-/// cancelled.
+/// Returns the time in milliseconds that the busy handler sleeps at call number `n_calls`, from 0;
+/// `None` when all sleeps together have reached `limit_ms`. The times are SQLite's own
+/// (`sqliteDefaultBusyCallback` in main.c), so that `busy=handler` measures what users of SQLite
+/// have; but our sleeps can be cancelled.
 fn patience_ms(n_calls: i32, limit_ms: u64) -> Option<u64> {
     const STEPS_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
     let n_calls = usize::try_from(n_calls).unwrap_or_default();

@@ -11,12 +11,12 @@ use std::sync::{Arc, Mutex};
 
 use super::cancel::{Handle, lock};
 
-/// The kind of access that a turn allows.
+/// The kind of access to the database for which a session queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// Reading, beside other readers.
+    /// Reading, which several sessions may do at the same time.
     Shared,
-    /// Writing, without any other session.
+    /// Writing, while no other session reads or writes.
     Exclusive,
 }
 
@@ -27,12 +27,14 @@ pub(super) struct Queue(Mutex<State>);
 struct State {
     n_readers: usize,
     has_writer: bool,
-    /// At most one entry per session.
+    /// Sessions in the queue with the access that they want, in order of arrival; each session at
+    /// most once.
     waiting: VecDeque<(Turn, Arc<Handle>)>,
 }
 
 impl Queue {
-    /// Waits until the session gets the turn; false if it was cancelled instead.
+    /// Queues the session, and blocks it until it has the access `turn` to the database. Returns
+    /// false if it was cancelled instead.
     pub(super) fn enter(&self, turn: Turn, session: &Arc<Handle>) -> bool {
         let mut state = lock(&self.0);
         if state.waiting.is_empty() && state.admits(turn) {
@@ -53,7 +55,8 @@ impl Queue {
         lock(&self.0).leave(turn);
     }
 
-    /// Removes a cancelled session from the queue, or gives back the turn that it just got.
+    /// Removes a cancelled session from the queue. If the session has just got its access, gives
+    /// that back instead.
     fn abandon(&self, turn: Turn, session: &Arc<Handle>) {
         let mut state = lock(&self.0);
         let place = state.waiting.iter().position(|(_, waiter)| Arc::ptr_eq(waiter, session));
@@ -66,7 +69,7 @@ impl Queue {
         }
     }
 
-    /// Returns the number of waiting sessions.
+    /// Returns the number of sessions that wait in the queue, for tests.
     #[cfg(test)]
     pub(super) fn n_waiting(&self) -> usize {
         lock(&self.0).waiting.len()
@@ -94,8 +97,8 @@ impl State {
         self.hand_over();
     }
 
-    /// Grants turns to the sessions that have waited longest, as long as they can have them at the
-    /// same time.
+    /// Grants access to the sessions that have waited longest, if the database is free: to one
+    /// writer, or to all readers before the next writer.
     fn hand_over(&mut self) {
         while let Some((turn, _)) = self.waiting.front()
             && self.admits(*turn)

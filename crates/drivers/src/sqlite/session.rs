@@ -32,19 +32,23 @@ pub(super) struct SqliteSession {
     pub(super) handle: Arc<Handle>,
     shared: Arc<Shared>,
     declared: Arc<[Statement]>,
-    /// Statements prepared at run time, numbered after the declared ones.
+    /// Statements that were prepared at run time. Their numbers follow those declared when the
+    /// session was connected.
     late: Vec<Statement>,
-    /// Split texts of statements sent as text, by number; `None` before their first use.
+    /// Texts, split at their placeholders, of statements that are sent as text, by number of the
+    /// statement; `None` before their first use.
     pieces: Vec<Option<Pieces>>,
-    /// Index of the prepared statement whose values `start` has bound, to be run next.
+    /// Index of the prepared statement to be run next, whose values are bound already; `None` if
+    /// the request is of another kind.
     bound: Option<usize>,
-    /// Any other request that was started and is not run yet.
+    /// Request that was started and is not run yet, unless it is a prepared statement with bound
+    /// values.
     under_way: UnderWay,
     turns: Turns,
     traffic: Traffic,
 }
 
-/// A started request other than a call of a prepared statement.
+/// A request that was started and not run yet, of a kind other than one prepared statement.
 enum UnderWay {
     Nothing,
     Calls(Vec<Copied>),
@@ -52,18 +56,18 @@ enum UnderWay {
     Control(Control),
 }
 
-/// A call with a copy of its values.
+/// A statement to be executed, with a copy of its values, since the caller's may be gone by then.
 struct Copied {
     index: usize,
     what: What,
 }
 
 enum What {
-    /// Values of a prepared statement.
+    /// Values for a prepared statement.
     Values(Vec<rusqlite::types::Value>),
-    /// A statement with its values as literals.
+    /// SQL text of a statement with its values as literals.
     Text(String),
-    /// Begin or commit of a transaction within a batch.
+    /// BEGIN or COMMIT within a batch.
     Control(Control),
 }
 
@@ -86,7 +90,8 @@ impl Control {
 }
 
 impl SqliteSession {
-    /// Opens a connection that can execute the statements `declared`.
+    /// Opens a connection to the database of `shared`, and makes a session that can execute the
+    /// statements `declared`.
     pub(super) fn connect(
         shared: Arc<Shared>,
         declared: Arc<[Statement]>,
@@ -107,7 +112,8 @@ impl SqliteSession {
         })
     }
 
-    /// Binds a call's values to its statement, or copies them if that is not prepared.
+    /// Starts a request to execute one statement: binds its values if it is already prepared,
+    /// otherwise copies them for later.
     fn start_call(&mut self, call: Call<'_>) -> Result<(), DbError> {
         let index = usize::from(call.statement.0);
         let bound = self.connected.with_dependent_mut(|_, prepared| {
@@ -123,7 +129,8 @@ impl SqliteSession {
         Ok(())
     }
 
-    /// Runs the prepared statement at `index`, whose values are bound. This is the hot path.
+    /// Runs the prepared statement at `index` with the values that are bound, and passes its rows
+    /// to `visit`. This is the hot path.
     #[inline]
     fn run_bound(&mut self, index: usize, visit: Visit<'_>) -> Result<Reply, DbError> {
         let Self { connected, permit, .. } = self;
@@ -195,8 +202,8 @@ impl SqliteSession {
         })
     }
 
-    /// Rolls back if the session was cancelled, and gives the turn back unless a transaction is
-    /// open.
+    /// Ends a request: rolls back if the session was cancelled, and lets the next session in the
+    /// queue use the database unless a transaction is open.
     fn settle(&mut self) {
         if self.handle.is_cancelled() {
             self.roll_back();
@@ -279,8 +286,8 @@ impl SqliteSession {
         Ok(())
     }
 
-    /// Completes an error with what only this session knows: that it was cancelled, or the location
-    /// of a database without space.
+    /// Completes an error with what the session knows: replaces it if the session was cancelled,
+    /// and adds the location of a database without space.
     fn explain(&self, no: DbError) -> DbError {
         match no.kind {
             // A cancelled wait for another process's lock.
@@ -395,7 +402,8 @@ fn known<'s>(declared: &'s [Statement], late: &'s [Statement], index: usize) -> 
     declared.get(index).unwrap_or_else(|| &late[index - declared.len()])
 }
 
-/// Returns a call as it would be sent to SQLite.
+/// Returns what would be executed for a call: the text with literals, or the prepared statement and
+/// its values.
 fn sent(statement: &Statement, call: &Call<'_>) -> SentStatement {
     let Statement { name, sql, .. } = statement;
     let filled = match statement.sent {
@@ -456,8 +464,8 @@ fn run_calls<'c>(
     Ok(total)
 }
 
-/// Runs the statements of a text one after the other. Each one that returns rows makes a result
-/// set.
+/// Executes the statements of an SQL text one after the other, and passes their rows to `visit`.
+/// Each statement that returns rows makes a result set.
 fn run_text(
     connection: &Connection,
     permit: &mut WritePermit,

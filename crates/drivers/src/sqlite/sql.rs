@@ -20,7 +20,8 @@ pub(super) const DIALECT: Dialect = Dialect {
     ..Dialect::PLAIN
 };
 
-/// Returns the expression for a date: days since 1970, as dates are bound and stored.
+/// Returns the SQL expression for a date such as `2030-01-02`: its days since 1970, since dates are
+/// bound and stored as such numbers.
 fn date(day: &str) -> String {
     format!("(unixepoch('{day}') / 86400)")
 }

@@ -24,13 +24,14 @@ pub(super) struct Prepared<'c> {
     pub(super) begin_read_only: rusqlite::Statement<'c>,
     pub(super) commit: rusqlite::Statement<'c>,
     pub(super) rollback: rusqlite::Statement<'c>,
-    /// Statements by number; `None` before their first use, when their tables may not exist.
+    /// Prepared statements by number; `None` before the first use of each, since its tables may not
+    /// exist earlier.
     pub(super) ready: Vec<Option<Ready<'c>>>,
 }
 
 impl<'c> Prepared<'c> {
-    /// Prepares the statements that begin and end transactions, and makes room for `n_statements`
-    /// others.
+    /// Prepares the statements that begin and end transactions, and makes room for the
+    /// `n_statements` that the session may execute.
     pub(super) fn new(
         connection: &'c Connection,
         n_statements: usize,
@@ -45,7 +46,7 @@ impl<'c> Prepared<'c> {
         })
     }
 
-    /// Returns a prepared statement. Panics if it is not prepared.
+    /// Returns the prepared statement at `index`. Panics if it is not prepared yet.
     pub(super) fn at(&mut self, index: usize) -> &mut Ready<'c> {
         self.ready[index].as_mut().expect("it was prepared before it is run")
     }
@@ -56,12 +57,13 @@ fn prepare<'c>(connection: &'c Connection, sql: &str) -> Result<rusqlite::Statem
     connection.prepare_with_flags(sql, flags).map_err(db_error)
 }
 
-/// A prepared statement with its properties.
+/// A prepared statement, and whether it writes or returns rows.
 pub(super) struct Ready<'c> {
     statement: rusqlite::Statement<'c>,
-    /// Kind as declared, by which the statement is counted.
+    /// Kind that the caller has declared, by which the statement is counted.
     pub(super) kind: StatementKind,
-    /// Whether SQLite may change the database in it, whatever its declared kind is.
+    /// Whether the statement may change the database, as SQLite judges from its SQL, whatever its
+    /// declared kind is.
     pub(super) writes: bool,
     pub(super) has_rows: bool,
     n_values: usize,
@@ -104,7 +106,8 @@ impl<'c> Ready<'c> {
         }
     }
 
-    /// Binds all values. Fails if their number is wrong.
+    /// Binds the values of all placeholders. Fails if there are more or fewer values than
+    /// placeholders.
     #[inline]
     pub(super) fn bind<T: ToSql>(
         &mut self,

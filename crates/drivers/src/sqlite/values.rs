@@ -7,7 +7,7 @@ use model::{DbError, DbErrorKind, Row, Value};
 use rusqlite::ToSql;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
-/// A value to be bound to a statement.
+/// Adapter by which a [`Value`] can be bound to an SQLite statement.
 pub(super) struct Given<'a>(pub(super) &'a Value<'a>);
 
 impl ToSql for Given<'_> {
@@ -25,7 +25,7 @@ impl ToSql for Given<'_> {
     }
 }
 
-/// Copies a value that must be kept until it can be bound.
+/// Copies a value into SQLite's own type, since it must be kept until it can be bound.
 pub(super) fn owned(value: &Value<'_>) -> rusqlite::types::Value {
     use rusqlite::types::Value as Owned;
     match *value {
@@ -40,7 +40,7 @@ pub(super) fn owned(value: &Value<'_>) -> rusqlite::types::Value {
     }
 }
 
-/// A row in SQLite's memory, valid until the next one is read.
+/// The current row of an SQLite statement, valid until the next one is read.
 pub(super) struct Visited<'r, 's> {
     pub(super) row: &'r rusqlite::Row<'s>,
     pub(super) result_set: usize,

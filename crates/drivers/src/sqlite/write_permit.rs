@@ -14,16 +14,18 @@ use super::db_errors::cancelled;
 use super::opening::{Busy, Shared};
 use super::queue::Turn;
 
-/// The turn that a session holds, and the state by which each statement gets its permission.
+/// Permission of a session's statements to run: the access to the database that the session has got
+/// from the queue, and the state of its transaction.
 pub(super) struct WritePermit {
     shared: Arc<Shared>,
     handle: Arc<Handle>,
     held: Option<Turn>,
-    /// Whether reads need no turn.
+    /// Whether statements that only read may run without queueing.
     reads_freely: bool,
-    /// Whether a transaction was begun by a request, so that its turn is taken.
+    /// Whether the session is in a transaction that a request has begun, so that it already has
+    /// access to the database.
     in_transaction: bool,
-    /// Whether that transaction is read-only.
+    /// Whether the session's open transaction is read-only.
     read_only: bool,
 }
 
@@ -35,8 +37,8 @@ impl WritePermit {
         WritePermit { shared, handle, held, reads_freely, in_transaction, read_only }
     }
 
-    /// Waits until a statement may run. Fails if the session is cancelled, or if the statement
-    /// writes in a read-only transaction.
+    /// Waits in the queue until a statement may run; `writes` says that it may change data. Fails
+    /// if the session is cancelled, or if the statement writes in a read-only transaction.
     #[inline]
     pub(super) fn acquire(&mut self, connection: &Connection, writes: bool) -> Result<(), DbError> {
         let is_free = match writes {
@@ -92,13 +94,13 @@ impl WritePermit {
         Ok(())
     }
 
-    /// Notes that a request has begun a transaction.
+    /// Notes that a request has begun a transaction, which is read-only if `read_only` is set.
     pub(super) fn begin(&mut self, read_only: bool) {
         (self.in_transaction, self.read_only) = (true, read_only);
     }
 
-    /// Gives the turn back after a statement that reads or writes outside of a transaction. Such a
-    /// statement cannot have begun or ended one.
+    /// Lets the next session use the database after a statement that reads or writes data, unless a
+    /// transaction is open.
     #[inline]
     pub(super) fn settle_statement(&mut self, connection: &Connection) {
         if !self.in_transaction && self.held.is_some() {
@@ -106,7 +108,8 @@ impl WritePermit {
         }
     }
 
-    /// Gives the turn back after any request, unless a transaction is open.
+    /// Lets the next session use the database after any request, unless a transaction is still
+    /// open.
     pub(super) fn settle(&mut self, connection: &Connection) {
         if connection.is_autocommit() {
             (self.in_transaction, self.read_only) = (false, false);

@@ -14,7 +14,8 @@ use super::super::rows::{Form, Found, find};
 use super::{Expected, MySql, Phase, Whose};
 use crate::net::{Input, may_commit_within};
 
-/// The reaction that a packet requires: reading more, or sending the file of a load.
+/// The action that a received packet requires: reading the next packet, or sending the rows of a
+/// bulk load (`File`).
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     More,
@@ -22,8 +23,8 @@ enum Wanted {
 }
 
 impl MySql {
-    /// Reads packets until all expected replies are complete; false if more bytes are needed, or
-    /// rows must be sent.
+    /// Reads packets, and passes rows to `visit`. Returns true once all replies of the request are
+    /// complete, and false if more bytes must be received or rows of a load must be sent.
     #[inline]
     pub(super) fn read(
         &mut self,
@@ -121,7 +122,8 @@ impl MySql {
         Ok(Wanted::More)
     }
 
-    /// Reads the first packet of a result: the number of columns, and whether definitions follow.
+    /// Reads the first packet of a result with rows: the number of its columns, and whether their
+    /// definitions follow.
     #[inline]
     fn read_width(&mut self, expected: Expected, payload: &[u8]) -> Result<(), DbError> {
         let mut reader = Reader(payload);
@@ -171,8 +173,8 @@ impl MySql {
         Ok(())
     }
 
-    /// Returns the next phase after the definitions of a prepared statement's parameters: those of
-    /// its columns, or the end of the reply if it has none.
+    /// Returns the kind of packet that follows the parameter definitions of a prepared statement:
+    /// its `n_columns` column definitions or, if there are none, the next reply.
     fn after_values(&mut self, n_columns: u16) -> Phase {
         match n_columns {
             0 => self.end_prepare(),
@@ -227,7 +229,8 @@ impl MySql {
         Ok(())
     }
 
-    /// Handles the successful end of a result, which may end the reply.
+    /// Handles the packet that ends a result successfully. The reply ends too unless the server
+    /// announces further results.
     #[inline]
     fn finish(&mut self, expected: Expected, done: Done) {
         if self.phase == Phase::Rows {
@@ -285,7 +288,8 @@ impl MySql {
         Ok(())
     }
 
-    /// Whether a part of the command to which this reply belongs may have committed by itself.
+    /// Whether a part of the command `expected` may have committed although a later part failed,
+    /// such as in a procedure or a text of several statements.
     fn may_commit_within(&self, expected: Expected) -> bool {
         match expected {
             Expected::Call(place) => may_commit_within(&self.known[place].statement.sql),
@@ -299,7 +303,8 @@ impl MySql {
         self.db_error.get_or_insert(no);
     }
 
-    /// Drops held executions, and forgets the types in them, which the server does not get.
+    /// Drops the executions that are not sent yet. The parameter types in them are forgotten, since
+    /// the server never receives them, so that they are sent again.
     pub(super) fn drop_held(&mut self) {
         for held in self.held.drain(..) {
             self.known[held.place].doubt(false);
@@ -315,7 +320,7 @@ impl MySql {
         }
     }
 
-    /// Whether the command to which this reply belongs may change data.
+    /// Whether the command `expected`, whose reply is being read, may change data.
     fn is_change(&self, expected: Expected) -> bool {
         match expected {
             Expected::Call(place) => self.known[place].kind != StatementKind::Read,
