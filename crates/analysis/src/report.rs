@@ -595,7 +595,8 @@ pub struct CustomMetricReport {
     /// Reasons why `per_second`, `mean` or a quantile has no confidence interval, by its name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub interval_reasons: Named<String>,
-    /// Shares of recorded values below bounds, in percent; empty for a counter and in older runs.
+    /// Percentage of the recorded values below each bound of two digits, such as 1.1 or 25 ms;
+    /// empty for a counter and in older runs.
     #[serde(default, skip_serializing_if = "Shares::is_empty")]
     pub shares: Shares,
 }

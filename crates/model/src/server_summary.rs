@@ -45,7 +45,8 @@ pub struct SummaryColumn {
     pub scale: f64,
 }
 
-/// Query for totals that a server keeps, such as time by statement, filled in by a driver.
+/// A query, supplied by a driver, that reads totals which the server keeps, such as time by
+/// statement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SummaryQuery {
     /// Grouping of the rows: by statement, wait event, table...

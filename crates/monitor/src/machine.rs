@@ -85,8 +85,8 @@ impl CpuTicks {
     }
 }
 
-/// Returns the busy share of the processors from `shares` as [`CpuTicks::shares_since`] returns
-/// them: user, nice, system, irq and softirq. Waiting for a disk and stolen time are not included.
+/// Returns the busy share of the processors: the sum of user, nice, system, irq and softirq in
+/// `shares`, which [`CpuTicks::shares_since`] returned. Waiting for I/O and steal are not busy.
 pub(crate) fn busy_of(shares: &[f64; 8]) -> f64 {
     let [user, nice, system, _, _, irq, softirq, _] = shares;
     user + nice + system + irq + softirq

@@ -11,7 +11,8 @@ use crate::tasks::{SharedTasks, Task, TaskCounters, field};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Maximum number of threads that [`look`] reads at once; if there are more, it reads them in turn.
+/// Maximum number of threads that one [`look`] reads. If there are more, the next look goes on with
+/// the others.
 const THREADS_A_LOOK: usize = 256;
 
 /// Measurement of this process's use of CPU and memory, from its creation on.

@@ -29,7 +29,7 @@ pub(crate) const JOIN: &str = "join";
 /// positional argument.
 const WITHOUT_FLAG: [&str; 2] = ["name", "workload"];
 
-/// Permission for the values of a parameter in a plan from a web page (see module `page`).
+/// Values of a parameter that a plan from a web page may have (see module `page`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnPage {
     /// Any value is allowed, because none can name a file or start a program.

@@ -222,8 +222,9 @@ fn verdict(report: &ExperimentReport, validity: Option<&Validity>) -> Verdict {
     Verdict { tone, word, headline: found.into(), details: vec![counts.into()] }
 }
 
-/// Explains the table of points: means with confidence intervals, and, if it makes a difference,
-/// that the verdict compares geometric means instead. `None` if no figure has an interval.
+/// Returns the note below the table of points: that it shows means with confidence intervals and,
+/// where this differs, that the verdict compares geometric means. `None` if no figure has an
+/// interval.
 fn what_is_shown(report: &ExperimentReport, sides: Option<&ComparisonReport>) -> Option<String> {
     // Sides are called by their only axis.
     let means = |side: &str| -> Option<f64> {

@@ -140,7 +140,7 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// Makes a cell of text with code between backticks.
+    /// Makes a text cell in which the parts of `words` between backticks are shown as code.
     pub fn marked(words: impl Into<String>) -> Cell {
         Cell::Marked(words.into())
     }

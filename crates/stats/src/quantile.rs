@@ -35,7 +35,8 @@ pub enum OfferedQuantile {
     Infinite,
 }
 
-/// Confidence interval of a quantile of offered work, in nanoseconds.
+/// Confidence interval, in nanoseconds, of a latency quantile over all offered transactions,
+/// including those that were lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OfferedInterval {
     /// Lower end, in nanoseconds; `None` if infinite.

@@ -52,7 +52,7 @@ pub struct Matrices {
     pub tables: Vec<Matrix>,
 }
 
-/// The builds over which the cells of a history's tables are means.
+/// The builds that each cell of a history's tables averages, such as the last ten.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OfBuilds {
     /// The label of runs whose values are the builds.

@@ -341,7 +341,8 @@ pub struct SeekReport {
     pub steepness: Option<f64>,
     /// All probes, in the order of time.
     pub probes: Vec<ProbeReport>,
-    /// Mean figures of the probes at each value, in rising order of values.
+    /// Mean figures of the probes at each value of the sought parameter that was tried, from the
+    /// lowest value.
     pub curve: Vec<CurvePoint>,
 }
 

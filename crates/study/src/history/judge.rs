@@ -355,7 +355,8 @@ fn seen(
     (numbers(seen), numbers(unseen))
 }
 
-/// The user's request, and the direction in which the figure is better, by which points are judged.
+/// Rules by which points of a history are judged: the user's options, and whether higher or lower
+/// is better.
 struct Said<'q> {
     question: &'q Question,
     better: Direction,
