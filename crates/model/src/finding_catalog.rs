@@ -31,6 +31,15 @@ pub fn in_short(id: &str) -> String {
     }
 }
 
+/// Returns the finding's name in words, for lists: its identifier without underscores.
+pub fn label(id: &str) -> String {
+    match id {
+        // It is raised for a generator that lacks a CPU, too.
+        "generator_saturated" => "generator late".to_owned(),
+        id => id.replace('_', " "),
+    }
+}
+
 /// All findings, the most serious first. Reports list findings in this order.
 pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {

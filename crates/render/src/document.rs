@@ -5,7 +5,7 @@
 //! printers of it ([`crate::terminal`], [`crate::html`], [`crate::markdown`], [`crate::csv`]). Not
 //! here: how a page looks.
 
-use model::finding_catalog::CATALOG;
+use model::finding_catalog::{CATALOG, label};
 use model::numbers::{INFINITE, NONE, count, significant, value_and_error};
 use model::{Finding, Severity};
 
@@ -435,8 +435,7 @@ impl Validity {
             let (begins, ends) = (format!("{id} ("), format!("({id})"));
             texts.iter().position(|text| text.starts_with(&begins) || text.contains(&ends))
         };
-        let named =
-            CATALOG.iter().filter_map(|entry| Some((place(entry.id)?, entry.id.replace('_', " "))));
+        let named = CATALOG.iter().filter_map(|entry| Some((place(entry.id)?, label(entry.id))));
         let mut all: Vec<(usize, String)> = named.collect();
         all.sort_by_key(|(place, _)| *place);
         all.into_iter().map(|(_, id)| id).collect()

@@ -19,6 +19,7 @@ mod units;
 mod why;
 
 use analysis::report::Report;
+use model::finding_catalog::label;
 use model::numbers::{self, count};
 use model::{Load, Severity};
 
@@ -147,7 +148,7 @@ pub fn identity(report: &Report, is_default: &dyn Fn(&str, &str, &str) -> bool) 
         report.findings.iter().filter(|finding| Some(finding.severity) == grave).collect();
     // A debug build matters less than events of the run.
     all.sort_by_key(|finding| finding.id == "debug_build");
-    let names: Vec<String> = all.iter().map(|finding| finding.id.replace('_', " ")).collect();
+    let names: Vec<String> = all.iter().map(|finding| label(&finding.id)).collect();
     let mut reasons = names.iter().take(REASONS_MOST).cloned().collect::<Vec<_>>().join(", ");
     if names.len() > REASONS_MOST {
         reasons.push_str(&format!(", +{}", names.len() - REASONS_MOST));

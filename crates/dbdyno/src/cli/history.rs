@@ -357,8 +357,12 @@ fn pinned(matches: &ArgMatches, shell: &Shell) -> Outcome {
         return list_baselines(&store, matches, shell);
     }
     if matches.get_flag("clear") {
+        let pinned = store.baseline(by).map_err(said)?;
         pin_baseline(&store, by, None)?;
-        return shell.print("no baseline is pinned\n");
+        return match pinned {
+            Some(build) => shell.print(&format!("{build} is no longer the baseline\n")),
+            None => shell.print("no baseline is pinned\n"),
+        };
     }
     if let Some(build) = matches.get_one::<String>("build") {
         pin_baseline(&store, by, Some(build))?;

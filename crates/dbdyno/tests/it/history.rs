@@ -238,7 +238,7 @@ fn a_pinned_baseline_is_compared_with_each_time() {
     home.run(&[&list[..], &["1.1"]].concat()).code(2);
     let worse = home.run(&["history", "--fail-on-regression"]).code(1);
     worse.warns(&["accept it: 'dbdyno history baseline 1.16'"]);
-    home.run(&["history", "baseline", "--clear"]).good();
+    home.run(&["history", "baseline", "--clear"]).good().says(&["1.1 is no longer the baseline"]);
     home.run(&["history", "--fail-on-regression"]).good();
 }
 

@@ -248,7 +248,7 @@ fn the_warnings_that_are_named_are_the_first_that_are_shown_and_the_reason_for_c
     report.sides[0].findings.0.retain(|(id, _)| id != "stalled");
     for page in [comparison(&report, &[]), comparison_short(&report, &[], &[])] {
         let validity = page.validity.expect("there are warnings");
-        let words = "Valid, with 5 warnings (stalled, generator saturated, warming up, ...).";
+        let words = "Valid, with 5 warnings (stalled, generator late, warming up, ...).";
         assert_eq!(validity.answer, words);
         let shown = validity.remarks.iter().zip(["stalled", "generator_saturated", "warming_up"]);
         for (remark, id) in shown {
