@@ -63,7 +63,7 @@ pub(crate) fn stretches(n_seconds: usize) -> (i64, usize) {
 
 /// Returns the shapes that changing arrival rates among `loads` may give a series of measurements:
 /// `n` intervals of `width_s` seconds each, from second `from_s` of the measured phase on. Empty if
-/// no rate changes.
+/// every arrival rate is constant.
 pub(crate) fn course(loads: &[&Load], from_s: i64, width_s: i64, n: usize) -> Course {
     let changing = loads.iter().filter_map(|load| match load {
         Load::Open { rate, .. } if rate.changes() => Some(rate.intensity()),

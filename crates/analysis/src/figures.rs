@@ -63,15 +63,14 @@ impl Figure {
         both.is_some_and(|(mine, theirs)| apart <= mine + theirs)
     }
 
-    /// Returns true if the half-width exceeds the mean, so that an overlap of confidence intervals
-    /// says nothing.
+    /// Returns true if the half-width exceeds the mean. Overlapping intervals are then no sign that
+    /// two figures are equal.
     pub fn is_wide(&self) -> bool {
         self.half_width.is_some_and(|half_width| half_width > self.mean.abs())
     }
 
-    /// Returns the number of runs after which the half-width is likely to be at most half the mean,
-    /// if further runs scatter as the present ones do. `None` with one run, or if more than 100 are
-    /// needed.
+    /// Estimates the number of runs after which the half-width is at most half the mean, assuming
+    /// that further runs vary as much as these. `None` for one run, or above 100 runs.
     pub fn runs_needed(&self) -> Option<u64> {
         let n_runs = usize::try_from(self.count).ok().filter(|n| *n > 1)?;
         let t = |n: usize| stats::students_t(1.0 - (1.0 - CONFIDENCE) / 2.0, n - 1);
@@ -81,8 +80,8 @@ impl Figure {
     }
 }
 
-/// Last part of the name of a figure that is a gauge's rate divided by TPS, such as
-/// `server.disk_written_per_transaction`.
+/// Suffix of a gauge divided by TPS: `server.disk_written_per_transaction` is
+/// `server.disk_written` per transaction.
 const PER_TRANSACTION: &str = "_per_transaction";
 
 /// Returns the response times of all offered transactions, by which a run is judged. They include
@@ -91,9 +90,8 @@ pub fn times_of(report: &Report) -> &Latency {
     &report.block.offered_ms
 }
 
-/// Returns a figure with minimum, maximum and number of `values`, one for each run. Mean and
-/// half-width are those of the second argument, which may be the mean over restarts instead of
-/// runs.
+/// Combines the range and the count of `values`, one for each run, with a mean and its half-width
+/// that are computed elsewhere, such as a mean over server restarts.
 pub fn figure_of(values: &[f64], Mean { value, half_width, .. }: Mean) -> Figure {
     Figure {
         mean: value,

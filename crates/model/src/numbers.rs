@@ -71,6 +71,11 @@ pub fn exact(value: f64) -> String {
     thousands(text.trim_end_matches('0').trim_end_matches('.'))
 }
 
+/// Returns a share in percent, as a user wrote it: 0.14 becomes 14, not 14.000000000000002.
+pub fn in_percent(share: f64) -> f64 {
+    (share * 1e10).round() / 1e8
+}
+
 /// Formats a number with `decimals` digits after the decimal point and commas between thousands.
 pub fn fixed(value: f64, decimals: usize) -> String {
     thousands(&format!("{:.decimals$}", halves_up(value)))

@@ -6,6 +6,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::numbers::in_percent;
+
 /// A level of repetition in an experiment: runs, restarts of the server, or builds of the data. One
 /// repeat of a level contains one or more repeats of the level below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -78,12 +80,10 @@ pub struct StopRule {
 impl fmt::Display for StopRule {
     /// Formats the rule as users write it, without the maximum number of repeats.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Shares are written in percent: 0.07 × 100 must print as 7.
-        let percent = |share: f64| (share * 1e10).round() / 1e8;
         match self.goal {
-            Goal::Precise { share } => write!(f, "until={}%", percent(share))?,
+            Goal::Precise { share } => write!(f, "until={}%", in_percent(share))?,
             Goal::Decided { min_effect } => {
-                write!(f, "until=decided,min_effect={}%", percent(min_effect))?;
+                write!(f, "until=decided,min_effect={}%", in_percent(min_effect))?;
             }
         }
         match &self.figure {

@@ -40,6 +40,7 @@ pub use page::check_from_page;
 pub use print::to_toml;
 pub use print_draft::draft_to_toml;
 pub use print_experiment::varied_to_toml;
+pub use repeat_rule::REPEATS_MOST;
 pub use script::workload_named;
 pub use seek_plan::{SeekPlan, decide_seek};
 pub use table::{AT, EXPERIMENT, GROUP, PLAN, Row, group_flags};

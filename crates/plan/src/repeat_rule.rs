@@ -12,7 +12,7 @@ use crate::form::Form;
 /// Largest number of repeats on a level, for which no user would wait.
 const REPEATS_MAX: u64 = 10_000;
 /// Default for the largest number of repeats under a stop rule.
-const MOST: u64 = 30;
+pub const REPEATS_MOST: u64 = 30;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Repeats {
@@ -67,7 +67,7 @@ impl Form for Repeats {
 /// Parses a stop rule such as `until=2%,max=20`, with the largest number of repeats in it.
 fn read_rule(text: &str) -> Result<Repeats, String> {
     let (mut goal, mut figure, mut min_effect) = (None, None, None);
-    let (mut most, mut min) = (MOST, stats::FIGURES_MIN as u64);
+    let (mut most, mut min) = (REPEATS_MOST, stats::FIGURES_MIN as u64);
     let mut seen: Vec<(&str, &str)> = Vec::new();
     for part in text.split(',') {
         let (key, value) = part.split_once('=').unwrap_or((part, ""));

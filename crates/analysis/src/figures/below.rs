@@ -158,9 +158,9 @@ fn parts(name: &str) -> Option<(&str, &str)> {
     stems.find_map(|at| Some((part_before(split(&name[..at])?), &name[at + 1..])))
 }
 
-/// Returns the percentage of samples below each bound that is 1, 2 or 5 times a power of ten and
-/// within the measured range, with the last part of its name, such as `below_20ms`. Shares of 100 %
-/// are left out.
+/// Lists the percentage of samples below 1, 2 and 5 times each power of ten within the measured
+/// range, with the last part of its name, such as `below_20ms`. Bounds that all samples are below
+/// are not listed.
 pub(super) fn listed(shares: &Shares, is_time: bool) -> Vec<(String, f64)> {
     let (Some((first, _)), Some((last, _))) = (shares.below.first(), shares.below.last()) else {
         return Vec::new();

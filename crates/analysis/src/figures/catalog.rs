@@ -507,8 +507,8 @@ pub fn other_quantile(name: &str) -> Option<String> {
     })
 }
 
-/// Returns the number of samples that the quantile `name`, such as `p99_ms`, needs, if the run has
-/// fewer; `None` otherwise.
+/// Returns the number of samples that the quantile `name`, such as `p99_ms`, requires. `None` if
+/// the run has enough of them.
 pub fn samples_lacking(report: &Report, name: &str) -> Option<u64> {
     let block = &report.block;
     let needed = |times: &Latency, name: &str| times.samples_needed(name.strip_suffix("_ms")?);

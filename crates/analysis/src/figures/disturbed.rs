@@ -38,8 +38,8 @@ pub fn name_of_disturbance(name: &str) -> String {
     kept.trim_matches('_').to_owned()
 }
 
-/// Returns the names of a run's disturbances except skipped ones. Each name comes once, in the
-/// order of time.
+/// Returns the distinct names of a run's disturbances in chronological order, without skipped
+/// ones.
 pub fn disturbances_of(report: &Report) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for one in report.disturbances.iter().filter(|one| one.outcome != "skipped") {

@@ -10,7 +10,7 @@ use app::report_source::ExperimentSource;
 use app::watcher::Watcher;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::{Choice, DataPolicy, Experiment, Status, numbers};
-use plan::{Varied, varied_to_toml};
+use plan::{REPEATS_MOST, Varied, varied_to_toml};
 use render::list::short_id;
 use render::terminal::{LIST_WIDTH, PAGE_WIDTH};
 use render::{Document, as_json, experiment_list, for_shell};
@@ -55,7 +55,7 @@ pub(crate) fn command() -> Command {
         .arg(flags::load_method_of(LoadMethod::NAMES))
         .args(metrics::flags())
         .args(required::flags())
-        .arg(flags::quiet("Show no live view and no progress"));
+        .arg(flags::quiet("No progress; of the report only its first line, or the limits"));
     Command::new("experiments")
         .about("Lists, shows, resumes and removes experiments")
         .subcommand(list_command())
@@ -206,34 +206,20 @@ fn print_report(
         }
         false => {
             let mut page = source.document();
+            let verdict = || Document {
+                verdicts: page.verdicts.iter().take(1).cloned().collect(),
+                ..Document::default()
+            };
+            if let Some(printed) = required.print_if_quiet(verdict, matches, shell) {
+                return printed;
+            }
             if flags::output_of(matches) == Output::Text {
-                // Of 'run', as of a single one.
-                if matches.try_get_one("quiet").ok().flatten() == Some(&true) {
-                    return print_shortest(page, required, matches, shell);
-                }
                 shorten(&mut page, &source);
             }
             required.put_before(&mut page, matches, shell)?;
             print_document(&page, PAGE_WIDTH, matches, shell)
         }
     }
-}
-
-/// Prints only the results of the `--require` limits, or without limits only the verdict of an
-/// experiment, as `--quiet` asks.
-fn print_shortest(
-    page: Document,
-    required: &RequiredResults,
-    matches: &ArgMatches,
-    shell: &Shell,
-) -> Outcome {
-    required.print(matches, shell)?;
-    if required.is_asked() {
-        return Ok(DONE);
-    }
-    let first = page.verdicts.into_iter().take(1).collect();
-    let verdicts = Document { verdicts: first, ..Document::default() };
-    print_document(&verdicts, PAGE_WIDTH, matches, shell)
 }
 
 /// Shortens the page of an experiment for a terminal: leaves out what pages of single runs show,
@@ -298,9 +284,6 @@ pub(super) fn repeat_until_decided(sides: &ComparisonReport) -> String {
     };
     format!("--repeat until=decided{effect}")
 }
-
-/// Largest number of repeats that `--repeat until=decided` makes by default.
-const REPEATS_MOST: u64 = 30;
 
 /// Purpose of a command with `--repeat until=decided`, as the user reads it; it says if the repeats
 /// may not decide. `repeat_s` is the least time of one repeat in seconds, if known.

@@ -6,11 +6,13 @@ use app::error::Error;
 use clap::{Arg, ArgAction, ArgMatches};
 use render::as_json;
 use render::document::{Document, Tone, Verdict};
+use render::terminal::PAGE_WIDTH;
 use serde::Serialize;
 use study::ExperimentReport;
 use study::trials::{counts, is_settled, why_not_in_short};
 
 use super::flags::{self, Output};
+use super::{DONE, Outcome, print_document};
 use crate::shell::Shell;
 
 pub(crate) fn flags() -> [Arg; 2] {
@@ -150,6 +152,24 @@ impl RequiredResults {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Prints the results, which decide the exit code, or without limits the shortest form of a
+    /// report, if `--quiet` asks for no more as text; `None` if it does not.
+    pub(crate) fn print_if_quiet(
+        &self,
+        shortest: impl FnOnce() -> Document,
+        matches: &ArgMatches,
+        shell: &Shell,
+    ) -> Option<Outcome> {
+        let is_quiet = matches.try_get_one("quiet").ok().flatten() == Some(&true);
+        (is_quiet && flags::output_of(matches) == Output::Text).then(|| {
+            self.print(matches, shell)?;
+            match self.is_asked() {
+                true => Ok(DONE),
+                false => print_document(&shortest(), PAGE_WIDTH, matches, shell),
+            }
+        })
     }
 
     /// Puts the results of the limits before a page: printed as lines and a blank line if the

@@ -484,14 +484,9 @@ pub(crate) fn show_report(
         required.print(matches, shell)?;
         return shell.print(&required.json(report));
     }
-    let is_text = flags::output_of(matches) == Output::Text;
-    // Limits come first: they decide the exit code.
-    if is_text && matches.try_get_one("quiet").ok().flatten() == Some(&true) {
-        required.print(matches, shell)?;
-        return match required.is_asked() {
-            true => Ok(DONE),
-            false => print_document(&render::run_in_a_line(report), PAGE_WIDTH, matches, shell),
-        };
+    let line = || render::run_in_a_line(report);
+    if let Some(printed) = required.print_if_quiet(line, matches, shell) {
+        return printed;
     }
     let mut page = page_of(report, matches, kept, shell);
     required.put_before(&mut page, matches, shell)?;

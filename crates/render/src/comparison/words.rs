@@ -189,8 +189,7 @@ pub(super) fn sentence(min_effect: f64, judged: &Judged) -> String {
 /// runs a side (3 h).` `None` unless there is no evidence of a difference.
 pub(super) fn detectable(report: &ComparisonReport, judged: &Judged) -> Option<String> {
     let share = judged.detectable.filter(|_| judged.verdict == Judgement::NoEvidence)?;
-    let runs = [judged.baseline, judged.side].into_iter().flatten().map(|figure| figure.count);
-    let runs = runs.min().unwrap_or(0);
+    let runs = runs_least(judged);
     let is_factor = is_twofold(share);
     let least = smallest(share, is_factor);
     let runs_a_side = count(runs, "run");
@@ -208,6 +207,12 @@ pub(super) fn detectable(report: &ComparisonReport, judged: &Judged) -> Option<S
 /// minimum effect.
 const RUNS_MOST: f64 = 200.0;
 
+/// Returns the number of runs of the side that has fewer.
+fn runs_least(judged: &Judged) -> u64 {
+    let sides = [judged.baseline, judged.side].into_iter().flatten();
+    sides.map(|figure| figure.count).min().unwrap_or(0)
+}
+
 /// Returns how many runs a side are needed to detect the minimum effect, if `runs` detect a
 /// relative difference of `share`. The error falls with the square root of the number of runs.
 fn runs_needed(report: &ComparisonReport, share: f64, runs: u64) -> f64 {
@@ -221,8 +226,7 @@ pub fn needs_more_than(report: &ComparisonReport, runs_a_side: u64) -> bool {
     let judged = report.pairs.iter().flat_map(|pair| summed_up(pair).into_iter().next());
     let mut open = judged.filter(|judged| judged.verdict == Judgement::NoEvidence);
     open.any(|judged| {
-        let runs = [judged.baseline, judged.side].into_iter().flatten().map(|figure| figure.count);
-        let needed = |share| runs_needed(report, share, runs.min().unwrap_or(0));
+        let needed = |share| runs_needed(report, share, runs_least(judged));
         judged.detectable.is_some_and(|share| needed(share) > runs_a_side as f64)
     })
 }

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use analysis::figures::{OF_RUN, check_name, direction, find_as_written, short, spellings};
 use analysis::report::Named;
-use model::numbers::{INFINITE, significant};
+use model::numbers::{INFINITE, in_percent, significant};
 use model::{Direction, did_you_mean};
 use serde::{Deserialize, Serialize};
 
@@ -243,10 +243,7 @@ impl FromStr for Gate {
 impl fmt::Display for Gate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, sign) = (short(&self.figure), if self.is_rise { ">" } else { "<" });
-        let change = if self.by < 0.0 { "-" } else { "+" };
-        // As users write it: 0.14 times 100 is 14.000000000000002.
-        let percent = (self.by.abs() * 1e8).round() / 1e6;
-        write!(f, "{name}{sign}{change}{percent}%")
+        write!(f, "{name}{sign}{:+}%", in_percent(self.by))
     }
 }
 
