@@ -1,5 +1,6 @@
-//! Durability of acknowledged commits, judged by a driver's list of risky modes. Not here: these
-//! lists, each of which is in its driver.
+//! What a database promises of transactions: durability of acknowledged commits, judged by a
+//! driver's list of risky modes, and isolation. Not here: these lists, each of which is in its
+//! driver.
 
 use model::{CommitRisk, Fact};
 
@@ -19,6 +20,12 @@ pub(crate) fn durability(facts: &[Fact], risky: &[RiskyMode]) -> Vec<Fact> {
         mode: format!("{name}={value}"),
         loss: (*loss).to_owned(),
     }))
+}
+
+/// Returns the fact that names the isolation level of transactions, from a server's word for it
+/// such as `REPEATABLE-READ`.
+pub(crate) fn isolation(level: &str) -> Fact {
+    Fact::new("isolation", "level", level.to_lowercase().replace('-', " "))
 }
 
 /// Whether `facts` say that the database setting `name` has this value; case is ignored.

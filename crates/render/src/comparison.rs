@@ -47,7 +47,7 @@ pub use words::{is_open, needs_more_than};
 /// Names of the sections of a comparison's page, with which users select sections on the command
 /// line.
 pub const COMPARISON_SECTIONS: [&str; 7] =
-    ["did", "changed", "each_transaction", "gauges", "curves", "figures", "sides"];
+    ["result", "changed", "each_transaction", "gauges", "curves", "figures", "sides"];
 
 /// Largest number of differences between the sides that are listed in text and Markdown; HTML has
 /// all.
@@ -103,7 +103,7 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
         did.push(of_pair(report, pair, own.collect()));
     }
     did.push(Block::paragraphs(of_all));
-    page.section("did", "Result", did);
+    page.section("result", "Result", did);
     page.sections[0].where_drawn = Place::First;
     page.n_answering = 1;
     page.section("changed", "What changed", changed(report));
@@ -167,10 +167,14 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
     let beside = beside(&report.primary, report.better);
     let beside = figures.into_iter().skip(1).find(|judged| judged.figure == beside);
     let beside = beside.and_then(aside).map(|words| format!("{words}."));
-    let price = pair.durability.clone();
-    let details =
-        price.into_iter().chain(beside).chain(detectable).chain(differ).map(Text::from).collect();
+    let all = guarantees(pair).chain(beside).chain(detectable).chain(differ);
+    let details = all.map(Text::from).collect();
     Verdict { tone, word, headline, details }
+}
+
+/// Returns the sentences on what both sides promise of a transaction: durability and isolation.
+fn guarantees(pair: &PairReport) -> impl Iterator<Item = String> {
+    [&pair.durability, &pair.isolation].into_iter().flatten().cloned()
 }
 
 /// Returns the tone and word of the verdict on a side, such as `Better.` The word names the primary
@@ -216,7 +220,7 @@ fn with_caution(verdict: &mut Verdict, report: &ComparisonReport, pair: &PairRep
     if matches!(verdict.tone, Tone::Good | Tone::Bad) && !verdict.word.is_empty() {
         verdict.word = format!("{}, with caution.", verdict.word.trim_end_matches('.'));
         let reason = caution(report, pair).map(|why| format!("With caution: {why}.").into());
-        let at = usize::from(pair.durability.is_some());
+        let at = guarantees(pair).count();
         verdict.details.splice(at..at, reason);
     }
     if verdict.tone == Tone::Good {

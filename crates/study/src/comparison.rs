@@ -16,17 +16,18 @@
 //!   the p-values of all other figures are corrected together as a second family.
 //! - A percentile among lost transactions is infinite, and ranks last.
 //!
-//! The comparison is a pure function of reports. Not here: the choice of runs (app), and pages
-//! (render).
+//! A pure function of reports. Not here: the choice of runs (app), and pages (render).
 
 mod beside;
 mod differences;
 mod durability;
 mod each_transaction;
 mod gate;
+mod isolation;
 mod median_run;
 mod naming;
 mod pairs;
+mod runs_trend;
 mod verdicts;
 
 use std::collections::BTreeSet;
@@ -41,13 +42,11 @@ use model::{Direction, Imported};
 use serde::{Deserialize, Serialize};
 use stats::pairs_needed;
 
+use crate::environment::Environment;
 use crate::experiment::{Curve, curve_of};
 use crate::shown_figures::{are_builds, known_by, primary_of};
-
-use crate::environment::Environment;
 pub use beside::GaugeChange;
-pub use differences::{Difference, Mixed};
-pub use differences::{between, telling};
+pub use differences::{Difference, Mixed, between, telling};
 pub use durability::unequally_durable;
 pub use each_transaction::{EachTransaction, EachTransactionAt, figure_title};
 pub(crate) use gate::percent_of;
@@ -57,6 +56,7 @@ use median_run::median_run;
 use naming::apart;
 pub(crate) use pairs::held_against;
 use pairs::{JudgedFigures, pair};
+pub use runs_trend::RunsTrend;
 use verdicts::judge_all;
 pub use verdicts::{Verdict, beside};
 
@@ -313,6 +313,9 @@ pub struct SideReport {
     /// Start of the first valid run, in RFC 3339.
     #[serde(default)]
     pub begun: String,
+    /// Trend of the primary figure over the side's runs; null if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trend: Option<RunsTrend>,
 }
 
 /// The comparison of one side with the baseline.
@@ -323,10 +326,15 @@ pub struct PairReport {
     /// True if runs of the two sides alternated in time at every point. If not, a drift of the
     /// machine looks like a difference.
     pub is_interleaved: bool,
-    /// Sentence that names the side which may lose commits in a crash while the other keeps them;
-    /// null if both are alike or this is not known.
+    /// Sentence that names the side which may lose commits in a crash while the other keeps them,
+    /// or says that two different products keep them equally; null if this is not known, or for
+    /// sides of one product that are alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub durability: Option<String>,
+    /// Sentence that names the isolation levels of the two sides; null if they are the same or not
+    /// known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<String>,
     /// Largest number of seeds that both sides share at a point with a simulated database, which
     /// then drew the same random numbers for both. Runs that are judged in pairs do not count.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -691,16 +699,7 @@ impl ComparisonReport {
             imported: Vec::new(),
             repeats: Vec::new(),
         };
-        Ok(report.with_names(sides).with_durability(sides))
-    }
-
-    /// Adds to each pair the sentence on unequal durability, with the final names of the sides.
-    fn with_durability(mut self, sides: &[Side]) -> ComparisonReport {
-        for (at, pair) in self.pairs.iter_mut().enumerate() {
-            let both = [0, at + 1].map(|at| (&*self.sides[at].name, reports(&sides[at])));
-            pair.durability = durability::unequal(both);
-        }
-        self
+        Ok(report.with_names(sides).with_guarantees(sides))
     }
 }
 
@@ -783,6 +782,7 @@ fn side_report(
             .fold(0.0, f64::max),
         modes: crate::environment::common_modes(&reports(side).collect::<Vec<_>>()),
         begun: reports(side).map(|report| &report.started).min().cloned().unwrap_or_default(),
+        trend: side.points.iter().find_map(|point| RunsTrend::find(point, primary)),
     }
 }
 

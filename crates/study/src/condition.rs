@@ -42,8 +42,9 @@ const OF_THE_RUN: [&str; 11] = [
     crate::repeats::TRIAL,
 ];
 /// Subjects of facts that a condition leaves out because they follow from its other values:
-/// durability from the modes, checkpoints from the product, first arrivals from plan and seed.
-const DERIVED: [&str; 3] = ["durability", "checkpoints", "arrivals"];
+/// durability and isolation from the modes, checkpoints from the product, first arrivals from plan
+/// and seed.
+const DERIVED: [&str; 4] = ["durability", "isolation", "checkpoints", "arrivals"];
 /// Names of plan keys and facts that are not part of a condition: labels, seeds, and copies of
 /// other facts.
 const NAMES: [&str; 4] = ["name", "seed", "size", "c_load"];

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use model::{DbError, Fact, Row, Value};
 
 use super::server::MysqlServer;
+use crate::modes;
 use crate::net::{Connector, NetSession};
 
 /// Server variables that determine durability and isolation, which are reported as facts.
@@ -100,6 +101,9 @@ pub(super) fn facts(server: &Arc<MysqlServer>) -> Result<Vec<Fact>, DbError> {
     for (name, value) in SETTINGS.iter().filter_map(pair_of) {
         facts.push(Fact::new("database", &name, value));
     }
+    let isolation = ["transaction_isolation", "tx_isolation"];
+    let isolation = isolation.iter().find_map(|name| variables.get(*name));
+    facts.extend(isolation.map(|level| modes::isolation(level)));
     let variable = |name: &str| variables.get(name).map(String::as_str).unwrap_or_default();
     if let Some(settings) = query_cache(variable("query_cache_type"), variable("query_cache_size"))
     {

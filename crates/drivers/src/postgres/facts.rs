@@ -6,6 +6,7 @@ use std::sync::Arc;
 use model::{DbError, Fact, Row, Visit};
 
 use super::Server;
+use crate::modes;
 use crate::net::NetSession;
 
 /// Server settings that determine durability and isolation, which are reported as facts.
@@ -76,6 +77,9 @@ pub(super) fn facts(server: &Arc<Server>) -> Result<Vec<Fact>, DbError> {
         let name = row.text(0)?;
         let about = if MODES.contains(&name) { "mode" } else { "database" };
         facts.push(Fact::new(about, name, row.text(1)?));
+        if name == "default_transaction_isolation" {
+            facts.push(modes::isolation(row.text(1)?));
+        }
         Ok(())
     };
     ask(&settings, &mut tell)?;

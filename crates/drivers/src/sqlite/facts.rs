@@ -10,6 +10,7 @@ use rusqlite::Connection;
 use super::db_errors::db_error;
 use super::location::Location;
 use super::opening::{Shared, ask, open_connection};
+use crate::modes;
 
 /// Opens a further connection to the database and reads the facts that a run records about it:
 /// version, file and settings.
@@ -37,6 +38,8 @@ pub(super) fn facts(shared: &Shared) -> Result<Vec<Fact>, DbError> {
         mode("journal_mode", &ask(&connection, "journal_mode")?),
         mode("synchronous", &synchronous(&connection)?),
         mode("busy", &shared.options.busy.name()),
+        // https://www.sqlite.org/isolation.html
+        modes::isolation("serializable"),
         fact("busy_timeout_ms", &shared.options.busy_timeout_ms),
         fact("page_size_bytes", &page_size_bytes),
         fact("cache_size_bytes", &cache_size_bytes),

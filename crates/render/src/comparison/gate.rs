@@ -8,7 +8,7 @@ use model::numbers::{beside_bound, count, exact};
 use study::comparison::{GateResult, Passed, TooFew, UndecidedBy, Worst};
 
 use super::words::{is_twofold, sign, smallest};
-use crate::document::{Tone, Verdict};
+use crate::document::{Text, Tone, Verdict};
 
 /// Significant digits of a figure's change that is compared with a limit; more if the rounded
 /// change would equal the limit.
@@ -42,7 +42,8 @@ pub(super) fn gate(gate: &GateResult) -> Verdict {
             (Tone::Warning, format!("undecided {}: {at}{advice}", gate.gate))
         }
     };
-    Verdict { tone, word: "Limit".to_owned(), headline: headline.into(), details: Vec::new() }
+    let details = paired(gate).map(Text::from).into_iter().collect();
+    Verdict { tone, word: "Limit".to_owned(), headline: headline.into(), details }
 }
 
 /// Describes the change of a passed gate that is closest to its limit: `+0.2 % measured, at worst
@@ -58,6 +59,16 @@ fn held(worst: Worst, gate: &GateResult) -> String {
     format!(
         "{measured} measured, at worst {bound} (one-sided 95 % bound{})",
         of_pairs.unwrap_or_default()
+    )
+}
+
+/// Says why a passed gate and the confidence intervals on the page may seem to contradict each
+/// other; `None` if both compare the sides in the same way.
+fn paired(gate: &GateResult) -> Option<&'static str> {
+    let is_paired = gate.passed == Passed::Held && gate.pairs_least.is_some();
+    is_paired.then_some(
+        "The limit is judged by pairs of interleaved runs; the CIs below do not use the pairs, and \
+         are wider.",
     )
 }
 
@@ -98,8 +109,8 @@ fn advice(why: UndecidedBy) -> &'static str {
         UndecidedBy::Running => "repeat this when all runs have ended",
         UndecidedBy::Load => "run both sides with the same load",
         UndecidedBy::Near => {
-            "the change is about as large as the limit, so more repeats may not decide it: set \
-             another limit"
+            "the change is too close to the limit for more repeats to decide: choose a limit that is \
+             further away"
         }
         UndecidedBy::Noise => "too few runs, or too much noise: run more repeats",
     }

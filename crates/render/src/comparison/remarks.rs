@@ -8,7 +8,7 @@ use std::iter::once;
 
 use analysis::figures::title;
 use model::finding_catalog::in_short;
-use model::numbers::{count, list};
+use model::numbers::{count, list, significant};
 use model::{Direction, Severity};
 use study::comparison::{ComparisonReport, Judged, Mixed, PairReport, SideReport, UnpairedPoint};
 use study::in_ranges;
@@ -77,6 +77,20 @@ pub(super) fn seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
     alike.chain(shared_seeds(report))
 }
 
+/// Says that the primary figure rises or falls from run to run of a side; `None` if it does not.
+fn trend(side: &SideReport) -> Option<String> {
+    let found = side.trend.as_ref()?;
+    let word = if found.last > found.first { "rises" } else { "falls" };
+    let [first, last] = [found.first, found.last].map(|value| significant(value, 4));
+    Some(format!(
+        "{} of {} {word} from run to run ({first} to {last} over {} runs), so its mean depends on \
+         their number: let it settle, or start each run from the same data.",
+        title(&found.figure),
+        side.name,
+        found.runs
+    ))
+}
+
 /// Returns the notes of a comparison: drift, runs with mixed settings, excluded runs, points that
 /// one side lacks, repeats, and figures without a verdict.
 pub(super) fn notes(report: &ComparisonReport) -> Vec<String> {
@@ -103,6 +117,7 @@ pub(super) fn notes(report: &ComparisonReport) -> Vec<String> {
         report.sides.iter().filter(lost).filter(|side| !uneven.contains(&side.name.as_str()));
     said.extend(others.map(|side| format!("{}.", side.lost_words())));
     said.extend(report.repeats.iter().cloned());
+    said.extend(report.sides.iter().filter_map(trend));
     for pair in &report.pairs {
         for (side, other) in
             [(&report.sides[0].name, &pair.side), (&pair.side, &report.sides[0].name)]

@@ -11,9 +11,9 @@ use model::numbers::{count, significant};
 use study::comparison::{ComparisonReport, EachTransaction, GateResult, PairReport, telling};
 
 use super::{
-    ALL, CENTERS, SIDES_NAMED_MOST, detectable, finding_ids, gate, in_all_runs, in_runs, is_uneven,
-    loads, lost_runs, names_of, no_difference, notes, of_medians, over_all, remarks, role, seeds,
-    shortened, sign, summed_up, table, verdicts, with_caution,
+    ALL, CENTERS, SIDES_NAMED_MOST, detectable, finding_ids, gate, guarantees, in_all_runs,
+    in_runs, is_uneven, loads, lost_runs, names_of, no_difference, notes, of_medians, over_all,
+    remarks, role, seeds, shortened, sign, summed_up, table, verdicts, with_caution, words,
 };
 use crate::document::{Block, Document, Remark, Section, Text, Validity, Verdict};
 use crate::first_page::{
@@ -74,7 +74,7 @@ fn in_room(
     page.verdicts = gates.iter().map(gate).chain(verdicts_shortly(report)).collect();
     page.validity = all.map(|all| Validity { remarks: shown_remarks(report, room), ..all });
     page.sections = vec![
-        Section::new("did", "Result", results(report)),
+        Section::new("result", "Result", results(report)),
         Section::new("changed", "What changed", vec![Block::pairs(context(report, room))]),
         Section::new("next", "Next", going_on(report, next)),
     ];
@@ -98,7 +98,7 @@ pub(crate) fn verdicts_shortly(report: &ComparisonReport) -> Vec<Verdict> {
     let shortened = |pair| {
         let mut all = verdicts(report, pair);
         let missed = summed_up(pair).first().and_then(|judged| detectable(report, judged));
-        let details = pair.durability.clone().into_iter().chain(missed);
+        let details = guarantees(pair).chain(missed);
         all[0].details = details.map(Text::from).collect();
         if has_warnings {
             all.iter_mut().for_each(|verdict| with_caution(verdict, report, pair));
@@ -142,8 +142,7 @@ fn how(report: &ComparisonReport) -> String {
     let all = || report.pairs.iter().flat_map(|pair| pair.points.iter().map(|at| &at.primary));
     let confidence = all().filter_map(|judged| judged.ratio?.confidence).fold(f64::NAN, f64::min);
     if confidence.is_finite() {
-        let percent = significant(confidence * 100.0, 3);
-        said.push_str(&format!("; ratios with {percent} % CIs"));
+        said.push_str(&format!("; ratios with {} % CIs", words::confidence(confidence)));
     }
     if all().any(|judged| judged.p_corrected.is_some()) {
         said.push_str("; p-values with --full");

@@ -50,8 +50,8 @@ fn each_of_several_workloads_has_a_line_of_its_own() {
         let lines: Vec<String> =
             page.verdicts.iter().map(|verdict| verdict.headline.plain()).collect();
         let expected = [
-            "tpcc: new vs. old: TPS 0 % (CI -1.5 to +1.5 %), no evidence of a difference",
-            "oltp: new vs. old: TPS +20.0 % (CI +18.2 to +21.8 %), better",
+            "tpcc: new vs. old: TPS 0 % (96.8 % CI -1.5 to +1.5 %), no evidence of a difference",
+            "oltp: new vs. old: TPS +20.0 % (96.8 % CI +18.2 to +21.8 %), better",
         ];
         assert_eq!(lines, expected);
         let words: Vec<&str> = page.verdicts.iter().map(|verdict| verdict.word.as_str()).collect();
@@ -98,7 +98,7 @@ fn what_does_not_differ_enough_is_no_evidence() {
     let report = held(&exact, &exact.map(|tps| tps * 1.005), 1);
     assert_eq!(only(&report).verdict, Judgement::TooSmallToMatter);
     let page = in_a_line(&report);
-    let words = "TPS +0.50 % (CI +0.4";
+    let words = "TPS +0.50 % (96.8 % CI +0.4";
     assert!(page.contains(words), "{page}");
     assert!(page.contains("too small to matter: below the minimum effect of 1 %"), "{page}");
 }
@@ -348,9 +348,9 @@ fn what_is_far_away_is_a_factor_with_its_whole_interval() {
         let ratio = Ratio { value, interval: Some(interval), confidence: Some(0.95) };
         assert_eq!(change_within("tps", &ratio), expect);
     };
-    check(1.12, (1.05, 1.19), "+12.0 % (CI +5.0 to +19.0 %)");
-    check(1.044, (0.193, 5.41), "×1.04 (CI ×0.193 to ×5.41)");
-    check(22.0, (3.43, 181.0), "×22.0 (CI ×3.43 to ×181)");
+    check(1.12, (1.05, 1.19), "+12.0 % (95 % CI +5.0 to +19.0 %)");
+    check(1.044, (0.193, 5.41), "×1.04 (95 % CI ×0.193 to ×5.41)");
+    check(22.0, (3.43, 181.0), "×22.0 (95 % CI ×3.43 to ×181)");
     let one = |share: f64| smallest(share, is_twofold(share));
     assert_eq!([0.051, 1.4, 105.0].map(one), ["5.1 %", "×2.4", "×106"]);
 }
@@ -410,9 +410,9 @@ fn it_reads_like_a_page() {
     ];
     let report = ComparisonReport::new(&sides, &PLAIN).expect("two points");
     insta::assert_snapshot!(page_of(&report, &[]), @r"
-    tpcc: new vs. old: over all points, TPS +4.9 % (CI +3.4 to +6.5 %), better; point by point, of 2
-    points: better at 1, no evidence at 1
-    p99 ms -4.7 % (CI -6.1 to -3.3 %), better.
+    tpcc: new vs. old: over all points, TPS +4.9 % (96.8 % CI +3.4 to +6.5 %), better; point by
+    point, of 2 points: better at 1, no evidence at 1
+    p99 ms -4.7 % (96.8 % CI -6.1 to -3.3 %), better.
 
     point      figure    old    new  ratio (CI)              verdict                  p  detectable
     clients=1  TPS     1,000  1,100  1.100 (1.084 to 1.117)  better               0.016       2.2 %
@@ -447,8 +447,8 @@ fn it_reads_like_a_page() {
     let one = held(&FIVE, &times(0.9), 20);
     insta::assert_snapshot!(page_of(&one, &[gate.hold(&one).expect("it has p99")]), @r"
     FAILED p99>+5%: +11.1 % (96.8 % CI +9.5 to +12.8 %) at new clients=8
-    tpcc: new vs. old: TPS -10.0 % (CI -11.3 to -8.6 %), worse
-    p99 ms +11.1 % (CI +9.5 to +12.8 %), worse.
+    tpcc: new vs. old: TPS -10.0 % (96.8 % CI -11.3 to -8.6 %), worse
+    p99 ms +11.1 % (96.8 % CI +9.5 to +12.8 %), worse.
 
     Valid, with notes.
 
@@ -484,9 +484,9 @@ fn it_is_written_for_others() {
     let one = held(&FIVE, &times(0.9), 20);
     let page = comparison(&one, &[]);
     insta::assert_snapshot!(crate::markdown::markdown(&page), @r"
-    **tpcc: new vs. old: TPS -10.0 % (CI -11.3 to -8.6 %), worse**
+    **tpcc: new vs. old: TPS -10.0 % (96.8 % CI -11.3 to -8.6 %), worse**
 
-    p99 ms +11.1 % (CI +9.5 to +12.8 %), worse.
+    p99 ms +11.1 % (96.8 % CI +9.5 to +12.8 %), worse.
 
     ### Result
 
@@ -691,7 +691,7 @@ fn the_first_page_of_two_sides_fits_a_screen_of_80_columns() {
 fn the_first_page_has_the_verdict_the_figures_and_what_comes_next() {
     let slower = held(&FIVE, &times(0.9), 1);
     insta::assert_snapshot!(first_page(&slower, &[]), @r"
-    tpcc: new vs. old: TPS -10.0 % (CI -11.3 to -8.6 %), worse
+    tpcc: new vs. old: TPS -10.0 % (96.8 % CI -11.3 to -8.6 %), worse
 
     point      figure    old    new  ratio (CI)              verdict
     clients=8  TPS     1,000  900.0  0.900 (0.887 to 0.914)  worse

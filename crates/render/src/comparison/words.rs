@@ -157,8 +157,8 @@ pub(super) fn shortened(value: &str) -> Cow<'_, str> {
     }
 }
 
-/// Describes the change of a figure, with its interval and verdict: `NOPM +12.0 % (CI +5.1 to +19.3
-/// %), better`.
+/// Describes the change of a figure, with its interval and verdict: `NOPM +12.0 % (95 % CI +5.1 to
+/// +19.3 %), better`.
 pub(super) fn sentence(min_effect: f64, judged: &Judged) -> String {
     let name = title(&judged.figure);
     let by = judged.ratio.as_ref().map(|ratio| change_within(&judged.figure, ratio));
@@ -281,7 +281,7 @@ pub(super) fn smallest(share: f64, is_factor: bool) -> String {
     }
 }
 
-/// Describes the change of a secondary figure: `p99 ms -12.0 % (CI -19.3 to -5.1 %), better`.
+/// Describes the change of a secondary figure: `p99 ms -12.0 % (95 % CI -19.3 to -5.1 %), better`.
 /// `None` if it has no ratio.
 pub(super) fn aside(judged: &Judged) -> Option<String> {
     let (name, ratio) = (title(&judged.figure), judged.ratio.as_ref()?);
@@ -289,8 +289,8 @@ pub(super) fn aside(judged: &Judged) -> Option<String> {
     Some(format!("{name} {by}, {}", judged.verdict.name()))
 }
 
-/// Formats the change of a figure with its interval: `+12.0 % (CI +5.1 to +19.3 %)`. If one of the
-/// ratios is far from 1, all are written as factors.
+/// Formats the change of a figure with its interval and the confidence of that: `+12.0 % (95 % CI
+/// +5.1 to +19.3 %)`. If one of the ratios is far from 1, all are written as factors.
 pub(super) fn change_within(figure: &str, ratio: &Ratio) -> String {
     let ends = ratio.interval.iter().flat_map(|(low, high)| [*low, *high]);
     let as_factors = once(ratio.value).chain(ends).any(|ratio| is_far(&ratio));
@@ -300,13 +300,19 @@ pub(super) fn change_within(figure: &str, ratio: &Ratio) -> String {
             let (low, high) = (change(low), change(high));
             // The unit of both stands once.
             let low = low.strip_suffix(" %").filter(|_| high.ends_with(" %")).unwrap_or(&low);
-            format!(" (CI {low} to {high})")
+            let level = ratio.confidence.map(|share| format!("{} % ", confidence(share)));
+            format!(" ({}CI {low} to {high})", level.unwrap_or_default())
         }
         _ => String::new(),
     };
     let is_lost = ratio.value.is_infinite() && is_time(figure);
     let lost = if is_lost { ", because work was lost" } else { "" };
     format!("{}{within}{lost}", change(ratio.value))
+}
+
+/// Formats a confidence in percent: `95`, `96.8`.
+pub(super) fn confidence(share: f64) -> String {
+    significant(share * 100.0, 3).trim_end_matches(".0").to_owned()
 }
 
 /// Returns true if a ratio is below 0.2 or at least 5, and is better written as a factor than in

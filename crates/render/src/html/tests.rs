@@ -236,7 +236,7 @@ fn a_comparison_shows_its_result_before_what_changed() {
     let place = |word: &str| body.find(word).unwrap_or_else(|| panic!("no {word}"));
     assert!(place("verdict good") < place("id=\"changed\""));
     assert!(
-        place("id=\"did\"") < place("id=\"changed\"")
+        place("id=\"result\"") < place("id=\"changed\"")
             && place("id=\"changed\"") < place("id=\"curves\"")
     );
     assert!(body.contains("<b>Better.</b>"));

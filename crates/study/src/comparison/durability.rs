@@ -4,6 +4,7 @@
 use analysis::report::Report;
 use model::CommitRisk;
 
+use super::{ComparisonReport, Side, isolation, reports};
 use crate::trials::TrialReport;
 
 /// Largest number of sides that the sentence on unequal durability names.
@@ -25,7 +26,7 @@ enum Commits {
 /// Returns a sentence on which sides may lose commits in a crash that others keep, given the name
 /// and the reports of each. `None` if all have the same durability, or none is known to lose
 /// commits.
-pub(super) fn unequal<'r, R>(sides: impl IntoIterator<Item = (&'r str, R)>) -> Option<String>
+fn unequal<'r, R>(sides: impl IntoIterator<Item = (&'r str, R)>) -> Option<String>
 where
     R: IntoIterator<Item = &'r Report>,
 {
@@ -46,6 +47,36 @@ where
     }
     let clauses = alike.iter().map(|(durability, names)| clause(durability, names, n_losses));
     Some(format!("Not equally durable: {}.", clauses.collect::<Vec<_>>().join("; ")))
+}
+
+impl ComparisonReport {
+    /// Adds to each pair the sentences on durability and isolation, with the final names of the
+    /// sides.
+    pub(super) fn with_guarantees(mut self, sides: &[Side]) -> ComparisonReport {
+        for (at, pair) in self.pairs.iter_mut().enumerate() {
+            let both = [0, at + 1].map(|at| (&*self.sides[at].name, reports(&sides[at])));
+            pair.durability = compared(both);
+            let both = [0, at + 1].map(|at| (&*self.sides[at].name, reports(&sides[at])));
+            pair.isolation = isolation::unequal(both);
+        }
+        self
+    }
+}
+
+/// Returns a sentence on the durability of two sides: which one may lose commits in a crash that
+/// the other keeps, or, for different database products, that neither is known to lose any.
+/// `None` for sides of one product with the same durability, or if it is not known.
+fn compared<'r, R>(sides: [(&'r str, R); 2]) -> Option<String>
+where
+    R: IntoIterator<Item = &'r Report>,
+{
+    let both = sides.map(|(name, reports)| (name, reports.into_iter().collect::<Vec<_>>()));
+    let product = |all: &[&Report]| Some(all.first()?.fact("database", "product")?.to_string());
+    let products = both.each_ref().map(|(_, all)| product(all));
+    let are_kept = both.iter().all(|(_, all)| commits(all.iter().copied()) == Commits::Kept);
+    let is_equal = are_kept && products[0] != products[1];
+    let equal = || "Equally durable: with both, a crash loses no acknowledged commit.".to_owned();
+    unequal(both).or_else(|| is_equal.then(equal))
 }
 
 /// Returns a sentence on which values of an axis may lose commits in a crash that other values

@@ -105,6 +105,7 @@ pub(super) fn pair(
         side: side.name.clone(),
         is_interleaved: both.iter().all(|(base, point)| is_interleaved(base, point)),
         durability: None,
+        isolation: None,
         seeds_shared: seeds_shared(&both, pairs_min),
         overall: overall(figures.primary),
         overall_others: others.filter(is_known).collect(),

@@ -306,6 +306,7 @@ fn facts_tell_version_and_modes(site: &Site) {
     assert!(!value("mode", "innodb_flush_log_at_trx_commit").is_empty());
     assert!(!value("database", "max_connections").is_empty());
     assert!(facts.iter().any(|fact| fact.about == "mode" && fact.name.ends_with("_isolation")));
+    assert_eq!(value("isolation", "level"), "repeatable read");
     assert!(!value("connection", "tls").is_empty());
 }
 

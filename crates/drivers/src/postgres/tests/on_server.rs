@@ -172,6 +172,7 @@ fn facts_name_version_and_modes(site: &Site) {
     assert!(value_of("database", "version").starts_with(|c: char| c.is_ascii_digit()));
     assert!(["on", "off"].contains(&value_of("mode", "fsync").as_str()));
     assert_eq!(value_of("mode", "default_transaction_isolation"), "read committed");
+    assert_eq!(value_of("isolation", "level"), "read committed");
     assert_eq!(value_of("mode", "statements"), "named");
     assert!(value_of("database", "shared_buffers").ends_with("MB"));
 }
