@@ -83,11 +83,17 @@ pub fn resume(
 ) -> Result<ExperimentResult, Error> {
     let Planned { experiment, plans } = planned;
     let mut runner = TrialRunner::new(options, experiment.clone(), plans)?;
-    let ended = runner.rehearse(stop, watcher).and_then(|()| {
-        runner.place(stop, watcher)?;
-        let mut grid = Grid::new(runner.experiment.rounds());
-        runner.walk(&mut grid, stop, watcher)
-    });
+    let ended = match runner.has_trials_left() {
+        false => {
+            watcher.note("all trials have run: there is nothing to resume");
+            Ok(false)
+        }
+        true => runner.rehearse(stop, watcher).and_then(|()| {
+            runner.place(stop, watcher)?;
+            let mut grid = Grid::new(runner.experiment.rounds());
+            runner.walk(&mut grid, stop, watcher)
+        }),
+    };
     runner.end(&ended, stop, watcher);
     let is_interrupted = ended?;
     let store = Store::open_existing(&options.store)?;

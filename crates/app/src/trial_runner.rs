@@ -190,6 +190,14 @@ impl<'o> TrialRunner<'o> {
         }
     }
 
+    /// Returns false if each trial of the experiment has a valid run. Always true for a search,
+    /// whose trials are not known in advance.
+    pub(crate) fn has_trials_left(&self) -> bool {
+        let rounds = self.experiment.rounds();
+        let mut all = rounds.iter().flat_map(|round| &round.trials);
+        rounds.is_empty() || all.any(|place| !self.done.contains(place))
+    }
+
     /// Applies the server settings of each point once to servers that dbdyno did not start, so that
     /// rejected ones are reported before any run. Fails too if the server takes two values of a
     /// setting for the same.
@@ -243,6 +251,7 @@ impl<'o> TrialRunner<'o> {
         if distinct.len() < 2 {
             return Ok(());
         }
+        watcher.note("trying each server once before the first trial");
         // In reverse order, so that the server ends up as the first trial needs it.
         for plan in distinct.iter().rev() {
             self.open_target_for(plan, stop, watcher)?;

@@ -5,6 +5,7 @@
 
 use analysis::figures::title;
 use model::Severity;
+use model::format_count;
 use model::numbers::{capital, count, exact, significant};
 use study::history::{
     Acknowledged, BuildReport, Change, HistoryReport, ImportedFrom, JUDGED_FROM, Last, LeftOut,
@@ -202,12 +203,10 @@ fn about(report: &HistoryReport) -> impl Iterator<Item = String> {
         1 => String::new(),
         n => format!(", all {n} series together"),
     };
-    let rate = (alarms.builds > 0).then(|| {
+    let rate = (alarms.share > 0.0).then(|| {
         format!(
-            "Expected false alarms if nothing changes: at most {} in {} {noun}s, a year of working \
-             days{series}.",
-            significant(alarms.expected, 2),
-            alarms.builds
+            "Expected false alarms if nothing changes: at most 1 in {} {noun}s{series}.",
+            format_count((1.0 / alarms.share).round() as u64),
         )
     });
     let has_several =
@@ -403,11 +402,7 @@ fn in_short(report: &HistoryReport, point: &PointHistory) -> String {
         }
         (Some(last), _) if last.is_worse => Some(format!("{what} ({name}) is WORSE")),
         (Some(_), _) => Some(format!("{what} ({name}) is better")),
-        (None, Some(last)) if last.is_noisy => Some(format!(
-            "too noisy to detect less than {} \
-                          %",
-            significant(last.seen_from * 100.0, 2)
-        )),
+        (None, Some(last)) if last.is_noisy => Some(undetected(report, last)),
         (None, _) => None,
     };
     let baseline = point.baseline.as_ref().filter(|held| held.is_outside && held.is_worse);
@@ -507,9 +502,37 @@ fn last_line(report: &HistoryReport, point: &PointHistory, last: &Last) -> Strin
         let noun = capital(noun);
         format!(" {noun}s vary more since {build}: it is held against these alone.")
     });
+    let detects = detects(last);
     format!(
-        "The last {noun} is {away} the mean of {reference}; {expected}.{since}{alone}{acknowledged}"
+        "The last {noun} is {away} the mean of {reference}; {expected}.{detects}{since}{alone}\
+         {acknowledged}"
     )
+}
+
+/// Says why a last build within its expected range proves nothing: `too noisy to detect less than
+/// 12 %`, or that there are too few builds since an acknowledged change.
+fn undetected(report: &HistoryReport, last: &Last) -> String {
+    let percent = significant(last.seen_from * 100.0, 2);
+    match &last.acknowledged_since {
+        Some(build) => format!(
+            "too few {}s since the acknowledged change at {build} to detect less than {percent} %",
+            report.noun()
+        ),
+        None => format!("too noisy to detect less than {percent} %"),
+    }
+}
+
+/// Says how much worse the last build would have to be to be reported; empty if that is not known,
+/// or if the headline says it.
+fn detects(last: &Last) -> String {
+    let is_said = last.is_noisy && !last.is_outside;
+    match last.seen_from.is_finite() && last.seen_from > 0.0 && !is_said {
+        true => format!(
+            " Smallest detectable deterioration: {} %.",
+            significant(last.seen_from * 100.0, 2)
+        ),
+        false => String::new(),
+    }
 }
 
 /// Describes how far the last build is from the mean that it is compared with: `3.1 % below`.
@@ -607,11 +630,11 @@ mod tests {
             crate::terminal::text(&history(&report), &Default::default())
         };
         let (days, builds) = (page("day"), page("build"));
-        assert!(builds.contains("The last build is") && builds.contains("builds, a year of"));
-        assert!(days.contains("The last day is") && days.contains("days, a year of"), "{days}");
+        assert!(builds.contains("The last build is") && builds.contains("1 in 100 builds"));
+        assert!(days.contains("The last day is") && days.contains("1 in 100 days"), "{days}");
         assert!(!days.to_lowercase().contains("build"), "{days}");
-        assert!(page("dbdyno").contains("versions, a year of"));
-        assert!(page("branch").contains("builds, a year of"));
+        assert!(page("dbdyno").contains("1 in 100 versions"));
+        assert!(page("branch").contains("1 in 100 builds"));
     }
 
     #[test]

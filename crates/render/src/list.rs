@@ -159,8 +159,10 @@ fn table(lines: &[&[&RunRow]], is_folded: bool, errors_of: &ErrorsOf<'_>) -> Tab
     columns.extend(has_labels.then(|| Column::spare("labels", Align::Left, 7)));
     columns.extend(["point", "valid"].map(Column::data));
     let mut table = Table::new(columns);
-    let has =
-        |errors| Extra { has_points, primary: primary.as_deref(), has_labels, has_error, errors };
+    let is_own = |row: &RunRow| row.target.contains("://") && !is_managed(row);
+    let has_managed = rows().any(is_managed) && rows().any(is_own);
+    let primary = primary.as_deref();
+    let has = |errors| Extra { has_points, primary, has_labels, has_error, errors, has_managed };
     let of_year = |row: &RunRow| begun(row.started_unix_ms).split('-').next().map(str::to_owned);
     let mut years: Vec<_> = rows().map(of_year).collect();
     years.dedup();
@@ -188,6 +190,22 @@ struct Extra<'e> {
     has_error: HasErrors,
     /// Errors of the figures in the row being made.
     errors: &'e Errors,
+    /// True if dbdyno started the servers of some runs and not those of others, so that a row says
+    /// which.
+    has_managed: bool,
+}
+
+impl Extra<'_> {
+    /// Returns the name of a run's database, with a mark if dbdyno started it and the list has
+    /// servers that it did not start: `MariaDB 10.11.19 (managed)`.
+    fn database(&self, name: String, row: &RunRow) -> String {
+        if self.has_managed && is_managed(row) { format!("{name} (managed)") } else { name }
+    }
+}
+
+/// Returns true if dbdyno started the server of a run.
+fn is_managed(row: &RunRow) -> bool {
+    row.target.starts_with("managed:")
 }
 
 /// Columns of errors that a list has, each beside the column of its figure.
@@ -256,7 +274,10 @@ fn trials_cells(
     let (primary, has_labels) = (has.primary, has.has_labels);
     let blank = || Cell::from("");
     let rate = |value: f64| format_count(value.round() as u64);
-    let validity = validity(trials.status(), trials.worst_finding(), None);
+    let validity = match trials.status() {
+        Status::Completed => validity(Status::Completed, trials.worst_finding(), None),
+        _ => trials.status_in_words(),
+    };
     let mut cells: Vec<Cell> = vec![
         blank(),
         short_id(trials.id).into(),
@@ -270,7 +291,7 @@ fn trials_cells(
         blank(),
         blank(),
         blank(),
-        trials.databases_in_short().into(),
+        has.database(trials.databases_in_short(), trials.rows[0]).into(),
         trials.span(|row| Some(row.clients as f64), |clients| format_count(clients as u64)).into(),
         trials.span(|row| row.measured_ns.map(seconds), measured).into(),
         trials.span(|row| row.tps, rate).into(),
@@ -335,7 +356,7 @@ pub fn is_overloaded(p99_ms: Option<f64>) -> bool {
 }
 
 fn cells(row: &RunRow, begun: &dyn Fn(i64) -> String, has: &Extra<'_>) -> Vec<Cell> {
-    let Extra { has_points, primary, has_labels, has_error, errors } = *has;
+    let Extra { has_points, primary, has_labels, has_error, errors, .. } = *has;
     let validity = validity(row.status, row.worst_finding, row.p99_ms);
     let value = row.primary.as_ref().map(|metric| metric.value);
     // An unknown figure leaves its cell empty.
@@ -356,7 +377,7 @@ fn cells(row: &RunRow, begun: &dyn Fn(i64) -> String, has: &Extra<'_>) -> Vec<Ce
         row.workload.as_str().into(),
         row.target.as_str().into(),
         row.database.as_str().into(),
-        in_short(&row.database).into(),
+        has.database(in_short(&row.database), row).into(),
         row.clients.into(),
         figure(row.measured_ns.map(seconds), measured),
         figure(row.tps, |tps| rate(Some(tps))),
@@ -500,12 +521,8 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_narrow_list_keeps_the_database() {
-        assert_eq!(in_short("MariaDB 10.11.19-MariaDB-0+deb12u1"), "MariaDB 10.11.19");
-        assert_eq!(in_short("PostgreSQL 15.14 (Debian 15.14-0+deb12u1)"), "PostgreSQL 15.14");
-        assert_eq!(in_short("SQLite 3.54.1"), "SQLite 3.54.1");
-        let run = RunRow {
+    fn run() -> RunRow {
+        RunRow {
             run: RunId("01a21348-ca8f-71ac-87dd-66e89415ac2d".to_owned()),
             started_unix_ms: 0,
             ended_unix_ms: None,
@@ -530,7 +547,15 @@ mod tests {
             point: Vec::new(),
             experiment: None,
             figures: Vec::new(),
-        };
+        }
+    }
+
+    #[test]
+    fn a_narrow_list_keeps_the_database() {
+        assert_eq!(in_short("MariaDB 10.11.19-MariaDB-0+deb12u1"), "MariaDB 10.11.19");
+        assert_eq!(in_short("PostgreSQL 15.14 (Debian 15.14-0+deb12u1)"), "PostgreSQL 15.14");
+        assert_eq!(in_short("SQLite 3.54.1"), "SQLite 3.54.1");
+        let run = run();
         for width in [80, 100, 120] {
             let lines = table(&[&[&run]], false, &|_| Errors {
                 tps: "9 %".to_owned(),
@@ -543,5 +568,32 @@ mod tests {
             assert!(line.contains("5,000"), "the figure that it is known by: {line}");
             assert!(lines.iter().all(|line| line.chars().count() <= width), "{lines:#?}");
         }
+    }
+
+    #[test]
+    fn managed_servers_are_marked_beside_others() {
+        let (managed, mut own) = (run(), run());
+        own.target = "mariadb://bench@db1/bench".to_owned();
+        let page = |rows: &[&RunRow]| {
+            let lines: Vec<&[&RunRow]> = rows.chunks(1).collect();
+            table(&lines, false, &|_| Errors::default()).lines(200).join("\n")
+        };
+        assert_eq!(page(&[&managed, &own]).matches("(managed)").count(), 1);
+        assert!(!page(&[&managed, &managed]).contains("(managed)"));
+    }
+
+    #[test]
+    fn an_experiment_with_a_failed_trial_says_so() {
+        let of_status = |status| RunRow { status, experiment: Some("e".to_owned()), ..run() };
+        let line = |all: &[Status]| {
+            let rows: Vec<RunRow> = all.iter().map(|status| of_status(*status)).collect();
+            let rows: Vec<&RunRow> = rows.iter().collect();
+            Trials::from_rows(&rows).expect("there are several").status_in_words()
+        };
+        use Status::{Completed, Failed, Interrupted, Running};
+        assert_eq!(line(&[Completed, Completed]), "completed");
+        assert_eq!(line(&[Completed, Failed, Completed]), "1 of 3 failed");
+        assert_eq!(line(&[Interrupted, Failed]), "1 of 2 failed");
+        assert_eq!(line(&[Running, Failed]), "running");
     }
 }

@@ -7,6 +7,7 @@ use app::Error;
 use app::stored_report::{check_run, stored_report, stored_tally};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use model::RunId;
+use model::numbers::count;
 use render::list::short_id;
 use render::{as_json, seconds_csv};
 use serde_json::{Value, json};
@@ -221,12 +222,25 @@ pub(super) fn import(matches: &ArgMatches, shell: &Shell) -> Outcome {
         let value = json!({"schema": "dbdyno.imported/1", "imported": new, "known": known});
         return shell.print(&format!("{value:#}\n"));
     }
-    let mut text = String::new();
-    for run in &imported.new {
-        text += &format!("imported {run}\n");
-    }
-    for run in &imported.known {
-        text += &format!("{run} exists already and was skipped\n");
-    }
-    shell.print(&text).map(|_| DONE)
+    shell.print(&summary(&imported.new, &imported.known)).map(|_| DONE)
+}
+
+/// Largest number of runs that [`summary`] names.
+const NAMED_MOST: usize = 5;
+
+/// Says how many runs were imported and skipped: `imported 12 runs: 0193f7c2, 0193f7d5, ...;
+/// skipped 1 that exists already: 0193f7a1`.
+fn summary(new: &[RunId], known: &[RunId]) -> String {
+    let named = |runs: &[RunId]| {
+        let mut ids: Vec<&str> = runs.iter().take(NAMED_MOST).map(|run| short_id(&run.0)).collect();
+        ids.extend((runs.len() > NAMED_MOST).then_some("..."));
+        ids.join(", ")
+    };
+    let imported = (!new.is_empty())
+        .then(|| format!("imported {}: {}", count(new.len() as u64, "run"), named(new)));
+    let skipped = (!known.is_empty()).then(|| {
+        let exist = if known.len() == 1 { "exists" } else { "exist" };
+        format!("skipped {} that {exist} already: {}", known.len(), named(known))
+    });
+    imported.into_iter().chain(skipped).collect::<Vec<_>>().join("; ") + "\n"
 }

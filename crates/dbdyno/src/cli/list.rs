@@ -211,9 +211,9 @@ fn target_table() -> Table {
     let columns = [
         Column::words("name", "name"),
         Column::sentences("what it is").key("summary"),
+        Column::sentences("verified on").key("verified"),
         Column::sentences("schemes").key("schemes"),
         Column::sentences("such as").key("example"),
-        Column::sentences("verified on").key("verified"),
     ];
     let row = |entry: &drivers::Entry| {
         let schemes: Vec<String> =
@@ -222,13 +222,18 @@ fn target_table() -> Table {
             Ok(on) => on.to_owned(),
             Err(why) => format!("no server: {why}"),
         };
-        let cells = [entry.summary.to_owned(), schemes.join(", "), format!("`{}`", entry.example)];
-        let name = Cell::marked(format!("`{}`", entry.name));
-        std::iter::once(name).chain(cells.map(Cell::marked)).chain([verified.into()]).collect()
+        let marked = |text: String| Cell::marked(text);
+        vec![
+            marked(format!("`{}`", entry.name)),
+            marked(entry.summary.to_owned()),
+            verified.into(),
+            marked(schemes.join(", ")),
+            marked(format!("`{}`", entry.example)),
+        ]
     };
     let name = format!("`{}`", managed::NAME);
     let (scheme, example) = (format!("`{}:`", managed::NAME), format!("`{}`", managed::EXAMPLE));
-    let managed = [name, managed::SUMMARY.to_owned(), scheme, example, String::new()];
+    let managed = [name, managed::SUMMARY.to_owned(), String::new(), scheme, example];
     let rows: Vec<Vec<Cell>> = drivers::all().map(row).collect();
     let mut table = Table::filled("targets", "", columns, rows);
     table.row(managed.map(Cell::marked));

@@ -29,13 +29,13 @@ pub(crate) fn stop_on_signals(shell: &Shell) -> Arc<Stop> {
         match nth {
             1 => signal_shell.say(match signal {
                 SIGHUP => {
-                    "\nthe terminal is gone (SIGHUP): finishing what is under way, as on Ctrl-C; \
+                    "\nthe terminal is gone (SIGHUP): stopping after the work in progress, as on Ctrl-C; \
                      what is started by nohup or in tmux goes on"
                 }
                 SIGTERM => "\nSIGTERM: stopping",
-                _ => "\ninterrupted: finishing what is under way (press Ctrl-C again to cancel it)",
+                _ => "\ninterrupted: stopping after the work in progress (press Ctrl-C again to cancel it)",
             }),
-            2 => signal_shell.say("\ncancelling what is under way"),
+            2 => signal_shell.say("\ncancelling the work in progress"),
             _ => std::process::exit(i32::from(INTERRUPTED)),
         }
         pulled.ask();

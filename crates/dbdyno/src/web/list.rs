@@ -359,6 +359,8 @@ struct ExperimentLine {
     trend: String,
     validity: &'static str,
     status: &'static str,
+    /// Status with the number of runs that have it: `2 of 10 failed`.
+    status_in_words: String,
     started: String,
     workload: String,
     database: String,
@@ -428,6 +430,7 @@ fn experiment_line(trials: Trials<'_, '_>, known_by: Option<&str>) -> Experiment
         clients: trials.span(|row| Some(row.clients as f64), |one| format_count(one as u64)),
         trend: spark_svg(&means_by_point(trials.rows)),
         validity: validity(trials.status(), trials.worst_finding(), None),
+        status_in_words: trials.status_in_words(),
         status: trials.status().name(),
         started: begun(trials.started_unix_ms()),
         workload: trials.workload().to_owned(),

@@ -535,6 +535,7 @@ fn commands_of_a_resumed_experiment_come_from_a_named_plan_alone() {
     home.run(&others).code(2).warns(&["this plan is not", "echo mine"]).is_a_sentence();
     let mine = [&resume[..], &["--plan=plan.toml"]].concat();
     assert_eq!(number(&home.json(&mine), "trials_done"), 6.0);
+    home.run(&mine).good().warns(&["all trials have run: there is nothing to resume"]);
 }
 
 #[test]
@@ -542,7 +543,9 @@ fn a_value_that_a_managed_server_refuses_is_reported_before_the_first_trial() {
     let home = Home::new();
     let axis = "--vary=server.sql_mode=ANSI,NONSENSE,TRADITIONAL";
     let args = ["run", "empty", "--target=managed:mariadb", axis, "--duration=1s", "--ramp-up=0s"];
-    home.run(&args).code(2).warns(&["the server rejects a setting", "NONSENSE"]);
+    let refused = home.run(&args).code(2);
+    let words = "trying each server once before the first trial";
+    refused.warns(&[words, "the server rejects a setting", "NONSENSE"]);
     for what in ["runs", "experiments"] {
         assert_eq!(home.json(&[what])[what].as_array().map(Vec::len), Some(0), "{what}");
     }

@@ -183,7 +183,7 @@ fn what_is_mended_in_part_fails_until_it_is_acknowledged() {
     levels(&home, &[(12, "2ms"), (4, "2500us"), (4, "2270us")]);
     let shown = home.run(&["history", "--fail-on-regression"]).code(1);
     let shown = shown.says(&["% WORSE than 1.9", "build=1.11", "build=1.12"]);
-    shown.says(&["At 1.12", "service", "nothing changes: at most 2.5"]);
+    shown.says(&["At 1.12", "service", "nothing changes: at most 1 in 100 builds"]);
     home.run(&["history", "ack", "1.12"]).code(2).warns(&["--reason"]);
     home.run(&["history", "ack", "9.9", "--reason=x"]).code(2).warns(&["no run has the label"]);
     let refused = home.run(&["history", "ack", "1.4", "--reason=x"]).code(2);

@@ -45,7 +45,8 @@ fn an_interrupted_run_reports_what_it_measured() {
     let mut run = home.start(&[&LONG[..], &["--output=json"]].concat());
     wait_for_seconds(&home, &mut run, 1);
     run.interrupt();
-    let ran = run.end().code(INTERRUPTED).warns(&["interrupted: finishing what is under way"]);
+    let ran =
+        run.end().code(INTERRUPTED).warns(&["interrupted: stopping after the work in progress"]);
     let report = ran.json();
     assert_eq!(report["status"], "interrupted");
     let measured = number(&report, "measured_seconds");
@@ -144,7 +145,7 @@ fn a_closed_terminal_interrupts_a_run_and_the_report_is_kept() {
     let mut run = Started::new(command);
     wait_for_seconds(&home, &mut run, 1);
     run.hang_up();
-    run.end().code(INTERRUPTED).warns(&["the terminal is gone (SIGHUP): finishing"]);
+    run.end().code(INTERRUPTED).warns(&["the terminal is gone (SIGHUP): stopping"]);
     home.run(&["runs", "list", "--status=interrupted"]).good().says(&["empty"]);
 }
 

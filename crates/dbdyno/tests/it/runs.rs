@@ -210,7 +210,9 @@ fn a_run_leaves_as_a_file_for_every_reader_and_comes_back_the_same() {
     assert!(portable.starts_with(b"SQLite format 3\0"));
     let colleague = Home::new();
     fs::copy(home.path("run.dbdyno"), colleague.path("run.dbdyno")).expect("a copy");
-    colleague.run(&["runs", "import", "run.dbdyno"]).good().says(&[&format!("imported {id}")]);
+    let short = render::list::short_id(&id);
+    let imported = colleague.run(&["runs", "import", "run.dbdyno"]).good();
+    imported.says(&[&format!("imported 1 run: {short}")]);
     assert_eq!(colleague.json(&["runs", "export", "last"]), report);
     let page = home.run(&["runs", "show", "last", "--full"]).good().out;
     assert_eq!(colleague.run(&["runs", "show", "last", "--full"]).good().out, page);
@@ -220,7 +222,7 @@ fn a_run_leaves_as_a_file_for_every_reader_and_comes_back_the_same() {
     let none = home.run(&["runs", "export", "for=me", "-o", "none.dbdyno"]).code(2);
     none.warns(&["no run has the label for=me"]).is_a_sentence();
     let again = colleague.run(&["runs", "import", "run.dbdyno"]).good();
-    again.says(&[&format!("{id} exists already and was skipped")]);
+    again.says(&[&format!("skipped 1 that exists already: {short}")]);
     assert_eq!(names(&colleague.json(&["runs", "list"])), ["sent"]);
 
     // An export may replace an earlier one, for example each night, but no other file.

@@ -211,7 +211,8 @@ fn an_interrupted_settling_after_a_load_is_recorded_and_settings_are_set_back() 
     let mut run = blocked.home.start(&[&run[..], &SMALL, &more].concat());
     run.wait_until("settings are raised", |_| blocked.threads() == "32");
     run.interrupt();
-    let report = run.end().code(130).warns(&["interrupted: finishing what is under way"]).json();
+    let report =
+        run.end().code(130).warns(&["interrupted: stopping after the work in progress"]).json();
     assert!(fact(&report, "settle_after.history_list_after") > 0);
     let findings = at(&report, "findings").to_string();
     let observed = "Not at rest after the load: It was interrupted before it was done";

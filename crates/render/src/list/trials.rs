@@ -86,10 +86,24 @@ impl<'t, 'r> Trials<'t, 'r> {
         self.rows.iter().map(|row| row.started_unix_ms).min().unwrap_or(self.first.started_unix_ms)
     }
 
-    /// Returns `Running` if any run is in progress, else the status of the latest run.
+    /// Returns the first of running, failed and interrupted that any run is; else completed. An
+    /// attempt counts even if a later one of the same trial completed.
     pub fn status(&self) -> Status {
-        let is_running = self.rows.iter().any(|row| row.status == Status::Running);
-        if is_running { Status::Running } else { self.first.status }
+        let is_any = |status: &Status| self.rows.iter().any(|row| row.status == *status);
+        let all = [Status::Running, Status::Failed, Status::Interrupted];
+        all.into_iter().find(is_any).unwrap_or(Status::Completed)
+    }
+
+    /// Describes the status of the runs: `completed`, `running`, `2 of 10 failed`.
+    pub fn status_in_words(&self) -> String {
+        let status = self.status();
+        let n_with = self.rows.iter().filter(|row| row.status == status).count();
+        match status {
+            Status::Failed | Status::Interrupted => {
+                format!("{n_with} of {} {}", self.rows.len(), status.name())
+            }
+            status => status.name().to_owned(),
+        }
     }
 
     /// Returns the most severe level of findings in any of the runs; `None` if there are no

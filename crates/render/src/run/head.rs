@@ -416,7 +416,8 @@ pub(super) fn tiles(report: &Report) -> Vec<Tile> {
     let name = match (counts.failed, counts.dropped, counts.unfinished) {
         (0, 1.., 0) => "dropped",
         (1.., 0, 0) => "failed",
-        _ => "not finished",
+        (0, 0, 0) => "errors",
+        _ => "lost",
     };
     tiles.push(Tile {
         name: name.to_owned(),
