@@ -64,7 +64,9 @@ impl RunCheck {
                 }
             }
             Event::Second(second) => self.second(second)?,
-            Event::Heartbeats { latest_at_ns, .. } => instant("a heartbeat", *latest_at_ns)?,
+            Event::Heartbeats { most_delayed_at_ns, .. } => {
+                instant("a heartbeat", *most_delayed_at_ns)?
+            }
             Event::Clients { group, moments } => {
                 moments.iter().try_for_each(|one| self.client(*group, one))?;
             }

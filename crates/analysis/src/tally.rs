@@ -55,7 +55,7 @@ pub struct LoopHeartbeats {
     pub loop_index: u32,
     /// Due time of the heartbeat with the largest lateness, in nanoseconds from the start of the
     /// measured phase.
-    pub latest_at_ns: i64,
+    pub most_delayed_at_ns: i64,
     /// Lateness of each heartbeat, in nanoseconds.
     pub lag: Histogram,
 }
@@ -205,10 +205,10 @@ impl Tally {
                     (_, None) => {}
                 }
             }
-            Event::Heartbeats { loop_index, latest_at_ns, lag } => {
-                let (loop_index, latest_at_ns) = (*loop_index, *latest_at_ns);
+            Event::Heartbeats { loop_index, most_delayed_at_ns, lag } => {
+                let (loop_index, most_delayed_at_ns) = (*loop_index, *most_delayed_at_ns);
                 let lag = lag.clone().unwrap_or_default();
-                self.heartbeats.push(LoopHeartbeats { loop_index, latest_at_ns, lag });
+                self.heartbeats.push(LoopHeartbeats { loop_index, most_delayed_at_ns, lag });
             }
             Event::Second(part) => self.add_second(part),
             Event::Clients { group, moments } => {

@@ -85,7 +85,7 @@ pub struct Built {
     /// Rows that existed already, left by an interrupted build (estimated from complete chunks).
     pub n_rows_before: u64,
     /// Whether the tables of an interrupted build were dropped and built again.
-    pub is_emptied: bool,
+    pub was_dropped: bool,
     /// Total duration of the build in seconds.
     pub seconds: f64,
     /// Seconds from the last loaded row to the end of the build, mainly for secondary indexes and
@@ -107,7 +107,7 @@ impl Built {
             found: opened.data,
             n_rows: 0,
             n_rows_before: 0,
-            is_emptied: false,
+            was_dropped: false,
             seconds: 0.0,
             index_seconds: 0.0,
             analyse_seconds: 0.0,
@@ -135,7 +135,7 @@ impl Built {
         });
         match self.found {
             Data::Built => "the data exist already: nothing to build".to_owned(),
-            Data::Unfinished if !self.is_emptied => format!(
+            Data::Unfinished if !self.was_dropped => format!(
                 "resumed an interrupted build: about {} rows existed, {rows} added in {:.1} s \
                  by {method} with {loaders}{lost}{refused}",
                 format_count(self.n_rows_before),
@@ -144,7 +144,7 @@ impl Built {
             _ => format!(
                 "{}built {rows} rows in {:.1} s ({} rows/s) by {method} with {loaders}, of which \
                  {:.1} s for indexes and {:.1} s for statistics{lost}{refused}",
-                if self.is_emptied { "emptied the tables of an interrupted build; " } else { "" },
+                if self.was_dropped { "dropped the tables of an interrupted build; " } else { "" },
                 self.seconds,
                 format_count((self.n_rows as f64 / self.seconds.max(1e-9)) as u64),
                 self.index_seconds - self.analyse_seconds,
@@ -310,7 +310,7 @@ impl<'b> Builder<'b> {
         if opened.data == Data::Unfinished && !self.keeps_marks {
             // The marks of a dropped table are removed too.
             self.surely(&mut |session, _| drop_tables(session, population).map(drop))?;
-            built.is_emptied = true;
+            built.was_dropped = true;
         }
         let log = Arc::clone(&self.log);
         let mut work = self.surely(&mut |session, _| prepare(session, opened, population, &log))?;

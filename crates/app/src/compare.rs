@@ -709,8 +709,12 @@ fn side_of_runs(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<
             Kept::Report(report) => reports.push(*report),
             Kept::Not if runs.len() > 1 => lost.put(&row),
             Kept::Not => {
-                let text = format!("the run {run} has not ended, and so has no report");
-                return Err(Error::Usage(text));
+                let why = match row.status {
+                    Status::Running => "has not ended",
+                    Status::Interrupted => "was killed",
+                    Status::Completed | Status::Failed => "did not complete",
+                };
+                return Err(Error::Usage(format!("the run {run} {why}, and so has no report")));
             }
             Kept::Damaged(_) if runs.len() == 1 => {
                 return Err(Error::Usage(format!(

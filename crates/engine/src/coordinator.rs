@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use model::{
     Cancel, ClientMoments, DbError, Event, Fact, KindIndex, NS_PER_MS, NS_PER_S, Phase, Placement,
@@ -470,7 +470,7 @@ impl<'a> Coordinator<'a> {
             }
             (self.events)(Event::Heartbeats {
                 loop_index: index as u32,
-                latest_at_ns: of_loop.latest_due_ns as i64 - start_ns as i64,
+                most_delayed_at_ns: of_loop.most_delayed_due_ns as i64 - start_ns as i64,
                 lag: Some(of_loop.lag),
             });
         }
@@ -629,10 +629,12 @@ fn run_in_time(
 }
 
 /// Waits until all clients have disconnected, so that the next run finds room on the server. Gives
-/// up after five seconds without a message.
+/// up after five seconds.
 fn await_parting(hear: &Receiver<WorkerMessage>) {
+    let end = Instant::now() + Duration::from_nanos(PARTING_NS);
+    let left = || end.saturating_duration_since(Instant::now());
     // Late messages are ignored; the last client to end closes the channel.
-    while hear.recv_timeout(Duration::from_nanos(PARTING_NS)).is_ok() {}
+    while !left().is_zero() && hear.recv_timeout(left()).is_ok() {}
 }
 
 fn limiter_of(job: &Job) -> ConnectLimiter {

@@ -27,7 +27,7 @@ pub(crate) struct Heartbeats {
     pub(crate) lag: Histogram,
     /// Due time of the heartbeat that was late by the most, in nanoseconds of the run's clock;
     /// meaningless while `lag` is empty.
-    pub(crate) latest_due_ns: u64,
+    pub(crate) most_delayed_due_ns: u64,
     /// Due time of the next heartbeat; [`NEVER`] before the measured phase and after the end.
     next_ns: u64,
 }
@@ -39,7 +39,7 @@ impl Heartbeats {
         while self.next_ns <= now_ns && self.next_ns < end_ns {
             let late_ns = now_ns - self.next_ns;
             if self.lag.is_empty() || late_ns > self.lag.max() {
-                self.latest_due_ns = self.next_ns;
+                self.most_delayed_due_ns = self.next_ns;
             }
             self.lag.record(late_ns);
             self.next_ns += INTERVAL_NS;
@@ -120,7 +120,7 @@ mod tests {
             .map(|ns| ns / ms(1))
             .collect();
         assert_eq!(late, [0, 1, 11, 21, 31, 41, 51]);
-        assert_eq!((heartbeats.latest_due_ns, heartbeats.next_ns), (ms(110), ms(170)));
+        assert_eq!((heartbeats.most_delayed_due_ns, heartbeats.next_ns), (ms(110), ms(170)));
         // The measured window ends: heartbeats that are due later are not counted.
         heartbeats.see(ms(2_000), ms(175));
         assert_eq!((heartbeats.lag.count(), heartbeats.lag.max()), (8, ms(1_830)));

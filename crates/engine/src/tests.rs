@@ -930,17 +930,20 @@ fn a_loop_that_is_blocked_shows_in_its_heartbeat_and_in_the_reply_lag() {
     let shown = blocked_for_50_ms(Placement::Loop);
     let whole_ns = began.elapsed_ns();
     let mut heartbeats = shown.events.iter().filter_map(|event| match event {
-        Event::Heartbeats { loop_index, latest_at_ns, lag } => {
-            Some((*loop_index, *latest_at_ns, lag.as_ref()?))
+        Event::Heartbeats { loop_index, most_delayed_at_ns, lag } => {
+            Some((*loop_index, *most_delayed_at_ns, lag.as_ref()?))
         }
         _ => None,
     });
-    let (loop_index, latest_at_ns, lag) = heartbeats.next().expect("one loop");
+    let (loop_index, most_delayed_at_ns, lag) = heartbeats.next().expect("one loop");
     assert!(loop_index == 0 && heartbeats.next().is_none());
     // Eight clients block it in turn; the first heartbeat that each misses is due within 10 ms.
     let ms = lag.max() / NS_PER_MS;
     assert!(ms >= 40, "{ms} ms");
-    assert!(latest_at_ns >= 0 && latest_at_ns < shown.ran.measured_ns as i64, "{latest_at_ns}");
+    assert!(
+        most_delayed_at_ns >= 0 && most_delayed_at_ns < shown.ran.measured_ns as i64,
+        "{most_delayed_at_ns}"
+    );
     // Each heartbeat was seen or missed, and every one counts. The loop continues to beat until it
     // learns, at an unknown time, that the count was reached.
     let due = |within_ns: u64| within_ns / (10 * NS_PER_MS);

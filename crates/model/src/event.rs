@@ -114,7 +114,8 @@ pub enum Event {
         loop_index: u32,
         /// Due time of the heartbeat that was late by the most, in nanoseconds from the start of
         /// the measured phase.
-        latest_at_ns: i64,
+        #[serde(rename = "latest_at_ns")]
+        most_delayed_at_ns: i64,
         /// Histogram of the heartbeats' lateness, in nanoseconds. Heartbeats that fell due while
         /// the loop was busy all count.
         #[serde(with = "crate::second::as_bytes", default)]

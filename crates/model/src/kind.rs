@@ -64,8 +64,8 @@ pub struct PrimaryMetric {
 pub enum PrimaryOf {
     /// A rate that is counted during the run.
     Rate {
-        /// Indexes of the transaction types whose commits are counted; not used if `metric` is
-        /// given.
+        /// Indexes of the transaction types whose commits are counted, at least one; not used if
+        /// `metric` is given.
         kinds: Vec<KindIndex>,
         /// Index of the custom metric that is counted instead of commits; `None` to count commits.
         metric: Option<u16>,

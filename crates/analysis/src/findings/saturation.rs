@@ -119,7 +119,7 @@ fn late(tally: &Tally) -> Option<String> {
             "Event loop {} of the generator was up to {} late, at {}",
             of_loop.loop_index,
             duration(of_loop.lag.max()),
-            numbers::seconds(of_loop.latest_at_ns as f64 / NS_PER_S as f64)
+            numbers::seconds(of_loop.most_delayed_at_ns as f64 / NS_PER_S as f64)
         ));
     }
     let measured = tally.groups.iter().map(|group| &group.measured);

@@ -1095,7 +1095,11 @@ fn heartbeats(latest_ms: u64) -> Event {
     let mut lag = Histogram::default();
     lag.record(latest_ms * NS_PER_MS);
     lag.record_n(50_000, 5_999);
-    Event::Heartbeats { loop_index: 1, latest_at_ns: 3_200 * NS_PER_MS as i64, lag: Some(lag) }
+    Event::Heartbeats {
+        loop_index: 1,
+        most_delayed_at_ns: 3_200 * NS_PER_MS as i64,
+        lag: Some(lag),
+    }
 }
 
 fn replies_lay(made: &mut Made, us: u64, n: u64) {

@@ -334,7 +334,7 @@ fn order(in_time: &Option<InTime>) -> Order<'_> {
 fn loop_report(of_loop: &LoopHeartbeats) -> LoopReport {
     LoopReport {
         heartbeat_lag_us: LagTimes::from_histogram(Some(&of_loop.lag)),
-        latest_at_s: of_loop.latest_at_ns as f64 / NS_PER_S as f64,
+        latest_at_s: of_loop.most_delayed_at_ns as f64 / NS_PER_S as f64,
     }
 }
 

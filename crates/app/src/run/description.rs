@@ -124,12 +124,8 @@ fn closed_form(load: &Load, clients: u32, workload: &dyn Workload) -> Option<Str
     let primary = workload.primary_metrics().into_iter().find_map(rate);
     let committed =
         |kind: u16| share(&kinds[usize::from(kind)]) * (1.0 - workload.rolled_back_share(kind));
-    let all = 0..kinds.len() as u16;
-    let (title, counted, per_ns) = match primary {
-        Some((title, kinds, per_ns)) if kinds.is_empty() => (title, all.collect(), per_ns),
-        Some(primary) => primary,
-        None => ("TPS", all.collect::<Vec<u16>>(), NS_PER_S),
-    };
+    let of_all = || ("TPS", (0..kinds.len() as u16).collect(), NS_PER_S);
+    let (title, counted, per_ns): (&str, Vec<u16>, u64) = primary.unwrap_or_else(of_all);
     let share_of: f64 = counted.into_iter().map(committed).sum();
     let each = per_ns as f64 / cycle_ns * share_of;
     let cap = workload.rate_cap().map_or(String::new(), |cap| format!("; {cap}"));

@@ -42,9 +42,9 @@ impl Numbering {
     pub(super) fn in_run(&mut self, sourced: Sourced) -> Event {
         let Sourced { process, event } = sourced;
         match event {
-            Event::Heartbeats { loop_index, latest_at_ns, lag } => {
+            Event::Heartbeats { loop_index, most_delayed_at_ns, lag } => {
                 let loop_index = self.first_loop(process) + loop_index;
-                Event::Heartbeats { loop_index, latest_at_ns, lag }
+                Event::Heartbeats { loop_index, most_delayed_at_ns, lag }
             }
             Event::Gauges { mut gauges } => {
                 for gauge in &mut gauges {
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn event_loops_are_numbered_through_all_processes() {
         let mut numbering = Numbering::new(4);
-        let beats = |loop_index| Event::Heartbeats { loop_index, latest_at_ns: 0, lag: None };
+        let beats = |loop_index| Event::Heartbeats { loop_index, most_delayed_at_ns: 0, lag: None };
         for (process, index) in [(0, 1), (1, 5), (2, 9)] {
             let event = numbering.in_run(Sourced { process, event: beats(1) });
             assert_eq!(event, beats(index));

@@ -154,17 +154,17 @@ fn a_build_that_was_interrupted_begins_again_where_an_engine_does_not_keep_its_m
         });
         let ended = build_here(&agreed(&broken, &target, engine));
         if is_resumed {
-            assert_eq!(ended.map(|built| (built.n_rows, built.is_emptied)), Ok((2 * ROWS, false)));
+            assert_eq!(ended.map(|built| (built.n_rows, built.was_dropped)), Ok((2 * ROWS, false)));
         } else {
             let Err(Error::Failed(why)) = ended else { panic!("{engine}: {ended:?}") };
             assert!(why.ends_with("the same command begins again with empty tables"), "{why}");
             let opened = agreed(&whole, &target, engine);
             assert_eq!(opened.data, Data::Unfinished, "{engine}");
             let built = build_here(&opened).expect("built");
-            assert_eq!((built.n_rows, built.is_emptied), (2 * ROWS, true), "{engine}");
+            assert_eq!((built.n_rows, built.was_dropped), (2 * ROWS, true), "{engine}");
             assert_eq!(built.n_rows_before, 0, "{engine}");
             let said = built.sentence();
-            assert!(said.starts_with("emptied the tables of an interrupted build; "), "{said}");
+            assert!(said.starts_with("dropped the tables of an interrupted build; "), "{said}");
         }
         let sums = |opened: &Opened| {
             checksums(opened.database.as_ref(), opened.workload.as_ref()).expect("read")

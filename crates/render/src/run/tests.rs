@@ -389,7 +389,7 @@ fn the_part_of_the_generator_in_the_service_time_is_reported() {
     made.seconds[6].late_replies.get_or_insert_default().record_n(52_000_000, 3);
     let mut late = stats::Histogram::default();
     late.record_n(1_200_000, 5);
-    made.more.push(Event::Heartbeats { loop_index: 0, latest_at_ns: 0, lag: Some(late) });
+    made.more.push(Event::Heartbeats { loop_index: 0, most_delayed_at_ns: 0, lag: Some(late) });
     made.fact("client", "loop_busy_percent", "41.0, 39.5");
     // Lines may be broken anywhere.
     let page = page(&made).split_whitespace().collect::<Vec<_>>().join(" ");

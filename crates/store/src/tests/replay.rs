@@ -170,8 +170,8 @@ fn what_the_generator_took_itself_is_replayed() {
     let second = Second { reply_lag: histogram(7, 1e4, 8), late_replies, ..full_second(3) };
     let sent = vec![
         Event::Second(second),
-        Event::Heartbeats { loop_index: 1, latest_at_ns: -5, lag: histogram(6, 1e6, 4) },
-        Event::Heartbeats { loop_index: 2, latest_at_ns: 0, lag: None },
+        Event::Heartbeats { loop_index: 1, most_delayed_at_ns: -5, lag: histogram(6, 1e6, 4) },
+        Event::Heartbeats { loop_index: 2, most_delayed_at_ns: 0, lag: None },
     ];
     write(&store, &begun, sent.clone()).expect("written");
     assert_eq!(replay(&store, &run_of(&begun))[1..], sent);
