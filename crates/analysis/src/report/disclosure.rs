@@ -121,6 +121,10 @@ impl RequirementReport {
     /// Returns the measured value with its unit; `None` if nothing was measured.
     pub fn measured_words(&self) -> Option<String> {
         let number = self.measured.map(|value| {
+            // A response time far below its limit of seconds is easier to read in milliseconds.
+            if self.unit == "s" && value > 0.0 && value < 0.1 {
+                return format!("{} ms", significant(value * 1e3, 3));
+            }
             let number = significant(value, 5);
             format!("{number} {}", self.unit).trim_end().to_owned()
         });

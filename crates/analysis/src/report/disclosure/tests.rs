@@ -212,6 +212,13 @@ fn pauses_are_shown_as_times_beside_the_required_ones() {
     // Other figures are numbers with their unit.
     let minutes = judged(&mut run(), required_of(Figure::MeasuredMinutes, Some(1.0), None));
     assert_eq!(minutes.measured_words().as_deref(), Some("10.000 min"));
+    let in_seconds = |value| {
+        let times =
+            RequirementReport { measured: Some(value), unit: "s".to_owned(), ..minutes.clone() };
+        times.measured_words()
+    };
+    assert_eq!(in_seconds(0.008798).as_deref(), Some("8.80 ms"));
+    assert_eq!(in_seconds(4.5).as_deref(), Some("4.5000 s"));
 }
 
 #[test]
