@@ -354,7 +354,7 @@ pub static CATALOG: &[CatalogEntry] = &[
         severity: "warning",
         raised: "the beginning of the measured phase (as determined by MSER-5) differs from the \
                  rest in throughput (not in open load) or median response time, by more than 1 % \
-                 and more than chance explains",
+                 and more than chance explains, in a run of 20 s or more",
         advice: "The figures include filling caches, compiling statements or connecting.",
     },
     CatalogEntry {

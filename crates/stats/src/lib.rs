@@ -87,4 +87,4 @@ pub use share::{binomial_interval, share_interval};
 pub use stretches::{InTime, Intervals, Packed, STRETCHES_MAX, Stretches, together};
 pub use trend::{TREND_VALUES_MIN, Trend, ends_high, pieces, rank_trend, rises, rises_late, trend};
 pub use usual::{STRETCHES_MIN, Usual};
-pub use warm_up::{WarmUp, warm_up};
+pub use warm_up::{Cold, WarmUp, warm_up};

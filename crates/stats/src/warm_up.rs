@@ -37,6 +37,21 @@ const MEDIAN_SHARE_MIN: f64 = 0.25;
 /// because the end of the warm-up is chosen so that it differs most: of 20 steady models
 /// (`docs/explanation/intervals.md`), none exceeds it in more than 3 % of runs of 30 s to 15 min.
 const SCORE_MIN: f64 = 3.4;
+/// The same for a beginning that is better than the rest, which is seldom a warm-up: a busy queue
+/// that happens to be short at first has shorter times until it has grown.
+const BETTER_SCORE_MIN: f64 = 3.7;
+
+/// Smallest number of values in a warm-up: one or two may be those of a stall or of a checkpoint.
+const LENGTH_MIN: usize = 3;
+
+/// Direction in which the values of a cold system differ from those of a warm one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cold {
+    /// Values are lower at first, as rates are.
+    Lower,
+    /// Values are higher at first, as response times are.
+    Higher,
+}
 
 /// Beginning of a series whose level differs from the rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,8 +74,9 @@ pub struct WarmUp {
 /// follow (`pattern`), and it must lie farther from the rest than every later stretch of its
 /// length: values that are not normal, such as times of a queue, are often far off. There is no
 /// warm-up if it would be more than half of the series, or if its median hardly differs from that
-/// of the rest, as with a stall.
-pub fn warm_up(series: &[f64], effect_min: f64) -> Option<WarmUp> {
+/// of the rest, as with a stall. A beginning that differs in the other direction than `cold` has to
+/// be more significant.
+pub fn warm_up(series: &[f64], cold: Cold, effect_min: f64) -> Option<WarmUp> {
     let width = (series.len() / BATCHES).clamp(1, BATCH);
     let batches: Vec<f64> = series.chunks_exact(width).map(mean).collect();
     let errors = marginal_errors(&batches);
@@ -71,16 +87,23 @@ pub fn warm_up(series: &[f64], effect_min: f64) -> Option<WarmUp> {
     let is_short = |cut: &usize| *cut as f64 <= batches.len() as f64 * SHARE_MAX;
     let cut = cuts.into_iter().find(is_among_best).filter(is_short)?;
     let (first, rest) = batches.split_at(cut);
-    let of_medians = median(first.to_vec()) - median(rest.to_vec());
+    let length = cut * width;
+    // Those of single values: a stall as long as a batch must not move them.
+    let of_medians = median(series[..length].to_vec()) - median(series[length..].to_vec());
     let above = mean(first) - mean(rest);
     let is_throughout = of_medians / above > MEDIAN_SHARE_MIN;
     let lies_as_far = |later: &[f64]| (mean(later) - mean(rest)) / above >= 1.0;
     let is_extreme = !rest.rchunks_exact(cut).any(lies_as_far);
     let followed = (TIMES_FOLLOWED * cut).max(FOLLOWED_MIN).min(rest.len());
-    let is_beyond_chance = || beginning_score(&rest[..followed], cut, above).abs() > SCORE_MIN;
-    let is_beginning =
-        above.abs() > effect_min && is_throughout && is_extreme && is_beyond_chance();
-    is_beginning.then(|| WarmUp { length: cut * width, first: mean(first), rest: mean(rest) })
+    let is_cold = (above > 0.0) == (cold == Cold::Higher);
+    let score_min = if is_cold { SCORE_MIN } else { BETTER_SCORE_MIN };
+    let is_beyond_chance = || beginning_score(&rest[..followed], cut, above).abs() > score_min;
+    let is_beginning = length >= LENGTH_MIN
+        && above.abs() > effect_min
+        && is_throughout
+        && is_extreme
+        && is_beyond_chance();
+    is_beginning.then(|| WarmUp { length, first: mean(first), rest: mean(rest) })
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -135,8 +158,9 @@ mod tests {
     fn a_steady_series_has_no_warm_up() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(8);
         for (n, slow) in [(200, 0.0), (600, 0.0), (600, 0.05), (3_000, 0.05), (600, 0.3)] {
-            let mut is_found =
-                |_: &u32| warm_up(&series(&mut random, n, slow, (0.0, 1.0)), 10.0).is_some();
+            let mut is_found = |_: &u32| {
+                warm_up(&series(&mut random, n, slow, (0.0, 1.0)), Cold::Lower, 10.0).is_some()
+            };
             let found = (0..300).filter(|nth| is_found(nth)).count();
             assert!(found <= 6, "{n} {slow}: {found} of 300");
         }
@@ -175,8 +199,9 @@ mod tests {
     fn the_times_of_a_steady_queue_have_no_warm_up_and_those_of_a_cold_one_have() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(12);
         let mut n_found = |n: usize, load: f64, cold: (f64, f64)| {
-            let mut is_found =
-                |_: &u32| warm_up(&medians(&mut random, n, load, cold), 0.01).is_some();
+            let mut is_found = |_: &u32| {
+                warm_up(&medians(&mut random, n, load, cold), Cold::Higher, 0.01).is_some()
+            };
             (0..150).filter(|nth| is_found(nth)).count()
         };
         for (n, load) in [(30, 0.9), (60, 0.8), (150, 0.8), (300, 0.8), (300, 0.9)] {
@@ -196,7 +221,7 @@ mod tests {
             let mut lengths = Vec::new();
             for _ in 0..100 {
                 let series = series(&mut random, 600, 0.0, (depth, fades_in));
-                lengths.extend(warm_up(&series, 10.0).map(|found| found.length));
+                lengths.extend(warm_up(&series, Cold::Lower, 10.0).map(|found| found.length));
             }
             lengths.sort_unstable();
             let typical = lengths[lengths.len() / 2] as f64 / fades_in;
@@ -213,11 +238,11 @@ mod tests {
             for _ in 0..100 {
                 let mut stalled = series(&mut random, 600, slow, (0.0, 1.0));
                 stalled[from..from + n_stalled].fill(0.0);
-                n_found += u32::from(warm_up(&stalled, 10.0).is_some());
+                n_found += u32::from(warm_up(&stalled, Cold::Lower, 10.0).is_some());
                 // The backlog is worked off at twice the rate.
                 let after = from + n_stalled;
                 stalled[after..after + n_stalled].iter_mut().for_each(|value| *value *= 2.0);
-                n_found_later += u32::from(warm_up(&stalled, 10.0).is_some());
+                n_found_later += u32::from(warm_up(&stalled, Cold::Lower, 10.0).is_some());
             }
             // As rarely as of a steady series.
             assert!(
@@ -230,8 +255,30 @@ mod tests {
             for (index, value) in declines.iter_mut().enumerate() {
                 *value *= 1.0 - lost * index as f64 / 600.0;
             }
-            assert_eq!(warm_up(&declines, 10.0), None, "{lost}");
+            assert_eq!(warm_up(&declines, Cold::Lower, 10.0), None, "{lost}");
         }
+    }
+
+    #[test]
+    fn one_or_two_slow_values_are_no_warm_up_and_three_may_be() {
+        for (n_slow, length) in [(1, None), (2, None), (3, Some(3))] {
+            let noise = |index: usize| (index * 7 % 5) as f64 / 100.0;
+            let values = (0..30).map(|index| noise(index) + f64::from(u8::from(index < n_slow)));
+            let found = warm_up(&values.collect::<Vec<f64>>(), Cold::Higher, 0.01);
+            assert_eq!(found.map(|found| found.length), length, "{n_slow}");
+        }
+    }
+
+    #[test]
+    fn a_beginning_that_is_better_than_the_rest_is_seldom_a_warm_up() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(14);
+        let mut n_found = [0, 0];
+        for _ in 0..200 {
+            let values = series(&mut random, 60, 0.0, (0.2, 5.0));
+            n_found[0] += u32::from(warm_up(&values, Cold::Lower, 10.0).is_some());
+            n_found[1] += u32::from(warm_up(&values, Cold::Higher, 10.0).is_some());
+        }
+        assert!(4 * n_found[1] < 3 * n_found[0] && n_found[1] > 20, "{n_found:?}");
     }
 
     #[test]
@@ -248,8 +295,8 @@ mod tests {
 
     #[test]
     fn too_short_a_series_has_nothing_to_tell() {
-        assert_eq!(warm_up(&[], 0.01), None);
-        assert_eq!(warm_up(&[1.0; 40], 0.01), None);
-        assert_eq!(warm_up(&[7.0; 400], 0.01), None);
+        assert_eq!(warm_up(&[], Cold::Lower, 0.01), None);
+        assert_eq!(warm_up(&[1.0; 40], Cold::Lower, 0.01), None);
+        assert_eq!(warm_up(&[7.0; 400], Cold::Lower, 0.01), None);
     }
 }

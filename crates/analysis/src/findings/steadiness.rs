@@ -4,7 +4,7 @@ use model::{
     DisturbanceEvent, Disturbed, GroupDescription, Load, NS_PER_S, Severity, StopCondition,
     StopReason, numbers, parse_count,
 };
-use stats::{Stability, Stall, trend, warm_up};
+use stats::{Cold, Stability, Stall, WarmUp, trend, warm_up};
 
 use super::{FindingText, count, duration, others_cpu, percent_text};
 use crate::tally::{SLOT_NS, Tally};
@@ -357,10 +357,17 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
 /// `warming_up`, as a share of the rest.
 const WARM_UP_EFFECT_MIN: f64 = 0.01;
 
-/// Number of slots of 100 ms (30 s) below which a beginning that differs may last at most a third
-/// of the run: a longer one may be a phase of the system, such as a checkpoint.
-const SLOTS_FEW: usize = 300;
+/// Number of seconds below which no beginning is reported. A checkpoint or a stall that is under
+/// way when the measured phase begins looks like a warm-up, and a shorter run does not show whether
+/// it recurs; nor does it show many warm-ups.
+const SECONDS_MIN: usize = 20;
+/// Number of seconds below which a beginning that differs may last at most a third of the run: a
+/// longer one may be a phase of the system, such as a checkpoint.
+const SECONDS_FEW: usize = 30;
 const PHASE_SHARE_MAX: usize = 3;
+
+/// Number of slots of 100 ms in a second.
+const SLOTS_PER_S: usize = 10;
 
 /// A beginning of the measured phase that differs from the rest of it.
 struct Warming {
@@ -429,14 +436,24 @@ fn follows_arrivals(tally: &Tally) -> bool {
     groups.into_iter().all(|group| matches!(group.load, Load::Open { .. }))
 }
 
+/// Returns the warm-up of a series with `per_s` values in each second; `None` if there is none, or
+/// if the run is too short to tell it from a phase of the system.
+fn beginning_of(series: &[f64], cold: Cold, effect_min: f64, per_s: usize) -> Option<WarmUp> {
+    let found = warm_up(series, cold, effect_min)?;
+    let is_phase =
+        series.len() < SECONDS_FEW * per_s && PHASE_SHARE_MAX * found.length > series.len();
+    (series.len() >= SECONDS_MIN * per_s && !is_phase).then_some(found)
+}
+
 /// Returns the number of seconds at the beginning in which commits differ from the rest, and the
 /// difference in words; `None` if they do not. A slot is 100 ms.
 fn commits_at_first(slots: &[u64]) -> Option<(usize, String)> {
     let commits: Vec<f64> = slots.iter().map(|&n| n as f64).collect();
     let mean = commits.iter().sum::<f64>() / commits.len() as f64;
-    let found = warm_up(&commits, WARM_UP_EFFECT_MIN * mean)?;
-    let is_phase = slots.len() < SLOTS_FEW && PHASE_SHARE_MAX * found.length > slots.len();
-    if is_phase {
+    let found = beginning_of(&commits, Cold::Lower, WARM_UP_EFFECT_MIN * mean, SLOTS_PER_S)?;
+    // A system that does nothing stalls, which is another finding.
+    let n_empty = slots[..found.length].iter().filter(|n| **n == 0).count();
+    if 2 * n_empty > found.length {
         return None;
     }
     let rate = |per_slot: f64| numbers::significant(10.0 * per_slot, 4);
@@ -449,7 +466,7 @@ fn commits_at_first(slots: &[u64]) -> Option<(usize, String)> {
 /// logarithms are compared, which are nearly normal, unlike the times of a queue.
 fn times_at_first(medians_ns: &[u64]) -> Option<(usize, String)> {
     let logarithms: Vec<f64> = medians_ns.iter().map(|&ns| (ns.max(1) as f64).ln()).collect();
-    let found = warm_up(&logarithms, WARM_UP_EFFECT_MIN.ln_1p())?;
+    let found = beginning_of(&logarithms, Cold::Higher, WARM_UP_EFFECT_MIN.ln_1p(), 1)?;
     let ms = |seconds: &[u64]| {
         let sum: f64 = seconds.iter().map(|&ns| ns as f64 / model::NS_PER_MS as f64).sum();
         numbers::significant(sum / seconds.len() as f64, 3)
@@ -601,6 +618,19 @@ mod tests {
         }
         assert!(drifting(&slowing(24, 80)).is_some());
         assert!(drifting(&slowing(11, 600)).is_none());
+    }
+
+    #[test]
+    fn a_stall_or_a_checkpoint_under_way_at_the_beginning_is_no_warm_up() {
+        let slots = |n: usize, n_slow: usize, slow: u64| -> Vec<u64> {
+            let level = |index: usize| if index < n_slow { slow } else { 40 };
+            (0..n).map(|index| level(index) + (index * 7 % 5) as u64).collect()
+        };
+        assert!(commits_warm_up(&slots(300, 50, 20)));
+        // A run of 10 s may show one checkpoint of many.
+        assert!(!commits_warm_up(&slots(100, 20, 20)) && !times_warm_up(&[9, 9, 9, 5, 5, 5, 5, 5]));
+        let stalled: Vec<u64> = std::iter::repeat_n(0, 5).chain(slots(295, 0, 0)).collect();
+        assert!(!commits_warm_up(&stalled));
     }
 
     #[test]
