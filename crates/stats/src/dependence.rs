@@ -12,7 +12,7 @@ use std::fmt;
 use crate::course::Course;
 use crate::order_statistics::{Ranks, TooFew, rank, samples_needed};
 use crate::rate::{SLOTS_MIN, around_ratio};
-use crate::waves::{MeanError, VALUES_MIN, mean_error_beside};
+use crate::waves::{MeanError, OF_TIMES, VALUES_MIN, mean_error_beside};
 use crate::{Histogram, students_t};
 
 /// Samples (such as transactions) offered in one stretch of time, and the times of those that
@@ -314,7 +314,7 @@ impl<'a> Shares<'a> {
         if have < needed {
             return Err(NoInterval::TooShort { needed, have });
         }
-        let error = mean_error_beside(around, self.course, self.confidence);
+        let error = mean_error_beside(around, self.course, &OF_TIMES, self.confidence);
         let error = error.filter(|_| self.is_told()).ok_or(NoInterval::Planned)?;
         if error.half_width == 0.0 {
             return Ok(Ends { below: 0.0, above: 0.0 });
@@ -372,7 +372,7 @@ impl<'a> Shares<'a> {
     /// plan leave too little to estimate one.
     fn errors(&self, quantiles: &[f64]) -> Vec<Option<ShareError>> {
         let error = |(counts, series): (Vec<u64>, Vec<f64>)| {
-            let error = mean_error_beside(&series, self.course, self.confidence)?;
+            let error = mean_error_beside(&series, self.course, &OF_TIMES, self.confidence)?;
             let sum: f64 = counts.iter().map(|n| *n as f64).sum();
             let squares: f64 = counts.iter().map(|n| (*n as f64).powi(2)).sum();
             let stretches = if squares > 0.0 { sum * sum / squares } else { 0.0 };

@@ -77,8 +77,8 @@ pub use queueing::{
 };
 pub use rate::{
     Rate, STALLS_KEPT_MAX, SlowestSecond, Stability, Stall, TooFewSlots, mean_within_planned_run,
-    mean_within_run, ratio_within_planned_run, ratio_within_run, stability, stability_against,
-    within_planned_run, within_run,
+    mean_within_run, ratio_within_planned_run, ratio_within_run, slots_at_random, stability,
+    stability_against, within_planned_run, within_run,
 };
 pub use scalability::{NoFit, NoPeak, Peak, Scalability};
 pub use sequential::{FIGURES_MIN, LOOK_CONFIDENCE, anytime, precise, precise_needs};

@@ -8,7 +8,7 @@ use std::fmt;
 use crate::batches::Scatter;
 use crate::course::Course;
 use crate::planned::{Due, around_due};
-use crate::waves::mean_error_beside;
+use crate::waves::{OF_RATES, mean_error_beside};
 
 /// Smallest number of time slots for a confidence interval.
 pub(crate) const SLOTS_MIN: u64 = 16;
@@ -35,8 +35,9 @@ pub struct Rate {
     /// Number of independent slots with the same information: at most `n_slots`, and fewer the more
     /// slots are autocorrelated. A guess if `half_width` is an error.
     pub n_effective: f64,
-    /// Approximate number of slots that a run needs for an interval of ±1 %, mostly within a factor
-    /// of two; `None` if the error comes from a few slow waves, or the plan changes the rate.
+    /// Approximate number of slots that a run needs for an interval of ±1 %: mostly within a factor
+    /// of two, but too few if the rate changes too slowly for this run to show it. `None` if the
+    /// error comes from a few waves, slow ones or those of a period, or the plan changes the rate.
     pub slots_to_1_percent: Option<f64>,
 }
 
@@ -93,6 +94,12 @@ pub fn within_planned_run(counts: &[u64], slot_ns: u64, due: Option<&Due>) -> Ra
         n_effective,
         slots_to_1_percent,
     }
+}
+
+/// Returns the number of slots with `per_slot` random events on average that have an interval of
+/// ±1 %: 38,416 events.
+pub fn slots_at_random(per_slot: f64) -> f64 {
+    (NORMAL_95 / 0.01).powi(2) / per_slot
 }
 
 /// Returns the half-width of the 95 % interval of the mean of a series with one value per slot,
@@ -172,7 +179,7 @@ struct InTime {
 /// error that asks for a run of twice the length.
 fn in_time(around_mean: &[f64], course: &Course) -> InTime {
     let n_slots = around_mean.len() as u64;
-    let error = mean_error_beside(around_mean, course, CONFIDENCE);
+    let error = mean_error_beside(around_mean, course, &OF_RATES, CONFIDENCE);
     let error = error.filter(|_| course.is_told(around_mean));
     let slots = Scatter::from_series(&course.left(around_mean).values);
     let left = 1.0 - slots.lag_1_unbiased();
