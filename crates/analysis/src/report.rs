@@ -399,8 +399,9 @@ pub struct Ci95 {
     /// Effective number of samples: the number of independent slots of 100 ms with as much
     /// information as the run's slots, which are autocorrelated.
     pub n_effective: f64,
-    /// Length that a run needs for an interval of ±1 %, in seconds; absent if the plan changes the
-    /// rate, and in older reports.
+    /// Length that a run needs at least for an interval of ±1 %, in seconds: more if the system
+    /// changes too slowly for this run to show it. Absent if slow waves are seen, if the run
+    /// stalled, if the plan changes the rate, and in older reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds_to_1_percent: Option<f64>,
     /// Statement about errors that the interval does not include, such as those between runs.

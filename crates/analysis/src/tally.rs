@@ -11,10 +11,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use model::{
-    CheckResult, ComputedFigure, Counts, CpuProfile, Description, DisturbanceEvent, Event, Fact,
-    FactValue, Finding, Gauge, GroupDescription, KindIndex, KindSecond, LatencyHeat, Load,
-    NS_PER_MS, NS_PER_S, Phase, PrimaryMetricDescription, Readings, RunId, Second, ServerSummary,
-    StopCondition, StopReason, Traffic,
+    Arrivals, CheckResult, ComputedFigure, Counts, CpuProfile, Description, DisturbanceEvent,
+    Event, Fact, FactValue, Finding, Gauge, GroupDescription, KindIndex, KindSecond, LatencyHeat,
+    Load, NS_PER_MS, NS_PER_S, Phase, PrimaryMetricDescription, Readings, RunId, Second,
+    ServerSummary, StopCondition, StopReason, Traffic,
 };
 use stats::{
     Course, Due, Histogram, InTime, Intervals, Stability, Stretch, stability, stability_against,
@@ -470,6 +470,17 @@ impl Tally {
     pub(crate) fn is_planned_to_change(&self) -> bool {
         let groups = self.description.iter().flat_map(|described| &described.groups);
         groups.map(|group| &group.load).any(due::changes)
+    }
+
+    /// Returns true if all load of `groups` arrives at random, whatever the system does: then
+    /// commits follow the arrivals.
+    pub(crate) fn follows_random_arrivals(&self, groups: &[usize]) -> bool {
+        let is_random = |index: &usize| {
+            self.description(*index).is_some_and(|described| {
+                matches!(described.load, Load::Open { arrivals: Arrivals::Poisson, .. })
+            })
+        };
+        groups.iter().all(is_random)
     }
 
     /// Returns the number of transactions that the arrival rates of `groups` plan for each of the

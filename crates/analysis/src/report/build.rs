@@ -13,7 +13,7 @@ use stats::{
     within_planned_run,
 };
 
-use super::counts::{COMMITS_VARY, ci95, counts};
+use super::counts::{COMMITS_VARY, Follow, ci95, counts};
 use super::per_transaction::{moved, per_transaction};
 use super::times::{ONE_NUMBER, Order, intervals, known, merged, ms, too_few, too_short};
 use super::{
@@ -363,7 +363,8 @@ fn ramp_up_counts(tally: &Tally, groups: &[usize]) -> CountsReport {
 /// Returns the 95 % CI of the commits per second of `groups`, or the reason why it is not known.
 fn interval(tally: &Tally, groups: &[usize]) -> (Option<Ci95>, Option<String>) {
     let slots = tally.commits_100ms(groups);
-    ci95(&slots, tally.due(groups, SLOT_NS, slots.len()).as_ref())
+    let due = tally.due(groups, SLOT_NS, slots.len());
+    ci95(&slots, due.as_ref(), Follow::of(tally, groups))
 }
 
 /// Returns the traffic of transactions that ended within the measured window.

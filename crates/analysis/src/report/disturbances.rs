@@ -7,7 +7,7 @@ use model::{Counts, DisturbanceEvent, Disturbed, NS_PER_S};
 use serde::{Deserialize, Serialize};
 use stats::{Due, Recovery, recovery, windows};
 
-use super::counts::{ci95, counts};
+use super::counts::{Follow, ci95, counts};
 use super::times::{Order, known};
 use super::{Ci95, CountsReport, Latency, Named};
 use crate::Tally;
@@ -222,7 +222,7 @@ impl Look<'_> {
         let length_s = (seconds.end - seconds.start) as f64;
         let slots = slot(seconds.start)..slot(seconds.end);
         let due = self.due.as_ref().map(|due| due.within(slots.clone()));
-        let (tps_ci95, tps_ci95_reason) = ci95(&self.slots[slots], due.as_ref());
+        let (tps_ci95, tps_ci95_reason) = ci95(&self.slots[slots], due.as_ref(), Follow::Answers);
         Some(WindowReport {
             from_s: seconds.start,
             to_s: seconds.end,

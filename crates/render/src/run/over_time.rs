@@ -91,7 +91,7 @@ fn steadiness(report: &Report) -> Option<Vec<String>> {
         let needed_s = ci95.seconds_to_1_percent?;
         (needed_s > report.measured_seconds).then(|| {
             let needed = numbers::seconds(numbers::rounded_up(needed_s));
-            format!("±1 % of TPS would need a run of {needed} or more")
+            format!("±1 % of TPS would need a run of at least {needed}")
         })
     });
     Some(std::iter::once(facts.join(", ")).chain(refused).chain(longer).collect())

@@ -55,7 +55,7 @@ fn a_plain_closed_run_reads_like_a_page() {
     TPS in each of 60 seconds, 0 to 473
     ██████████████████████████████████████████▆█████████████████
     min 307 (at 42 s), median 452.5, max 473, CV 4.8 %, no stall
-    ±1 % of TPS would need a run of 90 s or more
+    ±1 % of TPS would need a run of at least 90 s
 
     custom metric  unit   count      sum  per second  mean   p50   p99   max
     lines          rows  27,225  272,250       4,538  10.0  10.0  10.0  10.0
