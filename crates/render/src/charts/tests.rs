@@ -164,7 +164,7 @@ fn the_charts_of_a_closed_run() {
     throughput: Throughput
       x time in the measured phase [s] Linear; y TPS [commits/s] FromZero
       TPS (Line, 65) -4.500: 300.0 .. 59.50: 447.0
-      mean, 95 % interval within this run (Line, 2) 0: 451.8 (444.7 to 458.9) .. 60.00: 451.8 (444.7 to 458.9)
+      mean, 95 % interval within this run (Line, 2) 0: 451.8 (444.9 to 458.7) .. 60.00: 451.8 (444.9 to 458.7)
       X -5.000 to 0: ramp-up
       X 42.00 to 43.30: drop
     types: Throughput by transaction

@@ -22,7 +22,7 @@ fn shown(report: &Report, style: &Style) -> String {
 #[test]
 fn a_plain_closed_run_reads_like_a_page() {
     insta::assert_snapshot!(page(&Made::closed()), @r"
-    tpcc on SQLite 3.54.1: 12,115 NOPM ± 223, 27,108 TPM ± 421 (451.8 TPS ± 7.1 within this run),
+    tpcc on SQLite 3.54.1: 12,115 NOPM ± 213, 27,108 TPM ± 403 (451.8 TPS ± 6.9 within this run),
     p99 84.4 ms
 
     Valid: no problem was found.
@@ -99,7 +99,7 @@ fn a_plain_closed_run_reads_like_a_page() {
 #[test]
 fn an_overloaded_open_run_tells_the_truth_first() {
     insta::assert_snapshot!(page(&Made::open_overloaded()), @r"
-    tpcc on MariaDB 11.8.2: 10,835 NOPM ± 190, 24,000 TPM ± 0 (400.0 TPS ± 0 within this run; 500.0
+    tpcc on MariaDB 11.8.2: 10,835 NOPM ± 178, 24,000 TPM ± 0 (400.0 TPS ± 0 within this run; 500.0
     offered), p99 ∞ (18 % lost)
 
     Valid, with 4 warnings: 18 % of the offered load was dropped; saturated at 400.0 TPS.
@@ -538,7 +538,7 @@ fn the_first_page_of_a_closed_run() {
     insta::assert_snapshot!(first_page(&Report::from_tally(&Made::closed().tally())), @r"
     tpcc on SQLite 3.54.1, 8 clients, measured 60 s
 
-    throughput  451.8 TPS ± 7.1, 12,115 NOPM ± 223
+    throughput  451.8 TPS ± 6.9, 12,115 NOPM ± 213
     latency     p50 13.5, p95 50.3, p99 84.4 (82.0 to 89.1), max 366 ms
     errors      2 of 27,227 failed, 299 retried; most often busy: database is locked
     per second  █████████████████████▆████████ 307 to 473 TPS, no stall
@@ -577,7 +577,7 @@ fn the_first_page_of_an_overloaded_run() {
     insta::assert_snapshot!(first_page(&Report::from_tally(&Made::open_overloaded().tally())), @r"
     tpcc on MariaDB 11.8.2, 6 clients, open load, 500 arrivals/s, measured 60 s
 
-    throughput  400.0 TPS ± 0; 500.0 offered, 10,835 NOPM ± 190
+    throughput  400.0 TPS ± 0; 500.0 offered, 10,835 NOPM ± 178
     latency     p50 2,590, p95 ∞, p99 ∞, max 2,856 ms
     errors      0 of 30,000 failed, 0 retried, 5,500 dropped, 150 unfinished
     per second  ██████████████████████████████ 400 to 400 TPS, no stall

@@ -255,7 +255,7 @@ fn head(width: usize) -> String {
 #[test]
 fn a_page_of_60_columns() {
     insta::assert_snapshot!(head(60), @r"
-    tpcc on MariaDB 11.8.2: 10,835 NOPM ± 190, 24,000 TPM ± 0
+    tpcc on MariaDB 11.8.2: 10,835 NOPM ± 178, 24,000 TPM ± 0
     (400.0 TPS ± 0 within this run; 500.0 offered), p99 ∞ (18 %
     lost)
 
@@ -348,7 +348,7 @@ fn a_page_of_60_columns() {
 #[test]
 fn a_page_of_80_columns() {
     insta::assert_snapshot!(head(80), @r"
-    tpcc on MariaDB 11.8.2: 10,835 NOPM ± 190, 24,000 TPM ± 0 (400.0 TPS ± 0 within
+    tpcc on MariaDB 11.8.2: 10,835 NOPM ± 178, 24,000 TPM ± 0 (400.0 TPS ± 0 within
     this run; 500.0 offered), p99 ∞ (18 % lost)
 
     Valid, with 4 warnings: 18 % of the offered load was dropped; saturated at 400.0
@@ -419,7 +419,7 @@ fn a_page_of_80_columns() {
 #[test]
 fn a_page_of_120_columns() {
     insta::assert_snapshot!(head(120), @r"
-    tpcc on MariaDB 11.8.2: 10,835 NOPM ± 190, 24,000 TPM ± 0 (400.0 TPS ± 0 within this run; 500.0 offered), p99 ∞ (18 %
+    tpcc on MariaDB 11.8.2: 10,835 NOPM ± 178, 24,000 TPM ± 0 (400.0 TPS ± 0 within this run; 500.0 offered), p99 ∞ (18 %
     lost)
 
     Valid, with 4 warnings: 18 % of the offered load was dropped; saturated at 400.0 TPS.
@@ -481,7 +481,7 @@ fn a_page_of_120_columns() {
 #[test]
 fn a_page_of_160_columns() {
     insta::assert_snapshot!(head(160), @r"
-    tpcc on MariaDB 11.8.2: 10,835 NOPM ± 190, 24,000 TPM ± 0 (400.0 TPS ± 0 within this run; 500.0 offered), p99 ∞ (18 % lost)
+    tpcc on MariaDB 11.8.2: 10,835 NOPM ± 178, 24,000 TPM ± 0 (400.0 TPS ± 0 within this run; 500.0 offered), p99 ∞ (18 % lost)
 
     Valid, with 4 warnings: 18 % of the offered load was dropped; saturated at 400.0 TPS.
     warning     The first 5 seconds of the measured phase differ: a median response of 1,811 ms, 2,582 ms afterwards. Use --ramp-up 10s. The figures include filling
@@ -540,7 +540,7 @@ fn a_page_of_160_columns() {
 #[test]
 fn a_page_in_ascii() {
     insta::assert_snapshot!(crate::ascii(&head(76)), @r"
-    tpcc on MariaDB 11.8.2: 10,835 NOPM +- 190, 24,000 TPM +- 0 (400.0 TPS +- 0
+    tpcc on MariaDB 11.8.2: 10,835 NOPM +- 178, 24,000 TPM +- 0 (400.0 TPS +- 0
     within this run; 500.0 offered), p99 inf (18 % lost)
 
     Valid, with 4 warnings: 18 % of the offered load was dropped; saturated at
