@@ -126,7 +126,7 @@ pub(crate) struct MeanError {
 /// heights are independent and vary around the spectrum (Whittle, Arkiv för Matematik 2, 423, 1953;
 /// cosines as in Müller, Journal of Business and Economic Statistics 32, 311, 2014). The spectrum
 /// is flat, or rises or falls towards frequency 0 as that of a first-order process in noise does.
-/// Its shape is not known, so each of the shapes assumed is weighted by how well it explains the waves.
+/// Its shape is not known, so each of those assumed is weighted by how well it explains the waves.
 /// Given a shape, the mean has Student's distribution; the interval is that of the mixture.
 ///
 /// Lengthening batches until they show no significant correlation would stop too early: a slow

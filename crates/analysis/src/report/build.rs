@@ -362,9 +362,8 @@ fn ramp_up_counts(tally: &Tally, groups: &[usize]) -> CountsReport {
 
 /// Returns the 95 % CI of the commits per second of `groups`, or the reason why it is not known.
 fn interval(tally: &Tally, groups: &[usize]) -> (Option<Ci95>, Option<String>) {
-    let slots = tally.commits_100ms(groups);
-    let due = tally.due(groups, SLOT_NS, slots.len());
-    ci95(&slots, due.as_ref(), Follow::of(tally, groups))
+    let (slots, follow) = (tally.commits_100ms(groups), Follow::of(tally, groups));
+    ci95(&slots, tally.due(groups, SLOT_NS, slots.len()).as_ref(), follow)
 }
 
 /// Returns the traffic of transactions that ended within the measured window.
