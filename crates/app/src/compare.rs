@@ -1,9 +1,8 @@
-//! Collects the stored runs for `compare` (several sides) and `history` (many builds), and has
-//! study judge them.
+//! Collects the stored runs for `compare` (several sides) and `history` (many builds). Not here:
+//! the judgement (study).
 //!
 //! A side is a label (`build=1.2`), an experiment, or a list of runs separated by commas. Sides are
-//! compared at points: values of an experiment's axes, or conditions of other runs (study). Not
-//! here: the judgement (study).
+//! compared at points: values of an experiment's axes, or conditions of other runs (study).
 
 mod accepted;
 
@@ -709,11 +708,8 @@ fn side_of_runs(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<
             Kept::Report(report) => reports.push(*report),
             Kept::Not if runs.len() > 1 => lost.put(&row),
             Kept::Not => {
-                let why = match row.status {
-                    Status::Running => "has not ended",
-                    Status::Interrupted => "was killed",
-                    Status::Completed | Status::Failed => "did not complete",
-                };
+                let is_running = row.status == Status::Running;
+                let why = if is_running { "has not ended" } else { "was killed" };
                 return Err(Error::Usage(format!("the run {run} {why}, and so has no report")));
             }
             Kept::Damaged(_) if runs.len() == 1 => {

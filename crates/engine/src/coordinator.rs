@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use model::{
     Cancel, ClientMoments, DbError, Event, Fact, KindIndex, NS_PER_MS, NS_PER_S, Phase, Placement,
@@ -621,18 +621,19 @@ fn run_in_time(
     coordinator.report_heartbeats(&context.heartbeats, now_ns);
     let ran = coordinator.finish(now_ns, context.granted.get().copied());
     context.end_barrier.open(now_ns);
+    let origin = context.origin;
     drop(context);
     if ran.n_left_behind == 0 {
-        await_parting(&hear);
+        await_parting(&hear, origin);
     }
     Ok(ran)
 }
 
 /// Waits until all clients have disconnected, so that the next run finds room on the server. Gives
 /// up after five seconds.
-fn await_parting(hear: &Receiver<WorkerMessage>) {
-    let end = Instant::now() + Duration::from_nanos(PARTING_NS);
-    let left = || end.saturating_duration_since(Instant::now());
+fn await_parting(hear: &Receiver<WorkerMessage>, origin: Origin) {
+    let end_ns = origin.elapsed_ns() + PARTING_NS;
+    let left = || Duration::from_nanos(end_ns.saturating_sub(origin.elapsed_ns()));
     // Late messages are ignored; the last client to end closes the channel.
     while !left().is_zero() && hear.recv_timeout(left()).is_ok() {}
 }
