@@ -26,7 +26,7 @@ pub use self::checksums::{Checksum, checksums, checksums_interruptible};
 pub use self::dropping::{drop_data, unmarked_tables};
 use self::dropping::{drop_tables, unmarked};
 use crate::admin_session::AdminSession;
-use crate::build_lock::{A_MOMENT, BuildLock, connect_again, connect_within};
+use crate::build_lock::{A_MOMENT, HeldLock, connect_again, connect_within};
 use crate::build_log::BuildLog;
 use crate::error::Error;
 use crate::interruptible::run_interruptible_with_progress;
@@ -232,7 +232,7 @@ struct Builder<'b> {
     opened: &'b Opened,
     population: &'b dyn Population,
     is_stopped: &'b (dyn Fn() -> bool + Sync),
-    lock: BuildLock,
+    lock: HeldLock,
     /// Session for tables and indexes; `None` while the only loader uses the one session that the
     /// server allows.
     session: Option<AdminSession>,
@@ -263,7 +263,7 @@ impl<'b> Builder<'b> {
         is_stopped: &'b (dyn Fn() -> bool + Sync),
     ) -> Result<Builder<'b>, Error> {
         let database = opened.database.as_ref();
-        let mut lock = BuildLock::at(database, A_MOMENT, is_stopped)?;
+        let mut lock = HeldLock::of_build(database, A_MOMENT, is_stopped)?;
         let (mut session, has_one_session) = lock.session_beside(database)?;
         let workload = opened.workload.as_ref();
         storage_engine::is_on_server(&mut session, database, workload)?;

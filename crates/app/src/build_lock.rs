@@ -1,14 +1,15 @@
-//! A lock that lets only one process at a time build data, drop data or install routines in a
-//! database; and reconnecting to a server that restarts during a build.
+//! Locks that let only one process at a time build data, drop data or install routines in a
+//! database, or run on tables that can bear no mark; and reconnecting to a server that restarts
+//! during a build.
 //!
-//! The lock is held by a database session and ends with it, so a crashed process does not block
+//! A lock is held by a database session and ends with it, so a crashed process does not block
 //! others. Not here: the work under the lock, and SQLite, whose builds exclude each other by their
 //! chunk marks.
 
 use std::thread;
 use std::time::Duration;
 
-use model::{Database, DbError};
+use model::{Database, DatabaseLock, DbError};
 use monitor::wall_clock;
 
 use crate::admin_session::AdminSession;
@@ -27,41 +28,65 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 const RECONNECTS: u32 = 35;
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
-/// Exclusive right of this process to build or drop data in a database; drop releases it.
-pub(crate) struct BuildLock {
+/// Lock of a database that a session of this process holds; drop releases it.
+pub(crate) struct HeldLock {
     /// Session that holds the lock; `None` if the database has no such locks, or once the lock was
     /// given back.
     session: Option<AdminSession>,
-    /// SQL that releases the lock; empty if closing the session is enough.
-    ends: &'static str,
+    lock: DatabaseLock,
 }
 
-impl Drop for BuildLock {
+impl Drop for HeldLock {
     fn drop(&mut self) {
         self.give_back();
     }
 }
 
-impl BuildLock {
+impl HeldLock {
     fn give_back(&mut self) {
-        if let Some(mut session) = self.session.take().filter(|_| !self.ends.is_empty()) {
-            session.say_last(self.ends);
+        if let Some(mut session) = self.session.take() {
+            session.say_last(self.lock.release);
         }
     }
 
-    /// Takes the lock; waits at most `patience` while another process holds it, and fails after
-    /// that. On a database without such locks, returns a lock that excludes nobody.
-    pub(crate) fn at(
+    /// Takes the lock of builds: the exclusive right to build or drop data. Fails if another
+    /// process has it for longer than `patience`.
+    pub(crate) fn of_build(
         database: &dyn Database,
         patience: Duration,
         is_stopped: &(dyn Fn() -> bool + Sync),
-    ) -> Result<BuildLock, Error> {
-        let ends = database.administration().alone_ends;
-        let mut lock = BuildLock { session: None, ends };
-        let Some((ask, first)) = database.administration().alone.split_last() else {
-            return Ok(lock);
+    ) -> Result<HeldLock, Error> {
+        let lock = database.administration().build_lock;
+        HeldLock::take(database, lock, patience, is_stopped)?.ok_or_else(|| {
+            Error::Failed(
+                "another dbdyno process builds or drops data in this database: retry when it has \
+                 ended"
+                    .to_owned(),
+            )
+        })
+    }
+
+    /// Takes the lock of runs. `None` if another process has it for longer than a moment.
+    pub(crate) fn of_run(
+        database: &dyn Database,
+        is_stopped: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<HeldLock>, Error> {
+        HeldLock::take(database, database.administration().run_lock, A_MOMENT, is_stopped)
+    }
+
+    /// Takes a lock; `None` if another process has it for longer than `patience`. On a database
+    /// without such locks, returns one that excludes nobody.
+    fn take(
+        database: &dyn Database,
+        lock: DatabaseLock,
+        patience: Duration,
+        is_stopped: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<HeldLock>, Error> {
+        let mut held = HeldLock { session: None, lock };
+        let Some((ask, first)) = lock.take.split_last() else {
+            return Ok(Some(held));
         };
-        let session = lock.session.insert(AdminSession::at(database)?);
+        let session = held.session.insert(AdminSession::at(database)?);
         for sql in first {
             session.write(sql)?;
         }
@@ -69,16 +94,16 @@ impl BuildLock {
         loop {
             match session.number(ask) {
                 Ok(Some(0)) => {}
-                Ok(Some(_)) => return Ok(lock),
+                Ok(Some(_)) => return Ok(Some(held)),
                 // Some clusters and proxies have no such locks; chunk marks still prevent duplicate
                 // rows.
                 Ok(None) => {
-                    lock.give_back();
-                    return Ok(lock);
+                    held.give_back();
+                    return Ok(Some(held));
                 }
                 Err(db_error) if !db_error.kind.breaks_session() => {
-                    lock.give_back();
-                    return Ok(lock);
+                    held.give_back();
+                    return Ok(Some(held));
                 }
                 Err(db_error) => return Err(db_error.into()),
             }
@@ -86,11 +111,7 @@ impl BuildLock {
                 return Err(Error::Interrupted("interrupted while waiting".to_owned()));
             }
             if began.elapsed() > patience {
-                return Err(Error::Failed(
-                    "another dbdyno process builds or drops data in this database: retry when it \
-                     has ended"
-                        .to_owned(),
-                ));
+                return Ok(None);
             }
             thread::park_timeout(LOOK_EVERY);
         }
@@ -128,7 +149,7 @@ impl BuildLock {
         if let Some(session) = &mut self.session
             && session.number("SELECT 1").is_err()
         {
-            *self = BuildLock::at(database, A_MOMENT, is_stopped)?;
+            *self = HeldLock::of_build(database, A_MOMENT, is_stopped)?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@
 use model::{Database, DbErrorKind, Routine, Row};
 
 use crate::admin_session::AdminSession;
-use crate::build_lock::{A_WHILE, BuildLock};
+use crate::build_lock::{A_WHILE, HeldLock};
 use crate::error::Error;
 use crate::open::Opened;
 
@@ -21,7 +21,7 @@ pub fn install(opened: &Opened) -> Result<usize, Error> {
     {
         return Ok(0);
     }
-    let mut lock = BuildLock::at(database, A_WHILE, &|| false)?;
+    let mut lock = HeldLock::of_build(database, A_WHILE, &|| false)?;
     let (mut session, _) = lock.session_beside(database)?;
     // Another process may have installed them while we waited.
     let missing = missing(&mut session, database, &routines)?;

@@ -2,15 +2,20 @@
 //! store.
 //!
 //! The mark is a lock on a separate file, since closing SQLite's own file would release SQLite's
-//! locks. It ends with the process; the last one removes the file. Not here: runs of the same
+//! locks. It ends with the process; the last one removes the file. Each run writes a line into it,
+//! so that one that goes on longer still knows of those that have ended. Not here: runs of the same
 //! store, which are known from its rows (others), and servers (database_mark).
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Suffix that turns the name of a database file into that of the file that marks it as in use.
 const SUFFIX: &str = "-dbdyno-run";
+
+/// Largest number of bytes that are read of the lines of runs: those of 10,000 runs.
+const LINES_MAX: u64 = 1 << 20;
 
 /// Mark on a database file, held while a run uses it.
 pub(crate) struct RunMarker {
@@ -27,11 +32,12 @@ impl RunMarker {
         name.push(SUFFIX);
         let path = PathBuf::from(name);
         let mut options = OpenOptions::new();
-        let file = options.read(true).write(true).create(true).truncate(false).open(&path).ok()?;
+        let file = options.read(true).append(true).create(true).open(&path).ok()?;
         // Only a run that is alone can lock the file exclusively. Afterwards the lock is shared, so
         // that the next run notices.
         let is_alone = match file.try_lock() {
-            Ok(()) => true,
+            // Lines of a killed run may be left.
+            Ok(()) => file.set_len(0).map(|()| true).ok()?,
             Err(TryLockError::WouldBlock) => false,
             Err(TryLockError::Error(_)) => return None,
         };
@@ -42,6 +48,23 @@ impl RunMarker {
     /// Whether no other run used the database when this one started.
     pub(crate) fn is_alone(&self) -> bool {
         self.is_alone
+    }
+
+    /// Writes `value` for the run with id `run`, in place of an earlier one. Returns the id and the
+    /// last value of each run that has used the database since it was last unused.
+    pub(crate) fn exchange(&self, run: &str, value: &str) -> io::Result<Vec<(String, String)>> {
+        let mut file = &self.file;
+        // One write at the end of the file is not torn by those of other processes.
+        file.write_all(format!("{run} {value}\n").as_bytes())?;
+        file.seek(SeekFrom::Start(0))?;
+        let mut text = String::new();
+        file.take(LINES_MAX).read_to_string(&mut text)?;
+        let mut all: Vec<(String, String)> = Vec::new();
+        for (run, value) in text.lines().filter_map(|line| line.split_once(' ')) {
+            all.retain(|(earlier, _)| earlier != run);
+            all.push((run.to_owned(), value.to_owned()));
+        }
+        Ok(all)
     }
 }
 
@@ -75,5 +98,26 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
         assert!(mark().is_alone());
         assert!(RunMarker::beside(Path::new("/proc/none/a.db")).is_none());
+    }
+
+    #[test]
+    fn a_run_knows_of_those_that_ended_before_it_but_of_none_before_it_was_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let database = folder.path().join("a.db");
+        File::create(&database).expect("a file");
+        let left = folder.path().join("a.db-dbdyno-run");
+        std::fs::write(&left, "killed 0 1\n").expect("a mark that was left");
+        let mark = || RunMarker::beside(&database).expect("it is marked");
+        let say = |mark: &RunMarker, run, value| {
+            let all = mark.exchange(run, value).expect("it can be written");
+            all.iter().map(|(run, value)| format!("{run} {value}")).collect::<Vec<_>>()
+        };
+        let long = mark();
+        assert_eq!(say(&long, "long", "1 9"), ["long 1 9"]);
+        let short = mark();
+        assert_eq!(say(&short, "short", "2 8"), ["long 1 9", "short 2 8"]);
+        assert_eq!(say(&short, "short", "2 3"), ["long 1 9", "short 2 3"]);
+        drop(short);
+        assert_eq!(say(&long, "long", "1 4"), ["short 2 3", "long 1 4"]);
     }
 }

@@ -29,13 +29,11 @@ pub struct Administration {
     pub after_load: fn(&Table) -> Vec<String>,
     /// Commands to load flat files with the server's own client; `None` if it has no such client.
     pub client_load: Option<ClientLoad>,
-    /// Statements with which a session takes the build lock of this database, in order. The last is
-    /// a query that returns 1 if the session got the lock, or 0 if another session has it. The lock
-    /// lasts until the session ends. Empty if the database has no such lock.
-    pub alone: &'static [&'static str],
-    /// Statement that releases the build lock taken with `alone`. A proxy may give the connection
-    /// to another session, so closing it is not enough. Empty if no statement is needed.
-    pub alone_ends: &'static str,
+    /// Lock of the database that a build holds, so that no other one begins.
+    pub build_lock: DatabaseLock,
+    /// Lock of the database that a run holds if it cannot leave a mark in `dbdyno_meta`, so that
+    /// runs on other machines notice it.
+    pub run_lock: DatabaseLock,
     /// Statement after which a session sees everything that was committed on other hosts of the
     /// cluster, such as Galera's `wsrep_sync_wait`. If the server does not know it, the error is
     /// ignored. `None` if no server of this kind needs it.
@@ -83,6 +81,23 @@ pub struct Administration {
     pub settling: SettlingOf,
 }
 
+/// Statements for a lock of one database, which a session holds until it releases it or ends.
+#[derive(Clone, Copy, Debug)]
+pub struct DatabaseLock {
+    /// Statements with which a session takes the lock, in order. The last is a query that returns 1
+    /// if the session got the lock, or 0 if another session has it. Empty if the database has no
+    /// such locks.
+    pub take: &'static [&'static str],
+    /// Statement that releases the lock. A proxy may give the connection to another session, so
+    /// closing it is not enough.
+    pub release: &'static str,
+}
+
+impl DatabaseLock {
+    /// For a database that has no such locks.
+    pub const NONE: DatabaseLock = DatabaseLock { take: &[], release: "" };
+}
+
 impl Administration {
     /// Defaults for a new driver: the database stores data, loads them in one session, and has no
     /// optional capability. Drivers and tests override individual fields.
@@ -95,8 +110,8 @@ impl Administration {
         begin_load: &[],
         after_load: |_| Vec::new(),
         client_load: None,
-        alone: &[],
-        alone_ends: "",
+        build_lock: DatabaseLock::NONE,
+        run_lock: DatabaseLock::NONE,
         sees_other_hosts: None,
         house_limits: &[],
         demands_keys: None,

@@ -559,8 +559,8 @@ pub static CATALOG: &[CatalogEntry] = &[
         severity: "note",
         raised: "another run of dbdyno used the database meanwhile, so that its own count of \
                  commits is higher than this run's",
-        advice: "The figures are those of this run beside the other one. Runs that leave a mark in \
-                 the database (those on data that dbdyno has built) are known, others are not.",
+        advice: "The figures are those of this run beside the other one. Only runs of dbdyno that \
+                 commit into a database file, or into data that dbdyno has built, are known.",
     },
     CatalogEntry {
         id: "pooled",

@@ -77,7 +77,7 @@ mod value;
 mod workload;
 
 pub use acknowledged::Acknowledged;
-pub use administration::Administration;
+pub use administration::{Administration, DatabaseLock};
 pub use arrival_rate::{ArrivalRate, Stored};
 pub use bucket_counts::BucketCounts;
 pub use choice::Choice;

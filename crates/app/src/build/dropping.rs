@@ -4,7 +4,7 @@ use engine::Stop;
 use model::{DbError, DbErrorKind, Population};
 
 use crate::admin_session::AdminSession;
-use crate::build_lock::{A_MOMENT, BuildLock};
+use crate::build_lock::{A_MOMENT, HeldLock};
 use crate::error::Error;
 use crate::interruptible::run_interruptible;
 use crate::meta::{self, Found};
@@ -48,7 +48,7 @@ pub fn unmarked_tables(opened: &Opened, stop: &Stop) -> Result<Vec<(String, u64)
 /// Drops a workload's tables and routines, and their entries in `dbdyno_meta`. Returns the names of
 /// the dropped tables. Drops tables that dbdyno did not build only with `force`; fails without it.
 pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Error> {
-    let mut lock = BuildLock::at(opened.database.as_ref(), A_MOMENT, &|| false)?;
+    let mut lock = HeldLock::of_build(opened.database.as_ref(), A_MOMENT, &|| false)?;
     let (mut session, _) = lock.session_beside(opened.database.as_ref())?;
     let workload = opened.workload.identity().workload;
     let found = meta::read(&mut session, &workload)?;

@@ -1,24 +1,23 @@
-//! Marks a database as used by a run, in a row of `dbdyno_meta`, so that runs on other machines
-//! notice that both commit there. The mark is no lock: a killed run leaves it, and it counts until
-//! the planned end of that run's load.
+//! Marks a database as used by a run, so that runs with another store or on other machines notice
+//! that both commit there: in a row of `dbdyno_meta`, or, if the database is a file, in the file
+//! beside it. The mark is no lock: a killed run leaves it, and it counts until the planned end of
+//! that run's load.
 //!
-//! Not here: databases that are files (run_marker), and runs in the same store (others).
+//! Not here: tables without `dbdyno_meta` (presence), and runs in the same store (others).
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::Stop;
 use model::{Database, Event, Fact, NS_PER_MS, Plan};
 use monitor::wall_clock;
 
 use super::member::{LoadEnded, RunMember, RunUnderWay};
 use super::others::runs_meanwhile;
+use super::presence::counts_commits;
 use crate::admin_session::AdminSession;
 use crate::error::Error;
 use crate::interruptible::run_interruptible;
 use crate::meta;
-use crate::open::Opened;
-use crate::storage_engine;
 
 /// Assumed duration of a load that ends after a number of transactions.
 const WITHOUT_END: Duration = Duration::from_secs(3600);
@@ -32,29 +31,25 @@ const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 /// after it which other runs used the database in the meantime.
 #[derive(Default)]
 pub(super) struct Mark {
-    mark: Option<DatabaseMark>,
+    /// Beginning of this run in its mark, in milliseconds since 1970; `None` without a mark.
+    began_ms: Option<u64>,
 }
 
 impl RunMember for Mark {
     fn before(&mut self, run: &mut RunUnderWay<'_, '_>) -> Result<(), Error> {
-        let id = run.sink.tally.run.as_ref().map_or("", |run| &run.0);
-        self.mark = DatabaseMark::begin(run.plan, run.groups, id, run.stop);
+        let began_ms = wall_clock::unix_ms() as u64;
+        let until_ms = began_ms + load_ms(run.plan) + AROUND.as_millis() as u64;
+        // No run should fail for lack of a mark.
+        let marked = exchange(run, Span { began_ms, until_ms }).ok().flatten();
+        self.began_ms = marked.map(|_| began_ms);
         Ok(())
     }
 
     fn after(&mut self, run: &mut RunUnderWay<'_, '_>, _load: &LoadEnded) {
-        let marked = self.mark.take().and_then(|mark| mark.end(run.stop));
+        let marked = self.began_ms.and_then(|began_ms| others_since(run, began_ms));
         let others = runs_meanwhile(run.plan, run.options, &run.sink.tally).or(marked);
         others.into_iter().for_each(|fact| run.sink.tell(Event::Fact(fact)));
     }
-}
-
-/// Mark of this run in the database, set before the first count of commits and ended after the
-/// last.
-struct DatabaseMark {
-    database: Arc<dyn Database>,
-    run: String,
-    began_ms: u64,
 }
 
 /// Time during which a run uses a database, in milliseconds since 1970. While the run goes on, the
@@ -76,57 +71,69 @@ impl Span {
     }
 }
 
-impl DatabaseMark {
-    /// Leaves this run's mark in the database if a workload counts commits in its tables, which
-    /// other runs would change too. `None` if no workload does, or the mark cannot be written,
-    /// since no run should fail for lack of a mark.
-    fn begin(plan: &Plan, groups: &[Opened], run: &str, stop: &Stop) -> Option<DatabaseMark> {
-        let is_counted = |opened: &Opened| {
-            storage_engine::crosscheck(opened.database.as_ref(), opened.workload.as_ref()).is_some()
-        };
-        let opened = groups.iter().find(|opened| is_counted(opened))?;
-        if opened.database.administration().is_in_process {
-            return None;
-        }
-        let began_ms = wall_clock::unix_ms() as u64;
-        let until_ms = began_ms + load_ms(plan) + AROUND.as_millis() as u64;
-        let database = Arc::clone(&opened.database);
-        let mark = DatabaseMark { database: Arc::clone(&database), run: run.to_owned(), began_ms };
-        let (run, value) = (mark.run.clone(), Span { began_ms, until_ms }.text());
-        let marked = run_interruptible(stop, "interrupted before the run began", move || {
-            let mut session = AdminSession::at(database.as_ref())?;
-            for (name, span) in spans(&mut session)? {
-                if span.until_ms + (KEPT.as_millis() as u64) < began_ms {
-                    meta::unmark_run(&mut session, &name)?;
-                }
-            }
-            Ok(meta::mark_run(&mut session, &run, &value)?)
-        });
-        marked.ok().map(|()| mark)
-    }
-
-    /// Writes the actual end of this run into its mark. Returns a fact with the other runs that
-    /// overlapped with it; `None` if there were none.
-    fn end(self, stop: &Stop) -> Option<Fact> {
-        let others = run_interruptible(stop, "interrupted while runs were looked for", move || {
-            let mut session = AdminSession::at(self.database.as_ref())?;
-            let until_ms = wall_clock::unix_ms() as u64;
-            let value = Span { began_ms: self.began_ms, until_ms }.text();
-            meta::mark_run(&mut session, &self.run, &value)?;
-            let all = spans(&mut session)?;
-            let is_other = |(run, span): &(String, Span)| {
-                *run != self.run && span.until_ms >= self.began_ms && span.began_ms <= until_ms
-            };
-            Ok(all.into_iter().filter(is_other).map(|(run, _)| run).collect::<Vec<_>>())
-        });
-        let others = others.unwrap_or_default();
-        (!others.is_empty()).then(|| Fact::new("commits", "runs_meanwhile", others.join("; ")))
-    }
+/// Writes the actual end of this run into its mark. Returns a fact with the other runs that
+/// overlapped with it; `None` if there were none.
+fn others_since(run: &RunUnderWay<'_, '_>, began_ms: u64) -> Option<Fact> {
+    let until_ms = wall_clock::unix_ms() as u64;
+    let all = exchange(run, Span { began_ms, until_ms }).ok().flatten().unwrap_or_default();
+    let ours = id_of(run);
+    let is_other = |(name, span): &(String, Span)| {
+        *name != ours && span.until_ms >= began_ms && span.began_ms <= until_ms
+    };
+    let others: Vec<String> = all.into_iter().filter(is_other).map(|(run, _)| run).collect();
+    (!others.is_empty()).then(|| Fact::new("commits", "runs_meanwhile", others.join("; ")))
 }
 
-fn spans(session: &mut AdminSession) -> Result<Vec<(String, Span)>, Error> {
-    let all = meta::marked_runs(session)?.into_iter();
-    Ok(all.filter_map(|(run, value)| Some((run, Span::read(&value)?))).collect())
+fn id_of(run: &RunUnderWay<'_, '_>) -> String {
+    run.sink.tally.run.as_ref().map_or_else(String::new, |run| run.0.clone())
+}
+
+/// Writes this run's mark, in place of an earlier one, and reads those of all runs. `None` if there
+/// is no place for marks, or no workload counts commits in its tables, which other runs would
+/// change too.
+fn exchange(run: &RunUnderWay<'_, '_>, span: Span) -> Result<Option<Vec<(String, Span)>>, Error> {
+    let Some(opened) = run.groups.iter().find(|opened| counts_commits(opened)) else {
+        return Ok(None);
+    };
+    let (name, value) = (id_of(run), span.text());
+    if let Some(marker) = &run.context.presence.marker {
+        let all = marker.exchange(&name, &value).map_err(|no| Error::Failed(no.to_string()))?;
+        return Ok(Some(spans(all)));
+    }
+    if opened.database.administration().is_in_process {
+        return Ok(None);
+    }
+    let database = Arc::clone(&opened.database);
+    let interrupted = "interrupted while other runs were looked for";
+    let all = run_interruptible(run.stop, interrupted, move || {
+        exchange_in(database.as_ref(), &name, &value, span)
+    });
+    all.map(Some)
+}
+
+/// Writes the mark of the run `name` into `dbdyno_meta`, reads those of all runs, and removes those
+/// that ended long ago.
+fn exchange_in(
+    database: &dyn Database,
+    name: &str,
+    value: &str,
+    span: Span,
+) -> Result<Vec<(String, Span)>, Error> {
+    let mut session = AdminSession::at(database)?;
+    meta::mark_run(&mut session, name, value)?;
+    let all = spans(meta::marked_runs(&mut session)?);
+    for (name, old) in &all {
+        if old.until_ms + (KEPT.as_millis() as u64) < span.began_ms {
+            meta::unmark_run(&mut session, name)?;
+        }
+    }
+    Ok(all)
+}
+
+/// Reads the values of marks; one that is not readable is left out.
+fn spans(all: Vec<(String, String)>) -> Vec<(String, Span)> {
+    let read = |(run, value): (String, String)| Some((run, Span::read(&value)?));
+    all.into_iter().filter_map(read).collect()
 }
 
 /// Planned duration of the load with ramp-up and drain, in milliseconds.

@@ -9,6 +9,7 @@ use engine::{Ran, Stop};
 use model::{Database, Event, Placement, Plan, Settling, StopReason, Target};
 
 use super::RunOptions;
+use super::presence::Presence;
 use super::sink::RunSink;
 use crate::error::Error;
 use crate::open::Opened;
@@ -38,6 +39,8 @@ pub(super) struct RunContext {
     pub(super) journal: Option<PathBuf>,
     /// Whether the run has a managed server, which ends with it.
     pub(super) is_own_server: bool,
+    /// What tells other runs of this one.
+    pub(super) presence: Presence,
 }
 
 /// Reason and duration of a load that has ended.

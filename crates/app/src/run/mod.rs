@@ -18,6 +18,7 @@ mod member;
 mod members;
 mod numbering;
 mod others;
+mod presence;
 mod profiling;
 mod settings_after;
 mod settling;
@@ -46,6 +47,7 @@ use self::journal::{may_have_no_journal, no_journal};
 use self::member::RunContext;
 use self::members::members;
 use self::others::other_run;
+use self::presence::Presence;
 use self::settling::settling_of;
 use self::sink::RunSink;
 use crate::build::{BuildOptions, Progress, build_interruptible};
@@ -59,7 +61,6 @@ use crate::open::{
     Data, OpenTarget, Opened, has_all_tables, is_apart_from, no_complete_data, open_target,
     resolve_group, resolve_groups,
 };
-use crate::run_marker::RunMarker;
 use crate::settings::{Ended, SettingsGuard};
 use crate::settings_snapshot;
 use crate::settle::{SettlingAt, tables_of};
@@ -157,9 +158,8 @@ pub(crate) fn run_at(
     let mut said: Vec<String> = open_target.sentences();
     let database = &open_target.database;
     let (groups, placement) = admit(&plan, database, stop)?;
-    let file = drivers::file_of(&plan.target).filter(|file| file.exists());
-    let marker = file.as_deref().and_then(RunMarker::beside);
-    let beside = other_run(&plan, &groups, &options, marker.as_ref())?;
+    let presence = Presence::begin(&plan, &groups, stop)?;
+    let beside = other_run(&plan, &groups, &options, &presence)?;
     beside.iter().for_each(|text| watcher.note(text));
     said.extend(beside);
     let settling = settling_of(&plan, open_target, stop)?;
@@ -204,7 +204,7 @@ pub(crate) fn run_at(
         placement,
         options: &options,
         stop,
-        context: &RunContext { target, settings, settling, journal, is_own_server },
+        context: &RunContext { target, settings, settling, journal, is_own_server, presence },
         sink: &mut sink,
     };
     let outcome = measure(&mut under_way, &mut disturbers, path);

@@ -8,6 +8,7 @@ use model::{Event, Fact, GroupDescription, Plan, Settings, Target};
 use store::{Filter, RunRow, Store};
 
 use super::RunOptions;
+use super::presence::Presence;
 use crate::error::Error;
 use crate::open::Opened;
 use crate::place::place_of;
@@ -44,12 +45,12 @@ fn runs_at(store: &Store, target: &Target, filter: &Filter) -> Result<Vec<RunRow
 }
 
 /// Returns a warning if another run uses the database now; `None` if there is none. Fails if the
-/// two cannot run at the same time.
+/// two cannot run at the same time, or one of them could not know of the other at its end.
 pub(super) fn other_run(
     plan: &Plan,
     groups: &[Opened],
     options: &RunOptions,
-    marker: Option<&RunMarker>,
+    presence: &Presence,
 ) -> Result<Option<String>, Error> {
     let mut other = None;
     if let Some(path) = &options.store {
@@ -58,7 +59,15 @@ pub(super) fn other_run(
         refuse_beside(&store, &others, plan, groups)?;
         other = others.first().map(|other| format!("{}, {}", other.name, other.run));
     }
-    let is_marked = marker.is_some_and(|marker| !marker.is_alone());
+    if let (None, Some(workload)) = (&other, &presence.locked_out_of) {
+        return Err(Error::Failed(format!(
+            "another run of dbdyno commits into the tables of {workload} in {} now, and their \
+             commits could not be distinguished in tables that dbdyno did not build: wait for it, \
+             stop it, or use another database",
+            plan.target
+        )));
+    }
+    let is_marked = presence.marker.as_ref().is_some_and(|marker| !marker.is_alone());
     let other = other.or_else(|| is_marked.then(|| "kept in another store, or in none".to_owned()));
     Ok(other.map(|other| running_beside(&other)))
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use serde_json::Value;
-use servers::for_tests::MARIADB;
+use servers::for_tests::{MARIADB, POSTGRES};
 
 use crate::home::{Home, at, number, number_in};
 use crate::journey::nothing_is_lost;
@@ -63,28 +63,86 @@ fn an_interrupted_run_reports_what_it_measured() {
     home.run(&["check", "tpcc"]).good().says(&["13 of 13 checks pass"]);
 }
 
-/// Runs twice on one server with separate stores, like two machines, so only the database reveals
-/// the runs to each other.
-#[test]
-fn two_runs_from_two_machines_do_not_call_each_other_invalid() {
-    let server = MARIADB.start();
+const INSERTS: [&str; 7] = [
+    "run",
+    "oltp-insert",
+    "--tables=1",
+    "--table-size=10",
+    "--ramp-up=0s",
+    "--rate=50",
+    "--check=off",
+];
+
+/// Runs with separate stores, like two machines, so only the database reveals the runs to each
+/// other: a long run, and within it a short one. Returns the reports of both, the short one first.
+fn beside_each_other(target: &str, more: &[&str]) -> [Value; 2] {
     let (here, there) = (Home::new(), Home::new());
-    let target = format!("--target={}", url(&server));
-    let load = ["oltp-insert", "--tables=1", "--table-size=10", "--ramp-up=0s", "--rate=50"];
-    let run = [&["run"], &load[..], &[&target, "--check=off", "--output=json"]].concat();
+    let run = [&INSERTS[..], &[target, "--output=json"]].concat();
     let mut long = here.start(&[&run[..], &["--duration=1h"]].concat());
     wait_for_seconds(&here, &mut long, 1);
-    let report = there.run(&[&run[..], &["--duration=2s"]].concat()).json();
+    let short = there.run(&[&run[..], &["--duration=2s"], more].concat()).json();
     long.interrupt();
-    long.end().code(INTERRUPTED);
+    let long = long.end().code(INTERRUPTED).json();
+    let alone = there.run(&[&run[..], &["--duration=1s"], more].concat()).json();
+    let [change, committed] = ["change", "committed"].map(|name| format!("crosschecks.0.{name}"));
+    assert_eq!(number(&alone, &change), number(&alone, &committed), "now it is alone");
+    [short, long]
+}
+
+/// Asserts that a run was compared with the database's count only if it matches, and otherwise
+/// names the other run as the cause.
+#[track_caller]
+fn knows_of_the_other(report: &Value) {
     let (change, committed) = ("crosschecks.0.change", "crosschecks.0.committed");
-    let is_more = number(&report, change) > number(&report, committed);
-    let findings = at(&report, "findings").as_array().expect("a list");
+    let is_more = number(report, change) > number(report, committed);
+    let findings = at(report, "findings").as_array().expect("a list");
     let has = |id: &str| findings.iter().any(|finding| finding["id"] == id);
     assert!(!has("crosscheck_mismatch"), "{findings:#?}");
     assert_eq!(has("crosscheck_shared"), is_more, "{findings:#?}");
-    let report = there.run(&[&run[..], &["--duration=1s"]].concat()).json();
-    assert_eq!(number(&report, change), number(&report, committed), "now it is alone");
+}
+
+#[test]
+fn two_runs_from_two_machines_do_not_call_each_other_invalid() {
+    let server = MARIADB.start();
+    let both = beside_each_other(&format!("--target={}", url(&server)), &[]);
+    both.iter().for_each(knows_of_the_other);
+}
+
+#[test]
+fn two_runs_on_one_file_do_not_call_each_other_invalid() {
+    for more in [&[][..], &["--no-store"]] {
+        let home = Home::new();
+        let target = format!("--target=sqlite:{}", home.path("shared.db").display());
+        let both = beside_each_other(&target, more);
+        both.iter().for_each(knows_of_the_other);
+        // The long run commits all the time.
+        assert!(both[0].to_string().contains("crosscheck_shared"), "{}", both[0]["findings"]);
+    }
+}
+
+/// Covers tables without `dbdyno_meta`, such as those of sysbench, which cannot bear a mark.
+#[test]
+fn a_second_run_on_tables_of_others_is_refused_before_its_load() {
+    for server in [MARIADB.start(), POSTGRES.start()] {
+        let (here, there) = (Home::new(), Home::new());
+        let target = format!("--target={}", url(&server));
+        let build = ["build", INSERTS[1], INSERTS[2], INSERTS[3], &target, "-q", "--no-store"];
+        here.run(&build).good();
+        crate::settings::ask(&server, &["DROP TABLE dbdyno_meta"]);
+        let run = [&INSERTS[..], &[&target, "--output=json"]].concat();
+        let mut long = here.start(&[&run[..], &["--duration=1h"]].concat());
+        wait_for_seconds(&here, &mut long, 1);
+        let short = [&run[..], &["--duration=1s"]].concat();
+        let why = ["another run of dbdyno commits into the tables of oltp in ", "wait for it"];
+        there.run(&short).code(FAILED).warns(&why);
+        long.interrupt();
+        let report = long.end().code(INTERRUPTED).json();
+        let findings = at(&report, "findings").to_string();
+        assert!(!findings.contains("crosscheck_mismatch"), "{findings}");
+        // One after the other, each with the lock of its own.
+        let repeats = there.run(&[&short[..], &["--repeat=2"]].concat());
+        repeats.good();
+    }
 }
 
 #[test]

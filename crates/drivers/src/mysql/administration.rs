@@ -1,6 +1,6 @@
 //! SQL for building data on servers of the MySQL family, and for their settings.
 
-use model::{Administration, ClientLoad, Fact, FileFormat, FlatFile, SettingsBySql};
+use model::{Administration, ClientLoad, DatabaseLock, Fact, FileFormat, FlatFile, SettingsBySql};
 
 use crate::modes::{RiskyMode, durability};
 
@@ -17,8 +17,14 @@ pub(super) const ADMINISTRATION: Administration = Administration {
         finish: |tables| format!("ANALYZE TABLE {tables};"),
     }),
     // Lock names are shared by all databases of a server, and have at most 64 characters.
-    alone: &["SELECT GET_LOCK(CONCAT('dbdyno ', SHA2(DATABASE(), 224)), 0)"],
-    alone_ends: "DO RELEASE_LOCK(CONCAT('dbdyno ', SHA2(DATABASE(), 224)))",
+    build_lock: DatabaseLock {
+        take: &["SELECT GET_LOCK(CONCAT('dbdyno ', SHA2(DATABASE(), 224)), 0)"],
+        release: "DO RELEASE_LOCK(CONCAT('dbdyno ', SHA2(DATABASE(), 224)))",
+    },
+    run_lock: DatabaseLock {
+        take: &["SELECT GET_LOCK(CONCAT('dbdyno ', SHA2(CONCAT('run ', DATABASE()), 224)), 0)"],
+        release: "DO RELEASE_LOCK(CONCAT('dbdyno ', SHA2(CONCAT('run ', DATABASE()), 224)))",
+    },
     // Galera: reads wait until the commits of other nodes are applied here.
     sees_other_hosts: Some("SET SESSION wsrep_sync_wait = 1"),
     house_limits: &[

@@ -83,7 +83,9 @@ mod tests {
         let product = &super::super::PRODUCT;
         let administration = &product.administration;
         let mut texts: Vec<String> = Vec::new();
-        texts.extend(administration.alone.iter().map(ToString::to_string));
+        for lock in [administration.build_lock, administration.run_lock] {
+            texts.extend(lock.take.iter().chain([&lock.release]).map(ToString::to_string));
+        }
         texts.push(administration.list_routines.to_owned());
         texts.extend(administration.list_storage_engines.map(str::to_owned));
         texts.extend(administration.storage_engine_of.map(|query| query("stock")));

@@ -1,6 +1,6 @@
 //! SQL for building data in PostgreSQL, and for its settings.
 
-use model::{Administration, ClientLoad, FileFormat, FlatFile, SettingsBySql, Table};
+use model::{Administration, ClientLoad, DatabaseLock, FileFormat, FlatFile, SettingsBySql, Table};
 
 use crate::modes::{RiskyMode, durability};
 
@@ -22,11 +22,20 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     }),
     // The transaction stays open: a pooler that assigns connections by transaction would give a
     // session's lock to another client. It holds no snapshot between its statements.
-    alone: &[
-        "BEGIN ISOLATION LEVEL READ COMMITTED",
-        "SELECT pg_try_advisory_xact_lock(hashtext('dbdyno'))::int",
-    ],
-    alone_ends: "ROLLBACK",
+    build_lock: DatabaseLock {
+        take: &[
+            "BEGIN ISOLATION LEVEL READ COMMITTED",
+            "SELECT pg_try_advisory_xact_lock(hashtext('dbdyno'))::int",
+        ],
+        release: "ROLLBACK",
+    },
+    run_lock: DatabaseLock {
+        take: &[
+            "BEGIN ISOLATION LEVEL READ COMMITTED",
+            "SELECT pg_try_advisory_xact_lock(hashtext('dbdyno run'))::int",
+        ],
+        release: "ROLLBACK",
+    },
     house_limits: &["SELECT format('SET %I = 0', name) FROM pg_settings WHERE setting <> '0' AND \
                      name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout', \
                      'idle_in_transaction_session_timeout', 'idle_session_timeout')"],
