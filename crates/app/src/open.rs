@@ -7,7 +7,7 @@ use drivers::Opening;
 use engine::Stop;
 use model::{
     BadParameter, Database, Dialect, Group, Identity, Plan, ScaleInData, ScaleOf, Settings, Target,
-    Workload,
+    Workload, format_count,
 };
 use plan::managed;
 use store::{holds_runs, is_of_store};
@@ -398,6 +398,41 @@ fn scale_found(
     Ok(found)
 }
 
+/// Returns a note if numbered tables of another program, such as those of sysbench, have different
+/// numbers of rows, since the workload uses the smallest number in each.
+pub(crate) fn unused_rows(opened: &Opened, stop: &Stop) -> Result<Option<String>, Error> {
+    let numbers = |row: &ScaleInData| match row.of {
+        ScaleOf::LastNumber(stem, column) => Some((row.parameter, stem, column)),
+        _ => None,
+    };
+    let row = opened.workload.scale_in_data().iter().find_map(numbers);
+    let Some((parameter, stem, column)) = row.filter(|_| opened.data == Data::Unmarked) else {
+        return Ok(None);
+    };
+    let (database, n_used) = (Arc::clone(&opened.database), opened.settings.count(parameter));
+    let tables = opened.workload.population().map(|population| population.tables());
+    let n_tables = tables.map_or(0, |tables| tables.len());
+    run_interruptible(stop, "interrupted while the tables were inspected", move || {
+        let mut session = AdminSession::at(database.as_ref())?;
+        let mut rows = Vec::new();
+        for table in numbered(&mut session, stem)?.into_iter().take(n_tables) {
+            let last = session.number(&format!("SELECT max({column}) FROM {table}"))?;
+            rows.push((table, last.map_or(0, i64::unsigned_abs)));
+        }
+        Ok(unequal(&rows, n_used))
+    })
+}
+
+/// Describes tables with different numbers of rows, of which `n_used` in each are used; `None` if
+/// all have the same number.
+fn unequal(rows: &[(String, u64)], n_used: u64) -> Option<String> {
+    let (most, n_most) = rows.iter().max_by_key(|(_, n)| *n)?;
+    let (least, n_least) = rows.iter().min_by_key(|(_, n)| *n)?;
+    let [more, less, used] = [*n_most, *n_least, n_used].map(format_count);
+    (n_most != n_least)
+        .then(|| format!("{most} has {more} rows, {least} {less}: {used} of each table are used"))
+}
+
 /// Number of table numbers after the first missing one that are checked too, in case the user
 /// dropped some tables.
 const GAP_MAX: usize = 32;
@@ -632,4 +667,24 @@ fn agree(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unequal;
+
+    #[test]
+    fn rows_that_are_not_used_are_said() {
+        let check = |rows: &[u64], n_used, expect: Option<&str>| {
+            let named = rows.iter().zip(1..).map(|(n, number)| (format!("sbtest{number}"), *n));
+            assert_eq!(unequal(&named.collect::<Vec<_>>(), n_used).as_deref(), expect);
+        };
+        let said = "sbtest1 has 1,000 rows, sbtest2 900: 900 of each table are used";
+        check(&[1000, 900], 900, Some(said));
+        let said = "sbtest4 has 1,000 rows, sbtest3 0: 10 of each table are used";
+        check(&[900, 900, 0, 1000], 10, Some(said));
+        check(&[900, 900], 900, None);
+        check(&[900], 500, None);
+        check(&[], 1, None);
+    }
 }

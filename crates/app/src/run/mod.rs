@@ -59,7 +59,7 @@ use crate::managed::Managed;
 use crate::network::OpenPath;
 use crate::open::{
     Data, OpenTarget, Opened, has_all_tables, is_apart_from, no_complete_data, open_target,
-    resolve_group, resolve_groups,
+    resolve_group, resolve_groups, unused_rows,
 };
 use crate::settings::{Ended, SettingsGuard};
 use crate::settings_snapshot;
@@ -320,6 +320,10 @@ pub(crate) fn prepare(
             return Err(Error::Usage(why));
         }
         has_all_tables(&opened, &plan.target, stop)?;
+        if let Some(note) = unused_rows(&opened, stop)?.filter(|note| !said.contains(note)) {
+            watcher.note(&note);
+            said.push(note);
+        }
         if matches!(opened.data, Data::Absent | Data::Unfinished) {
             if !options.build {
                 return Err(no_complete_data(&plan.target, &group.workload));

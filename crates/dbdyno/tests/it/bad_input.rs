@@ -74,6 +74,29 @@ fn numbered_tables_of_others_with_a_gap_are_refused_before_ours_are_built_among_
 }
 
 #[test]
+fn rows_of_others_that_no_table_uses_are_said() {
+    let home = Home::new();
+    let others = rusqlite::Connection::open(home.path("unequal.db")).unwrap();
+    for (table, n) in [("sbtest1", 1_000), ("sbtest2", 900)] {
+        let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ";
+        let columns = "(id INTEGER PRIMARY KEY, k INTEGER, c CHAR(120), pad CHAR(60))";
+        others
+            .execute_batch(&format!(
+                "CREATE TABLE {table} {columns};
+                 {rows}{n}) INSERT INTO {table} SELECT i, i, 'c', 'p' FROM n"
+            ))
+            .unwrap();
+    }
+    let run = ["run", "oltp-read-only", "--target=sqlite:unequal.db", "--duration=1s"];
+    let more = ["--ramp-up=0s", "--rate=20", "--clients=1", "--output=json"];
+    let ran = home.run(&[&run[..], &more].concat());
+    let said = "sbtest1 has 1,000 rows, sbtest2 900: 900 of each table are used";
+    ran.warns(&[said]);
+    let shown = home.json(&["runs", "show", "last"]);
+    assert!(at(&shown, "output").to_string().contains(said), "{}", shown["output"]);
+}
+
+#[test]
 fn every_switch_may_be_given_twice_and_scripts_of_other_tools_are_named() {
     let home = Home::new();
     let twice = ["run", "empty", "-q", "-q", "--no-store", "--no-store", "--per-client"];
