@@ -110,6 +110,19 @@ fn workload_of(name: &str) -> Option<String> {
     Some(format!("dbdyno run {}", entry.name))
 }
 
+/// Sentence for the file that the OLTP scripts of sysbench share, whose name resembles workloads
+/// here; `None` for another name. The file need not exist.
+pub(super) fn sentence_of_library(name: &str) -> Option<String> {
+    let last = name.rsplit('/').next()?.to_ascii_lowercase().replace('_', "-");
+    let is_library = ["oltp-common", "oltp-common.lua"].contains(&last.as_str());
+    is_library.then(|| {
+        format!(
+            "{name} is the library of sysbench's OLTP scripts and no workload: write dbdyno run \
+             oltp-read-write, or another workload oltp-... ({PAGE})"
+        )
+    })
+}
+
 /// [`sentence_of_text`] for the beginning of a file; `None` if it cannot be read.
 pub(crate) fn sentence_of_file(name: &str) -> Option<String> {
     if !std::fs::metadata(name).is_ok_and(|there| there.is_file()) {
@@ -123,6 +136,7 @@ pub(crate) fn sentence_of_file(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::draft_from_args::no_workload;
 
     #[test]
     fn a_script_is_recognised_by_what_is_in_it_whatever_its_name_is() {
@@ -144,5 +158,15 @@ mod tests {
         let plan = "[[group]]\nworkload = 'tpcc'\n";
         check("mine", plan, &["is a plan", "ends with .toml", "dbdyno run - <"]);
         assert_eq!(sentence_of_text("x", "nothing that anybody knows\n"), None);
+    }
+
+    #[test]
+    fn the_library_of_sysbench_is_no_workload() {
+        for name in ["oltp_common.lua", "oltp-common", "/usr/share/sysbench/oltp_common.lua"] {
+            let said = no_workload(name, &"there is no workload").to_string();
+            assert!(said.contains("library of sysbench's OLTP scripts and no workload"), "{said}");
+            assert!(!said.contains("oltp-complex"), "{said}");
+        }
+        assert_eq!(sentence_of_library("oltp_read_only.lua"), None);
     }
 }

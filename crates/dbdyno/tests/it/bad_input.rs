@@ -107,6 +107,8 @@ fn every_switch_may_be_given_twice_and_scripts_of_other_tools_are_named() {
     let file = home.path("x.bench").display().to_string();
     let words = &["a Lua script of sysbench", "dbdyno run oltp-read-write"];
     refused(&home, &["run", &file], USAGE, words);
+    let words = &["is the library of sysbench's OLTP scripts and no workload"];
+    refused(&home, &["run", "oltp_common.lua"], USAGE, words);
 }
 
 #[test]
