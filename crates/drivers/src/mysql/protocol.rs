@@ -16,7 +16,9 @@ use model::{
 
 use super::columns::Columns;
 use super::load::{Load, LoadStep};
-use super::packets::{Framer, IN_TRANSACTION, NO_BACKSLASH_ESCAPES, put_command};
+use super::packets::{
+    ERROR, Framer, HEADER_BYTES, IN_TRANSACTION, NO_BACKSLASH_ESCAPES, put_command,
+};
 use super::rows::Place;
 use super::sql::BEGIN;
 use super::statements::{COM_QUERY, DeclaredOrOwn, PreparedStatement, set_id};
@@ -467,13 +469,18 @@ impl Protocol for MySql {
         source: &mut dyn RowSource,
     ) -> Result<Step<Result<Reply, DbError>>, DbError> {
         loop {
-            if self.load.is_sending() {
+            // A server that closes the connection before it has read all rows has said why.
+            let is_refused = input.bytes().get(HEADER_BYTES) == Some(&ERROR);
+            let mut is_answered =
+                self.load.is_sending() && is_refused && self.read(input, out, &mut |_| Ok(()))?;
+            if self.load.is_sending() && !is_answered {
                 match self.load.send(out, source)? {
                     LoadStep::Chunk => return Ok(Step::Send),
                     LoadStep::Last => {}
                 }
             }
-            if !self.read(input, out, &mut |_| Ok(()))? {
+            is_answered = is_answered || self.read(input, out, &mut |_| Ok(()))?;
+            if !is_answered {
                 if self.load.is_sending() {
                     continue;
                 }

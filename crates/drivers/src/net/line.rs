@@ -155,7 +155,7 @@ impl<P> Line<P> {
         no: DbError,
     ) -> Result<T, DbError> {
         for _ in 0..LAST_READS_MAX {
-            match self.stream.poll_receive(context, &mut self.input, Wait::Nothing) {
+            match self.stream.poll_receive(context, &mut self.input, Wait::NothingAsked) {
                 Poll::Ready(Ok(Got::Bytes(_))) => {}
                 _ => break,
             }

@@ -32,8 +32,11 @@ pub(super) enum Wait {
     Bytes,
     /// The arrival of bytes from the server, or space in the socket to send more.
     BytesOrRoom,
-    /// No event: bytes that have already arrived are received without waiting.
+    /// No event: bytes that have already arrived are received without waiting. On an event loop,
+    /// these are the bytes of which the loop knows, which saves a call of the system.
     Nothing,
+    /// As [`Wait::Nothing`], but the system is asked, so that no byte that has arrived is missed.
+    NothingAsked,
 }
 
 /// The event with which a wait to receive has ended.
@@ -244,14 +247,17 @@ impl Socket {
         };
         let probe = &mut self.probe;
         loop {
-            if watched.poll_readable(context).is_pending() {
+            if wait != Wait::NothingAsked && watched.poll_readable(context).is_pending() {
                 return match wait {
-                    Wait::Nothing => Poll::Ready(Ok(Got::Nothing)),
+                    Wait::Nothing | Wait::NothingAsked => Poll::Ready(Ok(Got::Nothing)),
                     Wait::Bytes | Wait::BytesOrRoom => Poll::Pending,
                 };
             }
             let n_room = room.len();
             match receive(&self.descriptor, probe, room, RecvFlags::DONTWAIT) {
+                Err(Errno::AGAIN) if wait == Wait::NothingAsked => {
+                    return Poll::Ready(Ok(Got::Nothing));
+                }
                 Err(Errno::AGAIN) => watched.clear_readable(),
                 Ok(n_bytes) => {
                     // Less than the room: nothing is left, which saves another call.
@@ -266,14 +272,16 @@ impl Socket {
     }
 
     fn receive_here(&mut self, room: &mut [u8], wait: Wait) -> io::Result<Got> {
-        if let Some(deadline) = self.deadline.filter(|_| wait != Wait::Nothing) {
+        if let Some(deadline) =
+            self.deadline.filter(|_| !matches!(wait, Wait::Nothing | Wait::NothingAsked))
+        {
             let Ok(left) = deadline.left() else { return Ok(Got::Silence) };
             self.receive_timeout = Some(left);
             sockopt::set_socket_timeout(&self.descriptor, Timeout::Recv, Some(left))?;
         }
         let flags = match wait {
             Wait::Bytes => RecvFlags::empty(),
-            Wait::Nothing => RecvFlags::DONTWAIT,
+            Wait::Nothing | Wait::NothingAsked => RecvFlags::DONTWAIT,
             Wait::BytesOrRoom => {
                 match self.wait(PollFlags::IN | PollFlags::OUT, self.receive_timeout) {
                     Ok(flags) if flags.contains(PollFlags::IN) => RecvFlags::DONTWAIT,

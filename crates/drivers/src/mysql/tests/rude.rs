@@ -212,6 +212,56 @@ fn a_load_to_a_server_that_never_reads_takes_bounded_memory_and_can_be_cancelled
     });
 }
 
+/// Payload of the error of a packet that is too long.
+fn too_long() -> Vec<u8> {
+    [&b"\xff\x81\x04#08S01"[..], b"Got a packet bigger than 'max_allowed_packet' bytes"].concat()
+}
+
+/// Covers a build whose rows the server refuses while they are sent: it closes the connection with
+/// most of them unread, so that sending fails. The rows are more than the kernel's buffers hold.
+#[test]
+fn a_load_that_is_refused_before_it_is_read_has_the_servers_reason() {
+    let port = server(|stream| {
+        sign_in(stream);
+        hear(stream);
+        say(stream, 1, b"\xfbdbdyno");
+        hear(stream);
+        say(stream, 3, &too_long());
+    });
+    both(&opened(port), |database| {
+        let mut session = TestSession::connect(database, &[]);
+        let column = Column { name: "c", of: ColumnType::VarChar(40), nullable: false };
+        let (columns, primary_key, indexes) = (vec![column], vec![], vec![]);
+        let table = Table { name: "endless".into(), columns, primary_key, indexes };
+        let n_pulled = AtomicU64::new(0);
+        let no = block_on(load(&mut *session.0, &table, &mut Endless(&n_pulled)));
+        let no = no.expect_err("it is refused");
+        assert!(no.message.contains("raise max_allowed_packet"), "{no}");
+    });
+}
+
+#[test]
+fn a_password_that_a_server_repeats_is_not_shown() {
+    let denied = b"\xff\x15\x04#28000no user may have the password 'secret'";
+    let port = server(move |stream| {
+        sign_in(stream);
+        hear(stream);
+        say(stream, 1, denied);
+        hear(stream);
+    });
+    both(&opened(port), |database| {
+        let mut session = TestSession::connect(database, &[]);
+        let no = session.text("SELECT 1").expect_err("it is refused");
+        assert!(no.message.contains("the password '***'"), "{no}");
+        assert!(!no.message.contains("secret"), "{no}");
+    });
+    // In answer to the sign-in.
+    let port = server(move |stream| say(stream, 0, denied));
+    let Err(CannotOpen::Refused(no)) = open(port, "15m") else { panic!("it must not open") };
+    assert!(no.message.contains("the password '***'"), "{no}");
+    assert!(!no.message.contains("secret"), "{no}");
+}
+
 #[test]
 fn a_server_that_stops_in_mid_reply_is_given_up_by_who_builds_and_a_slow_one_is_not() {
     let is_stopped = Arc::new(AtomicBool::new(false));
