@@ -298,14 +298,13 @@ pub fn settle(
     let mut doing = |text: &str| watcher.doing(text);
     let work = Work::new(to_settle, &is_over, &mut doing)?;
     // Otherwise a lost server would be awaited as long as creating an index may take.
-    let late = work.until + ANSWER_LIMIT;
+    let (late, cancel) = (work.until + ANSWER_LIMIT, work.session.canceller());
     let is_late = || wall_clock::now() > late;
-    let cancel = work.session.canceller();
     let settled = cut_off(&*cancel, &is_late, || settle_all(work, settling));
     settled.map_err(|error| match is_late() {
         true => Error::Failed(format!(
             "settle: the server does not answer: its last words are {} after the time limit \
-             (--settle-limit) of {}; check its log and its host",
+             (--settle-limit) of {}; check its log and its host: {error}",
             format_duration(ANSWER_LIMIT.as_nanos() as u64),
             format_duration(to_settle.limit.as_nanos() as u64)
         )),
@@ -682,6 +681,7 @@ impl<'a, 'w> Work<'a, 'w> {
         match number(&mut self.session, &sql, level.column) {
             Ok(number) => Ok(number.map(|number| number.max(0))),
             Err(db_error) if db_error.kind.breaks_session() => Err(db_error.into()),
+            Err(db_error) if wall_clock::now() > self.until + ANSWER_LIMIT => Err(db_error.into()),
             Err(db_error) => {
                 let step = step.name.replace('_', " ");
                 let why = format!("The progress of the {step} cannot be read: {db_error}");

@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use servers::Server;
 use servers::for_tests::{
@@ -153,6 +154,25 @@ fn a_server_that_dies_while_it_settles_is_reported_by_the_command() {
     server.restart().expect("it starts again");
     home.run(&["restore", &target]).good();
     home.run(&["restore", "--dry-run"]).good();
+}
+
+#[test]
+fn a_server_that_falls_silent_while_it_settles_is_given_up_after_the_limit() {
+    let HeldUp { server, home, target, snapshot } = HeldUp::new();
+    let mut settling = home.start(&["settle", "oltp-write-only", &target, "--settle-limit=10s"]);
+    settling.wait_until("settings are raised", |_| {
+        ask(&server, &["SELECT CAST(@@GLOBAL.innodb_purge_threads AS CHAR)"]) == "32"
+    });
+    let process = server.process_id().expect("it is there");
+    let process = Pid::from_raw(process.cast_signed()).expect("a number");
+    kill_process(process, Signal::STOP).expect("it is ours");
+    let ended = settling.end();
+    kill_process(process, Signal::CONT).expect("it is ours");
+    let words = "the server does not answer: its last words are 10s after the time limit \
+                 (--settle-limit) of 10s; check its log and its host";
+    ended.code(1).warns(&[words, "dbdyno restore"]);
+    drop(snapshot);
+    home.run(&["restore", &target]).good();
 }
 
 /// Server whose purge is blocked by the snapshot of another session, so settling lasts until its
