@@ -181,12 +181,13 @@ fn build_into(
         Data::None => return Ok(Built::from_opened(opened, options)),
         Data::Unmarked => {
             let there = unmarked(&mut AdminSession::at(opened.database.as_ref())?, opened)?;
+            let data = opened.workload.identity().workload;
             return Err(Error::Failed(format!(
                 "dbdyno did not build the existing tables ({}; no dbdyno_meta), so it builds \
                  nothing here: name another database with --target, or load the rows of 'dbdyno \
                  datagen {}' into them and begin with 'dbdyno run'",
                 there.join(", "),
-                opened.workload.identity().workload
+                workloads::by_data(&data).map_or(data.as_str(), |entry| entry.name)
             )));
         }
         Data::Built | Data::Unfinished => has_seed(opened, options.seed)?,

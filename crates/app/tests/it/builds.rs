@@ -235,3 +235,23 @@ fn a_build_goes_on_with_the_seed_that_it_was_begun_with_alone() {
     build_here(&agreed(&whole, &target), Some(6)).expect_err("they are built of seed 5");
     build_here(&agreed(&whole, &target), None).expect("nothing to do");
 }
+
+#[test]
+fn tables_of_others_are_left_alone_and_the_ways_to_use_them_are_named() {
+    let (folder, target) = sqlite();
+    let database = open(&target, 1, true).expect("opens");
+    let table = "CREATE TABLE sbtest1 (id INTEGER PRIMARY KEY, k, c, pad)";
+    rusqlite::Connection::open(&target.path)
+        .and_then(|file| file.execute_batch(table))
+        .expect(table);
+    let resolved = resolve_workload(&database, &target, "oltp-point-select", &[], 5);
+    let opened = resolved.expect("it is empty");
+    assert_eq!(opened.data, Data::Unmarked);
+    let no = build_here(&opened, None).expect_err("it is refused").to_string();
+    let words = "dbdyno did not build the existing tables (sbtest1; no dbdyno_meta), so it builds \
+                 nothing here: name another database with --target, or load the rows of 'dbdyno \
+                 datagen oltp-read-only' into them and begin with 'dbdyno run'";
+    assert_eq!(no, words);
+    assert_eq!(ask(&target, "SELECT id FROM sbtest1"), 0);
+    drop(folder);
+}
