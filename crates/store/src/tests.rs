@@ -420,6 +420,11 @@ fn the_child_of_other_tests() {
     match task {
         "hang" => child_that_hangs(path),
         "walk" => child_that_walks(path),
+        "export" => {
+            let store = Store::open_existing(path).expect("a store");
+            let run = only(&store).run;
+            store.export_to(&exported_beside(path), &[run]).expect("it is not killed");
+        }
         "open" => match Store::open(path) {
             Ok(_) => say("opened: well"),
             Err(error) => say(&format!("opened: {:?}, {error}", error.kind)),
@@ -450,6 +455,11 @@ fn the_child_of_other_tests() {
             say("finished");
         }
     }
+}
+
+/// Path to which the child exports the run of the store at `path`.
+fn exported_beside(path: &Path) -> PathBuf {
+    path.with_file_name("sent.dbdyno")
 }
 
 fn child_that_hangs(path: &Path) {

@@ -8,6 +8,7 @@
 //!
 //! Not here: checkpoints while a run is measured, unless the log exceeds [`Options::wal_bytes`].
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -120,14 +121,7 @@ impl Writer {
             let shared = Arc::clone(&shared);
             move || write(file, &shared)
         });
-        let thread = thread.map_err(|error| {
-            let message = format!(
-                "no thread for the store {} ({error}): raise the limit of processes and threads \
-                 (ulimit -u)",
-                path.display()
-            );
-            StoreError::new(StoreErrorKind::Other, message)
-        })?;
+        let thread = thread.map_err(|error| no_thread(path, &error))?;
         let (run, path) = (run.clone(), path.to_owned());
         Ok(Writer { run, path, shared, thread: Some(thread) })
     }
@@ -698,6 +692,16 @@ fn worst_finding(connection: &Connection, run: i64) -> rusqlite::Result<Option<&
     Ok(worst.map(Severity::name))
 }
 
+/// Error that the thread of a store cannot be started. Names the limit to raise, which the system's
+/// message does not.
+fn no_thread(path: &Path, error: &io::Error) -> StoreError {
+    let message = format!(
+        "no thread for the store {} ({error}): raise the limit of processes and threads (ulimit -u)",
+        path.display()
+    );
+    StoreError::new(StoreErrorKind::Other, message)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::tests::{begun, closed_second, figures, open_second};
@@ -705,6 +709,12 @@ mod tests {
 
     /// Seconds of the run: an hour in an optimized build.
     const SECONDS: u64 = if cfg!(debug_assertions) { 200 } else { 3600 };
+
+    #[test]
+    fn a_thread_that_cannot_be_started_names_the_limit() {
+        let error = no_thread(Path::new("a.sqlite"), &io::ErrorKind::WouldBlock.into());
+        assert!(error.message.contains("a.sqlite") && error.message.contains("(ulimit -u)"));
+    }
 
     /// Measures the cost of a long run: a commit for every second, as in real time, but without
     /// waiting.

@@ -270,6 +270,14 @@ fn runs_are_sorted_by_what_is_asked_for_and_then_by_age() {
 }
 
 #[test]
+fn an_order_has_few_columns() {
+    let order = |n: usize| vec!["-tps"; n].join(",");
+    assert!(Sort::parse(&order(16), FIGURES).is_ok());
+    let error = Sort::parse(&order(17), FIGURES).expect_err("too many").to_string();
+    assert!(error.contains("at most 16 columns"), "{error}");
+}
+
+#[test]
 fn what_is_written_never_becomes_sql() {
     let (_folder, store) = store();
     for query in [

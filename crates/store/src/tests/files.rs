@@ -55,6 +55,11 @@ fn a_store_of_a_newer_version_is_refused() {
     let error = refused(store.path());
     assert_eq!(error.kind, StoreErrorKind::Newer { found: 99, known: schema::VERSION });
     assert!(error.message.contains("use a newer dbdyno"), "{error}");
+    connection.pragma_update(None, "user_version", -5).expect("a version");
+    let error = refused(store.path());
+    assert_eq!(error.kind, StoreErrorKind::Corrupt);
+    let words = "has version -5, which no dbdyno writes: restore it from a copy";
+    assert!(error.message.contains(words), "{error}");
 }
 
 #[test]

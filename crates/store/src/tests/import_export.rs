@@ -1,5 +1,8 @@
 //! Tests of export and import.
 
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+
 use analysis::{Report, Tally};
 use model::Trial;
 
@@ -9,6 +12,17 @@ const CHECK: crate::RunCheck = |store, run| {
     store.events(run, &mut |_| ())?;
     let json = store.report_json(run)?;
     Ok(json.and_then(|json| Report::check_json(&json).err()))
+};
+
+/// Like [`CHECK`]; the copy that is checked, and its log, can be read by nobody else.
+const CHECK_PRIVATE: crate::RunCheck = |store, run| {
+    let folder = fs::read_dir(store.path().parent().expect("a folder")).expect("a folder");
+    for file in folder.map(|file| file.expect("a file")) {
+        let mode = file.metadata().expect("a file").permissions().mode();
+        let name = file.file_name();
+        assert!(!name.to_string_lossy().contains(".new") || mode & 0o077 == 0, "{name:?} {mode:o}");
+    }
+    CHECK(store, run)
 };
 
 /// A store with two runs: one is a trial and has a label.
@@ -48,12 +62,14 @@ fn what_comes_in_is_what_went_out() {
     let (folder, store, runs) = full_store();
     let file = folder.path().join("two.dbdyno");
     store.export_to(&file, &runs).expect("room");
+    let mode = |path: &Path| fs::metadata(path).expect("a file").permissions().mode() & 0o777;
+    assert_eq!(mode(&file), 0o600, "runs are private");
     for end in ["-wal", "-shm", "-journal"] {
         let beside = folder.path().join(format!("two.dbdyno{end}"));
         assert!(!beside.exists(), "one file is enough: {}", beside.display());
     }
     let (other_folder, other) = new_store();
-    let imported = other.import(&file, CHECK).expect("a file of ours");
+    let imported = other.import(&file, CHECK_PRIVATE).expect("a file of ours");
     assert_eq!((&imported.new[..], imported.known.len()), (&runs[..], 0));
     for run in &runs {
         assert_eq!(replay(&other, run), replay(&store, run));
@@ -312,4 +328,33 @@ fn seconds_are_handed_out_in_the_order_of_time_each_once() {
     let mut sum = second_of(2, 10);
     sum.add(&second_of(2, 30));
     assert_eq!(seconds, [second_of(1, 20), of_group_1, sum]);
+}
+
+/// The kernel kills the process when it writes beyond the limit, in the middle of the export.
+#[test]
+fn a_process_that_is_killed_during_an_export_leaves_nothing_under_the_files_name() {
+    let (folder, store) = new_store();
+    let seconds = (0..400).map(|n| Event::Second(full_second(n))).collect();
+    let begun = begun("0197-aaaa", 1);
+    write(&store, &begun, seconds).expect("written");
+    let command = child_command("export", store.path());
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -c 0; ulimit -f 128; exec \"$0\" \"$@\""]);
+    limited.arg(command.get_program()).args(command.get_args());
+    limited.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let killed = limited.stdout(Stdio::null()).stderr(Stdio::null()).status().expect("a shell");
+    let size_exceeded = rustix::process::Signal::XFSZ.as_raw();
+    assert_eq!(killed.signal(), Some(size_exceeded), "{killed}");
+    let file = exported_beside(store.path());
+    let left = || {
+        let all = fs::read_dir(file.parent().expect("a folder")).expect("a folder");
+        let names =
+            all.map(|file| file.expect("a file").file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.contains("sent.dbdyno-")).collect::<Vec<_>>()
+    };
+    assert!(!file.exists() && !left().is_empty(), "{:?}", left());
+    // The next export takes the name, and removes what was left.
+    store.export_to(&file, &[run_of(&begun)]).expect("room");
+    assert_eq!(left(), [""; 0]);
+    drop(folder);
 }
