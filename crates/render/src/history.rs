@@ -624,6 +624,20 @@ mod tests {
     }
 
     #[test]
+    fn a_last_build_that_is_compared_with_the_former_level_says_so() {
+        let said = |is_of_former_level: bool| {
+            let mut report = studies::history();
+            let point = report.points.iter_mut().find(|point| point.changes.is_some());
+            let point = point.expect("levels were searched for");
+            point.last.as_mut().expect("it is judged").is_of_former_level = is_of_former_level;
+            let point = point.clone();
+            last_line(&report, &point, point.last.as_ref().expect("it is judged"))
+        };
+        assert!(said(true).contains("the mean of the level before its own; "), "{}", said(true));
+        assert!(said(false).contains("the mean of its level; "), "{}", said(false));
+    }
+
+    #[test]
     fn a_history_by_day_speaks_of_days() {
         let page = |by: &str| {
             let report = study::HistoryReport { by: by.to_owned(), ..studies::history() };

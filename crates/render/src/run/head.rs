@@ -557,4 +557,18 @@ mod tests {
         report.findings.insert(0, Finding::new("checks_failed", Severity::Invalid, text));
         assert_eq!(word(&report), "Not valid: the data are inconsistent.");
     }
+
+    #[test]
+    fn a_queue_that_is_too_small_saturates_nothing() {
+        let mut report = Report::from_tally(&Made::closed().tally());
+        report.block.counts.dropped = report.block.counts.offered * 6 / 10;
+        let text = "The queue was full while clients had nothing to do.";
+        report.findings = vec![Finding::new("queue_too_small", Severity::Warning, text)];
+        let word = verdict(&report).word;
+        assert!(word.contains("60 % of the offered load was dropped"), "{word}");
+        assert!(!word.contains("saturated"), "{word}");
+        report.findings[0].id = "overloaded".to_owned();
+        let word = verdict(&report).word;
+        assert!(word.contains("60 % of the offered load was dropped; saturated at"), "{word}");
+    }
 }
