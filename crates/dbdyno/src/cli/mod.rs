@@ -521,6 +521,34 @@ mod tests {
         assert_eq!(plan::read_toml("plan.toml", &only_a_file).unwrap().words(), None);
     }
 
+    /// All switches of a command and its subcommands, each with the words before it.
+    fn switches(command: &Command, before: &[String]) -> Vec<Vec<String>> {
+        let is_switch = |arg: &&clap::Arg| matches!(arg.get_action(), clap::ArgAction::SetTrue);
+        let flags = command.get_arguments().filter(is_switch).filter_map(clap::Arg::get_long);
+        let words = |flag: &str| [before, &[format!("--{flag}")]].concat();
+        let mut all: Vec<Vec<String>> = flags.map(words).collect();
+        for subcommand in command.get_subcommands() {
+            let before = [before, &[subcommand.get_name().to_owned()]].concat();
+            all.extend(switches(subcommand, &before));
+        }
+        all
+    }
+
+    #[test]
+    fn each_switch_of_each_command_may_be_given_twice() {
+        let words = ["dbdyno", "run", "tpcc"].map(str::to_owned);
+        let command = command(&words).unwrap();
+        let all = switches(&command, &words[..1]);
+        assert!(all.len() > 30, "{all:?}");
+        for words in all {
+            let twice = words.iter().chain(words.last());
+            let matched = command.clone().try_get_matches_from(twice);
+            // Other words may be missing.
+            let said = matched.err().map(|no| no.to_string()).unwrap_or_default();
+            assert!(!said.contains("multiple times"), "{words:?}: {said}");
+        }
+    }
+
     #[test]
     fn each_command_is_in_a_section() {
         let command = command(&["dbdyno".to_owned()]).unwrap();

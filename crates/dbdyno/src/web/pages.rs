@@ -658,3 +658,17 @@ pub(super) async fn history(
     })
     .await
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comparison_has_a_limit_of_sides_before_any_is_looked_up() {
+        let sides = |n: usize| Pairs::parse(&vec!["side=last"; n].join("&"));
+        assert!(few_sides(&sides(500)).is_ok());
+        let refused = few_sides(&sides(501)).expect_err("too many");
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+        assert!(refused.text.contains("501 sides are too many: name at most 500"));
+    }
+}

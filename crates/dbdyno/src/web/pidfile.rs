@@ -119,3 +119,19 @@ impl PidFile {
         Err(failed(io::ErrorKind::TimedOut.into()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_served_like_a_read_only_one() {
+        use io::ErrorKind::{NotFound, PermissionDenied, QuotaExceeded, StorageFull};
+        for kind in [StorageFull, QuotaExceeded, PermissionDenied] {
+            assert!(is_read_only(&kind.into()), "{kind}");
+        }
+        // As the system reports a full disk.
+        assert!(is_read_only(&rustix::io::Errno::NOSPC.into()));
+        assert!(!is_read_only(&NotFound.into()));
+    }
+}

@@ -242,7 +242,7 @@ fn a_run_whose_terminal_is_gone_goes_on_to_its_end() {
     read_until(&mut ours, "of 3 s");
     wait_for_seconds(&home, &mut run, 1);
     drop(ours);
-    run.end();
+    run.end().code(0);
     home.run(&["runs", "list", "--status=completed"]).good().says(&["empty"]);
 }
 
