@@ -270,8 +270,9 @@ mod tests {
         };
         let limits = [("max_statement_time", "3600"), ("idle_transaction_timeout", "3600")];
         let server = MARIADB.start_with(&[&limits[..], &[("max_join_size", "1000")]].concat());
+        session(&server).write("SET GLOBAL sql_safe_updates = 1").expect("set");
         let sql = "SELECT CAST(@@max_statement_time + @@idle_transaction_timeout + \
-                   10 * @@sql_big_selects AS SIGNED)";
+                   @@sql_safe_updates + 10 * @@sql_big_selects AS SIGNED)";
         check(server, sql, 10);
         let server = MYSQL_9_7.start();
         let limits = "SET GLOBAL max_execution_time = 3600000, GLOBAL sql_select_limit = 10";

@@ -83,3 +83,17 @@ impl From<StoreError> for Error {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_cannot_be_started_names_the_limit() {
+        let error = Error::no_thread(&io::ErrorKind::WouldBlock.into()).to_string();
+        assert!(
+            error.contains("cannot start a thread") && error.contains("(ulimit -u)"),
+            "{error}"
+        );
+    }
+}

@@ -127,6 +127,15 @@ mod tests {
     }
 
     #[test]
+    fn another_product_is_no_misspelt_scheme() {
+        let said = |scheme| by_scheme(scheme).err().expect("no driver").to_string();
+        let other = said("mongodb");
+        assert!(other.starts_with("there is no driver for 'mongodb:'; choose one of "), "{other}");
+        assert!(said("postgers").contains("did you mean 'postgres'"), "{}", said("postgers"));
+        assert!(said("manged").contains("did you mean 'managed'"), "{}", said("manged"));
+    }
+
+    #[test]
     fn a_target_of_a_server_that_is_started_has_the_driver_of_that_server() {
         let check = |url: &str, driver: Option<&str>, file: Option<&str>| {
             let target = Target::parse(url).expect("a URL");

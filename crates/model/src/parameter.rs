@@ -469,5 +469,20 @@ mod tests {
         check("warehuoses", "4", "tpcc has no parameter 'warehuoses' (did you mean 'warehouses'?)");
         check("warehouses", "0", "warehouses: 0 is too small: it must be at least 1");
         check("mode", "queu", "mode: 'queu' is not one of queue, retry (did you mean 'queue'?)");
+        check("threads", "4", "tpcc has no parameter 'threads'");
+    }
+
+    #[test]
+    fn a_certificate_of_a_client_is_no_other_parameter() {
+        let socket = Parameter { name: "socket", kind: ParameterKind::Text, ..TABLE[0] };
+        for name in ["sslcert", "ssl-cert", "ssl_key", "tls_cert", "sslpassword"] {
+            let error = Settings::decide("mysql", &[socket], [(name, "x")]).expect_err("wrong");
+            let expect = format!(
+                "mysql has no parameter '{name}': dbdyno presents no certificate of a client"
+            );
+            assert_eq!(error.to_string(), expect);
+        }
+        let error = Settings::decide("mysql", &[socket], [("sokcet", "x")]).expect_err("wrong");
+        assert!(error.to_string().ends_with("(did you mean 'socket'?)"), "{error}");
     }
 }

@@ -397,6 +397,8 @@ mod tests {
         assert_eq!(target.hosts[1], Host { name: "::1".to_owned(), port: Some(3308) });
         assert_eq!(target.hosts[2], Host { name: "db2".to_owned(), port: None });
         assert_eq!(target.path, "shop");
+        let slashed = Target::parse("mariadb://bench@db1/shop/?x=1").expect("valid");
+        assert_eq!(slashed.path, "shop");
         assert_eq!(target.option("tls"), Some("require"));
     }
 
@@ -488,6 +490,9 @@ mod tests {
             ("mariadb://me@db1,db2,DB1/x", "the host DB1 twice"),
             ("mariadb://me@[::1]:7,db2,[::1]:7/x", "the host [::1]:7 twice"),
             ("sqlite:/a%zz", "hex"),
+            ("mariadb://me:50%off@db1/x", "not followed by two hex digits: write % as %25"),
+            ("jdbc:mysql://db1/x?user=me", "begins with jdbc: leave it out, and write user and"),
+            ("JDBC:postgresql://db1/x", "begins with jdbc: leave it out"),
             ("sqlite:/a?journal", "no value"),
             ("sqlite:/a?journal=wal&journal=off", "'journal' twice"),
         ] {

@@ -264,6 +264,16 @@ mod tests {
     }
 
     #[test]
+    fn a_format_of_the_log_that_allows_no_writes_is_advised() {
+        let message = "Cannot execute statement: impossible to write to binary log since \
+                       BINLOG_FORMAT = STATEMENT and at least one table uses a storage engine \
+                       limited to row-based logging";
+        let (sqlstate, message) = ("HY000".to_owned(), message.to_owned());
+        let no = db_error(ServerError { code: 1665, sqlstate, message });
+        assert!(no.message.contains("; SET GLOBAL binlog_format = 'ROW'"), "{}", no.message);
+    }
+
+    #[test]
     fn a_limit_of_an_hour_is_not_waited_for() {
         let check = |resource: &str, expect| {
             let message = format!("User 'me' has exceeded the '{resource}' resource");

@@ -263,3 +263,16 @@ fn a_url_that_cannot_be_right_is_reported_with_its_remedy() {
     check("sim:/somewhere", "no path");
     check("sim:?server=2", "did you mean 'servers'?");
 }
+
+/// A session without statements, such as the one that inspects the data, runs in real time. The
+/// clock here would jump, and a real one would wait for an hour.
+#[test]
+fn a_session_that_measures_nothing_does_not_wait_for_its_connection() {
+    let (_, clock) = connected("sim:?connect=1h");
+    assert_eq!(clock.now(), 3_600 * model::NS_PER_S);
+    let database = opened("sim:?connect=1h");
+    let clock = Rc::new(JumpingClock::default());
+    let place = Place { placement: Placement::Simulated, clock: clock.clone(), client: 0 };
+    block_on(database.connect(place, Vec::new().into())).expect("connected");
+    assert_eq!(clock.now(), 0);
+}
