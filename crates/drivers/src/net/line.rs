@@ -155,13 +155,16 @@ impl<P> Line<P> {
         no: DbError,
     ) -> Result<T, DbError> {
         for _ in 0..LAST_READS_MAX {
+            // Some bytes may have been received before sending failed.
+            if !self.input.bytes().is_empty()
+                && let Step::Done(value) =
+                    advance(&mut self.protocol, &mut self.input, &mut self.out)?
+            {
+                return Ok(value);
+            }
             match self.stream.poll_receive(context, &mut self.input, Wait::NothingAsked) {
                 Poll::Ready(Ok(Got::Bytes(_))) => {}
                 _ => break,
-            }
-            if let Step::Done(value) = advance(&mut self.protocol, &mut self.input, &mut self.out)?
-            {
-                return Ok(value);
             }
         }
         Err(no)
