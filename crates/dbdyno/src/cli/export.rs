@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use store::{Filter, Store, is_exported};
 
 use super::output_file::{OutputFile, extension};
-use super::stored::{add_new, id, said, store};
+use super::stored::{add_new, experiment_of_last, id, said, store};
 use super::{DONE, Outcome, flags};
 use crate::shell::Shell;
 
@@ -93,6 +93,13 @@ pub(super) fn export(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let file = file.transpose()?;
     let store = store(matches, shell)?;
     let runs = named(&store, matches)?;
+    if let [run] = &runs[..]
+        && let Some(id) = experiment_of_last(&store, run, matches)?
+    {
+        shell.say(&format!(
+            "this is the last trial of experiment {id}: 'dbdyno runs export {id}' exports all"
+        ));
+    }
     let (text, file) = match (format, file) {
         (Format::Dbdyno, None) => {
             let why = "--format dbdyno is a file: name it with -o runs.dbdyno";

@@ -470,10 +470,18 @@ pub(crate) fn draft_of(words: &[String], shell: &Shell) -> Result<plan::Draft, E
 }
 
 /// Workload or plan that the command line names after `subcommand`, found before parsing, because
-/// the workload's parameters become flags. `None` if there is none, or for a plan from standard
-/// input.
+/// the workload's parameters become flags. `None` if there is none, for a plan from standard input,
+/// or if the line is of another command, such as `history --by build`.
 pub(crate) fn named(words: &[String], subcommand: &str) -> Option<String> {
-    let mut rest = words.iter().skip(1).skip_while(|word| *word != subcommand).skip(1);
+    let words = words.get(1..)?;
+    let at = words.iter().position(|word| word == subcommand)?;
+    let is_value = |at: usize| {
+        at.checked_sub(1).is_some_and(|at| words[at].starts_with("--") && !words[at].contains('='))
+    };
+    if (0..at).any(|at| !words[at].starts_with('-') && !is_value(at)) {
+        return None;
+    }
+    let mut rest = words[at + 1..].iter();
     let first = rest.clone().next()?;
     match first.as_str() {
         // A plan from standard input is not known yet.
@@ -496,6 +504,22 @@ pub(crate) fn workload_argument() -> Arg {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_workload_stands_after_its_command_and_not_after_a_value_of_another() {
+        let check = |line: &str, command: &str, expect: Option<&str>| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            assert_eq!(named(&words, command).as_deref(), expect, "{line}");
+        };
+        check("dbdyno build tpcc", "build", Some("tpcc"));
+        check("dbdyno --store x.db build tpcc", "build", Some("tpcc"));
+        check("dbdyno --store=x.db run --vary clients=1,2 tpcc", "run", Some("tpcc"));
+        check("dbdyno run -", "run", None);
+        check("dbdyno runs", "run", None);
+        check("dbdyno history ack --by build 1.9 --reason x", "build", None);
+        check("dbdyno history --by build ack 1.9", "build", None);
+        check("dbdyno compare run 1.9", "run", None);
+    }
 
     #[cfg(feature = "pages")]
     #[test]

@@ -11,11 +11,11 @@ use render::list::folded_run_list;
 use render::terminal::{LIST_WIDTH, PAGE_WIDTH, is_blank};
 use render::{Document, Table, run_list, run_tables};
 use serde_json::{Map, Value, json};
-use store::{Filter, LAST, Query, RunRow, Sort, Store};
+use store::{Filter, Query, RunRow, Sort, Store};
 
 use super::flags::Output;
 use super::required::RequiredResults;
-use super::stored::{all_found, asked, bad, id, key_value, said, store};
+use super::stored::{all_found, asked, bad, experiment_of_last, id, key_value, said, store};
 use super::{DONE, FAILED, Outcome, export, flags, print_document, required};
 use crate::lists::run_list_json;
 use crate::shell::Shell;
@@ -266,10 +266,7 @@ fn tell_trial(
     matches: &ArgMatches,
     shell: &Shell,
 ) -> Result<(), Error> {
-    if matches.get_one::<String>("id").is_some_and(|name| name == LAST)
-        && let Some(id) = store.row(run).map_err(said)?.and_then(|row| row.experiment)
-    {
-        let id = render::list::short_id(&id);
+    if let Some(id) = experiment_of_last(store, run, matches)? {
         shell.say(&format!(
             "this is the last trial of experiment {id}: 'dbdyno experiments show {id}' shows all"
         ));
@@ -461,8 +458,12 @@ fn next_commands(report: &Report, kept: RunIn, shell: &Shell) -> Vec<(String, St
     commands.into_iter().map(|(command, why)| (command, why.to_owned())).collect()
 }
 
-/// Purpose of repeating a run five times, with the least time that this takes.
+/// Purpose of repeating a run five times, with the least time that this takes, which is not known
+/// of a run that ended early.
 fn repeats_take(report: &Report) -> String {
+    if report.status != analysis::report::Status::Completed {
+        return "how much do runs differ?".to_owned();
+    }
     let five_s = 5.0 * (report.phases.ramp_up_s + report.measured_seconds);
     let clock = match report.placement == Placement::Simulated.name() {
         true => "of virtual time",

@@ -5,7 +5,7 @@
 use app::Error;
 use clap::{Arg, ArgAction, ArgMatches};
 use model::RunId;
-use store::{BadQuery, Store, StoreErrorKind, why_no_label};
+use store::{BadQuery, LAST, Store, StoreErrorKind, why_no_label};
 
 use super::flags;
 use crate::shell::Shell;
@@ -110,4 +110,17 @@ pub(super) fn key_value(label: &str) -> Result<(&str, &str), Error> {
         Some(why) => Err(Error::Usage(why)),
         None => Ok(pair),
     }
+}
+
+/// Returns the short id of the experiment whose trial `run` is, if the run is named `last`.
+pub(super) fn experiment_of_last(
+    store: &Store,
+    run: &RunId,
+    matches: &ArgMatches,
+) -> Result<Option<String>, Error> {
+    if matches.get_one::<String>("id").is_none_or(|name| name != LAST) {
+        return Ok(None);
+    }
+    let row = store.row(run).map_err(said)?;
+    Ok(row.and_then(|row| Some(render::list::short_id(&row.experiment?).to_owned())))
 }

@@ -288,6 +288,8 @@ fn runs_of_an_experiment_are_listed_with_their_points() {
     let how = ["--placement=simulated", "--duration=10s", "--ramp-up=0s", "--quiet"];
     let vary = ["--vary=clients=1,2", "--target=sim:?service=constant:1ms"];
     home.run(&[&["run", "empty"], &vary[..], &how].concat()).good();
+    let last = home.run(&["runs", "export", "last", "-o", "last.json"]).good();
+    last.says(&["wrote 1 run"]).warns(&["this is the last trial of experiment ", "exports all"]);
     // Together they are one line, unless a condition or an order is given.
     let folded =
         shown(0).says(&["  empty, 2 runs  ", "  1,000  ", "  1.00–2.00  ", "--trials lists each"]);

@@ -384,7 +384,7 @@ pub(super) fn seen(report: &ComparisonReport, id: &str) -> Option<String> {
     let n_runs: u64 = report.sides.iter().filter_map(|side| side.findings.get(id)).sum();
     let example = || {
         let text = report.sides.iter().find_map(|side| case_of(side, id))?.text;
-        Some(if n_runs > 1 { format!("e.g. {text}") } else { text.to_owned() })
+        Some(if n_runs > 1 { format!("for example: {text}") } else { text.to_owned() })
     };
     seen_in_all(report, id).or_else(example)
 }
