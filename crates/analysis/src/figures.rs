@@ -80,8 +80,8 @@ impl Figure {
     }
 }
 
-/// Suffix of a gauge divided by TPS: `server.disk_written_per_transaction` is
-/// `server.disk_written` per transaction.
+/// Suffix of the name of a gauge that is divided by TPS, such as
+/// `server.disk_written_per_transaction`: bytes written to disk for each transaction.
 const PER_TRANSACTION: &str = "_per_transaction";
 
 /// Returns the response times of all offered transactions, by which a run is judged. They include

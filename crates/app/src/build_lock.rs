@@ -1,5 +1,5 @@
 //! Locks that let only one process at a time build data, drop data or install routines in a
-//! database, or run on tables that can bear no mark; and reconnecting to a server that restarts
+//! database, or run on tables without `dbdyno_meta`; and reconnecting to a server that restarts
 //! during a build.
 //!
 //! A lock is held by a database session and ends with it, so a crashed process does not block

@@ -383,12 +383,12 @@ fn scale_found(
             ScaleOf::Rows(_) => None,
             ScaleOf::Tables(stem) => Some(numbered(session, stem)?.len() as i64),
             ScaleOf::LastNumber(stem, column) => {
-                let mut least = None;
-                for table in numbered(session, stem)? {
-                    let last = session.number(&format!("SELECT max({column}) FROM {table}"))?;
-                    least = least.map_or(last, |least| Some(last?.min(least)));
-                }
-                least
+                let tables = numbered(session, stem)?;
+                let all = last_numbers(session, tables, column)?.into_iter();
+                all.fold(None, |least, (_, last)| match least {
+                    None => last,
+                    Some(least) => Some(last?.min(least)),
+                })
             }
         };
         if let Some(value) = value.filter(|value| *value > 0) {
@@ -396,6 +396,20 @@ fn scale_found(
         }
     }
     Ok(found)
+}
+
+/// Returns each table with the largest number in `column`; `None` for an empty one.
+fn last_numbers(
+    session: &mut AdminSession,
+    tables: impl IntoIterator<Item = String>,
+    column: &str,
+) -> Result<Vec<(String, Option<i64>)>, Error> {
+    let mut all = Vec::new();
+    for table in tables {
+        let last = session.number(&format!("SELECT max({column}) FROM {table}"))?;
+        all.push((table, last));
+    }
+    Ok(all)
 }
 
 /// Returns a note if numbered tables of another program, such as those of sysbench, have different
@@ -414,12 +428,10 @@ pub(crate) fn unused_rows(opened: &Opened, stop: &Stop) -> Result<Option<String>
     let n_tables = tables.map_or(0, |tables| tables.len());
     run_interruptible(stop, "interrupted while the tables were inspected", move || {
         let mut session = AdminSession::at(database.as_ref())?;
-        let mut rows = Vec::new();
-        for table in numbered(&mut session, stem)?.into_iter().take(n_tables) {
-            let last = session.number(&format!("SELECT max({column}) FROM {table}"))?;
-            rows.push((table, last.map_or(0, i64::unsigned_abs)));
-        }
-        Ok(unequal(&rows, n_used))
+        let tables = numbered(&mut session, stem)?.into_iter().take(n_tables);
+        let all = last_numbers(&mut session, tables, column)?.into_iter();
+        let rows = all.map(|(table, last)| (table, last.map_or(0, i64::unsigned_abs)));
+        Ok(unequal(&rows.collect::<Vec<_>>(), n_used))
     })
 }
 

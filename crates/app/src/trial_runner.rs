@@ -10,7 +10,7 @@ use std::time::Duration;
 use engine::Stop;
 use model::{
     DataPolicy, Event, Experiment, Fact, FactValue, Group, NS_PER_MS, Placement, PlacementChoice,
-    Plan, Point, Status, Target,
+    Plan, Point, Round, Status, Target,
 };
 use monitor::wall_clock;
 use plan::managed::{is_managed, settings_of};
@@ -193,9 +193,7 @@ impl<'o> TrialRunner<'o> {
     /// Returns false if each trial of the experiment has a valid run. Always true for a search,
     /// whose trials are not known in advance.
     pub(crate) fn has_trials_left(&self) -> bool {
-        let rounds = self.experiment.rounds();
-        let mut all = rounds.iter().flat_map(|round| &round.trials);
-        rounds.is_empty() || all.any(|place| !self.done.contains(place))
+        has_left(&self.experiment.rounds(), &self.done, |_| true)
     }
 
     /// Applies the server settings of each point once to servers that dbdyno did not start, so that
@@ -347,13 +345,8 @@ impl<'o> TrialRunner<'o> {
         watcher: &mut dyn ExperimentWatcher,
     ) -> Result<(), Error> {
         let rounds = self.experiment.rounds();
-        let places = || rounds.iter().flat_map(|round| &round.trials);
-        let is_left = |point: usize| {
-            let mut of_point = places().filter(|place| place.0 as usize == point);
-            // A search does not have its points yet.
-            rounds.is_empty() || of_point.any(|place| !self.done.contains(place))
-        };
-        let left: Vec<usize> = (0..self.plans.len()).filter(|point| is_left(*point)).collect();
+        let is_left = |point: &usize| has_left(&rounds, &self.done, |at| at as usize == *point);
+        let left: Vec<usize> = (0..self.plans.len()).filter(is_left).collect();
         let mut seen: Vec<Target> = Vec::new();
         for point in left {
             let plan = self.plans[point].clone();
@@ -717,6 +710,13 @@ impl<'o> TrialRunner<'o> {
         };
         Ok(&mut self.open_target.insert((plan.target.clone(), open_target)).1)
     }
+}
+
+/// Returns false if all trials at the points for which `is_asked` is true are done. Always true for
+/// a search, which has no rounds and does not know its trials in advance.
+fn has_left(rounds: &[Round], done: &BTreeSet<(u32, u32)>, is_asked: impl Fn(u32) -> bool) -> bool {
+    let mut trials = rounds.iter().flat_map(|round| &round.trials);
+    rounds.is_empty() || trials.any(|place| is_asked(place.0) && !done.contains(place))
 }
 
 /// Returns a fact about the time that preparing a trial took: a restart or a build.

@@ -1,4 +1,4 @@
-//! What a database promises of transactions: durability of acknowledged commits, judged by a
+//! Guarantees of a database for transactions: durability of acknowledged commits, judged by a
 //! driver's list of risky modes, and isolation. Not here: these lists, each of which is in its
 //! driver.
 
@@ -22,8 +22,8 @@ pub(crate) fn durability(facts: &[Fact], risky: &[RiskyMode]) -> Vec<Fact> {
     }))
 }
 
-/// Returns the fact that names the isolation level of transactions, from a server's word for it
-/// such as `REPEATABLE-READ`.
+/// Returns the fact with the isolation level of transactions. `level` is the server's own name for
+/// it: `REPEATABLE-READ` becomes `repeatable read`.
 pub(crate) fn isolation(level: &str) -> Fact {
     Fact::new("isolation", "level", level.to_lowercase().replace('-', " "))
 }

@@ -86,7 +86,7 @@ pub struct Administration {
 pub struct DatabaseLock {
     /// Statements with which a session takes the lock, in order. The last is a query that returns 1
     /// if the session got the lock, or 0 if another session has it. Empty if the database has no
-    /// such locks.
+    /// advisory locks.
     pub take: &'static [&'static str],
     /// Statement that releases the lock. A proxy may give the connection to another session, so
     /// closing it is not enough.
@@ -94,7 +94,7 @@ pub struct DatabaseLock {
 }
 
 impl DatabaseLock {
-    /// For a database that has no such locks.
+    /// Statements of a database without advisory locks.
     pub const NONE: DatabaseLock = DatabaseLock { take: &[], release: "" };
 }
 

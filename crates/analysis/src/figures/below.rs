@@ -159,8 +159,8 @@ fn parts(name: &str) -> Option<(&str, &str)> {
 }
 
 /// Lists the percentage of samples below 1, 2 and 5 times each power of ten within the measured
-/// range, with the last part of its name, such as `below_20ms`. Bounds that all samples are below
-/// are not listed.
+/// range, with the last part of its name, such as `below_20ms`. Leaves out bounds above all
+/// samples.
 pub(super) fn listed(shares: &Shares, is_time: bool) -> Vec<(String, f64)> {
     let (Some((first, _)), Some((last, _))) = (shares.below.first(), shares.below.last()) else {
         return Vec::new();

@@ -38,8 +38,7 @@ pub fn name_of_disturbance(name: &str) -> String {
     kept.trim_matches('_').to_owned()
 }
 
-/// Returns the distinct names of a run's disturbances in chronological order, without skipped
-/// ones.
+/// Returns the names of the disturbances that took place, each once, in chronological order.
 pub fn disturbances_of(report: &Report) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for one in report.disturbances.iter().filter(|one| one.outcome != "skipped") {

@@ -367,7 +367,7 @@ const SECONDS_FEW: usize = 30;
 const PHASE_SHARE_MAX: usize = 3;
 
 /// Number of slots of 100 ms in a second.
-const SLOTS_PER_S: usize = 10;
+const SLOTS_PER_S: usize = (NS_PER_S / SLOT_NS) as usize;
 
 /// A beginning of the measured phase that differs from the rest of it.
 struct Warming {
@@ -456,7 +456,7 @@ fn commits_at_first(slots: &[u64]) -> Option<(usize, String)> {
     if 2 * n_empty > found.length {
         return None;
     }
-    let rate = |per_slot: f64| numbers::significant(10.0 * per_slot, 4);
+    let rate = |per_slot: f64| numbers::significant(SLOTS_PER_S as f64 * per_slot, 4);
     let what = format!("{} commits/s, {} afterwards", rate(found.first), rate(found.rest));
     Some((found.length.div_ceil(10), what))
 }

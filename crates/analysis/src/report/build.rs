@@ -362,7 +362,7 @@ fn ramp_up_counts(tally: &Tally, groups: &[usize]) -> CountsReport {
 
 /// Returns the 95 % CI of the commits per second of `groups`, or the reason why it is not known.
 fn interval(tally: &Tally, groups: &[usize]) -> (Option<Ci95>, Option<String>) {
-    let (slots, follow) = (tally.commits_100ms(groups), Follow::of(tally, groups));
+    let (slots, follow) = (tally.commits_100ms(groups), Follow::from_tally(tally, groups));
     ci95(&slots, tally.due(groups, SLOT_NS, slots.len()).as_ref(), follow)
 }
 

@@ -40,7 +40,7 @@ pub(super) enum Follow {
 }
 
 impl Follow {
-    pub(super) fn of(tally: &Tally, groups: &[usize]) -> Follow {
+    pub(super) fn from_tally(tally: &Tally, groups: &[usize]) -> Follow {
         if tally.follows_random_arrivals(groups) { Follow::RandomArrivals } else { Follow::Answers }
     }
 }
@@ -93,11 +93,11 @@ mod tests {
     fn a_longer_run_needs_no_more_than_random_arrivals_do_and_nothing_is_known_beside_stalls() {
         let mut random = model::Rng::new(7, model::Stream::Constants, 0);
         let noisy: Vec<u64> = (0..600).map(|_| 30 + random.bits() % 83).collect();
-        let of = |slots: &[u64], follow| {
+        let seconds_needed = |slots: &[u64], follow| {
             ci95(slots, None, follow).0.expect("long enough").seconds_to_1_percent
         };
-        let answers = of(&noisy, Follow::Answers).expect("steady");
-        let arrivals = of(&noisy, Follow::RandomArrivals).expect("steady");
+        let answers = seconds_needed(&noisy, Follow::Answers).expect("steady");
+        let arrivals = seconds_needed(&noisy, Follow::RandomArrivals).expect("steady");
         // 38,416 commits at about 710 per second.
         assert!(
             answers > 1.2 * arrivals && (50.0..58.0).contains(&arrivals),
@@ -105,6 +105,6 @@ mod tests {
         );
         let mut stalled = noisy;
         stalled[300..305].fill(0);
-        assert_eq!(of(&stalled, Follow::RandomArrivals), None);
+        assert_eq!(seconds_needed(&stalled, Follow::RandomArrivals), None);
     }
 }

@@ -89,8 +89,7 @@ fn id_of(run: &RunUnderWay<'_, '_>) -> String {
 }
 
 /// Writes this run's mark, in place of an earlier one, and reads those of all runs. `None` if there
-/// is no place for marks, or no workload counts commits in its tables, which other runs would
-/// change too.
+/// is no place for marks, or no workload counts its commits in its tables.
 fn exchange(run: &RunUnderWay<'_, '_>, span: Span) -> Result<Option<Vec<(String, Span)>>, Error> {
     let Some(opened) = run.groups.iter().find(|opened| counts_commits(opened)) else {
         return Ok(None);

@@ -39,7 +39,7 @@ pub(super) struct RunContext {
     pub(super) journal: Option<PathBuf>,
     /// Whether the run has a managed server, which ends with it.
     pub(super) is_own_server: bool,
-    /// What tells other runs of this one.
+    /// Mark or lock by which other runs notice that this one uses the database.
     pub(super) presence: Presence,
 }
 

@@ -1,6 +1,6 @@
-//! What tells runs with another store, or on other machines, that this run uses the database: a
-//! file beside a database file, or a lock of the server where tables have no `dbdyno_meta` that
-//! could bear a mark. Both end with the process.
+//! Announces to runs with another store, or on other machines, that this run uses the database: by
+//! a file beside a database file, or by a lock of the server if the tables have no `dbdyno_meta` to
+//! hold a mark. Both end with the process.
 //!
 //! Not here: marks in `dbdyno_meta` (database_mark), and runs in the same store (others).
 
@@ -18,18 +18,18 @@ use crate::open::{Data, Opened};
 use crate::run_marker::RunMarker;
 use crate::storage_engine;
 
-/// Signs of a run by which others notice it, from its admission to its end.
+/// Mark or lock by which other runs notice this one, from its admission to its end.
 pub(super) struct Presence {
     /// Mark beside the database file; `None` for a server, or if the mark cannot be created.
     pub(super) marker: Option<RunMarker>,
-    /// Workload into whose tables another run commits, which has the server's lock.
+    /// Workload whose tables another run is using; that run holds the server's lock.
     pub(super) locked_out_of: Option<String>,
     _lock: Option<LockThread>,
 }
 
 impl Presence {
-    /// Marks the database as used. A sign that cannot be given is left out, since no run should
-    /// fail for lack of one.
+    /// Marks the database as used. A mark or lock that fails is left out, since no run should fail
+    /// for lack of one.
     pub(super) fn begin(
         plan: &Plan,
         groups: &[Opened],
@@ -57,7 +57,8 @@ impl Presence {
     }
 }
 
-/// Whether a workload counts commits in its tables, which commits of other runs would change too.
+/// Whether a workload counts its commits in its tables, where commits of other runs would be
+/// counted too.
 pub(super) fn counts_commits(opened: &Opened) -> bool {
     storage_engine::crosscheck(opened.database.as_ref(), opened.workload.as_ref()).is_some()
 }

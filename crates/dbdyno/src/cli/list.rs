@@ -222,13 +222,12 @@ fn target_table() -> Table {
             Ok(on) => on.to_owned(),
             Err(why) => format!("no server: {why}"),
         };
-        let marked = |text: String| Cell::marked(text);
         vec![
-            marked(format!("`{}`", entry.name)),
-            marked(entry.summary.to_owned()),
+            Cell::marked(format!("`{}`", entry.name)),
+            Cell::marked(entry.summary),
             verified.into(),
-            marked(schemes.join(", ")),
-            marked(format!("`{}`", entry.example)),
+            Cell::marked(schemes.join(", ")),
+            Cell::marked(format!("`{}`", entry.example)),
         ]
     };
     let name = format!("`{}`", managed::NAME);
