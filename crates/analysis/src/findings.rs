@@ -50,8 +50,7 @@ impl FindingText {
         let listed =
             catalog_entry(self.id).expect("a test holds every finding against the list of all");
         let observed = format!("{group}{}", self.text);
-        let text = format!("{observed} {}", advice.unwrap_or(listed.advice));
-        Finding { observed: Some(observed), ..Finding::new(self.id, self.severity, text) }
+        Finding::with_advice(self.id, self.severity, observed, advice.unwrap_or(listed.advice))
     }
 }
 

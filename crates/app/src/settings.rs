@@ -11,7 +11,6 @@ use std::time::Duration;
 use analysis::Tally;
 use drivers::server_of;
 use engine::Stop;
-use model::finding_catalog::catalog_entry;
 use model::{
     ChangedSetting, Database, DbError, DbErrorKind, Event, Fact, Finding, Plan, Row, SettingsBySql,
     Severity, Target, Value, is_same_value,
@@ -258,10 +257,10 @@ impl Set {
 /// Returns the finding that the server gave settings other values than requested, as `notes` say;
 /// `None` if there are no notes.
 pub(crate) fn taken_otherwise(notes: &[String]) -> Option<Event> {
-    let known = catalog_entry("setting_adjusted").expect("it is in the list of all");
     (!notes.is_empty()).then(|| {
-        let text = format!("{}. {}", notes.join("; "), known.advice);
-        Event::Finding(Finding::new(known.id, Severity::Warning, text))
+        let observed = format!("{}.", notes.join("; "));
+        let finding = Finding::from_catalog("setting_adjusted", Severity::Warning, observed);
+        Event::Finding(finding)
     })
 }
 

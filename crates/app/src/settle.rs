@@ -248,11 +248,8 @@ pub(crate) fn not_done(when: &str, error: &Error) -> Event {
 
 /// Returns the finding that the database was not at rest `when`, with reason and advice.
 fn not_settled(when: &str, why: &str) -> Event {
-    let known = catalog_entry("not_settled").expect("it is in the list of all");
     let observed = format!("Not at rest {when}: {why}");
-    let text = format!("{observed} {}", known.advice);
-    let finding = Finding::new(known.id, Severity::Warning, text);
-    Event::Finding(Finding { observed: Some(observed), ..finding })
+    Event::Finding(Finding::from_catalog("not_settled", Severity::Warning, observed))
 }
 
 /// Returns a note that settings of the server (`in_force`) differ from the values advised for
@@ -269,9 +266,7 @@ pub(crate) fn not_advised(settling: &Settling, in_force: &[(String, String)]) ->
         [_] => known.advice.replacen("Set them", "Set it", 1),
         _ => known.advice.to_owned(),
     };
-    let text = format!("{observed} {advice}");
-    let finding = Finding::new(known.id, Severity::Note, text);
-    let finding = Finding { observed: Some(observed), ..finding };
+    let finding = Finding::with_advice(known.id, Severity::Note, observed, &advice);
     (!differ.is_empty()).then_some(Event::Finding(finding))
 }
 

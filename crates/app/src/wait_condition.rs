@@ -60,7 +60,7 @@ pub(crate) fn wait_until(
     );
     watcher.note(&text);
     let id = "condition_not_met";
-    Ok(vec![Event::Finding(Finding::new(id, Severity::Warning, text))])
+    Ok(vec![Event::Finding(Finding::from_catalog(id, Severity::Warning, text))])
 }
 
 /// Executes a query and returns the first value of its first row as text; `None` for NULL or

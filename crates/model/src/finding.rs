@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::finding_catalog::catalog_entry;
+
 /// Severity of a finding: how far it affects the validity of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -51,5 +53,22 @@ impl Finding {
     /// Makes a finding whose text is not divided into observation and advice.
     pub fn new(id: impl Into<String>, severity: Severity, text: impl Into<String>) -> Finding {
         Finding { id: id.into(), severity, text: text.into(), observed: None }
+    }
+
+    /// Makes a finding of what was observed, in sentences, followed by advice, which may be empty.
+    /// Pages on several runs show the observation with a range for each number.
+    pub fn with_advice(id: &str, severity: Severity, observed: String, advice: &str) -> Finding {
+        let text = format!("{observed} {advice}").trim_end().to_owned();
+        Finding { observed: Some(observed), ..Finding::new(id, severity, text) }
+    }
+
+    /// Makes a finding of what was observed, in sentences, with the advice of the catalog.
+    ///
+    /// # Panics
+    ///
+    /// If the catalog has no finding `id`.
+    pub fn from_catalog(id: &str, severity: Severity, observed: String) -> Finding {
+        let known = catalog_entry(id).expect("each finding that is raised is in the catalog");
+        Finding::with_advice(id, severity, observed, known.advice)
     }
 }

@@ -8,7 +8,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::finding_catalog::catalog_entry;
 use model::{
     Choice, Database, Event, Fact, Finding, NS_PER_MS, Row, ServerSummary, SessionState, Severity,
     SummaryColumnKept, SummaryOf, SummaryRow,
@@ -197,12 +196,9 @@ fn what_is_locked(event: &str) -> Option<&str> {
 
 /// Returns a finding if fewer than half of the samples that were due were taken.
 fn few_samples(n_seen: u32, n_due: u32) -> Option<Event> {
-    let known = catalog_entry("few_session_samples").expect("it is in the list of all");
     (2 * u64::from(n_seen) < u64::from(n_due)).then(|| {
         let observed = format!("The server's sessions were sampled {n_seen} of {n_due} times.");
-        let text = format!("{observed} {}", known.advice);
-        let finding = Finding::new(known.id, Severity::Note, text);
-        Event::Finding(Finding { observed: Some(observed), ..finding })
+        Event::Finding(Finding::from_catalog("few_session_samples", Severity::Note, observed))
     })
 }
 

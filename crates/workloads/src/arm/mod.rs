@@ -272,12 +272,12 @@ impl Arm {
         let Counts { dropped, generated, .. } = *counts;
         let percent = numbers::percent_text(100.0 * dropped as f64 / generated as f64);
         let [dropped, generated] = [dropped, generated].map(format_count);
-        let text = format!(
-            "{dropped} of {generated} measurements were dropped ({percent}): a pool was empty. \
-             The rates are those of what was stored; lower --application-rate, add clients, or use \
-             --pool-empty block."
+        let observed = format!(
+            "{dropped} of {generated} measurements were dropped ({percent}): a pool was empty."
         );
-        Finding::new("dropped_measurements", Severity::Warning, text)
+        let advice = "The rates are those of what was stored; lower --application-rate, add \
+                      clients, or use --pool-empty block.";
+        Finding::with_advice("dropped_measurements", Severity::Warning, observed, advice)
     }
 
     /// Returns the finding that the application generated fewer measurements than the requested
@@ -295,13 +295,10 @@ impl Arm {
         let share = percent(counts.generated, offered);
         let [generated, offered] = [counts.generated, offered].map(format_count);
         let blocked = percent(counts.blocked_ns, counts.lived_ns);
-        let text = format!(
+        Some(Self::behind(format!(
             "{generated} of {offered} measurements that --application-rate offers were generated \
-             ({share}): the application waited for a pool {blocked} of the time. The database or \
-             the application cannot keep up with this rate: lower it, add clients or application \
-             threads."
-        );
-        Some(Finding::new("application_behind", Severity::Warning, text))
+             ({share}): the application waited for a pool {blocked} of the time."
+        )))
     }
 
     /// Returns the finding that more and more measurements wait in the pools at the requested rate;
@@ -315,13 +312,17 @@ impl Arm {
         }
         let percent = numbers::percent_text(100.0 * share);
         let [pending, generated] = [pending, counts.generated].map(format_count);
-        let text = format!(
+        Some(Self::behind(format!(
             "{pending} of {generated} measurements that were generated waited in the pools when \
-             the load ended ({percent}): less was stored than --application-rate offers. The \
-             database or the application cannot keep up with this rate: lower it, add clients or \
-             application threads."
-        );
-        Some(Finding::new("application_behind", Severity::Warning, text))
+             the load ended ({percent}): less was stored than --application-rate offers."
+        )))
+    }
+
+    /// Returns the finding that the requested rate is too high, with what was observed.
+    fn behind(observed: String) -> Finding {
+        let advice = "The database or the application cannot keep up with this rate: lower it, \
+                      add clients or application threads.";
+        Finding::with_advice("application_behind", Severity::Warning, observed, advice)
     }
 
     /// Returns the finding that too few buffers were filled for a precise rate; `None` if there
@@ -342,23 +343,22 @@ impl Arm {
     /// Returns the finding that no measurement was stored, or fewer than the requested number;
     /// `None` if enough were stored.
     fn too_little(&self, counts: &Counts, pending: u64) -> Option<Finding> {
-        let warning = |id, text| Some(Finding::new(id, Severity::Warning, text));
+        let warning =
+            |id, text, advice| Some(Finding::with_advice(id, Severity::Warning, text, advice));
         if counts.filled_buffers == 0 && counts.generated > counts.dropped {
             let (n, buffer) = (format_count(counts.generated), numbers::bytes(self.buffer_bytes));
             let text = format!(
                 "No buffer was filled, so nothing was stored: {n} measurements were generated, and \
-                 a buffer has {buffer}. Give less --buffer-bytes, or run longer."
+                 a buffer has {buffer}."
             );
-            return warning("no_buffer_filled", text);
+            let advice = "Give less --buffer-bytes, or run longer.";
+            return warning("no_buffer_filled", text, advice);
         }
         let asked = self.shared.shape.n_measurements;
         if asked > 0 && (counts.generated < asked || pending > 0) {
             let (stored, asked) = (format_count(counts.stored), format_count(asked));
-            let text = format!(
-                "The run ended with {stored} of {asked} measurements stored: give a longer \
-                 --duration."
-            );
-            return warning("measurements_short", text);
+            let text = format!("The run ended with {stored} of {asked} measurements stored.");
+            return warning("measurements_short", text, "Give a longer --duration.");
         }
         None
     }
