@@ -21,6 +21,7 @@ mod disturbances;
 mod gauges;
 mod intervals;
 mod per_transaction;
+mod primary;
 mod reply_lag;
 mod shares;
 mod time_profile;

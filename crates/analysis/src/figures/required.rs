@@ -117,7 +117,11 @@ impl fmt::Display for RequiredResult {
             }
         };
         let value = self.value.map_or_else(|| NONE.to_owned(), number);
-        write!(f, "{} {}: {value}", self.holds.word(), self.limit)?;
+        // A bound without a unit is in that of the figure.
+        let has_unit = !self.limit.ends_with(|last: char| last.is_ascii_digit());
+        let its_unit = in_name.filter(|_| !has_unit);
+        let its_unit = its_unit.map_or_else(String::new, |(_, unit)| format!(" {unit}"));
+        write!(f, "{} {}{its_unit}: {value}", self.holds.word(), self.limit)?;
         let interval = self.interval.map(|(low, high)| {
             format!("95 % CI {} to {}", number(low), number(high.unwrap_or(f64::INFINITY)))
         });
@@ -387,7 +391,9 @@ mod tests {
     fn bounds_have_units() {
         let p99 = result_of("p99<300ms");
         assert_eq!((p99.figure.as_str(), result_of("p99<0.3s").holds), ("p99_ms", p99.holds));
-        assert_eq!(result_of("p99<300").holds, p99.holds);
+        let without = result_of("p99<300");
+        assert_eq!(without.holds, p99.holds);
+        assert!(without.to_string().contains(" p99<300 ms: "), "{without}");
         let no = |text: &str| text.parse::<Required>().expect_err("it makes no sense");
         assert!(no("p99").contains("neither < nor >"));
         assert!(no("p99<x").contains("not a number"));

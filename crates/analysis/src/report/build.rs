@@ -4,24 +4,24 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use model::{
-    CheckResult, ComputedFigure, Counts, CpuProfileReport, CustomMetricKind, Description,
-    ErrorCount, FactValue, Facts, Gauge, GroupDescription, KindIndex, NS_PER_S, Phases, Placement,
-    Readings, Second, StopReason, Traffic,
+    CheckResult, Counts, CpuProfileReport, CustomMetricKind, Description, ErrorCount, FactValue,
+    Facts, Gauge, GroupDescription, KindIndex, NS_PER_S, Phases, Placement, Readings, Second,
+    StopReason, Traffic,
 };
 use stats::{
     Course, Due, Histogram, InTime, Offered, TooFewSlots, enough, ratio_within_planned_run,
     within_planned_run,
 };
 
-use super::counts::{COMMITS_VARY, Follow, ci95, counts};
+use super::counts::{Follow, ci95, counts};
 use super::per_transaction::{moved, per_transaction};
-use super::times::{ONE_NUMBER, Order, intervals, known, merged, ms, too_few, too_short};
+use super::primary::primary_metrics;
+use super::times::{Order, intervals, known, merged, ms, too_few, too_short};
 use super::{
     Block, CheckReport, Checks, Ci95, ClientCost, ClientReport, ClientTransaction, ConnectTimes,
     CountsReport, CrosscheckReport, CustomMetricReport, ErrorReport, GroupReport, LagTimes,
-    Latency, LoopReport, Named, PhasesReport, PrimaryMetricReport, ReplyLagReport, Report, SCHEMA,
-    SecondReport, Shares, SlowestSecond, StabilityReport, StallReport, Status, TransactionReport,
-    TypeSeconds,
+    Latency, LoopReport, Named, PhasesReport, ReplyLagReport, Report, SCHEMA, SecondReport, Shares,
+    SlowestSecond, StabilityReport, StallReport, Status, TransactionReport, TypeSeconds,
 };
 use crate::Tally;
 use crate::tally::{Crosscheck, GroupTally, LoopHeartbeats, SLOT_NS, SecondTally, Sum, Times};
@@ -361,7 +361,7 @@ fn ramp_up_counts(tally: &Tally, groups: &[usize]) -> CountsReport {
 }
 
 /// Returns the 95 % CI of the commits per second of `groups`, or the reason why it is not known.
-fn interval(tally: &Tally, groups: &[usize]) -> (Option<Ci95>, Option<String>) {
+pub(super) fn interval(tally: &Tally, groups: &[usize]) -> (Option<Ci95>, Option<String>) {
     let (slots, follow) = (tally.commits_100ms(groups), Follow::from_tally(tally, groups));
     ci95(&slots, tally.due(groups, SLOT_NS, slots.len()).as_ref(), follow)
 }
@@ -373,79 +373,6 @@ fn traffic(tally: &Tally, groups: &[usize]) -> Traffic {
         sum += group.traffic(tally.seconds());
     }
     sum
-}
-
-/// Returns every primary metric of `groups`. Equal ones of several groups are added up, second by
-/// second. The worth of one count may differ between groups: records may differ in bytes.
-fn primary_metrics(tally: &Tally, groups: &[usize]) -> Named<PrimaryMetricReport> {
-    let mut all = Named::default();
-    for (name, title) in tally.primary_metrics(groups) {
-        let described = || tally.with_primary_metric(groups, name).map(|(_, primary)| primary);
-        let better = described().find_map(|primary| primary.better);
-        if described().any(|primary| primary.is_computed) {
-            let computed = computed(tally, groups, name, title);
-            all.push(name, PrimaryMetricReport { better, ..computed });
-            continue;
-        }
-        let (counted, per_ns) = counted_by_primary_metric(tally, groups, name);
-        let sum: u128 = counted.iter().map(|&count| u128::from(count)).sum();
-        let whole = usize::try_from(tally.whole_seconds().end).unwrap_or(usize::MAX);
-        let counted_whole = &counted[..whole.min(counted.len())];
-        let with_it: Vec<usize> = groups
-            .iter()
-            .copied()
-            .filter(|group| tally.with_primary_metric(&[*group], name).next().is_some())
-            .collect();
-        let due = tally.due(&with_it, NS_PER_S, counted_whole.len());
-        let rate = within_planned_run(counted_whole, NS_PER_S, due.as_ref());
-        let per_second = per_ns as f64 / NS_PER_S as f64;
-        let report = PrimaryMetricReport {
-            title: title.to_owned(),
-            value: known(sum as f64 * per_ns as f64 / tally.measured_ns() as f64),
-            half_width: rate.half_width.ok().and_then(|half| known(half * per_second)),
-            reason: rate.half_width.err().map(|few| too_short(COMMITS_VARY, few, NS_PER_S)),
-            better,
-        };
-        all.push(name, report);
-    }
-    all
-}
-
-/// Returns a primary metric that its workload computed after the load. If several groups have it,
-/// the value is null with a reason: it may be a time or a mean, which cannot be added up.
-fn computed(tally: &Tally, groups: &[usize], name: &str, title: &str) -> PrimaryMetricReport {
-    let is_it = |(group, figure): &&(u16, ComputedFigure)| {
-        groups.contains(&usize::from(*group)) && figure.name == name
-    };
-    let found: Vec<&ComputedFigure> =
-        tally.computed.iter().filter(is_it).map(|(_, figure)| figure).collect();
-    let (value, reason) = match found[..] {
-        [one] => (one.value.and_then(known), one.reason.clone()),
-        [] => (None, Some("it is computed when the run is over".to_owned())),
-        _ => (None, Some("each group has one of its own".to_owned())),
-    };
-    let reason = reason.or_else(|| Some(ONE_NUMBER.to_owned()));
-    PrimaryMetricReport { title: title.to_owned(), value, half_width: None, reason, better: None }
-}
-
-/// Returns the count of a primary metric in each second of the measured window, and the factor
-/// `per_ns`: the metric is the sum of counts times `per_ns`, divided by the window's nanoseconds.
-/// Counts of groups with different factors are converted to the greatest common divisor.
-fn counted_by_primary_metric(tally: &Tally, groups: &[usize], name: &str) -> (Vec<u64>, u64) {
-    let all = || tally.with_primary_metric(groups, name);
-    let per_ns = all().map(|(_, primary)| primary.per_ns).reduce(gcd).unwrap_or(1).max(1);
-    let mut counted = vec![0; tally.seconds().count()];
-    for (group, primary) in all() {
-        let worth = primary.per_ns / per_ns;
-        let seconds = group.counted_per_second(primary, tally.seconds());
-        counted.iter_mut().zip(seconds).for_each(|(sum, count)| *sum += count * worth);
-    }
-    (counted, per_ns)
-}
-
-/// Returns the greatest common divisor (Euclid's algorithm).
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 fn connect<'a>(groups: impl Iterator<Item = &'a GroupTally> + Clone) -> ConnectTimes {

@@ -133,8 +133,8 @@ impl RequirementReport {
 }
 
 impl Disclosure {
-    /// Returns a sentence such as `9 of 10 requirements of TPC-C met`, with the number of those
-    /// that could not be judged.
+    /// Returns a sentence such as `9 of 10 requirements of TPC-C met, 1 not met; 2 not known`, which
+    /// counts all that are not met, do not apply or could not be judged.
     pub fn summary(&self) -> String {
         let count = |verdict: Verdict| match self
             .requirements
@@ -147,7 +147,11 @@ impl Disclosure {
         };
         let (passed, judged, standard) = (self.passed, self.passed + self.failed, &self.standard);
         let others = [Verdict::NotApplicable, Verdict::NotKnown].map(count).concat();
-        format!("{passed} of {judged} requirements of {standard} met{others}")
+        let failed = match self.failed {
+            0 => String::new(),
+            n => format!(", {n} not met"),
+        };
+        format!("{passed} of {judged} requirements of {standard} met{failed}{others}")
     }
 }
 

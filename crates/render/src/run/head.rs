@@ -233,11 +233,17 @@ fn headline(report: &Report) -> Text {
 }
 
 /// Adds the run's rates to a headline: the workload's primary metrics and, in brackets, TPS;
-/// without primary metrics, TPS and QPS.
+/// without primary metrics, TPS and QPS. If no figure of the headline has a confidence interval,
+/// the mark after the response time stands for all.
 fn rates(mut text: Text, report: &Report) -> Text {
     let rates = known(report);
+    let is_bare = report.block.tps_ci95.is_none()
+        && rates.iter().all(|(_, metric)| metric.half_width.is_none())
+        && lacks_interval(&of_all_offered(report, "p99"));
+    let within = format!(" {WITHIN}");
+    let marks = [within.as_str(), if is_bare { "" } else { NO_CI }];
     if rates.is_empty() {
-        text = tps(text, report, &format!(" {WITHIN}"));
+        text = tps(text, report, marks);
         return match report.block.qps {
             Some(qps) => text.and(", ").and(Quantity::number(qps, 4, "QPS")),
             None => text,
@@ -245,16 +251,20 @@ fn rates(mut text: Text, report: &Report) -> Text {
     }
     for (index, (value, metric)) in rates.into_iter().enumerate() {
         let comma = if index > 0 { ", " } else { "" };
-        text = text.and(comma).and(known_words(value, metric));
+        text = text.and(comma).and(known_words(value, metric, marks[1]));
     }
-    tps(text.and(" ("), report, &format!(" {WITHIN}")).and(")")
+    tps(text.and(" ("), report, marks).and(")")
 }
 
-/// Formats a primary metric with its error: `62,856 NOPM ± 2,900`.
-pub(super) fn known_words(value: f64, metric: &PrimaryMetricReport) -> String {
+/// Formats a primary metric with its error, or followed by `mark` if it has none: `62,856 NOPM ±
+/// 2,900`, `62,856 NOPM (no CI)`.
+pub(super) fn known_words(value: f64, metric: &PrimaryMetricReport, mark: &str) -> String {
     let quantity = Quantity::at_least_zero(Some(value), metric.half_width);
     let (value, error) = (quantity.value(), quantity.error());
     match quantity.error {
+        Uncertainty::Unknown if lacks_interval(&quantity) => {
+            format!("{value} {}{mark}", metric.title)
+        }
         Uncertainty::Unknown => format!("{value} {}", metric.title),
         Uncertainty::HalfWidth(_) => format!("{value} {} {error}", metric.title),
         Uncertainty::Interval(..) => format!("{value} {} ({error})", metric.title),
@@ -275,13 +285,16 @@ pub(super) fn known(report: &Report) -> Vec<(f64, &PrimaryMetricReport)> {
     all.filter_map(|(_, metric)| Some((metric.value?, metric))).collect()
 }
 
-/// Adds TPS with its error to a text, followed by `error_of`, such as ` within this run`, and in
-/// open load the offered rate.
-pub(super) fn tps(text: Text, report: &Report, error_of: &str) -> Text {
+/// Adds TPS with its error to a text, followed by the first mark, such as ` within this run`, or,
+/// if it has no error, by the second; in open load also the offered rate.
+pub(super) fn tps(text: Text, report: &Report, [error_of, none]: [&str; 2]) -> Text {
     let tps = rate_of(&report.block, "TPS");
     let text = match (tps.value, tps.error) {
         (Value::Unknown, _) => text.and(format!("{NONE} TPS")),
-        (_, Uncertainty::Unknown) => text.and(tps),
+        (_, Uncertainty::Unknown) => {
+            let mark = if lacks_interval(&tps) { none } else { "" };
+            text.and(tps).and(mark)
+        }
         _ => text.and(tps).and(error_of),
     };
     match offered(report) {

@@ -127,16 +127,9 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
 /// Describes throughput with its error: `2,471 TPS ± 320, 64,100 NOPM`. The second rate is the
 /// primary metric, or else QPS.
 fn throughput(report: &Report) -> String {
-    let mark = |lacks: bool| if lacks { head::NO_CI } else { "" };
-    let block = &report.block;
-    let tps = head::tps(Text::default(), report, "").plain();
-    let mut parts = vec![tps + mark(block.tps > Some(0.0) && block.tps_ci95.is_none())];
-    let known = head::known(report);
-    match (known.first(), block.qps) {
-        (Some((value, metric)), _) => {
-            let lacks = *value > 0.0 && metric.half_width.is_none();
-            parts.push(head::known_words(*value, metric) + mark(lacks));
-        }
+    let mut parts = vec![head::tps(Text::default(), report, ["", head::NO_CI]).plain()];
+    match (head::known(report).first(), report.block.qps) {
+        (Some((value, metric)), _) => parts.push(head::known_words(*value, metric, head::NO_CI)),
         (None, Some(qps)) if qps > 0.0 => parts.push(format!("{} QPS", significant(qps, 4))),
         _ => {}
     }

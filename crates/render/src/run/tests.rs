@@ -441,7 +441,8 @@ fn every_requirement_of_a_standard_is_a_row_where_lines_are_short() {
         .collect::<Vec<_>>()
         .join("\n");
     insta::assert_snapshot!(part, @r"
-    standard    1 of 3 requirements of Standard 1 met; 2 not applicable. No result.
+    standard    1 of 3 requirements of Standard 1 met, 2 not met; 2 not applicable.
+                No result.
 
     Requirements of Standard 1 (users)
     clause  requirement                      required               measured  result

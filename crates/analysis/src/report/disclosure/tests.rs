@@ -273,7 +273,8 @@ fn what_does_not_apply_is_not_judged_and_the_summary_counts() {
     });
     let report = crate::Report::from_tally(&made.tally());
     let disclosure = &report.disclosures[0];
-    assert_eq!(disclosure.summary(), "1 of 2 requirements of Standard 1 met; 1 not applicable");
+    let summary = "1 of 2 requirements of Standard 1 met, 1 not met; 1 not applicable";
+    assert_eq!(disclosure.summary(), summary);
     assert_eq!(disclosure.requirements[2].verdict, Verdict::NotApplicable);
     let json = serde_json::to_string(&report).expect("it is JSON");
     let back: crate::Report = serde_json::from_str(&json).expect("it is read back");
