@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use model::Round;
 
 use crate::error::Error;
-use crate::trial_runner::{FAILURES_MOST, TrialRunner};
+use crate::trial_runner::{FAILURES_MOST, TrialRunner, Tried};
 use crate::walk::{Step, Walk};
 
 /// The trials of an experiment over all combinations of values and all repeats, and the position of
@@ -24,11 +24,19 @@ pub(crate) struct Grid {
     index: usize,
     /// Number of failed attempts of the current trial.
     failures: u32,
+    /// Error of the last attempt of any trial, if it prevented the run; empty otherwise.
+    last_error: String,
 }
 
 impl Grid {
     pub(crate) fn new(rounds: Vec<Round>) -> Grid {
-        let mut grid = Grid { places: Vec::new(), rounds: BTreeMap::new(), index: 0, failures: 0 };
+        let mut grid = Grid {
+            places: Vec::new(),
+            rounds: BTreeMap::new(),
+            index: 0,
+            failures: 0,
+            last_error: String::new(),
+        };
         for round in rounds.into_iter().filter(|round| !round.trials.is_empty()) {
             let first = grid.places.len();
             grid.places.extend(&round.trials);
@@ -66,8 +74,22 @@ impl Walk for Grid {
         Ok(None)
     }
 
-    fn learn(&mut self, _runner: &TrialRunner<'_>, _step: &Step) -> Result<&'static str, Error> {
-        self.failures += 1;
+    fn learn(
+        &mut self,
+        _runner: &TrialRunner<'_>,
+        _step: &Step,
+        tried: &Tried,
+    ) -> Result<&'static str, Error> {
+        let error = match tried {
+            Tried::Refused(why) => why.as_str(),
+            _ => "",
+        };
+        // The same error twice in a row is no accident.
+        self.failures = match !error.is_empty() && error == self.last_error {
+            true => FAILURES_MOST,
+            false => self.failures + 1,
+        };
+        error.clone_into(&mut self.last_error);
         Ok(match self.failures < FAILURES_MOST {
             true => "it is repeated",
             false => "it is given up",

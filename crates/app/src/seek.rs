@@ -30,7 +30,9 @@ use study::trials::{TrialReport, counts, is_settled};
 use crate::error::Error;
 use crate::open::is_apart_from;
 use crate::time_left::TimeLeft;
-use crate::trial_runner::{ExperimentOptions, ExperimentWatcher, FAILURES_MOST, TrialRunner};
+use crate::trial_runner::{
+    ExperimentOptions, ExperimentWatcher, FAILURES_MOST, TrialRunner, Tried,
+};
 use crate::trials::{forget_unbegun, status, trial_reports};
 use crate::walk::{Step, Walk};
 
@@ -231,7 +233,12 @@ impl Walk for Probes<'_> {
         }))
     }
 
-    fn learn(&mut self, runner: &TrialRunner<'_>, step: &Step) -> Result<&'static str, Error> {
+    fn learn(
+        &mut self,
+        runner: &TrialRunner<'_>,
+        step: &Step,
+        _tried: &Tried,
+    ) -> Result<&'static str, Error> {
         let Search { experiment, seek_plan, .. } = self.search;
         let n_before = self.made.len();
         self.made = replay(&runner.store, experiment, self.strategy, &mut self.known)?;

@@ -70,6 +70,8 @@ pub(crate) enum Tried {
     Counts,
     /// The run is not valid, for this reason; another attempt may succeed.
     Not(String),
+    /// An error prevented the run. If the next attempt meets the same one, so would all others.
+    Refused(String),
     /// The run is not valid, for a reason that would make another attempt fail too.
     Settled(String),
     /// The user interrupted the trial.
@@ -394,7 +396,7 @@ impl<'o> TrialRunner<'o> {
                 // The server may have ended, so the next trial connects again.
                 self.open_target = None;
                 self.fresh = Fresh::default();
-                Ok(Tried::Not(why))
+                Ok(Tried::Refused(why))
             }
             tried => {
                 let spent_ms = u64::try_from(wall_clock::unix_ms() - begun_ms).unwrap_or(0);

@@ -37,9 +37,14 @@ pub(crate) trait Walk {
     /// Chooses the next trial; `None` when the experiment is complete.
     fn next(&mut self, runner: &TrialRunner<'_>) -> Result<Option<Step>, Error>;
 
-    /// Called after each attempt at a trial. Returns what will follow if the attempt does not
-    /// count, for a message, such as `it is repeated`.
-    fn learn(&mut self, runner: &TrialRunner<'_>, step: &Step) -> Result<&'static str, Error>;
+    /// Called after each attempt at a trial, with its result `tried`. Returns what will follow if
+    /// the attempt does not count, for a message, such as `it is repeated`.
+    fn learn(
+        &mut self,
+        runner: &TrialRunner<'_>,
+        step: &Step,
+        tried: &Tried,
+    ) -> Result<&'static str, Error>;
 }
 
 impl TrialRunner<'_> {
@@ -67,7 +72,7 @@ impl TrialRunner<'_> {
             if matches!(tried, Tried::Interrupted) {
                 return Ok(true);
             }
-            let then = walk.learn(self, &step)?;
+            let then = walk.learn(self, &step, &tried)?;
             let at = match step.values.as_str() {
                 "" => String::new(),
                 values => format!(" at {values}"),
@@ -79,7 +84,7 @@ impl TrialRunner<'_> {
                     "a {noun}{at} does not count, and is not repeated because it would fail \
                      again: {why}"
                 )),
-                Tried::Not(why) => {
+                Tried::Not(why) | Tried::Refused(why) => {
                     watcher.note(&format!("a {noun}{at} does not count, {then}: {why}"));
                 }
             }
