@@ -4,8 +4,8 @@
 
 use clap::{Arg, Command};
 
-/// Maximum columns of a line of brief help.
-const WIDTH: usize = 80;
+/// Maximum columns of a line of help.
+pub(crate) const WIDTH: usize = 80;
 
 /// Options that the brief help (`-h`) of `run` and `build` lists, in this order. Some are
 /// parameters of workloads, so no workload has all of them.

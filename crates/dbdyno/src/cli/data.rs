@@ -75,11 +75,8 @@ pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Error> {
             .arg(settle)
             .arg(settle_limit()),
         shared("check", "Checks that a workload's data are consistent")?.arg(sums),
-        shared(
-            "settle",
-            "Waits for background work to finish: purge, vacuum, write-back, checkpoint",
-        )?
-        .arg(settle_limit()),
+        shared("settle", "Waits until background work (purge, vacuum, write-back) has ended")?
+            .arg(settle_limit()),
         shared("drop", "Drops a workload's tables")?.args([force, confirm]),
     ])
 }

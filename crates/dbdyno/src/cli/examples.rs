@@ -2,6 +2,8 @@
 
 use clap::Command;
 
+use super::brief::WIDTH;
+
 /// Path of a command, such as `runs list`, and examples of it, all without `dbdyno`. The path of
 /// the program is empty.
 type Examples = (&'static str, &'static [&'static str]);
@@ -247,13 +249,34 @@ fn below(mut command: Command, path: &str) -> Command {
     let Some((_, examples)) = EXAMPLES.iter().find(|(listed, _)| *listed == path) else {
         return command;
     };
-    let lines: Vec<String> = examples.iter().map(|line| format!("  dbdyno {line}")).collect();
+    let lines: Vec<String> = examples.iter().map(|line| example_lines(line)).collect();
     let examples = format!("Examples:\n{}", lines.join("\n"));
     let help = match command.get_after_help() {
         Some(help) => format!("{help}\n\n{examples}"),
         None => examples,
     };
     command.after_help(help)
+}
+
+/// Formats an example for a shell. One that is too long for a line is broken before an option,
+/// after a backslash, so that it can be pasted.
+fn example_lines(line: &str) -> String {
+    const MARK: &str = " \\";
+    let mut lines = vec!["  dbdyno".to_owned()];
+    let options = line.split(" --").enumerate();
+    let parts =
+        options.map(|(nth, part)| if nth == 0 { part.to_owned() } else { format!("--{part}") });
+    for part in parts {
+        let last = lines.last_mut().expect("there is a first line");
+        match last.len() + 1 + part.len() + MARK.len() <= WIDTH {
+            true => *last += &format!(" {part}"),
+            false => {
+                last.push_str(MARK);
+                lines.push(format!("    {part}"));
+            }
+        }
+    }
+    lines.join("\n")
 }
 
 #[cfg(test)]
@@ -350,5 +373,29 @@ mod tests {
                 assert!(taken.is_ok(), "{example}: {taken:?}");
             }
         }
+    }
+
+    #[test]
+    fn long_examples_are_broken_where_a_shell_reads_on() {
+        for line in EXAMPLES.iter().flat_map(|(_, lines)| lines.iter()) {
+            let broken = example_lines(line);
+            assert!(broken.lines().all(|line| line.len() <= WIDTH), "{broken}");
+            let joined = broken.replace(" \\\n    ", " ");
+            assert_eq!(joined, format!("  dbdyno {line}"));
+        }
+    }
+
+    #[test]
+    fn no_line_of_help_is_wider_than_a_terminal() {
+        fn check(command: &mut Command, path: &str) {
+            let help = command.render_long_help().to_string();
+            let wide = |line: &&str| line.chars().count() > WIDTH;
+            assert_eq!(help.lines().find(wide), None, "{path} --help");
+            for sub in command.get_subcommands_mut() {
+                let path = format!("{path} {}", sub.get_name());
+                check(sub, &path);
+            }
+        }
+        check(&mut super::super::command(&["dbdyno".to_owned()]).unwrap(), "dbdyno");
     }
 }

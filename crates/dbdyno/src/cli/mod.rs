@@ -300,7 +300,7 @@ fn command(words: &[String]) -> Result<Command, Error> {
         .version(app::run::version_of_ours())
         .about(about)
         .override_usage("dbdyno [OPTIONS] <COMMAND>")
-        .max_term_width(100)
+        .max_term_width(brief::WIDTH)
         .arg(flags::store())
         .arg(flags::output())
         .subcommand(run::command(words)?)
