@@ -31,12 +31,16 @@ pub fn in_short(id: &str) -> String {
     }
 }
 
-/// Returns the finding's name in words, for lists: its identifier without underscores.
+/// Returns the finding's name in words, such as `other CPU load`: its identifier without
+/// underscores.
 pub fn label(id: &str) -> String {
     match id {
         // It is raised for a generator that lacks a CPU, too.
         "generator_saturated" => "generator late".to_owned(),
-        id => id.replace('_', " "),
+        id => {
+            let words = id.split('_').map(|word| if word == "cpu" { "CPU" } else { word });
+            words.collect::<Vec<&str>>().join(" ")
+        }
     }
 }
 

@@ -409,7 +409,11 @@ impl Validity {
         let (n_warnings, names) = (validity.count(Severity::Warning), validity.named());
         // One more name is no longer than an ellipsis.
         let n_shown = if names.len() > NAMED_MOST + 1 { NAMED_MOST } else { names.len() };
-        let more = if names.len() > n_shown { ", ..." } else { "" };
+        let more = match n_warnings.saturating_sub(names.len()) {
+            _ if names.len() > n_shown => ", ...".to_owned(),
+            0 => String::new(),
+            unnamed => format!(", {unnamed} more"),
+        };
         let named = match &names[..n_shown] {
             [] => String::new(),
             shown => format!(" ({}{more})", shown.join(", ")),
@@ -426,7 +430,7 @@ impl Validity {
         (!validity.remarks.is_empty()).then_some(validity)
     }
 
-    /// Returns the names of the findings that the warnings mention, such as `other cpu load`, in
+    /// Returns the names of the findings that the warnings mention, such as `other CPU load`, in
     /// the order of the warnings.
     fn named(&self) -> Vec<String> {
         let warnings = self.remarks.iter().filter(|remark| remark.severity == Severity::Warning);

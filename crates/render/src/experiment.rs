@@ -15,7 +15,7 @@ use study::comparison::{MIN_EFFECT, PairReport, unequally_durable};
 use study::environment::Environment;
 use study::experiment::{Curve, ExperimentReport, PointReport, RateReport, ScalabilityReport};
 use study::matrix::of_page;
-use study::trials::{TrialReport, counts};
+use study::trials::{TrialReport, counts, usual_trial_s};
 use study::{ComparisonReport, in_ranges};
 
 use super::axis_names::{self, told};
@@ -256,15 +256,17 @@ fn what_is_shown(report: &ExperimentReport, sides: Option<&ComparisonReport>) ->
     all.any(|(_, figure)| is_mean(figure)).then(|| format!("means over runs ± 95 % CIs{verdict}"))
 }
 
-/// Returns the load time of one more repeat of all points, ramp-up and measured phase, in seconds.
-/// `None` without trials or in virtual time.
+/// Returns the time of one more repeat of all points, in seconds: that of the trials so far, with
+/// builds and starts of servers, or at least their ramp-up and measured phase. `None` without
+/// trials or in virtual time.
 pub fn repeat_s(report: &ExperimentReport, trials: &[TrialReport]) -> Option<f64> {
     let all: Vec<&Report> = trials.iter().map(|trial| &trial.report).collect();
     if all.is_empty() || Environment::from_reports(&all).has_virtual_time() {
         return None;
     }
     let load_s: f64 = all.iter().map(|run| run.phases.ramp_up_s + run.measured_seconds).sum();
-    Some(load_s / all.len() as f64 * report.points.len() as f64)
+    let trial_s = usual_trial_s(trials).unwrap_or(0.0).max(load_s / all.len() as f64);
+    Some(trial_s * report.points.len() as f64)
 }
 
 /// Warns that commits at some values of an axis may be lost in a crash while others are durable;

@@ -119,7 +119,7 @@ pub struct Identity {
     pub setup: String,
     /// The run's verdict, if it has warnings or worse; else empty.
     pub worst: String,
-    /// Names of the findings of the worst severity: `other cpu load, short`. Empty if there are
+    /// Names of the findings of the worst severity: `other CPU load, short`. Empty if there are
     /// only notes.
     pub reasons: String,
     pub errors: Errors,

@@ -296,7 +296,10 @@ impl Field {
             return Ok(Field::Figure(name.to_owned(), figures));
         }
         let mut names: Vec<&str> = listed.columns.iter().map(|column| column.name).collect();
-        let meant = did_you_mean(&lower, names.iter().copied());
+        let mut meant = did_you_mean(&lower, names.iter().copied());
+        if meant.is_empty() && listed.has_labels {
+            meant = format!(" (a label is {LABEL}{name})");
+        }
         names.extend(listed.has_labels.then_some("label.KEY"));
         let figures = asked.figures.map(|_| " and the figures of 'dbdyno list figures'");
         let all = names.join(", ") + figures.unwrap_or_default();

@@ -96,13 +96,37 @@ fn change_meant(
     Err(Error::Usage(format!("{} has no change to acknowledge: {known}", change.build)))
 }
 
-pub fn unacknowledge(store: &Store, key: &str, build: &str, point: &str) -> Result<(), Error> {
-    match store.unacknowledge(key, build, point)? {
-        true => Ok(()),
-        false => Err(Error::Usage(format!(
-            "{build} is not acknowledged: 'dbdyno history ack --list' lists what is"
-        ))),
+/// Removes the acknowledgement at a build and point. The build may also be one close to the change,
+/// as for [`acknowledge`]. Returns the build whose acknowledgement is removed; fails if there is
+/// none.
+pub fn unacknowledge(
+    store: &Store,
+    key: &str,
+    order: Option<&Order>,
+    asked: &Acknowledged,
+) -> Result<String, Error> {
+    let Acknowledged { build, point, .. } = asked;
+    if store.unacknowledge(key, build, point)? {
+        return Ok(build.clone());
     }
+    let meant = is_build(store, key, build).and_then(|()| change_meant(store, key, order, asked));
+    if let Ok(meant) = meant
+        && store.unacknowledge(key, &meant.build, &meant.point)?
+    {
+        return Ok(meant.build);
+    }
+    let known = store.acknowledged(key)?;
+    let known: Vec<String> = known.into_iter().map(|one| with_point(&one)).collect();
+    let known = match known.is_empty() {
+        true => "nothing is".to_owned(),
+        false => format!("acknowledged are: {}", known.join(", ")),
+    };
+    Err(Error::Usage(format!("{} is not acknowledged; {known}", with_point(asked))))
+}
+
+/// Names an acknowledged change by its build and, if it has one, its point: `1.7 clients=8`.
+fn with_point(one: &Acknowledged) -> String {
+    format!("{} {}", one.build, one.point).trim_end().to_owned()
 }
 
 /// Pins the build with which the newest builds of a history are compared; `None` unpins it.

@@ -288,15 +288,18 @@ pub(super) fn repeat_until_decided(sides: &ComparisonReport) -> String {
 /// Purpose of a command with `--repeat until=decided`, as the user reads it; it says if the repeats
 /// may not decide. `repeat_s` is the least time of one repeat in seconds, if known.
 pub(super) fn until_decided_words(sides: &ComparisonReport, repeat_s: Option<f64>) -> String {
-    let takes = repeat_s.map(|each_s| format!(" of {} or more", numbers::seconds(each_s)));
-    let takes = takes.unwrap_or_default();
     if render::needs_more_than(sides, REPEATS_MOST) {
+        let effect = numbers::exact(sides.min_effect * 100.0);
+        let all_s = repeat_s.map(|each_s| each_s * REPEATS_MOST as f64);
+        let takes = all_s.map(|all_s| format!(" ({} or more)", numbers::seconds(all_s)));
+        let takes = takes.unwrap_or_default();
         return format!(
-            "again, on a quieter machine or with a longer --duration: {REPEATS_MOST} \
-             repeats{takes} may not decide {} %",
-            numbers::exact(sides.min_effect * 100.0)
+            "again; {REPEATS_MOST} repeats{takes} may be too few for {effect} %: use a quieter \
+             machine or a longer --duration"
         );
     }
+    let takes = repeat_s.map(|each_s| format!(" of {} or more", numbers::seconds(each_s)));
+    let takes = takes.unwrap_or_default();
     format!("again, until it is decided (at most {REPEATS_MOST} repeats{takes})")
 }
 

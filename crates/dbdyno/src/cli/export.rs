@@ -11,7 +11,7 @@ use model::numbers::count;
 use render::list::short_id;
 use render::{as_json, seconds_csv};
 use serde_json::{Value, json};
-use store::{Filter, Store, is_exported};
+use store::{Filter, Store, StoreError, StoreErrorKind, is_exported};
 
 use super::output_file::{OutputFile, extension};
 use super::stored::{add_new, experiment_of_last, id, said, store};
@@ -215,11 +215,11 @@ pub(super) fn import(matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
     if !ours.exists() {
         // Nor must a damaged file.
-        Store::check_sent(&path).map_err(said)?;
+        Store::check_sent(&path).map_err(|error| not_imported(&path, error))?;
     }
     // A new user may begin with an import, so the store may not exist.
     let store = Store::open(&ours).map_err(said)?;
-    let imported = store.import(&path, check_run).map_err(said)?;
+    let imported = store.import(&path, check_run).map_err(|error| not_imported(&path, error))?;
     if imported.new.is_empty() && imported.known.is_empty() {
         return Err(Error::Failed(format!("{} has no runs", path.display())));
     }
@@ -230,6 +230,18 @@ pub(super) fn import(matches: &ArgMatches, shell: &Shell) -> Outcome {
         return shell.print(&format!("{value:#}\n"));
     }
     shell.print(&summary(&imported.new, &imported.known)).map(|_| DONE)
+}
+
+/// Converts an error of an import. A file that is no store may be a report, which has no runs that
+/// could be imported.
+fn not_imported(path: &Path, error: StoreError) -> Error {
+    match error.kind {
+        StoreErrorKind::NotAStore => Error::Usage(format!(
+            "{} is not a file for import: write one with dbdyno runs export RUN -o NAME.dbdyno",
+            path.display()
+        )),
+        _ => said(error),
+    }
 }
 
 /// Largest number of runs that [`summary`] names.

@@ -293,16 +293,17 @@ fn acked(matches: &ArgMatches, shell: &Shell) -> Outcome {
         return list(&store, &by, matches, shell);
     }
     let build = text("build");
+    let reason = text("reason").trim().to_owned();
+    let asked = Acknowledged { build: build.clone(), point, reason, size: None };
     if matches.get_flag("undo") {
-        unacknowledge(&store, &by, &build, &point)?;
+        let order = order(matches, shell)?;
+        let build = unacknowledge(&store, &by, order.as_ref(), &asked)?;
         return shell.print(&format!("{build} is no longer acknowledged\n"));
     }
-    let reason = text("reason").trim().to_owned();
-    if reason.is_empty() {
+    if asked.reason.is_empty() {
         return Err(Error::Usage("--reason is empty: write why it is accepted".to_owned()));
     }
     let order = order(matches, shell)?;
-    let asked = Acknowledged { build: build.clone(), point, reason, size: None };
     let found = acknowledge(&store, &by, order.as_ref(), &asked)?;
     let beside = match found.build == build {
         true => String::new(),

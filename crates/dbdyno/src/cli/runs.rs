@@ -325,6 +325,9 @@ fn every_s(matches: &ArgMatches) -> Result<u32, Error> {
 fn remove(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let store = store(matches, shell)?;
     let runs = all_found(&store, matches)?;
+    if let [run] = &runs[..] {
+        tell_trial(&store, run, matches, shell)?;
+    }
     store.remove(&runs).map_err(said)?;
     let shown: String = runs.iter().map(|run| format!("removed {run}\n")).collect();
     shell.print(&shown)
@@ -333,6 +336,7 @@ fn remove(matches: &ArgMatches, shell: &Shell) -> Outcome {
 fn label(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let store = store(matches, shell)?;
     let run = found(&store, matches)?;
+    tell_trial(&store, &run, matches, shell)?;
     let written = matches.get_many::<String>("labels").into_iter().flatten();
     // Parse all before the first is set, so that an error changes nothing.
     let labels: Vec<(&str, &str)> =
@@ -345,6 +349,9 @@ fn label(matches: &ArgMatches, shell: &Shell) -> Outcome {
         }
     }
     let labels = store.labels(&run).map_err(said)?;
+    if labels.is_empty() {
+        shell.say("the run has no label: KEY=VALUE after the run sets one");
+    }
     let shown: String = labels.iter().map(|(key, value)| format!("{key}={value}\n")).collect();
     shell.print(&shown).map(|_| DONE)
 }
@@ -379,15 +386,17 @@ pub(crate) fn section_flag<const N: usize>(sections: [&'static str; N]) -> Arg {
         .help(help)
 }
 
-/// Page with only the sections that `--section` names; `None` without the flag. `whole` builds the
-/// full page, from which they are taken.
+/// Page with the verdict, the validity in a line and only the sections that `--section` names;
+/// `None` without the flag. `whole` builds the full page, from which they are taken.
 pub(crate) fn of_sections(
     matches: &ArgMatches,
     whole: impl FnOnce() -> Document,
 ) -> Option<Document> {
     let names = matches.try_get_many::<String>("section").ok().flatten()?;
     let names: Vec<&str> = names.map(String::as_str).collect();
-    let mut page = Document { repeat: None, n_answering: 0, ..whole() };
+    let mut page = Document { repeat: None, n_answering: 0, scene: Vec::new(), ..whole() };
+    page.verdicts.iter_mut().for_each(|verdict| verdict.details.clear());
+    page.validity.iter_mut().for_each(|validity| validity.remarks.clear());
     page.sections.retain(|section| names.contains(&section.id));
     let is_shown =
         |name: &&str| page.sections.iter().any(|section| section.id == *name && !is_blank(section));
@@ -403,9 +412,13 @@ fn absent(section: &str) -> String {
         "cpu" => "no CPU profile was recorded (--cpu-profile on)",
         "custom" => "the workload has no custom metrics",
         "disturbances" => "the plan has no disturbances ([[at]])",
+        "curves" => "charts are on a page: dbdyno report, or dbdyno web",
         "errors" => "the database reported no errors",
+        "figures" => "the section result has them all",
+        "gauges" => "no metric changed much",
+        "each_transaction" => "statements and waits were not counted",
         "why" => "the time was not split",
-        _ => "nothing was recorded",
+        _ => "there is nothing to show",
     };
     format!("{section}: {why}.")
 }

@@ -88,9 +88,12 @@ fn words(report: &ComparisonReport) -> String {
         }
         true => {
             "Mean time of a transaction by its parts, the largest difference first; then what \
-             else it takes, the largest ratio first"
+             else it takes: what changed, the largest ratio first, then what did not"
         }
-        false => "What a transaction takes on average, the largest ratio first",
+        false => {
+            "What a transaction takes on average: what changed, the largest ratio first, then what \
+             did not"
+        }
     };
     let base = &report.sides[0].name;
     let side = match &report.pairs[..] {

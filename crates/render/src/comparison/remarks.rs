@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::iter::once;
 
 use analysis::figures::title;
-use model::finding_catalog::in_short;
+use model::finding_catalog::{in_short, label};
 use model::numbers::{count, list, significant};
 use model::{Direction, Severity};
 use study::comparison::{ComparisonReport, Judged, Mixed, PairReport, SideReport, UnpairedPoint};
@@ -267,8 +267,8 @@ pub(super) fn finding_ids(report: &ComparisonReport) -> Vec<&str> {
     ids
 }
 
-/// Describes the first warning about a side or the baseline: `generator_saturated in 5 of 5 runs of
-/// off`. `None` if there is no warning.
+/// Describes the first warning about a side or the baseline: `generator late in 5 of 5 runs of off`.
+/// `None` if there is no warning.
 pub(super) fn caution(report: &ComparisonReport, pair: &PairReport) -> Option<String> {
     let base = &report.sides[0].name;
     let is_of_pair = |side: &&SideReport| side.name == *base || side.name == pair.side;
@@ -278,7 +278,7 @@ pub(super) fn caution(report: &ComparisonReport, pair: &PairReport) -> Option<St
         let of_all = sides().all(has_it).then(|| in_runs(report, id, sides()));
         let of_some = || in_runs(report, id, sides().filter(|side| has_it(side)));
         let is_any = sides().any(has_it);
-        is_any.then(|| format!("{id} in {}", of_all.unwrap_or_else(of_some)))
+        is_any.then(|| format!("{} in {}", label(id), of_all.unwrap_or_else(of_some)))
     };
     let is_warning = |remark: &Remark| remark.severity == Severity::Warning;
     let first = || remarks(report).into_iter().find(is_warning);

@@ -6,7 +6,7 @@
 use std::iter::once;
 
 use model::Severity;
-use model::finding_catalog::in_short;
+use model::finding_catalog::{catalog_entry, label};
 use model::numbers::{count, significant};
 use study::comparison::{ComparisonReport, EachTransaction, GateResult, PairReport, telling};
 
@@ -166,8 +166,8 @@ fn shown_remarks(report: &ComparisonReport, room: &Room) -> Vec<Remark> {
     shown.chain(more).map(|text| Remark::new(Severity::Warning, text)).collect()
 }
 
-/// Describes each finding with the number of runs: `debug_build in all 8 runs: ...`, or, if it is
-/// much more frequent on one side, `other_cpu_load in 4 of 4 runs of A, 1 of 4 of B; ...: Programs
+/// Describes each finding with the number of runs: `debug build in all 8 runs: ...`, or, if it is
+/// much more frequent on one side, `other CPU load in 4 of 4 runs of A, 1 of 4 of B; ...: Programs
 /// other than ...`. These come first.
 fn counted_findings(report: &ComparisonReport) -> Vec<String> {
     let ids = finding_ids(report);
@@ -181,8 +181,9 @@ fn counted_findings(report: &ComparisonReport) -> Vec<String> {
         };
         let explains = explains.map_or_else(String::new, |words| format!("; {words}"));
         let seen = super::seen(report, id);
-        let seen = seen.map_or_else(|| in_short(id), |seen| without_stop(&seen).to_owned());
-        all.push(format!("{id} in {counted}{explains}: {seen}"));
+        let raised = || catalog_entry(id).map_or("", |entry| entry.raised).to_owned();
+        let seen = seen.map_or_else(raised, |seen| without_stop(&seen).to_owned());
+        all.push(format!("{} in {counted}{explains}: {seen}", label(id)));
     }
     all
 }
@@ -204,8 +205,11 @@ fn differ(report: &ComparisonReport, room: &Room) -> String {
     if report.differences.is_empty() {
         return no_difference(report).to_owned();
     }
+    // The full page only counts what one side alone has.
+    let of_all = report.differences.iter().filter(|difference| !super::is_one_sided(difference));
+    let n_of_all = of_all.clone().count();
     let [_] = report.pairs.as_slice() else {
-        return format!("{}, {WITH_FULL}", count(report.differences.len() as u64, "fact"));
+        return format!("{}, {WITH_FULL}", count(n_of_all as u64, "fact"));
     };
     let all = telling(&report.differences, 1);
     let names: Vec<&str> = report.sides.iter().map(|side| &*side.name).collect();
@@ -216,7 +220,7 @@ fn differ(report: &ComparisonReport, room: &Room) -> String {
         && is_named(one)
     {
         let follows = |other: &&study::comparison::Difference| !other.name.ends_with(&*one.0);
-        return match report.differences.iter().filter(follows).count() {
+        return match of_all.filter(follows).count() {
             0 => format!("{} alone", one.0),
             n => format!("{}; {n} more, {WITH_FULL}", one.0),
         };
@@ -226,7 +230,7 @@ fn differ(report: &ComparisonReport, room: &Room) -> String {
         format!("{name}: {side}, baseline {base}")
     });
     let mut parts: Vec<String> = shown.collect();
-    parts.extend(more(report.differences.len(), parts.len()));
+    parts.extend(more(n_of_all, parts.len()));
     parts.join("; ")
 }
 

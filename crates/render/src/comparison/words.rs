@@ -193,6 +193,13 @@ pub(super) fn detectable(report: &ComparisonReport, judged: &Judged) -> Option<S
     let is_factor = is_twofold(share);
     let least = smallest(share, is_factor);
     let runs_a_side = count(runs, "run");
+    if share > NOTHING_DETECTED {
+        return Some(format!(
+            "With {runs_a_side} a side, not even a factor of {} would be detected: the runs \
+             scatter too much.",
+            exact(1.0 + NOTHING_DETECTED)
+        ));
+    }
     let mut printed = format!("Smallest detectable difference: {least} with {runs_a_side} a side");
     let more = 4 * runs;
     if more <= stats::FIGURES_MAX as u64 {
@@ -202,6 +209,10 @@ pub(super) fn detectable(report: &ComparisonReport, judged: &Judged) -> Option<S
     printed.extend(runs_to_detect(report, share, runs));
     Some(printed + ".")
 }
+
+/// Smallest detectable difference, as a share of the baseline, beyond which its size is not printed:
+/// runs that scatter so much detect nothing of interest.
+const NOTHING_DETECTED: f64 = 9.0;
 
 /// Largest number of runs a side that is advised. If more are needed, the advice is a larger
 /// minimum effect.
