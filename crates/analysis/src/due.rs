@@ -1,7 +1,8 @@
-//! Transactions that a plan has due over time, if it changes the rate of arrivals. Effects of these
-//! changes are no error, no drift and no fault of the database.
+//! Number of transactions that a plan schedules over time, if it changes the arrival rate. A rise
+//! or fall of throughput that follows the plan counts neither as error nor as drift, and the
+//! database is not blamed for it.
 //!
-//! Not here: statistics that allow for them (stats), and judgements (findings).
+//! Not here: statistics that allow for planned changes (stats), and judgements (findings).
 
 use model::{ArrivalRate, Load, NS_PER_S};
 use stats::{Course, Due, STRETCHES_MAX};

@@ -2,8 +2,8 @@
 //!
 //! A finding is a variant of one of the enums in this folder: its id, its severity and the figures
 //! that raised it are in one arm of `text` (or of `id` and `sentence`). `model::finding_catalog`
-//! says when it is raised and what to do about it. A made-up run raises each of them (see the tests
-//! below), and a plain run raises none but notes.
+//! says when it is raised and what to do about it. For each finding, the tests have a made-up run
+//! that raises it; an ordinary run raises only notes.
 //!
 //! Not here: findings that only the process of the run can make. They arrive as events, and are
 //! kept.
@@ -43,8 +43,9 @@ impl FindingText {
         self.advised(group, None)
     }
 
-    /// Makes the finding. Its advice is `advice`, or else that of the catalog of findings. `group`
-    /// is the name of the group to which it belongs, if the run has several.
+    /// Turns the text into a finding with advice: `advice`, or else the advice in the catalog of
+    /// findings. `group` is the name of the group of clients that the finding is about, if the run
+    /// has several groups.
     fn advised(self, group: Option<&str>, advice: Option<&str>) -> Finding {
         let group = group.map(|name| format!("Group {name}: ")).unwrap_or_default();
         let listed =
@@ -145,8 +146,8 @@ pub fn judge_kernels(kernels: &[String]) -> Option<Finding> {
     (kernels.len() > 1).then(|| FindingText { id, severity, text }.finding(None))
 }
 
-/// Factor by which p95 must rise in a dip that has a very long transaction for the finding to name
-/// p95 instead of this transaction.
+/// Factor above which a rise of p95 is what the finding on a dip reports. Below it, the finding
+/// reports the longest transaction of the dip instead, if one stands out.
 const ROSE_MIN: f64 = 1.5;
 
 /// Share of the usual rate of commits below which the finding on a dip says that commits fell.

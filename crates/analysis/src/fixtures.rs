@@ -1,4 +1,5 @@
-//! Made-up runs for tests: the events of a run as the engine would send them, from a few numbers.
+//! Made-up runs for tests: the events of a run as the engine would send them, made from a few
+//! numbers.
 
 pub mod subjects;
 
@@ -57,7 +58,7 @@ impl Made {
         made
     }
 
-    /// Makes the closed run without its seconds.
+    /// Makes the run of [`Made::closed`] without figures of its seconds.
     pub fn bare() -> Made {
         Made::new(Load::Closed)
     }
@@ -106,7 +107,7 @@ impl Made {
         made
     }
 
-    /// Makes the closed run, interrupted after 7.4 s.
+    /// Makes the run of [`Made::closed`], interrupted by the user after 7.4 s.
     pub fn interrupted() -> Made {
         let mut made = Made::closed();
         made.measured_ns = 7_400 * NS_PER_MS;
@@ -120,7 +121,7 @@ impl Made {
         made
     }
 
-    /// Makes the closed run in progress, after 23.4 s.
+    /// Makes the run of [`Made::closed`] as it is 23.4 s after its start, still in progress.
     pub fn running() -> Made {
         let mut made = Made::closed();
         made.reason = None;

@@ -19,7 +19,7 @@ const SECONDS_MAX: i64 = 2 * YEAR_S;
 const NS_MAX: u64 = SECONDS_MAX as u64 * NS_PER_S;
 /// Largest sum of a count over all seconds: 2^53, up to which floats are exact.
 const COUNT_MAX: u64 = 1 << 53;
-/// Milliseconds from 1970 to the year 10000.
+/// Latest accepted time of an event, in milliseconds since 1970: the start of the year 10000.
 const UNIX_MS_MAX: i64 = 253_402_300_800_000;
 /// Largest accepted number of transaction types of a workload, and of custom metrics.
 const KINDS_MAX: usize = 1000;

@@ -17,9 +17,9 @@ pub(super) const STEM: &str = "below_";
 /// Bound below which the samples of a share lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bound {
-    /// A time in nanoseconds.
+    /// Bound of a share of times, in nanoseconds.
     Time(u64),
-    /// A number in the unit of a custom metric that is not a time.
+    /// Bound of a share of a custom metric that is not a time, in the metric's unit.
     Number(u64),
 }
 

@@ -219,7 +219,8 @@ const fn count(name: Text, unit: Text, help: Text, value: ValueOf) -> RunFigure 
     RunFigure { name, unit, direction: Direction::Neither, help, value }
 }
 
-/// Returns a fact about the build of data as a number; `None` if there is none.
+/// Returns a stored fact about the build of the data (creating and loading the tables) as a number,
+/// such as `build.rows`; `None` if the run has no such fact.
 fn of_build(report: &Report, name: &str) -> Option<f64> {
     number_of(report.of_build(name)?)
 }
@@ -300,7 +301,8 @@ fn quotient(name: &str) -> Option<(&str, &str)> {
     name.split_once(" / ").map(|(left, right)| (left.trim(), right.trim()))
 }
 
-/// Name of a figure in a limit such as `rate>2MB/s`, whose bound tells by its unit what is counted.
+/// Name `rate` in a limit such as `rate>2MB/s`. The unit of the bound then tells which figure is
+/// meant: here `bytes`.
 pub(super) const RATE: &str = "rate";
 
 /// Returns each way to split `name` at one slash into the names of two figures, since users may

@@ -15,7 +15,8 @@ pub(super) const RECOVERY: &str = "recovery_s";
 type OfWindow = fn(&WindowReport) -> Option<f64>;
 type Windows = fn(&DisturbanceReport) -> Option<&WindowReport>;
 
-/// Ranges of seconds around a disturbance, by their names in names of figures.
+/// Time ranges of a disturbance that have figures, by the word that stands for each in a figure's
+/// name: `before`, `during` and `after`.
 const WINDOWS: [(&str, Windows); 3] = [
     ("before", |one| one.before.as_ref()),
     ("during", |one| one.during.as_ref()),

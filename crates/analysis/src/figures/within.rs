@@ -19,7 +19,8 @@ use crate::report::{
 };
 
 const CONFIDENCE: f64 = 0.95;
-/// Degrees of freedom of a ratio's standard error: its batches, less two for mean and correlation.
+/// Degrees of freedom of the standard error of a ratio: the number of its batches, less two (for
+/// mean and correlation).
 const RATIO_FREEDOM: usize = 18;
 
 /// Returns the 95 % CI of a figure within the run, as low and high end; `None` if it is not known.

@@ -194,7 +194,7 @@ fn restarted(tally: &Tally) -> Option<Data> {
 }
 
 /// Detects that the server counted fewer commits than the generator, if the server counts every
-/// commit and no connection broke.
+/// commit and no connection broke. Returns the finding.
 fn counted_fewer(tally: &Tally) -> Option<Data> {
     let (counter, change, committed) = counted(tally)?;
     let is_fewer = change < committed && counts_all(tally) && !has_broken(tally);

@@ -127,8 +127,9 @@ pub(super) fn look(view: &View) -> Vec<FindingText> {
     late.into_iter().chain(lost).flatten().map(Generator::text).collect()
 }
 
-/// Makes the finding on clients that the generator abandoned. Returns `None` except for the first
-/// group, since this is a fact about the whole generator.
+/// Makes the finding on clients that had not ended half a second after the end of the run, so that
+/// the generator abandoned them. Returns `None` except for the first group, since this is a fact
+/// about the whole generator.
 fn clients_abandoned(view: &View) -> Option<Generator> {
     // Stored runs of earlier versions have the fact under its former name.
     let fact = |name| view.tally.fact("client", name);

@@ -228,8 +228,9 @@ fn backlog_at_start(view: &View) -> Option<Offer> {
     backlog.then_some(Offer::BacklogAtStart { backlog_at_start, clients: described.clients })
 }
 
-/// Makes the finding that response times under closed load lack waits for a client. It is made
-/// once, for the first closed group, and only if any transaction finished.
+/// Makes the finding that closed load hides waiting: response times do not include the time until a
+/// client is free (coordinated omission). It is made once, for the first closed group, and only if
+/// any transaction finished.
 fn closed(view: &View) -> Option<Offer> {
     let is_it = |index: usize| view.tally.is_closed(index) && !has_rate(view.tally, index);
     let first = view.described.is_some() && (0..view.index).all(|earlier| !is_it(earlier));

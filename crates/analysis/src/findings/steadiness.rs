@@ -230,8 +230,8 @@ struct Stalls {
     /// Words for the disturbance at which the longest of these stalls began; `None` for stalls
     /// without a disturbance.
     at: Option<String>,
-    /// Total length of the stalls at planned disturbances, in nanoseconds, and words for the
-    /// disturbance of the longest, if another finding reports these stalls; `None` otherwise.
+    /// Stalls at planned disturbances that another finding reports: their total length in
+    /// nanoseconds, and words for the disturbance of the longest. `None` if there are none.
     apart: Option<(u64, String)>,
     /// True if all stalls lie in the seconds that the finding `warming_up` reports.
     is_at_first: bool,
@@ -357,12 +357,13 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
 /// `warming_up`, as a share of the rest.
 const WARM_UP_EFFECT_MIN: f64 = 0.01;
 
-/// Number of seconds below which no beginning is reported. A checkpoint or a stall that is under
-/// way when the measured phase begins looks like a warm-up, and a shorter run does not show whether
-/// it recurs; nor does it show many warm-ups.
+/// Shortest measured phase, in seconds, for the finding `warming_up`. A checkpoint or stall that is
+/// under way when the measured phase begins looks like a warm-up, and a shorter run does not show
+/// whether it recurs.
 const SECONDS_MIN: usize = 20;
-/// Number of seconds below which a beginning that differs may last at most a third of the run: a
-/// longer one may be a phase of the system, such as a checkpoint.
+/// Length of the measured phase, in seconds, below which a warm-up is reported only if it lasts at
+/// most a third of the phase: a longer one may be a recurring state of the system, such as a
+/// checkpoint.
 const SECONDS_FEW: usize = 30;
 const PHASE_SHARE_MAX: usize = 3;
 

@@ -1,4 +1,4 @@
-//! Every finding has a made-up run that raises it, and a plain run raises none but notes.
+//! Tests of findings: each has a made-up run that raises it, and an ordinary run raises only notes.
 
 use std::sync::LazyLock;
 
@@ -66,7 +66,7 @@ fn the_list_of_all_findings_has_each_once_with_words_that_end() {
     }
 }
 
-/// Ids of findings that are not made by [`judge`]: their advice is part of the text.
+/// Ids of findings that are raised outside of [`judge`], so that no made-up run raises them here.
 const OF_MAKERS: [&str; 18] = [
     "few_session_samples",
     "measurements_short",
@@ -895,8 +895,8 @@ fn build_machine_and_durability_are_looked_at() {
     });
 }
 
-/// Sets the CPU time of programs, in percent: for a machine of its 4 processors, for processes of
-/// one.
+/// Adds readings of CPU use by process name, in percent: 400 is all of the machine's 4 processors
+/// for `machine`, and 100 is one processor for a process.
 fn around(made: &mut Made, processes: &[(&str, f64)]) {
     made.fact("cpu", "logical", "4");
     let gauge = |about: &str, name: &str| model::Gauge {

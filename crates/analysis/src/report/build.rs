@@ -102,7 +102,7 @@ impl Report {
 }
 
 impl Report {
-    /// Returns true if the run built data. Its transactions are then chunks of rows.
+    /// Returns true if the run built data (filled tables). Its transactions are chunks of rows.
     pub fn is_build(&self) -> bool {
         self.of_build("method").is_some()
     }
@@ -148,10 +148,10 @@ impl Report {
     }
 }
 
-/// Subject of the facts about a build of data.
+/// Subject of the facts about a build of the data, in which tables are created and loaded.
 const DATA_BUILD: &str = "data_build";
 
-/// Returns true if a run built data. Its transactions are then chunks of rows.
+/// Returns true if a run built data (filled tables). Its transactions are then chunks of rows.
 pub(crate) fn is_build(tally: &Tally) -> bool {
     tally.fact(DATA_BUILD, "method").is_some()
 }
@@ -325,7 +325,7 @@ const FAILED_ORDER: &str = "the order of failures in time is not stored";
 /// Reason why times of connecting have no confidence intervals.
 const CONNECT_ORDER: &str = "all clients connect at once";
 
-/// Returns the order in which times were recorded; unknown if groups divide time differently.
+/// Returns the order in which times were recorded; unknown if groups have unlike intervals.
 fn order(in_time: &Option<InTime>) -> Order<'_> {
     let unknown = Order::Unknown("groups of different loads have no common intervals of time");
     in_time.as_ref().map_or(unknown, Order::Known)
@@ -366,7 +366,7 @@ pub(super) fn interval(tally: &Tally, groups: &[usize]) -> (Option<Ci95>, Option
     ci95(&slots, tally.due(groups, SLOT_NS, slots.len()).as_ref(), follow)
 }
 
-/// Returns the traffic of transactions that ended within the measured window.
+/// Returns statements, round trips, rows and bytes of transactions that ended in the window.
 fn traffic(tally: &Tally, groups: &[usize]) -> Traffic {
     let mut sum = Traffic::default();
     for group in groups.iter().filter_map(|index| tally.groups.get(*index)) {

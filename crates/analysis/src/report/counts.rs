@@ -30,12 +30,12 @@ pub(super) fn counts(counts: &Counts) -> CountsReport {
     report
 }
 
-/// Cause of the commits of a group.
+/// What the commits of a group follow: random arrivals, or the system's answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Follow {
-    /// Transactions arrive at random, whatever the system does.
+    /// Commits follow arrivals at random times, which do not depend on the system (open load).
     RandomArrivals,
-    /// Clients wait for answers, or arrivals are not random.
+    /// Commits follow the answers of the system: clients wait for them, or arrivals are not random.
     Answers,
 }
 

@@ -1,4 +1,4 @@
-//! What a report must say, whatever the run.
+//! Tests of reports: fields that every report must have, and numbers that must agree.
 
 use std::collections::BTreeSet;
 

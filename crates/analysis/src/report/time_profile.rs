@@ -381,7 +381,8 @@ mod tests {
         over_time(gauges, &|_, value| value)
     }
 
-    /// Makes the report of the closed run with these gauges, the last of which varies over time.
+    /// Makes the report of a run in closed load with these gauges, the last of which varies over
+    /// time.
     fn over_time(gauges: &[(&str, &str, f64)], last: &dyn Fn(i64, f64) -> f64) -> Report {
         let mut made = Made::closed();
         let names: Vec<(&str, &str)> = gauges.iter().map(|gauge| (gauge.0, gauge.1)).collect();

@@ -13,7 +13,7 @@ use stats::{Histogram, Stretches};
 
 use super::Series;
 
-/// Sums over the events of one group of clients.
+/// Sums over the events of one group of clients, for the ramp-up and for the measured phase.
 #[derive(Clone, Debug)]
 pub struct GroupTally {
     pub connected: u32,

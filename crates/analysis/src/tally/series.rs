@@ -46,7 +46,8 @@ impl Quantiles {
 enum Kept {
     Times(Packed),
     Settled(Quantiles),
-    /// Nothing, because more times arrived after the histogram had been replaced by quantiles.
+    /// Nothing is kept, because more times arrived after the histogram had been replaced by
+    /// quantiles.
     Unknown,
 }
 

@@ -1,4 +1,4 @@
-//! Tests of `tally`.
+//! Tests of the tally: sums of seconds, phases and groups, whatever the order of events.
 
 use model::{SummaryOf, SummaryRow};
 

@@ -1,4 +1,4 @@
-//! Tests of `catalog`.
+//! Tests of the catalog of figures: names, units and directions.
 
 use super::*;
 use crate::fixtures::{Made, subjects};

@@ -1,14 +1,14 @@
-//! Tests of `dips`.
+//! Tests of dips: which seconds are in one, which cause is reported, and which gauges moved.
 
 use super::*;
 use crate::fixtures::{Draw, Made};
 use crate::report::Report;
 
-/// The second at which the closed run has a dip.
+/// Second of the measured phase in which the run of [`Made::closed`] has a dip.
 const DIP: i64 = 42;
 
-/// Returns the dips of the closed run with these gauges: subject, name, usual value and value in
-/// the dip.
+/// Returns the dips of a run in closed load with these gauges: subject, name, usual value and value
+/// in the dip.
 fn with(gauges: &[(&str, &str, f64, f64)]) -> Vec<Dip> {
     let mut made = Made::closed();
     let names: Vec<(&str, &str)> = gauges.iter().map(|gauge| (gauge.0, gauge.1)).collect();
@@ -69,8 +69,8 @@ fn what_most_sessions_waited_for_is_named_with_a_lock() {
 /// A gauge: subject, name, and value by second.
 type Gauged<'g> = (&'g str, &'g str, &'g dyn Fn(i64) -> f64);
 
-/// Returns the dips of the closed run with the given commits in each second, one long transaction
-/// (second, nanoseconds), and gauges.
+/// Returns the dips of a run in closed load with the given commits in each second, one long
+/// transaction (second, nanoseconds), and gauges.
 fn minute(commits: &dyn Fn(i64) -> u64, long: Option<(i64, u64)>, gauges: &[Gauged]) -> Vec<Dip> {
     let mut made = Made::closed();
     for second in made.seconds.iter_mut().filter(|second| second.second >= 0) {
@@ -274,8 +274,8 @@ fn a_server_without_cpu_time_stands_still_if_it_does_not_answer() {
     assert_eq!(causes(&[cpu, QUIET]), [], "it may have nothing to do");
 }
 
-/// Returns the dips of the closed run with these gauges, by second; a value that is not finite
-/// stands for a missing reading.
+/// Returns the dips of a run in closed load with these gauges, whose values depend on second and
+/// gauge index; a value that is not finite stands for a missing reading.
 fn dips_of(gauges: &[(&str, &str)], value: &dyn Fn(i64, usize) -> f64) -> Vec<Dip> {
     let mut made = Made::closed();
     made.gauges(gauges, value);

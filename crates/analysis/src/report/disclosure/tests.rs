@@ -1,4 +1,4 @@
-//! Each figure, with a run in which its requirement holds and one in which it does not.
+//! Tests of disclosures: for each kind of requirement, a run that meets it and one that does not.
 
 use model::{
     CustomMetricDescription, CustomMetricKind, CustomMetricSecond, Event, Gauge, Readings, Second,
@@ -9,9 +9,10 @@ use stats::Histogram;
 use super::*;
 use crate::fixtures::Made;
 
-/// Makes ten minutes of one warehouse with ten clients with key and think times: 1,000 new orders,
-/// of which 10 are rolled back, 450 payments and 550 others, each of 2 s; counters 0 (order lines,
-/// 10,000), 1 (remote lines, 100) and 2 (short deliveries, 0).
+/// Makes a run of ten minutes with key and think times, on one warehouse with ten clients: 1,000
+/// new orders, of which 10 are rolled back, 450 payments and 550 others, each of 2 s. Its custom
+/// metrics are, by index: 0 (order lines, 10,000), 1 (remote lines, 100) and 2 (short deliveries,
+/// 0).
 fn run() -> Made {
     let mut made = Made::bare();
     let described = &mut made.description.groups[0];
