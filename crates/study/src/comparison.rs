@@ -70,13 +70,13 @@ const FIRST: f64 = 0.04;
 /// Error rate of verdicts on single points of sides without an overall difference: the largest
 /// probability that any such point is declared different, if none differs.
 const SECOND: f64 = 0.01;
-/// A p-value of the difference, adjusted for a linear drift of the machine, from which on such a
-/// drift may explain it, if the sides did not alternate.
+/// p-value of a difference, adjusted for a linear drift of the machine, from which on such a drift
+/// may explain the difference, if runs of the two sides did not alternate.
 const BESIDE_DRIFT: f64 = 0.03;
 /// Default minimum effect, as a share: smaller relative changes do not matter.
 pub const MIN_EFFECT: f64 = 0.01;
-/// Age in seconds from which the report calls runs old. Their age may show that an earlier step of
-/// a pipeline failed and made no new runs.
+/// Age in seconds from which the report calls runs old: an earlier step of a pipeline may have
+/// failed and made no new runs.
 const OLD_S: u64 = 3600;
 /// Figures by which runs that build data are judged, in the order of the comparison page.
 const OF_BUILDS: [&str; 6] = [
@@ -98,16 +98,16 @@ pub struct Side {
     pub points: Vec<SidePoint>,
     /// Runs that are left out because they did not complete or are invalid.
     pub not_counted: Vec<NotCounted>,
-    /// Ids of runs in progress, or the id of an experiment whose trials are in progress.
+    /// Ids of runs in progress, or of an experiment with trials in progress. They are left out.
     pub running: Vec<String>,
-    /// The plan in TOML that repeats the runs of the side; `None` if they have different plans.
+    /// The plan (TOML) that repeats all runs of the side; `None` if they have different plans.
     pub plan: Option<String>,
     /// True if the name is only a run's id. The report then names the side by its differences.
     pub is_unnamed: bool,
 }
 
 impl Side {
-    /// Makes a side without runs.
+    /// Makes a side of a comparison with this name and no runs.
     pub fn named(name: String) -> Side {
         let (points, not_counted, running) = (Vec::new(), Vec::new(), Vec::new());
         Side { name, points, not_counted, running, plan: None, is_unnamed: false }
@@ -123,14 +123,14 @@ pub struct NotCounted {
     pub why: String,
 }
 
-/// The valid runs of a side at one point, that is with one combination of varied values.
+/// The valid runs of a side at one point, which is one combination of the varied parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SidePoint {
     /// Values of the varied parameters, by name. Sides are compared at points with equal values.
     pub values: Named<String>,
     pub reports: Vec<Report>,
-    /// Number of the repeat to which each of `reports` belongs. For overall figures, the runs of
-    /// all points with the same number are combined.
+    /// Number of the repeat to which each of `reports` belongs, in the same order. For overall
+    /// figures, the runs of all points with the same number are combined.
     pub repeats: Vec<u32>,
 }
 
@@ -141,7 +141,7 @@ pub struct Judge {
     pub primary: Option<String>,
     /// The minimum effect, as a share such as 0.01 for 1 %.
     pub min_effect: f64,
-    /// Names of further figures to judge, because the user sets a limit on their change.
+    /// Names of further figures to judge, because `--fail-if` sets a limit on their change.
     pub also: Vec<String>,
 }
 
@@ -171,8 +171,8 @@ impl Judge {
         })
     }
 
-    /// Returns the name of the primary figure of these runs: the one that the user named, or their
-    /// default. An `Err` says that no run has the named one.
+    /// Returns the name of the primary figure of these runs: the one that the user named, or the
+    /// default of the runs. An `Err` says that no run has the figure that the user named.
     pub(crate) fn primary_of(&self, reports: &[&Report]) -> Result<String, String> {
         match &self.primary {
             Some(name) => resolve(name, reports.iter().copied()),
@@ -221,7 +221,7 @@ pub(crate) fn matters(ratio: f64, min_effect: f64) -> bool {
     ratio.ln().abs() > (1.0 + min_effect).ln()
 }
 
-/// Returns true if a change by `ratio` is for the worse; without a better direction, if it falls.
+/// Returns true if a change by `ratio` is for the worse: without a better direction, if it falls.
 pub(crate) fn is_worse(better: Direction, ratio: f64) -> bool {
     (ratio > 1.0) == (better == Direction::Lower)
 }
@@ -249,15 +249,15 @@ pub struct ComparisonReport {
     /// the runs; `None` for stored pages.
     #[serde(skip)]
     pub seen_unix_ms: Option<i64>,
-    /// All sides; the baseline is the first.
+    /// All sides of the comparison (named sets of runs); the baseline is the first.
     pub sides: Vec<SideReport>,
-    /// Settings, facts and plan values that differ between the sides.
+    /// Settings, facts and plan values that differ between the sides of the comparison.
     pub differences: Vec<Difference>,
-    /// Settings, facts and plan values that differ between runs of one side at one point, though
-    /// these runs count as repeats.
+    /// Settings, facts and plan values that differ between runs that count as repeats: runs of one
+    /// side of the comparison at one point (combination of varied parameters).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mixed: Vec<Mixed>,
-    /// Comparison of each side but the first with the baseline.
+    /// Result for each side of the comparison but the first, which is the baseline.
     pub pairs: Vec<PairReport>,
     /// Ids of the runs that are left out because their stored reports are damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -284,13 +284,13 @@ pub struct SideReport {
     /// Number of distinct seeds of the valid runs. Runs with the same seed have the same inputs.
     #[serde(default)]
     pub seeds: u64,
-    /// The runs that are left out, each with the reason.
+    /// The runs of this side that the comparison leaves out, each with the reason.
     pub not_counted: Vec<NotCounted>,
-    /// Ids of runs in progress, or the id of an experiment with trials in progress; all are left
-    /// out.
+    /// Ids of runs in progress, or the id of an experiment with trials in progress; the comparison
+    /// leaves all of them out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub running: Vec<String>,
-    /// The plan that repeats the runs of the side, in TOML; null if not known.
+    /// The plan that repeats the runs of this side of the comparison, in TOML; null if not known.
     pub plan: Option<String>,
     /// Summary of the primary figure along the varied parameter; null unless exactly one is varied
     /// and its values are numbers.
@@ -300,8 +300,8 @@ pub struct SideReport {
     /// Text of each finding of severity warning or invalid in the first run with it, by finding id.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub cases: Named<String>,
-    /// Texts of each finding of severity warning or invalid over all runs, merged with a range for
-    /// each number (`41 to 72 %`), by finding id; without those that differ in more than numbers.
+    /// Texts of each finding of severity warning or invalid, by finding id, merged over all runs
+    /// with a range for each number (`41 to 72 %`); without those that differ in more than numbers.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub case_ranges: Named<String>,
     /// Largest share of offered transactions that failed or were dropped in a run, in percent.
@@ -313,7 +313,7 @@ pub struct SideReport {
     /// Start of the first valid run, in RFC 3339.
     #[serde(default)]
     pub begun: String,
-    /// Trend of the primary figure over the side's runs; null if there is none.
+    /// Trend of the primary figure from run to run of the side; null if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trend: Option<RunsTrend>,
 }
@@ -323,16 +323,16 @@ pub struct SideReport {
 pub struct PairReport {
     /// Name of the side that is compared with the baseline.
     pub side: String,
-    /// True if runs of the two sides alternated in time at every point. If not, a drift of the
-    /// machine looks like a difference.
+    /// True if runs of baseline and compared side alternated in time at every point. If not, a
+    /// drift of the machine looks like a difference.
     pub is_interleaved: bool,
-    /// Sentence that names the side which may lose commits in a crash while the other keeps them,
-    /// or says that two different products keep them equally; null if this is not known, or for
-    /// sides of one product that are alike.
+    /// Sentence that names the side of the comparison which may lose commits in a crash while the
+    /// other keeps them, or says that two different products keep them equally; null if this is not
+    /// known, or for sides of one product that are alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub durability: Option<String>,
-    /// Sentence that names the isolation levels of the two sides; null if they are the same or not
-    /// known.
+    /// Sentence that names the isolation levels of baseline and compared side; null if they are the
+    /// same or not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolation: Option<String>,
     /// Largest number of seeds that both sides share at a point with a simulated database, which
@@ -350,12 +350,12 @@ pub struct PairReport {
     pub by_workload: Vec<WorkloadPair>,
     /// Number of repeats of either side that `overall` leaves out because some point lacks them.
     pub repeats_left_out: u64,
-    /// Comparison at each point that both sides have.
+    /// Comparison at each point (combination of varied parameters) that both sides have.
     pub points: Vec<PointPair>,
-    /// Points at which only one of the two sides has a valid run.
+    /// Points at which only one of the two compared sides has a valid run.
     pub points_unpaired: Vec<UnpairedPoint>,
-    /// Figures of the average transaction, such as its lock time, on both sides, by point, without
-    /// verdicts. The figures that explain most of a difference come first.
+    /// Figures of the average transaction, such as its lock time, for baseline and compared side,
+    /// by point, without verdicts. The figures that explain most of a difference come first.
     #[serde(default)]
     pub each_transaction: Vec<EachTransactionAt>,
     /// The gauges that changed most between the sides, without verdicts; the change that stands out
@@ -364,20 +364,20 @@ pub struct PairReport {
     pub gauges_changed: Vec<GaugeChange>,
 }
 
-/// A point at which only one of two compared sides has a valid run.
+/// A combination of varied parameters at which only one of two compared sides has a valid run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnpairedPoint {
     /// Values of the varied parameters at the point, by parameter, such as `8` for `clients`.
     pub values: Named<String>,
     /// Name of the side that has a valid run at the point.
     pub side: String,
-    /// True if the other side was measured at the point too, but has no valid run there.
+    /// True if the other side was measured at the point too, but has only invalid runs there.
     pub is_lost: bool,
 }
 
 impl PairReport {
-    /// Returns the comparisons for the headline, to be changed: the primary figure over all points,
-    /// or at the only point, or that of each workload if there are several.
+    /// Returns the results that the headline states, so that they can be changed: the primary
+    /// figure over all points, or at the only point, or that of each workload if there are several.
     fn on_the_whole(&mut self) -> Vec<&mut Judged> {
         match &mut self.points[..] {
             _ if !self.by_workload.is_empty() => {
@@ -402,14 +402,14 @@ pub struct WorkloadPair {
     pub primary: Judged,
 }
 
-/// Comparison of two sides at a point that both have.
+/// Comparison of a side with the baseline at one point (combination of varied parameters).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointPair {
     /// Values of the varied parameters at the point, by parameter, such as `8` for `clients`.
     pub values: Named<String>,
     pub primary: Judged,
     pub others: Vec<Judged>,
-    /// Comparisons of figures for which the runs have too few samples. A limit on one is undecided.
+    /// Figures of which the runs have too few samples. A limit on such a figure is undecided.
     #[serde(skip)]
     lacking: Vec<Judged>,
 }
@@ -418,27 +418,27 @@ pub struct PointPair {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
     pub figure: String,
-    /// Direction in which the figure is better.
+    /// Direction in which the figure improves: higher, lower or neither.
     #[serde(default)]
     pub better: Direction,
     /// Mean and error of the figure over the baseline's runs; null if not known.
     pub baseline: Option<Figure>,
-    /// Mean and error of the figure over the side's runs; null if not known.
+    /// Mean and error of the figure over the compared side's runs; null if not known.
     pub side: Option<Figure>,
-    /// Centers of the judged runs of the baseline and of the side, each a mean or median. The
-    /// second divided by the first is the ratio. Null if not known.
+    /// Center (mean or median, see `center`) of the judged runs: of the baseline, then of the
+    /// compared side. The second divided by the first is the ratio. Null if not known.
     #[serde(default)]
     pub centers: [Option<f64>; 2],
     /// Kind of the values in `centers`: geometric mean or median.
     #[serde(default)]
     pub center: Center,
-    /// Medians of the figure over the runs of the baseline and of the side; null if not known.
+    /// Medians of the figure over the baseline's and the compared side's runs; null if not known.
     #[serde(default)]
     pub medians: [Option<f64>; 2],
-    /// The side divided by the baseline, with its confidence interval. Null if it cannot be judged.
+    /// The compared side's center divided by the baseline's, with its CI. Null if not judged.
     pub ratio: Option<Ratio>,
-    /// p-value of the hypothesis that the sides do not differ, before correction; null if there are
-    /// too few runs for a test.
+    /// p-value of the hypothesis that baseline and compared side do not differ, before correction;
+    /// null if there are too few runs for a test.
     pub p: Option<f64>,
     /// The p-value corrected for all figures that are judged together (Hommel); null if not tested.
     pub p_corrected: Option<f64>,
@@ -446,26 +446,26 @@ pub struct Judged {
     /// null if there are too few runs.
     pub detectable: Option<f64>,
     pub verdict: Verdict,
-    /// Reason for the verdict in words; null if it needs none.
+    /// Reason for the verdict in words; null if the verdict needs no explanation.
     pub why: Option<String>,
-    /// True if runs of the same repeat were compared as pairs; false if all runs of one side were
-    /// compared with all of the other.
+    /// True if runs of the same repeat were compared as pairs; false if all runs of the compared
+    /// side were compared with all runs of the baseline.
     #[serde(default)]
     pub is_within_repeats: bool,
     /// True if only the test of means was applied, at a stricter level, because there are too few
     /// runs for a test of ranks.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_by_means: bool,
-    /// The difference adjusted for a linear drift; `None` if the sides alternated or have no ratio.
+    /// The difference adjusted for a linear drift; `None` if runs alternated or lack a ratio.
     #[serde(skip)]
     beside_drift: Option<BesideDrift>,
-    /// Logarithms of the figure in each run of the baseline and of the side.
+    /// Natural logarithms of the figure in each run: of the baseline, then of the compared side.
     #[serde(skip)]
     of_runs: [Vec<f64>; 2],
-    /// True if some runs of either side lack the figure.
+    /// True if some runs of the baseline or of the compared side lack the figure.
     #[serde(skip)]
     is_lacking: bool,
-    /// Difference of the sides' logarithms in each repeat; `None` if runs are not judged as pairs.
+    /// Difference of the logarithms in each repeat; `None` if runs are not judged as pairs.
     #[serde(skip)]
     within: Option<Vec<f64>>,
     /// Lower and upper one-sided 95 % confidence bound of the ratio, for limits on a change; `None`
@@ -478,7 +478,7 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// Returns true if the runs did not alternate and a drift may explain their difference.
+    /// Returns true if the sides' runs did not alternate, so a drift may explain the difference.
     fn may_be_drift(&self) -> bool {
         // A drift does not lose transactions.
         let is_finite = self.ratio.is_none_or(|ratio| ratio.value.is_finite());
@@ -486,42 +486,42 @@ impl Judged {
     }
 
     /// Returns the lower and upper one-sided 95 % confidence bound of the ratio, adjusted for a
-    /// drift; `None` if the runs alternated, or these bounds are not known.
+    /// linear drift of the machine; `None` if the runs alternated, or these bounds are not known.
     fn bounds_beside_drift(&self) -> Option<(f64, f64)> {
         self.beside_drift?.bounds
     }
 }
 
-/// Test of the difference of sides that did not alternate, adjusted for a linear drift.
+/// Test of a difference, adjusted for a linear drift, of sides whose runs did not alternate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct BesideDrift {
-    /// p-value of the hypothesis that the sides do not differ beyond the drift.
+    /// p-value of the hypothesis that baseline and compared side do not differ beyond the drift.
     p: f64,
     /// Lower and upper one-sided 95 % confidence bound of the ratio. `None` if transactions were
-    /// lost, because a drift loses none.
+    /// lost: a drift of the machine does not explain losses.
     bounds: Option<(f64, f64)>,
 }
 
-/// Kind of center that represents the runs of a side.
+/// Kind of mean by which a set of runs is represented in a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Center {
     /// The geometric mean. The ratio of two sides is the quotient of their geometric means.
     #[default]
     GeometricMean,
-    /// The median, used if the figure of some run is infinite or zero and so has no geometric mean.
+    /// The median, for runs without a geometric mean: some figure is infinite or zero.
     Median,
 }
 
-/// A ratio with its confidence interval. Infinite values are null in JSON.
+/// The ratio of a figure to its baseline, with its CI. Infinite values are null in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
-    /// The quotient of the two sides' geometric means. If some figure has no geometric mean, it is
-    /// the median of the ratios over all pairs of runs.
+    /// The compared side's geometric mean divided by the baseline's. If some figure has no
+    /// geometric mean, the median of the ratios over all pairs of runs.
     pub value: f64,
     /// Lower and upper end of the confidence interval; null if there are too few runs.
     pub interval: Option<(f64, f64)>,
-    /// Confidence of the interval; null without one. Few runs make it higher than the usual 95 %.
+    /// Confidence of the interval, as a share: 0.95, or more with few runs. Null without interval.
     pub confidence: Option<f64>,
 }
 
@@ -536,21 +536,21 @@ impl SideReport {
         lost / (lost + self.runs.len() as f64)
     }
 
-    /// Describes the runs that are left out, such as `2 of 5 runs of new do not count: overloaded
-    /// (2)`; empty if there are none.
+    /// Describes the runs of this side that the comparison leaves out, such as `2 of 5 runs of new
+    /// do not count: overloaded (2)`; empty if there are none.
     pub fn lost_words(&self) -> String {
         lost_words(&self.name, &self.not_counted, self.runs.len()).unwrap_or_default()
     }
 
-    /// Says that runs of the side are in progress, such as `new is still being measured
-    /// (01a1ffb6)`; `None` if every run has ended.
+    /// Says that runs of this side of the comparison are in progress, such as `new is still being
+    /// measured (01a1ffb6)`; `None` if every run has ended.
     pub fn running_words(&self) -> Option<String> {
         running_words(&self.name, &self.running)
     }
 }
 
-/// Describes the runs of a side that are left out, such as `2 of 5 runs of new do not count:
-/// overloaded (2)`; `None` if all are valid.
+/// Describes the runs that a comparison leaves out of the side `name`, such as `2 of 5 runs of new
+/// do not count: overloaded (2)`; `None` if all are valid.
 pub(crate) fn lost_words(name: &str, lost: &[NotCounted], n_counted: usize) -> Option<String> {
     let verb = if lost.len() == 1 { "does" } else { "do" };
     let (n, all) = (lost.len(), count((lost.len() + n_counted) as u64, "run"));
@@ -558,7 +558,7 @@ pub(crate) fn lost_words(name: &str, lost: &[NotCounted], n_counted: usize) -> O
     (n > 0).then(|| format!("{n} of {all} of {name} {verb} not count: {whys}"))
 }
 
-/// Lists the reasons why runs are left out, with numbers of runs, such as `failed, overloaded (3)`.
+/// Lists the reasons why runs are left out, with numbers of runs: `failed, overloaded (3)`.
 pub(crate) fn whys_in_words(lost: &[NotCounted]) -> String {
     in_words(&whys(lost))
 }
@@ -590,9 +590,9 @@ impl ComparisonReport {
         (more.abs() > LOST_UNEVEN).then_some(if more > 0.0 { side } else { base })
     }
 
-    /// Lists the load parameters, such as `clients`, in which the side differs from the baseline,
-    /// with the values of baseline and side. Empty if the names of both sides state a difference:
-    /// the user then compares it on purpose.
+    /// Lists the load parameters, such as `clients`, in which the compared side differs from the
+    /// baseline, with the values of baseline and side. Empty if the names of both state a
+    /// difference: the user then compares different loads on purpose.
     pub fn load_differs(&self, pair: &PairReport) -> Vec<(String, [String; 2])> {
         match self.place_of(pair) {
             Some(at) if !self.is_named_by_difference(at) => {
@@ -602,9 +602,9 @@ impl ComparisonReport {
         }
     }
 
-    /// Warns that the baseline was measured after the side, since the user may have swapped them.
-    /// `None` if it was not, or if the names of both sides state their difference, such as
-    /// `clients=8`.
+    /// Warns that the baseline was measured after the side that is compared with it, since the user
+    /// may have swapped them. `None` if it was measured first, or if the names of both state their
+    /// difference, such as `clients=8`.
     pub fn reversed_words(&self, pair: &PairReport) -> Option<String> {
         let at = self.place_of(pair)?;
         let [base, side] = [&self.sides[0], &self.sides[at]];
@@ -632,9 +632,9 @@ impl ComparisonReport {
         differences::are_named_by(&self.differences, side, names)
     }
 
-    /// Compares the sides with the first one, the baseline. Returns an error if there are fewer
-    /// than two sides, if one has no valid run or lacks the primary figure, or if a side has no
-    /// point in common with the baseline.
+    /// Compares each side (a named set of runs) with the first one, the baseline. Returns an error
+    /// if there are fewer than two sides, if one has no valid run or lacks the primary figure, or
+    /// if a side has no point in common with the baseline.
     pub fn new(sides: &[Side], judge: &Judge) -> Result<ComparisonReport, String> {
         let [baseline, others @ ..] = sides else {
             return Err("nothing to compare: name at least two sides".to_owned());
@@ -722,15 +722,15 @@ fn have_runs(sides: &[Side]) -> Result<(), String> {
     Ok(())
 }
 
-/// Counts the runs that are left out for each reason.
+/// Counts the runs that a comparison leaves out for each reason.
 fn whys(runs: &[NotCounted]) -> Named<u64> {
     let mut by_why = Named::default();
     runs.iter().for_each(|run| by_why.count(&run.why, 1));
     by_why
 }
 
-/// Returns the points of a side that all sides have in common, so that other points do not look
-/// like a difference between sides. If there are none, returns all points of the side.
+/// Returns the points of a side that all compared sides have, so that other points do not look like
+/// a difference between sides. If there are none, returns all points of the side.
 fn shared<'s>(sides: &'s [Side], side: &'s Side) -> impl Iterator<Item = &'s SidePoint> {
     let has = |side: &Side, at: &SidePoint| side.points.iter().any(|p| p.values == at.values);
     let is_shared = move |at: &SidePoint| sides.iter().all(|other| has(other, at));
@@ -786,7 +786,7 @@ fn side_report(
     }
 }
 
-/// Returns the values of a figure in the runs that have it, in their order.
+/// Returns the values of a figure in those runs that have it, in the order of the runs.
 pub(crate) fn values_of(reports: &[Report], name: &str) -> Vec<f64> {
     reports.iter().filter_map(|report| value_of(report, name)).collect()
 }

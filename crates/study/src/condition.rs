@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use analysis::report::{Named, Report};
 use model::todays_path;
 
-/// Names of facts that are measurements, such as `free_bytes`, of whatever subject. They are not
+/// Names of facts that are measurements, such as `free_bytes`, whatever their subject. They are not
 /// part of a run's condition.
 const MEASURED: [&str; 13] = [
     "available_bytes",
@@ -26,8 +26,8 @@ const MEASURED: [&str; 13] = [
     "swap_free_bytes",
     "uptime_s",
 ];
-/// Subjects of facts about the course of a run, such as `connections`, which are not part of its
-/// condition. The requested network path is part of it nevertheless, since the plan has it.
+/// Subjects of facts about the course of a run, such as `connections`. They are not part of the
+/// run's condition, except for the network path that the plan requests.
 const OF_THE_RUN: [&str; 11] = [
     "monitor",
     "around",
@@ -53,7 +53,7 @@ const NAMES: [&str; 4] = ["name", "seed", "size", "c_load"];
 const REPORTING: [&str; 2] = ["report_interval", "histogram_max"];
 /// Keys of a plan that sort before its other keys, because readers look for them first on pages.
 const FIRST: [&str; 3] = ["group.workload", "group.clients", "group.rate"];
-/// Text for a value that the condition of a run does not have.
+/// Text that stands for a value that the condition of a run does not have.
 const NONE: &str = "none";
 
 /// The key of one value in the condition of a run. Keys sort in the order of pages: plan, target,
@@ -80,9 +80,10 @@ impl Key {
         Key { rank, about: about.to_owned(), name: name.to_owned() }
     }
 
-    /// Returns true if runs with different values of this key belong to different points. This
-    /// holds for plan keys that affect the execution, the target, the modes (such as how a commit
-    /// is made durable), and the product and its version.
+    /// Returns true if runs with different values of this key belong to different points
+    /// (combinations of parameters at which runs are compared). This holds for plan keys that
+    /// affect the execution, the target, the modes (such as how a commit is made durable), and the
+    /// product and its version.
     pub(crate) fn makes_points(&self) -> bool {
         match self.about.as_str() {
             "plan" => !REPORTING.contains(&self.name.as_str()),
@@ -135,7 +136,8 @@ impl Key {
 pub struct Condition(BTreeMap<Key, String>);
 
 impl Condition {
-    /// Drops all values but those that decide to which point a run belongs.
+    /// Drops all values but those that decide to which point (combination of parameters) a run
+    /// belongs.
     pub fn of_points(self) -> Condition {
         Condition(self.0.into_iter().filter(|(key, _)| key.makes_points()).collect())
     }
@@ -262,7 +264,8 @@ impl Points {
         Points(keys.into_iter().zip(names).collect())
     }
 
-    /// Returns the point of a run with this condition: a value for each key, by short name.
+    /// Returns the point of a run with this condition: a value for each key, by the short name of
+    /// the key.
     pub fn at(&self, condition: &Condition) -> Named<String> {
         let value = |key: &Key| condition.get(key).unwrap_or(NONE).to_owned();
         Named(self.0.iter().map(|(key, name)| (name.clone(), value(key))).collect())
@@ -273,11 +276,12 @@ impl Points {
 /// themselves differ, so that they would count as repeats at one point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mixed {
-    /// Index of the side in the comparison; the baseline has 0.
+    /// Index of the side in the comparison whose runs differ; the baseline has 0.
     pub side: usize,
-    /// Short name of the parameter in which the runs of the side differ, such as `clients`.
+    /// Short name of the parameter in which the runs of one side of the comparison differ, such as
+    /// `clients`.
     pub name: String,
-    /// Distinct values of the parameter in the runs that would share a point.
+    /// Distinct values of the parameter in runs that would share a point.
     pub values: Vec<String>,
 }
 
@@ -326,7 +330,8 @@ pub fn points_of_builds(builds: &[Vec<Condition>]) -> Points {
     Points::from_keys(keys.filter(|key| !(key.comes_with_a_build() && is_even(key))).collect())
 }
 
-/// Returns the keys that make points and whose values differ between any two of all runs.
+/// Returns the keys that decide to which point a run belongs and whose values differ between any
+/// two runs.
 fn varying(sides: &[Vec<Condition>]) -> Vec<Key> {
     let runs = || sides.iter().flatten();
     let keys: BTreeSet<&Key> =
@@ -338,8 +343,8 @@ fn varying(sides: &[Vec<Condition>]) -> Vec<Key> {
     keys.into_iter().filter(differs).cloned().collect()
 }
 
-/// Returns the distinct values of `key` in runs of one side at the first point where they differ;
-/// `None` if the runs agree at every point.
+/// Returns the distinct values of `key` in runs of one side of a comparison, at the first point
+/// where they differ; `None` if the runs agree at every point.
 fn pooled(runs: &[Condition], points: &Points, key: &Key) -> Option<Vec<String>> {
     let mut known: Vec<(Named<String>, BTreeSet<&str>)> = Vec::new();
     for run in runs {

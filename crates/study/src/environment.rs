@@ -16,7 +16,8 @@ pub struct Environment {
     pub databases: Vec<String>,
     /// Sizes of the data, in parameters of the workload such as `warehouses`.
     pub data: Vec<String>,
-    /// Offered loads in words; of open load only the arrival rate, since the plan has the rest.
+    /// Offered loads in words. For open load this is only the arrival rate, since the plan has the
+    /// rest.
     pub loads: Vec<String>,
     /// Smallest and largest number of clients of a run.
     pub clients: (u32, u32),

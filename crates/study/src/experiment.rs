@@ -1,4 +1,5 @@
-//! The report of an experiment: each figure with its error at each point, and curves over an axis.
+//! The report of an experiment: each figure with its error at each point (combination of varied
+//! parameters), and curves over a varied parameter.
 //!
 //! The report is a pure function of the experiment and the reports of its runs. Not here: the
 //! execution of trials (app), and pages (render).
@@ -25,8 +26,8 @@ use crate::trials::{
 
 /// The schema of [`ExperimentReport`].
 pub const SCHEMA: &str = "dbdyno.experiment/1";
-/// Largest root mean square of the residuals, as a share, at which the Universal Scalability Law
-/// fits.
+/// Largest root mean square of the residuals, as a share of the throughput, at which the Universal
+/// Scalability Law counts as a fit.
 pub const RESIDUAL_MOST: f64 = 0.10;
 
 /// The report of an experiment: figures at each combination of varied values, and what follows from
@@ -47,8 +48,8 @@ pub struct ExperimentReport {
     pub order: model::Order,
     /// Policy for the data between trials, such as keeping them.
     pub data: model::DataPolicy,
-    /// Number of planned trials. Points that have satisfied a stop rule count only the trials that
-    /// they needed for it.
+    /// Number of planned trials. Points (combinations of varied parameters) that satisfy a stop
+    /// rule count only the trials that they needed for it.
     pub trials: u64,
     /// Number of valid trials: their runs completed, and no finding makes them invalid.
     pub trials_done: u64,
@@ -69,13 +70,14 @@ pub struct ExperimentReport {
     /// and its values are numbers.
     pub curve: Option<Curve>,
     /// The highest arrival rate with which the database kept up; null if the rate is not varied, or
-    /// higher values of the primary figure are better.
+    /// if higher values of the primary figure are better.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateReport>,
     /// The Universal Scalability Law, fitted to throughput over clients; null unless clients are
-    /// the only axis, all load is closed, and the law can be fitted.
+    /// the only varied parameter, all load is closed, and the law can be fitted.
     pub scalability: Option<ScalabilityReport>,
-    /// Reason why the law cannot be fitted; null if it was fitted or does not apply.
+    /// Reason why the Universal Scalability Law cannot be fitted; null if it was fitted or does not
+    /// apply.
     pub no_scalability: Option<String>,
     /// Findings on the order of trials and on differences between their machines' kernels.
     #[serde(default)]
@@ -109,8 +111,8 @@ pub struct PointReport {
     /// Number of invalid trials for each reason.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub why_not_counted: Named<u64>,
-    /// True if the point has no valid trial because a queue of waiting arrivals became full in at
-    /// least one of them.
+    /// True if the point has no valid trial because the queue of waiting arrivals became full in at
+    /// least one of its trials.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_queue_full: bool,
     pub figures: Named<Figure>,
@@ -147,7 +149,7 @@ pub struct RateReport {
     pub kept: Option<usize>,
 }
 
-/// Summary of a figure along an axis of numbers.
+/// Summary of a figure along a varied parameter whose values are numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
     pub figure: String,
@@ -155,30 +157,30 @@ pub struct Curve {
     #[serde(default)]
     pub better: Direction,
     pub axis: String,
-    /// Mean of the figure at the first value of the axis.
+    /// Mean of the figure at the first value of the varied parameter.
     pub first: f64,
-    /// Mean of the figure over all points.
+    /// Mean of the figure over all points of the curve.
     pub mean: f64,
     /// The best mean of the figure: the lowest if lower is better, otherwise the highest.
     pub best: f64,
-    /// Value of the axis at which the figure is best.
+    /// Value of the varied parameter at which the figure is best.
     pub best_at: String,
-    /// Other values of the axis at which the 95 % confidence interval of the figure overlaps that
-    /// of the best: one of these may be the best.
+    /// Other values of the varied parameter at which the 95 % confidence interval of the figure
+    /// overlaps that of the best: one of these may be the best.
     pub best_also: Vec<String>,
-    /// Mean of the figure at the last value of the axis.
+    /// Mean of the figure at the last value of the varied parameter.
     pub last: f64,
 }
 
 /// The Universal Scalability Law, fitted to the throughput of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScalabilityReport {
-    /// Throughput of a single client, λ: value, lower and upper end of the 90 % confidence
-    /// interval.
+    /// Throughput of a single client, λ of the law, in transactions per second: value, lower and
+    /// upper end of the 90 % confidence interval.
     pub lambda: [f64; 3],
-    /// Contention, σ: value, lower and upper end of the 90 % confidence interval.
+    /// Contention, σ of the law: value, lower and upper end of the 90 % confidence interval.
     pub sigma: [f64; 3],
-    /// Coherency cost, κ: value, lower and upper end of the 90 % confidence interval.
+    /// Coherency cost, κ of the law: value, lower and upper end of the 90 % confidence interval.
     pub kappa: [f64; 3],
     /// Number of clients at which the law's throughput is highest; null if there is no such number,
     /// or the law does not fit.
@@ -200,8 +202,8 @@ pub struct ScalabilityReport {
     /// Largest residual of a point, as a share of the law's throughput, and the point's number of
     /// clients.
     pub worst: (f64, u32),
-    /// False if the law does not describe the measurements: residuals are too large, or larger than
-    /// the scatter of repeats explains.
+    /// False if the Universal Scalability Law does not describe the measurements: residuals are too
+    /// large, or larger than the scatter of repeats explains.
     pub fits: bool,
     /// p-value of the F test of lack of fit, which compares the distance of the points from the law
     /// with the scatter of repeats; null without repeats. If it is below 0.01, the confidence
@@ -288,9 +290,9 @@ impl ExperimentReport {
 }
 
 impl ExperimentReport {
-    /// Returns the index of the axis along which curves are drawn; `None` if no axis has several
-    /// values. Preferred is an axis of numbers, then one of clients or a rate, then the one with
-    /// the most values.
+    /// Returns the index of the varied parameter along which curves are drawn; `None` if none has
+    /// several values. A parameter of numbers is preferred, then clients or a rate, then the one
+    /// with the most values.
     pub fn main_axis(&self) -> Option<usize> {
         let is_load = |name: &str| short_axis(name) == "clients" || is_arrival_rate(name);
         let rank = |axis: &usize| {
@@ -353,11 +355,12 @@ fn point_report(
     }
 }
 
-/// The figures of the valid trials at a point.
+/// The figures of the valid trials at one point (combination of varied parameters) of an
+/// experiment.
 struct PointFigures<'t> {
     counted: &'t [&'t TrialReport],
     by_trial: Vec<Vec<(String, f64)>>,
-    /// Names of all figures, each once, in the order of their first trials.
+    /// Names of all figures, each once, in the order of the trials that first have them.
     names: Vec<String>,
 }
 
@@ -464,8 +467,8 @@ fn curve(
     curve_of(&axis.name, &measured, (primary, better))
 }
 
-/// Returns the summary of a figure along an axis; `None` with fewer than two points, or if values
-/// of the axis are not numbers.
+/// Returns the summary of a figure along a varied parameter; `None` with fewer than two points, or
+/// if values of the parameter are not numbers.
 pub(crate) fn curve_of(
     axis: &str,
     measured: &[(String, Figure)],
@@ -491,8 +494,8 @@ pub(crate) fn curve_of(
     })
 }
 
-/// Returns the highest arrival rate with which the database kept up; `None` if the rate is not an
-/// axis.
+/// Returns the highest arrival rate with which the database kept up; `None` if the experiment does
+/// not vary the rate.
 fn rate_kept(experiment: &Experiment, trials: &[TrialReport]) -> Option<RateReport> {
     let index = experiment.axes.iter().position(|axis| is_arrival_rate(&axis.name))?;
     let rate = |point: u32| {

@@ -1,4 +1,5 @@
-//! Made-up sides and studies for tests, built from the made-up runs of `analysis::fixtures`.
+//! Made-up comparisons, experiments and histories for tests, built from the made-up runs of
+//! `analysis::fixtures`.
 
 pub mod sides;
 pub mod studies;

@@ -39,23 +39,23 @@ pub const SCHEMA: &str = "dbdyno.history/1";
 /// Error rate of a history: the probability, over all points, that a change of level is reported
 /// where there is none, and that an unchanged last build is reported outside of its expected range.
 pub const ERROR: f64 = 0.005;
-/// Largest number of builds in a running mean: a build and up to nine before it.
+/// Largest number of builds in a running mean: the current build and up to nine before it.
 pub(crate) const OF_LAST: usize = 10;
-/// Smallest detectable deterioration, as a share, from which on a series counts as noisy: most
-/// regressions are smaller, so that a last build within its expected range shows nothing. The
-/// minimum effect replaces it if that is larger.
+/// Smallest detectable deterioration, as a share, from which on the series of a history counts as
+/// noisy: most regressions are smaller, so that a last build within its expected range shows
+/// nothing. A larger minimum effect takes its place.
 const NOISY_FROM: f64 = 0.1;
-/// Number of builds between the level of the present and the earlier one with which it is compared,
-/// to find a slow fall.
+/// Number of builds between the present level of a figure and the earlier level with which it is
+/// compared, to find a slow fall.
 const RECENT: usize = 10;
-/// Largest number of builds between a change of level and an acknowledgement of it. As more builds
-/// are measured, the change may be found at another build.
+/// Largest distance, in builds, between a change of level and the build at which the user
+/// acknowledged it. As more builds are measured, the change may be found at another build.
 const NEAR: usize = 2;
 
 /// Relative difference below which two values count as equal, because of rounded logarithms.
 const ROUNDING: f64 = 1e-9;
-/// Names of labels that sentences use as nouns for the values of the label, such as `release` in
-/// `the last release`.
+/// Names of labels that sentences use as nouns for a build, such as `release` in `the last
+/// release`.
 const NOUNS: [&str; 8] =
     ["commit", "date", "day", "kernel", "night", "release", "revision", "version"];
 /// Labels that every run has and whose values are versions.
@@ -66,13 +66,14 @@ const YEAR: u32 = 250;
 /// The options with which a user requests a history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// The label of runs whose values are the builds.
+    /// Name of the run label whose values are the builds.
     pub by: String,
     /// The figure to judge, and the minimum effect.
     pub judge: Judge,
     /// The order of the builds; `None` to derive it from their names.
     pub order: Option<Order>,
-    /// A pinned build, with which the last build is compared as well; `None` if there is none.
+    /// A pinned build, with which the last build is compared in addition to the builds before it;
+    /// `None` if there is none.
     pub baseline: Option<String>,
     /// Changes of level that the user has acknowledged as accepted. They raise no alarm.
     pub acknowledged: Vec<Acknowledged>,
@@ -81,7 +82,7 @@ pub struct Question {
 }
 
 impl Question {
-    /// Makes a request for the history of a label, with defaults for all else.
+    /// Makes a request for the history of the label `by`, with defaults for all else.
     pub fn new(by: impl Into<String>, judge: Judge) -> Question {
         let (acknowledged, imported) = (Vec::new(), Vec::new());
         Question { by: by.into(), judge, order: None, baseline: None, acknowledged, imported }
@@ -110,7 +111,8 @@ pub struct HistoryReport {
     /// The expected frequency of false alarms.
     #[serde(default)]
     pub false_alarms: FalseAlarms,
-    /// The pinned build, with which the last build is compared as well; null if there is none.
+    /// The pinned build, with which the last build is compared in addition to the builds before it;
+    /// null if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<String>,
     /// Workloads, databases, loads and machines of the runs; null if there are no runs.
@@ -160,10 +162,11 @@ impl ImportedFrom {
     }
 }
 
-/// Expected frequency of false alarms, over all points together, if no build changes anything.
+/// Expected frequency of false alarms, over all points of a history together, if no build changes
+/// anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FalseAlarms {
-    /// Upper bound of the share of builds with a false alarm.
+    /// Upper bound of the share of builds that raise a false alarm, from 0 to 1.
     pub share: f64,
     /// Number of builds per year that is assumed for `expected`.
     pub builds: u32,
@@ -177,7 +180,8 @@ pub struct LeftOut {
     pub build: String,
     /// Number of runs that are damaged, did not complete, or are invalid.
     pub runs_not_counted: u64,
-    /// True if it is the last build in the order, which can then not be judged.
+    /// True if this build is the last one in the order of builds. The last build can then not be
+    /// judged.
     pub is_last: bool,
     /// Reasons why the build's runs do not count, such as `failed, overloaded (3)`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -195,13 +199,13 @@ impl LeftOut {
 /// Label whose values are the builds, unless the user names another one by `--by`.
 const BUILD: &str = "build";
 
-/// The series of a figure at one point.
+/// The series of a figure over builds at one point (combination of varied parameters).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointHistory {
     /// Values of the varied parameters at the point, by parameter; empty if there is only one
     /// point.
     pub values: Named<String>,
-    /// Values of the fewest axes that distinguish the series from all others.
+    /// Values of the fewest varied parameters that distinguish the series from all others.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub told: Named<String>,
     /// Name of the imported figures; null for a series of runs.
@@ -244,7 +248,7 @@ pub struct PointHistory {
     pub has_regressed: bool,
 }
 
-/// A build in the series of a point.
+/// A build in the series of a point, with its runs and its figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BuildReport {
     pub build: String,
@@ -332,8 +336,9 @@ pub struct Last {
 }
 
 impl PointHistory {
-    /// Returns the values that distinguish the series, such as `clients=8`, and the name of
-    /// imported figures; empty if it is the only series and not imported.
+    /// Returns the parameter values that distinguish the series from the others, such as
+    /// `clients=8`, and the name of imported figures; empty if it is the only series and not
+    /// imported.
     pub fn name(&self) -> String {
         let values = if self.told.is_empty() { &self.values } else { &self.told };
         let set = values.0.iter().filter(|(_, value)| value != "none");
@@ -360,7 +365,7 @@ impl Last {
         is_known.then_some((low, high))
     }
 
-    /// Returns true if the last build is equal to `before`, except for rounding.
+    /// Returns true if the last build's figure is equal to `before`, except for rounding.
     pub fn is_equal(&self) -> bool {
         (self.ratio - 1.0).abs() <= ROUNDING
     }
@@ -457,8 +462,8 @@ impl HistoryReport {
         self.points.iter().filter(is_undecided).count()
     }
 
-    /// Returns the build whose measurement is in progress and that cannot be judged yet; `None` if
-    /// all builds in progress are older than the last build of a series.
+    /// Returns the build whose measurement is in progress, so that it cannot be judged yet; `None`
+    /// if all builds in progress are older than the last build of a series.
     pub fn measured_now(&self) -> Option<&str> {
         let of_runs = || self.points.iter().filter(|point| point.imported.is_none());
         let is_older = |build: &&String| {
@@ -491,9 +496,9 @@ impl HistoryReport {
         changed
     }
 
-    /// Returns the change that is nearest to `build`, at most two builds away, over all points or
-    /// at the one named `point`: the first build of the new level, and the absolute logarithm of
-    /// the ratio of the levels. `None` if there is none.
+    /// Returns the change of level that is nearest to `build`, at most two builds away, over all
+    /// points or at the one named `point`: the first build of the new level, and the absolute
+    /// logarithm of the ratio of the levels. `None` if there is none.
     pub fn change_at(&self, build: &str, point: &str) -> Option<(String, f64)> {
         let of_point = |point: &PointHistory| {
             let at = point.builds.iter().position(|known| known.build == build)?;
@@ -557,12 +562,13 @@ fn primary(question: &Question, runs: &[&Report]) -> Result<String, String> {
     }
 }
 
-/// Returns a filter that keeps the runs without the figure.
+/// Returns a filter that keeps the runs that lack the figure `name`.
 fn has_none(name: &str) -> impl Fn(&&Report) -> bool {
     move |run| values_of(std::slice::from_ref(*run), name).is_empty()
 }
 
-/// Series that are judged together: all those of runs, or all those of one imported file.
+/// Series of a history that are judged together: all those of runs, or all those of one imported
+/// file.
 struct Part {
     points: Vec<PointHistory>,
     ordered: Ordered,
@@ -642,11 +648,12 @@ impl Part {
     }
 }
 
-/// Axis that is part of the name of every series, even if all have the same value.
+/// Name of the parameter `workload`, which is part of the name of every series, even if all series
+/// have the same workload.
 const WORKLOAD: &str = "workload";
 
-/// Sets `told` of each series to the fewest values that distinguish it. Axes are tried in order; an
-/// axis is used if it separates series that all earlier ones leave alike.
+/// Sets `told` of each series to the fewest values that distinguish it from the others. Parameters
+/// are tried in order; one is used if it separates series that all earlier ones leave alike.
 fn tell_apart(points: &mut [PointHistory]) {
     let Some(first) = points.first() else { return };
     let axes: Vec<String> = first.values.0.iter().map(|(axis, _)| axis.clone()).collect();
@@ -703,8 +710,8 @@ fn left_out(builds: &[&Side]) -> Vec<LeftOut> {
     lost.map(|(index, build)| left_out_of(build, index + 1 == builds.len())).collect()
 }
 
-/// Returns the newest build, with the reasons, if it has no valid run at a point but has one
-/// elsewhere; `None` otherwise. `last_here` is the last build of the point.
+/// Returns the newest build, with the reasons, if it has no valid run at a point of the history but
+/// has one at another point; `None` otherwise. `last_here` is the last build of the point.
 fn lacks(last_here: &str, newest: Option<&&Side>) -> Option<LeftOut> {
     let newest = newest.filter(|newest| !newest.points.is_empty())?;
     (last_here != newest.name).then(|| left_out_of(newest, true))

@@ -23,7 +23,7 @@ use crate::trials::{TrialReport, counts};
 /// The schema of [`Matrices`].
 pub const SCHEMA: &str = "dbdyno.matrix/1";
 
-/// Text that stands for a parameter's value if a series of a history has no such parameter.
+/// Text that stands for the value of a parameter that a series of a history does not have.
 pub const NOT_SET: &str = "none";
 
 /// Tables of a figure over two parameters: one table for each combination of the other parameters.
@@ -39,7 +39,7 @@ pub struct Matrices {
     pub rows: Axis,
     /// The parameter whose values are the columns; null if the tables have one column.
     pub columns: Option<Axis>,
-    /// Direction in which cells are compared to find the best one: within columns or within rows.
+    /// Direction in which cells are compared to find the best: along the rows or the columns.
     pub along: Along,
     /// The builds over which each cell is a mean, if this is a history; null for an experiment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,13 +79,13 @@ pub struct RelativeTo {
     pub repeats: Option<String>,
 }
 
-/// Direction of the lines of cells among which a best one is marked.
+/// Direction in which the cells of a table are compared with each other to mark the best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Along {
-    /// Each column is a line: cells with different rows are compared.
+    /// Cells of the same column are compared: the best row is marked in each column.
     Rows,
-    /// Each row is a line: cells with different columns are compared.
+    /// Cells of the same row are compared: the best column is marked in each row.
     Columns,
 }
 
@@ -120,13 +120,13 @@ pub struct CellRatio {
     pub why: Option<String>,
 }
 
-/// One row or column, in which the best cell is marked.
+/// One row or column of a table, in which the best cell is marked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     /// The value that all cells of the line have in common, such as `8`; empty if there is only one
     /// line.
     pub of: String,
-    /// Index of the best cell in the line; null if there is no figure, all are equal, or the figure
+    /// Index in the line of the best cell; null if there is no figure, all are equal, or the figure
     /// has no better direction.
     pub best: Option<usize>,
     /// Index of the smallest value in the line whose confidence interval overlaps that of the best
@@ -184,12 +184,12 @@ pub fn of_page(report: &ExperimentReport) -> Vec<WithImported> {
     figures.into_iter().map(with_imported).filter(is_any).collect()
 }
 
-/// A figure at all points, each with its values on the axes, from which tables are made.
+/// A figure at all points, each with the values of the varied parameters, to make tables of.
 struct Grid {
     figure: String,
     better: Direction,
     axes: Vec<Axis>,
-    /// Points with their figures; each has a value for every axis, in the order of the axes.
+    /// Points with their figures; each has a value for every varied parameter, in the same order.
     points: Vec<(Named<String>, Option<Figure>)>,
     /// Points that have no figure because a queue of waiting arrivals became full in their trials.
     queue_full: Vec<Named<String>>,
@@ -325,7 +325,7 @@ impl Matrices {
         format!("{value} is not a value of rows or columns: choose one of {}", axes.join(" or "))
     }
 
-    /// Returns the values of a cell on all axes, each with the name of the axis.
+    /// Returns the values of all varied parameters for a cell, each with the name of its parameter.
     fn values_at<'m>(
         &'m self,
         table: &'m Matrix,
@@ -339,7 +339,7 @@ impl Matrices {
         others.chain([named_value(&self.rows, row)]).chain(columns).collect()
     }
 
-    /// Returns the parameter that differs between the cells of a line.
+    /// Returns the parameter whose values differ between the cells that are compared.
     pub fn axis(&self) -> &Axis {
         match (&self.columns, self.along) {
             (Some(columns), Along::Columns) => columns,
@@ -566,7 +566,7 @@ fn of_last(point: &PointHistory) -> Option<Figure> {
     }
 }
 
-/// Returns the values of a point on the axes that are neither rows nor columns.
+/// Returns a point's values of the parameters that are neither rows nor columns.
 fn others_of(at: &Named<String>, rows: usize, columns: Option<usize>) -> Named<String> {
     let is_other = |index: usize| index != rows && Some(index) != columns;
     let all = at.0.iter().enumerate();

@@ -34,12 +34,12 @@ pub struct Measured {
     point: u32,
     repeat: u32,
     figures: Vec<(String, f64)>,
-    /// Name of the primary figure of the trial's run, considered alone.
+    /// Name of the figure that would be primary if the trial's run were the only one.
     primary: String,
     /// Names of the figures that are better if they are lower.
     less_is_better: Vec<String>,
-    /// Squared relative standard error of the run's TPS, estimated within the run; `None` if not
-    /// known.
+    /// Squared relative standard error of the run's TPS, estimated from the scatter within the run;
+    /// `None` if not known.
     within: Option<f64>,
     /// Seconds that the run, the restart and the rebuild took; 0 if there was none.
     spent_s: [f64; 3],
@@ -104,7 +104,7 @@ fn looked_at<'r>(rule: &'r StopRule, measured: &'r [Measured]) -> &'r str {
     rule.figure.as_deref().unwrap_or_else(|| primary(measured))
 }
 
-/// Name of the primary figure of trials that have open load.
+/// Name of the primary figure of trials that all have open load.
 const OPEN: &str = "p99_ms";
 
 /// Returns the name of the experiment's primary figure: `p99_ms` if all trials have open load,
@@ -155,16 +155,16 @@ pub(crate) fn mean_of(experiment: &Experiment, figures: &[(u32, f64)]) -> Option
     }
 }
 
-/// Verdict on a point, compared with its baseline: the point with the first value of the first
-/// axis.
+/// Verdict on a point of an experiment, compared with its baseline: the point with the first value
+/// of the first varied parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PairVerdict {
     Better,
     Worse,
-    /// The difference is smaller than the minimum effect, with confidence.
+    /// The difference from the baseline is smaller than the minimum effect, with confidence.
     Equivalent,
-    /// There are not yet enough repeats to decide.
+    /// There are not yet enough repeats to decide whether the point differs from its baseline.
     Undecided,
 }
 
@@ -180,15 +180,15 @@ impl PairVerdict {
     }
 }
 
-/// A decision about a point, compared with its baseline: the point that has the first value of the
-/// first axis and is equal otherwise.
+/// A decision about a point of an experiment, compared with its baseline: the point that has the
+/// first value of the first varied parameter and is equal otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairDecision {
     /// Values of the varied parameters at the point, by parameter, such as `8` for `clients`.
     pub values: Named<String>,
     /// Values of the varied parameters at the point that is the baseline, by parameter.
     pub baseline: Named<String>,
-    /// The point's figure divided by the baseline's: geometric mean over the repeats that both
+    /// The point's figure divided by its baseline's: geometric mean over the repeats that both
     /// have. Null if there is none.
     pub ratio: Option<f64>,
     /// Confidence interval of the ratio, which is valid after any number of repeats; null if there
@@ -212,8 +212,8 @@ pub struct PointPrecision {
     pub repeats: u64,
     /// Half the width of the confidence interval, as a share of the mean; null if not known.
     pub half_width_share: Option<f64>,
-    /// True if the interval is as narrow as the rule demands, and the rule's minimum of repeats is
-    /// made.
+    /// True if the confidence interval is as narrow as the stop rule demands, and the rule's
+    /// minimum of repeats is made.
     pub is_reached: bool,
 }
 
@@ -226,12 +226,13 @@ pub struct StopReport {
     pub figure: String,
     /// Statistical method whose confidence holds however often the results are looked at, in words.
     pub method: String,
-    /// True if the goal of the rule is reached.
+    /// True if the goal of the stop rule is reached: the figure is precise or decided at every
+    /// point.
     pub is_reached: bool,
     /// Number of repeats that were made at the point with the most, counted on the highest repeated
     /// level: builds of the data, else server starts, else runs.
     pub repeats: u64,
-    /// Largest number of repeats that the rule allows, counted as in `repeats`.
+    /// Largest number of repeats that the stop rule allows, counted as in `repeats`.
     pub repeats_most: u64,
     /// Time that all valid trials took in seconds, with restarts and rebuilds.
     pub spent_s: f64,
@@ -271,8 +272,8 @@ fn precision(
     }
 }
 
-/// Returns each point that does not have the first value of the first axis, with its baseline: the
-/// point that has it and is equal otherwise.
+/// Returns each point that does not have the first value of the first varied parameter, with its
+/// baseline: the point that has this value and is equal otherwise.
 fn pairs(experiment: &Experiment) -> Vec<(u32, u32)> {
     let Some(first) = experiment.axes.first().and_then(|axis| axis.values.first()) else {
         return Vec::new();
@@ -331,8 +332,8 @@ fn decision(
     }
 }
 
-/// Decides about all points but the baselines. All intervals together have the confidence
-/// [`CONFIDENCE`].
+/// Decides about all points of an experiment but the baselines, by the first `units` repeats. All
+/// confidence intervals together have the confidence [`CONFIDENCE`].
 fn decisions(
     experiment: &Experiment,
     measured: &[Measured],
@@ -474,7 +475,8 @@ pub fn not_fixed(experiment: &Experiment) -> Option<String> {
     })
 }
 
-/// Variation of a figure that one level of repeats (builds, server starts or runs) adds.
+/// Variation of a figure that one level of repeats (builds of the data, server starts or runs)
+/// adds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LevelReport {
     pub level: Level,
@@ -482,10 +484,10 @@ pub struct LevelReport {
     pub sd_percent: f64,
     /// Share of the level in the total variance of a single run, from 0 to 1.
     pub share: f64,
-    /// Degrees of freedom of the estimate. With one or two of them, the variation is hardly known.
+    /// Degrees of freedom of the estimate. With only one or two, the variation is hardly known.
     pub freedom: u64,
-    /// True if the estimated variance is negative and so reported as 0, because the levels below it
-    /// explain all variation.
+    /// True if the estimated variance is negative and so reported as 0, because lower levels of
+    /// repeats explain all variation.
     pub is_negative: bool,
 }
 
@@ -558,8 +560,8 @@ pub(crate) fn levels(experiment: &Experiment, measured: &[Measured]) -> Option<L
     Some(LevelsReport { figure: name.to_owned(), levels, within_run, advice: advice.collect() })
 }
 
-/// Returns the mean seconds that a run with its pause, a restart and a rebuild take; 0 for one that
-/// is not made.
+/// Returns the mean seconds that a run with its pause, a restart and a rebuild take; 0 for each of
+/// these that the experiment does not make.
 fn costs(experiment: &Experiment, measured: &[Measured]) -> [f64; 3] {
     let mean = |level: usize| {
         let spent = measured.iter().map(|one| one.spent_s[level]).filter(|s| *s > 0.0);

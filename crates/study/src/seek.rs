@@ -1,8 +1,8 @@
 //! Searches for the highest load at which objectives are met: the judgement of each probe, the
 //! place of the next one, and the answer.
 //!
-//! A probe is one run at a value of the axis, such as a rate. Its score is the share of
-//! transactions that take longer than an objective's time, divided by the allowed share; lost
+//! A probe is one run at a value of the searched parameter, such as a rate. Its score is the share
+//! of transactions that take longer than an objective's time, divided by the allowed share; lost
 //! transactions count as too long. A probe also has to finish its offered load within the measured
 //! window, without a queue that grows. Not here: the execution of probes (app), and pages (render).
 
@@ -26,9 +26,9 @@ pub use strategy::{
 
 /// The schema of [`SeekReport`].
 pub const SCHEMA: &str = "dbdyno.seek/1";
-/// Number of the present method by which a search chooses and judges probes. A stored search keeps
-/// its method, because that decided where its probes are. Method 1 scored by times; method 2
-/// assumed that the times of a queue are a power of its rate.
+/// Number of the present method by which a search chooses and judges its probes (runs). A stored
+/// search keeps its method, because that decided where its probes are. Method 1 scored by times;
+/// method 2 assumed that the times of a queue are a power of its rate.
 pub const METHOD: u32 = 3;
 /// Confidence of all intervals of a search.
 pub const CONFIDENCE: f64 = 0.90;
@@ -44,16 +44,19 @@ const UNKNOWN_HALF_WIDTH: f64 = 0.5;
 /// Degrees of freedom of an error that is estimated from batches of one measured window.
 const FREEDOM_WITHIN: usize = 18;
 
-/// The verdict on a probe: whether objectives are met at its load.
+/// The verdict on a probe (one run of a search): whether the search's objectives are met at its
+/// load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Every objective is met with confidence: the whole confidence interval is within the bound.
+    /// Every objective of the search is met with confidence: the whole confidence interval is
+    /// within the bound.
     Meets,
-    /// Some objective is missed with confidence: its whole confidence interval is beyond the bound.
-    /// Or the probe failed for another reason, such as a full queue.
+    /// Some objective of the search is missed with confidence: its whole confidence interval is
+    /// beyond the bound. Or the run failed for another reason, such as a full queue.
     Fails,
-    /// The confidence interval of some objective contains its bound, or a figure is not known.
+    /// The confidence interval of some objective of the search contains its bound, or a figure is
+    /// not known.
     Undecided,
 }
 
@@ -79,7 +82,7 @@ impl Verdict {
     }
 }
 
-/// The judgement of a probe by the objectives of its search.
+/// The judgement of a probe (one run of a search) by the objectives of the search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
     /// Verdict on the probe by its own confidence intervals, without other probes.
@@ -89,12 +92,12 @@ pub struct Judged {
     pub score: Option<f64>,
     /// Half the width of the 90 % confidence interval of `score`; null if not known.
     pub half_width: Option<f64>,
-    /// Excess over the bound, as a ratio, for each objective on a time. From these ratios follow
-    /// the next probes and the answer.
+    /// Excess over the bound, as a ratio, for each objective on a time. The next probes and the
+    /// answer are computed from these ratios.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beyond: Vec<Beyond>,
-    /// True if the probe fails for another reason than long times, such as a full queue. Then its
-    /// times say nothing about the times at neighbouring values.
+    /// True if the run failed for another reason than long times, such as a full queue. Then its
+    /// times say nothing about the times at neighbouring values of the searched parameter.
     pub is_broken: bool,
     /// Description of a figure that is not known, such as for lack of samples, so that the probe is
     /// undecided; null if all are known.
@@ -119,7 +122,8 @@ impl Judged {
     }
 }
 
-/// Excess of a probe's transactions over the bound of an objective on a time.
+/// Excess of the transactions of one run over the bound of a search's objective on a time, such as
+/// p99 < 20 ms.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Beyond {
     pub objective: Objective,
@@ -180,15 +184,17 @@ impl Beyond {
     }
 }
 
-/// The stage of a search to which a probe belongs.
+/// The stage of a search in which a probe (one run) is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
-    /// Short probes that narrow the range of values.
+    /// First stage of a search: short runs narrow the range of values.
     Bracket,
-    /// Long probes near the boundary, the highest value that meets the objectives.
+    /// Second stage of a search: long runs near the boundary, the highest value that meets the
+    /// objectives.
     Refine,
-    /// New long probes at the lower end of the answer's confidence interval, which verify it.
+    /// Last stage of a search: new long runs at the lower end of the answer's confidence interval
+    /// verify that value.
     Confirm,
 }
 
@@ -203,7 +209,7 @@ impl Stage {
     }
 }
 
-/// A probe in the report of a search.
+/// A probe (one run) in the report of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProbeReport {
     /// Value of the searched parameter, such as a rate or a number of clients.
@@ -213,8 +219,8 @@ pub struct ProbeReport {
     pub stage: Stage,
     /// Id of the run that made the probe.
     pub run: String,
-    /// Verdict with the error that is known from the variation between probes; if that is not
-    /// known, the verdict of the probe alone.
+    /// Verdict on the probe, with the error that is known from the variation between probes. If
+    /// that is not known, the verdict from the probe alone.
     pub verdict: Verdict,
     /// Judgement from this probe alone, without the variation between probes.
     pub judged: Judged,
@@ -254,16 +260,16 @@ pub enum Answer {
     /// No answer, because times are close to their bound and do not discernibly depend on the
     /// value.
     Flat {
-        /// The lowest value with a long probe.
+        /// The lowest searched value at which a long probe was made.
         low: f64,
-        /// The highest value with a long probe.
+        /// The highest searched value at which a long probe was made.
         high: f64,
     },
     /// No answer, because probes are too short for the autocorrelation of response times.
     TooShort {
-        /// The lowest value with a long probe.
+        /// The lowest searched value at which a long probe was made.
         low: f64,
-        /// The highest value with a long probe.
+        /// The highest searched value at which a long probe was made.
         high: f64,
     },
     /// The objectives are not met even at the lowest value of the range.
@@ -322,8 +328,8 @@ pub struct SeekReport {
     #[serde(default)]
     pub recommended: Option<f64>,
     /// True if the confirming probes show that the objectives are met at the recommended value (or,
-    /// if even the lowest value fails, that they are not met there). False if they do not show it,
-    /// and null before these probes were made.
+    /// if even the lowest value fails, that they are not met there). False if they do not show
+    /// this, and null before these probes were made.
     pub confirmed: Option<bool>,
     /// Standard deviation between long probes, in stored searches by method 1; null for later
     /// methods.
@@ -346,8 +352,8 @@ pub struct SeekReport {
     pub curve: Vec<CurvePoint>,
 }
 
-/// Judges a probe by the objectives of its search. `late` must have been given all seconds of the
-/// run.
+/// Judges one run of a search by the search's objectives. `late` must have been given all seconds
+/// of the run.
 pub fn judge(report: &Report, objectives: &[Objective], late: &Late) -> Judged {
     let mut judged = Judged::new(Verdict::Meets, Vec::new());
     if is_settled(report) {
@@ -541,8 +547,8 @@ pub(crate) fn achieved(report: &Report) -> Option<f64> {
     (counts.offered > 0).then(|| committed * by_design / counts.offered as f64)
 }
 
-/// Returns the number of clients as a share of the offered transactions. As many transactions may
-/// be in progress at the end of the measured window.
+/// Returns the number of clients as a share of the offered transactions: each client may still have
+/// a transaction in progress at the end of the measured window.
 fn under_way(report: &Report) -> f64 {
     f64::from(report.clients) / report.block.counts.offered.max(1) as f64
 }
@@ -576,13 +582,14 @@ pub fn reasons(report: &Report) -> Named<String> {
     shown_figures::reasons(&report.block.offered_ms)
 }
 
-/// Returns the number of samples that each unknown time of a probe needs, by the name of its
+/// Returns the number of samples that each unknown response time of a run needs, by the name of its
 /// figure.
 pub fn samples_needed(report: &Report) -> Named<u64> {
     shown_figures::samples_needed(&report.block.offered_ms)
 }
 
-/// Returns the means over all probes at each value, in rising order of values.
+/// Returns the means of the figures over all probes at each searched value, in rising order of
+/// values.
 pub fn curve(probes: &[ProbeReport]) -> Vec<CurvePoint> {
     let mut values: Vec<f64> = probes.iter().map(|probe| probe.at).collect();
     values.sort_by(f64::total_cmp);

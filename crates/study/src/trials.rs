@@ -20,7 +20,7 @@ pub struct TrialReport {
     pub report: Report,
 }
 
-/// Returns true if a run is valid: it has completed, and no finding makes it invalid.
+/// Returns true if a run counts as valid: it has completed, and no finding makes it invalid.
 pub fn counts(report: &Report) -> bool {
     let is_invalid = |finding: &model::Finding| finding.severity == model::Severity::Invalid;
     report.status == Status::Completed && !report.findings.iter().any(is_invalid)
@@ -41,7 +41,7 @@ pub fn usual_trial_s(trials: &[TrialReport]) -> Option<f64> {
 }
 
 /// Returns true if a run ended because its queue was full and the plan says to stop then. A repeat
-/// of it would end in the same way.
+/// of such a run would end in the same way.
 pub fn is_settled(report: &Report) -> bool {
     report.status == Status::QueueFull
 }
@@ -82,8 +82,8 @@ pub(crate) fn warnings<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<u
     found
 }
 
-/// Returns the mean of a figure, with its error, over the valid runs at a point; `None` if none of
-/// them has the figure.
+/// Returns the mean of a figure, with its error, over the valid runs at a point (combination of
+/// varied parameters) of an experiment; `None` if none of them has the figure.
 pub fn figure_at(trials: &[TrialReport], point: u32, name: &str) -> Option<Figure> {
     let here = trials.iter().filter(|trial| trial.point == point && counts(&trial.report));
     let values: Vec<f64> = here.filter_map(|trial| value_of(&trial.report, name)).collect();

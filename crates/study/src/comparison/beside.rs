@@ -1,5 +1,5 @@
-//! Gauges of machine, process and database that changed between two sides; the clearest change
-//! comes first.
+//! Gauges of machine, process and database that changed between two sides of a comparison; the
+//! clearest change comes first.
 //!
 //! Nothing is judged here, because many gauges are compared and some always differ. Not here:
 //! settings and facts (differences).
@@ -18,28 +18,33 @@ const LEAST: f64 = 0.05;
 /// Smallest assumed variation between runs, as a share. Without it, a tiny change of a nearly
 /// constant gauge would come first.
 const SPREAD_LEAST: f64 = 0.05;
-/// Share of a gauge's largest value below which a value counts as 0.
+/// Share of a gauge's largest value below which a mean of the gauge counts as 0.
 const NOTHING: f64 = 1e-3;
 
-/// A gauge, such as the server's disk writes, whose mean differs between two sides.
+/// A gauge, such as the server's disk writes, whose mean differs between baseline and compared
+/// side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GaugeChange {
     /// Name of the gauge as a figure, such as `server.disk_written`.
     pub name: String,
     pub unit: String,
-    /// Mean over the baseline's runs at the points that both sides have.
+    /// Mean of the gauge over the baseline's runs, at the points (combinations of varied
+    /// parameters) that both sides of the comparison have.
     pub baseline: f64,
-    /// Mean over the other side's runs at the same points.
+    /// Mean of the gauge over the runs of the side that is compared with the baseline, at the same
+    /// points as for `baseline`.
     pub side: f64,
-    /// The side's mean divided by the baseline's; null if the baseline's is 0 or almost 0.
+    /// The compared side's mean divided by the baseline's; null if the baseline's is 0 or almost 0.
     pub ratio: Option<f64>,
 }
 
-/// Unit of each gauge by its name, with the means of its runs: by point, then baseline and side.
+/// Unit of each gauge by its name, and the means of the gauge in single runs, listed by point
+/// (combination of varied parameters) and there by baseline and compared side.
 type Values = BTreeMap<String, (String, Vec<[Vec<f64>; 2]>)>;
 
-/// Returns the gauges that changed most between two sides, given their points in pairs. The change
-/// that is largest relative to the variation between runs of a side comes first.
+/// Returns the gauges that differ most between two sides of a comparison, given their common points
+/// as pairs. The change that is largest relative to the variation between runs of a side comes
+/// first.
 pub(super) fn most_changed(both: &[(&SidePoint, &SidePoint)]) -> Vec<GaugeChange> {
     let mut all = Values::new();
     for (at, (base, side)) in both.iter().enumerate() {
@@ -69,8 +74,9 @@ fn add(all: &mut Values, report: &Report, (at, which): (usize, usize), n_points:
     }
 }
 
-/// Returns a gauge's change, preceded by its size relative to the variation between runs; `None` if
-/// the change is too small, or a side lacks the gauge at some point.
+/// Returns the change of a gauge between baseline and compared side, preceded by its size relative
+/// to the variation between runs; `None` if the change is too small, or a side lacks the gauge at
+/// some point.
 fn change(name: String, unit: String, values: &[[Vec<f64>; 2]]) -> Option<(f64, GaugeChange)> {
     if values.iter().flatten().any(Vec::is_empty) {
         return None;

@@ -1,5 +1,5 @@
-//! Differences between sides other than their figures (plan, database, machine, build), and
-//! differences between runs of one side that count as repeats.
+//! Differences between the sides of a comparison other than their figures (plan, database, machine,
+//! build), and differences between runs of one side that count as repeats.
 //!
 //! Not here: which values a run's condition has (condition).
 
@@ -11,18 +11,19 @@ use serde::{Deserialize, Serialize};
 use super::{Side, SidePoint};
 use crate::condition::{Condition, Key};
 
-/// Largest number of distinct values of a side that a difference lists. If a side has more, only
-/// their number is given.
+/// Largest number of distinct values of one side that a difference between sides of a comparison
+/// lists. If a side has more, only their number is given.
 const VALUES_SHOWN_MAX: usize = 3;
 
-/// A value of plan, target, settings or facts that differs between sides.
+/// A value of plan, target, settings or facts that differs between the sides of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
     /// The source of the value: `plan`, `target`, `setting` (of the server), or the subject of a
     /// fact such as `cpu`.
     pub about: String,
     pub name: String,
-    /// Value of each side, in the order of the sides; null if a side does not have it.
+    /// Value of each side of the comparison, in the order of the sides; null if a side does not
+    /// have it.
     pub values: Vec<Option<String>>,
 }
 
@@ -44,8 +45,8 @@ impl Difference {
     }
 }
 
-/// A value of plan, settings or facts that differs between runs of one side at one point, though
-/// these count as repeats.
+/// A value of plan, settings or facts that differs between runs that count as repeats: runs of one
+/// side of a comparison at one point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mixed {
     pub side: String,
@@ -55,12 +56,12 @@ pub struct Mixed {
     /// fact such as `cpu`.
     pub about: String,
     pub name: String,
-    /// Distinct values of the fact in the runs of this side.
+    /// Distinct values in the runs of this side of the comparison.
     pub of_runs: Vec<String>,
 }
 
-/// Returns the values of plan, target, settings and facts that differ between sides, each given by
-/// its reports. Differences in the plan come first.
+/// Returns the values of plan, target, settings and facts that differ between the sides of a
+/// comparison, each given by its reports. Differences in the plan come first.
 pub fn between(sides: &[Vec<&Report>]) -> Vec<Difference> {
     let common = common_settings(sides.iter().flatten().copied());
     let to_condition =
@@ -110,8 +111,8 @@ pub(super) fn of_load(all: &[Difference], side: usize) -> Vec<(String, [String; 
     told.collect()
 }
 
-/// Returns true if both names begin with or contain a key in which the two sides differ, as in
-/// `clients=4` and `clients=8`.
+/// Returns true if both names begin with or contain a key in which the baseline and the side with
+/// this index differ, as in `clients=4` and `clients=8`.
 pub(super) fn are_named_by(all: &[Difference], side: usize, names: [&str; 2]) -> bool {
     of_pair(all, side).iter().any(|(key, _)| {
         let key = format!("{}=", key.short());
@@ -129,8 +130,8 @@ fn value(one: &Difference, side: usize) -> String {
     one.values[side].clone().unwrap_or_else(|| NOT_KNOWN.to_owned())
 }
 
-/// Returns the values that differ between runs of the same side and point, for all sides and
-/// points.
+/// Returns the values that differ between runs of the same side and point of a comparison, for all
+/// sides and points.
 pub(super) fn within(sides: &[Side]) -> Vec<Mixed> {
     let of_side = |side: &Side| {
         let points = side.points.iter().flat_map(|point| within_point(&side.name, point));
@@ -167,7 +168,7 @@ fn common_settings<'r>(all: impl Iterator<Item = &'r Report>) -> BTreeSet<String
     all.map(names).reduce(|ours, theirs| &ours & &theirs).unwrap_or_default()
 }
 
-/// Text that stands for a missing value of a side.
+/// Text that stands for a value that one side of a comparison does not have.
 const NOT_KNOWN: &str = "none";
 
 /// Returns the most important differences between the baseline and the side with this index, such

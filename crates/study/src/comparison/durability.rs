@@ -1,5 +1,6 @@
-//! Sides that may lose acknowledged commits in a crash while others keep them, so that a gain in
-//! speed is shown with its price. Not here: which modes lose commits (drivers).
+//! Durability of compared sets of runs: which of them may lose acknowledged commits in a crash
+//! while others keep them, so that a gain in speed is shown with its price. Not here: which modes
+//! lose commits (drivers).
 
 use analysis::report::Report;
 use model::CommitRisk;
@@ -7,14 +8,15 @@ use model::CommitRisk;
 use super::{ComparisonReport, Side, isolation, reports};
 use crate::trials::TrialReport;
 
-/// Largest number of sides that the sentence on unequal durability names.
+/// Largest number of sides of a comparison that the sentence on unequal durability names.
 const NAMED_MOST: usize = 3;
 
-/// Durability of the commits in the runs of a side. Sides of equal durability are named together.
+/// Durability of the commits in the runs of one side of a comparison. Sides of equal durability are
+/// named together.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Commits {
     /// A crash may lose commits. `loss` describes which ones; `is_in_all` is false if some runs of
-    /// the side keep them or lose others.
+    /// this side of the comparison keep them or lose others.
     AtRisk {
         loss: String,
         is_in_all: bool,
@@ -50,8 +52,8 @@ where
 }
 
 impl ComparisonReport {
-    /// Adds to each pair the sentences on durability and isolation, with the final names of the
-    /// sides.
+    /// Adds to each pair of baseline and compared side the sentences on durability and isolation,
+    /// with the names that the report shows.
     pub(super) fn with_guarantees(mut self, sides: &[Side]) -> ComparisonReport {
         for (at, pair) in self.pairs.iter_mut().enumerate() {
             let both = [0, at + 1].map(|at| (&*self.sides[at].name, reports(&sides[at])));
@@ -63,9 +65,9 @@ impl ComparisonReport {
     }
 }
 
-/// Returns a sentence on the durability of two sides: which one may lose commits in a crash that
-/// the other keeps, or, for different database products, that neither is known to lose any.
-/// `None` for sides of one product with the same durability, or if it is not known.
+/// Returns a sentence on the durability of two sides of a comparison: which one may lose commits in
+/// a crash that the other keeps, or, for different database products, that neither is known to lose
+/// any. `None` for sides of one product with the same durability, or if it is not known.
 fn compared<'r, R>(sides: [(&'r str, R); 2]) -> Option<String>
 where
     R: IntoIterator<Item = &'r Report>,
@@ -79,9 +81,9 @@ where
     unequal(both).or_else(|| is_equal.then(equal))
 }
 
-/// Returns a sentence on which values of an axis may lose commits in a crash that other values
-/// keep, for the first axis with such a difference; `None` if there is none. `axis` returns the
-/// values of the point with this number, one for each axis.
+/// Returns a sentence on which values of a varied parameter may lose commits in a crash that other
+/// values keep, for the first parameter with such a difference; `None` if there is none. `axis`
+/// returns the values of the point with this number, one for each varied parameter.
 pub fn unequally_durable(
     trials: &[TrialReport],
     axis: impl Fn(u32) -> Vec<String>,
@@ -118,8 +120,8 @@ fn commits<'r>(reports: impl IntoIterator<Item = &'r Report>) -> Commits {
     }
 }
 
-/// Describes what a crash does to the commits of the named sides, such as
-/// `with off, a crash may lose the last commits`.
+/// Describes what a crash does to the commits of the named sides of a comparison, such as `with
+/// off, a crash may lose the last commits`.
 fn clause(durability: &Commits, names: &[&str], n_losses: usize) -> String {
     let names = match names.len() > NAMED_MOST {
         true => format!("{} and {} others", names[0], names.len() - 1),

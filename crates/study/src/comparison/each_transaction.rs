@@ -1,5 +1,6 @@
-//! Cost of the average transaction on both sides: its service time by parts, CPU time, bytes, round
-//! trips, context switches, waits. Figures that explain most of a difference come first.
+//! Cost of the average transaction on both sides of a comparison: its service time by parts, CPU
+//! time, bytes, round trips, context switches, waits. Figures that explain most of a difference
+//! come first.
 //!
 //! Nothing is judged here: each interval is that of one figure among many. Not here: gauges that
 //! are not divided by transactions (beside).
@@ -25,17 +26,20 @@ const CONFIDENCE: f64 = 0.95;
 /// Smallest part of the service time that is reported, as a share.
 const PART_MIN: f64 = 0.001;
 
-/// A figure of the average transaction, on both sides of a comparison.
+/// A figure of the average transaction, such as its CPU time, for the baseline and for the compared
+/// side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EachTransaction {
     /// Name of the figure, such as `time.lock`, `server.cpu` or `locks.warehouse.time`.
     pub name: String,
     pub unit: String,
-    /// Mean over the baseline's runs at the points that both sides have.
+    /// Mean of the figure over the baseline's runs, at the points (combinations of varied
+    /// parameters) that both sides of the comparison have.
     pub baseline: f64,
-    /// Mean over the other side's runs at the same points.
+    /// Mean of the figure over the runs of the side that is compared with the baseline, at the same
+    /// points as for `baseline`.
     pub side: f64,
-    /// The side's value divided by the baseline's; null if one of them is 0 or almost 0.
+    /// The compared side's value divided by the baseline's; null if one of them is 0 or almost 0.
     pub ratio: Option<f64>,
     /// Reason why there is no ratio; null if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,7 +48,7 @@ pub struct EachTransaction {
     /// ratio, or if there are too few runs.
     pub interval: Option<(f64, f64)>,
     /// True for times, and for other figures that changed by more than 5 % with a confidence
-    /// interval that, if known, excludes 1.
+    /// interval that excludes 1 or is not known.
     pub is_change: bool,
 }
 
@@ -112,7 +116,8 @@ pub fn figure_title(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Figures of the average transaction at one point, or over all points.
+/// Figures of the average transaction at one point (combination of varied parameters), or over all
+/// points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EachTransactionAt {
     /// Values of the varied parameters at the point, by parameter; empty for all points together.
@@ -121,14 +126,14 @@ pub struct EachTransactionAt {
     /// outside of it, other figures that changed by ratio, and all others by name.
     pub figures: Vec<EachTransaction>,
     /// Number of samples of the server's sessions from which the parts of the service time are
-    /// estimated, on the side with fewer; null if not known.
+    /// estimated, on the side of the comparison with fewer; null if not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<u64>,
 }
 
 impl EachTransactionAt {
-    /// Returns the smaller of both sides' numbers of session samples, if it is too small for an
-    /// exact split of the service time; `None` otherwise.
+    /// Returns the number of session samples on the side of the comparison with fewer, if it is too
+    /// small for an exact split of the service time; `None` otherwise.
     pub fn samples_if_few(&self) -> Option<u64> {
         self.samples.filter(|n| *n < SAMPLES_LEAST && self.has_parts_of_samples())
     }
@@ -139,12 +144,13 @@ impl EachTransactionAt {
     }
 }
 
-/// Largest number of points for which the average transaction is reported one by one; for more,
-/// only their mean is reported.
+/// Largest number of points (combinations of varied parameters) for which the average transaction
+/// is reported one by one; for more, only the mean over all points is reported.
 const POINTS_MAX: usize = 12;
 
-/// Returns the figures of the average transaction on both sides: an entry for each point that both
-/// have, or one over all points if there are many. Entries without a change are left out.
+/// Returns the figures of the average transaction on both sides of a comparison: an entry for each
+/// point that both have, or one over all points if there are many. Entries without a change are
+/// left out.
 pub(super) fn each_transaction(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransactionAt> {
     let at = |values: Named<String>, both: &[(&SidePoint, &SidePoint)]| EachTransactionAt {
         values,
@@ -158,8 +164,8 @@ pub(super) fn each_transaction(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTra
     all.into_iter().filter(|at| at.figures.iter().any(|figure| figure.is_change)).collect()
 }
 
-/// Returns the number of samples of the server's sessions over all runs of a side, for the side
-/// with fewer; `None` if a run has none.
+/// Returns the number of samples of the server's sessions over all runs of a side of a comparison,
+/// for the side with fewer; `None` if a run has none.
 fn samples(both: &[(&SidePoint, &SidePoint)]) -> Option<u64> {
     let of_side = |points: &mut dyn Iterator<Item = &SidePoint>| {
         points.flat_map(|point| &point.reports).map(Report::session_samples).sum::<Option<u64>>()
@@ -168,11 +174,12 @@ fn samples(both: &[(&SidePoint, &SidePoint)]) -> Option<u64> {
     Some(base.min(of_side(&mut both.iter().map(|(_, side)| *side))?))
 }
 
-/// Unit of each figure by its name, with the values of its runs: by point, then baseline and side.
+/// Unit of each figure by its name, and the values of the figure in single runs, listed by point
+/// (combination of varied parameters) and there by baseline and compared side.
 type Values = BTreeMap<String, (&'static str, Vec<[Vec<f64>; 2]>)>;
 
-/// Returns the figures of both sides over these points, in the order of
-/// [`EachTransactionAt::figures`].
+/// Returns the figures of the average transaction of baseline and compared side over these points,
+/// in the order of [`EachTransactionAt::figures`].
 fn figures_of(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransaction> {
     let mut all = Values::new();
     for (at, (base, side)) in both.iter().enumerate() {
@@ -217,8 +224,8 @@ fn figures_of(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransaction> {
     times.into_iter().chain(changed).chain(same).collect()
 }
 
-/// Returns true if an amount per transaction in `unit` is so small that it is left out, given the
-/// larger one of both sides.
+/// Returns true if an amount per transaction is so small that it is left out. `most` is the larger
+/// amount of both sides of the comparison, in `unit`.
 fn is_nothing(most: f64, unit: &str) -> bool {
     most < match unit {
         "B" => 0.5,
@@ -227,10 +234,12 @@ fn is_nothing(most: f64, unit: &str) -> bool {
     }
 }
 
-/// Share of the other side's value below which a value counts as almost 0 and has no ratio.
+/// Share of the other side's value below which a value of one side of a comparison counts as almost
+/// 0 and has no ratio.
 const ALMOST_NOTHING: f64 = 1e-4;
 
-/// Returns true if one of the values is almost 0, so that their ratio would be noise.
+/// Returns true if the value of the baseline or of the compared side is almost 0, so that their
+/// ratio would be noise.
 fn is_beside_nothing(baseline: f64, side: f64, unit: &str) -> bool {
     let (least, most) = (baseline.min(side), baseline.max(side));
     is_nothing(least, unit) || least < ALMOST_NOTHING * most
@@ -344,8 +353,8 @@ fn figures(report: &Report) -> Vec<(String, &'static str, f64)> {
     all
 }
 
-/// Compares one figure of both sides, given its values by point, then baseline and side. `None` if
-/// a side lacks it at a point.
+/// Compares one figure of the average transaction of both sides of a comparison, given its values
+/// by point, then baseline and side. `None` if a side lacks it at a point.
 fn beside(name: String, unit: &str, values: &[[Vec<f64>; 2]]) -> Option<EachTransaction> {
     if values.iter().flatten().any(Vec::is_empty) {
         return None;

@@ -1,4 +1,5 @@
-//! Gates: limits on a change, for pipelines that have to fail on a regression.
+//! Gates: limits on the change of a figure from a baseline, for pipelines that have to fail on a
+//! regression.
 //!
 //! `p99>+5%` fails when p99 has risen by more than 5 % with confidence: both ends of the confidence
 //! interval are beyond the limit. Not here: exit codes.
@@ -25,11 +26,11 @@ pub struct Gate {
     pub by: f64,
 }
 
-/// The outcome of a limit on a change.
+/// The outcome of a gate, that is of a limit on the change of a figure from a baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Passed {
-    /// The change is within the limit, with confidence.
+    /// The change of the figure is within the limit, with confidence.
     Held,
     /// The whole confidence interval of the change is beyond the limit.
     Broken,
@@ -37,7 +38,8 @@ pub enum Passed {
     Undecided,
 }
 
-/// The result of a limit over all sides and points of a comparison.
+/// The result of a gate (a limit on the change of a figure) over all sides and points of a
+/// comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GateResult {
     /// The limit as text, such as `p99>+5%`.
@@ -45,31 +47,33 @@ pub struct GateResult {
     /// The worst outcome over all sides and points.
     #[serde(rename = "verdict")]
     pub passed: Passed,
-    /// Descriptions of the sides and points at which the limit failed, with the change; if it
-    /// failed at none, of those at which it is undecided.
+    /// Descriptions of the sides and points of the comparison at which the limit failed, with the
+    /// change; if it failed at none, of those at which it is undecided.
     pub at: Vec<String>,
-    /// Outcome of the limit at each side and point that has the figure.
+    /// Outcome of the limit for each compared side and point (combination of varied parameters)
+    /// that has the figure.
     pub places: Vec<GatePlace>,
-    /// Smallest number of runs of a side at any point. A limit cannot be decided with fewer than
-    /// [`stats::BOUNDS_MIN`].
+    /// Smallest number of runs that a side of the comparison has at any point. A limit cannot be
+    /// decided with fewer than [`stats::BOUNDS_MIN`].
     #[serde(skip)]
     pub runs_least: usize,
-    /// Name of the side that has the number of runs in `runs_least`.
+    /// Name of the side of the comparison that has the number of runs in `runs_least`.
     #[serde(skip)]
     pub side_least: String,
-    /// Reason why the limit is undecided; meaningless for another outcome.
+    /// Reason why the limit is undecided; has no meaning for another outcome.
     #[serde(skip)]
     pub undecided_by: UndecidedBy,
-    /// The worst one-sided 95 % confidence bound over all sides and points, which shows the margin
-    /// of a limit that passed; `None` if there is no interval.
+    /// The one-sided 95 % confidence bound nearest to the limit or farthest beyond it, over all
+    /// sides and points of the comparison, which shows the margin of a limit that passed; `None` if
+    /// there is no interval.
     #[serde(skip)]
     pub worst: Option<Worst>,
-    /// Numbers of runs, present and needed, at the side and point that need the most to detect a
-    /// change as large as the limit; `None` if all have enough.
+    /// Numbers of runs, present and needed, at the side and point of the comparison that need the
+    /// most to detect a change as large as the limit; `None` if all have enough.
     #[serde(skip)]
     pub too_few: Option<TooFew>,
-    /// The opposite limit, such as `tps<-3%` for `tps>+3%`, which the user may have meant because
-    /// this one fails when the figure gets better; `None` if it does not.
+    /// The opposite limit, such as `tps<-3%` for `tps>+3%`, which the user may have meant, if the
+    /// present one fails when the figure gets better; `None` otherwise.
     #[serde(skip)]
     pub meant: Option<String>,
     /// Short name of the figure, if it was 0 in every run of the baseline, so that any rise is
@@ -79,24 +83,26 @@ pub struct GateResult {
     /// The allowed change as a share, negative for a limit on a fall: 0.05 is 5 %.
     #[serde(skip)]
     pub limit: f64,
-    /// Smallest number of pairs of runs at any side and point; `None` if the runs are not paired.
+    /// Smallest number of pairs of runs at any side and point of the comparison; `None` if the runs
+    /// are not paired.
     #[serde(skip)]
     pub pairs_least: Option<usize>,
 }
 
-/// The confidence bound with the smallest margin to a limit, over all sides and points.
+/// The confidence bound with the smallest margin to a limit on a change, over all sides and points
+/// of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Worst {
-    /// One-sided 95 % confidence bound of the ratio of side to baseline.
+    /// One-sided 95 % confidence bound of the ratio of compared side to baseline.
     pub bound: f64,
-    /// The measured ratio of side to baseline at the same point.
+    /// The measured ratio of compared side to baseline, at the point where `bound` is.
     pub measured: f64,
 }
 
-/// Numbers of runs, if they are too few to detect a change as large as a limit.
+/// Number of runs that is too small to detect a change as large as a limit, with the number needed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TooFew {
-    /// Number of runs of the baseline or of the side, whichever has fewer.
+    /// Number of runs of the baseline or of the compared side, whichever has fewer.
     pub runs: usize,
     /// The smallest change, as a share, that these runs detect with a power of 80 %.
     pub detectable: f64,
@@ -104,7 +110,8 @@ pub struct TooFew {
     pub needed: u64,
 }
 
-/// The outcome of a limit for one side at one point.
+/// The outcome of a limit on a change, for one compared side at one point (combination of varied
+/// parameters).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GatePlace {
     pub side: String,
@@ -115,7 +122,7 @@ pub struct GatePlace {
     pub passed: Passed,
     /// Full name of the figure, such as `p99_ms`.
     pub figure: String,
-    /// The side divided by the baseline, with its confidence interval; null if not known.
+    /// The compared side divided by the baseline, with its confidence interval; null if not known.
     pub ratio: Option<Ratio>,
     /// Lower and upper one-sided 95 % confidence bound of the ratio; null if not known. If runs
     /// alternated, it is computed from pairs.
@@ -128,34 +135,37 @@ pub struct GatePlace {
     pub bounds_beside_drift: Option<(f64, f64)>,
 }
 
-/// The reason why a limit is undecided.
+/// The reason why a limit on the change of a figure is undecided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UndecidedBy {
     /// The runs vary too much, or there are too few of them.
     #[default]
     Noise,
-    /// The figure has changed in the direction of the limit, with confidence, by about as much as
-    /// is allowed.
+    /// The figure has changed in the direction of the limit, with confidence, and the limit lies
+    /// within the confidence interval of the change.
     Near,
     /// The change is beyond the limit, but the runs did not alternate, and a drift may explain it.
     Drift,
-    /// The change is within the limit, but the runs did not alternate, and a drift may hide a
-    /// larger one.
+    /// The change is within the limit, but the runs did not alternate, and a drift of the machine
+    /// may hide a larger change.
     HiddenByDrift,
-    /// At some point, only one of the two sides has valid runs.
+    /// At some point (combination of varied parameters), only the baseline or only the compared
+    /// side has valid runs.
     OneSide,
     /// Some runs have too few samples for the figure.
     Samples,
-    /// One side has a much larger share of invalid runs than the other.
+    /// The baseline or the compared side has a much larger share of invalid runs than the other.
     LostRuns,
-    /// The two sides had different loads, so the change cannot be attributed.
+    /// Baseline and compared side had different loads, so the change may have been caused by the
+    /// load.
     Load,
-    /// Some runs of a side are still in progress.
+    /// Some runs of the baseline or of the compared side are still in progress.
     Running,
 }
 
 impl GateResult {
-    /// Makes the result of a limit before its first check, which counts as passed.
+    /// Makes the result of a limit on a change before its first check; without checks it counts as
+    /// passed.
     fn new(gate: &Gate) -> GateResult {
         GateResult {
             gate: gate.to_string(),
@@ -174,8 +184,9 @@ impl GateResult {
         }
     }
 
-    /// Adds the outcome at one side and point, described by `at`. The first failure removes all
-    /// undecided outcomes from the list, and undecided ones after a failure are not added.
+    /// Adds the outcome of the limit at one side and point of the comparison, described by `at`.
+    /// The first failure removes all undecided outcomes from the list, and undecided ones after a
+    /// failure are not added.
     fn put(&mut self, passed: Passed, at: String, undecided_by: UndecidedBy) {
         match (self.passed, passed) {
             (_, Passed::Held) | (Passed::Broken, Passed::Undecided) => return,
@@ -189,7 +200,8 @@ impl GateResult {
         }
     }
 
-    /// Returns true if a side has fewer runs at some point than any limit needs to be decided.
+    /// Returns true if a side of the comparison has fewer runs at some point than any limit needs
+    /// to be decided.
     pub fn has_too_few_runs(&self) -> bool {
         self.runs_least < stats::BOUNDS_MIN
     }
@@ -265,8 +277,8 @@ impl Gate {
         Some(Gate { figure: self.figure.clone(), is_rise, by })
     }
 
-    /// Checks the limit at every side and point that has the figure. Returns an error if none has
-    /// it, because such a limit could never fail.
+    /// Checks the limit at every side and point of a comparison that has the figure. Returns an
+    /// error if none has it, because such a limit could never fail.
     pub fn hold(&self, report: &ComparisonReport) -> Result<GateResult, String> {
         let mut found = GateResult::new(self);
         for pair in &report.pairs {
@@ -286,7 +298,8 @@ impl Gate {
         }
     }
 
-    /// Checks the limit for one side at one point, and adds the outcome to `found`.
+    /// Checks the limit for one side of the comparison at one point, and adds the outcome to
+    /// `found`.
     fn hold_at(
         &self,
         report: &ComparisonReport,
@@ -358,7 +371,7 @@ impl Gate {
     }
 
     /// Returns the confidence bound with the smaller margin to this limit: `known`, from sides and
-    /// points checked before, or that of `judged`.
+    /// points checked before, or the bound of `judged`.
     fn worse(&self, known: Option<Worst>, judged: &Judged) -> Option<Worst> {
         let ratio = judged.ratio;
         let interval = ratio.and_then(|ratio| ratio.interval);
@@ -398,7 +411,7 @@ impl Gate {
     }
 
     /// Returns the end of a confidence interval of the ratio that is nearer to breaking this limit:
-    /// the upper end for a rise, the lower end for a fall.
+    /// the upper end for a limit on a rise, the lower end for a limit on a fall.
     fn end_of(&self, (least, most): (f64, f64)) -> f64 {
         if self.is_rise { most } else { least }
     }
@@ -432,7 +445,7 @@ impl Gate {
     }
 }
 
-/// Formats the name of a side and its point, such as `new clients=8`.
+/// Formats the name of a side of a comparison with the values of a point, such as `new clients=8`.
 fn place_words(side: &str, values: &Named<String>) -> String {
     format!("{side} {}", values.pairs(" ")).trim_end().to_owned()
 }
@@ -455,8 +468,8 @@ fn changed(judged: &Judged) -> Option<String> {
     Some(format!("{} %{}", percent_of(ratio.value), interval.unwrap_or_default()))
 }
 
-/// Returns true if the figure was 0 in every run of the baseline and is not in the side's, so that
-/// its rise has no percentage.
+/// Returns true if the figure was 0 in every run of the baseline but not in the compared side's, so
+/// that its rise has no percentage.
 fn is_from_zero(judged: &Judged) -> bool {
     let is_zero = judged.baseline.is_some_and(|base| base.mean == 0.0);
     is_zero && judged.ratio.is_some_and(|ratio| ratio.value.is_infinite())
@@ -470,11 +483,12 @@ pub(crate) fn percent_of(ratio: f64) -> String {
     }
 }
 
-/// Share of invalid runs above which a side fails every limit, if the baseline has lost far fewer.
+/// Share of invalid runs above which a compared side fails every limit, if the baseline has a far
+/// smaller share.
 const LOST_MOST: f64 = 0.5;
 
 /// Adds to `found` the outcomes that do not depend on the figure: invalid runs, runs in progress,
-/// points that only one side has, and different loads.
+/// points that only the baseline or only the compared side has, and different loads.
 fn beside_the_figures(report: &ComparisonReport, pair: &PairReport, found: &mut GateResult) {
     for lost in pair.lost() {
         let at = format!("no valid run at {}", place_words(&pair.side, &lost.values));
@@ -508,8 +522,8 @@ fn beside_the_figures(report: &ComparisonReport, pair: &PairReport, found: &mut 
     }
 }
 
-/// Lists load parameters with the side's value and the baseline's, such as `clients (8, baseline
-/// 4)`.
+/// Lists load parameters with the compared side's value and the baseline's, such as `clients (8,
+/// baseline 4)`.
 fn load_words(load: &[(String, [String; 2])]) -> String {
     let words = load.iter().map(|(name, [base, side])| format!("{name} ({side}, baseline {base})"));
     words.collect::<Vec<_>>().join(", ")

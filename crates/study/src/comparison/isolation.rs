@@ -1,10 +1,11 @@
-//! Sides whose transactions run at different isolation levels, so that a gain in speed may be one
-//! of weaker guarantees. Not here: the levels, which drivers report.
+//! Isolation levels of compared sets of runs: if they differ, a gain in speed may be one of weaker
+//! guarantees. Not here: the levels, which drivers report.
 
 use analysis::report::Report;
 
-/// Returns a sentence on the isolation levels of two sides, such as `Not equally isolated: old at
-/// read committed, new at repeatable read.` `None` if they are the same or not known.
+/// Returns a sentence on the isolation levels of two sides of a comparison, such as `Not equally
+/// isolated: old at read committed, new at repeatable read.` `None` if they are the same or not
+/// known.
 pub(super) fn unequal<'r, R>(sides: [(&'r str, R); 2]) -> Option<String>
 where
     R: IntoIterator<Item = &'r Report>,
@@ -27,8 +28,8 @@ mod tests {
     use crate::comparison::{ComparisonReport, Judge};
     use crate::fixtures::sides::{self, FIVE};
 
-    /// Returns the sentences on durability and isolation for two sides with these products and
-    /// isolation levels, both of which keep all commits.
+    /// Returns the sentences on durability and isolation for two sides of a comparison with these
+    /// products and isolation levels; both keep all commits in a crash.
     fn sentences(both: [(&str, Option<&str>); 2]) -> [Option<String>; 2] {
         let made = both.map(|(product, level)| {
             let mut side = sides::side(product, &[("8", &FIVE, 0)]);

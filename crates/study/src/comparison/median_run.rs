@@ -1,5 +1,5 @@
-//! The run that represents a side where a chart can show only one: the run with the median of the
-//! primary figure.
+//! The run that represents a side of a comparison (a set of runs) where a chart can show only one:
+//! the run with the median of the primary figure.
 //!
 //! Not here: the chart itself (render).
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SidePoint;
 
-/// The run whose primary figure is the median of its side's runs at a point.
+/// The run whose primary figure is the median over the runs of one side of a comparison at a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MedianRun {
     pub run: String,

@@ -1,5 +1,5 @@
-//! Short names that distinguish sides, and the description of axes by which two sides have no point
-//! in common.
+//! Short names that distinguish the sides of a comparison, and the description of the varied
+//! parameters by which two sides have no point in common.
 
 use std::collections::BTreeSet;
 
@@ -8,14 +8,14 @@ use model::numbers::cut;
 use super::differences::telling;
 use super::{ComparisonReport, Side};
 
-/// Largest number of differences in the name of a side.
+/// Largest number of differences in the name of a side of a comparison.
 const NAMED_BY: usize = 2;
-/// Largest number of characters of a value in the name of a side.
+/// Largest number of characters of a value in the name of a side of a comparison.
 const VALUE_MAX: usize = 30;
 
 impl ComparisonReport {
-    /// Renames each side whose name is only a run's id by its differences, such as `clients=8`: by
-    /// as few as make the names of all sides distinct.
+    /// Renames each side of the comparison whose name is only a run's id by its differences from
+    /// the others, such as `clients=8`: by as few as make the names of all sides distinct.
     pub(super) fn with_names(mut self, sides: &[Side]) -> ComparisonReport {
         let name = |index: usize, traits: usize| {
             let against = index.max(1);
@@ -55,14 +55,17 @@ impl ComparisonReport {
     }
 }
 
-/// Largest number of axes named in the error that two sides have no point in common.
+/// Largest number of varied parameters that are named in the error that two sides of a comparison
+/// have no point in common.
 const AXES_TOLD: usize = 4;
-/// Largest number of values per axis named in the error that two sides have no point in common.
+/// Largest number of values per varied parameter in the error that two sides of a comparison have
+/// no point in common.
 const VALUES_TOLD: usize = 3;
 const VALUE_TOLD: usize = 30;
 
-/// Returns the end of the error that two sides have no point in common: the axes in which they
-/// differ, with their values. Axes without a common value are named alone, if there are any.
+/// Returns the end of the error that two sides of a comparison have no point in common: the varied
+/// parameters in which they differ, with their values. Parameters without a common value are named
+/// alone, if there are any.
 pub(super) fn apart(base: &Side, other: &Side) -> String {
     let values = |side: &Side, axis: &str| -> BTreeSet<String> {
         side.points.iter().filter_map(|point| point.values.get(axis).cloned()).collect()

@@ -23,15 +23,16 @@ use crate::shown_figures::{primary_of, why_none};
 pub(super) struct JudgedFigures<'f> {
     /// Name of the primary figure, if the user named one; `None` otherwise.
     pub asked: Option<&'f str>,
-    /// Name of the primary figure for all compared runs together, whatever their workloads.
+    /// Name of the default primary figure of all compared runs together, whatever their workloads.
     pub primary: &'f str,
     /// Figures that are judged besides the primary one.
     pub others: &'f [String],
 }
 
 impl JudgedFigures<'_> {
-    /// Returns the primary figure at the given points. If the comparison has several workloads and
-    /// the user named no figure, it is the primary figure of the workload at these points.
+    /// Returns the primary figure at the given points of a comparison. If the comparison has
+    /// several workloads and the user named no figure, it is the primary figure of the workload at
+    /// these points.
     fn primary_at(&self, both: &[(&SidePoint, &SidePoint)], has_several: bool) -> String {
         let reports = both.iter().flat_map(|(base, side)| base.reports.iter().chain(&side.reports));
         match self.asked {
@@ -41,7 +42,7 @@ impl JudgedFigures<'_> {
     }
 }
 
-/// Returns the distinct workloads of the points, in their order.
+/// Returns the distinct workloads of the points of a comparison, in the order of the points.
 fn workloads<'s>(both: &[(&'s SidePoint, &'s SidePoint)]) -> Vec<&'s str> {
     let mut found: Vec<&str> = Vec::new();
     for workload in both.iter().filter_map(|(base, _)| workload_of(base)) {
@@ -56,9 +57,9 @@ fn workload_of(point: &SidePoint) -> Option<&str> {
     Some(point.reports.first()?.workload.as_str())
 }
 
-/// Compares a side with the baseline at the points that both have. Runs of the same repeat are
-/// compared as pairs if the sides took turns in every repeat and there are at least `pairs_min`
-/// pairs.
+/// Compares a side (a set of runs) with the baseline at the points that both have. Runs of the same
+/// repeat are compared as pairs if the sides took turns in every repeat and there are at least
+/// `pairs_min` pairs.
 pub(super) fn pair(
     baseline: &Side,
     side: &Side,
@@ -118,8 +119,8 @@ pub(super) fn pair(
     }
 }
 
-/// Compares the primary figure of one workload over all of its points, for sides with several
-/// workloads.
+/// Compares the primary figure of one workload over all of its points, for comparisons that have
+/// several workloads.
 fn of_workload(
     workload: &str,
     both: &[(&SidePoint, &SidePoint)],
@@ -134,9 +135,9 @@ fn of_workload(
     WorkloadPair { workload: workload.to_owned(), primary }
 }
 
-/// Returns the largest number of seeds that both sides share at a point with a simulated database,
-/// which then drew the same numbers for both. Points whose runs are judged in pairs count as 0,
-/// since their runs share seeds on purpose.
+/// Returns the largest number of seeds that both sides of a comparison share at a point with a
+/// simulated database, which then drew the same numbers for both. Points whose runs are judged in
+/// pairs count as 0, since their runs share seeds on purpose.
 fn seeds_shared(both: &[(&SidePoint, &SidePoint)], pairs_min: Option<usize>) -> u64 {
     let of_point = |(base, point): &(&SidePoint, &SidePoint)| {
         let seeds = |point: &SidePoint| -> BTreeSet<u64> {
@@ -151,12 +152,13 @@ fn seeds_shared(both: &[(&SidePoint, &SidePoint)], pairs_min: Option<usize>) -> 
     both.iter().map(of_point).max().unwrap_or(0)
 }
 
-/// Returns true if any run of either side has the figure.
+/// Returns true if any run of the baseline or of the compared side has the figure.
 fn is_known(judged: &Judged) -> bool {
     judged.of_runs.iter().any(|runs| !runs.is_empty())
 }
 
-/// Returns the points at which `side` has a valid run and `other` has none.
+/// Returns the points (combinations of varied parameters) at which `side` has a valid run and
+/// `other` has none.
 fn unpaired(side: &Side, other: &Side) -> Vec<UnpairedPoint> {
     let is_there = |at: &Named<String>| other.points.iter().any(|point| point.values == *at);
     let was_tried =
@@ -170,8 +172,8 @@ fn unpaired(side: &Side, other: &Side) -> Vec<UnpairedPoint> {
     alone.map(point).collect()
 }
 
-/// Returns true if the runs of both sides alternated: in the order of time, the side changes at
-/// least as often as the side with fewer runs has runs. Two blocks have only one change.
+/// Returns true if the runs of two sides of a comparison alternated: in the order of time, the side
+/// changes at least as often as the side with fewer runs has runs. Two blocks have only one change.
 fn is_interleaved(base: &SidePoint, side: &SidePoint) -> bool {
     let began = |reports: &[Report], is_side| {
         reports.iter().map(|report| (report.started.clone(), is_side)).collect::<Vec<_>>()
@@ -182,8 +184,8 @@ fn is_interleaved(base: &SidePoint, side: &SidePoint) -> bool {
     turns >= base.reports.len().min(side.reports.len()).max(2)
 }
 
-/// Returns true if both sides took turns in every repeat: all runs of one repeat began before any
-/// run of the next.
+/// Returns true if both sides of a comparison took turns in every repeat: all runs of one repeat
+/// began before any run of the next.
 fn took_turns(base: &SidePoint, side: &SidePoint) -> bool {
     let mut rounds: BTreeMap<u32, (&str, &str)> = BTreeMap::new();
     for (repeat, report) in runs_of(base).chain(runs_of(side)) {
@@ -200,11 +202,12 @@ fn runs_of(point: &SidePoint) -> impl Iterator<Item = (u32, &Report)> {
     point.repeats.iter().copied().zip(&point.reports)
 }
 
-/// Values of a figure, each with the number of its repeat: of single runs, or means over points.
+/// Values of a figure, each with the number of its repeat. A value is that of a single run, or a
+/// mean over points.
 type Repeats = Vec<(u32, f64)>;
 
-/// Compares a figure over all points, by the geometric mean over the points for each repeat. `None`
-/// if there is only one point.
+/// Compares a figure over all points (combinations of varied parameters), by the geometric mean
+/// over the points for each repeat. `None` if there is only one point.
 fn overall(
     both: &[(&SidePoint, &SidePoint)],
     name: &str,
@@ -271,8 +274,8 @@ pub(crate) fn held_against(name: &str, base: &SidePoint, side: &SidePoint) -> Ju
     of_all_runs(name, base, side, pairs_min)
 }
 
-/// Compares a figure of all runs at a point, as [`judged`] does. If some runs lack the figure,
-/// there is no ratio, because the others may be a favourable selection.
+/// Compares a figure over all runs at a point, as [`judged`] does. If some runs lack the figure,
+/// there is no ratio, because the runs that have it may be a favourable selection.
 fn of_all_runs(name: &str, base: &SidePoint, side: &SidePoint, pairs_min: Option<usize>) -> Judged {
     let (base_values, side_values) = (by_repeat(base, name), by_repeat(side, name));
     let mut judged = judged(name, &base_values, &side_values, pairs_min);
@@ -308,8 +311,8 @@ fn by_repeat(point: &SidePoint, name: &str) -> Repeats {
     runs_of(point).filter_map(to_figure).collect()
 }
 
-/// Returns the difference adjusted for a linear drift through all runs, given each side's points
-/// and its figures by repeat. `None` if there is no ratio.
+/// Returns the difference between two sides of a comparison, adjusted for a linear drift through
+/// all runs, given each side's points and its figures by repeat. `None` if there is no ratio.
 fn beside_drift(judged: &Judged, sides: [(&[&SidePoint], &Repeats); 2]) -> Option<BesideDrift> {
     let shift = judged.ratio?.value.ln();
     let mut in_order: Vec<(&str, f64, bool)> = Vec::new();
@@ -329,8 +332,8 @@ fn beside_drift(judged: &Judged, sides: [(&[&SidePoint], &Repeats); 2]) -> Optio
     })
 }
 
-/// Returns the differences between the logarithms of both sides, for each repeat that both have;
-/// `None` if these are fewer than `pairs_min`.
+/// Returns the differences between the logarithms of compared side and baseline, for each repeat
+/// that both have; `None` if these are fewer than `pairs_min`.
 fn within_repeats(base: &Repeats, side: &Repeats, pairs_min: usize) -> Option<Vec<f64>> {
     let difference_at = |(repeat, theirs): &(u32, f64)| {
         let ours = base.iter().find(|(known, _)| known == repeat)?;
@@ -340,12 +343,12 @@ fn within_repeats(base: &Repeats, side: &Repeats, pairs_min: usize) -> Option<Ve
         .filter(|all| all.len() >= pairs_min)
 }
 
-/// Smallest ratio of two values (or of its inverse) that is taken seriously. Below it, the smaller
-/// value is only a rounding error.
+/// Smallest ratio of two values (or of its inverse) that is taken seriously. A smaller one comes
+/// from a rounding error.
 const RATIO_LEAST: f64 = 1e-9;
 
-/// Compares a figure of two sides by ratio and p-value, without a verdict. Runs are compared as
-/// pairs if there are at least `pairs_min` of them.
+/// Compares a figure of two sides of a comparison by ratio and p-value, without a verdict. Runs are
+/// compared as pairs if there are at least `pairs_min` of them.
 fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) -> Judged {
     let within = pairs_min.and_then(|least| within_repeats(base, side, least));
     let (base_by_repeat, side_by_repeat) = (base, side);
@@ -410,9 +413,9 @@ fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) 
     }
 }
 
-/// Returns the center of the judged runs of each side: the geometric mean, or the median if some
-/// figure is infinite or zero. If runs are judged as pairs, only repeats that both sides have
-/// count.
+/// Returns the center of the judged runs of baseline and compared side: the geometric mean, or the
+/// median if some figure is infinite or zero. If runs are judged as pairs, only repeats that both
+/// have count.
 fn centers(
     in_pairs: Option<[&Repeats; 2]>,
     of_runs: &[Vec<f64>; 2],
@@ -439,8 +442,8 @@ fn centers(
     (Center::GeometricMean, judged.each_ref().map(mean))
 }
 
-/// Describes why two sides cannot be compared, given the numbers of runs of the baseline and of the
-/// side.
+/// Describes why two sides of a comparison cannot be compared, given the numbers of runs of the
+/// baseline and of the other side.
 fn why_not(why: Incomparable, runs: [usize; 2]) -> String {
     match why {
         Incomparable::TooFew { have, .. } => format!(

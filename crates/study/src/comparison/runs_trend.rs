@@ -1,5 +1,5 @@
-//! Trends of a figure from run to run of one side, so that its mean depends on how many runs there
-//! are. Not here: drifts of the machine that both sides share (pairs).
+//! Trends of a figure from run to run of one side of a comparison, so that its mean depends on how
+//! many runs there are. Not here: drifts of the machine that both sides share (pairs).
 
 use analysis::figures::value_of;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ const RUNS_MIN: usize = 5;
 /// trend, at most one series in 60 reaches it.
 const SCORE_MIN: f64 = 2.4;
 
-/// A figure that rises or falls from run to run of a side.
+/// A trend of a figure that rises or falls from run to run of one side of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunsTrend {
     /// Name of the figure.
@@ -22,12 +22,12 @@ pub struct RunsTrend {
     pub first: f64,
     /// Value in the last run.
     pub last: f64,
-    /// Number of valid runs of the side at this point.
+    /// Number of valid runs over which the trend was found.
     pub runs: u64,
 }
 
 impl RunsTrend {
-    /// Returns the trend of a figure over the runs of a point in the order of their start; `None`
+    /// Returns the trend of a figure over the runs at a point, in the order of their start; `None`
     /// if there is none, or if there are fewer than five runs.
     pub(super) fn find(point: &SidePoint, figure: &str) -> Option<RunsTrend> {
         let mut all: Vec<(&str, f64)> = point

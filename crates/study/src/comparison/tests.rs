@@ -1,4 +1,5 @@
-//! Laws of comparisons, on made-up runs. Not here: the test itself (stats).
+//! Tests of comparisons, on made-up runs: verdicts, error rates, gates and warnings. Not here: the
+//! statistical test itself (stats).
 
 use analysis::report::PrimaryMetricReport;
 use model::{ArrivalRate, Arrivals, Load, QueueFull, Rng, Stream};
@@ -30,7 +31,7 @@ fn the_run_that_stands_for_a_side_is_its_median_at_the_first_point_of_all() {
     assert_eq!(drawn(1).values, Named(vec![("clients".to_owned(), "8".to_owned())]));
 }
 
-/// Makes eight points of five runs a side, of which the first `n` differ.
+/// Makes a comparison at eight points, with five runs a side at each; the first `n` points differ.
 fn sweep(n: usize) -> ComparisonReport {
     let side_of = |name: &str, n: usize| {
         let figures: Vec<[f64; 5]> =
@@ -512,8 +513,8 @@ fn runs_that_go_on_leave_a_pass_undecided_and_a_failure_a_failure() {
     }
 }
 
-/// Returns the share of comparisons in which a gate does not pass: five paired repeats a side, 1 %
-/// of noise, and a drift.
+/// Returns the share of comparisons in which the gate `text` does not pass: with five paired
+/// repeats of each side, 1 % of noise, a difference of `more` percent, and a drift.
 fn share_that_fails(text: &str, more: f64, drift: f64) -> f64 {
     const ROUNDS: u64 = 200;
     let gate: Gate = text.parse().expect("it is one");
@@ -626,7 +627,8 @@ impl Draws {
         (-2.0 * size.ln()).sqrt() * (std::f64::consts::TAU * turn).cos()
     }
 
-    /// Makes a side of `n` repeats at `points` points that vary as `varied` says.
+    /// Makes a side of a comparison with `n` repeats at `points` points, which vary as `varied`
+    /// says.
     fn side(&mut self, name: usize, n: usize, points: usize, varied: Varied) -> Side {
         let mut side = Side::named(format!("side {name}"));
         for point in 0..points {
@@ -758,8 +760,8 @@ fn too_small_to_matter_is_hardly_ever_said_of_what_matters() {
     assert_eq!(only(&judged).verdict, Verdict::DiffersSizeNotKnown);
 }
 
-/// Makes a side of five closed runs whose transactions take exponential times with a mean of 10 ms;
-/// above `most_ms` they fail.
+/// Makes a side of a comparison from five runs in closed load whose transactions take exponential
+/// times with a mean of 10 ms; those above `most_ms` fail.
 fn refusing(name: &str, most_ms: f64) -> Side {
     let mut made = analysis::fixtures::Made::closed();
     let mut rng = Rng::new(8, Stream::Order, 0);

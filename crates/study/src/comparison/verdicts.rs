@@ -1,4 +1,5 @@
-//! Verdicts on differences between sides, from corrected p-values and the minimum effect.
+//! Verdicts on differences between the sides of a comparison, from corrected p-values and the
+//! minimum effect.
 //!
 //! Not here: the ratios and uncorrected p-values (pairs).
 
@@ -8,8 +9,8 @@ use super::{CONFIDENCE, FIRST, Judged, PairReport, SECOND, is_worse, matters};
 use model::Direction;
 use serde::{Deserialize, Serialize};
 
-/// The verdict on a figure of a side, compared with the baseline. JSON has the words of
-/// [`Verdict::name`] joined by `_`.
+/// The verdict on a figure of one side of a comparison, set against the baseline. JSON has the
+/// words of [`Verdict::name`] joined by `_`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -17,16 +18,16 @@ pub enum Verdict {
     Better,
     /// The figure is worse than the baseline's, by more than the minimum effect.
     Worse,
-    /// The figure is higher than the baseline's and has no better direction.
+    /// The figure is higher than the baseline's; it has no better direction.
     Higher,
-    /// The figure is lower than the baseline's and has no better direction.
+    /// The figure is lower than the baseline's; it has no better direction.
     Lower,
     /// The whole confidence interval of the difference is within the minimum effect.
     TooSmallToMatter,
     /// There is a significant difference, but it may be smaller than the minimum effect.
     DiffersSizeNotKnown,
-    /// There is a significant difference, but the sides did not alternate, and a drift of the
-    /// machine like that within the sides would explain it.
+    /// There is a significant difference, but runs of baseline and compared side did not alternate,
+    /// and a drift of the machine like that among the runs of one side would explain it.
     DiffersOrTheMachineDrifted,
     /// There is no significant difference, though the runs are enough to show one.
     NoEvidence,
@@ -67,10 +68,10 @@ impl Verdict {
 /// Judges all figures of a comparison. If nothing differs, the probability of any wrong difference
 /// in the headlines is at most [`FIRST`] plus [`SECOND`].
 ///
-/// The headline of each side (its primary figure over all points) is corrected for the number of
-/// sides. The points of the side and the second headline figure are corrected together, and more
-/// strictly if the headline shows no difference (a fallback procedure: B. L. Wiens, Pharm. Stat. 2,
-/// 211, 2003). All other figures are corrected for each other.
+/// The headline of each compared side (its primary figure over all points) is corrected for the
+/// number of sides. The points of the side and the second headline figure are corrected together,
+/// and more strictly if the headline shows no difference (a fallback procedure: B. L. Wiens, Pharm.
+/// Stat. 2, 211, 2003). All other figures are corrected for each other.
 pub(super) fn judge_all(
     pairs: &mut [PairReport],
     (primary, better): (&str, Direction),
@@ -120,8 +121,8 @@ pub fn beside(primary: &str, better: Direction) -> &'static str {
 }
 
 /// Corrects the p-values of these figures for each other (Hommel), and sets their verdicts. Each
-/// p-value is first multiplied by the factor beside its figure. Figures without a p-value are left
-/// as they are.
+/// p-value is first multiplied by the factor that is given with its figure. Figures without a
+/// p-value keep their verdict.
 fn judge_together(family: Vec<(&mut Judged, f64)>, min_effect: f64) {
     let known = family.into_iter().filter(|(judged, _)| judged.p.is_some());
     let known: Vec<(&mut Judged, f64)> = known.collect();

@@ -19,7 +19,7 @@ pub struct Start {
     pub build: String,
     /// Position of the first build among the builds of the point, from 0.
     pub at: usize,
-    /// Facts and settings in which the first build differs from the build before.
+    /// Facts and settings in which the first build of the series differs from the build before it.
     pub changed: Vec<Difference>,
 }
 

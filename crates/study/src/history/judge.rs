@@ -1,4 +1,6 @@
 //! Judgement of all series of a history together: changes of level, slow falls, and the last build.
+//!
+//! A level is a range of successive builds whose figure is the same but for noise.
 
 use std::iter;
 use std::ops::Range;
@@ -12,7 +14,7 @@ use super::{
 };
 use crate::comparison::{between, is_worse};
 
-/// Smallest number of earlier builds from which it is known how much builds vary.
+/// Smallest number of earlier builds from which the variation between builds can be estimated.
 const BEFORE_MIN: usize = 3;
 /// Smallest number of builds in a series from which on its last one is judged.
 pub const JUDGED_FROM: usize = BEFORE_MIN + 1;
@@ -59,8 +61,8 @@ pub(super) fn judged(
     all.map(|(series, point)| point.into_point_history(series, &question.acknowledged)).collect()
 }
 
-/// Searches the present series of each point for levels. Returns with them the index (in `finite`)
-/// of the first build that was searched.
+/// Searches the present series of each point for changes of level. Returns with the levels the
+/// index (in `finite`) of the first build that was searched.
 fn of_all(
     all: &[Series<'_>],
     bits: &mut dyn FnMut() -> u64,
@@ -106,16 +108,16 @@ fn earlier(
 /// The present series of a point: the builds since the machine or settings last changed.
 struct Present<'a, 's> {
     series: &'a Series<'s>,
-    /// Index in `series.finite` of the first build that was searched for levels, and the levels
-    /// found.
+    /// Index (in `series.finite`) of the first build that was searched for changes of level, and
+    /// the levels that were found.
     found: (usize, Result<Levels, NotDivided>),
     accepted: Vec<Accepted>,
     /// Indices of the acknowledgements (in the request) whose change is visible in the series.
     visible: Vec<usize>,
-    /// Beginnings of the levels, in order: changes that were found, and acknowledged changes that
-    /// are visible.
+    /// Beginnings of the levels (ranges of builds with the same figure but for noise), in order:
+    /// changes that were found, and acknowledged changes that are visible.
     begun: Vec<Begun>,
-    /// Builds with which the last build is compared, as indices in `series.finite`.
+    /// Builds with which the last build is compared, as a range of indices in `series.finite`.
     reference: Range<usize>,
 }
 
@@ -124,8 +126,8 @@ struct Present<'a, 's> {
 struct Begun {
     /// Index of the first build at this level, among the builds with a finite figure.
     at: usize,
-    /// True if the change to this level is acknowledged. Then the last build is compared with this
-    /// level, however few builds it has.
+    /// True if the user acknowledged the change to this level. Then the last build is compared with
+    /// this level, however few builds it has.
     is_acknowledged: bool,
     /// True if the level has too few builds to be found, and is known only from its
     /// acknowledgement.
@@ -206,9 +208,9 @@ impl<'a, 's> Present<'a, 's> {
         self.place(one.index).map(|place| self.found.0 + place)
     }
 
-    /// Returns true if an acknowledged change is visible: its build is outside of the expected
-    /// range of the earlier builds of its level, and all builds after it stay nearer to it than to
-    /// these.
+    /// Returns true if an acknowledged change shows in the series: its build is outside of the
+    /// expected range of the earlier builds of its level, and all builds after it stay nearer to it
+    /// than to these.
     fn is_visible(&self, one: &Accepted) -> bool {
         let Some(at) = self.place_in_figures(one) else { return false };
         let figures = &self.series.finite;
@@ -228,8 +230,8 @@ impl<'a, 's> Present<'a, 's> {
     }
 
     /// Returns the builds with which the last build is compared, as indices in `series.finite`: the
-    /// others of its level, or the level before if its own has too few builds and is not
-    /// acknowledged.
+    /// others of the last build's level, or the level before if that one has too few builds and is
+    /// not acknowledged.
     fn reference(&self) -> Range<usize> {
         let end = self.series.finite_before_last();
         let n_before = self.begun.partition_point(|level| level.at < end);
@@ -255,8 +257,8 @@ impl<'a, 's> Present<'a, 's> {
         level.is_only_acknowledged.then(|| self.series.reports[*index].build.clone())
     }
 
-    /// Returns the first of the builds that vary more than those before, if the last build is
-    /// compared with these alone.
+    /// Returns the first of the latest builds that vary more than the builds before them, if the
+    /// last build is compared with these latest ones alone; `None` otherwise.
     fn varies_more_since(&self, last: &LatestBuild) -> Option<String> {
         let at = self.reference.end.checked_sub(last.varies_more_for?)?;
         let (index, _) = self.series.finite.get(at)?;
@@ -271,7 +273,8 @@ impl<'a, 's> Present<'a, 's> {
     }
 }
 
-/// The judgement of a point's series, before it is joined with the builds to a [`PointHistory`].
+/// The judgement of the series at one point, before it is joined with the builds to a
+/// [`PointHistory`].
 struct Judged {
     changes: Option<Vec<Change>>,
     fall: Option<Fall>,
@@ -316,7 +319,7 @@ fn is_one_seed(builds: &[(&str, &[Report])]) -> bool {
 }
 
 struct Accepted {
-    /// Position of the acknowledgement in the user's request, from 0.
+    /// Index of the acknowledgement in the user's request, from 0.
     nth: usize,
     index: usize,
     reason: String,
@@ -355,8 +358,8 @@ fn seen(
     (numbers(seen), numbers(unseen))
 }
 
-/// Rules by which points of a history are judged: the user's options, and whether higher or lower
-/// is better.
+/// Rules by which the points of a history are judged: the user's options, and whether higher or
+/// lower is better.
 struct Said<'q> {
     question: &'q Question,
     better: Direction,

@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::comparison::Side;
 
-/// An order of builds that the user requests.
+/// An order of builds that the user requests for a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// By version, compared as package managers do; builds of equal versions by time.
+    /// Builds by version, compared as package managers do; builds of equal versions by time.
     Version,
-    /// By the start of each build's first run, the oldest first.
+    /// Builds by the start of each build's first run, the oldest first.
     Time,
-    /// By the positions in this list of commits, the oldest first, as `git log --reverse
+    /// Builds by their positions in this list of commits, the oldest first, as `git log --reverse
     /// --format=%H` prints them.
     Commits(Vec<String>),
 }
@@ -22,14 +22,15 @@ pub enum Order {
 pub enum Ordered {
     #[default]
     Version,
-    /// By the start of the first run, as requested.
+    /// Builds by the start of their first run, as the user requested.
     Time,
-    /// By the start of the first run, because the names are hashes of commits and have no order.
+    /// Builds by the start of their first run, because their names are hashes of commits and have
+    /// no order.
     TimeOfHashes,
-    /// By the start of the first run, because the names are not versions of one series: some have
-    /// no number, or another word before it.
+    /// Builds by the start of their first run, because their names are not versions of one series:
+    /// some have no number, or another word before it.
     TimeOfWords,
-    /// By a list of commits that the user gave.
+    /// Builds by their position in a list of commits that the user gave.
     Commit,
 }
 
@@ -64,14 +65,14 @@ impl Dated for Side {
     }
 }
 
-/// The ordered builds, the kind of order, and the names of the builds that the list of commits
-/// lacks.
+/// The builds of a history in order, the kind of order, and the names of the builds that the list
+/// of commits lacks.
 pub(super) struct InOrder<'s, B> {
     pub(super) builds: Vec<&'s B>,
     pub(super) ordered: Ordered,
     pub(super) unlisted: Vec<String>,
-    /// The build that was measured last, if another build is last in the order; it may be unlisted.
-    /// `None` if the last one is also the newest.
+    /// The build that was measured last, if another build is last in the order; it may be one that
+    /// the list of commits lacks. `None` if the last build is also the one measured last.
     pub(super) measured_last: Option<String>,
 }
 
@@ -122,7 +123,7 @@ pub(super) fn in_order<'s, B: Dated>(builds: &'s [B], asked: Option<&Order>) -> 
     InOrder { builds: all, ordered, unlisted, measured_last }
 }
 
-/// Returns true if the name of a build is this commit. Either hash may be abbreviated to seven
+/// Returns true if the name of a build is this commit. Either hash may be abbreviated, to seven
 /// digits or more.
 fn is_of(commit: &str, name: &str) -> bool {
     let least = commit.len().min(name.len());

@@ -1,4 +1,5 @@
-//! Regressions of the last build: which, by how much, and how a user accepts them.
+//! Regressions of the last build of a history: at which points, by how much, and how a user accepts
+//! them.
 //!
 //! Not here: whether a build is worse (judge).
 
@@ -21,7 +22,7 @@ impl HistoryReport {
     }
 
     /// Returns a sentence for each regression: the last build that is worse or has no valid run,
-    /// and the point. A point that it lacks without having invalid runs there is not judged.
+    /// and the point. A point at which the last build has no runs at all is not judged.
     pub fn regressions(&self) -> Vec<String> {
         let of_point = |point: &PointHistory| {
             let at = match point.name() {

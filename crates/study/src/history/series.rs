@@ -8,7 +8,8 @@ use super::environment::{self, Start};
 use super::{BuildReport, LeftOut, OF_LAST, RECENT, lacks, lost};
 use crate::comparison::{Difference, Side, values_of};
 
-/// The builds of a point with all data that is needed to judge them.
+/// The builds of a history at one point (combination of varied parameters), with all data that is
+/// needed to judge them.
 pub(super) struct Series<'s> {
     pub(super) values: &'s Named<String>,
     /// Names of the builds, each with its runs.
@@ -22,8 +23,8 @@ pub(super) struct Series<'s> {
     pub(super) starts: Vec<Start>,
     pub(super) lacks: Option<LeftOut>,
     pub(super) lost: String,
-    /// True if the last build of this series is among the last ten builds of the history. Older
-    /// ones raise no alarm.
+    /// True if the last build of this series is among the last ten builds of the history. A series
+    /// that ends earlier raises no alarm.
     pub(super) is_recent: bool,
 }
 
@@ -118,8 +119,9 @@ impl<'s> Series<'s> {
     }
 }
 
-/// Links points that replace each other in time. If all builds of some point are older than a
-/// series, the series gets a [`Start`] that lists its differences from the most similar such point.
+/// Links points of a history that replace each other in time. If all builds of some point are older
+/// than a series, the series gets a [`Start`] that lists its differences from the most similar such
+/// point.
 pub(super) fn follow(all: &mut [Series<'_>], builds: &[&Side]) {
     let place = |name: &str| builds.iter().position(|build| build.name == name);
     let ends: Vec<(Option<usize>, Option<usize>, Named<String>)> = all

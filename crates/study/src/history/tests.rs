@@ -1,4 +1,5 @@
-//! Tests of `history`.
+//! Tests of histories: order of builds, changes of level, verdicts on the last build, and
+//! acknowledgements.
 
 use model::{Rng, Stream};
 
@@ -59,7 +60,7 @@ fn builds_stand_in_the_order_of_versions() {
     assert!((series[1].mean_of_ten - 109.5).abs() < 1e-9);
 }
 
-/// Makes builds `1.0` to `1.n`, a tenth slower from index `from` on.
+/// Makes builds `1.0` to `1.n` of a history, which are a tenth slower from index `from` on.
 fn long(n_builds: usize, from: usize) -> Vec<Side> {
     let tps = |n: usize| {
         let level = if n < from { 1000.0 } else { 900.0 };
@@ -450,9 +451,9 @@ fn one_run_after_twenty_builds_of_five_is_seldom_an_alarm() {
     assert!(n_alarms <= 2, "{n_alarms} of 200");
 }
 
-/// Counts series in which the twelfth build changed by `change`, and this was found and
-/// acknowledged, among `rounds`; and those of them with an alarm or an undecided last build, if
-/// that falls by `fall`, `n_since` builds later.
+/// Runs `rounds` random histories whose twelfth build changed by `change`, and in which the last
+/// build, `n_since` builds later, falls by `fall`. Returns how many of them found and acknowledged
+/// the change, and how many of these end with an alarm, or with an undecided last build.
 fn n_alarms_since(change: f64, n_since: usize, fall: f64, rounds: usize) -> (usize, usize, usize) {
     let mut rng = Rng::new(8, Stream::Order, 0);
     let mut noise = |sd: f64| {

@@ -1,4 +1,4 @@
-//! Stop rules and levels of variation, on made-up figures with known means and variances.
+//! Tests of stop rules and levels of variation, on made-up figures with known means and variances.
 
 use model::{Axis, DataPolicy, Nesting, Order, Point, Rng, Stream};
 
@@ -77,8 +77,8 @@ fn normal(rng: &mut Rng) -> f64 {
     stats::normal(&mut || rng.bits())
 }
 
-/// Makes repeats of all points until the stop rule ends them, with figures that vary around `means`
-/// by the coefficient of variation `cv`.
+/// Makes repeats of all points of an experiment until the stop rule ends them, with figures that
+/// vary around `means` by the coefficient of variation `cv`.
 fn walk(experiment: &Experiment, means: &[f64], cv: f64, seed: u64) -> Vec<Measured> {
     let mut rng = Rng::new(seed, Stream::Sim, 0);
     let mut all = Vec::new();

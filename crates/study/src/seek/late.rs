@@ -28,10 +28,10 @@ pub struct Late {
 #[derive(Clone, Debug, Default)]
 struct OfSecond {
     offered: f64,
-    /// Number of these transactions that are beyond the bound of each objective.
+    /// Number of the second's transactions that are beyond the bound of each objective.
     beyond: Vec<f64>,
-    /// Number of transactions whose time is known. The next fields are the sum and the sum of
-    /// squares of these times.
+    /// Number of transactions whose time is known, and of which the next two fields are the sum and
+    /// the sum of squares of the times.
     timed: f64,
     sum_ms: f64,
     sum_ms_sq: f64,
@@ -174,7 +174,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns how much the longest of 40 seconds with 100 random times each is beyond one second.
+    /// Returns the excess over a bound of one second for the longest transaction of 40 seconds with
+    /// 100 random times each.
     fn longest(seed: u64, draw_ms: fn(f64) -> f64) -> Beyond {
         let objective: Objective = "max<1s".parse().expect("an objective");
         let mut late = Late::new(&[objective]);

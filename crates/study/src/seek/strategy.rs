@@ -1,8 +1,8 @@
-//! Strategy of a search: the next probe, and the answer, from the probes so far.
+//! Strategy of a search: the next probe (run), and the answer, from the probes so far.
 //!
 //! Both are pure functions of a list of probes. There is no other state, so an interrupted search
 //! resumes from its stored runs, and the answer of a completed one can be computed again. The
-//! *boundary* is the highest value of the axis at which all objectives are met.
+//! *boundary* is the highest value of the searched parameter at which all objectives are met.
 //!
 //! 1. *Bracket.* Short probes halve the range (by ratios) until its ends differ by at most 15 %. An
 //!    end of the range is probed itself if the boundary may lie beyond it.
@@ -21,32 +21,34 @@ use stats::{Crossing, Grows, RatioPoint, students_t};
 
 use super::{Answer, Beyond, CONFIDENCE, Judged, Stage, Verdict};
 
-/// Share of a search's budget of time that one short probe takes.
+/// Share of a search's budget of time that one short probe (run) takes.
 pub const SHORT_PROBE_SHARE: f64 = 1.0 / 32.0;
 /// Number of the first method that scores probes by shares of transactions, and not by their times.
 pub const METHOD_OF_SHARES: u32 = 2;
-/// Ratio of the upper to the lower end of the remaining range at which short probes stop.
+/// Ratio of the upper to the lower end of the remaining range at which a search makes no more short
+/// probes.
 const RATIO_NARROW: f64 = 1.15;
-/// Largest number of short probes, however wide the range is.
+/// Largest number of short probes (runs) of a search, however wide the range is.
 const BRACKETS_MOST: usize = 12;
-/// Number of long probes around the boundary, the highest value that meets the objectives.
+/// Number of long probes that a search makes around the boundary, the highest value that meets the
+/// objectives.
 const REFINES: usize = 9;
-/// Largest number of long probes that confirm the recommended value.
+/// Largest number of long probes with which a search confirms the recommended value.
 const CONFIRMS: usize = 7;
-/// Number of long probes at the lowest or highest value of the range, if the boundary lies beyond
-/// it.
+/// Number of long probes that a search makes at the lowest or highest value of the range, if the
+/// boundary lies beyond it.
 const CONFIRMS_OF_END: usize = 3;
-/// Positions of successive long probes relative to the boundary, as multiples of the largest
-/// distance from it.
+/// Positions of successive long probes relative to the boundary (the highest value that meets the
+/// objectives), as multiples of the largest distance from it.
 const OFFSETS: [f64; 9] = [-1.0, 1.0, 0.0, -0.5, 0.5, -0.8, 0.8, -0.25, 0.25];
-/// Limits for the distance of long probes from the boundary, as a difference in the logarithm of
-/// the ratio.
+/// Smallest and largest distance of a search's long probes from the boundary (the highest value
+/// that meets the objectives), as a difference in the logarithm of the probes' ratio.
 const REACH: (f64, f64) = (0.15, 2.0);
 /// Distance of long probes from the boundary, in standard deviations of a probe's ratio. More noise
 /// needs a larger distance, but over a wide range the curve bends.
 const REACH_IN_NOISE: f64 = 1.5;
-/// Limits for the distance of long probes from the boundary, as a difference in the logarithm of
-/// the searched value.
+/// Smallest and largest distance of a search's long probes from the boundary, as a difference in
+/// the logarithm of the searched value.
 const AROUND: (f64, f64) = (0.002, 0.12);
 /// Distance from the boundary beyond which probes are left out when a curve is fitted, as a
 /// multiple of the distance that long probes are given.
@@ -60,24 +62,25 @@ const ONE_SIDED_LEAST: usize = 3;
 /// Factor by which the distance of long probes from the middle of the range grows with each one, as
 /// long as their ratios show no slope.
 const WIDER: f64 = 1.35;
-/// Smallest number of probes to which a curve is fitted.
+/// Smallest number of probes (runs of a search) to which a curve is fitted.
 const CURVE_LEAST: usize = 5;
-/// Smallest effective sample size of a long probe. With less, one probe does not predict the result
-/// of another.
+/// Smallest effective sample size of a long probe. With a smaller one, the result of a probe does
+/// not predict that of another.
 const INDEPENDENT_LEAST: f64 = 5.0;
-/// z value of the rank test above which ratios count as rising with the value: random ranks exceed
-/// it with a probability of 1 %.
+/// z value of the rank test above which the ratios of a search's probes count as rising with the
+/// searched value: random ranks exceed it with a probability of 1 %.
 const RISES_LEAST: f64 = 2.33;
 /// Number of confirming probes at a value before the search may give it up for a lower one. It does
 /// so only if at least as many confirming probes are left.
 const STEP_AFTER: usize = 3;
 /// Degrees of freedom of an error that is estimated from batches within several probes.
 const FREEDOM_WITHIN: usize = 30;
-/// Smallest step to a lower value while confirming, as a difference in the logarithm of the value.
+/// Smallest step to a lower value while a search confirms its answer, as a difference in the
+/// logarithm of the value.
 const STEP_LEAST: f64 = 0.002;
 
-/// The range and the budget of a search, from which with the probes made so far the next one
-/// follows.
+/// The range and the budget of a search. The next probe follows from these and the probes made so
+/// far.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchStrategy {
     pub low: f64,
@@ -92,7 +95,7 @@ pub struct SearchStrategy {
     pub method: u32,
 }
 
-/// A probe that is to be made next, with its value, length and stage.
+/// A probe (run of a search) that is to be made next, with its value, length and stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlannedProbe {
     /// Value of the searched parameter, such as a rate.
@@ -102,7 +105,7 @@ pub struct PlannedProbe {
     pub stage: Stage,
 }
 
-/// A probe that was made, with its judgement.
+/// A probe (run of a search) that was made, with its judgement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
     /// The probe as it was requested.
@@ -116,7 +119,7 @@ pub struct Conclusion {
     pub answer: Answer,
     /// True if the confirming probes show that the objectives are met at the lower end of the
     /// answer (or, if even the lowest value fails, that they are not met there). False if they do
-    /// not show it, and `None` before they were made.
+    /// not show this, and `None` before these probes were made.
     pub confirmed: Option<bool>,
     /// Standard deviation of a long probe's [ratio](super::Beyond::ratio) at the objective's bound;
     /// `None` without a curve.
@@ -124,13 +127,14 @@ pub struct Conclusion {
     /// Growth of the [ratio](super::Beyond::ratio) in percent, at the answer, when the searched
     /// value grows by one percent; `None` without a curve.
     pub steepness: Option<f64>,
-    /// Verdict on each probe, with the error that is known from the variation between probes; if
-    /// that is not known, the verdict of the probe alone.
+    /// Verdict on each probe, with the error that is known from the variation between probes. If
+    /// that is not known, the verdict from the probe alone.
     pub verdicts: Vec<Verdict>,
 }
 
-/// The range of values that remains after the short probes, and whether probes have shown that its
-/// ends are below and above the boundary.
+/// The range of searched values that remains after the short probes, and whether probes have shown
+/// that its lower end is below and its upper end above the boundary (the highest value that meets
+/// the objectives).
 struct Bracket {
     low: f64,
     high: f64,
@@ -139,15 +143,15 @@ struct Bracket {
     count: usize,
 }
 
-/// State of a searched value, by its probes. A probe breaks if it fails for another reason than
+/// State of a searched value, by its probes. A probe is broken if it fails for another reason than
 /// long times, such as a full queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
-    /// No probe broke, or at least two others outvoted a broken one.
+    /// No probe at the value is broken, or at least two others outvoted a broken one.
     Sound,
-    /// A probe broke, and another one has to decide.
+    /// One probe at the value is broken, and another one has to decide.
     Doubtful,
-    /// At least two probes broke, and these are half or more of all.
+    /// At least two probes at the value are broken, and these are half or more of all.
     Broken,
 }
 
@@ -209,7 +213,7 @@ impl SearchStrategy {
     }
 
     /// Returns the conclusion from these probes as if the search were complete. Searches by an
-    /// older method need this, since they made other probes.
+    /// older method need this, since their probes are not those that the present method would make.
     pub fn conclude_as_they_are(&self, probes: &[Probe]) -> Conclusion {
         let answer = self.answer_with_fresh(probes);
         let curves = self.curves(probes);
@@ -231,8 +235,8 @@ impl SearchStrategy {
         (measure_ns / 1_000_000_000).max(1) * 1_000_000_000
     }
 
-    /// Returns the measured phase of a long probe, in nanoseconds. All long probes share equally
-    /// the time that short ones leave.
+    /// Returns the length of the measured phase of a long probe, in nanoseconds. All long probes
+    /// share equally the time that short ones leave.
     fn long_ns(&self, probes: &[Probe]) -> u64 {
         let short = probes.iter().filter(|probe| probe.planned.stage == Stage::Bracket);
         let short: u64 = short.map(|probe| probe.planned.measure_ns + self.ramp_up_ns).sum();
@@ -321,8 +325,8 @@ impl SearchStrategy {
         }
     }
 
-    /// Returns the value for the next long probe around the boundary; `nth` such probes were made
-    /// before.
+    /// Returns the searched value for the next long probe around the boundary; `nth` such probes
+    /// were made before.
     fn refined(&self, probes: &[Probe], bracket: &Bracket, nth: usize) -> f64 {
         let (low, high) = (bracket.low.ln(), bracket.high.ln());
         let (first, first_around) = (f64::midpoint(low, high), ((high - low) / 2.0).max(0.02));
@@ -477,7 +481,7 @@ impl SearchStrategy {
     }
 
     /// Returns the answer for a curve that crosses the bound at `value`, with its confidence
-    /// interval. It is limited to the range and to `edge`, the lowest value at which probes break.
+    /// interval. It is limited to the range and to `edge`, the lowest value with broken probes.
     /// Whole numbers are rounded down, so that the objectives are met there.
     fn found(&self, value: f64, (low, high): (f64, f64), edge: Option<f64>) -> Answer {
         let whole = |at: f64| if self.is_whole { at.floor() } else { at };
@@ -490,9 +494,9 @@ impl SearchStrategy {
         Answer::Found { value, low, high }
     }
 
-    /// Returns the answer from all probes, the confirming ones included. Its lower end is at most
-    /// the value of these, and its `value` is at least that if they show that the objectives are
-    /// met.
+    /// Returns the answer of a search from all probes, the confirming ones included. Its lower end
+    /// is at most the value at which confirming probes were made, and its `value` is at least that
+    /// if they show that the objectives are met.
     fn answer_with_fresh(&self, probes: &[Probe]) -> Answer {
         let site = fresh(probes).last().map(|probe| probe.planned.at);
         // A value that is lower only by rounding is the place itself.
@@ -619,8 +623,8 @@ fn ranks_rise<'p>(probes: impl Iterator<Item = &'p Probe>) -> bool {
     stats::rank_trend(&all.iter().map(worst).collect::<Vec<f64>>()) > RISES_LEAST
 }
 
-/// Returns the verdict on a probe, with the error between probes if a curve shows it, otherwise by
-/// the probe alone.
+/// Returns the verdict on a probe, with the error between probes if a curve shows it, otherwise
+/// from the probe alone.
 fn verdict(probe: &Probe, curves: &[Option<Crossing>]) -> Verdict {
     if probe.judged.is_broken || probe.judged.lacks.is_some() {
         return probe.judged.verdict;
@@ -668,7 +672,7 @@ fn standing(probes: &[Probe], at: f64) -> Standing {
     }
 }
 
-/// Returns true if a probe broke, but enough others at the same value did not.
+/// Returns true if a probe is broken, but enough others at the same value are not.
 fn is_outvoted(probes: &[Probe], probe: &Probe) -> bool {
     probe.judged.is_broken && standing(probes, probe.planned.at) == Standing::Sound
 }
@@ -680,22 +684,22 @@ fn is_place_above(probes: &[Probe], at: f64) -> bool {
     2 * here().filter(|probe| is_above(probe)).count() > here().count()
 }
 
-/// Returns true if neither two probes at a value are above the boundary nor two below it, so that
-/// another one has to decide.
+/// Returns true if the probes at a value do not agree yet: neither two of them are above the
+/// boundary nor two below it, so that another probe has to decide.
 fn is_said_once(probes: &[Probe], at: f64) -> bool {
     let here = || probes.iter().filter(|probe| probe.planned.at == at);
     let n_above = here().filter(|probe| is_above(probe)).count();
     n_above < 2 && here().count() - n_above < 2
 }
 
-/// Returns true if a probe broke or its measured times miss an objective, so that its value is
+/// Returns true if a probe is broken or its measured times miss an objective, so that its value is
 /// above the boundary.
 fn is_above(probe: &Probe) -> bool {
     probe.judged.is_broken || probe.judged.is_late()
 }
 
-/// Returns the lowest value at which probes break (fail for another reason than long times, such as
-/// a full queue); `None` if there is none.
+/// Returns the lowest value with broken probes (which failed for another reason than long times,
+/// such as a full queue); `None` if there is none.
 fn edge(probes: &[Probe]) -> Option<f64> {
     let places = probes.iter().map(|probe| probe.planned.at);
     let broken = places.filter(|at| standing(probes, *at) == Standing::Broken);

@@ -1,4 +1,5 @@
-//! Searches on made-up curves. Searches on queues whose answer is known are in the example `seek`.
+//! Tests of searches on made-up curves. Searches on queues whose answer is known are in the example
+//! `seek`.
 
 use crate::seek::METHOD;
 use model::{Rng, Stream};
@@ -19,8 +20,8 @@ fn search(
     (strategy.conclude(&probes), probes)
 }
 
-/// Makes a judgement whose ratio has the natural logarithm `score`, with this half-width of its
-/// confidence interval.
+/// Makes a judgement of a probe whose ratio has the natural logarithm `score`, with this half-width
+/// of its confidence interval.
 fn judged(score: f64, half_width: f64) -> Judged {
     of_ratios(&[score.exp()], half_width)
 }
