@@ -23,7 +23,8 @@ fn main() -> rusqlite::Result<()> {
     store.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))
 }
 
-/// Lists the columns of a table except those in `but`, a list with commas around each name.
+/// Lists the columns of a table except those in `but`, names that have a comma before and after
+/// each.
 fn columns(store: &Connection, table: &str, but: &str) -> rusqlite::Result<String> {
     let sql = "SELECT group_concat('\"' || name || '\"', ', ') FROM pragma_table_info(?)
                WHERE instr(?, ',' || name || ',') = 0";

@@ -12,16 +12,16 @@ use sha2::{Digest, Sha256};
 
 use super::error::StoreError;
 
-/// Text that stands before the digest in the line that ends an exported file.
+/// Text before the digest in the line that ends an exported file.
 const PREFIX: &str = "dbdyno sha256 ";
-/// Number of hexadecimal characters in the digest.
+/// Number of hexadecimal characters in the SHA-256 digest of an exported file.
 const HEX: usize = 64;
 /// Length of the appended checksum in bytes, including the end of line.
 const BYTES: usize = PREFIX.len() + HEX + 1;
-/// Bytes of the file per read.
+/// Number of bytes that are read from a file at once to compute its checksum.
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// Appends a line with a checksum to an exported file, which must not change after that.
+/// Appends a line with a checksum to an exported file, which must not be changed after that.
 pub(super) fn put(path: &Path) -> io::Result<()> {
     let mut file = OpenOptions::new().read(true).append(true).open(path)?;
     let bytes = file.metadata()?.len();

@@ -26,7 +26,7 @@ const INFLATED_BYTES_MAX: u64 = 256 << 20;
 /// Reason why stored data cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Unreadable {
-    /// The data have a form that only a newer dbdyno knows; the text names it.
+    /// The data have a form that only a newer dbdyno knows; the text names the form.
     Newer(String),
     Damaged(String),
 }
@@ -71,7 +71,8 @@ pub(super) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, Unreadable
     serde_json::from_str(text).map_err(damaged)
 }
 
-/// Kinds of events that are stored as JSON text; any other kind is from a newer version.
+/// Kinds of events that are stored as JSON text. A kind in stored text that is not in this list was
+/// written by a newer version.
 const KINDS: [&str; 11] = [
     "phase",
     "connected",
@@ -122,7 +123,8 @@ pub(super) fn event_from_json(kind: &str, text: &str) -> Result<Event, Unreadabl
     from_json(text)
 }
 
-/// Kind of event whose body is a blob in the table `around`, as are those of the constants below.
+/// Kind of the event with readings of gauges. Its body is a blob in the table `around`, as are
+/// those of the constants that follow.
 pub(super) const READINGS: &str = "readings";
 pub(super) const SETTINGS: &str = "settings";
 pub(super) const SUMMARY_SO_FAR: &str = "summary_so_far";

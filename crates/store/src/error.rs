@@ -1,4 +1,5 @@
-//! Errors of the store.
+//! Errors of the store: their kinds, by which callers branch, and their messages, which name a
+//! remedy.
 
 use std::fmt;
 use std::path::Path;
@@ -21,10 +22,10 @@ pub enum StoreErrorKind {
         known: u32,
     },
     Corrupt,
-    /// The file cannot be written, or not even read.
+    /// The file of the store cannot be written, or cannot even be read.
     ReadOnly,
     DiskFull,
-    /// Another process holds the file for longer than the time-out.
+    /// Another process holds the lock of the store's file for longer than the time-out.
     Busy,
     /// Another living process runs the trials of the same experiment, and holds its lock.
     Taken,
@@ -39,8 +40,8 @@ pub enum StoreErrorKind {
 }
 
 impl StoreErrorKind {
-    /// Whether the error is only that the user named a run or file that does not exist, is
-    /// ambiguous, or is no store.
+    /// Returns true if the user named a run or file that does not exist, is ambiguous, or is no
+    /// store. Errors of other kinds are not the user's.
     pub fn is_wrong_name(self) -> bool {
         use StoreErrorKind::{AmbiguousRun, Missing, NotAStore, UnknownRun};
         matches!(self, UnknownRun | AmbiguousRun | Missing | NotAStore)
@@ -79,8 +80,8 @@ impl StoreError {
         StoreError::new(StoreErrorKind::Corrupt, message)
     }
 
-    /// Replaces the remedy in the message of an error in a received file: the user cannot restore
-    /// it from a copy, but can have it sent again.
+    /// Replaces the remedy in the message of an error in a received file: the user has no copy to
+    /// restore it from, but can have the file sent again.
     pub(super) fn of_sent(self, path: &Path) -> StoreError {
         let name = path.display();
         let message = self.message.replace(RESTORE, SEND_AGAIN);
@@ -88,14 +89,14 @@ impl StoreError {
         StoreError { message, ..self }
     }
 
-    /// Error for an exported file that does not match its checksum or format.
+    /// Makes the error for an exported file that does not match its checksum or format.
     pub(super) fn damaged_file(path: &Path, what: impl fmt::Display) -> StoreError {
         let message = format!("{} is damaged ({what}): {SEND_AGAIN}", path.display());
         StoreError::new(StoreErrorKind::Corrupt, message)
     }
 
-    /// Error for a store of format version `found`, which is above `known`. A version that no
-    /// dbdyno writes is reported as damage.
+    /// Makes the error for a store of format version `found`, which is above `known`. A version
+    /// that no dbdyno writes is reported as damage.
     pub(super) fn newer(path: &Path, found: u32, known: u32) -> StoreError {
         let signed = found.cast_signed();
         if signed < 0 {
@@ -113,7 +114,8 @@ impl StoreError {
         StoreError::new(StoreErrorKind::Newer { found, known }, message)
     }
 
-    /// Error for a store of an older format that cannot be upgraded, because it is read-only.
+    /// Makes the error for a store of an older format that cannot be upgraded, because it is
+    /// read-only.
     pub(super) fn older(path: &Path, found: u32, known: u32) -> StoreError {
         let message = format!(
             "the store {} has version {found}, and is read-only, so it cannot be upgraded to \
@@ -123,7 +125,8 @@ impl StoreError {
         StoreError::new(StoreErrorKind::ReadOnly, message)
     }
 
-    /// Error for a write-ahead log (WAL) that cannot be read, and may contain the newest runs.
+    /// Makes the error for a write-ahead log (WAL) of a store that cannot be read, and may contain
+    /// the newest runs.
     pub(super) fn of_log(path: &Path) -> StoreError {
         let store = path.display();
         let message = format!(
@@ -133,7 +136,7 @@ impl StoreError {
         StoreError::new(StoreErrorKind::ReadOnly, message)
     }
 
-    /// Translates an error of SQLite to a message with the remedy.
+    /// Translates an error of SQLite into an error of the store, whose message has a remedy.
     pub(super) fn from_sqlite(path: &Path, error: &rusqlite::Error) -> StoreError {
         use StoreErrorKind::{Busy, DiskFull, NotAStore, Other, ReadOnly};
         let store = format!("the store {}", path.display());
@@ -174,7 +177,8 @@ impl StoreError {
         StoreError::new(kind, message)
     }
 
-    /// Translates an error of the file system at the creation of a store or an export.
+    /// Translates an error of the file system at the creation of a store or an export into an error
+    /// of the store, whose message has a remedy.
     pub(super) fn of_new(path: &Path, error: &std::io::Error) -> StoreError {
         use std::io::ErrorKind;
         let code = match error.kind() {
@@ -185,8 +189,8 @@ impl StoreError {
         StoreError::from_sqlite(path, &failure)
     }
 
-    /// Replaces the path `ours` in the message by `theirs`, the path that the user knows. The file
-    /// at `ours` is a copy or an unfinished version of it.
+    /// Replaces the path `ours` in the message by `theirs`, the path that the user knows, if the
+    /// file at `ours` is a copy or an unfinished version of the file at `theirs`.
     pub(super) fn at(self, ours: &Path, theirs: &Path) -> StoreError {
         let (ours, theirs) = (ours.display().to_string(), theirs.display().to_string());
         StoreError { message: self.message.replace(&ours, &theirs), ..self }
@@ -220,8 +224,8 @@ impl StoreError {
     }
 }
 
-/// Whether the file system has no room for the WAL-index file that SQLite needs to read a store,
-/// 32 KiB (https://www.sqlite.org/walformat.html).
+/// Returns true if the file system has no room for the WAL-index file that SQLite needs to read a
+/// store, 32 KiB (https://www.sqlite.org/walformat.html).
 fn is_full(path: &Path) -> bool {
     const ROOM: u64 = 32 * 1024;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -229,10 +233,11 @@ fn is_full(path: &Path) -> bool {
     room.is_ok_and(|room| room.f_bavail.saturating_mul(room.f_frsize) < ROOM)
 }
 
-/// Whether a store, or its WAL, is so large that another write would exceed this process's limit of
-/// file sizes.
+/// Returns true if a store, or its WAL, is so large that another write would exceed this process's
+/// limit of file sizes.
 fn is_at_limit(path: &Path) -> bool {
-    /// Distance from the limit, in bytes, at which the file counts as having reached it.
+    /// Distance from this process's limit of file sizes, in bytes, at which a store counts as
+    /// having reached the limit.
     const ROOM: u64 = 64 * 1024;
     let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
     let bytes = |end: &str| {

@@ -22,7 +22,8 @@ use super::wall_clock::{unix_ms, utc};
 /// rare to disturb a measurement.
 const BEAT_EVERY: Duration = Duration::from_secs(5);
 
-/// State of an experiment as its lock tells it: whether a process runs its trials now, and which.
+/// State of an experiment as its lock shows it: whether a process runs its trials now, and which
+/// process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExperimentLockRow {
     /// Status of the experiment: running while a process runs its trials, otherwise the way in
@@ -33,12 +34,12 @@ pub struct ExperimentLockRow {
     pub started_unix_ms: i64,
     /// Id of the process that runs or ran the trials.
     pub pid: u32,
-    /// Whether process `pid` is of this boot and this PID namespace, so that this process can see
-    /// it.
+    /// True if process `pid` is of this boot and this PID namespace, so that this process can see
+    /// whether it lives.
     pub is_near: bool,
 }
 
-/// Exclusive right of this process to run an experiment's trials. Dropping it without
+/// Exclusive right of this process to run an experiment's trials. Dropping the lock without
 /// [`ExperimentLock::end`] marks the experiment as interrupted.
 #[derive(Debug)]
 pub struct ExperimentLock {
@@ -66,16 +67,17 @@ impl Store {
         Ok(ExperimentLock { number, end, thread: Some(thread) })
     }
 
-    /// Whether this process still holds `lock`. Another process may have taken it if this one was
-    /// paused for long and is not visible to the other.
+    /// Returns true if this process still holds `lock`. Another process may have taken it if this
+    /// one was paused for so long that its heartbeats were missed, and the other cannot see whether
+    /// it lives.
     pub fn has(&self, lock: &ExperimentLock) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM walk WHERE number = ?";
         let found = self.connection.query_row(sql, [lock.number], |_| Ok(())).optional();
         found.map(|found| found.is_some()).map_err(|error| self.reader().said(&error))
     }
 
-    /// Returns the state of an experiment from its lock; `None` if its trials were run by a dbdyno
-    /// that did not have locks yet.
+    /// Returns the state of an experiment from its lock; `None` if its trials were run by an older
+    /// dbdyno without locks.
     pub fn experiment_lock_row(
         &self,
         experiment: &Experiment,
@@ -150,7 +152,7 @@ fn taken(experiment: &Experiment, row: &ExperimentLockRow) -> StoreError {
     StoreError::new(StoreErrorKind::Taken, message)
 }
 
-/// Whether no living process runs trials of `experiment`, so that its lock can be taken.
+/// Returns true if no living process runs trials of `experiment`, so that its lock can be taken.
 pub(super) fn is_free(connection: &Connection, experiment: &Experiment) -> rusqlite::Result<bool> {
     Ok(row_of(connection, experiment)?.is_none_or(|row| row.status != Status::Running))
 }
@@ -205,8 +207,8 @@ fn lock_row(row: &Row<'_>, here: &Process) -> rusqlite::Result<ExperimentLockRow
     })
 }
 
-/// Body of the thread of lock `number`: writes heartbeats until `ended` delivers a final status,
-/// and stores that.
+/// Runs the thread that keeps lock `number`: writes heartbeats until `ended` delivers a final
+/// status, and stores that status.
 fn beat(connection: &Connection, number: i64, ended: &Receiver<Status>) -> rusqlite::Result<()> {
     let status = loop {
         match ended.recv_timeout(BEAT_EVERY) {

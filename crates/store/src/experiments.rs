@@ -124,8 +124,8 @@ impl Store {
         Ok(trials.filter_map(trial).collect())
     }
 
-    /// Removes an experiment from the store. The runs of its trials stay, and belong to no
-    /// experiment then. Fails while its trials are running.
+    /// Removes an experiment from the store. The runs of its trials stay, and then belong to no
+    /// experiment. Fails while trials are running.
     pub fn remove_experiment(&self, experiment: &Experiment) -> Result<(), StoreError> {
         let removed = || -> rusqlite::Result<bool> {
             let all = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;

@@ -1,6 +1,7 @@
-//! Users' decisions about histories: acknowledged changes and pinned baselines.
+//! Users' decisions about histories (a metric over builds): acknowledged changes and pinned
+//! baselines.
 //!
-//! Not here: their effect (study).
+//! Not here: the effect of these decisions (study).
 
 use model::Acknowledged;
 use rusqlite::{OptionalExtension, params};
@@ -10,8 +11,9 @@ use super::error::StoreError;
 use super::wall_clock::unix_ms;
 
 impl Store {
-    /// Stores that the user accepts `change`, a lasting change of a metric, in the history of the
-    /// runs with the label `label`. Replaces an earlier acceptance of the same change.
+    /// Stores that the user accepts `change`, a lasting change of a metric, in the history that
+    /// takes its builds from the run label `label`. Replaces an earlier acceptance of the same
+    /// change.
     pub fn acknowledge(&self, label: &str, change: &Acknowledged) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO acknowledged VALUES (?, ?, ?, ?, ?, ?)";
         let Acknowledged { build, point, reason, size } = change;
@@ -28,8 +30,8 @@ impl Store {
         gone.map(|n| n > 0).map_err(|error| self.reader().said(&error))
     }
 
-    /// Returns the changes that the user has accepted as normal in the history of the runs with the
-    /// label `label`, oldest first.
+    /// Returns the changes that the user has accepted as normal in the history that takes its
+    /// builds from the run label `label`, oldest first.
     pub fn acknowledged(&self, label: &str) -> Result<Vec<Acknowledged>, StoreError> {
         let read = || -> rusqlite::Result<Vec<Acknowledged>> {
             let mut select = self.connection.prepare(
@@ -45,8 +47,8 @@ impl Store {
         read().map_err(|error| self.reader().said(&error))
     }
 
-    /// Sets the build with which the newest builds in the history of `label` are compared; `None`
-    /// removes the setting.
+    /// Sets the build with which the newest builds are compared, in the history that takes its
+    /// builds from the run label `label`; `None` removes the setting.
     pub fn pin_baseline(&self, label: &str, build: Option<&str>) -> Result<(), StoreError> {
         let done = match build {
             Some(build) => self.connection.execute(

@@ -35,7 +35,7 @@ pub type RunCheck = fn(&Store, &RunId) -> Result<Option<String>, StoreError>;
 /// Runs found by an import of a received file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// Runs that were added, oldest first.
+    /// Runs that the import added to the store, oldest first.
     pub new: Vec<RunId>,
     /// Runs that this store had already; the import leaves them unchanged.
     pub known: Vec<RunId>,
@@ -159,7 +159,7 @@ fn exists_already(path: &Path) -> StoreError {
     StoreError::new(StoreErrorKind::Other, message)
 }
 
-/// A connection to which another store is attached under the name `beside`.
+/// A connection to a store to which another store is attached under the schema name `beside`.
 struct Beside<'a> {
     connection: &'a Connection,
     path: PathBuf,
@@ -196,7 +196,8 @@ fn number(connection: &Connection, name: &str, id: &str) -> rusqlite::Result<Opt
 struct Tables {
     /// Columns of the table `run` except `number`.
     run: Vec<String>,
-    /// Tables other than `run` that have rows of a run, each with its columns except `run`.
+    /// Tables other than `run` that have rows of a run, each with its columns except the column
+    /// `run`.
     parts: Vec<(String, Vec<String>)>,
 }
 
@@ -251,7 +252,7 @@ impl Tables {
 }
 
 /// Copies what users have decided on the histories of a run's labels: accepted changes and pinned
-/// builds. Decisions that the target has already stay.
+/// builds. Decisions that the target store has already stay.
 fn copy_decisions(
     all: &Connection,
     from: &str,
@@ -270,8 +271,8 @@ fn copy_decisions(
     Ok(())
 }
 
-/// Adds a copied run to its experiment in the target. Copies the experiment with its status unless
-/// the target has it.
+/// Adds a copied run to its experiment in the target store. Copies the experiment with its status
+/// unless the target has it.
 fn copy_trial(
     all: &Connection,
     from: &str,

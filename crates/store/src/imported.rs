@@ -10,16 +10,16 @@ use super::codec;
 use super::error::{StoreError, StoreErrorKind};
 use super::wall_clock::unix_ms;
 
-/// Handling of figures that are imported under a name that the store has already.
+/// Handling of imported figures whose name the store has already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfKnown {
     /// Keeps the stored figures, and imports nothing.
     Refuse,
-    /// Replaces the stored figures by the imported ones.
+    /// Replaces the stored figures of this name by the imported ones.
     Replace,
 }
 
-/// Figures that were measured elsewhere and imported, with the time of their import.
+/// Figures that were measured by another program and imported, with the time of their import.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportedRow {
     pub imported: Imported,
@@ -28,8 +28,8 @@ pub struct ImportedRow {
 }
 
 impl Store {
-    /// Stores figures that were measured elsewhere, under their name. Returns false, and stores
-    /// nothing, if the name exists and `known` is [`IfKnown::Refuse`].
+    /// Stores figures that were measured by another program, under their name. Returns false, and
+    /// stores nothing, if the name exists and `known` is [`IfKnown::Refuse`].
     pub fn put_imported(&self, imported: &Imported, known: IfKnown) -> Result<bool, StoreError> {
         let body = codec::to_json(imported)
             .map_err(|why| StoreError::new(StoreErrorKind::Other, format!("figures: {why}")))?;

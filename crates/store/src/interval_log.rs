@@ -26,7 +26,7 @@ const LEGEND: &str = "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\
 /// Nanoseconds in the unit of maxima: milliseconds, as in HdrHistogram's own writer.
 const NS_PER_MAX: f64 = NS_PER_MS as f64;
 
-/// Significant digits of the written histograms, as in dbdyno's own.
+/// Significant decimal digits of the written histograms, as in dbdyno's own.
 const DIGITS: u8 = 3;
 
 /// Returns the response times of a run's measured phase, second by second, as the text of an
@@ -43,8 +43,8 @@ pub fn interval_log(store: &Store, run: &RunId) -> Result<String, StoreError> {
     Ok(log.end())
 }
 
-/// Returns the planned start of the measured phase, in milliseconds since 1970, for a run without
-/// its real start.
+/// Returns the planned start of the measured phase, in milliseconds since 1970, for a run that did
+/// not record when the phase started.
 fn planned_ms(description: &Description) -> i64 {
     description.started_unix_ms + (description.phases.ramp_up_ns / NS_PER_MS) as i64
 }
@@ -58,7 +58,8 @@ struct Log<'a> {
     open: Option<Open>,
 }
 
-/// Response times of the second that is being added up, of all groups and by tag.
+/// Response times of the second that is being added up: of all groups together, and by tag
+/// (transaction type).
 struct Open {
     second: i64,
     all: Histogram,
@@ -163,8 +164,8 @@ fn put_line(
     written.expect("memory takes everything, and counts fit into 64 bits");
 }
 
-/// Converts dbdyno's histogram to one of the library `hdrhistogram`; values above its range count
-/// as its maximum.
+/// Converts dbdyno's histogram to one of the library `hdrhistogram`; values above the library's
+/// range count as its maximum.
 fn plain(histogram: &Histogram) -> hdrhistogram::Histogram<u64> {
     let highest = histogram.range().highest_ns.max(histogram.max());
     let made = hdrhistogram::Histogram::new_with_bounds(1, highest, DIGITS);
@@ -175,7 +176,8 @@ fn plain(histogram: &Histogram) -> hdrhistogram::Histogram<u64> {
     plain
 }
 
-/// Returns the tag of a transaction type, without blanks and commas, which tags cannot have.
+/// Returns the tag of a transaction type in an interval log. Blanks and commas of its name, which
+/// tags cannot have, are replaced.
 fn tag(description: &Description, group: u16, kind: u16) -> String {
     let shown = description.groups.get(usize::from(group));
     let name = shown.and_then(|shown| shown.kinds.get(usize::from(kind)));

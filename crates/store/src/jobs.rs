@@ -73,7 +73,7 @@ pub struct Job {
     pub name: String,
     /// URL of the database under test, without a password.
     pub target: String,
-    /// Arguments of the process, without the program's name.
+    /// Arguments of the job's process, without the program's name.
     pub words: Vec<String>,
     /// Plan that the job's process reads from its standard input.
     pub plan: String,
@@ -97,7 +97,7 @@ pub struct JobRow {
     /// before it.
     pub ended_unix_ms: Option<i64>,
     /// Exit code of the job's process; `None` if it has not ended, if a signal ended it, or if no
-    /// process saw its end.
+    /// dbdyno was running to see its end.
     pub exit_code: Option<i32>,
     /// Last lines of the job's output; empty until it ends.
     pub output: String,
@@ -144,7 +144,7 @@ impl Store {
         added().map_err(|error| self.reader().said(&error))
     }
 
-    /// Marks job `number` as running in `process`, since now.
+    /// Marks job `number` as running in `process`, with the present time as its start.
     pub fn begin_job(&self, number: i64, process: &Process) -> Result<(), StoreError> {
         let sql = "UPDATE job SET status = ?, started_unix_ms = ?, boot_id = ?, pid_namespace = ?,
                                   pid = ?, pid_start_time = ? WHERE number = ?";

@@ -23,8 +23,8 @@ pub fn default_path(environment: &dyn Fn(&str) -> Option<String>) -> Option<Path
     Some(data.join("dbdyno/runs.sqlite"))
 }
 
-/// Whether the file at `path` is the file of the store at `store`, its WAL or its WAL index, also
-/// by links. Neither has to exist.
+/// Returns true if `path` is the file of the store at `store`, its WAL or its WAL index, also by
+/// links. Neither file has to exist.
 pub fn is_of_store(path: &Path, store: &Path) -> bool {
     let file = |path: &Path| fs::metadata(path).ok().map(|there| (there.dev(), there.ino()));
     let ours = ENDS.map(|end| {
@@ -38,7 +38,7 @@ pub fn is_of_store(path: &Path, store: &Path) -> bool {
     ours.iter().any(|ours| is_named_so(ours) || is_same(ours))
 }
 
-/// Resolves links in the folder of a path.
+/// Resolves symbolic links in the folder of a path, so that two paths of one file compare as equal.
 fn placed(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")));

@@ -1,18 +1,20 @@
-//! Identity of a process that writes a run, and whether it is alive. Not here: the consequences.
+//! Identity of a process that writes a run, and whether it is alive. Not here: what follows for the
+//! run.
 //!
 //! A process is identified by boot, PID namespace, PID and start time, since PIDs are reused.
-//! Without `/proc`, or from another container, its fate is unknown, and only its heartbeat counts.
+//! Without `/proc`, or from another container, nobody can see whether it lives, and only its
+//! heartbeat counts.
 
 use std::fs;
 
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 
-/// Identity of a process, by which another process finds out whether it is alive. It is never
-/// reused on a machine.
+/// Identity of a process, by which another process finds out whether it is alive. An identity is
+/// never reused on a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
-    /// The kernel's boot id; empty if unknown.
+    /// The kernel's boot id, a UUID; empty if unknown.
     pub boot_id: String,
     /// PID namespace of `pid`; empty if unknown.
     pub pid_namespace: String,
@@ -25,14 +27,15 @@ pub struct Process {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     Alive,
-    /// The process has ended, or the machine was rebooted since.
+    /// The process has ended, or the machine was rebooted since it ran.
     Gone,
     /// Nothing is known: the process is in another PID namespace, or its identity is incomplete.
     Unknown,
 }
 
 impl Process {
-    /// Returns the start time as stored in a column, which is signed.
+    /// Returns the process's start time in clock ticks as a signed number, as the store's column
+    /// has it.
     pub(super) fn start_column(&self) -> i64 {
         i64::try_from(self.start_ticks).unwrap_or(0)
     }
@@ -42,7 +45,8 @@ impl Process {
         Process::of_pid(std::process::id())
     }
 
-    /// Returns the identity of the process with id `pid`; `start_ticks` is 0 if it cannot be read.
+    /// Returns the identity of the process with id `pid`; `start_ticks` is 0 if its start time
+    /// cannot be read.
     pub fn of_pid(pid: u32) -> Process {
         let start_ticks = match read_stat(pid) {
             Seen::Started(ticks) => ticks,
@@ -90,14 +94,14 @@ fn pid_namespace() -> String {
     link.to_string_lossy().into_owned()
 }
 
-/// State of a process, as read from `/proc/<pid>/stat`.
+/// State of a process, as read from its file `/proc/<pid>/stat`.
 #[derive(Debug, PartialEq, Eq)]
 enum Seen {
     /// Start time of a living process, in clock ticks since boot.
     Started(u64),
-    /// A zombie: a process that ended, but was not reaped.
+    /// The process has ended, but its parent has not reaped it (a zombie).
     Dead,
-    /// No process has the id, or its file cannot be read.
+    /// No process has the id, or its file in `/proc` cannot be read.
     Nothing,
 }
 
@@ -105,8 +109,9 @@ fn read_stat(pid: u32) -> Seen {
     parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default())
 }
 
-/// Parses state (field 3) and start time (field 22); the command (field 2) may contain anything, so
-/// fields are counted from the last parenthesis. See proc_pid_stat(5).
+/// Parses state (field 3) and start time (field 22) in the content of `/proc/<pid>/stat`. The
+/// command (field 2) may contain anything, so fields are counted from the last parenthesis. See
+/// proc_pid_stat(5).
 fn parse_stat(stat: &str) -> Seen {
     let Some((_, fields)) = stat.rsplit_once(')') else {
         return Seen::Nothing;

@@ -28,7 +28,7 @@ const DEPTH_MAX: usize = 100;
 pub struct BadQuery(String);
 
 impl BadQuery {
-    /// Makes the error `why` for the query's character `at`, counted from 1.
+    /// Makes an error at the query's character number `at`, counted from 1, with the reason `why`.
     fn at(at: usize, why: impl fmt::Display) -> BadQuery {
         BadQuery(format!("at character {at}: {why}"))
     }
@@ -71,7 +71,7 @@ enum Condition {
     All(Vec<Condition>),
     Any(Vec<Condition>),
     Not(Box<Condition>),
-    /// The entry has a value in this field.
+    /// Condition that the entry of the list has a value in this field.
     Known(Field),
     Compared(Field, Operator, value::Value),
 }
@@ -118,15 +118,15 @@ impl Operator {
 /// Type of a column's values, which determines how conditions compare them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Id of a run or experiment. Conditions may give only its start or its end.
+    /// Id of a run or experiment. A condition may give only its start or its end.
     Id,
     Text,
-    /// Names joined by `+`. Conditions give one of them.
+    /// Several names joined by `+`, such as workloads. A condition matches if it gives one of them.
     Names,
-    /// Product with version, such as `MariaDB 10.11.14`. Conditions give the product, with or
-    /// without the start of the version.
+    /// Database product with version, such as `MariaDB 10.11.14`. A condition gives the product,
+    /// with or without the start of the version.
     Product,
-    /// One of the listed words, such as a status.
+    /// One of the listed words, such as a status, compared only for equality.
     Word(&'static [&'static str]),
     /// One of the listed words, which are in ascending order, so that `<` and `>` compare them.
     Rank(&'static [&'static str]),
@@ -135,7 +135,7 @@ enum Kind {
     Duration,
     /// Time in milliseconds since 1970-01-01T00:00:00Z.
     Instant,
-    /// Ids of the run's findings. Conditions give one of them.
+    /// Ids of a run's findings. A condition matches if it gives one of them.
     Finding,
 }
 
@@ -262,7 +262,8 @@ pub(super) const VERSIONS: &str = "versions";
 /// Prefix of a label's key in conditions.
 const LABEL: &str = "label.";
 
-/// Field of an entry that a query names: a column of the list, a label, or a figure of the report.
+/// Field of a run or experiment that a query names: a column of the list, a label, or a figure of
+/// the report.
 #[derive(Clone, Debug, PartialEq)]
 enum Field {
     Column(&'static Column),
@@ -270,7 +271,8 @@ enum Field {
     Figure(String, Figures),
 }
 
-/// Fields that a query may name: the columns of `listed`, and figures if its entries have reports.
+/// Fields that a query may name: the columns of `listed`, and figures of the report if the list is
+/// of runs, which have reports.
 #[derive(Clone, Copy, Debug)]
 struct Askable {
     listed: &'static Listed,
@@ -334,8 +336,8 @@ impl Query {
         Parser::new(asked, text, now_unix_ms)?.query().map(Query)
     }
 
-    /// Returns the figures of reports that the query names: each name as written, with the
-    /// functions that read it.
+    /// Returns the figures of reports that the query names: each name as the user wrote it, with
+    /// the functions that read the figure.
     pub fn figures(&self) -> Vec<(&str, Figures)> {
         let mut all = Vec::new();
         self.0.figures(&mut all);
@@ -378,8 +380,8 @@ impl Sort {
         Ok(Sort(keys))
     }
 
-    /// Returns the figures of reports by which the order sorts: each name as written, with the
-    /// functions that read it.
+    /// Returns the figures of reports by which the order sorts: each name as the user wrote it,
+    /// with the functions that read the figure.
     pub fn figures(&self) -> Vec<(&str, Figures)> {
         self.0.iter().filter_map(|key| key.field.figure()).collect()
     }
@@ -397,7 +399,8 @@ impl Sort {
     }
 }
 
-/// Maximum number of fields in an order: more add nothing, and SQLite has a limit.
+/// Maximum number of fields in an order: SQLite has a limit, and more fields would not change the
+/// order.
 const SORT_KEYS_MAX: usize = 16;
 
 /// Maximum number of characters in a label's key or value, which must fit into a line of a list.
@@ -422,7 +425,8 @@ pub fn why_no_label(key: &str, value: &str) -> Option<String> {
     }
 }
 
-/// Fields of queries for experiments, which have no stored report and so no figures.
+/// Fields that queries for experiments may name: those of the list only, since experiments have no
+/// stored report and so no figures.
 const EXPERIMENTS_ALONE: Askable = Askable { listed: &EXPERIMENTS, figures: None };
 
 /// Conditions and order for a list of experiments. The default is all experiments, newest first.
@@ -637,8 +641,8 @@ fn compared(field: &Field, operator: Operator, value: &value::Value, alive: &str
     }
 }
 
-/// Appends the condition that a run has the finding `id` or, if `contains`, a finding whose name
-/// contains `id`.
+/// Appends the SQL condition that a run has the finding `id` or, if `contains`, a finding whose
+/// name contains `id`.
 fn put_finding(id: &str, contains: bool, alive: &str, to: &mut Sql) {
     to.put(ANY_FINDING);
     to.bind(alive.to_owned());
@@ -647,7 +651,7 @@ fn put_finding(id: &str, contains: bool, alive: &str, to: &mut Sql) {
     to.put(")");
 }
 
-/// Appends the condition that the value of `field`, the id of a run or an experiment, begins or
+/// Appends the SQL condition that the value of `field`, the id of a run or an experiment, begins or
 /// ends with `id`.
 fn put_ends_of_id(field: &Field, id: &str, alive: &str, to: &mut Sql) {
     to.put("substr(");
@@ -662,8 +666,8 @@ fn put_ends_of_id(field: &Field, id: &str, alive: &str, to: &mut Sql) {
     to.bind(id.to_owned());
 }
 
-/// Appends the condition that product and version begin with the words of `name`. Each word has a
-/// blank behind it, so that 10.1 does not find 10.11.
+/// Appends the SQL condition that product and version begin with the words of `name`. A blank
+/// follows each word, so that 10.1 does not find 10.11.
 fn put_product(field: &Field, name: &str, alive: &str, to: &mut Sql) {
     const BEFORE: &str = "replace(replace(lower(";
     const AFTER: &str = ") || ' ', '.', ' '), '-', ' ')";
@@ -673,8 +677,8 @@ fn put_product(field: &Field, name: &str, alive: &str, to: &mut Sql) {
     to.bind(name.to_owned());
 }
 
-/// Appends the condition that the text in `field_sql` equals `text` or, if `contains`, contains it,
-/// ignoring case.
+/// Appends the SQL condition that the text in `field_sql` equals `text` or, if `contains`, contains
+/// it, ignoring case.
 fn put_text(field_sql: &str, contains: bool, text: &str, to: &mut Sql) {
     let how = if contains {
         format!("instr(lower({field_sql}), lower(?)) > 0")

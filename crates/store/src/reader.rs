@@ -29,8 +29,8 @@ pub(super) const SILENCE_MS_MAX: i64 = 30_000;
 /// Minimum number of characters of an id by which users may select a run; fewer could be a mistake.
 const NAME_CHARACTERS_MIN: usize = 4;
 
-/// Filter and order of a list of runs. Fields that are `None` restrict nothing; the default lists
-/// all runs, newest first.
+/// Filter and order of a list of runs. Fields that are `None` exclude no run; the default lists all
+/// runs, newest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
     /// Selects only the run with this id; `None` for all.
@@ -112,7 +112,7 @@ fn primary_of(row: &Row<'_>) -> rusqlite::Result<Option<PrimaryFigure>> {
     }))
 }
 
-/// A store's file, opened for reading.
+/// A store's file, opened for reading, with what is needed to list runs and replay their events.
 pub(super) struct Reader<'a> {
     pub path: &'a Path,
     pub connection: &'a Connection,
@@ -133,13 +133,13 @@ const OF_EXPERIMENT: &str = " AND number IN (SELECT run FROM trial JOIN experime
      ON experiment.number = trial.experiment WHERE experiment.id = ?)";
 const NEWEST_FIRST: &str = "started_unix_ms DESC, id DESC";
 
-/// SQL for the columns that decide whether a run with the status 'running' is still alive.
+/// SQL that selects the columns that decide whether a run with the status 'running' is still alive.
 const RUNNING: &str = "
 SELECT number, heartbeat_unix_ms, boot_id, pid_namespace, pid, pid_start_time
 FROM run WHERE status = 'running'
 ";
 
-/// SQL for all events of a run, in order: six tables, each in order, merged.
+/// SQL that selects all events of a run, in order: six tables, each in order, merged.
 const EVENTS: &str = r#"
 SELECT seq, 'fact' AS source, about AS a, name AS b, value AS c
 FROM fact WHERE run = ?1 AND seq > ?2
@@ -156,13 +156,13 @@ SELECT seq, 'finding', id, severity, text FROM finding WHERE run = ?1 AND seq > 
 ORDER BY seq
 "#;
 
-/// SQL for the events with results of single clients.
+/// SQL that selects the events with results of single clients of a run.
 const CLIENTS: &str = r#"
 SELECT seq, 'client', "group", format, body FROM client WHERE run = ?1 AND seq > ?2
 ORDER BY seq
 "#;
 
-/// SQL for the gauges and their readings.
+/// SQL that selects the events of a run that declare gauges or have readings of gauges.
 const READINGS: &str = r#"
 SELECT seq, 'event', kind, body, NULL FROM event WHERE run = ?1 AND seq > ?2 AND kind = 'gauges'
 UNION ALL
@@ -171,7 +171,7 @@ WHERE run = ?1 AND seq > ?2 AND kind = 'readings'
 ORDER BY seq
 "#;
 
-/// SQL for the events with CPU profiles.
+/// SQL that selects the events of a run with CPU profiles.
 const CPU_PROFILES: &str = r#"
 SELECT seq, 'around', kind, format, body FROM around
 WHERE run = ?1 AND seq > ?2 AND kind = 'cpu_profile'
@@ -263,8 +263,8 @@ impl Reader<'_> {
         self.find_in("run", name).map(RunId)
     }
 
-    /// Finds the id of a run or experiment by its id, a unique part of it, its name or `last`.
-    /// `table` is `run` or `experiment`, which is also its word in errors.
+    /// Finds the id of a run or experiment by its id, a unique part of its id, its name or `last`.
+    /// `table` is `run` or `experiment`, which is also the noun in errors.
     pub(super) fn find_in(&self, table: &str, name: &str) -> Result<String, StoreError> {
         let given = name.trim();
         let name = given.to_ascii_lowercase();
@@ -404,8 +404,8 @@ impl Reader<'_> {
         read().map_err(|e| self.said(&e))
     }
 
-    /// Returns the values that the experiment set for the trial with this run, as (axis, value);
-    /// empty if the run is no trial.
+    /// Returns the values that an experiment set for the trial whose run has this number, as
+    /// (parameter, value); empty if the run is no trial.
     fn point(&self, number: i64) -> Result<Vec<(String, String)>, StoreError> {
         let read = || -> rusqlite::Result<Option<String>> {
             let sql = "SELECT CASE WHEN json_valid(description)
@@ -584,13 +584,13 @@ fn p99_ms(ns: u64) -> f64 {
     if ns == INFINITE_NS { f64::INFINITY } else { ns as f64 / NS_PER_MS as f64 }
 }
 
-/// Converts an integer of SQLite, which is signed, back to the unsigned number that was stored.
+/// Converts a signed integer of SQLite back to the unsigned number that was stored in it.
 fn unsigned(stored: i64) -> u64 {
     u64::try_from(stored).unwrap_or(0)
 }
 
 /// Returns the figures of reports that a filter's order and then its query name, each once, with
-/// the functions that read them.
+/// the functions that read it.
 fn figures_of(filter: &Filter) -> Vec<(&str, Figures)> {
     let mut all: Vec<(&str, Figures)> = Vec::new();
     let asked = filter.query.iter().flat_map(Query::figures);
@@ -651,7 +651,7 @@ fn worst_of(row: &Row<'_>, status: Status) -> rusqlite::Result<Option<Severity>>
     Ok(printed.max((was_killed || is_incomplete).then_some(Severity::Warning)))
 }
 
-/// Whether any living process writes a run to the store now.
+/// Returns true if any living process writes a run to the store now.
 pub(super) fn any_alive(connection: &Connection) -> rusqlite::Result<bool> {
     alive(connection).map(|alive| !alive.is_empty())
 }
@@ -671,8 +671,8 @@ fn alive(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     Ok(alive)
 }
 
-/// Whether the process that writes the run in `row`, which has no end yet, is alive: it sends
-/// heartbeats and, as far as visible from here, exists.
+/// Returns true if the process that writes the run in `row`, which has no end yet, is alive: it
+/// sends heartbeats and, as far as visible from here, exists.
 fn is_alive(row: &Row<'_>, here: &Process, now_ms: i64) -> rusqlite::Result<bool> {
     let heartbeat_ms: i64 = row.get("heartbeat_unix_ms")?;
     if now_ms.saturating_sub(heartbeat_ms) > SILENCE_MS_MAX {

@@ -1,4 +1,5 @@
-//! Schema of a store file, and how one is opened. Not here: its use.
+//! Schema of a store file, and how a file is opened and migrated. Not here: reading and writing
+//! runs.
 //!
 //! Every event has a `seq`, its position in the run's stream; a gap is a lost event. Migrations
 //! only add; what version 1 wrote remains readable.
@@ -15,7 +16,8 @@ use super::checksum;
 use super::error::{StoreError, StoreErrorKind};
 use super::query::VERSIONS;
 
-/// Application id of a store, "dbdy", at offset 68 of the file, for `file` and SQLite.
+/// Application id of a store, "dbdy", at offset 68 of the file, by which SQLite and the command
+/// `file` recognize it.
 pub(super) const APPLICATION_ID: i32 = 0x6462_6479;
 
 /// Application id of an exported file with a checksum, "dbde". The file becomes a store when it is
@@ -36,8 +38,9 @@ const MIGRATIONS: [&str; 10] = [
     VERSION_9, VERSION_10,
 ];
 
-/// Tables of runs and their events. `number` identifies the run in all other tables, and is never
-/// reused. Small columns come first, so that a list reads no overflow pages.
+/// SQL of format version 1: tables of runs and their events. `number` identifies the run in all
+/// other tables, and is never reused. Small columns come first, so that a list reads no overflow
+/// pages.
 const VERSION_1: &str = r#"
 CREATE TABLE run (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -115,8 +118,8 @@ CREATE TABLE label (
 ) STRICT, WITHOUT ROWID;
 "#;
 
-/// Tables of experiments and trials. A trial is bound to its experiment in the transaction that
-/// starts its run.
+/// SQL of format version 2: tables of experiments and trials. A trial is bound to its experiment in
+/// the transaction that starts its run.
 const VERSION_2: &str = r#"
 CREATE TABLE experiment (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -134,8 +137,9 @@ CREATE TABLE trial (
 CREATE INDEX trial_by_experiment ON trial (experiment);
 "#;
 
-/// Restore journal: settings of servers that are changed and must be restored, one row each,
-/// removed when restored. `boot_id` to `pid_start_time` identify the responsible process.
+/// SQL of format version 3: the restore journal, with a row for each server setting that is changed
+/// and must be restored; the row is removed when it is. `boot_id` to `pid_start_time` identify the
+/// responsible process.
 const VERSION_3: &str = r#"
 CREATE TABLE changed_setting (
     server TEXT NOT NULL,
@@ -149,8 +153,8 @@ CREATE TABLE changed_setting (
 ) STRICT, WITHOUT ROWID;
 "#;
 
-/// Table of events around a run, such as readings of gauges: `kind` is the kind of event, `body`
-/// the encoded event.
+/// SQL of format version 4: table of events such as readings of gauges and profiles. `kind` is the
+/// kind of event, `body` the encoded event.
 const VERSION_4: &str = r#"
 CREATE TABLE around (
     run INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
@@ -162,8 +166,8 @@ CREATE TABLE around (
 ) STRICT, WITHOUT ROWID;
 "#;
 
-/// Locks for running the trials of an experiment. The number of a lock is never reused, so that a
-/// process notices that it has lost its lock.
+/// SQL of format version 5: locks for running the trials of an experiment. The number of a lock is
+/// never reused, so that a process notices that it has lost its lock.
 const VERSION_5: &str = r#"
 CREATE TABLE walk (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -178,8 +182,9 @@ CREATE TABLE walk (
 ) STRICT;
 "#;
 
-/// Users' decisions about histories: acknowledged changes of level (with an empty `point` if that
-/// applies to every point), and the builds with which the newest ones are compared.
+/// SQL of format version 6: users' decisions about histories, which are acknowledged changes of
+/// level (with an empty `point` if that applies to every point) and the builds with which the
+/// newest ones are compared.
 const VERSION_6: &str = r#"
 CREATE TABLE acknowledged (
     label TEXT NOT NULL,
@@ -196,8 +201,8 @@ CREATE TABLE baseline (
 ) STRICT, WITHOUT ROWID;
 "#;
 
-/// Figures measured elsewhere, by name. They are not in `run`, so that no list, count or comparison
-/// of runs includes them. `body` is `model::Imported` as JSON.
+/// SQL of format version 7: figures measured by other programs, by name. They are not in `run`, so
+/// that no list, count or comparison of runs includes them. `body` is `model::Imported` as JSON.
 const VERSION_7: &str = r#"
 CREATE TABLE imported (
     name TEXT PRIMARY KEY,
@@ -206,8 +211,9 @@ CREATE TABLE imported (
 ) STRICT;
 "#;
 
-/// Jobs that were started from pages, and actions of users there. `boot_id` to `pid_start_time`
-/// identify the process of a job once it has started; `words` are its arguments, as JSON.
+/// SQL of format version 8: jobs that were started from web pages, and actions of users there.
+/// `boot_id` to `pid_start_time` identify the process of a job once it has started; `words` are its
+/// arguments, as JSON.
 const VERSION_8: &str = r#"
 CREATE TABLE job (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -237,11 +243,11 @@ CREATE TABLE action (
 CREATE INDEX run_by_process ON run (pid, pid_start_time);
 "#;
 
-/// Adds the size of an acknowledged change of level.
+/// SQL of format version 9: adds the size of an acknowledged change of level.
 const VERSION_9: &str = "ALTER TABLE acknowledged ADD COLUMN size REAL;";
 
-/// Adds the primary metric of a run, for any workload. It replaces the column `nopm`, which is no
-/// longer written.
+/// SQL of format version 10: adds the primary metric of a run, for any workload. It replaces the
+/// column `nopm`, which is no longer written.
 const VERSION_10: &str = r#"
 ALTER TABLE run ADD COLUMN primary_name TEXT;
 ALTER TABLE run ADD COLUMN primary_title TEXT;
@@ -256,9 +262,9 @@ pub(super) const VERSION: u32 = MIGRATIONS.len() as u32;
 /// Behaviour if the store to be opened does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IfMissing {
-    /// Creates the file and its folder.
+    /// Creates the store's file and its folder.
     Create,
-    /// Fails, and creates nothing.
+    /// Returns an error, and creates nothing.
     Refuse,
 }
 
@@ -290,8 +296,8 @@ pub(super) fn open_to_read(path: &Path) -> Result<Connection, StoreError> {
     }
 }
 
-/// Whether opening failed only because nothing can be written at or beside the store, so that it
-/// may still be readable.
+/// Returns true if opening failed only because nothing can be written at or beside the store, so
+/// that it may still be readable.
 fn is_unwritable(kind: StoreErrorKind) -> bool {
     matches!(kind, StoreErrorKind::ReadOnly | StoreErrorKind::DiskFull)
 }
@@ -325,7 +331,7 @@ pub(super) fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Store
     Ok(connection)
 }
 
-/// Registers the collation that compares labels as versions.
+/// Registers with a connection the collation that compares labels as versions.
 fn known_to(connection: &Connection) -> rusqlite::Result<()> {
     connection.create_collation(VERSIONS, libversion::version_compare2)
 }
@@ -357,7 +363,7 @@ fn create(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Fails if a file is not ours. The file is not changed.
+/// Fails if a file is neither a store nor an export of dbdyno. The file is not changed.
 ///
 /// The header is read through SQLite and not through `std::fs`: closing a descriptor would drop all
 /// locks that this process holds on the file (fcntl(2)), including a running writer's. During a
@@ -374,13 +380,13 @@ fn look(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Whether the file at `path` is a store or an export of dbdyno, of any version. The file is not
-/// changed; false if it cannot be read.
+/// Returns true if the file at `path` is a store or an export of dbdyno, of any version; false if
+/// it cannot be read. The file is not changed.
 pub fn holds_runs(path: &Path) -> bool {
     matches!(owner_of(path), Some(Owner::Store | Owner::File))
 }
 
-/// Whether the file at `path` is an undamaged export, as
+/// Returns true if the file at `path` is an undamaged export, as
 /// [`Store::export_to`](crate::Store::export_to) writes it.
 pub fn is_exported(path: &Path) -> bool {
     matches!(owner_of(path), Some(Owner::File)) && is_ours(path).is_ok()
@@ -431,7 +437,7 @@ pub(super) fn readable(path: &Path, flags: OpenFlags) -> Result<Connection, Stor
     }
 }
 
-/// Whether a store has a WAL that is not empty.
+/// Returns true if a store has a WAL that is not empty.
 fn has_log(path: &Path) -> bool {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
@@ -458,8 +464,8 @@ fn unchanging(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     distrusted(path, Connection::open_with_flags(immutable_uri(path), flags))
 }
 
-/// Configures an opened connection to a file that may come from someone else, so that its schema
-/// cannot do harm.
+/// Configures an opened connection to a file that may come from someone else, so that the file's
+/// schema cannot do harm.
 fn distrusted(path: &Path, opened: rusqlite::Result<Connection>) -> Result<Connection, StoreError> {
     let said = |error: rusqlite::Error| StoreError::from_sqlite(path, &error);
     let connection = opened.map_err(said)?;
@@ -476,7 +482,7 @@ enum Owner {
     Nobody,
     /// The file is a store of dbdyno, as runs are written to.
     Store,
-    /// The file is an export of dbdyno, which ends with a checksum.
+    /// The file is an export of dbdyno, a single file that ends with a checksum.
     File,
     Somebody,
 }
@@ -492,7 +498,7 @@ fn owner(connection: &Connection) -> rusqlite::Result<Owner> {
     })
 }
 
-/// Whether a file is not in WAL mode, by the write version in its header
+/// Returns true if a file is not in WAL mode, by the write version in its header
 /// (sqlite.org/fileformat.html, section 1.3.3). Every store is in WAL mode.
 fn is_alone(path: &Path) -> bool {
     const ROLLBACK: u8 = 1;
@@ -565,7 +571,8 @@ pub(super) fn make_store(file: &Connection) -> rusqlite::Result<()> {
     file.pragma_update(None, "application_id", APPLICATION_ID)
 }
 
-/// Configures a connection. `auto_vacuum` takes effect only before the first table is created.
+/// Configures a connection to a store. `auto_vacuum` takes effect only before the first table is
+/// created.
 ///
 /// With `synchronous=NORMAL`, a commit is not flushed to the disk. A killed process loses nothing
 /// that it has committed; a power failure may lose the commits since the last checkpoint, but never
@@ -599,7 +606,7 @@ fn add_what_is_new(connection: &Connection) -> rusqlite::Result<()> {
     all.commit()
 }
 
-/// Switches to WAL mode, and returns the mode that was granted.
+/// Switches a store to WAL mode, and returns the journal mode that SQLite granted.
 fn write_ahead(connection: &Connection) -> rusqlite::Result<String> {
     connection.query_row("PRAGMA journal_mode=WAL", (), |row| row.get(0))
 }

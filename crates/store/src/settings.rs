@@ -14,8 +14,8 @@ use super::{Store, codec};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changed {
     pub setting: ChangedSetting,
-    /// Id of another living process that changed the setting and will restore it; `None` if nobody
-    /// will.
+    /// Id of another living process that changed the setting and will restore it; `None` if no
+    /// process will.
     pub process: Option<u32>,
 }
 
@@ -48,7 +48,8 @@ impl Store {
         gone.map(drop).map_err(|error| self.reader().said(&error))
     }
 
-    /// Returns all changed settings that are not restored yet, ordered by server and name.
+    /// Returns all changed settings of servers that are not restored yet, ordered by server and
+    /// name.
     pub fn changed_settings(&self) -> Result<Vec<Changed>, StoreError> {
         let sql = "SELECT body, boot_id, pid_namespace, pid, pid_start_time
                    FROM changed_setting ORDER BY server, name";

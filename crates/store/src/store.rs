@@ -197,7 +197,7 @@ impl Store {
     }
 
     /// Shrinks the store's file after runs were removed. Also runs a checkpoint of the WAL, unless
-    /// a run is being measured.
+    /// some run is being measured.
     fn give_back(&self) -> rusqlite::Result<()> {
         let mut before = u32::MAX;
         loop {

@@ -1,5 +1,5 @@
-//! Summary figures of a run in a list. For a running run they cover the measured phase so far, so a
-//! run that was killed keeps the figures of its last commit.
+//! Summary figures of a run for lists of runs. For a running run they cover the measured phase so
+//! far, so a run that was killed keeps the figures of its last commit to the store.
 
 use model::{Description, KindIndex, NS_PER_S, PrimaryMetricDescription, Second};
 use stats::{Histogram, Offered, OfferedQuantile, enough};
@@ -30,14 +30,14 @@ pub struct PrimaryFigure {
     pub value: f64,
 }
 
-/// Time in nanoseconds that stands for an infinite one; it sorts after all others.
+/// Number of nanoseconds that stands for an infinite time; it sorts after all others.
 pub const INFINITE_NS: u64 = i64::MAX as u64;
 
 /// Sums over the seconds of the measured phase so far.
 #[derive(Debug, Default)]
 pub(super) struct RunningSummary {
-    /// Name and title of the workload's first primary metric; `None` unless it is a rate of
-    /// commits, which seconds can be summed to.
+    /// Name and title of the workload's first primary metric; `None` unless the metric is a rate of
+    /// commits, which can be computed by summing seconds.
     primary: Option<(String, String)>,
     /// Definition of the primary metric for each group: the transaction types whose commits it
     /// counts, and the period of its rate in nanoseconds. `None` for a group without the metric.
@@ -130,7 +130,8 @@ impl RunningSummary {
     }
 }
 
-/// Adds a histogram. All histograms of a run have the same range, which the first one determines.
+/// Adds the histogram `part`, if there is one, to `sum`. All histograms of a run have the same
+/// range, which the first one determines.
 fn add(sum: &mut Histogram, part: Option<&Histogram>) {
     match part {
         Some(part) if sum.is_empty() => sum.clone_from(part),

@@ -1,5 +1,5 @@
-//! Tests of the store through its public interface. Here: synthetic runs, helpers and child
-//! processes; the tests are in the files below. Not here: tests of its parts.
+//! Tests of the store through its public interface. Here are synthetic runs, helpers and child
+//! processes; the tests are in submodules. Not here: tests of single modules.
 #![expect(
     clippy::disallowed_methods,
     reason = "child processes learn what to do by a variable, and waited for with a deadline"
@@ -136,7 +136,8 @@ fn histogram(n: u64, mean_ns: f64, number: u64) -> Option<Histogram> {
     Some(histogram)
 }
 
-/// Five transaction types in the shares of TPC-C, `per_s` transactions in all.
+/// Makes a second of a run with five transaction types in the shares of TPC-C, `per_s` transactions
+/// in all.
 fn second_of(second: i64, per_s: u64) -> Second {
     let mut made = Second::new(0, second);
     for (kind, share) in [45, 43, 4, 4, 4].into_iter().enumerate() {
@@ -159,7 +160,8 @@ pub(super) fn closed_second(second: i64) -> Second {
     made
 }
 
-/// A second with service and wait times every ten seconds, and custom metrics.
+/// Makes a second of a run in open load, with custom metrics, and with service and wait times in
+/// every tenth second.
 pub(super) fn open_second(second: i64) -> Second {
     let mut made = second_of(second, 5000);
     if second == Second::window_of(second) {
@@ -178,7 +180,7 @@ pub(super) fn open_second(second: i64) -> Second {
     made
 }
 
-/// A second that uses all its fields.
+/// Makes a second of a run in which every field has a value.
 fn full_second(second: i64) -> Second {
     let mut made = Second::new(1, second);
     let kind = made.kind(3);
@@ -214,7 +216,8 @@ fn output(text: &str) -> Event {
     Event::Output { text: text.to_owned() }
 }
 
-/// Every kind of event that the first version of the store had, except the first event.
+/// Makes one event of every kind that the first version of the store had, except for the first
+/// event of a run.
 fn first_events() -> Vec<Event> {
     let is_later = |event: &Event| {
         matches!(event, Event::CpuProfile(_) | Event::SummarySoFar(_) | Event::Computed { .. })
@@ -309,12 +312,12 @@ fn every_event() -> Vec<Event> {
 
 // ---- Helpers. ----
 
-/// Prints figures for `--nocapture`.
+/// Prints measured figures, which `cargo test -- --nocapture` shows.
 pub(super) fn figures(text: &str) {
     println!("{text}");
 }
 
-/// Commits often, so that tests need not wait for a second.
+/// Makes options by which a writer commits often, so that tests need not wait for a second.
 fn quick() -> Options {
     Options {
         commit_every: Duration::from_millis(5),
@@ -323,7 +326,7 @@ fn quick() -> Options {
     }
 }
 
-/// Commits only on request.
+/// Makes options by which a writer commits only on request.
 fn at_the_end() -> Options {
     Options { commit_every: Duration::from_secs(3600), ..quick() }
 }
@@ -396,7 +399,7 @@ fn child_command(task: &str, path: &Path) -> Command {
     command
 }
 
-/// Reads the output of the child until it contains `word`.
+/// Reads the output of a child process until it contains `word`.
 fn hear(child: &mut Child, word: &str) -> String {
     let mut heard = String::new();
     let mut lines = BufReader::new(child.stdout.as_mut().expect("a pipe"));
@@ -457,7 +460,7 @@ fn the_child_of_other_tests() {
     }
 }
 
-/// Path to which the child exports the run of the store at `path`.
+/// Returns the path to which the child process exports the run of the store at `path`.
 fn exported_beside(path: &Path) -> PathBuf {
     path.with_file_name("sent.dbdyno")
 }

@@ -1,4 +1,4 @@
-//! Wall clock, for heartbeats and time stamps.
+//! Wall clock of the machine, for heartbeats and time stamps.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

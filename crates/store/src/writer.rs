@@ -4,7 +4,7 @@
 //! bounded list; it never waits for a disk, and nothing needs merging, since readers add up the
 //! parts of a second. Once a second the thread takes the list and commits it, with a heartbeat.
 //! Rows that cannot be committed stay, and are tried again. Seconds and output are lost only when
-//! [`Options::backlog_bytes`] are waiting, and are counted then.
+//! [`Options::backlog_bytes`] are waiting; each loss is counted.
 //!
 //! Not here: checkpoints while a run is measured, unless the log exceeds [`Options::wal_bytes`].
 
@@ -29,14 +29,14 @@ use super::{Store, codec, experiments, reader};
 pub(super) struct Options {
     /// Time between two commits; a run that is killed loses the events of at most this time.
     pub commit_every: Duration,
-    /// Maximum bytes of rows that wait to be written; beyond them, events are lost. They are hours
-    /// of a run, at 5 to 8 kB per second.
+    /// Maximum bytes of rows that wait to be written; events beyond it are lost. At 5 to 8 kB per
+    /// second, the default lasts for hours.
     pub backlog_bytes: usize,
     /// Maximum bytes that one transaction writes, so that no other process waits long for its lock:
     /// 4 MB take about 50 ms.
     pub transaction_bytes: usize,
-    /// Size of the WAL, in bytes, that triggers a checkpoint although a run is being measured: 12
-    /// hours at 25 kB per second.
+    /// Size of the WAL, in bytes, that triggers a checkpoint although a run is being measured. The
+    /// default is 12 hours at 25 kB per second.
     pub wal_bytes: u64,
     /// Longest wait of a commit for a lock of another process.
     pub busy_timeout: Duration,
@@ -135,8 +135,8 @@ impl Writer {
         &self.run
     }
 
-    /// Queues an event of the run for a thread that writes it. Costs 0.1 to 0.3 ms for the event of
-    /// a second, but no disk access. Ignores `Begun`, which is stored already.
+    /// Queues an event of the run for the thread that writes it. Takes 0.1 to 0.3 ms for the event
+    /// of a second, and never waits for the disk. Ignores `Begun`, which is stored already.
     pub fn send(&self, event: Event) {
         if matches!(event, Event::Begun { .. }) {
             return;
@@ -153,8 +153,8 @@ impl Writer {
         }
     }
 
-    /// Returns the present problem with writing the run, in a sentence; `None` if all is well. For
-    /// a finding while the run continues.
+    /// Describes the present problem with writing the run, in a sentence, for a finding while the
+    /// run continues; `None` if there is none.
     pub fn trouble(&self) -> Option<String> {
         if self.thread.as_ref().is_some_and(JoinHandle::is_finished) {
             return Some(
@@ -211,7 +211,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// Last message of a run to its writing thread.
+/// Last message of a run to its writing thread: whether and how the run ended.
 #[derive(Debug)]
 enum Close {
     Finish(Box<End>),
@@ -281,8 +281,8 @@ impl Shared {
         queue.trouble = Some(why);
     }
 
-    /// Moves queued rows to `batch`, once `instant` has come or the end is requested. Returns the
-    /// request for the end; `None` while the run goes on.
+    /// Moves queued rows to `batch`, once `instant` has come or the end of the run is requested.
+    /// Returns the request for the end; `None` while the run goes on.
     fn take(&self, batch: &mut Vec<Row>, instant: Instant) -> Option<Close> {
         let mut queue = self.queue();
         while queue.close.is_none() {
@@ -313,7 +313,7 @@ impl Shared {
     }
 }
 
-/// An event as a row of the table that stores its kind.
+/// An event as a row of the table that stores events of its kind.
 #[derive(Debug)]
 struct Row {
     seq: i64,
@@ -362,8 +362,8 @@ impl Body {
         })
     }
 
-    /// Whether the event may be dropped when too many rows wait, because its kind occurs often.
-    /// Single events are small, and always kept.
+    /// Returns true if the event may be dropped when too many rows wait, because events of its kind
+    /// occur often. Single events are small, and always kept.
     fn may_be_lost(&self) -> bool {
         matches!(
             self,
@@ -423,7 +423,7 @@ impl Row {
     }
 }
 
-/// Body of the writing thread: commits once a second until the end of the run.
+/// Runs the writing thread: commits once a second until the end of the run.
 fn write(mut file: RunFile, shared: &Shared) -> Result<(), StoreError> {
     let mut batch = Vec::new();
     let mut pause = file.options.commit_every;
@@ -442,7 +442,7 @@ fn write(mut file: RunFile, shared: &Shared) -> Result<(), StoreError> {
     }
 }
 
-/// Connection of the writing thread to the file.
+/// The writing thread's connection to the store's file.
 struct RunFile {
     path: PathBuf,
     connection: Connection,
@@ -602,8 +602,8 @@ impl RunFile {
         all.commit()
     }
 
-    /// Runs a checkpoint, unless another run is being measured. A failure loses nothing: a later
-    /// checkpoint does the same.
+    /// Runs a checkpoint of the WAL, unless another run is being measured. A failure loses nothing:
+    /// a later checkpoint does the same.
     fn tidy_log(&self) {
         if matches!(reader::any_alive(&self.connection), Ok(false)) {
             let _ = self.checkpoint("TRUNCATE");
@@ -611,7 +611,7 @@ impl RunFile {
     }
 }
 
-/// Error for too many waiting rows, although no write has failed.
+/// Makes the error that too many rows were waiting, although no write has failed.
 fn overrun() -> StoreError {
     let message = "its disk is too slow: name a file on a faster one".to_owned();
     StoreError::new(StoreErrorKind::Other, message)
@@ -692,8 +692,8 @@ fn worst_finding(connection: &Connection, run: i64) -> rusqlite::Result<Option<&
     Ok(worst.map(Severity::name))
 }
 
-/// Error that the thread of a store cannot be started. Names the limit to raise, which the system's
-/// message does not.
+/// Makes the error that the thread of a store cannot be started. Names the limit to raise, which
+/// the system's message does not.
 fn no_thread(path: &Path, error: &io::Error) -> StoreError {
     let message = format!(
         "no thread for the store {} ({error}): raise the limit of processes and threads (ulimit -u)",
@@ -707,7 +707,7 @@ mod tests {
     use super::super::tests::{begun, closed_second, figures, open_second};
     use super::*;
 
-    /// Seconds of the run: an hour in an optimized build.
+    /// Number of seconds of the run that the test writes: an hour in an optimized build.
     const SECONDS: u64 = if cfg!(debug_assertions) { 200 } else { 3600 };
 
     #[test]
@@ -716,8 +716,8 @@ mod tests {
         assert!(error.message.contains("a.sqlite") && error.message.contains("(ulimit -u)"));
     }
 
-    /// Measures the cost of a long run: a commit for every second, as in real time, but without
-    /// waiting.
+    /// Measures the cost of storing a long run: a commit for every second, as in real time, but
+    /// without waiting.
     #[test]
     fn a_second_of_five_kinds_takes_few_bytes_and_little_time() {
         let measure = |what: &str, second_at: fn(i64) -> model::Second, bytes_max: u64| {

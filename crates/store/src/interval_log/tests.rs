@@ -1,4 +1,4 @@
-//! HdrHistogram's own reader reads an interval log back, with every sample once.
+//! Tests of interval logs: HdrHistogram's own reader reads them back, with every sample once.
 
 use analysis::Tally;
 use analysis::fixtures::Made;
@@ -12,7 +12,7 @@ use model::Status;
 use super::*;
 use crate::Summary;
 
-/// Interval log of a synthetic run, through a store.
+/// Returns the interval log of a synthetic run, which is stored and read back first.
 fn log_of(made: &Made) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let store = Store::open(&folder.path().join("runs.sqlite")).expect("a store");
@@ -24,7 +24,7 @@ fn log_of(made: &Made) -> String {
     interval_log(&store, &run).expect("a log")
 }
 
-/// Tag, start and length in seconds, maximum in ms, and the histogram.
+/// A line of an interval log: tag, start and length in seconds, maximum in ms, and the histogram.
 type Line = (String, f64, f64, f64, hdrhistogram::Histogram<u64>);
 
 fn lines(log: &str) -> Vec<Line> {

@@ -13,10 +13,10 @@ use rusqlite::{Connection, Result};
 /// number, such as `nopm`, by which runs can be selected and sorted.
 #[derive(Clone, Copy, Debug)]
 pub struct Figures {
-    /// Whether reports may have a figure of this name. `Err` explains what is wrong with a name
-    /// that looks like a figure but is invalid.
+    /// Returns whether reports may have a figure of this name. `Err` explains what is wrong with a
+    /// name that looks like a figure but is invalid.
     pub may_be: fn(name: &str) -> std::result::Result<bool, String>,
-    /// Checks whether figure `name` can be compared with `bound`, the text after the operator in a
+    /// Checks that figure `name` can be compared with `bound`, the text after the operator in a
     /// query. `Err` says why not.
     pub check: fn(name: &str, bound: &str) -> std::result::Result<(), String>,
     /// Parses a report in JSON; `None` if it cannot be read.
@@ -32,7 +32,7 @@ pub trait HasFigures: Send + Sync {
     fn compared(&self, name: &str, bound: &str) -> Option<Ordering>;
 }
 
-/// Compares only the functions that parse reports.
+/// Compares two sets of figure functions by the function that parses reports alone.
 impl PartialEq for Figures {
     fn eq(&self, other: &Figures) -> bool {
         std::ptr::fn_addr_eq(self.read, other.read)
@@ -41,11 +41,11 @@ impl PartialEq for Figures {
 
 /// SQL expression for the value of a run's figure; its `?` is the figure's name.
 pub(super) const VALUE: &str = "figure_value(run.number, run.report, ?)";
-/// SQL expression that is below, at or above zero as the figure is below, at or above the bound;
-/// its `?` are the figure's name and the bound.
+/// SQL expression that is below, at or above zero if the figure is below, at or above the bound.
+/// Its two `?` are the figure's name and the bound.
 pub(super) const COMPARED: &str = "figure_compared(run.number, run.report, ?, ?)";
 
-/// The report that was parsed last, by the number of its run. One is enough, because SQLite
+/// The report that was parsed last, by the number of its run. Keeping one is enough, because SQLite
 /// evaluates all conditions of a run, and its sort key, one after the other.
 #[derive(Default)]
 struct Last(Mutex<Option<(i64, Report)>>);
@@ -69,7 +69,7 @@ impl Last {
 }
 
 impl Figures {
-    /// Registers the SQL functions `figure_value` and `figure_compared` at a connection.
+    /// Registers the SQL functions `figure_value` and `figure_compared` with a connection.
     pub(crate) fn teach(self, connection: &Connection) -> Result<()> {
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
         let last = Arc::new(Last::default());

@@ -4,7 +4,8 @@
 use super::value::Value;
 use super::{Askable, BadQuery, CHARACTERS_MAX, Condition, DEPTH_MAX, Field, Operator};
 
-/// Word, operator or parenthesis of a query, with the position of its first character, from 1.
+/// Word, operator or parenthesis of a query, with the position of its first character, counted from
+/// 1.
 #[derive(Clone, Debug, PartialEq)]
 struct Token {
     at: usize,
@@ -27,7 +28,7 @@ pub(super) struct Parser {
     asked: Askable,
     tokens: Vec<Token>,
     next: usize,
-    /// Position after the last character of the query.
+    /// Position, in characters, after the last character of the query.
     end: usize,
     depth: usize,
     now_unix_ms: i64,
@@ -116,7 +117,7 @@ impl Parser {
         Ok(Condition::Compared(field, operator, value))
     }
 
-    /// Returns the position, from 1, of the next token in the query.
+    /// Returns the position of the next token in the query, in characters counted from 1.
     fn at(&self) -> usize {
         self.tokens.get(self.next).map_or(self.end, |token| token.at)
     }
@@ -150,7 +151,7 @@ impl Parser {
     }
 }
 
-/// Whether a character ends an unquoted word.
+/// Returns true if a character, such as `=` or a parenthesis, ends an unquoted word of a query.
 pub(super) fn is_sign(letter: char) -> bool {
     letter.is_whitespace() || "()=!<>~'\"".contains(letter)
 }

@@ -1,4 +1,4 @@
-//! Queries against synthetic runs, and the errors of invalid ones.
+//! Tests of queries against synthetic runs, and of the errors of invalid queries.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -11,16 +11,17 @@ use super::super::schema::{self, IfMissing};
 use super::super::{Filter, Store};
 use super::*;
 
-/// Current time of these tests, 2026-07-01T00:00:00Z.
+/// Current time of these tests, in milliseconds since 1970: 2026-07-01T00:00:00Z.
 const NOW_MS: i64 = 1_782_864_000_000;
 const DAY_MS: i64 = 86_400_000;
 
-/// TPS, NOPM and p99 in ms.
+/// Figures of a synthetic run: TPS, NOPM and p99 in ms.
 type Told = (Option<f64>, Option<f64>, Option<i64>);
-/// Id, days ago, status, workload, clients, figures, finding.
+/// A synthetic run: id, start in days ago, status, workload, number of clients, figures, finding.
 type Made<'a> = (&'a str, i64, &'a str, &'a str, i64, Told, &'a str);
 
-/// Reports that are objects of numbers; a bound is a number.
+/// Functions that read figures from reports of these tests, which are JSON objects of numbers; a
+/// bound is a number too.
 const FIGURES: Figures = Figures {
     may_be: |name| match name {
         "below(125ms)" => Err("bounds have two digits".to_owned()),
@@ -59,7 +60,8 @@ const MADE: [Made<'static>; 5] = [
     ("0005-eeee", 30, "running", "tpcb", 1, (None, None, None), ""),
 ];
 
-/// A store with these runs; those with 'b' in their id have a label, the fifth has no process.
+/// Makes a store with the synthetic runs of these tests. Runs with 'b' in their id have a label,
+/// and the fifth has no process.
 fn store() -> (tempfile::TempDir, Store) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("runs.sqlite");
@@ -99,7 +101,7 @@ fn put(connection: &Connection, number: i64, run: &Made<'_>) {
     }
 }
 
-/// First characters of the ids of the runs that a query finds, in order.
+/// Returns the first characters of the ids of the runs that a query finds, in the order of `sort`.
 fn found(store: &Store, query: &str, sort: &str) -> String {
     let filter = Filter {
         query: (!query.is_empty()).then(|| Query::parse(query, NOW_MS, FIGURES).expect(query)),
@@ -424,7 +426,8 @@ fn every_condition_that_can_be_written_can_be_asked() {
     }
 }
 
-/// An experiment over clients, and a younger search for a rate without trials.
+/// Makes a store with an experiment over clients, and a younger search for a rate that has no
+/// trials.
 fn with_experiments() -> (tempfile::TempDir, Store) {
     let (folder, store) = store();
     let clear = "DELETE FROM trial; DELETE FROM experiment;";

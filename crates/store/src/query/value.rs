@@ -8,15 +8,15 @@ use model::{FigureBound, NS_PER_MS, did_you_mean, parse_duration, without_scale}
 
 use super::{Field, Figures, Kind, Operator};
 
-/// A value to compare with, in the unit of the column.
+/// A value with which a query compares a field, in the unit of the field's column.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     Text(String),
-    /// Value of a label, to be compared as a version.
+    /// Value of a label, which is compared as a version, so that 1.10 is above 1.9.
     Version(String),
     /// Whole id of a run or experiment, or its start or end.
     Id(String),
-    /// Name that must be among the names of the column, which `+` joins.
+    /// Name that must be among the names of a column that joins several with `+`.
     OneOf(String),
     /// Name of a product, alone or with the start of its version.
     Product(String),
@@ -24,7 +24,8 @@ pub(super) enum Value {
     Finding(String),
     Number(f64),
     Whole(i64),
-    /// Range of numbers: from the first up to, but without, the second.
+    /// Range of numbers: from the first up to, but without, the second. Dates and times are such
+    /// ranges, in milliseconds since 1970.
     Within(i64, i64),
     /// Name of a figure, and the value to compare it with as written, because its unit is known
     /// only per run.
@@ -33,8 +34,7 @@ pub(super) enum Value {
 
 /// Error in the value or operator of a condition, in a sentence.
 pub(super) struct BadValue {
-    /// Whether the error is that the operator does not fit the column, rather than that the value
-    /// is invalid.
+    /// True if the operator does not fit the column; false if the value is invalid.
     pub(super) is_of_operator: bool,
     pub(super) words: String,
 }
@@ -43,7 +43,7 @@ fn bad(words: impl Into<String>) -> BadValue {
     BadValue { is_of_operator: false, words: words.into() }
 }
 
-/// Error for the operator `~` (contains) on the column `name`, which is no text.
+/// Makes the error for the operator `~` (contains) on the column `name`, which has no text.
 fn no_text(name: &str) -> BadValue {
     let words = format!("'{name}' is not a text: ~ cannot search it");
     BadValue { is_of_operator: true, words }
@@ -106,8 +106,8 @@ impl Value {
     }
 }
 
-/// Returns the index of `written` among `words`, the values that column `name` may have. The error
-/// lists them.
+/// Returns the index of `written` among `words`, the values that column `name` may have. If it is
+/// none of them, the error lists them.
 fn place(name: &str, words: &[&str], written: &str) -> Result<usize, BadValue> {
     let lower = written.to_ascii_lowercase();
     words.iter().position(|word| *word == lower).ok_or_else(|| {
@@ -116,7 +116,7 @@ fn place(name: &str, words: &[&str], written: &str) -> Result<usize, BadValue> {
     })
 }
 
-/// Parses the id of a finding. An unknown one is an error, because it would never match.
+/// Parses the id of a finding. An unknown id is an error, because the condition would never match.
 fn finding(written: &str) -> Result<Value, BadValue> {
     let lower = written.to_ascii_lowercase();
     if catalog_entry(&lower).is_some() {
@@ -145,8 +145,8 @@ fn number(name: &str, written: &str) -> Result<f64, BadValue> {
     number.ok_or_else(|| bad(format!("'{written}' is not a number: write {name}>50000 or 50k")))
 }
 
-/// Parses a date, an instant, or a time ago such as `-7d`. A date means its start, and with `=` the
-/// whole day.
+/// Parses a date, an instant, or a time ago such as `-7d`. A date means the start of the day, and
+/// with the operator `=` the whole day.
 fn instant(operator: Operator, written: &str, now_unix_ms: i64) -> Result<Value, BadValue> {
     if let Some(ago) = written.strip_prefix('-') {
         let ns = parse_duration(ago).map_err(|why| bad(why.0))?;

@@ -1,4 +1,4 @@
-//! Tests of the lock for an experiment's trials.
+//! Tests of the lock that a process holds to run an experiment's trials.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn store_of_one() -> (TempDir, Store) {
     (folder, store)
 }
 
-/// A process that takes the lock when it receives a letter.
+/// Starts a process that takes the lock of an experiment when it receives a letter.
 fn walker(store: &Store) -> Child {
     let mut child = child_command("walk", store.path()).spawn().expect("a child");
     hear(&mut child, "ready");

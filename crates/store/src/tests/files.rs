@@ -1,4 +1,4 @@
-//! Tests of files that are missing, foreign, or damaged.
+//! Tests of store files that are missing, foreign, or damaged.
 
 use super::*;
 
@@ -102,8 +102,8 @@ fn a_damaged_store_is_called_damaged() {
     assert_eq!(cut.expect_err("it is cut off").kind, StoreErrorKind::Corrupt);
 }
 
-/// Output of a child that performs a task at a path. Root may write anywhere, so the child runs as
-/// the user nobody; `None` if that is not possible.
+/// Returns the output of a child process that performs a task at a path. Root may write anywhere,
+/// so the child runs as the user nobody; `None` if that is not possible.
 #[cfg(unix)]
 fn as_nobody(task: &str, path: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt;

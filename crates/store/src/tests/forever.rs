@@ -13,7 +13,7 @@ fn schema_of(connection: &Connection) -> Vec<String> {
     statements.map(|statement| statement.expect("a statement")).collect()
 }
 
-/// The whole file as SQL text.
+/// Returns the whole content of a store as SQL text.
 fn dump(connection: &Connection) -> String {
     let mut text = format!("PRAGMA application_id = {};\n", schema::APPLICATION_ID);
     text.push_str("PRAGMA user_version = 1;\n");
@@ -35,8 +35,8 @@ fn dump(connection: &Connection) -> String {
     text
 }
 
-/// The golden file was written by the first version and never changes. For another format, a second
-/// one is added: `DBDYNO_WRITE_GOLDEN=1` writes one if it does not exist.
+/// Reads a file that the first version of the store wrote, and that never changes. For another
+/// format, a second file is added: `DBDYNO_WRITE_GOLDEN=1` writes one if it does not exist.
 #[test]
 fn a_store_of_version_1_is_read_for_ever() {
     let folder = tempfile::tempdir().expect("a folder");

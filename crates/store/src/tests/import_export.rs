@@ -1,4 +1,4 @@
-//! Tests of export and import.
+//! Tests of export and import of runs.
 
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
@@ -14,7 +14,8 @@ const CHECK: crate::RunCheck = |store, run| {
     Ok(json.and_then(|json| Report::check_json(&json).err()))
 };
 
-/// Like [`CHECK`]; the copy that is checked, and its log, can be read by nobody else.
+/// Function that checks received runs as [`CHECK`] does, and that no other user can read the copy
+/// that is checked, nor its log.
 const CHECK_PRIVATE: crate::RunCheck = |store, run| {
     let folder = fs::read_dir(store.path().parent().expect("a folder")).expect("a folder");
     for file in folder.map(|file| file.expect("a file")) {
@@ -25,7 +26,7 @@ const CHECK_PRIVATE: crate::RunCheck = |store, run| {
     CHECK(store, run)
 };
 
-/// A store with two runs: one is a trial and has a label.
+/// Makes a store with two runs, of which one is a trial and has a label.
 fn full_store() -> (TempDir, Store, [RunId; 2]) {
     let (folder, store) = new_store();
     store.add_experiment(&experiment()).expect("an experiment");
@@ -42,7 +43,7 @@ fn full_store() -> (TempDir, Store, [RunId; 2]) {
     (folder, store, runs)
 }
 
-/// Like [`write`], with a readable report, made from the first event.
+/// Writes a run as [`write`] does, but with a readable report, made from the first event.
 fn write_with_report(store: &Store, begun: &Event, events: Vec<Event>) {
     let mut tally = Tally::new();
     tally.add(begun);
@@ -269,7 +270,7 @@ fn a_file_without_a_seal_is_refused_with_what_to_do() {
     assert!(error.contains("old.dbdyno has no checksum") && error.contains("again"), "{error}");
 }
 
-/// Copies the whole store, which has no checksum.
+/// Copies the whole file of a store, which, unlike an export, has no checksum.
 fn copy_store(store: &Store, to: &Path) {
     for end in ["", "-wal", "-shm"] {
         let _ = fs::remove_file(format!("{}{end}", to.display()));
@@ -330,7 +331,8 @@ fn seconds_are_handed_out_in_the_order_of_time_each_once() {
     assert_eq!(seconds, [second_of(1, 20), of_group_1, sum]);
 }
 
-/// The kernel kills the process when it writes beyond the limit, in the middle of the export.
+/// Checks that an interrupted export leaves no file: the kernel kills the process when it writes
+/// beyond a limit, in the middle of the export.
 #[test]
 fn a_process_that_is_killed_during_an_export_leaves_nothing_under_the_files_name() {
     let (folder, store) = new_store();

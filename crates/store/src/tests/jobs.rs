@@ -1,4 +1,4 @@
-//! Tests of jobs and actions of pages.
+//! Tests of jobs and users' actions, as started from web pages.
 
 use super::*;
 

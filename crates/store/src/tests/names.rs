@@ -1,4 +1,4 @@
-//! Tests of names, labels and removal.
+//! Tests of run names, labels and removal of runs.
 
 use super::*;
 

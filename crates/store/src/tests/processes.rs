@@ -1,4 +1,4 @@
-//! Tests of concurrent readers and writers, and of killed ones.
+//! Tests of concurrent readers and writers of a store, and of killed ones.
 
 use super::*;
 
@@ -69,8 +69,9 @@ fn two_processes_make_one_store() {
     }
 }
 
-/// Closing any descriptor of a file drops all locks that the process holds on it: another process
-/// that believes to be the last could then remove the writer's WAL.
+/// Checks that opening a store again keeps the writer's locks. Closing any descriptor of a file
+/// drops all locks that the process holds on it: another process that takes itself for the last
+/// could then remove the writer's WAL.
 #[cfg(target_os = "linux")]
 #[test]
 fn opening_a_store_again_takes_no_locks_from_its_writer() {

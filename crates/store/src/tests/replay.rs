@@ -1,4 +1,4 @@
-//! Tests of a run and its replay.
+//! Tests of replaying a run: the store returns the events that were sent.
 
 use analysis::fixtures::Made;
 use analysis::report::{Named, Report};

@@ -1,4 +1,4 @@
-//! Tests of failed and delayed writes.
+//! Tests of writes to the store that fail or are delayed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
