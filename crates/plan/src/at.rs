@@ -215,8 +215,8 @@ fn node_of(
     Ok(Some(number))
 }
 
-/// Parses `add` or `remove` with a host or a cluster node, which changes the hosts to which clients
-/// connect.
+/// Parses `add` or `remove` with a host or a cluster node, an action that changes the hosts to
+/// which clients connect.
 fn decide_hosts(
     draft: &Draft,
     values: &AtValues,
@@ -255,8 +255,8 @@ fn decide_hosts(
     Ok(Action::Hosts { change, which })
 }
 
-/// Parses the words of an action on a server, such as `pause 5s`; `None` for `join`, with which a
-/// new node joins the cluster.
+/// Parses the words of an action on a server, such as `pause 5s`; `None` for `join`, the action by
+/// which a new node joins the cluster.
 fn action(text: &str) -> Result<Option<ServerAction>, String> {
     let text = text.trim();
     if text == JOIN {

@@ -1,4 +1,4 @@
-//! The query that has to return true before each trial, with its time limit.
+//! The query that has to return true before each trial of an experiment, with its time limit.
 //!
 //! Not here: repeating the query (app).
 
@@ -9,8 +9,8 @@ use crate::draft::spelled;
 use crate::table::ExperimentValues;
 use crate::target::keeps_data;
 
-/// Returns an error if trials have to wait for a query, but some target is no database that answers
-/// it.
+/// Returns an error if trials have to wait for a query, but some target is not a database that can
+/// execute SQL.
 pub(crate) fn can_be_asked<'t>(
     values: &ExperimentValues,
     mut targets: impl Iterator<Item = &'t Target>,

@@ -18,9 +18,10 @@ use crate::target::{is_of_one_process, keeps_data, refused_engine};
 use crate::written::{From, Given, Written};
 use crate::{at, managed, server};
 
-/// Largest number of groups, above any plan that a person writes.
+/// Largest number of groups of clients in a plan, above any plan that a person writes.
 const GROUPS_MAX: usize = 256;
-/// Largest number of clients of all groups together. Each needs memory, even if it only thinks.
+/// Largest number of clients of all groups together. Each needs memory, even if it is idle most of
+/// the time.
 const CLIENTS_MAX: u64 = 1_000_000;
 
 /// Parses and checks a draft, and returns the decided plan. `default_target` returns the target for
@@ -61,8 +62,8 @@ pub fn decide(
     Ok(put_together(values, target, settings, groups, phases, network, disturbances))
 }
 
-/// Makes the plan from the parsed values and from the parts that need checks of their own, such as
-/// the groups.
+/// Makes the decided plan from the parsed values and from the parts that need checks of their own,
+/// such as the groups.
 fn put_together(
     values: PlanValues,
     target: Target,
@@ -135,8 +136,8 @@ fn has_groups(draft: &Draft) -> Result<(), BadPlan> {
     Ok(())
 }
 
-/// Rejects `settle`, with which the server's background work is finished, for a target that stores
-/// no data.
+/// Rejects `settle` (waiting until the server's background work is finished) for a target that
+/// stores no data.
 fn check_settle(settle: &Given<Settle>, target: &Target) -> Result<(), BadPlan> {
     if settle.value != Settle::Off && !keeps_data(target) {
         let scheme = &target.scheme;
@@ -145,8 +146,8 @@ fn check_settle(settle: &Given<Settle>, target: &Target) -> Result<(), BadPlan> 
     Ok(())
 }
 
-/// Rejects `instruments`, which switches on server counters, if monitoring is off and nothing reads
-/// them.
+/// Rejects `instruments`, which enables additional server counters, if monitoring is off and
+/// nothing reads them.
 fn check_instruments(instruments: &Given<bool>, monitor: MonitorScope) -> Result<(), BadPlan> {
     if instruments.value && monitor == MonitorScope::Off {
         let why = "nothing reads them with monitor off: leave out one of the two";
@@ -166,8 +167,8 @@ fn workloads_of(groups: &[Group]) -> String {
     each_once(groups.iter().map(|group| group.workload.as_str())).join("+")
 }
 
-/// Rejects a parameter of the simulated network if it is set (`is_asked`) and clients do not reach
-/// the target over a network.
+/// Rejects a parameter of the simulated network if the user set it (`is_asked`) and clients do not
+/// reach the target over a network.
 fn check_network<T>(value: &Given<T>, is_asked: bool, target: &Target) -> Result<(), BadPlan> {
     let is_over_network = match managed::is_managed(target) {
         true => managed::read(target).map_or(true, |wanted| !wanted.by_socket),
@@ -229,8 +230,8 @@ fn check_groups(draft: &Draft, groups: &[Group]) -> Result<(), BadPlan> {
     Ok(())
 }
 
-/// Rejects two groups that use the same data with different parameters. Parameters that a group
-/// does not give are not compared.
+/// Rejects two groups that use the same data with different workload parameters. Parameters that a
+/// group does not give are not compared.
 fn check_common_data(a: &Group, b: &Group) -> Result<(), String> {
     let entry = |group: &Group| workloads::by_name(&group.workload).map_err(|bad| bad.to_string());
     let (of_a, of_b) = (entry(a)?, entry(b)?);
@@ -272,8 +273,8 @@ pub fn workload_of(group: &Group, seed: u64) -> Option<(Settings, Arc<dyn Worklo
     Some((settings, workload))
 }
 
-/// Returns true if the measured phase of some group ends after a time, not after a number of
-/// transactions.
+/// Returns true if the measured phase of some group ends after a time; false if numbers of
+/// transactions end it in all groups.
 fn is_by_time(groups: &[Group]) -> bool {
     groups.iter().any(|group| group.stop_condition == StopCondition::Time)
 }
@@ -319,7 +320,7 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     })
 }
 
-/// Rejects more processes than clients, because some would have none.
+/// Rejects more client processes than clients, because some would have none.
 fn check_processes(processes: &Given<u32>, clients: u32) -> Result<(), BadPlan> {
     if processes.value <= clients {
         return Ok(());
@@ -350,7 +351,7 @@ fn check_hosts(groups: &[Group], disturbances: &[Disturbance]) -> Result<(), Bad
 
 type Parameters = Vec<(String, String)>;
 
-/// Checks the workload parameters of a group one by one, so that errors have a source position.
+/// Checks the workload parameters of a group one by one, so that each error has a source position.
 /// Returns the given parameters, without defaults, and the workload.
 fn decide_parameters(
     draft: &GroupDraft,

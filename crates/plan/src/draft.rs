@@ -9,7 +9,7 @@ use crate::written::{From, Values, Written};
 /// A group of clients in a draft.
 #[derive(Clone, Debug, Default)]
 pub struct GroupDraft {
-    /// Position of the group in its file; `None` for a group of the command line.
+    /// Position of the group in its plan file; `None` for a group that command-line flags describe.
     pub from: Option<From>,
     pub values: Values,
     pub parameters: Vec<(String, Written)>,
@@ -18,11 +18,13 @@ pub struct GroupDraft {
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
     pub file: Option<String>,
-    /// Values at the top of the plan, by key, such as `duration`.
+    /// Values of the plan's top level, outside of groups and other tables, by key, such as
+    /// `duration`.
     pub values: Values,
     pub experiment: Values,
     pub groups: Vec<GroupDraft>,
-    /// Parameters to vary in an experiment, in the order of the file or command line.
+    /// Parameters to vary in an experiment, in the order in which the plan file or command line has
+    /// them.
     pub vary: Vec<VaryDraft>,
     pub server: Vec<(String, Written)>,
     /// Disturbances to make during the run.
@@ -115,8 +117,8 @@ impl VaryDraft {
 }
 
 /// Formats a parameter with an example `value` for an error message: as a TOML key
-/// (`experiment.repeat = 3`) if `beside` is in a file, otherwise as a flag (`--repeat 3`). An empty
-/// `value` is left out.
+/// (`experiment.repeat = 3`) if the position `beside` is in a file, otherwise as a flag (`--repeat
+/// 3`). An empty `value` is left out.
 pub(crate) fn spelled(name: &str, value: &str, beside: &From) -> String {
     let is_plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "=._".contains(c));
     let is_number = value.parse::<f64>().is_ok();

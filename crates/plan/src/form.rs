@@ -1,9 +1,9 @@
 //! Forms: types that parse the values of a parameter, and print them so that they parse to the same
 //! value.
 //!
-//! A form is a type without values, which the declaration of a parameter names (table). The type of
-//! a choice is its own form. Not here: the list of parameters, and conflicts between two of them
-//! (decide).
+//! A form is a type without values that the declaration of a parameter names (in module `table`),
+//! such as `Duration`. An enum of choices is its own form. Not here: the list of parameters, and
+//! conflicts between two of them (decide).
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -34,8 +34,8 @@ pub(crate) trait Form {
         Self::read(&items.join(","))
     }
 
-    /// Returns the value of a parameter that has no default and is not written; `None` if this form
-    /// of values needs one of both.
+    /// Returns the value of a parameter that has no default and is not written; `None` if
+    /// parameters of this form must have a default or be written.
     fn absent() -> Option<Self::Value> {
         None
     }
@@ -60,7 +60,7 @@ impl<C: Choice> Form for C {
     }
 }
 
-/// Form of a value that may be left out; other values have the form `F`.
+/// Form of a value that may be left out; a value that is given has the form `F`.
 pub(crate) enum Optional<F> {
     #[expect(dead_code, reason = "a form has no values")]
     Never(PhantomData<F>, Infallible),
@@ -102,7 +102,7 @@ impl Form for Text {
     }
 }
 
-/// A name of one line, short enough for lists and tables.
+/// Form of a name, which has one line and is short enough for lists and tables.
 pub(crate) enum Name {}
 
 impl Form for Name {
@@ -126,7 +126,7 @@ impl Form for Name {
     }
 }
 
-/// SQL: one statement or a list of them, none empty.
+/// Form of SQL: one statement or a list of statements, none of them empty.
 pub(crate) enum Statements {}
 
 impl Form for Statements {
@@ -152,7 +152,7 @@ impl Form for Statements {
     }
 }
 
-/// The URL of a database, with a known scheme and known options.
+/// Form of a database URL, with a known scheme and known options.
 pub(crate) enum Url {}
 
 impl Form for Url {
@@ -165,13 +165,13 @@ impl Form for Url {
         Ok(target)
     }
 
-    /// Prints the URL without its password.
+    /// Prints the URL of the target without its password.
     fn print(value: &Target) -> Option<Value> {
         Some(value.to_string().into())
     }
 }
 
-/// A whole number of up to 64 bits within a range.
+/// Form of a whole number of up to 64 bits, from `MIN` to `MAX`.
 pub(crate) enum Count<const MIN: u64, const MAX: u64> {}
 
 impl<const MIN: u64, const MAX: u64> Form for Count<MIN, MAX> {
@@ -184,13 +184,13 @@ impl<const MIN: u64, const MAX: u64> Form for Count<MIN, MAX> {
         Ok(count)
     }
 
-    /// Prints a number, or a text if the number exceeds the 63 bits of TOML's integers.
+    /// Prints a whole number, or a text if the number exceeds the 63 bits of TOML's integers.
     fn print(value: &u64) -> Option<Value> {
         Some(i64::try_from(*value).map_or_else(|_| value.to_string().into(), Value::from))
     }
 }
 
-/// A whole number of up to 32 bits within a range.
+/// Form of a whole number of up to 32 bits, from `MIN` to `MAX`.
 pub(crate) enum Few<const MIN: u32, const MAX: u32> {}
 
 impl<const MIN: u32, const MAX: u32> Form for Few<MIN, MAX> {
@@ -208,7 +208,7 @@ impl<const MIN: u32, const MAX: u32> Form for Few<MIN, MAX> {
     }
 }
 
-/// A factor for keying and think times, from a millionth to 1,000.
+/// Form of a factor for keying and think times, from a millionth to 1,000.
 pub(crate) enum Factor {}
 
 impl Factor {
@@ -247,7 +247,7 @@ impl Form for Duration {
     }
 }
 
-/// Formats a duration with its unit so that it parses to the same value.
+/// Formats a duration in nanoseconds with its unit, so that it parses to the same value.
 pub(crate) fn exact(ns: u64) -> String {
     let rounded = format_duration(ns);
     if parse_duration(&rounded) == Ok(ns) { rounded } else { format!("{ns}ns") }
@@ -353,7 +353,7 @@ impl Form for ByteRate {
     }
 }
 
-/// An arrival rate, constant or changing over time.
+/// Form of an arrival rate, constant or changing over time.
 pub(crate) enum RateOverTime {}
 
 impl Form for RateOverTime {
@@ -375,7 +375,7 @@ impl Form for RateOverTime {
     }
 }
 
-/// A truth value, printed as `true` or `false`.
+/// Form of a truth value, printed as `true` or `false`.
 pub(crate) enum Switch {}
 
 impl Form for Switch {
@@ -391,7 +391,7 @@ impl Form for Switch {
     }
 }
 
-/// A number of transactions, in all or per client, after which a group ends.
+/// Form of a number of transactions, in all or per client, after which a group ends.
 pub(crate) enum Transactions {}
 
 impl Form for Transactions {
@@ -424,7 +424,8 @@ impl Form for Transactions {
     }
 }
 
-/// Database errors to retry after: names of their kinds, numbers of the server, or SQLSTATEs.
+/// Form of database errors after which a transaction is retried: names of error kinds, numbers of
+/// the server, or SQLSTATEs.
 pub(crate) enum Retried {}
 
 impl Form for Retried {
@@ -454,7 +455,7 @@ impl Form for Retried {
     }
 }
 
-/// Objectives of a search, such as `p99<20ms`; at most one for each metric.
+/// Form of the objectives of a search, such as `p99<20ms`; at most one for each metric.
 pub(crate) enum Objectives {}
 
 impl Form for Objectives {

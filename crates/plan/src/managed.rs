@@ -16,7 +16,7 @@ pub const NAME: &str = "managed";
 /// Description of managed targets in one line, for lists.
 pub const SUMMARY: &str =
     "A private MariaDB (also a Galera cluster), MySQL or PostgreSQL, removed when the command ends";
-/// Example of a URL, for lists.
+/// Example of a target URL with the scheme `managed:`, for lists of targets.
 pub const EXAMPLE: &str = "managed:mariadb?innodb_buffer_pool_size=4G";
 
 /// A target whose server dbdyno starts, with the options of its URL divided into those of dbdyno,
@@ -44,8 +44,8 @@ pub(crate) fn is_setting(target: &Target, name: &str) -> bool {
     name != "socket" && !of_driver.chain(PARAMETERS).any(|row| row.name == name)
 }
 
-/// Returns options by which the server of one managed target differs from that of another: its
-/// settings, its program, and its product, which has an empty name.
+/// Returns the properties by which the server of one managed target differs from that of another,
+/// as (name, value): its settings, its program, and its product, which has an empty name.
 pub fn settings_of(target: &Target) -> Vec<(String, String)> {
     let given = target.options.iter();
     let mut all: Vec<(String, String)> =

@@ -18,11 +18,11 @@ use crate::target::can_restart;
 use crate::vary::is_target;
 use crate::written::{From, Written};
 
-/// Options of a managed server that a web page may set, because they concern no files, programs or
-/// accounts.
+/// Options of a managed server that a plan from a web page may set, because they concern no files,
+/// programs or accounts.
 const MANAGED: &[&str] = &["start_limit", "nodes", "load_on"];
-/// Values of server settings that a web page may set, because they name neither a file nor a
-/// program.
+/// Values of server settings that a plan from a web page may set, because they name neither a file
+/// nor a program.
 const WORDS: &[&str] = &[
     "on",
     "off",
@@ -62,8 +62,8 @@ const WORDS: &[&str] = &[
     "zstd",
 ];
 
-/// Beginnings of the names of server settings that a page may set, for the MySQL family and
-/// PostgreSQL.
+/// Beginnings of the names of server settings that a plan from a web page may set, for the MySQL
+/// family and PostgreSQL.
 const SETTINGS: &[&str] = &[
     "aria_",
     "autovacuum",
@@ -116,7 +116,8 @@ const SETTINGS: &[&str] = &[
     "wal_",
     "work_mem",
 ];
-/// Options of a target that name files on this machine, and that a web page may not set.
+/// Options of a target that name files on this machine, and that a plan from a web page may not
+/// set.
 const FILES: &[&str] = &["tls_ca", "tls_cert", "tls_key"];
 
 /// Returns an error if a plan sent by a web page contains anything by which the page could read
@@ -152,13 +153,13 @@ pub fn check_from_page(draft: &Draft, folder: Option<&Path>) -> Result<(), BadPl
     Ok(())
 }
 
-/// Returns true if the parameter is declared so that a page may give it any value.
+/// Returns true if the parameter is declared so that a plan from a web page may give it any value.
 fn takes_any<T>(rows: &[Row<T>], name: &str) -> bool {
     rows.iter().any(|row| row.parameter.name == name && row.on_page == OnPage::AnyValue)
 }
 
-/// Makes the error for a value that a page may not give, which advises to save the plan and run it
-/// in a terminal.
+/// Makes the error for a value that a plan from a web page may not give. The message advises to
+/// save the plan and run it in a terminal.
 fn refused(from: &From, name: &str, why: &str) -> BadPlan {
     from.bad_value(name, format!("{why}: save the plan and run it in a terminal"))
 }
@@ -272,10 +273,10 @@ fn is_in(file: &Path, folder: Option<&Path>) -> bool {
     is_plain && folder.is_some() && file.parent() == folder && !file.is_symlink()
 }
 
-/// Checks a server setting from a page. Its name must begin with a listed prefix, whose settings
-/// name neither files nor programs nor accounts; its value must be a number, with a unit or not, or
-/// a listed word. A list of forbidden settings would never be complete, because servers accept
-/// prefixes (`loose_`, `enable_`, `skip_`) and abbreviated names.
+/// Checks a server setting in a plan from a web page. Its name must begin with a listed prefix,
+/// whose settings name neither files nor programs nor accounts; its value must be a number, with a
+/// unit or not, or a listed word. A list of forbidden settings would never be complete, because
+/// servers accept prefixes (`loose_`, `enable_`, `skip_`) and abbreviated names.
 fn setting(name: &str, value: &str, from: &From) -> Result<(), BadPlan> {
     let digits = |c: char| c.is_ascii_digit() || c == '.';
     let unit = value.trim().trim_start_matches('-').trim_start_matches(digits);
@@ -390,7 +391,7 @@ mod tests {
         check("[experiment.vary]\n\"server.innodb_flush_log_at_trx_commit\" = [1, 2]");
     }
 
-    /// Returns the names of the parameters whose values this module checks.
+    /// Returns the names of the declared parameters whose values this module checks.
     fn checked<T>(rows: &[Row<T>]) -> impl Iterator<Item = &'static str> {
         let checked = rows.iter().filter(|row| row.on_page == OnPage::Checked);
         checked.map(|row| row.parameter.name)

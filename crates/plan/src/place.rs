@@ -1,9 +1,9 @@
-//! Places in a plan to which the names of axes refer. A parameter has several spellings, but one
-//! place.
+//! Places in a plan to which the names of varied parameters refer. A parameter has several
+//! spellings, but one place.
 //!
 //! `clients` and `group.NAME.clients`, `server.a_b` and `server.A-B`, a flag and a key lead to the
-//! same place, so that nothing is varied twice, or both varied and fixed. Not here: the values of
-//! axes (vary).
+//! same place, so that no parameter is varied twice, or both varied and fixed. Not here: the values
+//! of varied parameters (vary).
 
 use model::{
     FORMER_OF_GROUP, FORMER_OF_PLAN, FORMER_PARAMETERS, FormerKey, Parameter, did_you_mean,
@@ -17,7 +17,7 @@ use crate::written::{From, Written};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// A value at the top of the plan, by its key.
+    /// A value at the top level of the plan, by its key, such as `duration`.
     Plan(&'static str),
     /// A setting of the server, by its normalized name.
     Server(String),
@@ -103,7 +103,7 @@ pub(crate) fn put(draft: &mut Draft, vary: &VaryDraft, value: String) -> Result<
     Ok(())
 }
 
-/// Rejects a parameter that two axes vary, or that is both varied and fixed.
+/// Rejects a parameter that is varied twice, or that is both varied and fixed.
 pub(crate) fn check_axes(draft: &Draft, axes: &[VaryDraft]) -> Result<(), BadPlan> {
     let mut seen: Vec<(&VaryDraft, Vec<Place>)> = Vec::new();
     for vary in axes {
@@ -185,8 +185,8 @@ fn known<T>(
     find(rows, todays_key(former, name).unwrap_or(name))
 }
 
-/// Returns the parameter that a name means within the group with this index; `None` if neither the
-/// group nor its workload has such a parameter.
+/// Returns the place of the parameter that a name means within the group with this index; `None` if
+/// neither the group nor its workload has such a parameter.
 fn in_group(draft: &Draft, index: usize, name: &str) -> Option<Place> {
     if let Some(row) = known(GROUP, FORMER_OF_GROUP, name) {
         return Some(Place::Group(index, row.name));

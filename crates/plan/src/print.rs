@@ -1,5 +1,5 @@
-//! Printing of a decided plan in TOML that parses to the same plan. Not here: the axes of an
-//! experiment (print_experiment), and the format of single values (form).
+//! Printing of a decided plan in TOML that parses to the same plan. Not here: the varied parameters
+//! of an experiment (print_experiment), and the format of single values (form).
 
 use model::{Group, Plan};
 use toml::{Table, Value};
@@ -30,8 +30,8 @@ fn group(group: &Group) -> Table {
     table
 }
 
-/// Returns false if a parameter has its default and the load of the group ignores it. Then it is
-/// not printed, since readers would think that it has an effect.
+/// Returns true if a parameter of a group has an effect, so that it is printed: its value is not
+/// the default, or the load of the group uses it.
 fn has_effect(group: &Group, name: &str, value: &str) -> bool {
     let entry = workload_named(&group.workload).ok();
     let row = entry.and_then(|entry| entry.parameters.iter().find(|row| row.name == name));

@@ -11,8 +11,8 @@ use crate::table::{EXPERIMENT, printed};
 use crate::toml_file::read_toml;
 use crate::vary::{decide_all, is_target};
 
-/// Prints an experiment as a plan in TOML that has the same axes and points, or a search as a plan
-/// of the same search. `None` if no such plan is found.
+/// Prints an experiment as a plan in TOML that varies the same parameters and has the same points,
+/// or a search as a plan of the same search. `None` if no such plan is found.
 pub fn varied_to_toml(experiment: &Experiment) -> Option<String> {
     let mut top = experiment.points.first()?.plan.parse::<Table>().ok()?;
     if !experiment.walk.is_grid() {
@@ -55,12 +55,13 @@ fn sought_to_toml(mut top: Table, experiment: &Experiment) -> Option<String> {
 /// Keys of `[experiment]` that apply to a search.
 const OF_SEARCH: [&str; 5] = ["seek", "objective", "seek_budget", "wait_until", "wait_at_most"];
 
-/// Returns an error in place of a default target, because a decided plan always names its target.
+/// Returns an error instead of a default target, because a decided plan always names its target.
 fn no_default(_: &str) -> Result<Target, String> {
     Err("a decided plan names its target".to_owned())
 }
 
-/// Prints the axes as TOML text, because a table would lose their order.
+/// Prints the varied parameters of an experiment as TOML text, because a `toml::Table` would lose
+/// their order.
 fn axes_toml(axes: &[Axis]) -> String {
     let axis = |axis: &Axis| {
         let values: Value = axis.values.clone().into();
@@ -69,8 +70,9 @@ fn axes_toml(axes: &[Axis]) -> String {
     axes.iter().map(axis).collect()
 }
 
-/// Returns the axes, of which the one of targets has the decided URLs of the points, with all
-/// settings of managed servers. `None` if no axis is the target, or an axis is a server setting.
+/// Returns the varied parameters, where the values of `target` are the decided URLs of the points,
+/// with all settings of managed servers. `None` if the target is not varied, or a server setting
+/// is.
 fn with_targets_as_decided(experiment: &Experiment) -> Option<Vec<Axis>> {
     let mut axes = experiment.axes.clone();
     let index = axes.iter().position(|axis| is_target(&axis.name))?;
@@ -85,9 +87,10 @@ fn with_targets_as_decided(experiment: &Experiment) -> Option<Vec<Axis>> {
     Some(axes)
 }
 
-/// Prints the plan with these axes if it has the same points as the experiment. If not, tries it
-/// without the groups' parameters, then also without the names, since these may be defaults that
-/// differ between points. `None` if no plan has the same points.
+/// Prints the experiment's plan with these varied parameters if that text has the same points as
+/// the experiment. If not, tries the text without the groups' parameters, then also without the
+/// names, since these may be defaults that differ between points. `None` if no text has the same
+/// points.
 fn written(top: &mut Table, axes: &str, experiment: &Experiment) -> Option<String> {
     let written = |top: &Table| {
         let text = toml::to_string(top).expect("a table of texts, numbers and tables is TOML");

@@ -3,7 +3,8 @@
 
 use model::{ArrivalRate, NS_PER_S};
 
-/// Largest size of a file in bytes: about four times that of a line per minute for a year.
+/// Largest accepted size of a file of arrival rates, in bytes: about four times that of a line per
+/// minute for a year.
 const BYTES_MAX: u64 = 64 << 20;
 
 /// Reads a file of `second,rate` lines; a header, empty lines and lines that begin with `#` are

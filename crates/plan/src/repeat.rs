@@ -1,5 +1,5 @@
-//! Repeats of an experiment on three levels (runs, server starts, data builds), and whether
-//! targets, data and order allow them.
+//! Repeats of an experiment on three levels (runs, server starts, data builds), and checks that
+//! targets, data and order of trials allow them.
 //!
 //! Not here: the syntax of a level (repeat_rule), the order of trials (model), and statistics
 //! (study).
@@ -14,14 +14,15 @@ use crate::target::{can_restart, keeps_data};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Repeats {
-    /// Number of trials per point, or the largest number if a stop rule may end them earlier.
+    /// Number of trials per point (combination of varied parameters), or the largest number if a
+    /// stop rule may end them earlier.
     pub(crate) repeats: u64,
     pub(crate) nesting: Nesting,
     pub(crate) stop: Option<StopRule>,
 }
 
-/// Combines the repeats of all levels. Returns an error if another level than the highest one has a
-/// stop rule.
+/// Combines the repeats of all levels (runs, server starts, data builds). Returns an error if a
+/// level below the highest repeated one has a stop rule.
 pub(crate) fn decide(values: &ExperimentValues) -> Result<Repeats, BadPlan> {
     let ExperimentValues { repeat, repeat_restart, repeat_rebuild, .. } = values;
     // Names of the levels, from the lowest up.

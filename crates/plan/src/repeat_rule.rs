@@ -1,4 +1,5 @@
-//! Syntax of the repeats on one level: a number, or a stop rule that ends them.
+//! Syntax of the repeats on one level (runs, server starts or data builds): a number, or a stop
+//! rule that ends them.
 //!
 //! Not here: the list of levels, and how they are nested (repeat).
 
@@ -9,20 +10,22 @@ use toml::Value;
 
 use crate::form::Form;
 
-/// Largest number of repeats on a level, for which no user would wait.
+/// Largest number of repeats on a level (runs, server starts or data builds): more would take too
+/// long for any user.
 const REPEATS_MAX: u64 = 10_000;
-/// Default for the largest number of repeats under a stop rule.
+/// Default maximum of repeats, for a stop rule that states none.
 pub const REPEATS_MOST: u64 = 30;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Repeats {
-    /// Number of repeats on a level, or the largest number if a stop rule may end them earlier.
+    /// Number of repeats on a level (runs, server starts or data builds), or the largest number if
+    /// a stop rule may end them earlier.
     pub(crate) n: u64,
     pub(crate) stop: Option<StopRule>,
 }
 
-/// Returns the repeats that a decided experiment has on a level; `None` if the level is not
-/// repeated.
+/// Returns the repeats that a decided experiment has on a level (runs, server starts or data
+/// builds); `None` if the level is not repeated.
 pub(crate) fn level_of(experiment: &Experiment, level: Level) -> Option<Repeats> {
     let model::Nesting { restarts, rebuilds } = experiment.nesting;
     let n = match level {

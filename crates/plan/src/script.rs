@@ -1,4 +1,4 @@
-//! Workloads by name, compiled in or read from a file whose path serves as the name.
+//! Looks up workloads by name: compiled in, or read from a file whose path serves as the name.
 
 use model::{BadParameter, Source};
 use workloads::Entry;

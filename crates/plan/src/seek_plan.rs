@@ -1,4 +1,4 @@
-//! A decided search: its range, objectives and budget, and the plan of each probe.
+//! A decided search: its range, objectives and budget, and the plan of each probe (run).
 //!
 //! The plans at both ends of the range are checked before the first probe, so that errors are
 //! reported at once. Not here: the choice of probes (study).
@@ -20,12 +20,13 @@ use crate::table::ExperimentValues;
 use crate::toml_file::read_toml;
 use crate::written::{From, Values, Written};
 
-/// A search, parsed and checked from a draft.
+/// A search for the highest value at which objectives are met, parsed and checked from a draft.
 pub struct SeekPlan {
     pub seek: Seek,
-    /// Query that has to return true before each probe; `None` if there is none.
+    /// Query that has to return true before each probe (run) of the search; `None` if there is
+    /// none.
     pub wait_until: Option<Condition>,
-    /// Draft from which the plan of every probe is decided, without a value for the searched
+    /// Draft from which the plan of every probe (run) is decided, without a value for the searched
     /// parameter.
     draft: Draft,
     axis: VaryDraft,
@@ -84,7 +85,7 @@ pub fn decide_seek(
     Ok(seek_plan)
 }
 
-/// Rejects a search for any parameter but those of which higher values mean more load: `clients`,
+/// Rejects a search for a parameter whose higher values do not mean more load. Accepts `clients`,
 /// `rate`, and counts of the workload that do not change its data.
 fn can_be_sought(draft: &Draft, axis: &VaryDraft) -> Result<(), BadPlan> {
     let counts = |index: usize| {
@@ -145,8 +146,8 @@ fn check_ignored(values: &ExperimentValues) -> Result<(), BadPlan> {
     }
 }
 
-/// Rejects a duration given as a flag, because the search chooses the length of its probes; the
-/// error names the smallest budget instead.
+/// Rejects a duration given as a flag, because a search chooses the length of its probes (runs);
+/// the error names the smallest budget instead.
 fn check_duration(draft: &Draft, seek: &Seek, ramp_up_ns: u64) -> Result<(), BadPlan> {
     let is_flag = |written: &&Written| matches!(written.from, From::Flag(_));
     match draft.values.get("duration").filter(is_flag) {
@@ -159,8 +160,8 @@ fn check_duration(draft: &Draft, seek: &Seek, ramp_up_ns: u64) -> Result<(), Bad
     }
 }
 
-/// Returns an error if the budget of a search is too small, which names the needed budget, the
-/// reasons for it, and alternatives.
+/// Returns an error if the time budget of a search is too small. The error names the needed budget,
+/// the reasons for it, and alternatives.
 fn is_enough(seek: &Seek, ramp_up_ns: u64, budget: &str) -> Result<(), String> {
     let least_ns = budget_ns_min(seek, ramp_up_ns);
     if seek.budget_ns >= least_ns {
@@ -190,8 +191,8 @@ fn is_enough(seek: &Seek, ramp_up_ns: u64, budget: &str) -> Result<(), String> {
 }
 
 impl SeekPlan {
-    /// Returns the plan of a probe with the value `at` of the searched parameter. Its measured
-    /// phase lasts `measure_ns`, or as long as the plan says if that is 0.
+    /// Returns the plan of a probe (run of the search) with the value `at` of the searched
+    /// parameter. Its measured phase lasts `measure_ns`, or as long as the plan says if that is 0.
     pub fn plan(
         &self,
         at: f64,
@@ -239,7 +240,7 @@ impl SeekPlan {
         }
     }
 
-    /// Makes the search again that a stored experiment contains, from its draft and its searched
+    /// Restores the search that a stored experiment contains, from its draft and its searched
     /// range.
     pub fn stored(draft: Draft, seek: Seek) -> SeekPlan {
         let from = From::Flag("seek".to_owned());

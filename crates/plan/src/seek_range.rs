@@ -9,7 +9,7 @@ use toml::Value;
 
 use crate::form::Form;
 
-/// A searched parameter with the lowest and the highest value.
+/// A searched parameter with the lowest and the highest value to try, such as `rate=100..5000`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Range {
     pub(crate) axis: String,

@@ -1,4 +1,4 @@
-//! Server settings of a plan, from `[server]` and from axes named `server.*`.
+//! Server settings of a plan, from `[server]` and from varied parameters named `server.*`.
 //!
 //! Settings of a managed server become options of its target, and the server is started with them.
 //! Settings of other servers are set by SQL for the run. Not here: executing that SQL (app).
@@ -10,11 +10,11 @@ use crate::draft::Draft;
 use crate::managed::{is_managed, is_setting};
 use crate::target::check_target;
 
-/// Largest number of settings, above any plan that a person writes.
+/// Largest number of server settings in a plan, above any plan that a person writes.
 const SETTINGS_MAX: usize = 64;
 
-/// Returns the target, and the settings that are to be made by SQL. Settings of a managed server
-/// become options of the target instead.
+/// Returns the target, and the server settings that are to be made by SQL. Settings of a managed
+/// server become options of the target instead.
 pub(crate) fn decide(
     draft: &Draft,
     mut target: Target,
@@ -62,7 +62,7 @@ pub(crate) fn decide(
     Ok((target, settings))
 }
 
-/// Returns an error if a setting cannot be written in SQL. Only the server knows whether the
+/// Returns an error if a server setting cannot be written in SQL. Only the server knows whether the
 /// setting exists.
 fn check(name: &str, value: &str) -> Result<(), String> {
     let letters = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');

@@ -23,7 +23,7 @@ use crate::written::{Given, Values, given};
 
 /// Default of `settle_limit` (10 minutes), in nanoseconds.
 const SETTLE_LIMIT_NS: u64 = 600 * model::NS_PER_S;
-/// Keyword of the `server` action with which a new node joins a cluster.
+/// Keyword of the action in a disturbance's `server` key by which a new node joins a cluster.
 pub(crate) const JOIN: &str = "join";
 /// Keys of a group that are not flags: `--name` is the name of the plan, and the workload is a
 /// positional argument.
@@ -34,11 +34,11 @@ const WITHOUT_FLAG: [&str; 2] = ["name", "workload"];
 pub(crate) enum OnPage {
     /// Any value is allowed, because none can name a file or start a program.
     AnyValue,
-    /// Only values for which `page` has a rule are allowed; without a rule, none is.
+    /// Only values for which the module `page` has a rule are allowed; without a rule, none is.
     Checked,
 }
 
-/// A declared parameter, and the function that prints its value in a decided `T`.
+/// A declared parameter, and the function that prints its value in a decided plan or part (`T`).
 #[derive(Clone, Copy, Debug)]
 pub struct Row<T: 'static> {
     /// Name, kind of values, default and help of the parameter.
@@ -66,7 +66,7 @@ pub(crate) fn printed<T>(rows: &[Row<T>], decided: &T) -> Table {
     rows.iter().filter_map(pair).collect()
 }
 
-/// Returns the TOML key of a field: the name of the field, or the given key if that is a Rust
+/// Expands to the TOML key of a field: the name of the field, or the given key if that is a Rust
 /// keyword.
 macro_rules! key {
     ($field:ident) => {
@@ -113,7 +113,8 @@ macro_rules! parameters {
         }
 
         impl $values {
-            /// Parses each written parameter, and takes the default of each other one.
+            /// Parses each parameter that is written, and takes the default of each other
+            /// parameter.
             pub(crate) fn read(values: &Values) -> Result<$values, BadPlan> {
                 Ok($values {
                     $($field: given::<$form>(values, key!($field $($key)?), $default)?,)*
@@ -124,7 +125,7 @@ macro_rules! parameters {
 }
 
 parameters! {
-    /// Parameters at the top of a plan.
+    /// Declarations of the parameters at the top of a plan, such as `duration`.
     pub static PLAN;
     /// Parsed parameters at the top of a plan.
     struct PlanValues;
@@ -205,7 +206,8 @@ parameters! {
 }
 
 parameters! {
-    /// Parameters of each group; the name and the workload are not flags.
+    /// Declarations of the parameters of each group of clients; all but the name and the workload
+    /// are also flags.
     pub static GROUP;
     /// Parsed parameters of a group.
     struct GroupValues;
@@ -260,7 +262,7 @@ parameters! {
 }
 
 parameters! {
-    /// Parameters of an experiment, each of them also a flag.
+    /// Declarations of the parameters of an experiment, each of them also a flag.
     pub static EXPERIMENT;
     /// Parsed parameters of an experiment.
     struct ExperimentValues;
@@ -312,7 +314,7 @@ parameters! {
 }
 
 parameters! {
-    /// Parameters of each disturbance, none of them a flag.
+    /// Declarations of the parameters of each disturbance (`[[at]]`), none of them a flag.
     pub static AT;
     /// Parsed parameters of a disturbance.
     struct AtValues;
@@ -397,7 +399,7 @@ mod tests {
     use super::*;
     use crate::written::{From, Written};
 
-    /// The decided owner of the parameters in this test.
+    /// Stands for a decided plan, from which this test's parameters are printed.
     struct Made {
         depth: u32,
     }

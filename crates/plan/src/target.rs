@@ -1,12 +1,12 @@
-//! Checks of a target's scheme and options, as long as their source position is known. Not here:
-//! their meaning (drivers, servers), and server settings (server).
+//! Checks of a target's scheme and options, made while their source position is known. Not here:
+//! the meaning of options (drivers, servers), and server settings (server).
 
 use model::{BadParameter, Dialect, Settings, Target, Workload};
 
 use crate::managed;
 
-/// Returns true if the target stores what is written to it, so that it can be queried, disturbed
-/// and rebuilt.
+/// Returns true if the target stores what is written to it, so that its data can be queried,
+/// disturbed and rebuilt.
 pub(crate) fn keeps_data(target: &Target) -> bool {
     drivers::of_target(target).is_none_or(|entry| entry.product.administration.keeps_data)
 }

@@ -11,7 +11,7 @@ use crate::vary::{Varied, decide_all};
 
 pub enum Task {
     Run(Box<Plan>),
-    /// Runs of one or more points, with repeats.
+    /// Runs of one or more points (combinations of varied parameters), with repeats.
     Experiment(Varied),
     /// A search for the highest value at which all objectives hold.
     Search(Box<SeekPlan>),

@@ -1,5 +1,5 @@
-//! Plans that are printed parse to the same plan, and mistakes are reported with their source
-//! position.
+//! Tests of plans: each printed plan parses to the same plan, and mistakes are reported with their
+//! source position.
 
 use model::{Parameter, ParameterKind};
 
@@ -524,7 +524,8 @@ fn another(row: &Parameter) -> String {
     }
 }
 
-/// Returns the value at a path of a printed plan; of several groups, that of the first one.
+/// Returns the value at a path of keys in a printed plan; if the path leads through several groups,
+/// that of the first group.
 fn at<'t>(table: &'t toml::Table, path: &[&str]) -> Option<&'t toml::Value> {
     let (first, rest) = path.split_first()?;
     let value = table.get(*first)?;

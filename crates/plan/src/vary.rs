@@ -1,4 +1,4 @@
-//! Axes of an experiment, which are the parameters that a draft varies, and the plan of each point.
+//! Varied parameters of an experiment, and the plan of each point (combination of their values).
 //!
 //! All points are checked before the first one runs, so that all errors are reported at once, with
 //! their source positions. Not here: the order of trials (model).
@@ -29,9 +29,11 @@ use crate::written::From;
 pub struct Varied {
     /// The varied parameters with their values, in the order of the draft.
     pub axes: Vec<Axis>,
-    /// All combinations of varied values: one value for each axis, and the decided plan.
+    /// All points (combinations of varied values): one value for each varied parameter, and the
+    /// decided plan.
     pub points: Vec<(Vec<String>, Plan)>,
-    /// Number of trials per point, or the largest number if a stop rule may end them earlier.
+    /// Number of trials per point (combination of varied values), or the largest number if a stop
+    /// rule may end them earlier.
     pub repeats: u32,
     /// Numbers of server starts and data builds over which the trials of a point are divided.
     pub nesting: Nesting,
@@ -44,8 +46,8 @@ pub struct Varied {
     pub pause_ns: u64,
     /// Query that has to return true before each trial; `None` if there is none.
     pub wait_until: Option<Condition>,
-    /// CSV file of figures from elsewhere, which are shown beside those of the experiment; `None`
-    /// if there is none.
+    /// CSV file of figures measured by other programs, which are shown with those of the
+    /// experiment; `None` if there is none.
     pub reference: Option<PathBuf>,
 }
 
@@ -149,7 +151,7 @@ pub fn decide_all(
 }
 
 /// Rejects a measured phase of less than a second, because such trials would not be valid. Phases
-/// that end by a count are not checked.
+/// that a number of transactions ends are not checked.
 fn can_count(draft: &Draft, plan: &Plan) -> Result<(), BadPlan> {
     let is_by_count = |group: &Group| {
         let counts = |(_, workload): (_, Arc<dyn Workload>)| {
@@ -193,7 +195,7 @@ fn is_no_search(values: &ExperimentValues) -> Result<(), BadPlan> {
     Ok(())
 }
 
-/// Rejects an axis that changes the data, unless the data are rebuilt before each trial.
+/// Rejects a varied parameter that changes the data, unless the data are rebuilt before each trial.
 fn check_data(draft: &Draft, values: &ExperimentValues) -> Result<(), BadPlan> {
     for vary in draft.vary.iter().filter(|_| values.data.value != DataPolicy::Rebuild) {
         if draft.groups.iter().any(|group| shapes_data(group, &vary.name)) {
@@ -255,8 +257,8 @@ fn is_same(axis: &str, a: &str, b: &str) -> bool {
     shown(a) == shown(b) || as_number() || as_length()
 }
 
-/// Returns every target that a draft names, directly or as a value of an axis, with its source
-/// position. Invalid URLs are skipped, and rejected elsewhere.
+/// Returns every target that a draft names, directly or as a value of a varied parameter, with its
+/// source position. Invalid URLs are skipped, and rejected elsewhere.
 pub fn targets_of(draft: &Draft) -> Vec<(Target, &From)> {
     let alone = draft.values.get("target").map(|written| (&written.text, &written.from));
     let axes = draft.vary.iter().filter(|axis| is_target(&axis.name));
@@ -265,7 +267,7 @@ pub fn targets_of(draft: &Draft) -> Vec<(Target, &From)> {
     all.filter_map(|(url, from)| Some((Target::parse(url).ok()?, from))).collect()
 }
 
-/// Returns true if an axis of this name varies the target.
+/// Returns true if a varied parameter of this name is the target.
 pub(crate) fn is_target(axis: &str) -> bool {
     matches!(axis, "target" | "target.url")
 }
@@ -278,7 +280,8 @@ fn shown(value: &str) -> String {
     }
 }
 
-/// Returns true if an axis varies a parameter of the group's workload that changes the data.
+/// Returns true if a varied parameter of this name is a parameter of the group's workload that
+/// changes the data.
 fn shapes_data(group: &GroupDraft, axis: &str) -> bool {
     let name = flag_of(short_axis(axis));
     parameters_of(group).iter().any(|row| row.shapes_data && row.flag() == name)

@@ -1,5 +1,5 @@
-//! Values as written, each with its source position, and as parsed. Not here: plans and groups that
-//! have them (draft), and the declared parameters (table).
+//! Values of a plan as text with their source positions, and as parsed. Not here: plans and groups
+//! that have them (draft), and the declared parameters (table).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,9 +14,9 @@ pub enum From {
     Flag(String),
     File {
         name: String,
-        /// Line in the file, counted from 1.
+        /// Line of the value in the file, counted from 1.
         line: usize,
-        /// Column in characters, counted from 1.
+        /// Column of the value in the file, in characters counted from 1.
         column: usize,
     },
     /// No position, because the value is the declared default.
@@ -52,7 +52,7 @@ impl From {
     }
 }
 
-/// A value as written, with its source position.
+/// The text of a value in a plan file or on the command line, with its source position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
     /// The value as text; items of a list are joined by commas.
