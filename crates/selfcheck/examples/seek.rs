@@ -1,5 +1,6 @@
-//! Quality of searches on queues whose true boundary is known: the bias of the answer, how often
-//! the interval contains the boundary, and whether confirmed values are below it.
+//! Quality of searches on queues whose true boundary (highest rate that meets the objective) is
+//! known: the bias of the answer, how often the interval contains the boundary, and whether
+//! confirmed values are below it.
 //!
 //! Usage: `cargo run -p selfcheck --example seek [SEEDS [BUDGET_S [QUEUE]]]`, for all queues or for
 //! those whose line contains the words of QUEUE, such as 'mean, 0.95'. Two small cases run with the
@@ -17,7 +18,7 @@ enum Service {
     Constant,
     /// Lognormal with this coefficient of variation.
     Lognormal(f64),
-    /// Hyperexponential of two phases, with this coefficient of variation.
+    /// Hyperexponential with two phases and this coefficient of variation.
     Hyperexponential(f64),
 }
 
@@ -27,7 +28,8 @@ struct Queue {
     servers: u32,
     service_ns: f64,
     service: Service,
-    /// Utilization at the boundary that a search should find, as a share of the capacity.
+    /// Utilization of the queue at the boundary that a search should find, as a share of the
+    /// capacity.
     load: f64,
     metric: &'static str,
 }
@@ -69,14 +71,14 @@ const QUEUES: [Queue; 21] = [
     Queue { metric: "mean", load: 0.95, ..M_M_4 },
 ];
 
-/// Results of searches. A search without an interval is undecided.
+/// Results of searches on one queue. A search without an interval counts as undecided.
 #[derive(Default)]
 struct Found {
     errors: Vec<f64>,
     undecided: u32,
     held: u32,
     confirmed: u32,
-    /// Number of confirmed values that are above the boundary.
+    /// Number of searches whose confirmed value is above the true boundary.
     wrong: u32,
 }
 
@@ -85,7 +87,7 @@ impl Queue {
         self.load * f64::from(self.servers) * 1e9 / self.service_ns
     }
 
-    /// Returns the quantile of the objective's metric, such as 0.99; `None` for the mean.
+    /// Returns the quantile that the objective limits, such as 0.99; `None` if it limits the mean.
     fn quantile(&self) -> Option<f64> {
         let metric: Objective = format!("{}<1s", self.metric).parse().expect("an objective");
         metric.metric.allowed_beyond().map(|allowed| 1.0 - allowed)
@@ -106,8 +108,9 @@ impl Queue {
         arrivals.iter().zip(&served).map(timing).collect()
     }
 
-    /// Returns the percentile or mean at the boundary, in nanoseconds: in closed form if there is
-    /// one, otherwise from `n_requests` random requests.
+    /// Returns the objective's bound in nanoseconds: the percentile or mean response time at the
+    /// utilization `load`, in closed form if there is one, otherwise from `n_requests` random
+    /// requests.
     fn bound_ns(&self, n_requests: f64) -> u64 {
         let (arrivals_per_s, service_ns_mean) = (self.boundary(), self.service_ns);
         if let Service::Exponential = self.service {

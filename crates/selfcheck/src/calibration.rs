@@ -1,4 +1,4 @@
-//! Runs of the whole tool against the simulated database `sim`, which can keep every sample. Not
+//! Runs of all of dbdyno against the simulated database `sim`, which can keep every sample. Not
 //! here: the true values.
 
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ use app::watcher::Watcher;
 /// are known.
 pub struct Calibration {
     pub seed: u64,
-    /// Options of the target URL, written as after `sim:?`.
+    /// Options of the simulated database, as in the target URL after `sim:?`.
     pub sim: String,
     pub clients: u32,
     /// Arrivals per second in open load; `None` for closed load.
@@ -44,12 +44,12 @@ pub struct Calibrated {
     pub report: Report,
     /// All samples of the run, by transaction number; empty if they were not kept.
     pub samples: BTreeMap<u64, Sample>,
-    /// Events of the run, without those that may differ between runs of one seed (names, facts,
-    /// costs).
+    /// Events of the run, without those that differ between runs of one seed, such as names, facts
+    /// and costs.
     pub events: Vec<Event>,
 }
 
-/// Runs a calibration through all of dbdyno, as a user's run. Every sample is kept if
+/// Runs a calibration through all of dbdyno, like a run that a user starts. Every sample is kept if
 /// `keeps_samples`.
 pub fn calibrate(plan: &Calibration, keeps_samples: bool) -> Result<Calibrated, Error> {
     let samples: Arc<Mutex<BTreeMap<u64, Sample>>> = Arc::default();
@@ -124,7 +124,8 @@ impl Calibration {
     }
 }
 
-/// Collects those events of a run that are the same in every simulated run of its plan.
+/// Collects the events of a run, without those that differ between two simulated runs of the same
+/// plan.
 #[derive(Default)]
 struct Listener(Vec<Event>);
 

@@ -25,23 +25,25 @@ use self::row::{WHOLE_RUNS, add_held};
 use crate::calibration::{Calibration, calibrate};
 use app::Error;
 
-/// Arrival rate of the simulated queues, per second.
+/// Arrival rate of the simulated queues, in arrivals per second.
 const RATE_PER_S: f64 = 400.0;
 
 /// Queues to simulate: number of servers, and utilization.
 const QUEUES: [(u32, f64); 4] = [(1, 0.5), (1, 0.8), (1, 0.9), (4, 0.8)];
 
-/// Percentiles of a report that are compared with the true ones: name, and share of transactions.
+/// Percentiles of a report that are compared with the true ones: name, and share of transactions
+/// below.
 const QUANTILES: [(&str, f64); 4] = [("p50", 0.50), ("p90", 0.90), ("p95", 0.95), ("p99", 0.99)];
 
-/// Lengths of runs in seconds that are tested in addition to the given ones, with the models that
-/// need little time.
+/// Lengths of runs, in seconds, that are tested in addition to the given ones, for models that take
+/// little time.
 const SHORT_S: [u32; 2] = [10, 30];
 
-/// Number of repetitions with random figures for each repetition of a whole run, which is slower.
+/// Number of repetitions with random figures for each repetition with a whole run, which takes
+/// longer.
 const DRAWN: u32 = 20;
 
-/// Largest number of searches per queue, since each takes ten minutes of virtual time.
+/// Largest number of simulated searches per queue, since each takes ten minutes of virtual time.
 const SEARCHES_MAX: u32 = 100;
 
 /// Tests on models with known true values how often confidence intervals contain the true value,

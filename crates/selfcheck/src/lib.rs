@@ -1,7 +1,7 @@
 //! The selfcheck: tests of dbdyno itself, for exactness in virtual time, and for accuracy and cost
 //! in real time.
 //!
-//! Most items run the whole tool on the simulated database `sim`. Its service times are random
+//! Most items run all of dbdyno on the simulated database `sim`. Its service times are random
 //! numbers known in advance, so the true values follow from a recursion and not from another
 //! measurement. Not here: any real database.
 
@@ -28,13 +28,13 @@ pub enum Verdict {
     Good,
     /// A target is missed: dbdyno is correct, but this machine is slow or busy.
     Missed,
-    /// A result is wrong, which no machine excuses.
+    /// A result is wrong, whatever the speed of the machine: dbdyno has a bug.
     Broken,
 }
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Item {
-    /// Id of the item, which stays the same between versions.
+    /// Id of the item of the selfcheck, which stays the same between versions.
     pub id: &'static str,
     /// Description of the check in words.
     pub what: String,
@@ -45,7 +45,7 @@ pub struct Item {
     pub verdict: Verdict,
 }
 
-/// The result of all items.
+/// The results of all items of the selfcheck.
 #[derive(Clone, Debug, Serialize)]
 pub struct SelfCheck {
     pub dbdyno: String,
@@ -186,8 +186,8 @@ fn closed_form(seeds: std::ops::RangeInclusive<u64>) -> Result<Item, Error> {
     })
 }
 
-/// Compares response times that dbdyno measures in real time with those of a recursion for the same
-/// arrivals and service times.
+/// Compares response times that dbdyno measures in real time with those that a queueing recursion
+/// computes for the same arrivals and service times.
 fn accuracy(placement: Placement) -> Result<Item, Error> {
     let plan = Calibration {
         seed: 1,

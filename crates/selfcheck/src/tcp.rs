@@ -25,8 +25,8 @@ use stats::{Histogram, Range};
 
 use app::Error;
 
-/// Longest time in nanoseconds that the scripted server waits before it checks whether it has to
-/// end.
+/// Longest time, in nanoseconds, that the scripted server waits before it checks whether it should
+/// stop.
 const LOOK_NS: u64 = 20 * NS_PER_MS;
 /// Time in nanoseconds from the last connection to the first arrival.
 const LEAD_NS: u64 = 20 * NS_PER_MS;
@@ -35,11 +35,11 @@ const CLIENTS: u32 = 64;
 const SERVICE_NS_MEAN: f64 = 2e6;
 const SEED: u64 = 1;
 
-/// Accuracy of response times over TCP, from one run against a scripted server that logs its
-/// replies.
+/// Accuracy of response times over TCP, from one run against a scripted server that logs when it
+/// sent its replies.
 pub struct TcpAccuracy {
     pub n_arrivals: u64,
-    /// Number of arrivals that dbdyno measured and the server logged.
+    /// Number of arrivals that both dbdyno and the server recorded.
     pub n_measured: u64,
     /// Error of each response time: nanoseconds from just before the server writes a reply until
     /// the client has it.
@@ -166,7 +166,7 @@ fn monotonic_ns() -> u64 {
 /// Time just before each reply was written, by the number of its transaction.
 type Written = BTreeMap<u64, u64>;
 
-/// A scripted database server on its own thread, which ends when this is dropped.
+/// A scripted database server on its own thread. The server stops when this handle is dropped.
 struct ScriptedServer {
     address: SocketAddr,
     is_over: Arc<AtomicBool>,
@@ -300,9 +300,9 @@ impl Serving {
     }
 }
 
-/// Takes the next complete message from the input; `None` if it is incomplete. It has a type byte
-/// (`has_tag`) except for a connection's first message, a length that includes itself, and the
-/// body.
+/// Takes the next complete message from the input; `None` if it is incomplete. A message is a type
+/// byte (if `has_tag`, false only for a connection's first message), a length that includes itself,
+/// and the body.
 fn next_message(input: &mut Vec<u8>, has_tag: bool) -> Option<Vec<u8>> {
     let at = usize::from(has_tag);
     let length = input.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes)?;

@@ -1,4 +1,5 @@
-//! Rows of the coverage table that test claims on random figures instead of runs.
+//! Rows of the coverage table for statistical claims that are tested on random figures instead of
+//! runs.
 
 use model::{NS_PER_MS, Rng, Stream};
 use stats::{
@@ -8,13 +9,13 @@ use stats::{
 
 use super::row::{Row, add_held};
 
-/// Returns for how many of the seeds 1 to `runs` the function `is_so` returns true with the random
-/// numbers of the seed.
+/// Returns the number of seeds from 1 to `runs` for which the function `is_so` returns true with
+/// the random numbers of the seed.
 fn count(runs: u32, is_so: impl Fn(&mut Draws) -> bool) -> u32 {
     (1..=runs).filter(|seed| is_so(&mut Draws::new(*seed))).count() as u32
 }
 
-/// Random numbers that follow from a seed.
+/// Random numbers that follow from a seed, so that a test can be repeated.
 struct Draws(Rng);
 
 impl Draws {
@@ -63,8 +64,8 @@ pub(super) fn slow_component(length_s: u32, runs: u32) -> Row {
     Row::of_interval("interval of TPS", &model, (runs, counts.0, counts.1))
 }
 
-/// Tests how often comparisons find a difference, where there is one and where there is none: of
-/// two sides, of several sides, and of interleaved sides during a common drift.
+/// Tests how often comparisons find a difference, where there is one and where there is none:
+/// between two sets of runs, several sets, and sets that alternate during a common drift.
 pub(super) fn comparisons(runs: u32) -> Vec<Row> {
     let p = |one: &[f64], two: &[f64]| Comparison::new(one, two, 0.95).map_or(1.0, |found| found.p);
     let of_five = |more: f64, sd: f64| {
@@ -98,8 +99,8 @@ pub(super) fn comparisons(runs: u32) -> Vec<Row> {
     ]
 }
 
-/// Power of a test if the difference is as large as claimed: nominal, least, and the target in
-/// words.
+/// Required power of a test if the difference is as large as claimed: nominal share, smallest
+/// accepted share, and the target in words.
 const POWER: (f64, f64, &str) = (0.8, 0.8, "at least 80 %");
 
 /// Tests stop rules with at most thirty repeats: how often the interval of the mean contains the
@@ -154,8 +155,9 @@ fn repeated_until(runs: u32) -> Row {
     Row::of_interval("interval at the stop", model, (runs, counts.0, counts.1))
 }
 
-/// Coverage of the intervals of the Universal Scalability Law, which are slightly narrow: nominal,
-/// least, and the target in words. With six points it is 85 to 90 %.
+/// Required coverage of the intervals of the Universal Scalability Law, which are slightly narrow:
+/// nominal share, smallest accepted share, and the target in words. With six points it is 85 to 90
+/// %.
 const LAW: (f64, f64, &str) = (0.9, 0.85, "at least 85 %");
 
 /// Tests how often the intervals of the Universal Scalability Law contain the true values, if it is

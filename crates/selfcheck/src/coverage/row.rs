@@ -1,4 +1,5 @@
-//! One row of the coverage table. Not here: the models.
+//! A row of the table of coverage, which has the result of one test of a statistical claim. Not
+//! here: the models.
 
 use serde::Serialize;
 
@@ -13,7 +14,7 @@ pub struct Row {
     pub what: String,
     /// The model and the length of its runs, in words.
     pub model: String,
-    /// Source of the figures in words: whole runs in virtual time, or random numbers.
+    /// Source of the row's figures in words: whole runs in virtual time, or random numbers.
     pub made: &'static str,
     /// Claimed share of intervals that contain the true value, or of wrong verdicts.
     pub nominal: f64,
@@ -22,7 +23,7 @@ pub struct Row {
     pub given: u32,
     /// Number of intervals that contained the true value, or of verdicts that were wrong.
     pub counted: u32,
-    /// Target for the share in words, such as `at most 5 %`.
+    /// Target for the observed share in words, such as `at most 5 %`.
     pub target: &'static str,
     /// True if the observed share meets the target.
     pub is_met: bool,
@@ -38,7 +39,7 @@ impl Row {
     }
 
     /// Makes a row about random numbers, in which at least the share `least` should be counted. The
-    /// last three numbers are the fields `runs`, `given` and `counted`.
+    /// last tuple has the fields `runs`, `given` and `counted`.
     pub(super) fn at_least(
         what: &str,
         model: &str,
@@ -111,7 +112,8 @@ impl Row {
     }
 }
 
-/// Adds 1 to `given` if there is an interval, and 1 to `held` if it contains the true value.
+/// Adds 1 to `given` if there is an interval, and 1 to `held` if the interval contains the true
+/// value `truth`.
 pub(super) fn add_held((given, held): &mut (u32, u32), interval: Option<(f64, f64)>, truth: f64) {
     if let Some((low, high)) = interval {
         *given += 1;

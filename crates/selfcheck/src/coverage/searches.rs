@@ -1,5 +1,5 @@
-//! Rows of the coverage table for searches on queues with random times, whose boundary is known in
-//! closed form.
+//! Rows of the coverage table for searches on queues with random times, whose boundary (highest
+//! rate that meets the objective) is known in closed form.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use study::seek::{Answer, Judged, Late, METHOD, PlannedProbe, Probe, SearchStrat
 use super::row::Row;
 use app::Error;
 
-/// Number of servers of the queue that is searched. Its capacity is 400 requests per second; the
-/// objective is the p99 at one of the utilizations in [`LOADS`].
+/// Number of servers of the simulated queue, which can serve 400 requests per second. The objective
+/// is the p99 that the queue has at one of the utilizations in [`LOADS`].
 const SERVERS: u32 = 4;
 const SERVICE_NS: f64 = 1e7;
 const LOADS: [f64; 2] = [0.85, 0.90];
 
-/// Budget of each search in nanoseconds, the default of dbdyno.
+/// Time budget of each search in nanoseconds: the default of dbdyno.
 const BUDGET_NS: u64 = 600 * NS_PER_S;
 const RAMP_UP_NS: u64 = 2 * NS_PER_S;
 
-/// Requests of one probe, made by a simulation of a queue outside of dbdyno.
+/// Requests of one probe (run of a search), made by a simulation of a queue outside of dbdyno.
 #[derive(Clone, Debug)]
 pub struct Probed {
     /// Arrival and response time of each request in nanoseconds, in the order of arrival.
@@ -30,7 +30,8 @@ pub struct Probed {
     pub ramp_up_ns: u64,
     /// Duration of the probe including its ramp-up, in nanoseconds.
     pub length_ns: u64,
-    /// Number of servers of the queue. As many requests may be in progress at the end of the probe.
+    /// Number of servers of the queue, and so the number of requests that may be in progress at the
+    /// end of the probe.
     pub servers: u32,
 }
 
@@ -75,8 +76,8 @@ fn draw(planned: &PlannedProbe, seed: u64) -> Probed {
     Probed { requests, ramp_up_ns: RAMP_UP_NS, length_ns, servers: SERVERS }
 }
 
-/// Runs `runs` searches of each queue, and tests whether their intervals contain the boundary and
-/// whether confirmed values exceed it.
+/// Runs `runs` searches of each queue, and tests whether their intervals contain the true boundary
+/// and whether confirmed values exceed it.
 pub(super) fn rows(runs: u32, stop: &Arc<Stop>) -> Result<Vec<Row>, Error> {
     let mut rows = Vec::new();
     for load in LOADS {

@@ -16,13 +16,14 @@ use super::row::{Row, add_held};
 const SLOT_NS: u64 = 100 * NS_PER_MS;
 const SLOTS_PER_S: u32 = 10;
 
-/// Nanoseconds per unit of the histograms. Microseconds are much faster to add up than nanoseconds.
+/// Nanoseconds per unit of the histograms: microseconds, since histograms of nanoseconds take much
+/// longer to add up.
 const UNIT_NS: u64 = 1_000;
 const RANGE: stats::Range = stats::Range { highest_ns: 1_000 * NS_PER_S / UNIT_NS };
 
 const QUANTILES: [(&str, f64); 3] = [("p50", 0.50), ("p90", 0.90), ("p95", 0.95)];
 
-/// Random numbers that follow from a seed.
+/// Random numbers that follow from a seed, so that a test can be repeated.
 struct Draws(Rng);
 
 impl Draws {
@@ -86,8 +87,9 @@ fn seconds(queue: &Queue, length_s: u32, seed: u32) -> Vec<Stretch> {
     by_second(all, within)
 }
 
-/// Returns the response times of requests, by second within a period, given the arrival and service
-/// time of each. All times are in nanoseconds.
+/// Simulates a queue of four servers, and returns the response times of requests that arrive within
+/// a period, by second. `all` has the arrival and service time of each request; all times are in
+/// nanoseconds.
 fn by_second(mut all: Vec<(u64, u64)>, within: Range<u64>) -> Vec<Stretch> {
     all.sort_unstable();
     let (arrivals, services): (Vec<u64>, Vec<u64>) = all.into_iter().unzip();
@@ -168,16 +170,17 @@ fn rows_of(queue: &Queue, length_s: u32, runs: u32) -> Vec<Row> {
     figures.enumerate().flat_map(rows).chain(alarms(&model, runs, drifts, warms_up)).collect()
 }
 
-/// Coverage to expect of runs that are as long as three time constants of a wandering rate:
-/// nominal, least, and the target in words. Nothing is claimed for shorter runs.
+/// Required coverage for runs that are as long as three time constants of a rate that varies
+/// slowly: nominal share, smallest accepted share, and the target in words. Nothing is claimed for
+/// shorter runs.
 const WANDERS: (f64, f64, &str) = (0.95, 0.80, "at least 80 %: three time constants");
 
-/// Largest share of runs with a steady load in which a finding reports a change, and the target in
-/// words. Each is a false alarm.
+/// Largest accepted share of runs with a steady load in which a finding reports a change (a false
+/// alarm), and the target in words.
 const FALSE_ALARMS: (f64, &str) = (0.03, "at most 3 %");
 
-/// Share of advised run lengths that are right within a factor of two: nominal, least, and the
-/// target in words.
+/// Required share of advised run lengths that are right within a factor of two: nominal share,
+/// smallest accepted share, and the target in words.
 const ADVICE: (f64, f64, &str) = (0.9, 0.7, "at least 70 %");
 
 /// Tests 200 random commits per second at a constant rate, and at one that wanders by 6 % with a
@@ -258,11 +261,11 @@ fn at_random(draws: &mut Draws, due: &[f64]) -> Vec<u64> {
     due.iter().map(&mut count).collect()
 }
 
-/// A plan in words, its rate over time, and the largest number of commits that the system can do in
-/// a slot of 100 ms.
+/// A plan of arrivals: its words, its rate over time, and the largest number of commits that the
+/// system can do in a slot of 100 ms.
 type Planned = (&'static str, PerS, u64);
 
-/// A rate per second as a function of the time in seconds.
+/// A rate in arrivals per second, as a function of the time in seconds.
 type PerS = fn(f64) -> f64;
 
 const PLANS: [Planned; 3] = [
@@ -277,13 +280,13 @@ fn bursts(at: f64) -> f64 {
     if at % 10.0 < 8.0 { 400.0 } else { 2_200.0 }
 }
 
-/// Share of intervals that are at most twice as wide as necessary: nominal, least, and the target
-/// in words. With constant rates it is larger.
+/// Required share of intervals of TPS that are at most twice as wide as necessary: nominal share,
+/// smallest accepted share, and the target in words. With constant rates it is larger.
 const WIDTH: (f64, f64, &str) = (0.75, 0.70, "at least 70 %");
 
-/// Share of intervals of times that are at most twice as wide as necessary: nominal, least, and the
-/// target in words. A plan can hide slow changes of the system, so the intervals allow for
-/// everything that the run cannot rule out.
+/// Required share of intervals of response times that are at most twice as wide as necessary:
+/// nominal share, smallest accepted share, and the target in words. A plan can hide slow changes of
+/// the system, so the intervals allow for everything that the run cannot rule out.
 const WIDTH_OF_TIMES: (f64, f64, &str) = (0.5, 0.5, "at least 50 %");
 
 /// Tests intervals of TPS for random arrivals at planned rates: the share of them that contain the
@@ -374,7 +377,7 @@ fn planned_rows((plan, per_s): (&str, PerS), length_s: u32, runs: u32) -> Vec<Ro
     names.zip(figures(&pooled)).enumerate().flat_map(rows).collect()
 }
 
-/// Returns the mean and the percentiles of a histogram, in its unit.
+/// Returns the mean and the percentiles of a histogram, in the histogram's unit.
 fn figures(all: &Histogram) -> [f64; 1 + QUANTILES.len()] {
     let mut figures = [all.mean(); 1 + QUANTILES.len()];
     for (figure, (_, q)) in figures[1..].iter_mut().zip(QUANTILES) {

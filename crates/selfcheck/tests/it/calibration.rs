@@ -1,5 +1,5 @@
-//! The whole tool on `sim` gives the same times as the queueing recursion, and reports losses
-//! truthfully.
+//! Tests that all of dbdyno on `sim` gives the same times as the queueing recursion, and reports
+//! losses truthfully.
 
 use model::{Arrivals, NS_PER_MS, NS_PER_S, Placement};
 use selfcheck::{Calibration, accuracy_over_tcp, calibrate, truth};

@@ -1,5 +1,5 @@
-//! Findings tell whether the load generator or the server limits the rate, on threads and event
-//! loops.
+//! Tests that findings tell whether the load generator or the server limits the rate, on threads
+//! and event loops.
 
 use analysis::report::Report;
 use model::{Arrivals, FactValue, NS_PER_MS, NS_PER_S, Placement};
@@ -32,10 +32,11 @@ fn saturated(report: &Report) -> &str {
     found.map_or("", |finding| finding.text.as_str())
 }
 
-/// Options of a simulated server that replies at once, so that clients wait only for themselves.
+/// Options of a simulated server that replies at once, so that clients only wait for the load
+/// generator.
 const FAST: &str = "servers=0&service=constant:0s";
-/// Options of a simulated server that handles one request at a time, so that each client waits for
-/// seconds, far longer than for a CPU.
+/// Options of a simulated server that takes 200 ms per request, one at a time, so that each client
+/// waits for seconds, far longer than for a CPU.
 const SLOW: &str = "servers=1&service=constant:200ms";
 
 /// Returns the largest percentage among the values of a fact.

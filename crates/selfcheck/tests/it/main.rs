@@ -1,4 +1,4 @@
-//! Tests of the whole tool against known true values, and of the findings on its load generator.
+//! Tests of all of dbdyno against known true values, and of the findings on its load generator.
 
 mod calibration;
 mod generator;
