@@ -1,6 +1,6 @@
-//! dbdyno with added workloads, a database, a run member and a transport, as a program that links
-//! it may have. Each takes a folder of its own and a line in the list below. Not here: anything
-//! that is to be measured.
+//! dbdyno with added workloads, a database, a member of runs and a transport, as a program that
+//! links the library may have them. Each takes a folder of its own and a line in the list below.
+//! Not here: anything that is to be measured.
 
 mod hinted;
 mod marked;
@@ -13,7 +13,8 @@ use std::process::ExitCode;
 
 use dbdyno::Added;
 
-/// Items that are added to those of dbdyno, and follow them in lists.
+/// Workloads, databases and the like that this program adds to those of dbdyno; lists show them
+/// after dbdyno's own.
 static ADDED: Added = Added {
     workloads: workloads::Added {
         workloads: &[&postings::ENTRY, &questions::ENTRY],

@@ -1,5 +1,5 @@
-//! Tests of added workloads from the outside. Custom metrics and figures computed over a run are
-//! figures like all others, and parameters are flags and axes.
+//! Tests of added workloads, as a user runs them. Custom metrics and figures computed over a run
+//! are figures like all others, and parameters are flags and can be varied.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 const SIM: &str = "--target=sim:?service=exponential:1ms&servers=4";
 
-/// Folder of a user who runs the program with the added workloads.
+/// Temporary home folder of a user who runs the program with the added workloads.
 struct Home(TempDir);
 
 struct Ran {
@@ -37,7 +37,7 @@ impl Home {
         Ran { code: ran.status.code(), out: text(out), err: text(err) }
     }
 
-    /// Runs a load of `postings` in virtual time, with further arguments.
+    /// Runs the workload `postings` in virtual time, with further arguments.
     fn load(&self, words: &[&str]) -> Ran {
         let all = ["run", "postings", SIM, "--placement=simulated", "--duration=20s"];
         self.run(&[&all[..], &["--ramp-up=0s"], words].concat())
@@ -47,7 +47,7 @@ impl Home {
         self.run(&[args, &["--output=json"]].concat()).ends(0).json()
     }
 
-    /// Runs an experiment of five repeats over an axis, and returns its id.
+    /// Runs an experiment that varies `axis` with five repeats, and returns the experiment's id.
     fn experiment(&self, axis: &str, words: &[&str]) -> String {
         let words = [&["--vary", axis, "--repeat=5", "--output=json"], words].concat();
         let shown = self.load(&words).ends(0).json();

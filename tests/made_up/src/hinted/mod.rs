@@ -1,6 +1,6 @@
-//! A database with a dialect of its own: SQLite behind a dialect that marks values by number and
-//! name, and locks rows with a hint behind the table's name. SQLite reads the marks, and takes the
-//! hint for a comment.
+//! A database with an SQL dialect of its own: SQLite with a dialect that marks parameters by number
+//! and name, and locks rows with a hint after the table's name. SQLite reads the marks, and takes
+//! the hint for a comment.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use model::{
     Product, RowLock, Statement, Target,
 };
 
-/// Entry of the database in the list.
+/// Entry of this database in the program's list of databases.
 pub(crate) static ENTRY: Entry = Entry {
     name: "hinted",
     schemes: &["hinted"],
@@ -38,10 +38,10 @@ static PRODUCT: Product = {
     Product { dialect, ..*sqlite }
 };
 
-/// A database of SQLite, with the dialect of this module.
+/// A database that stores its data in SQLite, with the dialect of this module.
 struct Hinted(Arc<dyn Database>);
 
-/// Converts a target of this database to one of SQLite.
+/// Converts a target of the database `hinted` to one of SQLite.
 fn sqlite(target: &Target) -> Target {
     Target { scheme: drivers::EMBEDDED.schemes[0].to_owned(), ..target.clone() }
 }

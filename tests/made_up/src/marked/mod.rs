@@ -1,5 +1,5 @@
-//! A run member that counts the calls of its methods, and stores their number and the length of the
-//! load as facts of the run.
+//! A member of runs (code that dbdyno calls before and after the load) that counts the calls of its
+//! methods, and stores their number and the length of the load as facts of the run.
 
 use app::error::Error;
 use app::run::{LoadEnded, RunMember, RunUnderWay};

@@ -4,7 +4,7 @@ use model::{Column, ColumnType, Population, RowSource, Table, Value};
 
 const CHUNK_ROWS: i64 = 10_000;
 
-/// Population of the two tables of the ledger.
+/// Rows of the two tables of the ledger before the load.
 pub(super) struct Accounts {
     /// Number of accounts in the ledger.
     pub(super) n: i64,
@@ -45,7 +45,7 @@ impl Population for Accounts {
     }
 }
 
-/// Source of the accounts of a chunk, each with a balance of 0.
+/// Source of the account rows of one chunk, each with a balance of 0.
 struct Chunk {
     next: i64,
     last: i64,

@@ -1,4 +1,4 @@
-//! A made-up ledger: postings are entered in batches, and balances are read.
+//! A made-up workload on a ledger: postings are entered in batches, and balances are read.
 //!
 //! Not here: anything that another workload needs.
 
@@ -17,7 +17,7 @@ use workloads::{Entry, Make};
 
 use self::accounts::Accounts;
 
-/// Entry of the workload in the list.
+/// Entry of this workload in the program's list of workloads.
 pub(crate) static ENTRY: Entry = Entry {
     name: "postings",
     data: "postings",
@@ -45,14 +45,15 @@ static PARAMETERS: &[Parameter] = &[
     },
 ];
 
-/// Indices of the transaction types.
+/// Index of the transaction type that posts; the constants that follow have those of the other
+/// types.
 const POST: KindIndex = 0;
 const READ: KindIndex = 1;
-/// Number of transactions that post, of `ALL`.
+/// Number of transactions that post, of each `ALL` transactions.
 const POSTS: i64 = 3;
 const ALL: i64 = 4;
 
-/// Index of the only custom metric.
+/// Index of the only custom metric of the workload.
 const POSTED: u16 = 0;
 static CUSTOM_METRICS: [CustomMetric; 1] = [CustomMetric {
     name: "posted",
@@ -61,7 +62,8 @@ static CUSTOM_METRICS: [CustomMetric; 1] = [CustomMetric {
     better: Direction::Higher,
 }];
 
-/// Indices of the statements.
+/// Index of the statement that enters a posting; the constants that follow have those of the other
+/// statements.
 const ENTER: StatementId = StatementId(0);
 const ADD: StatementId = StatementId(1);
 const BALANCE: StatementId = StatementId(2);

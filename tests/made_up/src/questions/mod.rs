@@ -1,4 +1,5 @@
-//! Made-up questions of very different length, whose primary metric is a mean over both types.
+//! A made-up workload of questions of very different length, whose primary metric is a mean over
+//! both transaction types.
 //!
 //! Not here: anything that another workload needs.
 
@@ -11,7 +12,7 @@ use model::{
 };
 use workloads::{Entry, Make};
 
-/// Entry of the workload in the list.
+/// Entry of this workload in the program's list of workloads.
 pub(crate) static ENTRY: Entry = Entry {
     name: "questions",
     data: "questions",

@@ -21,10 +21,10 @@ use model::{
 };
 use workloads::{Entry, Language, Make};
 
-/// The language, for files with the extension `steps`.
+/// Entry of the language in the program's list of languages; its files have the extension `steps`.
 pub(crate) static LANGUAGE: Language = Language { extension: "steps", read };
 
-/// Content of a workload file.
+/// Content of a parsed workload file: parameters, transaction types and checks.
 #[derive(Default)]
 struct Script {
     parameters: Vec<(&'static str, &'static str)>,
@@ -101,7 +101,8 @@ struct Steps {
     name: &'static str,
     seed: u64,
     kinds: Vec<Kind>,
-    /// By transaction type: index of the first statement, and number of statements.
+    /// For each transaction type, the index of its first statement and the number of its
+    /// statements.
     statements_of: Vec<(u16, u16)>,
     statements: Vec<Statement>,
     checks: Vec<Check>,

@@ -18,7 +18,8 @@ pub(super) fn drawn(seed: u64, weights: &[u64], number: Number) -> KindIndex {
 pub(super) struct User {
     seed: u64,
     weights: Vec<u64>,
-    /// By transaction type: index of the first statement, and number of statements.
+    /// For each transaction type, the index of its first statement and the number of its
+    /// statements.
     statements_of: Vec<(u16, u16)>,
     kind: KindIndex,
 }
