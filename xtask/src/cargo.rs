@@ -1,4 +1,5 @@
-//! Starts cargo in the workspace, and tells the time for durations. Not here: the purpose.
+//! Starts cargo in the workspace, and reads the clock to time a step. Not here: what cargo is
+//! started for.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -9,7 +10,8 @@ use anyhow::{Context, Result, bail};
 /// Arguments of cargo that enable all optional features of dbdyno.
 pub(crate) const EVERYTHING: [&str; 2] = ["--features", "dbdyno/pictures"];
 
-/// Runs cargo in the workspace and returns its output. Messages go to our stderr.
+/// Runs cargo in the workspace and returns its standard output. Its messages go to this process's
+/// standard error.
 pub(crate) fn output(root: &Path, arguments: &[&str]) -> Result<Output> {
     Command::new("cargo")
         .args(arguments)
@@ -20,8 +22,8 @@ pub(crate) fn output(root: &Path, arguments: &[&str]) -> Result<Output> {
         .context("cannot start cargo")
 }
 
-/// Builds one program and returns its path, in whatever target folder. `which` are cargo's
-/// arguments that select it.
+/// Builds one program and returns its path in cargo's target folder. `which` are cargo's arguments
+/// that select the program.
 pub(crate) fn build(root: &Path, which: &[&str]) -> Result<PathBuf> {
     let built = output(root, &[&["build", "--quiet", "--message-format=json"], which].concat())?;
     if !built.status.success() {

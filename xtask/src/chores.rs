@@ -1,4 +1,5 @@
-//! The chores: each is a list of steps, which are all run and timed even if one fails.
+//! Development tasks (`cargo xtask ...`): each is a list of steps, which are all run and timed even
+//! if one fails.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -17,7 +18,7 @@ use crate::tree::Tree;
 /// Lists of `dbdyno list` that are also pages of `docs/reference`.
 const LISTS: [&str; 3] = ["parameters", "findings", "figures"];
 
-/// Checks the rules of tidy and prints the problems. Returns whether nothing must be corrected.
+/// Checks the rules of tidy and prints the problems. Returns false if something must be corrected.
 pub(crate) fn tidy(root: &Path) -> Result<bool> {
     Ok(is_tidy(&check(&Tree::read(root)?)))
 }
@@ -33,8 +34,8 @@ fn is_tidy(report: &Report) -> bool {
     report.failures.is_empty()
 }
 
-/// Runs everything that must pass before a change may enter; returns whether all does. A step that
-/// fails does not hide the next.
+/// Runs all checks and tests that must pass before a change is accepted; returns true if all pass.
+/// A step that fails does not prevent the next.
 ///
 /// What the tests need is installed and fetched while they are built, which is mostly waiting; the
 /// rules of tidy are checked while they run.

@@ -1,5 +1,5 @@
-//! Packages: a tarball, a package for Debian, and a container image, each with the licences of its
-//! content. The README's first command is tested in each.
+//! Packages of dbdyno: a tarball, a package for Debian, and a container image, each with the
+//! licences of its content. The README's first command is tested in each.
 //!
 //! Not here: the content of the image (packaging/Containerfile).
 
@@ -14,13 +14,13 @@ use serde_json::Value;
 
 use crate::cargo;
 
-/// Id of the user and of the group in the image.
+/// Numeric id of the user and of the group under which the container image runs dbdyno.
 const IMAGE_USER: u32 = 10_001;
 
 /// First command of the README, with a short load, which must work in each package.
 const FIRST: [&str; 6] = ["run", "tpcc", "--ramp-up", "0s", "--duration", "1s"];
 
-/// Commands whose manual pages are packed, beside that of the program.
+/// Commands of dbdyno whose manual pages are packed, in addition to that of the program.
 const MANUAL: [&str; 12] = [
     "run",
     "build",
@@ -66,7 +66,8 @@ struct Dist<'r> {
 }
 
 impl Dist<'_> {
-    /// Creates the folder with all installed files, as they are below `/`, and returns its path.
+    /// Creates the folder with all files to be installed, laid out as below `/`, and returns its
+    /// path.
     fn tree(&self, program: &Path) -> Result<PathBuf> {
         let tree = self.out.join("tree");
         let program = {
@@ -104,7 +105,7 @@ impl Dist<'_> {
         Ok(tree)
     }
 
-    /// Creates and tests a tarball, in which all files are in one folder.
+    /// Creates and tests a tarball of the installed files, which are all in one folder.
     fn tarball(&self, tree: &Path) -> Result<()> {
         let name = format!("dbdyno-{}-{}-linux", self.version, std::env::consts::ARCH);
         let file = self.out.join(format!("{name}.tar.gz"));
@@ -162,9 +163,9 @@ impl Dist<'_> {
         self.works(&file, Command::new(program).env("HOME", place.path()))
     }
 
-    /// Creates the root file system of the image, and with buildah the image itself. The README's
-    /// first command is run in the file system, by a user other than root and in namespaces of its
-    /// own.
+    /// Creates the root file system of the container image, and with buildah the image itself. The
+    /// README's first command is run in the file system, by a user other than root and in
+    /// namespaces of its own.
     fn image(&self, tree: &Path) -> Result<()> {
         let image = self.out.join("image");
         for part in ["usr/bin/dbdyno", "usr/share/doc/dbdyno/copyright"] {
@@ -202,8 +203,8 @@ impl Dist<'_> {
         Ok(())
     }
 
-    /// Builds the image with buildah, and runs the README's first command in it, with its user and
-    /// folder. Does nothing but print that if buildah is missing.
+    /// Builds the container image with buildah, and runs the README's first command in the image,
+    /// with its user and folder. If buildah is missing, only prints that.
     fn build_image(&self, image: &Path) -> Result<()> {
         if Command::new("buildah").arg("--version").stdout(Stdio::null()).status().is_err() {
             println!("no image: buildah is not installed; its files are in {}", image.display());
@@ -240,7 +241,8 @@ impl Dist<'_> {
     }
 }
 
-/// Command that runs dbdyno as the image's user, with the image as `/`.
+/// Returns a command that runs dbdyno as the image's user, with the image's root file system as
+/// `/`.
 fn in_namespaces(image: &Path) -> Command {
     let mut command = Command::new("unshare");
     let user = [format!("--map-user={IMAGE_USER}"), format!("--map-group={IMAGE_USER}")];
@@ -256,12 +258,12 @@ fn in_namespaces(image: &Path) -> Command {
     command
 }
 
-/// Place of an absolute path in a file system whose `/` is `root`.
+/// Returns the place of an absolute path in a file system whose `/` is the folder `root`.
 fn within(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-/// Copies all files of a folder, also from its subfolders.
+/// Copies all files of a folder and of its subfolders to `place`.
 fn put_all(from: &Path, place: &Path) -> Result<()> {
     for entry in fs::read_dir(from)? {
         let entry = entry?;
@@ -286,7 +288,7 @@ fn done(command: &mut Command) -> Result<()> {
     said(command).map(drop)
 }
 
-/// Returns what a command prints. Fails if the command does.
+/// Runs a command and returns what it prints. Fails if the command does.
 fn said(command: &mut Command) -> Result<Vec<u8>> {
     let shown = format!("{command:?}");
     let output = command.stdin(Stdio::null()).output().with_context(|| shown.clone())?;
@@ -303,7 +305,7 @@ fn version(root: &Path) -> Result<String> {
     Ok(version.and_then(toml::Value::as_str).context("the workspace has a version")?.to_owned())
 }
 
-/// Newest version of the C library whose symbols the program uses, such as `2.34`.
+/// Returns the newest version of the C library whose symbols the program uses, such as `2.34`.
 fn libc_needed(program: &Path) -> Result<String> {
     let symbols = String::from_utf8(said(Command::new("objdump").arg("-T").arg(program))?)?;
     newest_libc(&symbols).context("the program uses the C library")
@@ -319,7 +321,7 @@ fn newest_libc(symbols: &str) -> Option<String> {
     Some(newest.iter().map(u32::to_string).collect::<Vec<_>>().join("."))
 }
 
-/// Paths of the shared libraries that the program loads, its loader among them.
+/// Returns the paths of the shared libraries that the program loads, including its loader.
 fn libraries(program: &Path) -> Result<Vec<PathBuf>> {
     let list = String::from_utf8(said(Command::new("ldd").arg(program))?)?;
     Ok(paths_of(&list))
@@ -331,8 +333,8 @@ fn paths_of(list: &str) -> Vec<PathBuf> {
     list.lines().filter_map(path).collect()
 }
 
-/// Licences of all Rust packages that are part of the program, each text once, after a list of the
-/// packages.
+/// Returns the licences of all Rust packages that are part of the program, each text once, after a
+/// list of the packages.
 fn licences(root: &Path) -> Result<String> {
     let tree = ["tree", "--package", "dbdyno", "--features", "pictures", "--locked"];
     let normal = ["--edges", "normal", "--prefix", "none", "--format", "{p}|{l}"];
@@ -376,7 +378,7 @@ fn licences(root: &Path) -> Result<String> {
     Ok(all + "\n")
 }
 
-/// Texts of licences in a folder and in its subfolders, down to `depth` below it.
+/// Returns the texts of licences in a folder and in its subfolders, down to `depth` below it.
 fn texts_of(folder: &Path, depth: usize) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     let mut entries: Vec<PathBuf> =

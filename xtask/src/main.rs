@@ -1,4 +1,5 @@
-//! Chores of dbdyno: `cargo xtask tidy | test | docs | dist | coverage | setup | servers | peers`.
+//! Development tasks of dbdyno: `cargo xtask tidy | test | docs | dist | coverage | setup | servers
+//! | peers`.
 //!
 //! Here: mechanical checks of the project's rules, and the command that checks everything. Not
 //! here: functions of dbdyno itself.
@@ -74,7 +75,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Folder of the workspace.
+/// Returns the folder of the workspace.
 fn root() -> PathBuf {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
     xtask.parent().expect("xtask lies in the workspace").to_owned()

@@ -28,24 +28,26 @@ struct Asked {
     rounds: usize,
     /// Duration of each run of a program, in seconds.
     seconds: u32,
-    /// Text in the line of a case; other cases are left out. `None` runs all.
+    /// Text that the line of a case must contain for the case to run; `None` runs all cases.
     only: Option<String>,
-    /// Placements of dbdyno's clients, each a separate variant in every round.
+    /// Placements of dbdyno's clients (threads or event loops), each a separate variant in every
+    /// round.
     placements: Vec<String>,
     /// Numbers of clients for every case; empty for each case's own.
     clients: Vec<u32>,
-    /// Whether the minimal client (example `bare` of `drivers`) is run too, where it supports the
-    /// case.
+    /// True to run the minimal client (example `bare` of `drivers`) too, for cases that it
+    /// supports.
     bare: bool,
-    /// Programs of dbdyno to measure, each a separate variant in every round. If empty, one is
-    /// built.
+    /// Paths of dbdyno programs to measure, each a separate variant in every round. If empty, one
+    /// is built.
     dbdyno: Vec<PathBuf>,
 }
 
-/// Way to run dbdyno: a program, with a placement of its clients. Each is run in every round.
+/// A way to run dbdyno: a program, with a placement of its clients. Each variant is run in every
+/// round.
 struct Variant<'a> {
     program: &'a Path,
-    /// Whether the program is the minimal client, not dbdyno.
+    /// True if the program is the minimal client, not dbdyno.
     is_bare: bool,
     placement: &'a str,
     /// Name that distinguishes the variant from the others.
@@ -150,8 +152,8 @@ fn compare(
     Ok(rows.collect())
 }
 
-/// Order of the programs in a round. The order moves on by one program every two rounds, and every
-/// second round is reversed.
+/// Returns the order of the programs in a round. The order moves on by one program every two
+/// rounds, and every second round is reversed.
 fn order(n_programs: usize, round: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..n_programs).collect();
     order.rotate_left(round / 2 % n_programs);
@@ -196,8 +198,8 @@ impl Asked {
         Ok(asked)
     }
 
-    /// Returns each program with each placement, and the minimal client with those that it
-    /// supports.
+    /// Returns each program with each placement of clients, and the minimal client with those
+    /// placements that it supports.
     fn variants<'a>(&'a self, bare: Option<&'a Path>) -> Vec<Variant<'a>> {
         let mut variants = Vec::new();
         for (index, program) in self.dbdyno.iter().enumerate() {
@@ -234,7 +236,8 @@ impl Asked {
     }
 }
 
-/// Parses names of placements separated by commas. Fails if one is unknown or repeated.
+/// Parses names of placements (threads or event loops) separated by commas. Fails if one is unknown
+/// or repeated.
 fn placements(text: &str) -> Result<Vec<String>> {
     let mut placements: Vec<String> = Vec::new();
     for name in text.split(',') {

@@ -34,8 +34,8 @@ const PACKAGES: [&str; 14] = [
     "util-linux",
 ];
 
-/// Programs that only fetch servers, and their packages, which are not needed if the program
-/// exists.
+/// Programs that only fetch servers, and the Debian packages that have them; a package is not
+/// needed if the program exists.
 const FETCHERS: [(&str, &str); 2] = [("npm", "npm"), ("mvn", "maven")];
 
 /// Path of Debian's script that decides whether a service may be started. Its exit code 101 means
@@ -43,7 +43,8 @@ const FETCHERS: [(&str, &str); 2] = [("npm", "npm"), ("mvn", "maven")];
 const POLICY: &str = "/usr/sbin/policy-rc.d";
 const NO_SERVICES: &[u8] = b"#!/bin/sh\nexit 101\n";
 
-/// Installs and fetches what the tests need and is missing; returns whether all is present.
+/// Installs and fetches what the tests need and is missing; returns true if all of it is present
+/// then.
 pub(crate) fn set_up() -> Result<bool> {
     let missing = missing()?;
     if missing.is_empty() {
@@ -59,7 +60,7 @@ pub(crate) fn set_up() -> Result<bool> {
     fetch::fetch()
 }
 
-/// Packages that have to be installed.
+/// Returns the Debian packages that have to be installed.
 fn missing() -> Result<Vec<&'static str>> {
     let mut missing = Vec::new();
     for package in PACKAGES {
@@ -130,8 +131,8 @@ fn without_clusters(text: &str) -> String {
     kept.chain(["create_main_cluster = false"]).map(|line| format!("{line}\n")).collect()
 }
 
-/// Keeps Debian from starting services until dropped. The flag says whether this has written the
-/// policy; an existing one stays.
+/// Keeps Debian from starting services until dropped. The flag is true if this value has written
+/// the policy file; an existing file stays.
 struct NoServices(bool);
 
 impl NoServices {

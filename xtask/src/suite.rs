@@ -1,5 +1,5 @@
-//! Runs all tests: two executables at a time, the longest first, each with as many threads as its
-//! tests allow. Reports the time of each test.
+//! Runs all tests: two test executables at a time, the longest first, each with as many threads as
+//! its tests allow. Reports the time of each test.
 //!
 //! A failed test is not repeated, since none may depend on the speed, number or load of the
 //! processors. Tests in real time can be run under conditions that reveal such a dependence
@@ -24,7 +24,7 @@ use serde_json::Value;
 
 use crate::cargo::{self, now, since};
 
-/// Number of tests in the list of the slowest ones.
+/// Number of tests in the printed list of the slowest ones.
 const N_SLOWEST: usize = 30;
 
 /// Names of the executables that take longest, in descending order. They start first, so that the
@@ -32,11 +32,11 @@ const N_SLOWEST: usize = 30;
 const LONG: [&str; 7] =
     ["dbdyno it", "workloads on_servers", "app it", "analysis", "study", "drivers", "servers it"];
 
-/// Number of executables that run at the same time. They mostly wait for servers.
+/// Number of test executables that run at the same time. They mostly wait for servers.
 const N_LANES: usize = 2;
 
-/// Time without output after which an executable hangs: it is killed, and counts as a failed test.
-/// Tests themselves give up a wait after 15 minutes.
+/// Time without output after which a test executable counts as hanging: it is killed, and counts as
+/// a failed test. Tests themselves give up a wait after 15 minutes.
 const SILENCE_MAX: Duration = Duration::from_secs(1200);
 
 /// Parts of the names of unit tests that need a server, which the quick run skips.
@@ -53,22 +53,22 @@ const WITH_SERVERS: [&str; 10] = [
     "tests::postgres_18::",
 ];
 
-/// Executables whose tests only compute, without a clock.
+/// Crates whose test executables only compute, without a clock.
 const COMPUTING: [&str; 7] = ["analysis", "model", "plan", "render", "stats", "study", "xtask"];
 
-/// Minimum free disk space to start the tests: twice the most that they use (two lanes of servers,
-/// about 3 GiB).
+/// Minimum free disk space in bytes to start the tests: twice the most that they use (two
+/// executables with servers, about 3 GiB).
 const ROOM_MIN: u64 = 6 << 30;
 
-/// Number of processes that spin beside the tests.
+/// Number of processes that keep the CPUs busy beside the tests, under the condition `Busy`.
 const SPINNING: usize = 10;
 
-/// Executables whose tests create many histograms of 264 KiB each, and start no other process. They
+/// Test executables that create many histograms of 264 KiB each, and start no other process. They
 /// run with [`KEEP_MEMORY`].
 const MANY_HISTOGRAMS: [&str; 5] = ["analysis", "render", "stats", "store", "study"];
 
-/// Variable that makes glibc's allocator keep freed memory. Otherwise the kernel clears each page
-/// again, which took up to two thirds of a test's CPU time.
+/// Environment variable that makes glibc's allocator keep freed memory. Otherwise the kernel clears
+/// each page again, which took up to two thirds of a test's CPU time.
 const KEEP_MEMORY: (&str, &str) = (
     "GLIBC_TUNABLES",
     "glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=1073741824:\
@@ -78,7 +78,7 @@ const KEEP_MEMORY: (&str, &str) = (
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
     All,
-    /// Unit tests that need no server. All other tests need servers, processes or a browser.
+    /// Only unit tests that need no server. All other tests need servers, processes or a browser.
     Quick,
 }
 
@@ -87,9 +87,9 @@ pub(crate) enum Which {
 pub(crate) enum Condition {
     Whole,
     OneCore,
-    /// Beside ten processes that spin.
+    /// Tests run beside ten processes that keep the CPUs busy.
     Busy,
-    /// At the lowest priority of the system.
+    /// Tests run at the lowest priority of the system.
     Nice,
 }
 
@@ -107,7 +107,8 @@ impl Condition {
         }
     }
 
-    /// Command that runs a program under this condition. `Busy` needs [`Spinners`] beside it.
+    /// Returns the command that runs a program under this condition. `Busy` needs [`Spinners`] in
+    /// addition.
     fn command(self, program: &Path) -> Command {
         let through = |before: &[&str]| {
             let mut command = Command::new(before[0]);
@@ -123,14 +124,14 @@ impl Condition {
     }
 }
 
-/// First processor that this process may use.
+/// Returns the number of the first processor that this process may use.
 fn first_core() -> usize {
     let allowed = sched_getaffinity(None).expect("it can be asked");
     let mut cores = 0..CpuSet::MAX_CPU;
     cores.find(|core| allowed.is_set(*core)).expect("we run on one")
 }
 
-/// Processes that spin until this is dropped, or until this process ends.
+/// Processes that keep the CPUs busy until this value is dropped, or until this process ends.
 struct Spinners(Vec<Child>);
 
 impl Spinners {
@@ -155,7 +156,7 @@ impl Drop for Spinners {
     }
 }
 
-/// Watches the free space of the disk with temporary files, until it is ended. On a full disk,
+/// A watch on the free space of the disk with temporary files, until it is ended. On a full disk,
 /// unrelated tests fail.
 struct Room {
     at_start: u64,
@@ -164,7 +165,7 @@ struct Room {
 }
 
 impl Room {
-    /// Starts to watch.
+    /// Starts to watch the free disk space.
     ///
     /// # Errors
     ///
@@ -198,7 +199,7 @@ impl Room {
     }
 }
 
-/// Free bytes in the folder of temporary files.
+/// Returns the free bytes in the folder of temporary files.
 fn free() -> Result<u64> {
     let folder = std::env::temp_dir();
     let room = statvfs(&folder).with_context(|| folder.display().to_string())?;
@@ -226,7 +227,7 @@ pub(crate) struct Executable {
     folder: PathBuf,
 }
 
-/// Results of a build.
+/// Results of a build of the tests by cargo: the executables, and dbdyno itself.
 #[derive(Debug, Default)]
 pub(crate) struct Built {
     pub(crate) executables: Vec<Executable>,
@@ -234,13 +235,13 @@ pub(crate) struct Built {
     pub(crate) program: Option<PathBuf>,
 }
 
-/// Results and output of an executable that was run.
+/// Results and output of a test executable that was run.
 #[derive(Debug, Default)]
 struct Ran {
     tally: Tally,
     /// Duration of each test in seconds, with its name.
     times: Vec<(f64, String)>,
-    /// Output without the lines that report tests.
+    /// Output of the executable without the lines that report tests.
     said: String,
     is_good: bool,
 }
@@ -286,7 +287,7 @@ pub(crate) fn run(
     Ok((is_good, tally))
 }
 
-/// Executables in the order in which they start: those of [`LONG`], then the others.
+/// Returns the executables in the order in which they start: those of [`LONG`], then the others.
 fn longest_first(executables: &[Executable]) -> VecDeque<&Executable> {
     let place = |one: &&Executable| LONG.iter().position(|name| *name == one.name);
     let mut all: Vec<&Executable> = executables.iter().collect();
@@ -348,7 +349,8 @@ pub(crate) fn build(root: &Path, which: Which) -> Result<Built> {
     Ok(Built { executables: all, program: text.lines().find_map(dbdyno) })
 }
 
-/// Path of dbdyno, if a line of cargo's JSON output is about its program and no test.
+/// Returns the path of dbdyno, if a line of cargo's JSON output is about its program and not about
+/// a test.
 fn dbdyno(line: &str) -> Option<PathBuf> {
     let message: Value = serde_json::from_str(line).ok()?;
     let target = &message["target"];
@@ -380,8 +382,9 @@ fn executable(line: &str) -> Option<Executable> {
 }
 
 impl Executable {
-    /// Number of tests that run at once. Tests in a separate folder mostly wait (for servers,
-    /// processes, and loads of some seconds), so there are two for each core.
+    /// Returns the number of tests of the executable that run at once. Tests in a separate folder
+    /// mostly wait (for servers, processes, and loads of some seconds), so there are two for each
+    /// core.
     fn width(&self) -> usize {
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         if self.name.contains(' ') { 2 * cores } else { cores }
@@ -392,7 +395,7 @@ impl Executable {
         !COMPUTING.contains(&package)
     }
 
-    /// Runs the executable, and stops it if it hangs. `say` gets its output line by line.
+    /// Runs the test executable, and stops it if it hangs. `say` gets its output line by line.
     fn run(&self, which: Which, condition: Condition, say: &mut dyn FnMut(&str)) -> Result<Ran> {
         let mut command = condition.command(&self.program);
         if which == Which::Quick {
@@ -459,13 +462,13 @@ fn lines(output: ChildStdout) -> Receiver<std::io::Result<String>> {
     receiver
 }
 
-/// Name of the test in a line such as `test a::b has been running for over 60 seconds`.
+/// Returns the name of the test in a line such as `test a::b has been running for over 60 seconds`.
 fn long_one(line: &str) -> Option<String> {
     let (name, _) = line.strip_prefix("test ")?.split_once(" has been running for over ")?;
     Some(name.to_owned())
 }
 
-/// Counts in a line such as `test result: ok. 5 passed; 0 failed; ...`.
+/// Returns the numbers of tests in a line such as `test result: ok. 5 passed; 0 failed; ...`.
 fn tally_of(line: &str) -> Option<Tally> {
     let words: Vec<&str> = line.strip_prefix("test result:")?.split_whitespace().collect();
     let before = |name: &str| {
@@ -475,7 +478,7 @@ fn tally_of(line: &str) -> Option<Tally> {
     Some(Tally { passed: before("passed")?, failed: before("failed")? })
 }
 
-/// Seconds and name in a line such as `test records::a_record ... ok <1.234s>`.
+/// Returns seconds and name in a line such as `test records::a_record ... ok <1.234s>`.
 fn time_of(line: &str) -> Option<(f64, String)> {
     let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ")?;
     let time = rest.rsplit_once('<')?.1.strip_suffix("s>")?;
@@ -519,8 +522,8 @@ mod tests {
         assert_eq!(lines.len(), 4 + N_SLOWEST);
     }
 
-    /// Runs a script in place of an executable: one test passes, one fails, and it prints its
-    /// priority and cores.
+    /// Checks that a failed test counts under each condition. A script takes the place of an
+    /// executable: one test passes, one fails, and it prints its priority and cores.
     #[test]
     fn a_test_that_fails_has_failed_under_each_condition() {
         let folder = tempfile::tempdir().expect("temporary folders can be made");

@@ -17,7 +17,7 @@ use std::fmt;
 
 use crate::tree::Tree;
 
-/// Violation of a rule in a line of a file.
+/// A violation of a rule of the project, in a line of a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Trouble {
     pub(crate) path: String,
@@ -42,13 +42,13 @@ impl fmt::Display for Trouble {
 /// Result of checking all rules.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Report {
-    /// Violations that must be corrected.
+    /// Violations of rules that must be corrected.
     pub(crate) failures: Vec<Trouble>,
-    /// Violations that are only to be considered.
+    /// Violations of rules that are only to be considered.
     pub(crate) advice: Vec<Trouble>,
 }
 
-/// Rules that must be kept, in the order in which a newcomer would ask for them.
+/// Rules of the project that must be kept, in the order in which a newcomer would ask for them.
 const RULES: &[fn(&Tree) -> Vec<Trouble>] = &[
     layers::table_is_kept,
     layers::light_rooms_stay_light,
@@ -70,7 +70,7 @@ const RULES: &[fn(&Tree) -> Vec<Trouble>] = &[
     words::subjects_fit,
 ];
 
-/// Rules whose violations are only advice.
+/// Rules of the project whose violations are only advice.
 const ADVICE: &[fn(&Tree) -> Vec<Trouble>] =
     &[shape::long_tests, shape::long_test_files, shape::crates_fit, calls::unsafe_code];
 
@@ -83,12 +83,12 @@ pub(crate) fn check(tree: &Tree) -> Report {
     Report { failures: apply(RULES), advice: apply(ADVICE) }
 }
 
-/// Number, from 1, of the line that contains the byte at `at`.
+/// Returns the number, from 1, of the line that contains the byte at `at`.
 fn line_at(text: &str, at: usize) -> usize {
     text[..at].matches('\n').count() + 1
 }
 
-/// Positions in bytes of `word` in `text`, where it is a whole word.
+/// Returns the positions in bytes of `word` in `text`, where it is a whole word.
 fn places_of_word(text: &str, word: &str) -> Vec<usize> {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     let (first, last) = (word.starts_with(part), word.ends_with(part));

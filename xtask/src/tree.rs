@@ -5,10 +5,10 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-/// Text file that git tracks or would add.
+/// A text file that git tracks or would add.
 #[derive(Clone, Debug)]
 pub(crate) struct File {
-    /// Path from the root, with slashes.
+    /// Path of the file from the root of the repository, with slashes.
     pub(crate) path: String,
     pub(crate) text: String,
 }
@@ -47,18 +47,18 @@ impl Tree {
         Tree { files: files.iter().map(file).collect(), ..Tree::default() }
     }
 
-    /// Text of the file at `path`; `None` if there is no such file.
+    /// Returns the text of the file at `path`; `None` if there is no such file.
     pub(crate) fn text(&self, path: &str) -> Option<&str> {
         self.files.iter().find(|file| file.path == path).map(|file| file.text.as_str())
     }
 
-    /// Files with this extension, which is given without its dot.
+    /// Returns the files with this extension, which is given without its dot.
     pub(crate) fn ending(&self, ending: &str) -> impl Iterator<Item = &File> {
         let ending = format!(".{ending}");
         self.files.iter().filter(move |file| file.path.ends_with(&ending))
     }
 
-    /// Names of the folders directly in `folder` that contain a file `name`.
+    /// Returns the names of the folders directly in `folder` that contain a file `name`.
     pub(crate) fn folders_with<'a>(
         &'a self,
         folder: &str,
@@ -76,7 +76,7 @@ fn range() -> String {
     format!("{SUBJECTS_SINCE}..HEAD")
 }
 
-/// Output of a git command; `None` without git, outside of a clone, or after an error.
+/// Returns the output of a git command; `None` without git, outside of a clone, or after an error.
 fn git(root: &Path, args: &[&str]) -> Option<String> {
     // A clone of another user may be read, too.
     let output = Command::new("git")

@@ -16,10 +16,10 @@ use anyhow::{Context, Result, bail};
 
 use super::{check, run};
 
-/// Debian's suite that has the packages.
+/// Debian's suite from which MySQL and its libraries are fetched.
 const SUITE: &str = "sid";
 
-/// Path of Debian's keys, which every Debian has.
+/// Path of the keys with which Debian signs its packages.
 const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 /// Debian package with its version and the SHA-256 checksum of its archive.
@@ -30,9 +30,9 @@ struct Package {
     sha256: String,
 }
 
-/// Name, version and checksum of each package: the server, and the libraries that `ldd` lists. To
-/// raise the pins, remove the fetched folder, run `cargo xtask servers`, and replace these rows by
-/// those that it prints.
+/// Name, version and checksum of each pinned package: the server, and the libraries that `ldd`
+/// lists. To raise the pins, remove the fetched folder, run `cargo xtask servers`, and replace
+/// these rows by those that it prints.
 const PINNED: [(&str, &str, &str); 16] = [
     (
         "mysql-server-core",
@@ -80,10 +80,10 @@ const PINNED: [(&str, &str, &str); 16] = [
     ),
 ];
 
-/// Beginning of the versions of MySQL for which the tests are written.
+/// First part of the versions of MySQL for which the tests are written.
 const SERIES: &str = "9.7.";
 
-/// Folder of the libraries in each of these packages, below the package's root.
+/// Folder of the libraries in each of the Debian packages, relative to the package's root.
 const LIBRARIES: &str = "usr/lib/x86_64-linux-gnu";
 
 /// Script that starts the server with the loader of its own C library. The link to that loader has
@@ -122,7 +122,7 @@ impl Package {
         Package { name: name.to_owned(), version: version.to_owned(), sha256: sha256.to_owned() }
     }
 
-    /// Line of [`PINNED`] for this package.
+    /// Returns the line of [`PINNED`] for this package.
     fn row(&self) -> String {
         format!("    (\"{}\", \"{}\", \"{}\"),", self.name, self.version, self.sha256)
     }
@@ -144,8 +144,8 @@ fn offered(records: &str) -> Vec<Package> {
     records.split("\n\n").filter_map(read).collect()
 }
 
-/// Packages to download: the pinned version if the suite still has it, else its newest one. Fails
-/// if a package is gone, or the server is of another series.
+/// Returns the packages to download: the pinned version if the suite still has it, else the suite's
+/// newest one. Fails if a package is gone, or the server is of another series.
 fn choose(pinned: &[Package], offered: &[Package]) -> Result<Vec<Package>> {
     let mut chosen = Vec::new();
     for pin in pinned {
@@ -176,7 +176,7 @@ fn choose(pinned: &[Package], offered: &[Package]) -> Result<Vec<Package>> {
     Ok(chosen)
 }
 
-/// Message with the rows that [`PINNED`] should have now.
+/// Returns a message with the rows that [`PINNED`] should have now.
 fn out_of_date(chosen: &[Package]) -> String {
     let rows: Vec<String> = chosen.iter().map(Package::row).collect();
     format!(
@@ -187,7 +187,7 @@ fn out_of_date(chosen: &[Package]) -> String {
 }
 
 /// Puts wrapper, loader and messages where the program of a server is expected, and starts the
-/// program for a test.
+/// program once to test it.
 fn make_runnable(unpacked: &Path) -> Result<()> {
     for folder in ["bin", "loader"] {
         fs::create_dir(unpacked.join(folder))?;
@@ -268,7 +268,7 @@ impl Apt {
     }
 }
 
-/// Address from which this machine gets Debian's packages. Fails if it has none.
+/// Returns the address from which this machine gets Debian's packages. Fails if it has none.
 fn mirror_of_machine() -> Result<String> {
     let arguments =
         ["indextargets", "--format", "$(RELEASE) $(COMPONENT) $(REPO_URI)", "Created-By: Packages"];
@@ -280,7 +280,7 @@ fn mirror_of_machine() -> Result<String> {
 }
 
 /// Finds the mirror in lines of suite, component and address: that of the release, not of security
-/// updates. `None` if no line is of Debian.
+/// updates. `None` if no line is about Debian.
 fn mirror(lines: &str) -> Option<&str> {
     lines.lines().find_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();

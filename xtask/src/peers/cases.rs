@@ -1,4 +1,4 @@
-//! Compared servers, data and programs. Not here: running them.
+//! Servers, data and programs of the comparison with sysbench and pgbench. Not here: running them.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use servers::{Kind, Options, Server, for_tests};
 
 use super::measure::Program;
 
-/// Server of a comparison.
+/// Database server on which a case of the comparison runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Where {
     MariaDb,
@@ -17,27 +17,28 @@ pub(super) enum Where {
     Postgres18,
 }
 
-/// Data that the peer and dbdyno both use, built by dbdyno.
+/// Tables that both dbdyno and the compared program use; dbdyno builds them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Data {
-    /// Table `sbtest1` with 100,000 rows.
+    /// Table `sbtest1` of sysbench, with 100,000 rows.
     Oltp,
-    /// Tables of pgbench at scale 16.
+    /// Tables of pgbench (TPC-B) at scale 16.
     Tpcb,
 }
 
-/// Other load generator, with the workload that it runs.
+/// Load generator with which dbdyno is compared, with the workload that it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Peer {
     /// sysbench with the script of this name.
     Sysbench(&'static str),
     /// pgbench with its default transaction.
     Pgbench,
-    /// pgbench with a point select on the table of sysbench.
+    /// pgbench with a script that selects one row of sysbench's table by its key.
     PgbenchSelect,
 }
 
-/// Workload of dbdyno beside a peer on one server, with several numbers of clients.
+/// A case of the comparison: a workload of dbdyno and of another load generator on one server, with
+/// several numbers of clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Case {
     pub(super) place: Where,
@@ -100,7 +101,7 @@ impl Where {
         }
     }
 
-    /// Name of the product without its version.
+    /// Returns the name of the database product without its version.
     pub(super) fn product(self) -> &'static str {
         self.title().split(' ').next().expect("a title has a word")
     }
@@ -128,7 +129,7 @@ impl Where {
 }
 
 impl Data {
-    /// Builds the tables with dbdyno.
+    /// Builds the tables with dbdyno on a server.
     pub(super) fn make(self, dbdyno: &Path, server: &Server) -> Result<()> {
         let options: &[&str] = match self {
             Data::Oltp => &["oltp-point-select", "--table-size", "100000"],
@@ -160,13 +161,13 @@ impl Peer {
 }
 
 impl Case {
-    /// Whether the minimal client supports the workload on this server.
+    /// Returns true if the minimal client supports the workload on this server.
     pub(super) fn has_bare_client(&self) -> bool {
         matches!(self.place, Where::MariaDb | Where::Postgres)
             && self.workload == "oltp-point-select"
     }
 
-    /// Line that names a case, such as `MariaDB oltp-point-select 8 clients`.
+    /// Returns the line that names a case, such as `MariaDB oltp-point-select 8 clients`.
     pub(super) fn line(&self, clients: u32) -> String {
         let client = if clients == 1 { "client" } else { "clients" };
         format!("{} {} {clients} {client}", self.place.title(), self.workload)

@@ -1,4 +1,4 @@
-//! Runs a program, and reads its output and the resources that it used.
+//! Runs a load generator, and reads its output and the resources that it used.
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use servers::{Kind, Server};
 use wait4::Wait4;
 
-/// Result of one run of a program.
+/// Result of one run of a load generator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Measured {
     /// Number of statements that the server answered.
@@ -35,19 +35,19 @@ impl Measured {
 /// Parser of a program's output: number of statements and seconds; `None` if the output has none.
 type Said = fn(&str) -> Option<(f64, f64)>;
 
-/// Command line of a program, and the parser of its output.
+/// Command line of a load generator, and the parser of its output.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     words: Vec<String>,
     environment: Vec<(&'static str, String)>,
-    /// Text for the standard input.
+    /// Text that is written to the program's standard input.
     input: &'static str,
     said: Said,
 }
 
 impl Program {
-    /// Command line of dbdyno without ramp-up and checks, which the peers lack, and without a
-    /// store.
+    /// Returns the command line of dbdyno without ramp-up and checks, which sysbench and pgbench
+    /// lack, and without a store.
     pub(super) fn ours(
         dbdyno: &Path,
         server: &Server,
@@ -68,7 +68,7 @@ impl Program {
         program
     }
 
-    /// Command line of the minimal client.
+    /// Returns the command line of the minimal client (example `bare` of `drivers`).
     pub(super) fn bare(
         program: &Path,
         server: &Server,
@@ -128,8 +128,9 @@ impl Program {
         Program { words, environment: Vec::new(), input: "", said: sysbench_said }
     }
 
-    /// Command line of pgbench in `database`, with its default transaction, or with one statement,
-    /// which it reads from its standard input. Two threads are best for it on two cores.
+    /// Returns the command line of pgbench in `database`, with its default transaction, or with one
+    /// statement, which it reads from its standard input. It gets two threads, which are best for
+    /// it on two cores.
     pub(super) fn pgbench(
         server: &Server,
         database: &str,
@@ -160,8 +161,8 @@ impl Program {
         }
     }
 
-    /// Runs the program, and returns what it did and used. Fails if it fails, or if its output
-    /// cannot be parsed.
+    /// Runs the program, and returns its throughput, CPU time and memory. Fails if the program
+    /// fails, or if its output cannot be parsed.
     pub(super) fn measure(&self) -> Result<Measured> {
         let (text, used) = self.run()?;
         let (queries, seconds) = (self.said)(&text)
@@ -239,7 +240,7 @@ fn pgbench(text: &str, statements: f64) -> Option<(f64, f64)> {
     Some((transactions * statements, transactions / number_behind(text, "tps =")?))
 }
 
-/// Number that follows `words` in a text; `None` if there is none.
+/// Returns the number that follows `words` in a text; `None` if there is none.
 fn number_behind(text: &str, words: &str) -> Option<f64> {
     let (_, rest) = text.split_once(words)?;
     let is_number = |c: char| c.is_ascii_digit() || c == '.';

@@ -1,4 +1,4 @@
-//! The table of results: medians, and ratios with their intervals.
+//! The table of results of `cargo xtask peers`: medians, and ratios with their intervals.
 
 use std::path::Path;
 
@@ -17,13 +17,14 @@ const CONFIDENCE: f64 = 0.90;
 pub(super) struct Row {
     pub(super) case: &'static Case,
     pub(super) clients: u32,
-    /// Variant of dbdyno: placement of its clients, and the program if there are several.
+    /// Name of the variant of dbdyno: placement of its clients, and the program if there are
+    /// several.
     pub(super) ours: String,
     pub(super) server: String,
     pub(super) rounds: Vec<[Measured; 2]>,
 }
 
-/// Lines above the table: number of rounds, versions, and the machine.
+/// Returns the lines above the table of results: number of rounds, versions, and the machine.
 pub(super) fn head(asked: &Asked, dbdyno: &Path) -> Result<String> {
     let cpu = std::fs::read_to_string("/proc/cpuinfo")?;
     let name = cpu.lines().find_map(|line| line.strip_prefix("model name"));
@@ -41,7 +42,7 @@ pub(super) fn head(asked: &Asked, dbdyno: &Path) -> Result<String> {
     ))
 }
 
-/// Rows as a Markdown table: dbdyno compared with the peer.
+/// Formats rows as a Markdown table that compares dbdyno with the other load generator.
 pub(super) fn markdown(rows: &[Row]) -> String {
     let mut lines = vec![
         "| server | workload | clients | ours | peer | queries/s: peer | ours | ratio | \
@@ -86,8 +87,8 @@ fn row(row: &Row) -> String {
     )
 }
 
-/// Rows as a Markdown table: each variant of dbdyno compared with the first one, in the same
-/// rounds.
+/// Formats rows as a Markdown table that compares each variant of dbdyno with the first one, in the
+/// same rounds.
 pub(super) fn among_ours(rows: &[Row]) -> String {
     let mut lines = vec![
         "| server | workload | clients | ours | against | ratio of queries/s | of client CPU \

@@ -7,14 +7,14 @@ use super::rust::{Source, sources};
 use super::{Trouble, line_at, places_of_word};
 use crate::tree::Tree;
 
-/// Calls that are banned except in some places.
+/// A ban of some calls in the sources, with the places where they are allowed.
 struct Ban {
     calls: &'static [&'static str],
-    /// Beginnings of the paths of files that may contain the calls.
+    /// Beginnings of the paths of files that may contain the banned calls.
     allowed: &'static [&'static str],
     /// Whether tests may contain the calls anywhere (`Free`), or are under the ban too (`Held`).
     tests: Tests,
-    /// Reason for the ban, or what to do instead.
+    /// Reason for the ban, or what to do instead of the calls.
     remedy: &'static str,
 }
 

@@ -1,10 +1,10 @@
 //! Finds cycles of modules: no two sibling modules may depend on each other, even indirectly. This
 //! holds for the modules in the root of a crate, and for those within a module.
 //!
-//! It reads paths that begin with `crate::`, or with enough `super::` to get there. A name that the
-//! root re-exports belongs to its module; one that the root of a crate defines makes the root
-//! itself one of the modules. A module and its submodules may depend on each other. Not here: glob
-//! imports, and imports of tests.
+//! It reads paths that begin with `crate::`, or with enough `super::` to reach the crate's root. A
+//! name that the root re-exports belongs to its module; one that the root of a crate defines makes
+//! the root itself one of the modules. A module and its submodules may depend on each other. Not
+//! here: glob imports, and imports of tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ pub(super) fn modules_form_no_circle(tree: &Tree) -> Vec<Trouble> {
     folders.flat_map(folder_troubles).collect()
 }
 
-/// Folders with sibling modules, relative to the folder of a crate's sources.
+/// Returns the folders that have sibling modules, relative to the folder of a crate's sources.
 fn places_within(sources: &[Source<'_>], folder: &str) -> BTreeSet<String> {
     let paths = sources.iter().filter_map(|source| source.path.strip_prefix(folder));
     let places =
@@ -41,7 +41,8 @@ fn places_within(sources: &[Source<'_>], folder: &str) -> BTreeSet<String> {
     places.collect()
 }
 
-/// Cycles of the modules within one module, which is at `place` in the crate's folder of sources.
+/// Returns violations for cycles of the modules within one module, which is at `place` in the
+/// crate's folder of sources.
 fn circles_within(sources: &[Source<'_>], folder: &str, place: &str) -> Vec<Trouble> {
     let (within, beside) = (format!("{folder}{place}/"), format!("{folder}{place}.rs"));
     let root = format!("{within}mod.rs");
@@ -65,8 +66,8 @@ fn circles_within(sources: &[Source<'_>], folder: &str, place: &str) -> Vec<Trou
     troubles_of(&needs)
 }
 
-/// Cycles of the modules in the root of a crate, whose sources are in `folder`: one violation for
-/// each group of modules that depend on each other.
+/// Returns violations for cycles of the modules in the root of a crate, whose sources are in
+/// `folder`: one for each group of modules that depend on each other.
 fn circles_of(sources: &[Source<'_>], folder: &str) -> Vec<Trouble> {
     let mut ours: Vec<(&str, &Source<'_>)> = sources
         .iter()
@@ -98,8 +99,8 @@ fn circles_of(sources: &[Source<'_>], folder: &str) -> Vec<Trouble> {
     troubles_of(&needs)
 }
 
-/// Violations for a graph of modules, one for each group that depend on each other, with its
-/// shortest cycle.
+/// Returns violations for a graph of modules, one for each group that depend on each other, with
+/// the group's shortest cycle.
 fn troubles_of(needs: &Needs<'_>) -> Vec<Trouble> {
     let mut troubles = Vec::new();
     let mut reported: BTreeSet<&str> = BTreeSet::new();
@@ -126,7 +127,7 @@ fn need<'a>(needs: &mut Needs<'a>, from: &'a str, to: &'a str, place: (&'a str, 
     }
 }
 
-/// All modules on which a module depends, directly or indirectly.
+/// Returns all modules on which a module depends, directly or indirectly.
 fn reached_from<'a>(needs: &Needs<'a>, start: &str) -> BTreeSet<&'a str> {
     let mut reached = BTreeSet::new();
     let mut left = vec![start];
@@ -140,8 +141,8 @@ fn reached_from<'a>(needs: &Needs<'a>, start: &str) -> BTreeSet<&'a str> {
     reached
 }
 
-/// Shortest cycle from a module back to itself, which is both the first and the last in it; `None`
-/// if there is none.
+/// Returns the shortest cycle from a module back to itself, which is both the first and the last in
+/// it; `None` if there is none.
 fn shortest_circle<'a>(needs: &Needs<'a>, start: &'a str) -> Option<Vec<&'a str>> {
     let mut seen = BTreeSet::new();
     let mut ways = vec![vec![start]];
@@ -164,20 +165,20 @@ fn shortest_circle<'a>(needs: &Needs<'a>, start: &'a str) -> Option<Vec<&'a str>
     None
 }
 
-/// Modules of a file, the outermost first: `a/b.rs` and `a/b/mod.rs` are `[a, b]`.
+/// Returns the modules of a file, the outermost first: `a/b.rs` and `a/b/mod.rs` are `[a, b]`.
 fn modules_of(path: &str) -> Vec<&str> {
     let path = path.strip_suffix(".rs").unwrap_or(path);
     path.strip_suffix("/mod").unwrap_or(path).split('/').collect()
 }
 
-/// Names after `crate::`, and after as many `super::` as lead from `depth` to the crate's root.
-/// Each has its position in the code.
+/// Returns the names after `crate::`, and after as many `super::` as lead from `depth` to the
+/// crate's root. Each has its position in the code.
 fn names_at_root(code: &str, depth: usize) -> Vec<(&str, usize)> {
     names_within(code, &[], depth)
 }
 
-/// Names after `crate::` and the path of a module, and after as many `super::` as lead to it from
-/// `depth` within it. Each has its position in the code.
+/// Returns the names after `crate::` and the path of a module, and after as many `super::` as lead
+/// to that module from `depth` within it. Each has its position in the code.
 fn names_within<'c>(code: &'c str, module: &[&str], depth: usize) -> Vec<(&'c str, usize)> {
     let mut names: Vec<(&str, usize)> = Vec::new();
     let way: String = module.iter().map(|name| format!("{name}::")).collect();
@@ -198,7 +199,7 @@ fn names_within<'c>(code: &'c str, module: &[&str], depth: usize) -> Vec<(&'c st
     names
 }
 
-/// Ranges of bytes of the inline modules in a file.
+/// Returns the ranges of bytes of the inline modules in a file.
 fn inner_modules(code: &str) -> Vec<(usize, usize)> {
     let body = |at: usize| {
         let brace = at + code[at..].find(['{', ';'])?;
@@ -208,7 +209,7 @@ fn inner_modules(code: &str) -> Vec<(usize, usize)> {
     places_of_word(code, "mod ").into_iter().filter_map(body).collect()
 }
 
-/// First names of a path: one, or several in braces.
+/// Returns the first names of a path in an import: one, or several in braces.
 fn first_names(path: &str) -> Vec<&str> {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     let name = |text: &'_ str| text.find(|c| !part(c)).unwrap_or(text.len());
@@ -259,8 +260,8 @@ impl<'a> RootNames<'a> {
         RootNames { modules, imported }
     }
 
-    /// Module that a name belongs to. A name that the root defines belongs to the root; `None` for
-    /// no name.
+    /// Returns the module that a name belongs to. A name that the root defines belongs to the root;
+    /// `None` if there is no name.
     fn module_of(&self, name: &'a str) -> Option<&'a str> {
         match (self.modules.get(name), self.imported.get(name)) {
             (Some(module), _) | (None, Some(module)) => Some(module),
@@ -269,8 +270,8 @@ impl<'a> RootNames<'a> {
         }
     }
 
-    /// Modules that the root's own code uses, beyond declaring and re-exporting them, with the
-    /// positions.
+    /// Returns the modules that the root's own code uses, beyond declaring and re-exporting them,
+    /// with the positions.
     fn used_in(&self, root: &'a str) -> Vec<(&'a str, usize)> {
         let uses = uses(root);
         let is_code = |at: &usize| {
@@ -291,13 +292,14 @@ impl<'a> RootNames<'a> {
     }
 }
 
-/// Ranges of bytes of the `use` declarations in a source.
+/// Returns the ranges of bytes of the `use` declarations in a source.
 fn uses(code: &str) -> Vec<(usize, usize)> {
     let to = |at: usize| at + code[at..].find(';').unwrap_or(code.len() - at);
     places_of_word(code, "use ").into_iter().map(|at| (at, to(at))).collect()
 }
 
-/// Names that a path imports: the last one, or those in braces; a renamed one by its new name.
+/// Returns the names that a path imports: the last one, or those in braces; a renamed one by its
+/// new name.
 fn last_names(path: &str) -> Vec<&str> {
     let inside = path.find('{').map_or(path, |at| &path[at + 1..]);
     let pieces = inside.split([',', '{', '}']).map(str::trim).filter(|piece| !piece.is_empty());

@@ -10,7 +10,7 @@ use crate::tree::{File, Tree};
 /// route, a clause or a value is what a name cannot say.
 const FEW_WORDS: usize = 3;
 
-/// First words of a sentence about somebody instead of the item.
+/// First words of sentences that are about a person instead of the item.
 const OPENINGS: &[&str] = &["Who", "Whoever", "Those"];
 
 /// Doc comment of an item, with the number of its first line.
@@ -32,7 +32,7 @@ pub(super) fn say_what_names_cannot(tree: &Tree) -> Vec<Trouble> {
     troubles
 }
 
-/// Whether a file is a source of a crate, and no test or chore.
+/// Returns true if a file is a source of a crate, and not a test or a development task.
 fn is_of_crate(path: &str) -> bool {
     path.strip_prefix("crates/").is_some_and(|rest| rest.contains("/src/"))
 }
@@ -55,7 +55,7 @@ fn trouble_with(text: &str) -> Option<String> {
     }
 }
 
-/// Doc comments of a file, each with its lines joined.
+/// Returns the doc comments of a file, each with its lines joined.
 fn doc_comments(file: &File) -> Vec<DocComment> {
     let mut comments: Vec<DocComment> = Vec::new();
     let mut is_open = false;

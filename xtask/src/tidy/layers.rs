@@ -1,5 +1,5 @@
-//! Allowed imports: every `Cargo.toml` must follow the table in ARCHITECTURE.md, and light crates
-//! must stay so.
+//! Allowed imports between crates: every `Cargo.toml` must follow the table in ARCHITECTURE.md, and
+//! light crates must not depend on heavy packages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +12,8 @@ const HEADING: &str = "## Who may import whom";
 /// Crates that must not depend on an event loop, TLS or a socket, not even in their tests.
 const LIGHT_ROOMS: &[&str] = &["stats", "model", "workloads"];
 
-/// Packages that bring an event loop, TLS or a socket. A `-` at the end means every package with
-/// that prefix.
+/// Packages that bring an event loop, TLS or a socket. A `-` at the end of a name means every
+/// package with that prefix.
 const HEAVY_PACKAGES: &[&str] = &[
     "async-",
     "event_loop",
@@ -30,16 +30,16 @@ const HEAVY_PACKAGES: &[&str] = &[
     "tokio-",
 ];
 
-/// Crate in the table, with the crates that it may import.
+/// A crate in the table of ARCHITECTURE.md, with the crates that it may import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Room {
     line: usize,
     imports: BTreeSet<String>,
-    /// Crates that its tests may import too.
+    /// Crates that only the tests of this crate may import, in addition.
     test_imports: BTreeSet<String>,
 }
 
-/// Dependency in a `Cargo.toml`, with its line there.
+/// A dependency in a `Cargo.toml`, with its line there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Dependency {
     package: String,
@@ -47,8 +47,8 @@ struct Dependency {
     for_tests: bool,
 }
 
-/// Finds imports that the table does not allow, and crates that only the table or only the tree
-/// has.
+/// Finds imports between crates that the table of ARCHITECTURE.md does not allow, and crates that
+/// only the table or only the tree has.
 pub(super) fn table_is_kept(tree: &Tree) -> Vec<Trouble> {
     let rooms: BTreeSet<&str> = tree.folders_with("crates", "Cargo.toml").collect();
     let table = match tree.text(ARCHITECTURE).and_then(parse_table) {
@@ -126,8 +126,8 @@ fn imports_of(tree: &Tree, path: &str, room: &Room, rooms: &BTreeSet<&str>) -> V
         .collect()
 }
 
-/// Parses the fenced block under the heading; `None` if there is none. Lines are `engine: model
-/// stats`, and `dev engine: drivers` for additional imports of tests.
+/// Parses the table of allowed imports, a fenced block in ARCHITECTURE.md; `None` if there is none.
+/// Lines are `engine: model stats`, and `dev engine: drivers` for additional imports of tests.
 fn parse_table(text: &str) -> Option<BTreeMap<String, Room>> {
     let lines = text.lines().enumerate().skip_while(|(_, line)| line.trim_end() != HEADING).skip(1);
     let in_section = lines.take_while(|(_, line)| !line.starts_with("## "));
@@ -152,8 +152,8 @@ fn parse_table(text: &str) -> Option<BTreeMap<String, Room>> {
     (!table.is_empty()).then_some(table)
 }
 
-/// All dependencies of a manifest, including those of single platforms. Empty if it is invalid,
-/// which cargo reports.
+/// Returns all dependencies of a `Cargo.toml`, including those of single platforms. Empty if the
+/// file is invalid, which cargo reports.
 fn dependencies(manifest: &str) -> Vec<Dependency> {
     // Cargo reports invalid manifests.
     let Ok(table) = manifest.parse::<toml::Table>() else { return Vec::new() };
@@ -199,7 +199,7 @@ mod tests {
         found.map(|trouble| trouble.to_string()).collect()
     }
 
-    /// Violations in the test workspace with one manifest replaced.
+    /// Returns the violations in the test workspace with one `Cargo.toml` replaced.
     fn with(path: &str, manifest: &str) -> Vec<String> {
         let mut manifests = vec![
             ("crates/stats/Cargo.toml", ""),

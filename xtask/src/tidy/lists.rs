@@ -1,20 +1,21 @@
-//! Rules for lists that must be complete: drivers, workloads, pages of docs and examples. A member
-//! that is not listed is not found.
+//! Rules for lists that must be complete: drivers, workloads, pages of docs and examples. An entry
+//! that is not listed cannot be found by users.
 
 use super::rust::sources;
 use super::{Trouble, places_of_word};
 use crate::tree::Tree;
 
-/// Folders of crates in which each folder is a member of the crate's `ALL`.
+/// Folders of crates in which each subfolder is an entry of the crate's list `ALL`, such as a
+/// driver.
 const FAMILIES: &[&str] = &["crates/drivers/src", "crates/workloads/src"];
 
-/// Folders of these crates that are no members, since members share them.
+/// Subfolders in [`FAMILIES`] that are not entries of `ALL`, since several entries share them.
 const SHARED: &[&str] = &["crates/drivers/src/net", "crates/drivers/src/wire"];
 
 /// Beginnings of the paths of tests that may run an example.
 const EXAMPLE_TESTS: &[&str] = &["crates/dbdyno/tests/", "crates/app/"];
 
-/// Finds folders of a family that its `ALL` does not name.
+/// Finds folders of drivers and workloads that the crate's list `ALL` does not name.
 pub(super) fn members_are_listed(tree: &Tree) -> Vec<Trouble> {
     let sources = sources(tree);
     let mut troubles = Vec::new();
@@ -37,7 +38,8 @@ pub(super) fn members_are_listed(tree: &Tree) -> Vec<Trouble> {
     troubles
 }
 
-/// Value of the item `ALL` in a source, from its `=` to its `;`; `None` if it has none.
+/// Returns the value of the item `ALL` in a source, from its `=` to its `;`; `None` if the source
+/// has no such item.
 fn list_named_all(code: &str) -> Option<&str> {
     let declared = |at: &usize| {
         let before = code[..*at].trim_end();
@@ -67,7 +69,7 @@ pub(super) fn docs_are_linked(tree: &Tree) -> Vec<Trouble> {
         .collect()
 }
 
-/// Finds examples that no test names. An example that no test runs becomes outdated.
+/// Finds examples that no test names. Such an example becomes outdated without notice.
 pub(super) fn examples_are_tested(tree: &Tree) -> Vec<Trouble> {
     let tests = || {
         tree.ending("rs")

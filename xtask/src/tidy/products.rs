@@ -11,7 +11,7 @@ use crate::tree::Tree;
 const PRODUCTS: &[&str] =
     &["mariadb", "mysql", "pgsql", "postgres", "postgresql", "sim", "sqlite", "MariaDB", "SQLite"];
 
-/// Beginnings of the paths of files that may contain the literals.
+/// Beginnings of the paths of files that may contain literals with names of products.
 const ALLOWED: &[&str] = &[
     "crates/drivers/",
     "crates/servers/",
@@ -45,8 +45,8 @@ pub(super) fn products_are_named_by_drivers(tree: &Tree) -> Vec<Trouble> {
     troubles
 }
 
-/// Contents of the string literals that begin and end in a line. `code` is the line with literals
-/// blanked.
+/// Returns the contents of the string literals that begin and end in a line. `code` is the line
+/// with literals blanked.
 fn literals<'l>(line: &'l str, code: &str) -> impl Iterator<Item = &'l str> {
     // Blanks replace characters one by one, so positions are in characters.
     let quotes = code.chars().enumerate().filter(|(_, letter)| *letter == '"');

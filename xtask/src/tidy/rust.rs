@@ -5,7 +5,8 @@
 use super::{line_at, places_of_word};
 use crate::tree::{File, Tree};
 
-/// Source file, with variants of its text in which some parts are blank. All have the same lines.
+/// A source file, with variants of its text in which some parts are blank. All variants have the
+/// same lines.
 #[derive(Clone, Debug)]
 pub(super) struct Source<'a> {
     pub(super) path: &'a str,
@@ -13,7 +14,7 @@ pub(super) struct Source<'a> {
     pub(super) text: &'a str,
     /// Text in which comments and the contents of literals are blank.
     pub(super) code: String,
-    /// Text in which tests are blank too; all of it is blank in a file of tests.
+    /// Text in which comments, literals and tests are blank; all of it is blank in a file of tests.
     pub(super) product: String,
 }
 
@@ -84,7 +85,7 @@ fn without_comments_and_literals(text: &str) -> String {
     code
 }
 
-/// Length in bytes of a block comment, nested ones included.
+/// Returns the length in bytes of a block comment, nested ones included.
 fn comment_length(text: &str) -> usize {
     let (mut depth, mut at) = (0, 0);
     while at < text.len() {
@@ -102,7 +103,7 @@ fn comment_length(text: &str) -> usize {
     text.len()
 }
 
-/// Length in bytes of a string after its opening quote, the closing one included.
+/// Returns the length in bytes of a string after its opening quote, the closing one included.
 fn string_length(text: &str) -> usize {
     let mut escaped = false;
     for (at, letter) in text.char_indices() {
@@ -116,7 +117,8 @@ fn string_length(text: &str) -> usize {
     text.len()
 }
 
-/// Length in bytes of a character such as `'a'` or `'\n'`; 0 for the name of a lifetime.
+/// Returns the length in bytes of a character such as `'a'` or `'\n'`; 0 for the name of a
+/// lifetime.
 fn character_length(text: &str) -> usize {
     let mut letters = text.char_indices().skip(1);
     match letters.next() {
@@ -133,8 +135,8 @@ fn character_length(text: &str) -> usize {
     }
 }
 
-/// Length in bytes of `r"..."`, `br#"..."#` and similar; 0 for anything else. The prefix of
-/// `b"..."` counts as code, and its string follows.
+/// Returns the length in bytes of `r"..."`, `br#"..."#` and similar; 0 for anything else. The
+/// prefix of `b"..."` counts as code, and its string follows.
 fn raw_string_length(text: &str) -> usize {
     let prefix = text.len() - text.trim_start_matches(['b', 'c']).len();
     let Some(after) = text[prefix..].strip_prefix('r') else { return 0 };
@@ -165,7 +167,8 @@ fn without_tests(code: &str) -> String {
     product
 }
 
-/// Length in bytes of an item with its attributes: to its matching brace, or its semicolon.
+/// Returns the length in bytes of an item with its attributes: to its matching brace, or its
+/// semicolon.
 fn item_length(code: &str) -> usize {
     let mut depth = 0_u32;
     for (at, letter) in code.char_indices() {
@@ -182,7 +185,7 @@ fn item_length(code: &str) -> usize {
     code.len()
 }
 
-/// Length in bytes of a block, from its opening brace to the matching one.
+/// Returns the length in bytes of a block, from its opening brace to the matching one.
 pub(super) fn block_length(code: &str) -> usize {
     let mut depth = 0_u32;
     for (at, letter) in code.char_indices() {
@@ -198,8 +201,8 @@ pub(super) fn block_length(code: &str) -> usize {
     code.len()
 }
 
-/// Paths, without `.rs`, of modules that a file declares for tests only, as by `#[cfg(test)] mod
-/// suite;`.
+/// Returns the paths, without `.rs`, of modules that a file declares for tests only, as by
+/// `#[cfg(test)] mod suite;`.
 fn test_modules(path: &str, code: &str) -> Vec<String> {
     let folder = match path.strip_suffix(".rs") {
         Some(stem) => {
@@ -223,7 +226,7 @@ fn test_modules(path: &str, code: &str) -> Vec<String> {
     modules
 }
 
-/// Function with a body, from its name to its closing brace.
+/// A function with a body in a source, from its name to its closing brace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Function {
     pub(super) name: String,
@@ -231,7 +234,7 @@ pub(super) struct Function {
     pub(super) n_lines: usize,
 }
 
-/// Functions with a body in `code`, including nested ones.
+/// Returns the functions with a body in `code`, including nested ones.
 pub(super) fn functions(code: &str) -> Vec<Function> {
     let function = |at: usize| {
         let signature = code[at..].strip_prefix("fn ")?;

@@ -72,7 +72,7 @@ fn crates_fit_in(tree: &Tree, n_lines_max: usize) -> Vec<Trouble> {
     n_lines_of.into_iter().filter(is_long).map(reported).collect()
 }
 
-/// Finds functions of product code that do not fit a screen.
+/// Finds functions outside of tests that do not fit a screen.
 pub(super) fn functions_fit(tree: &Tree) -> Vec<Trouble> {
     let of_product = |source: &Source<'_>| long_functions(source.path, &source.product);
     sources(tree).iter().flat_map(of_product).collect()
@@ -101,7 +101,7 @@ fn long_functions(path: &str, code: &str) -> Vec<Trouble> {
     functions(code).into_iter().filter(is_long).map(reported).collect()
 }
 
-/// Finds files of product code that are so long that they hold more than one idea.
+/// Finds files other than tests that are so long that they may hold more than one idea.
 pub(super) fn files_fit(tree: &Tree) -> Vec<Trouble> {
     long_files(tree, |source| !source.product.trim().is_empty())
 }

@@ -1,15 +1,16 @@
-//! The ways of ARCHITECTURE.md: each lists the functions that an option or a sample passes, and a
-//! list that is not checked becomes false with the next change.
+//! Rules for the call paths that ARCHITECTURE.md lists: the functions that an option or a sample
+//! passes. Without a check, such a list becomes false with the next change.
 
 use super::Trouble;
 use crate::tree::Tree;
 
 const PAGE: &str = "ARCHITECTURE.md";
 
-/// Words after which a sentence counts the functions and files of the list below it.
+/// Words after which a sentence counts the functions and files of the call path below it.
 const COUNTED: [&str; 2] = [" functions in ", " files:"];
 
-/// Each function of a way is in one of the files of its line, and the sentence above counts both.
+/// Finds call paths in ARCHITECTURE.md that are wrong: a function is not in the files of its line,
+/// or the sentence above the list counts functions or files wrongly.
 pub(super) fn ways_are_true(tree: &Tree) -> Vec<Trouble> {
     let Some(text) = tree.text(PAGE) else { return Vec::new() };
     let mut troubles = Vec::new();
@@ -32,19 +33,20 @@ pub(super) fn ways_are_true(tree: &Tree) -> Vec<Trouble> {
     troubles
 }
 
-/// Numbers of functions and files that a sentence claims for the list below it.
+/// Returns the numbers of functions and files that a sentence claims for the list below it.
 fn counted(line: &str) -> Option<(usize, usize)> {
     let (before, after) = line.split_once(COUNTED[0])?;
     let functions = before.rsplit(' ').next()?.parse().ok()?;
     Some((functions, after.strip_suffix(COUNTED[1])?.parse().ok()?))
 }
 
-/// Columns of a row: files, functions, and a remark.
+/// Splits a row of a call path into its columns: files, functions, and a remark.
 fn columns(row: &str) -> impl Iterator<Item = &str> {
     row.split("  ").map(str::trim).filter(|column| !column.is_empty())
 }
 
-/// Paths of a row from the root, without those of a family (`workloads/<name>`), which stay.
+/// Returns the paths of the files in a row, relative to the workspace. Paths with a placeholder
+/// (`workloads/<name>`) stay as they are.
 fn files_of(row: &str) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
     for name in columns(row).next().unwrap_or_default().split(", ") {
@@ -65,7 +67,7 @@ fn functions_of(row: &str) -> impl Iterator<Item = &str> {
     columns(row).nth(1).unwrap_or_default().split(", ")
 }
 
-/// Files that do not exist, and functions that none of them has.
+/// Finds files in a row that do not exist, and functions that none of its files has.
 fn false_names(tree: &Tree, index: usize, row: &str) -> Vec<Trouble> {
     let files = files_of(row);
     if files.iter().any(|path| path.contains('<')) {
@@ -99,7 +101,8 @@ mod tests {
         ("crates/b/src/lib.rs", "fn ended() {}"),
     ];
 
-    /// Texts about a page whose way is `list`, below a sentence that counts it.
+    /// Returns the violations on a page with this call path, below a sentence that counts its
+    /// functions and files.
     fn troubles(counts: &str, list: &str) -> Vec<String> {
         let page = format!("An option takes {counts}:\n\n```text\n{list}\n```\n\nfn nobody\n");
         let files = [&CODE[..], &[(PAGE, page.as_str())]].concat();

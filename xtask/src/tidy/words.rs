@@ -4,7 +4,7 @@
 use super::{Trouble, line_at, places_of_word};
 use crate::tree::{File, Tree};
 
-/// First folders of paths that exist on one machine only.
+/// First folders of paths that exist on a developer's machine only.
 const PRIVATE_FOLDERS: &[&str] = &["root", "work"];
 
 /// Outdated names that users knew, and their replacements. No name occurs in any other sense.
@@ -119,7 +119,7 @@ pub(super) fn no_private_paths(tree: &Tree) -> Vec<Trouble> {
     troubles
 }
 
-/// Whether a line names a path that begins with `path`, not one that has it in the middle.
+/// Returns true if a line names a path that begins with `path`, not one that has it in the middle.
 fn names_path(line: &str, path: &str) -> bool {
     let inner = |c: char| c.is_alphanumeric() || ['.', '_', '-', '~', '}', '*'].contains(&c);
     line.match_indices(path).any(|(at, _)| !line[..at].ends_with(inner))
