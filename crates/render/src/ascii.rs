@@ -2,8 +2,8 @@
 //!
 //! Not here: how to detect such a terminal (dbdyno).
 
-/// Blocks of a sparkline from the lowest to the highest, each with the ASCII character that
-/// replaces it. The characters look taller or darker in the same order.
+/// Block characters of a sparkline from the lowest to the highest, each with the ASCII character
+/// that replaces it. The replacements look taller or darker in the same order.
 const BLOCKS: [(char, char); 8] = [
     ('▁', '.'),
     ('▂', ':'),
@@ -43,8 +43,8 @@ fn instead(letter: char) -> &'static str {
     }
 }
 
-/// Converts `text` to ASCII for terminals that cannot show Unicode: `≥ 5` becomes `>= 5`. A longer
-/// replacement takes the place of blanks beside it, so that table columns stay aligned.
+/// Converts `text` to ASCII for terminals that cannot show Unicode: `≥ 5` becomes `>= 5`. A
+/// replacement of several characters uses up blanks next to it, so that table columns stay aligned.
 pub fn ascii(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     // Columns that were taken, and the length of the present gap.

@@ -1,14 +1,14 @@
-//! Short, distinct names for the values of an experiment's axis. Not here: measurements at these
-//! values.
+//! Short, distinct names for the values of a parameter that an experiment varies (an axis). Not
+//! here: measurements at these values.
 
 use std::collections::BTreeSet;
 
 use model::{Axis, Named, short_axis};
 use study::ComparisonReport;
 
-/// Returns a short name for each value of an axis, all distinct. Target URLs lose their options
-/// (after `?`) that do not distinguish them; if the URLs differ only in options, a name is just
-/// these, such as `nodes=2`. Values of other axes are unchanged.
+/// Returns a short name for each value of a varied parameter (`axis`), all distinct. Target URLs
+/// lose their options (after `?`) that do not distinguish them; if the URLs differ only in options,
+/// a name is just these, such as `nodes=2`. Values of other parameters are unchanged.
 pub(crate) fn names(axis: &Axis) -> Vec<String> {
     let options = |value: &str| -> Vec<String> {
         let query = value.split_once('?').map_or("", |(_, options)| options);
@@ -41,8 +41,8 @@ pub(crate) fn names(axis: &Axis) -> Vec<String> {
     }
 }
 
-/// Returns the short name that [`names`] gives `value`; `value` itself if the axis does not have
-/// it.
+/// Returns the short name that [`names`] gives `value`; `value` itself if the varied parameter
+/// (`axis`) does not have it.
 pub(crate) fn name_of(axis: &Axis, value: &str) -> String {
     let at = axis.values.iter().position(|known| known == value);
     at.map_or_else(|| value.to_owned(), |at| names(axis).swap_remove(at))
@@ -65,8 +65,9 @@ pub(crate) fn axes_of(report: &ComparisonReport) -> Vec<Axis> {
     axes
 }
 
-/// Replaces each value of a point by its short name from [`names`]: target URLs become short, other
-/// values stay. `values` has the point's value on each axis by name.
+/// Replaces each value of a point (combination of varied parameters) by its short name from
+/// [`names`]: target URLs become short, other values stay. `values` has the point's value of each
+/// parameter by name.
 pub(crate) fn told(axes: &[Axis], values: &Named<String>) -> Named<String> {
     let told = |(name, value): (&str, &String)| {
         let axis = axes.iter().find(|axis| axis.name == name);

@@ -52,19 +52,21 @@ pub enum Theme {
     OfPage,
 }
 
-/// Largest number of points per trace in a page that shows the values of a chart interactively.
+/// Largest number of points per trace that a page contains as data for its scripts, which show
+/// values interactively.
 const POINTS_SHOWN: usize = 2_000;
 
 /// Limit for intervals on a logarithmic value axis: the axis ends at the lowest value divided by
-/// this number, even if an interval goes lower. Otherwise an interval that ends near 0 would take
-/// nearly all of the axis.
+/// this number, even if an interval reaches lower. Otherwise an interval that ends near 0 would
+/// take nearly all of the axis.
 const WHISKER_MOST: f64 = 3.0;
-/// Sentence for a chart's caption if an interval ends beyond the axis, which an arrow head marks.
+/// Sentence that a chart's caption has if an interval ends beyond the axis, which an arrow head
+/// marks.
 const BEYOND: &str = "An arrow head: the interval goes on beyond the axis.";
-/// Number of ticks for which a value axis is rounded when only its ends are wanted, not its pixels.
+/// Number of ticks for which a value axis is rounded when only the numbers at its ends are needed.
 const TICKS: usize = 5;
-/// Horizontal distance between the dots of neighbouring traces at the same name of an axis of
-/// names, in pixels.
+/// Horizontal distance, in pixels, between the dots of neighbouring traces that have the same
+/// position on an axis of names.
 const APART: f64 = 7.0;
 /// Distances for dots of several traces with intervals at the same x value, in pixels: between
 /// neighbours, and at most from the first to the last.
@@ -126,8 +128,8 @@ impl Chart {
         values.chain(range).chain(levels)
     }
 
-    /// Returns the sentence that explains arrow heads, if some interval ends beyond the axis; else
-    /// `None`.
+    /// Returns the sentence that explains arrow heads, if some interval ends beyond the axis and so
+    /// is drawn with one; else `None`.
     pub(crate) fn beyond(&self) -> Option<&'static str> {
         let room = if self.is_forest { Room::Dots } else { Room::Round };
         let y = AxisScale::for_axis(&self.y, self.values(Along::Y), room, TICKS);
@@ -140,8 +142,8 @@ impl Chart {
         ends.any(|end| y.is_beyond(end)).then_some(BEYOND)
     }
 
-    /// Returns the text below the chart: its note, and the sentence on arrow heads if it has any.
-    /// `None` if there is neither.
+    /// Returns the text below the chart: its note, and the sentence that explains arrow heads if it
+    /// has any. `None` if there is neither.
     #[cfg(any(test, feature = "pages"))]
     pub(crate) fn caption(&self) -> Option<String> {
         let all: Vec<&str> = self.note.as_deref().into_iter().chain(self.beyond()).collect();
@@ -210,8 +212,8 @@ const DARK: &str = include_str!("../templates/chart-dark.css");
 /// Number of distinct trace colours. Further traces reuse them, with broken lines.
 const COLOURS: usize = 8;
 
-/// Returns the end of the CSS classes for the colour of the trace at `index`: `2` stands for `l-2`
-/// (lines), `a-2` (areas) and `d-2` (dots).
+/// Returns the end of the CSS class names for the colour of the trace at `index`: `2` stands for
+/// `l-2` (lines), `a-2` (areas) and `d-2` (dots).
 fn colour(chart: &Chart, index: usize) -> String {
     match chart.palette {
         Palette::Different => (place(chart, index) % COLOURS).to_string(),

@@ -78,7 +78,7 @@ pub struct Axis {
     /// numbers.
     pub categories: Vec<String>,
     /// Range that the axis covers at least, so that charts over the same time are aligned. `None`
-    /// if the points alone determine where the axis ends.
+    /// if the axis ends where its points end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<(f64, f64)>,
     /// True if the axis ends at `range` even if points are beyond it, as after zooming.
@@ -109,7 +109,7 @@ pub enum Palette {
     /// Shades by lightness, for traces with an order, such as percentiles or numbers of
     /// clients.
     Ordered,
-    /// Colours by verdict. The name of a trace is its verdict: `better` or `meets`, `worse` or
+    /// Colours by verdict, for traces whose name is a verdict: `better` or `meets`, `worse` or
     /// `fails`, or an undecided one.
     Verdicts,
 }
@@ -123,11 +123,11 @@ pub struct Trace {
     /// order.
     pub points: Vec<Point>,
     /// Number of another trace's colour, in which this trace is drawn with a broken line, such as
-    /// an imported line beside the measured one. `None` if it has its own colour.
+    /// an imported line next to the measured one. `None` if the trace has a colour of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shares: Option<usize>,
-    /// Number of the trace's colour, counted from 0, if all charts of a page show it in the same
-    /// one. `None` if its index in the chart is the number.
+    /// Number of the trace's colour, counted from 0, if all charts of a page show traces of this
+    /// name in the same colour. `None` if the trace's index in the chart is the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<usize>,
 }
@@ -189,7 +189,7 @@ pub enum Along {
     Y,
 }
 
-/// Function that makes the charts of one kind, by the report from which it makes them.
+/// Function that makes the charts of one kind. Each variant takes another kind of report.
 #[derive(Clone, Copy)]
 pub enum Of {
     Run(fn(&Report) -> Vec<Chart>),
@@ -203,36 +203,41 @@ pub enum Of {
 /// Place on a page where certain charts are shown. Each [`Entry`] of charts has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spot {
-    /// Course of a run over time: charts of rates and counts per second.
+    /// Section on the course of a run over time: place for charts of rates and counts per second.
     Rates,
-    /// Course of a run over time: charts of response times, which alternate with those of
-    /// [`Spot::Rates`].
+    /// Section on the course of a run over time: place for charts of response times, which
+    /// alternate with those of [`Spot::Rates`].
     Times,
-    /// Section on a run's latency.
+    /// Section on a run's latency, as a place for charts.
     Latency,
-    /// Section on a run's transaction types, or on the tables of a build of data.
+    /// Section on a run's transaction types, or on the tables of a build of data, as a place for
+    /// charts.
     Types,
-    /// Section on a run's transactions: charts of the ages of records when readers first read them.
+    /// Section on a run's transactions: place for charts of the ages of records when readers first
+    /// read them.
     Ages,
-    /// Section on a run's single clients.
+    /// Section on a run's single clients, as a place for charts.
     Clients,
-    /// Section on a run's metrics: charts of statements, above those of gauges.
+    /// Section on a run's metrics: place for charts of statements, above those of gauges.
     Statements,
-    /// Section on a run's metrics: charts of gauges, grouped by subject, such as `machine`.
+    /// Section on a run's metrics: place for charts of gauges, grouped by subject, such as
+    /// `machine`.
     Metrics,
-    /// Section on an experiment's curves: figures over a varied parameter.
+    /// Section on an experiment's curves: place for charts of figures over a varied parameter.
     Curves,
-    /// Section on the ages of records read at each point of an experiment.
+    /// Section on the ages of records read at each point of an experiment, as a place for charts.
     PointAges,
-    /// Section on the course of an experiment's trials over time.
+    /// Section on the course of an experiment's trials over time, as a place for charts.
     Stability,
-    /// Page of a search: figures of its probes over the sought parameter.
+    /// Page of a search: place for charts of figures of its probes (runs) over the searched
+    /// parameter.
     Search,
-    /// Result of a comparison: charts of ratios to the baseline, above the tables.
+    /// Result of a comparison: place for charts of ratios to the baseline, above the tables.
     Ratios,
-    /// Section on a comparison's curves: figures over a varied parameter, with a line per side.
+    /// Section on a comparison's curves: place for charts of figures over a varied parameter, with
+    /// a line for each compared set of runs.
     Sides,
-    /// Page of a history: a figure over the builds.
+    /// Page of a history: place for charts of a figure over the builds.
     Builds,
 }
 
@@ -366,9 +371,9 @@ pub fn of_comparison(report: &ComparisonReport) -> Vec<Chart> {
     distinct(ALL.iter().flat_map(to_charts).collect())
 }
 
-/// Makes charts that overlay one run per side of a comparison: throughput and p99 over time, and
-/// distributions of response times. `runs` has the name of each side with the report of its median
-/// run.
+/// Makes charts that overlay one run of each compared set of runs (side of the comparison):
+/// throughput and p99 over time, and distributions of response times. `runs` has the name of each
+/// side with the report of its median run.
 pub fn of_median_runs(report: &ComparisonReport, runs: &[(String, Report)]) -> Vec<Chart> {
     distinct(overlays::charts(report, runs))
 }
@@ -434,8 +439,8 @@ impl Chart {
         Chart { marks: happened(report), ..Chart::new(id, title, x, y) }
     }
 
-    /// Adds a point to the trace called `line`, or called `only` if `line` is empty. A trace that
-    /// does not exist yet is made.
+    /// Adds a point to the trace called `line`, or to the one called `only` if `line` is empty. A
+    /// trace that does not exist yet is made.
     fn join(&mut self, line: &str, only: &str, point: Point) {
         let name = if line.is_empty() { only } else { line };
         match self.traces.iter_mut().find(|trace| trace.name == name) {
@@ -444,8 +449,8 @@ impl Chart {
         }
     }
 
-    /// Returns true if the chart shows `figure` over an axis of an experiment or over the points of
-    /// a comparison.
+    /// Returns true if the chart shows `figure` over a parameter that an experiment varies, or over
+    /// the points of a comparison.
     pub fn is_over_axis_of(&self, figure: &str) -> bool {
         let is_of = |name: &str| self.id.starts_with(name);
         (is_of("curves-") || is_of("sides-")) && self.id.ends_with(&format!("-{}", slug(figure)))
@@ -548,11 +553,11 @@ fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.map(|value| (value, value)).reduce(|(low, high), (a, b)| (low.min(a), high.max(b)))
 }
 
-/// Label of the mark that covers the ramp-up.
+/// Label of the chart mark that covers the ramp-up.
 const RAMP_UP: &str = "ramp-up";
 
-/// Returns marks for events of a run: its ramp-up, disturbances, and dips of throughput with a
-/// known cause.
+/// Returns chart marks for events of a run: its ramp-up, disturbances, and dips of throughput with
+/// a known cause.
 fn happened(report: &Report) -> Vec<Mark> {
     let first = report.seconds.iter().map(|row| row.second).min().unwrap_or(0);
     let ramp_up = Mark::stretch(first as f64, Some(0.0), RAMP_UP);
@@ -565,7 +570,7 @@ fn happened(report: &Report) -> Vec<Mark> {
     ramp_up.into_iter().chain(disturbed(report)).chain(dips).collect()
 }
 
-/// Returns marks for the disturbances of a run, without those that did not take place.
+/// Returns chart marks for the disturbances of a run, without those that did not take place.
 fn disturbed(report: &Report) -> Vec<Mark> {
     let begun = report.disturbances.iter().filter(|one| one.outcome != "skipped");
     let stretch = |one: &DisturbanceReport| {
@@ -575,8 +580,8 @@ fn disturbed(report: &Report) -> Vec<Mark> {
     begun.map(stretch).collect()
 }
 
-/// Returns marks for the disturbances of several runs. The nth disturbance of a name is marked once
-/// for all runs, from its earliest beginning to its latest end.
+/// Returns chart marks for the disturbances of several runs. The nth disturbance of a name is
+/// marked once for all runs, from its earliest beginning to its latest end.
 fn disturbed_in_all<'r>(reports: impl Iterator<Item = &'r Report>) -> Vec<Mark> {
     let mut found: Vec<Mark> = Vec::new();
     for report in reports {
@@ -664,12 +669,12 @@ impl Mark {
         self.text == RAMP_UP
     }
 
-    /// Makes a vertical stripe, or a vertical line if `to` is `None`.
+    /// Makes a vertical stripe behind a chart's traces, or a vertical line if `to` is `None`.
     fn stretch(from: f64, to: Option<f64>, text: impl Into<String>) -> Mark {
         Mark { along: Along::X, from, to, text: text.into() }
     }
 
-    /// Makes a horizontal line with a label.
+    /// Makes a horizontal line behind a chart's traces, with a label.
     fn level(at: f64, text: impl Into<String>) -> Mark {
         Mark { along: Along::Y, from: at, to: None, text: text.into() }
     }

@@ -1,5 +1,5 @@
-//! The page of a comparison: verdicts on each side against the baseline, their certainty, and the
-//! differences between the sides.
+//! The page of a comparison: verdicts on each compared set of runs (side) against the baseline,
+//! their certainty, and the differences between the sides.
 //!
 //! Not here: how sides are judged (study), and the time of a transaction (each_transaction).
 
@@ -52,22 +52,24 @@ pub const COMPARISON_SECTIONS: [&str; 7] =
 /// Largest number of differences between the sides that are listed in text and Markdown; HTML has
 /// all.
 const DIFFERENCES_SHOWN_MAX: usize = 30;
-/// Largest length of a side's name in the title of a column, in characters.
+/// Largest length of the name of a compared set of runs (side) in the title of a column, in
+/// characters.
 const TITLE_MAX: usize = 18;
 /// Largest length of a column title with a shortened key, such as `…at_trx_commit=1`, in
 /// characters, so that a phone has room for two such columns.
 const END_MAX: usize = 13;
-/// Smallest percentage of lost transactions (failed or dropped) that the headline on a side
-/// reports.
+/// Smallest percentage of lost transactions (failed or dropped) that the headline on a compared set
+/// of runs reports.
 const LOST_LEAST_PERCENT: f64 = 1.0;
-/// Largest number of differences in the sentence on how two sides differ.
+/// Largest number of differences in the sentence on how a set of runs differs from the baseline.
 const DIFFER_SHOWN_MAX: usize = 3;
 /// Largest length of a setting's value in a sentence, in characters.
 const VALUE_MAX: usize = 40;
-/// Difference between the largest and the smallest share of a side's runs with a finding, above
-/// which the finding counts as uneven.
+/// Difference between the largest and the smallest share of runs with a finding, over the sides of
+/// a comparison, above which the finding counts as uneven.
 const UNEVEN: f64 = 0.25;
-/// Name of a table row for all points together, or for the only point.
+/// Name of a table row for all points (combinations of varied parameters) together, or for the only
+/// point.
 const ALL: &str = "all";
 
 /// Makes the page of a comparison, with the outcomes of its gates (limits on changes) first.
@@ -118,8 +120,8 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     page
 }
 
-/// Makes the page of a comparison, with charts that overlay one run per side. `runs` has the name
-/// of each side with the report of its median run.
+/// Makes the page of a comparison, with charts that overlay one run per side (compared set of
+/// runs). `runs` has the name of each side with the report of its median run.
 pub fn comparison_of_runs(
     report: &ComparisonReport,
     gates: &[GateResult],
@@ -138,7 +140,8 @@ pub fn comparison_title(report: &ComparisonReport) -> String {
     of_workload(report) + &versus(&names.join(", "), said_name(&report.sides[0].name))
 }
 
-/// Returns the verdict on a side against the baseline, and with several workloads one for each.
+/// Returns the verdict on a side of a comparison against the baseline, and with several workloads
+/// one for each.
 fn verdicts(report: &ComparisonReport, pair: &PairReport) -> Vec<Verdict> {
     let first = verdict(report, pair);
     let more = pair.by_workload.iter().skip(1).map(|workload| {
@@ -149,15 +152,17 @@ fn verdicts(report: &ComparisonReport, pair: &PairReport) -> Vec<Verdict> {
     once(first).chain(more).collect()
 }
 
-/// Returns the [`verdicts`] on a side, each with a caution because the compared runs have warnings.
+/// Returns the [`verdicts`] on a side of a comparison, each with a caution because the compared
+/// runs have warnings.
 fn cautious(report: &ComparisonReport, pair: &PairReport) -> Vec<Verdict> {
     let mut all = verdicts(report, pair);
     all.iter_mut().for_each(|verdict| with_caution(verdict, report, pair));
     all
 }
 
-/// Returns the verdict on a side against the baseline. Its details are how durable commits are, the
-/// change of a second figure, the smallest detectable difference, and the differences in setup.
+/// Returns the verdict on a side of a comparison against the baseline. Its details are how durable
+/// commits are, the change of a second figure, the smallest detectable difference, and the
+/// differences in setup.
 fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
     let (tone, word) = judgement_of(pair);
     let headline = headline(report, pair).into();
@@ -172,13 +177,14 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
     Verdict { tone, word, headline, details }
 }
 
-/// Returns the sentences on what both sides promise of a transaction: durability and isolation.
+/// Returns the sentences on what compared side and baseline guarantee for a transaction: durability
+/// and isolation.
 fn guarantees(pair: &PairReport) -> impl Iterator<Item = String> {
     [&pair.durability, &pair.isolation].into_iter().flatten().cloned()
 }
 
-/// Returns the tone and word of the verdict on a side, such as `Better.` The word names the primary
-/// figure if that is undecided but another figure is decided.
+/// Returns the tone and word of the verdict on a side of a comparison, such as `Better.` The word
+/// names the primary figure if that is undecided but another figure is decided.
 fn judgement_of(pair: &PairReport) -> (Tone, String) {
     let figures = summed_up(pair);
     let Some(judged) = figures.first() else { return word_of(Judgement::CannotBeJudged) };
@@ -214,8 +220,8 @@ fn word_of(judged: Judgement) -> (Tone, String) {
     (tone, capital(judged.name()) + ".")
 }
 
-/// Adds `with caution` and the first warning to a good or bad verdict, because its runs have
-/// warnings. A good one gets the tone of a warning.
+/// Adds `with caution` and the first warning to a good or bad verdict on a side of a comparison,
+/// because its runs have warnings. A good one gets the tone of a warning.
 fn with_caution(verdict: &mut Verdict, report: &ComparisonReport, pair: &PairReport) {
     if matches!(verdict.tone, Tone::Good | Tone::Bad) && !verdict.word.is_empty() {
         verdict.word = format!("{}, with caution.", verdict.word.trim_end_matches('.'));
@@ -228,8 +234,8 @@ fn with_caution(verdict: &mut Verdict, report: &ComparisonReport, pair: &PairRep
     }
 }
 
-/// Makes the block with the table of a side's figures against the baseline. `how` has sentences on
-/// the method, printed below it.
+/// Makes the block with the table of a compared side's figures against the baseline. `how` has
+/// sentences on the method, printed below the table.
 fn of_pair(report: &ComparisonReport, pair: &PairReport, how: Vec<String>) -> Block {
     let title = match report.pairs.len() {
         1 => String::new(),
@@ -238,12 +244,12 @@ fn of_pair(report: &ComparisonReport, pair: &PairReport, how: Vec<String>) -> Bl
     Block::Part(title, vec![Block::Table(table(report, pair)), Block::paragraphs(how)])
 }
 
-/// Words after a difference found by comparing means, because there are too few runs for a rank
-/// test.
+/// Words that follow a difference found by comparing means, because there are too few runs for a
+/// rank test.
 const BY_MEANS: &str = ", by means alone (p < 0.01): ranks cannot tell with so few runs";
 
-/// Makes the blocks on the differences between the sides: those known for all sides and, folded,
-/// facts that only some sides have.
+/// Makes the blocks on the differences between the sides of a comparison: those known for all sides
+/// and, folded, facts that only some sides have.
 fn changed(report: &ComparisonReport) -> Vec<Block> {
     if report.differences.is_empty() {
         return vec![Block::paragraphs([no_difference(report)])];
@@ -337,8 +343,8 @@ fn gauges_words(report: &ComparisonReport, pair: &PairReport) -> String {
     )
 }
 
-/// Makes the table of each side's curve over a numeric axis: first, mean, best and last value;
-/// `None` if no side has a curve.
+/// Makes the table that sums up each compared side's curve over a numeric parameter: first, mean,
+/// best and last value; `None` if no side has a curve.
 fn sweeps(report: &ComparisonReport) -> Option<Table> {
     let curves = || report.sides.iter().filter_map(|side| Some((side, side.curve.as_ref()?)));
     let (_, first) = curves().next()?;
@@ -361,7 +367,8 @@ fn sweeps(report: &ComparisonReport) -> Option<Table> {
     Some(table)
 }
 
-/// Keys of the columns in the table of all figures that only programs read (in CSV and JSON).
+/// Keys of the columns in the table of all figures of a comparison that only programs read (in CSV
+/// and JSON).
 const OF_PROGRAMS: [&str; 7] = [
     "unit",
     "confidence_percent",
@@ -372,8 +379,9 @@ const OF_PROGRAMS: [&str; 7] = [
     "reason",
 ];
 
-/// Returns the cells of the columns [`OF_PROGRAMS`]: unit, confidence of the interval, runs of both
-/// sides, name of the baseline, workload, and the reason why the figure is undecided.
+/// Returns the cells of the columns [`OF_PROGRAMS`]: unit, confidence of the interval, runs of
+/// baseline and compared side, name of the baseline, workload, and the reason why the figure is
+/// undecided.
 fn cells_of_programs(report: &ComparisonReport, judged: &Judged) -> [Cell; 7] {
     let unit = report.units.get(&judged.figure).map(String::as_str);
     let unit = unit.unwrap_or_else(|| analysis::figures::unit(&judged.figure));
@@ -393,8 +401,8 @@ fn cells_of_programs(report: &ComparisonReport, judged: &Judged) -> [Cell; 7] {
     ]
 }
 
-/// Makes the folded table of each side's figures at each point and over all points, which CSV has
-/// too.
+/// Makes the folded table of each compared side's figures at each point and over all points, which
+/// CSV has too.
 fn by_point(report: &ComparisonReport) -> Block {
     let side = Column::words("side", "side");
     let columns = [side].into_iter().chain(columns("baseline".into(), "side".into()));
@@ -417,8 +425,8 @@ fn by_point(report: &ComparisonReport) -> Block {
     Block::details("By point", Length::Short, vec![Block::Table(table), whys])
 }
 
-/// Returns the role of the side at index `at`: `baseline`, `side`, or `side 2` if there are
-/// several.
+/// Returns the role of the side of a comparison at index `at`: `baseline`, `side`, or `side 2` if
+/// there are several.
 fn role(report: &ComparisonReport, at: usize) -> Cow<'static, str> {
     match (at, report.sides.len()) {
         (0, _) => "baseline".into(),
@@ -427,7 +435,7 @@ fn role(report: &ComparisonReport, at: usize) -> Cow<'static, str> {
     }
 }
 
-/// Makes the folded block of a side with its number of runs and their ids.
+/// Makes the folded block of a side of a comparison with its number of runs and their ids.
 fn of_side(report: &ComparisonReport, at: usize) -> Block {
     let (role, side) = (role(report, at), &report.sides[at]);
     let lost = match side.runs_not_counted {
@@ -443,8 +451,8 @@ fn of_side(report: &ComparisonReport, at: usize) -> Block {
     })
 }
 
-/// Makes the section with the plans of the sides, equal plans once, and the command that repeats
-/// the comparison.
+/// Makes the section with the plans of a comparison's sides, equal plans once, and the command that
+/// repeats the comparison.
 fn repeat(report: &ComparisonReport) -> Section {
     let mut plans: Vec<(Vec<&str>, &str)> = Vec::new();
     for side in &report.sides {
@@ -465,13 +473,13 @@ fn repeat(report: &ComparisonReport) -> Section {
     Section::new(REPEAT, "How to repeat it", blocks)
 }
 
-/// Returns a side's figures judged over all points together, the primary figure first; empty if
-/// there is a single point.
+/// Returns a compared side's figures judged over all points together, the primary figure first;
+/// empty if there is a single point.
 fn over_all(pair: &PairReport) -> impl Iterator<Item = &Judged> {
     pair.overall.iter().chain(&pair.overall_others)
 }
 
-/// Returns the figures that stand for the whole of a side, the primary one first: those over all
+/// Returns the figures that sum up a side of a comparison, the primary one first: those over all
 /// points, or those of its only point, or the primary figure of the first of several workloads.
 fn summed_up(pair: &PairReport) -> Vec<&Judged> {
     match &pair.points[..] {
@@ -483,8 +491,8 @@ fn summed_up(pair: &PairReport) -> Vec<&Judged> {
     }
 }
 
-/// Names a side and the baseline, such as `build=1.3 vs. 1.2`. A key that both have (`build`) is
-/// written once.
+/// Names a compared side and the baseline, such as `build=1.3 vs. 1.2`. A key that both have
+/// (`build`) is written once.
 fn versus(side: &str, base: &str) -> String {
     let (of_side, of_base) = (key_value(side), key_value(base));
     match (of_side, of_base) {
@@ -504,7 +512,7 @@ fn key_value(name: &str) -> Option<(&str, &str)> {
     name.split_once('=').filter(|(key, _)| is_key(key))
 }
 
-/// Says that the sides do not differ in setup, or that only runs within a side do.
+/// Says that the sides of a comparison do not differ in setup, or that only runs within a side do.
 fn no_difference(report: &ComparisonReport) -> &'static str {
     match report.mixed.is_empty() {
         true => "Plan, database, machine and build are the same on all sides.",
@@ -512,8 +520,8 @@ fn no_difference(report: &ComparisonReport) -> &'static str {
     }
 }
 
-/// Returns true if a fact is known for some sides only, as when the sides are different products.
-/// Parts of plan and target do not count.
+/// Returns true if a fact is known for some sides of a comparison only, as when the sides are
+/// different products. Parts of plan and target do not count.
 fn is_one_sided(difference: &Difference) -> bool {
     let is_of_plan = matches!(difference.about.as_str(), "plan" | "target");
     !is_of_plan && difference.values.iter().any(Option::is_none)
@@ -529,8 +537,8 @@ fn point_name(report: &ComparisonReport, values: &Named<String>) -> String {
     whole_name(&told(&axes_of(report), values))
 }
 
-/// Makes the table of a side's figures against the baseline for people: all figures of a single
-/// point, or else the primary figure at each point and all figures over all points.
+/// Makes the table of a compared side's figures against the baseline for people: all figures of a
+/// single point, or else the primary figure at each point and all figures over all points.
 fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
     let [baseline, side] = titles(&report.sides[0].name, &pair.side);
     let columns = columns(baseline.into(), side.into()).map(|column| column.key(""));
@@ -564,9 +572,9 @@ fn for_people<T>(row: [T; 12], is_all: bool) -> Vec<T> {
     row
 }
 
-/// Shortens the names of sides for column titles: whole names, or else their first parts (before a
-/// comma), or else the values of these. `None` if even those exceed [`TITLE_MAX`] or are not
-/// distinct.
+/// Shortens the names of a comparison's sides for column titles: whole names, or else their first
+/// parts (before a comma), or else the values of these. `None` if even those exceed [`TITLE_MAX`]
+/// or are not distinct.
 fn short_names(names: &[&str]) -> Option<Vec<String>> {
     fn first(name: &str) -> String {
         name.split(", ").next().unwrap_or(name).to_owned()
@@ -598,28 +606,29 @@ fn with_end_of(key: &str, value: &str) -> String {
     end.map_or_else(|| format!("={value}"), |end| format!("…{end}={value}"))
 }
 
-/// Returns the short name of the side `name`, as in column titles, or `name` if it cannot be
-/// shortened.
+/// Returns the short name of the compared side `name`, as in column titles, or `name` if it cannot
+/// be shortened.
 fn short_name(report: &ComparisonReport, name: &str) -> String {
     let at = report.sides.iter().position(|side| side.name == name);
     let short = at.and_then(|at| Some(names_of(report)?.swap_remove(at)));
     short.unwrap_or_else(|| name.to_owned())
 }
 
-/// Returns the names of all sides, short enough for column titles; `None` if they would be too long
-/// or not distinct.
+/// Returns the names of a comparison's sides, short enough for column titles; `None` if they would
+/// be too long or not distinct.
 fn names_of(report: &ComparisonReport) -> Option<Vec<String>> {
     short_names(&report.sides.iter().map(|side| side.name.as_str()).collect::<Vec<_>>())
 }
 
-/// Returns the column titles of a baseline and a side: short names, or `baseline` and `side`.
+/// Returns the column titles of a baseline and a compared side: short names, or `baseline` and
+/// `side`.
 fn titles(baseline: &str, side: &str) -> [String; 2] {
     let found = short_names(&[baseline, side]).and_then(|names| names.try_into().ok());
     found.unwrap_or_else(|| ["baseline".to_owned(), "side".to_owned()])
 }
 
-/// Returns the columns of a table of compared figures, with titles for the baseline's and the
-/// side's values.
+/// Returns the columns of a table of compared figures, with titles for the values of baseline and
+/// compared side.
 fn columns(baseline: Cow<'static, str>, side: Cow<'static, str>) -> [Column; 12] {
     [
         Column::words("point", "point"),
@@ -663,7 +672,7 @@ fn cells(report: &ComparisonReport, point: &str, judged: &Judged) -> [Cell; 12] 
     ]
 }
 
-/// Words for the kind of mean over the runs of a side.
+/// Words for the kind of mean over the runs of a compared set.
 const CENTERS: &str = "geometric means";
 
 /// Says which figures are compared by medians instead of means, because a run has no finite value:
@@ -687,8 +696,8 @@ fn of_medians(report: &ComparisonReport) -> Option<String> {
 const MIN_DETECTABLE: &str = "Detectable: the smallest difference that so many runs would \
                               show, in four of five such comparisons.";
 
-/// Describes in sentences how a side's figures are judged: means, intervals, tests, and whether its
-/// runs alternated with the baseline's.
+/// Describes in sentences how a compared side's figures are judged: means, intervals, tests, and
+/// whether its runs alternated with the baseline's.
 fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
     let mut said = Vec::new();
     let is_within = pair.points.iter().any(|point| point.primary.is_within_repeats);

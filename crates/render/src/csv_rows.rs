@@ -19,7 +19,7 @@ pub(crate) fn of_rows(titles: Vec<String>, rows: impl Iterator<Item = Vec<String
     String::from_utf8(bytes).expect("only text was put in")
 }
 
-/// Does the same as [`of_rows`] for rows whose number of cells is known when dbdyno is compiled.
+/// Writes rows as [`of_rows`] does, with a number of cells that is known when dbdyno is compiled.
 pub(crate) fn of_arrays<const N: usize>(
     titles: [&str; N],
     rows: impl Iterator<Item = [String; N]>,

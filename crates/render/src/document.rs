@@ -27,7 +27,7 @@ pub struct Document {
     /// Sentences on workload, database, clients and machine, for readers who see nothing but this
     /// page.
     pub scene: Vec<String>,
-    /// Answers to the question of the page, the most important one first.
+    /// Answers to the question of the page (the results in words), the most important one first.
     pub verdicts: Vec<Verdict>,
     /// Key figures, drawn at the head of HTML pages instead of the verdict's headline.
     pub tiles: Vec<Tile>,
@@ -43,7 +43,7 @@ pub struct Document {
     pub repeat: Option<Section>,
 }
 
-/// Answer to the question of a page.
+/// Answer to the question of a page: a result in words, such as `Better: TPS +12 %`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     pub tone: Tone,
@@ -137,17 +137,18 @@ pub struct Remark {
     pub text: Text,
 }
 
-/// Position of a section on a page with charts. Pages without charts keep the document's order.
+/// Position of a section on a page that draws charts. Pages without charts keep the document's
+/// order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// Before all other sections, for the most important charts.
+    /// Place before all other sections, for the most important charts.
     First,
-    /// Before the sections in document order, for explanations of the result.
+    /// Place before the sections in document order, for explanations of the result.
     Early,
-    /// In the order of the document.
+    /// Place of the section in the document.
     #[default]
     InOrder,
-    /// After all other sections, for long sections.
+    /// Place after all other sections, for long sections.
     Last,
 }
 
@@ -168,7 +169,7 @@ pub struct Section {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Block {
     Paragraphs(Vec<Text>),
-    /// Preformatted text: commands, plans, output.
+    /// Preformatted text, such as commands, plans and output.
     Verbatim(String),
     /// Suggested commands, each with its purpose; left out in browsers.
     Next(Vec<(String, String)>),
@@ -181,7 +182,7 @@ pub enum Block {
     FlameGraph(FlameGraph),
     /// A curve in one line of text, for printers that cannot draw charts.
     Sketch(Sketch),
-    /// Blocks below a title, which may be empty.
+    /// Nested blocks below a title, which may be empty.
     Part(String, Vec<Block>),
     /// Blocks that HTML folds until the reader opens them. Text and Markdown show
     /// [`Details::otherwise`] instead.
@@ -212,9 +213,9 @@ pub struct Details {
 /// Length of folded blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
-    /// Short enough to be printed on paper.
+    /// Blocks short enough to be printed on paper.
     Short,
-    /// Too long for paper, such as machine output.
+    /// Blocks too long for paper, such as machine output.
     Long,
 }
 
@@ -238,12 +239,12 @@ pub enum Span {
 pub enum Link {
     /// Link to the page of the run with this id.
     Run(String),
-    /// Link to the comparison of two values of a label, such as two builds.
+    /// Link to the comparison of runs with two values of a label, such as two builds.
     Comparison {
         by: String,
-        /// Value of the label for the baseline.
+        /// Value of the label whose runs are the baseline.
         baseline: String,
-        /// Value of the label for the other side.
+        /// Value of the label whose runs are compared with the baseline.
         side: String,
     },
 }

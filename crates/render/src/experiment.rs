@@ -1,5 +1,5 @@
-//! The page of an experiment: the table of its points, curves over its axes, the Universal
-//! Scalability Law, and its trials.
+//! The page of an experiment: the table of its points (combinations of varied parameters), curves
+//! over each parameter, the Universal Scalability Law, and its trials.
 //!
 //! Not here: how figures and verdicts are computed (study).
 
@@ -36,25 +36,25 @@ use super::wording::{
 };
 use super::{Align, Cell, Column, Table};
 
-/// Smallest number of values of some axis for which the page says why no scalability law was
-/// fitted. Fewer values are a comparison and no curve.
+/// Smallest number of values of some varied parameter for which the page says why no scalability
+/// law was fitted. Fewer values are a comparison and no curve.
 const CURVE_LEAST: usize = 4;
 
-/// Largest number of points that are named as possibly as good as the best one, because their
-/// intervals overlap with its interval.
+/// Largest number of points (combinations of varied parameters) that are named as possibly as good
+/// as the best one, because their intervals overlap with its interval.
 const ALSO_MOST: usize = 4;
 
 /// Smallest number of points for which a curve is sketched in text.
 const SKETCHED_LEAST: usize = 4;
 
-/// Figures whose columns a table too narrow for all leaves out: first the last in this list.
+/// Figures whose columns a too narrow table leaves out, the last in this list first.
 const SPARE: [&str; 3] = ["p50_ms", "p95_ms", "tps"];
 
 /// Prefix of the names of server settings, which column titles leave out.
 const OF_SERVER: &str = "server.";
 
-/// Returns the verdicts of an experiment's page. `sides` is the comparison of its points, if they
-/// are compared; the verdicts of that come first.
+/// Returns the verdicts of an experiment's page. `sides` is the comparison of the experiment's
+/// points, if they are compared; its verdicts come first.
 pub fn experiment_verdicts(
     report: &ExperimentReport,
     trials: &[TrialReport],
@@ -73,7 +73,7 @@ pub fn experiment_verdicts(
 }
 
 /// Makes the page of an experiment. Without `trials`, parts that need them are left out. `sides` is
-/// the comparison of its points, if they are compared; its verdicts come first.
+/// the comparison of the experiment's points, if they are compared; its verdicts come first.
 pub fn experiment(
     report: &ExperimentReport,
     trials: &[TrialReport],
@@ -269,8 +269,8 @@ pub fn repeat_s(report: &ExperimentReport, trials: &[TrialReport]) -> Option<f64
     Some(trial_s * report.points.len() as f64)
 }
 
-/// Warns that commits at some values of an axis may be lost in a crash while others are durable;
-/// `None` if all are equally durable.
+/// Warns that commits at some values of a varied parameter may be lost in a crash while others are
+/// durable; `None` if all are equally durable.
 fn durability(report: &ExperimentReport, trials: &[TrialReport]) -> Option<String> {
     unequally_durable(trials, |point| {
         let values = report.points.get(point as usize).map(|point| &point.values.0[..]);
@@ -333,7 +333,8 @@ fn ran(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Block> {
     vec![Block::pairs(in_common(trials)), Block::pairs(made_on(trials)), runs, plan]
 }
 
-/// Makes the section with the experiment's id and status, and commands that show or resume it.
+/// Makes the section with the id and status of an experiment or search, and commands that show or
+/// resume it.
 pub(super) fn again(id: &str, status: Option<Status>, is_short: bool) -> Section {
     let short = short_id(id);
     let state = match status {
@@ -363,7 +364,7 @@ fn trials_left(report: &ExperimentReport) -> (u64, u64) {
     (lost, report.trials.saturating_sub(report.trials_done + lost))
 }
 
-/// Returns the experiment's name with its axes: `tpcc over mode × clients`.
+/// Returns the experiment's name with its varied parameters: `tpcc over mode × clients`.
 fn name_over_axes(report: &ExperimentReport) -> String {
     let axes: Vec<&str> = report.axes.iter().map(|axis| axis.name.as_str()).collect();
     match axes.is_empty() {
@@ -458,8 +459,8 @@ fn also(report: &ExperimentReport, best: &PointReport, figure: &Figure) -> Strin
     format!("{tied}{unknown}")
 }
 
-/// Names points by their values, for a sentence: `clients=4, clients=8`. More than [`ALSO_MOST`]
-/// are only counted; `None` if there are none.
+/// Names points of an experiment by their values, for a sentence: `clients=4, clients=8`. More than
+/// [`ALSO_MOST`] are only counted; `None` if there are none.
 fn places(report: &ExperimentReport, points: &[&PointReport]) -> Option<String> {
     let name = |point: &&PointReport| {
         let values = told(&report.axes, &point.values);
@@ -488,7 +489,8 @@ fn kept(report: &ExperimentReport, rate: &RateReport) -> String {
     format!("keeps up with the offered rate up to {at}; {primary} there: {figure}")
 }
 
-/// Makes the table of points, one per row, with all figures.
+/// Makes the table of an experiment's points (combinations of varied parameters), one per row, with
+/// all figures.
 pub fn experiment_points(report: &ExperimentReport) -> Table {
     let mut names: Vec<&str> = Vec::new();
     for (name, figure) in report.points.iter().flat_map(|point| &point.figures.0) {
@@ -569,7 +571,8 @@ fn exact_cells(point: &PointReport, name: &str) -> [Cell; 4] {
     ]
 }
 
-/// Returns the alignment of an axis's values: numbers to the right, words to the left.
+/// Returns the alignment of a varied parameter's values in a table: numbers to the right, words to
+/// the left.
 fn align(axis: &model::Axis) -> Align {
     match axis.values.iter().all(|value| number(value).is_some()) {
         true => Align::Right,
@@ -609,8 +612,8 @@ pub(super) fn time(value: Option<f64>, samples_needed: &Named<u64>, name: &str) 
     }
 }
 
-/// Says for each percentile that some points or probes lack how many samples it needs: `p99 ms: too
-/// few samples: needs at least 1,000`.
+/// Says for each percentile that some points of an experiment (or probes of a search) lack how many
+/// samples it needs: `p99 ms: too few samples: needs at least 1,000`.
 pub(super) fn too_few<'r>(all: impl Iterator<Item = &'r Named<u64>>) -> Vec<String> {
     let mut found: Vec<(&str, u64)> = Vec::new();
     for (name, needed) in all.flat_map(Named::iter) {
@@ -650,8 +653,8 @@ fn is_least_at_first(curve: &Curve) -> bool {
     is_time(&curve.figure) && is_arrival_rate(&curve.axis)
 }
 
-/// Names figure and axis of a curve: `TPS over clients`, with `, at 3 of 4 points` if other points
-/// lack the figure.
+/// Names the figure and the varied parameter of a curve: `TPS over clients`, with `, at 3 of 4
+/// points` if other points lack the figure.
 fn along(report: &ExperimentReport, curve: &Curve) -> String {
     let (figure, axis) = (title(&curve.figure), &curve.axis);
     let known = report.points.iter().filter(|point| point.figures.get(&curve.figure).is_some());
@@ -704,7 +707,7 @@ fn of_law(report: &ExperimentReport, law: &ScalabilityReport) -> Section {
     Section { note: "with 90 % intervals".to_owned(), ..section }
 }
 
-/// Returns the labelled peak of the law, or the reason why it has none.
+/// Returns the labelled peak of the Universal Scalability Law, or the reason why it has none.
 fn peak(law: &ScalabilityReport) -> Option<(&'static str, String)> {
     let with_interval = |value: f64, interval: Option<(f64, f64)>, digits: usize| {
         let number = |value: f64| significant(value, digits);
@@ -741,8 +744,8 @@ fn findings(report: &ExperimentReport) -> Vec<String> {
     all.iter().map(advised).collect()
 }
 
-/// Describes the finding `id`, which `n` runs have, with its text: `2 of 9 runs: the machine was
-/// noisy (noisy_machine).` `runs` is the number of all, in words.
+/// Describes the finding `id`, which `n` runs of an experiment have, with its text: `2 of 9 runs:
+/// the machine was noisy (noisy_machine).` `runs` is the number of all, in words.
 fn printed(report: &ExperimentReport, (id, n): (&str, &u64), runs: &str) -> String {
     let case = report.points.iter().find_map(|point| point.cases.get(id));
     let with_it = report.points.iter().filter(|point| point.findings.get(id).is_some());
@@ -758,7 +761,8 @@ fn printed(report: &ExperimentReport, (id, n): (&str, &u64), runs: &str) -> Stri
     }
 }
 
-/// Returns the labelled lines on the setup, each with just the parts that all trials share.
+/// Returns the labelled lines on the setup of an experiment, each with only the parts that all
+/// trials share.
 fn in_common(trials: &[TrialReport]) -> Vec<(String, String)> {
     let all: Vec<Vec<Line>> = trials.iter().map(|trial| lines(&trial.report)).collect();
     let Some((first, others)) = all.split_first() else { return Vec::new() };

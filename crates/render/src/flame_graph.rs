@@ -44,11 +44,11 @@ pub struct FlameGraph {
 /// Kind of document in which a flame graph is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlameUse {
-    /// A page without scripts; the browser shows names as tooltips.
+    /// A page without scripts, where the browser shows names as tooltips.
     Static,
     /// A page that includes [`FLAME_JS`].
     InPage,
-    /// A file of its own, which includes the script.
+    /// A file of its own, which includes the script [`FLAME_JS`].
     Alone,
 }
 

@@ -231,7 +231,7 @@ fn imported(report: &HistoryReport) -> impl Iterator<Item = String> {
     report.imported.iter().map(to_sentence)
 }
 
-/// Lists the first five names; an ellipsis stands for further ones.
+/// Lists the first five names, with an ellipsis if there are more.
 fn few(names: &[String]) -> String {
     const SHOWN_MAX: usize = 5;
     let shown = names.iter().take(SHOWN_MAX).cloned().collect::<Vec<_>>().join(", ");
@@ -272,7 +272,8 @@ fn sentences<'p>(
     starts.map(Text::from).chain(with).chain(rest)
 }
 
-/// Says that a new series begins at a build because of changes of setup, and which these are.
+/// Says that a new series of a history begins at a build because of changes of setup, and which
+/// these are.
 fn start_line(report: &HistoryReport, start: &Start) -> String {
     let since = match start.changed.is_empty() {
         true => String::new(),
@@ -286,8 +287,8 @@ fn start_line(report: &HistoryReport, start: &Start) -> String {
     )
 }
 
-/// Describes a change of level at a build, with a link that compares the build before it with that
-/// build.
+/// Describes a change of level at a build, with a link that compares this build with the one before
+/// it.
 fn change_line(report: &HistoryReport, point: &PointHistory, change: &Change) -> Text {
     let with = match change.changed.is_empty() {
         true => "no other known change".to_owned(),
@@ -331,7 +332,7 @@ fn baseline_line(report: &HistoryReport, held: &Last, name: &str) -> String {
     )
 }
 
-/// Says that a series has no value for the history's last build, and why; `None` if it has one.
+/// Says that a series has no value for the history's last build, and why; `None` if it has a value.
 fn lacks(report: &HistoryReport, point: &PointHistory) -> Option<String> {
     let build = point.lacks.as_ref()?;
     let runs = count(build.runs_not_counted, "run");
@@ -386,7 +387,7 @@ fn table(report: &HistoryReport, point: &PointHistory) -> Table {
     if has_levels { table } else { table.without(&["level"]) }
 }
 
-/// Describes the result of a series in a few words, for the headline.
+/// Describes the result of a series of builds in a few words, for the headline.
 fn in_short(report: &HistoryReport, point: &PointHistory) -> String {
     let outside = point.last.as_ref().filter(|last| last.is_outside);
     let name = point.builds.last().map_or("", |last| &last.build);

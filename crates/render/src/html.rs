@@ -18,13 +18,13 @@ pub use body::{body, body_with};
 pub enum Medium<'a> {
     /// A file without scripts. Charts are SVG.
     File,
-    /// A file with scripts. The values of each chart are beside its picture; [`page`] adds the
-    /// scripts.
+    /// A file with scripts. It has the values of each chart as well as the picture; [`page`] adds
+    /// the scripts.
     InteractiveFile,
     /// A page of the web interface. The first charts are drawn in the page; others are pictures at
-    /// `{base}{id}.wide.svg{query}`, so that no chart waits for a script. Each has links to its own
-    /// page (`base` without `/api`) and data. Its attribute `data-chart` is the URL of its values
-    /// for [`CHART_JS`].
+    /// `{base}{id}.wide.svg{query}`, so that no chart waits for a script. Each chart has links to
+    /// its own page (`base` without `/api`) and data. The attribute `data-chart` is the URL of the
+    /// chart's values for [`CHART_JS`].
     Web {
         /// Beginning of the URLs of charts, before their ids, such as `/api/runs/ID/charts/`.
         base: &'a str,
@@ -40,9 +40,9 @@ pub enum Medium<'a> {
 /// Way in which the first charts of a web page are included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum First {
-    /// In the page itself, so that they appear without further requests.
+    /// Drawn in the page itself, so that the charts appear without further requests.
     InPage,
-    /// As pictures with URLs, like the other charts.
+    /// Included as pictures with URLs, like the other charts.
     Linked,
 }
 

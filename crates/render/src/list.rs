@@ -190,8 +190,8 @@ struct Extra<'e> {
     has_error: HasErrors,
     /// Errors of the figures in the row being made.
     errors: &'e Errors,
-    /// True if dbdyno started the servers of some runs and not those of others, so that a row says
-    /// which.
+    /// True if dbdyno started the servers of some runs in the list and not those of others, so that
+    /// each row says which.
     has_managed: bool,
 }
 
@@ -208,7 +208,7 @@ fn is_managed(row: &RunRow) -> bool {
     row.target.starts_with("managed:")
 }
 
-/// Columns of errors that a list has, each beside the column of its figure.
+/// Columns of errors that a list of runs has, each next to the column of its figure.
 #[derive(Clone, Copy)]
 struct HasErrors {
     tps: bool,
@@ -234,8 +234,8 @@ fn errors_of_line(line: &[&RunRow], errors_of: &ErrorsOf<'_>) -> Errors {
     }
 }
 
-/// Returns the title of the column of primary metrics: that of the metric if all runs have the same
-/// one, else [`SEVERAL`]. `None` if no run has one.
+/// Returns the title of the column of primary metrics in a list of runs: that of the metric if all
+/// runs have the same one, else [`SEVERAL`]. `None` if no run has one.
 pub fn primary_title<'r>(rows: impl Iterator<Item = &'r RunRow>) -> Option<String> {
     let mut titles: Vec<&str> =
         rows.filter_map(|row| Some(row.primary.as_ref()?.title.as_str())).collect();
@@ -489,7 +489,8 @@ fn trials(experiment: &Experiment, n_done: u64) -> Cell {
 /// Largest length of an experiment's axes in a list, in characters; `experiments show` has all.
 const AXES_MAX: usize = 60;
 
-/// Returns the parameters that an experiment varies or seeks, as users write them: `clients=1,2,4`.
+/// Returns the parameters that an experiment varies or searches for, as users write them:
+/// `clients=1,2,4`.
 pub fn axes(experiment: &Experiment) -> String {
     axes_called(experiment, |name| name)
 }

@@ -322,7 +322,7 @@ fn history(tally: &Tally, shown: i64, width: usize) -> String {
     bars(first, &commits, width) + &scale
 }
 
-/// Smallest number of bars beside which the sparkline's scale is printed.
+/// Smallest number of bars for which the sparkline's scale is printed in the same line.
 const BARS_LEAST: usize = 10;
 
 fn bars(first: i64, commits: &[u64], width: usize) -> String {
@@ -354,7 +354,8 @@ fn beside_or_below(left: &str, right: &str, width: usize) -> Vec<String> {
     }
 }
 
-/// Smallest width of the left text; with less room it is left out.
+/// Smallest width, in columns, of the left text of a line with text at both ends; with less room it
+/// is left out.
 const LEFT_LEAST: usize = 8;
 
 /// Puts two texts at both ends of a line. The left one is cut if there is not enough room.

@@ -1,5 +1,5 @@
-//! Pages of tables with a figure over two axes. The best cell of each row or column has a star, or
-//! cells are ratios to those of one value. Programs read the same tables as bare numbers.
+//! Pages of tables with a figure over two parameters. The best cell of each row or column has a
+//! star, or cells are ratios to those of one value. Programs read the same tables as bare numbers.
 //!
 //! Not here: the choice of the best cell (study).
 
@@ -17,7 +17,7 @@ use crate::document::{Block, Document, Section};
 use crate::wording::{ranges, ratio_text, same_in_all, shown, title_with_unit};
 use crate::{Align, Cell, Column, Table};
 
-/// Makes a page of tables of one figure, whose rows and columns are the values of two axes.
+/// Makes a page of tables of one figure, whose rows and columns are the values of two parameters.
 pub fn matrices(all: &Matrices) -> Document {
     let kind = match all.builds {
         None => "Table of an experiment",
@@ -28,7 +28,8 @@ pub fn matrices(all: &Matrices) -> Document {
     page
 }
 
-/// Makes the section of tables of one figure, whose rows and columns are the values of two axes.
+/// Makes the section of tables of one figure, whose rows and columns are the values of two
+/// parameters.
 pub fn matrix_section(all: &Matrices) -> Section {
     let cells = || all.tables.iter().flat_map(|table| table.cells.iter().flatten().flatten());
     let wide = ranges(cells().filter(|_| all.relative_to.is_none()), None);
@@ -86,8 +87,8 @@ fn blocks(all: &Matrices, title: String) -> Vec<Block> {
     vec![tables, of_builds, legend]
 }
 
-/// Returns the values of further axes (neither rows nor columns) that distinguish a table from the
-/// others. In a history, values that all tables share are left out.
+/// Returns the values of further parameters (neither rows nor columns) that distinguish a table
+/// from the others. In a history, values that all tables share are left out.
 fn told_apart(all: &Matrices, table: &Matrix) -> Named<String> {
     let is_shown = |(name, value): &&(String, String)| {
         all.builds.is_none() || (value != NOT_SET && !is_alike(all, name))
@@ -95,15 +96,16 @@ fn told_apart(all: &Matrices, table: &Matrix) -> Named<String> {
     Named(table.values.0.iter().filter(is_shown).cloned().collect())
 }
 
-/// Returns true if all tables have the same value of the further axis `name`.
+/// Returns true if all tables have the same value of the parameter `name`, which is neither rows
+/// nor columns.
 fn is_alike(all: &Matrices, name: &str) -> bool {
     let mut values = all.tables.iter().map(|table| table.values.get(name));
     let first = values.next();
     values.all(|value| Some(value) == first)
 }
 
-/// Describes the values of further axes that all series of a history share; `None` for an
-/// experiment.
+/// Describes the values of further parameters (neither rows nor columns) that all series of a
+/// history share; `None` for an experiment.
 fn alike(all: &Matrices) -> Option<String> {
     all.builds.as_ref()?;
     let values = &all.tables.first()?.values;
@@ -135,8 +137,7 @@ fn reference(all: &Matrices, to: &RelativeTo) -> String {
     format!("{} {}", short_axis(&axis.name), name_of(axis, &to.value))
 }
 
-/// Explains a table of ratios in sentences: the value they relate to, whether runs of a repeat are
-/// paired, and why intervals are missing.
+/// Names the parameter value by whose figures those of the other values are divided: `clients 1`.
 fn relative(all: &Matrices, to: &RelativeTo) -> Vec<String> {
     let ratios = || all.tables.iter().flat_map(|table| table.ratios.iter().flatten().flatten());
     let named = reference(all, to);
@@ -175,8 +176,8 @@ fn of_builds(builds: &OfBuilds) -> Vec<String> {
     [cells].into_iter().chain(imported).collect()
 }
 
-/// Axes that count concurrent workers. For these, the number of CPU cores is written below the
-/// table, beside the best value.
+/// Parameters that count concurrent workers. For these, the number of CPU cores is written below
+/// the table, for comparison with the best value.
 const WORKERS: [&str; 4] = ["clients", "writers", "readers", "threads"];
 
 /// Explains the star that marks the best cell; `None` if no cell has one.

@@ -10,13 +10,14 @@ use study::repeats::{Advice, LevelsReport, PairDecision, PairVerdict, PointPreci
 
 use super::{Align, Column, Table};
 
-/// Largest number of points that are named because they are not precise enough.
+/// Largest number of points of an experiment that are named because they are not precise enough.
 const NAMED_MOST: usize = 4;
-/// Number of degrees of freedom below which the variance of a level is reported as uncertain.
+/// Number of degrees of freedom below which the variance of a level of repeats is reported as
+/// uncertain.
 const FREEDOM_FEW: u64 = 4;
 
-/// Describes how far an experiment is from the condition that stops its repeats, and the method by
-/// which repeated looks keep the confidence.
+/// Describes how far an experiment is from the condition that ends its repeats, and the method by
+/// which confidence holds although results are looked at repeatedly.
 pub(crate) fn stop_lines(stop: &StopReport) -> Vec<String> {
     let spent = match stop.spent_s > 0.0 {
         true => format!(", {} of load and starts", duration(stop.spent_s)),
@@ -41,7 +42,8 @@ pub(crate) fn stop_lines(stop: &StopReport) -> Vec<String> {
     [repeats, what].into_iter().chain(stop.caution.clone()).chain([method]).collect()
 }
 
-/// Lists the points that are not precise enough, with the widths of their confidence intervals.
+/// Lists the points of an experiment that are not precise enough, with the widths of their
+/// confidence intervals.
 fn wide(points: &[PointPrecision]) -> String {
     let to_words = |point: &PointPrecision| {
         let name = point.values.pairs(" ");

@@ -1,5 +1,5 @@
-//! Parts of a run as separate tables, for programs too: figures, timing by transaction type and
-//! client, the transaction counter, configuration, and the server's settings.
+//! Parts of a run's report as separate tables, for programs too: figures, timing by transaction
+//! type and client, the transaction counter, configuration, and the server's settings.
 //!
 //! Not here: the page of a run (run), and how figures are computed (analysis).
 
@@ -263,8 +263,8 @@ fn of_group(group: &GroupReport) -> Vec<(String, String)> {
 /// made for the run, and settings that changed during it.
 const SETTINGS: [&str; 6] = ["mode", "database", "server", "setting", "settings", "changed"];
 
-/// Makes the table of the server's settings: facts about it, and all variables that were read
-/// before the load.
+/// Makes the table of the server's settings: facts about the database, and all variables that were
+/// read before the load.
 pub fn settings(report: &Report) -> Table {
     let mut rows = Vec::new();
     for (about, facts) in &report.facts {

@@ -1,4 +1,4 @@
-//! The page of a search (seek): its answer, and its probes along the sought parameter.
+//! The page of a search: its answer, and its probes (runs) along the searched parameter.
 //!
 //! Not here: how probes are chosen and judged (study).
 
@@ -61,7 +61,7 @@ fn verdict(report: &SeekReport) -> Verdict {
     Verdict { tone, word: String::new(), headline, details: vec![explained(report).into()] }
 }
 
-/// Says why probes (trial runs of the search) count as broken, a line for each such probe.
+/// Says why probes (runs of the search) count as broken, a line for each such probe.
 fn broken(report: &SeekReport) -> Vec<String> {
     let broken = report.probes.iter().filter(|probe| probe.judged.is_broken);
     let printed = |probe: &ProbeReport| {
@@ -125,15 +125,16 @@ fn answer(report: &SeekReport) -> String {
     }
 }
 
-/// Returns the probes that were run afterwards to confirm the answer, at the last value where
-/// confirmation was tried.
+/// Returns the probes (runs) that were made last to confirm the answer of a search, at the last
+/// value where confirmation was tried.
 fn confirming(report: &SeekReport) -> Vec<&ProbeReport> {
     let fresh = || report.probes.iter().filter(|probe| probe.stage == Stage::Confirm);
     let last = fresh().next_back().map(|probe| probe.at);
     fresh().filter(|probe| Some(probe.at) == last).collect()
 }
 
-/// Returns how many of the confirming probes, each taken alone, agree with the answer beyond doubt.
+/// Returns how many of a search's confirming probes (runs), each taken alone, agree with the answer
+/// beyond doubt.
 fn n_sure(report: &SeekReport) -> usize {
     let expected = match report.answer {
         Answer::LowestFails { .. } => ProbeVerdict::Fails,
@@ -142,14 +143,14 @@ fn n_sure(report: &SeekReport) -> usize {
     confirming(report).iter().filter(|probe| probe.verdict == expected).count()
 }
 
-/// Returns true if most of the confirming probes, each taken alone, agree with the answer, or if
-/// there are no such probes.
+/// Returns true if most of a search's confirming probes (runs), each taken alone, agree with the
+/// answer, or if there are no such probes.
 fn is_sure(report: &SeekReport) -> bool {
     let n = confirming(report).len();
     n == 0 || 2 * n_sure(report) > n
 }
 
-/// Describes how well the probes that were run to confirm the answer agree with it.
+/// Describes how well the runs that were made to confirm the answer of a search agree with it.
 fn confirmed(report: &SeekReport) -> String {
     let here = confirming(report);
     let place = match (report.answer, here.first()) {
@@ -176,7 +177,8 @@ fn confirmed(report: &SeekReport) -> String {
     )
 }
 
-/// Explains why the probes that were run to confirm the answer did not, with advice.
+/// Explains why the runs that were made to confirm the answer of a search did not confirm it, with
+/// advice.
 fn not_confirmed(report: &SeekReport) -> String {
     let here = confirming(report);
     let Some(last) = here.first().map(|probe| probe.at) else {
@@ -205,8 +207,8 @@ fn percent(share: f64) -> String {
     format!("{} %", exact((share * 100.0).round()))
 }
 
-/// Describes how the answer was found: number and length of probes, confidence interval, and
-/// whether new probes confirmed it.
+/// Describes how the answer of a search was found: number and length of probes (runs), confidence
+/// interval, and whether new probes confirmed it.
 fn explained(report: &SeekReport) -> String {
     let n = count(report.probes.len() as u64, "probe");
     let load_s: f64 = report.probes.iter().map(|probe| probe.measure_s).sum();
@@ -235,7 +237,7 @@ fn explained(report: &SeekReport) -> String {
     text
 }
 
-/// Makes the table of a search's probes, ordered by the value of the sought parameter.
+/// Makes the table of a search's probes (runs), ordered by the value of the searched parameter.
 pub fn seek_probes(report: &SeekReport) -> Table {
     let axis = report.seek.axis.clone();
     let figure = |key: &'static str, title: &'static str| Column::new(title, Align::Right).key(key);
@@ -288,8 +290,8 @@ pub fn seek_probes(report: &SeekReport) -> Table {
     Table::filled("probes", "", columns, sorted.into_iter().map(row).collect())
 }
 
-/// Returns the bound in milliseconds that an objective sets for a time such as `p99_ms`; `None` if
-/// there is none.
+/// Returns the bound in milliseconds that an objective of the search sets for a time such as
+/// `p99_ms`; `None` if there is none.
 fn bound_ms(report: &SeekReport, name: &str) -> Option<f64> {
     let is_of = |objective: &&Objective| name.strip_suffix("_ms") == Some(objective.metric.name());
     match report.seek.objectives.iter().find(is_of)?.bound {
@@ -298,7 +300,7 @@ fn bound_ms(report: &SeekReport, name: &str) -> Option<f64> {
     }
 }
 
-/// Makes a one-line curve of p99 over the sought parameter; `None` if p99 is known at fewer than
+/// Makes a one-line curve of p99 over the searched parameter; `None` if p99 is known at fewer than
 /// two values.
 fn sketch(report: &SeekReport) -> Option<Sketch> {
     let known = |point: &CurvePoint| Some((point.at, point.figures.get("p99_ms").copied()??));
@@ -333,7 +335,7 @@ mod tests {
         assert_eq!(asked(&report), "What is the largest number of clients with p99<20ms?");
     }
 
-    /// Makes a search with one probe that has this p99.
+    /// Makes the report of a search with one probe (run) that has this p99.
     fn probed(p99_ms: f64) -> SeekReport {
         let judged = Judged::new(Verdict::Meets, Vec::new());
         let probe = ProbeReport {

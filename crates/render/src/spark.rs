@@ -25,7 +25,7 @@ pub fn sparkline(values: &[f64], width: usize) -> String {
     (0..n).map(|block| lowest(block).map_or(GAP, |lowest| level(lowest, most))).collect()
 }
 
-/// Number of horizontal positions of a sparkline in SVG. More values than that share positions.
+/// Number of x positions of a sparkline in SVG. If there are more values, several share a position.
 const PLACES: usize = 60;
 
 /// Draws `values` as a small SVG, scaled from 0 to their maximum. If there are more values than x

@@ -16,11 +16,11 @@ use unicode_width::UnicodeWidthStr;
 /// Alignment of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// At the left, for words.
+    /// Cells at the left, for words.
     Left,
-    /// At the right, for whole numbers.
+    /// Cells at the right, for whole numbers.
     Right,
-    /// At the decimal point, for numbers with decimals.
+    /// Cells with their decimal points below each other, for numbers with decimals.
     Point,
 }
 
@@ -112,7 +112,7 @@ impl Column {
         Column { digits: Digits::Tenth, ..self }
     }
 
-    /// Makes a column that only programs read, under the name `key`.
+    /// Makes a column that only programs (CSV and JSON) read, under the name `key`.
     pub fn data(key: impl Into<Cow<'static, str>>) -> Column {
         Column { is_data: true, ..Column::new("", Align::Left).key(key) }
     }
@@ -132,8 +132,8 @@ pub enum Cell {
     Number(f64),
     /// A time that is infinite because transactions were lost.
     Infinite,
-    /// Text for people with its number for programs, such as a number with its error. Without a
-    /// number, programs get an empty cell.
+    /// Text for people and the same as a number for programs, such as a number with its error.
+    /// Without a number, programs get an empty cell.
     Said(String, Option<f64>),
     /// Text with code between backticks, as in Markdown.
     Marked(String),
@@ -324,9 +324,9 @@ impl Table {
         &self.rows[..self.rows.len().min(max)]
     }
 
-    /// Formats the table as lines of at most `width` columns. A table too wide first loses spare
-    /// columns; then sentences are wrapped; then the columns that do not fit follow below, after
-    /// the identifying ones again.
+    /// Formats the table as lines of at most `width` columns. If the table is too wide, it loses
+    /// spare columns first; then sentences are wrapped; then the columns that do not fit are
+    /// printed below the others, with the identifying ones repeated.
     pub fn lines(&self, width: usize) -> Vec<String> {
         self.bands(width).join(&String::new())
     }

@@ -34,7 +34,7 @@ pub const LIST_WIDTH: usize = 120;
 /// Width of the labels, such as `latency`, to the left of texts, in columns.
 const LABEL: usize = 12;
 
-/// Colour or weight of text (ECMA-48, SGR).
+/// Colour or weight of text on a terminal (ECMA-48, SGR).
 #[derive(Clone, Copy)]
 pub(crate) enum Emphasis {
     Bold,
@@ -141,7 +141,7 @@ fn of_remark(remark: &Remark, style: &Style) -> Vec<String> {
     lines
 }
 
-/// Returns true if a section would print nothing as text, as one with charts only.
+/// Returns true if a section would print nothing as text, such as one that has only charts.
 pub fn is_blank(section: &Section) -> bool {
     let style = Style { color: false, width: 80 };
     of_section(section, &style).iter().all(|line| line.trim().is_empty())
@@ -205,8 +205,8 @@ fn paragraphs(all: &[Text], style: &Style) -> Vec<String> {
     all.iter().flat_map(|text| wrap(&text.plain(), style.width)).collect()
 }
 
-/// Returns a table as lines: title, column titles in bold, rows, and which columns are hidden for
-/// lack of width. A table without rows becomes the text set for that.
+/// Returns a table as lines: title, column titles in bold, rows, and the names of columns that are
+/// hidden for lack of width. A table without rows becomes the text set for that.
 pub fn of_table(table: &Table, style: &Style) -> Vec<String> {
     if let Some(words) = table.nothing() {
         return vec![words.to_owned()];

@@ -63,9 +63,9 @@ pub(crate) fn misfit(law: &ScalabilityReport) -> Option<String> {
     (!law.fits).then(|| all.join(", and "))
 }
 
-/// Formats the ratio of a side's figure to the baseline's: `1.234`. It is `∞` if the baseline is 0,
-/// or if the side's time is infinite because transactions were lost, and `1/∞` if only the
-/// baseline's time is.
+/// Formats the ratio of a compared side's figure to the baseline's: `1.234`. It is `∞` if the
+/// baseline is 0, or if the side's time is infinite because transactions were lost, and `1/∞` if
+/// only the baseline's time is.
 fn times(figure: &str, ratio: f64) -> String {
     match ratio {
         f64::INFINITY => INFINITE.to_owned(),
@@ -95,8 +95,8 @@ pub(crate) fn to_one_digit(value: f64) -> f64 {
     if value == 0.0 { 0.0 } else { (value / digit).round() * digit }
 }
 
-/// Returns true if several runs have exactly the same value, so that no error is printed. The error
-/// need not be 0: counts of a few large steps, such as whole buffers, are often equal.
+/// Returns true if several runs have exactly the same value, so that no error is printed. The true
+/// error need not be 0: counts of a few large steps, such as whole buffers, are often equal.
 fn is_same(figure: &Figure) -> bool {
     // Of published values only the mean and its error are known.
     let is_sure = figure.half_width.is_some_and(|width| width <= figure.mean.abs() * 1e-9);

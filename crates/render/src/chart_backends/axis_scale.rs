@@ -27,11 +27,11 @@ pub(super) struct Tick {
 /// Margin that an axis has beyond the lowest and highest value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Room {
-    /// No margin, for lines that begin at the edge of the plot.
+    /// No margin, for traces that are lines and begin at the edge of the plot.
     Tight,
-    /// Enough margin that dots at the ends are not cut.
+    /// Enough margin that dots at the ends of the axis are not cut.
     Dots,
-    /// Margin up to the next ticks.
+    /// Margin up to the next tick at both ends of the axis.
     Round,
 }
 

@@ -1,4 +1,4 @@
-//! Tests of SVG and PNG pictures, for every chart.
+//! Tests of the SVG and PNG pictures of every chart.
 
 use analysis::fixtures::subjects;
 use study::fixtures::studies;
@@ -310,8 +310,8 @@ fn what_was_varied_stands_along_the_axis() {
     }
 }
 
-/// Makes two lines with intervals at the same x values on a logarithmic axis. One interval goes
-/// down to `low`.
+/// Makes a chart of two lines with intervals at the same x values on a logarithmic axis. One
+/// interval goes down to `low`.
 fn whiskered(low: f64) -> Chart {
     let (experiment, trials) = studies::two_axes();
     let charts = of_experiment(&experiment, &trials);

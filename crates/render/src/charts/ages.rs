@@ -24,7 +24,7 @@ const LINES_MOST: usize = 12;
 pub(crate) const SHOWN_MS: [u64; 3] = [40, 100, 300];
 
 /// Returns the readers of a run, each with its number and its counts of records by age when first
-/// read. Readers that count by other age bounds than the first one are left out.
+/// read. Readers whose age bounds differ from those of the first reader are left out.
 pub(crate) fn by_reader(report: &Report) -> Vec<(u32, &BucketCounts)> {
     let is_workload =
         |about: &str| report.groups.iter().any(|group| about == group.workload.as_str());

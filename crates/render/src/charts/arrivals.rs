@@ -1,5 +1,5 @@
 //! Charts of the arrivals of open load: the first ones one by one, and, at a constant rate, a
-//! histogram of arrivals per second beside what independent users (Poisson) would give.
+//! histogram of arrivals per second compared with the distribution for independent users (Poisson).
 //!
 //! Not here: arrivals over time (offered).
 
@@ -18,21 +18,21 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// Smallest number of whole measured seconds for which a histogram of arrivals per second is drawn.
 const LEAST: usize = 10;
-/// Number of standard deviations around the mean that a histogram covers at least: all but about 20
-/// seconds of a year.
+/// Number of standard deviations on either side of the mean that a histogram covers at least: all
+/// but about 20 seconds of a year.
 const FAR: f64 = 5.0;
-/// Largest rate, in arrivals per second, with a histogram. At higher rates the standard deviation
-/// is below 0.1 % of the mean, too little to see.
+/// Largest rate, in arrivals per second, for which a histogram is drawn. At higher rates the
+/// standard deviation is below 0.1 % of the mean, too little to see.
 const RATE_MOST: f64 = 1e6;
-/// Largest number of bins of a histogram. More would be needed only for a damaged report.
+/// Largest number of bins of a histogram. Only a damaged report would need more.
 const BINS_MAX: u64 = 1000;
 
 fn charts(report: &Report) -> Vec<Chart> {
     first(report).into_iter().chain(over_seconds(report)).collect()
 }
 
-/// Returns a chart for each group with open load: its first arrivals, beside arrivals with equal
-/// gaps.
+/// Returns a chart for each group with open load: its first arrivals, compared with arrivals at
+/// equal distances.
 fn first(report: &Report) -> Vec<Chart> {
     let of_group = |group: &GroupReport| {
         let Load::Open { rate, .. } = &group.load else { return Vec::new() };

@@ -23,8 +23,9 @@ fn charts(report: &HistoryReport) -> Vec<Chart> {
     report.points.iter().flat_map(|point| chart(report, point)).collect()
 }
 
-/// Returns a trace of a series' mean levels between changes, since its last start. The last level
-/// has the expected range of the last build as band. Empty if no levels were computed.
+/// Returns a trace of the mean levels of a figure between its changes, since the last start of a
+/// series. The last level has the expected range of the last build as band. Empty if no levels were
+/// computed.
 fn levels(point: &PointHistory) -> Trace {
     let mut points = Vec::new();
     if let (Some(changes), Some(last)) = (&point.changes, &point.last) {

@@ -1,5 +1,5 @@
-//! Charts of an experiment's figures over one of its axes, with a line for each combination of
-//! values of the other axes.
+//! Charts of an experiment's figures over one of its varied parameters, with a line for each
+//! combination of values of the other parameters.
 
 use analysis::figures::title as title_of;
 use analysis::figures::{Figure, is_time, number};
@@ -18,7 +18,8 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Experiment(charts),
 };
 
-/// Figures that get a chart over an experiment's main axis, in addition to the primary one.
+/// Figures that get a chart over an experiment's main varied parameter, in addition to the primary
+/// one.
 const OTHERS: [&str; 7] =
     ["tps", "p50_ms", "p95_ms", "p99_ms", "wait_percent", "errors_percent", "tpm"];
 
@@ -29,18 +30,18 @@ const PER_MINUTE: [&str; 2] = ["nopm", "tpm"];
 /// a chart of their own.
 const LINES_MOST: usize = 8;
 
-/// Largest number of figures that get a chart although only imports, and not the usual list of
-/// charts, have them.
+/// Largest number of figures that get a chart because imported files have them, although they are
+/// not in the usual list of charts.
 const ELSEWHERE_MOST: usize = 4;
 
 /// Largest number of points without a value that a chart's note names; more are only counted.
 const MISSING_MOST: usize = 4;
 
-/// Smallest number of values of an axis that are joined to a curve.
+/// Smallest number of values of a varied parameter that are joined to a curve.
 const CURVE_LEAST: usize = 3;
 
-/// Returns charts of the primary and other figures over the main axis, and of the primary figure
-/// over each other numeric axis with enough values.
+/// Returns charts of the primary and other figures over the main varied parameter, and of the
+/// primary figure over each other numeric parameter with enough values.
 fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let Some(main) = report.main_axis() else { return Vec::new() };
     let both = per_minute(report, main);
@@ -96,8 +97,8 @@ fn with_tpm(report: &ExperimentReport, trials: &[TrialReport]) -> Option<Experim
     Some(with)
 }
 
-/// Returns one chart with both NOPM and TPM, if NOPM is the primary figure and lines are not needed
-/// for other axes or imported figures; else `None`.
+/// Returns one chart with both NOPM and TPM, if NOPM is the primary figure and no lines are needed
+/// for other varied parameters or imported figures; else `None`.
 fn per_minute(report: &ExperimentReport, axis: usize) -> Option<Chart> {
     let has = |name: &str| report.points.iter().any(|point| point.figures.get(name).is_some());
     let is_alone = report.axes.len() == 1 && report.imported.is_empty();
@@ -223,8 +224,8 @@ fn missing(report: &ExperimentReport, axis: usize, figure: &str) -> Option<Strin
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
-/// Returns the names of all lines in charts over the axis at index `axis`, in the order of their
-/// colours. Lines without a value are included.
+/// Returns the names of all lines in charts over the varied parameter at index `axis`, in the order
+/// of their colours. Lines without a value are included.
 pub(super) fn lines(report: &ExperimentReport, axis: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for (_, point) in along(report, axis) {
@@ -245,8 +246,8 @@ pub(super) fn keep_colours(chart: &mut Chart, lines: &[String]) {
     }
 }
 
-/// Returns an experiment's points, each with its x value in charts over the axis at index `axis`,
-/// in the order of these x values.
+/// Returns an experiment's points, each with its x value in charts over the varied parameter at
+/// index `axis`, in the order of these x values.
 pub(super) fn along(report: &ExperimentReport, axis: usize) -> Vec<(f64, &PointReport)> {
     let values = &report.axes[axis].values;
     let places = places(values);
@@ -260,13 +261,14 @@ pub(super) fn along(report: &ExperimentReport, axis: usize) -> Vec<(f64, &PointR
     points
 }
 
-/// Returns the name of the line that a point belongs to: its values on all axes but `axis`.
+/// Returns the name of the line that an experiment's point belongs to in charts over the parameter
+/// at index `axis`: the point's values of all other parameters.
 pub(super) fn line_of(report: &ExperimentReport, point: &PointReport, axis: usize) -> String {
     name_by(report, point, |index| index != axis)
 }
 
-/// Returns the name of a point from its values on the axes that `is_shown` selects: `mode=text
-/// clients=4`.
+/// Returns the name of an experiment's point from its values of the varied parameters that
+/// `is_shown` selects: `mode=text clients=4`.
 fn name_by(
     report: &ExperimentReport,
     point: &PointReport,
@@ -292,14 +294,15 @@ pub(super) fn of_figure(name: &str, x: f64, figure: &Figure) -> Point {
     Point { band, ..Point::at(x, Some(figure.mean)) }
 }
 
-/// Returns the x values of an axis's values: the numbers themselves, or 0, 1, 2 and so on if any
-/// value is not a number.
+/// Returns the x values in charts for the values of a varied parameter: the numbers themselves, or
+/// 0, 1, 2 and so on if any value is not a number.
 pub(super) fn places(values: &[String]) -> Vec<f64> {
     let numbers: Option<Vec<f64>> = values.iter().map(|value| number(value)).collect();
     numbers.unwrap_or_else(|| (0..values.len()).map(|index| index as f64).collect())
 }
 
-/// Makes the axis of a varied parameter: of numbers if all its values are numbers, else of names.
+/// Makes the chart axis for a varied parameter: of numbers if all its values are numbers, else of
+/// names.
 pub(super) fn axis_of(name: &str, values: &[String]) -> Axis {
     let numbers: Option<Vec<f64>> = values.iter().map(|value| number(value)).collect();
     match numbers {

@@ -1,7 +1,7 @@
 //! Chart of latency distributions, from the median to the maximum: one transaction in N took longer
 //! than the value at N.
 //!
-//! The difference between response and service time is waiting; that between all offered and
+//! The gap between the curves of response and service time is waiting; that between all offered and
 //! finished transactions is lost work.
 
 use analysis::report::{Latency, Report};

@@ -25,15 +25,15 @@ const TRIALS_LEAST: usize = 3;
 /// Largest number of points of an experiment for which each point has its own line.
 const SIDES_MOST: usize = 6;
 
-/// Gauges of background work that grows from run to run if the server does not keep up, with
-/// titles.
+/// Gauges of background work that grows from run to run if the server does not keep up, each with
+/// its title.
 const BACKLOGS: [(&str, &str); 2] = [
     ("database.Innodb_history_list_length.max", "longest history list"),
     ("database.Innodb_buffer_pool_pages_dirty.max", "most dirty pages"),
 ];
 
-/// Makes a chart of the trials in the order of time, with the primary figure relative to the mean
-/// at its point, and one of the server's backlogs relative to their maximum.
+/// Makes a chart of an experiment's trials in the order of time, with the primary figure relative
+/// to the mean at its point, and one of the server's background work relative to its maximum.
 fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let mut made: Vec<&TrialReport> = trials.iter().filter(|one| counts(&one.report)).collect();
     // Times of one zone in one format sort as text.
@@ -77,8 +77,8 @@ fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     [rates.if_any(), backlog.if_any()].concat()
 }
 
-/// Returns a line of trials for each point, if the experiment has one axis with at most
-/// [`SIDES_MOST`] points; else one line of all trials.
+/// Returns a line of trials for each point, if the experiment has a single varied parameter with at
+/// most [`SIDES_MOST`] values; else one line of all trials.
 fn of_sides(
     report: &ExperimentReport,
     made: &[&TrialReport],

@@ -1,5 +1,5 @@
-//! Imported figures (measured elsewhere), drawn into charts of own figures: a line over the same
-//! axis, or a horizontal line for a value without a place on it.
+//! Imported figures (measured by other programs), drawn into charts of dbdyno's figures: as a line
+//! over the same varied parameter, or as a horizontal line for a value that belongs to no position.
 //!
 //! Not here: the choice of imported figures (app).
 
@@ -11,10 +11,10 @@ use super::{Chart, Mark, Point, Shape, Trace};
 /// Largest number of imported lines in a chart.
 const MOST: usize = 12;
 
-/// Adds imported values of `figure` to a chart over `axis` (its name and values). Values that lie
-/// on the axis become broken lines; values of imports without such a column become horizontal
-/// lines. A broken line has the colour of the measured line in `ours` with the same values in all
-/// other columns.
+/// Adds imported values of `figure` to a chart over a varied parameter (`axis`: its name and
+/// values). Imported values of this parameter become broken lines; values of imports without such a
+/// column become horizontal lines. A broken line has the colour of the measured line in `ours` with
+/// the same values in all other columns.
 pub(super) fn add(
     chart: &mut Chart,
     imported: &[Imported],
@@ -86,7 +86,7 @@ pub(super) fn add(
 }
 
 /// Returns an imported value's columns and values, such as `kernel=a`, without the column at index
-/// `along`, which is the chart's axis.
+/// `along`, which is the chart's x axis.
 fn others(import: &Imported, value: &ImportedValue, along: Option<usize>) -> Vec<String> {
     let others = import.columns.iter().zip(&value.at).enumerate();
     let others = others.filter(|(index, _)| Some(*index) != along);
@@ -101,7 +101,7 @@ fn named(import: &Imported, others: &[String]) -> String {
 }
 
 /// Returns true if `ours`, the name of a measured line such as `mode=text kernel=a`, has the same
-/// values as `others`, the columns of an imported one.
+/// values as `others`, the columns of an imported line.
 fn is_same(ours: &str, others: &[String]) -> bool {
     let short = |word: &String| {
         let (column, at) = word.split_once('=').unwrap_or((word, ""));
@@ -115,8 +115,8 @@ fn is_same(ours: &str, others: &[String]) -> bool {
     ours == theirs || (theirs.len() == 1 && ours.join(" ") == theirs[0])
 }
 
-/// Returns the x value of the imported value `at` on an axis with these values: the number itself,
-/// or the index of the name. `None` if it is not on the axis.
+/// Returns the x value of the imported value `at` in a chart over a varied parameter with these
+/// values: the number itself, or the index of the name. `None` if the parameter does not have it.
 fn place(at: &str, values: &[String]) -> Option<f64> {
     match values.iter().all(|value| number(value).is_some()) {
         true => number(at),

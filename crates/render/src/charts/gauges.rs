@@ -21,7 +21,7 @@ const TRACES_MOST: usize = 8;
 /// Beginnings of the names of gauges whose charts come first: CPU, disks and memory.
 const FIRST: [&str; 3] = ["cpu", "disk_busy", "memory"];
 /// Share of another gauge's maximum below which a gauge gets a chart of its own, since its line
-/// would look flat beside the other.
+/// would look flat in the same chart.
 const FLAT: f64 = 0.05;
 
 fn charts(report: &Report) -> Vec<Chart> {
@@ -102,7 +102,7 @@ fn alike<'g, K: PartialEq>(
     groups
 }
 
-/// Divides gauges of one group into charts by magnitude, so that no line is flat beside a much
+/// Divides gauges of one group into charts by magnitude, so that no line is flat because of a much
 /// higher one and no chart has too many lines. Percentages stay together.
 fn by_magnitude(family: Vec<&GaugeReport>) -> Vec<Vec<&GaugeReport>> {
     if family[0].unit == "%" && family.len() <= TRACES_MOST {

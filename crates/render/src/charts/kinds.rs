@@ -1,5 +1,5 @@
-//! Charts of the transaction types beside each other: response times, and each type's share of
-//! service time.
+//! Charts that compare the transaction types: response times, and each type's share of service
+//! time.
 
 use analysis::report::{Report, TransactionReport};
 

@@ -1,5 +1,5 @@
-//! Charts that overlay one run of each side of a comparison, over time and as distributions of
-//! response times. They show when and where the sides differ, which a ratio does not.
+//! Charts that overlay one run of each compared set of runs, over time and as distributions of
+//! response times. They show when and where runs differ, which a ratio does not.
 
 use analysis::figures::title;
 use analysis::report::{Report, SecondReport};
@@ -34,7 +34,8 @@ pub(super) fn charts(report: &ComparisonReport, runs: &[(String, Report)]) -> Ve
     all
 }
 
-/// Says which runs are overlaid: `The run with the median TPS of each side, at clients=4.`
+/// Says which runs of a comparison are overlaid: `The run with the median TPS of each side, at
+/// clients=4.`
 fn which(report: &ComparisonReport) -> String {
     if report.sides.iter().all(|side| side.runs.len() == 1) {
         return "The only run of each side.".to_owned();

@@ -17,9 +17,9 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Comparison(charts),
 };
 
-/// Makes a chart of the primary figure's ratio to the baseline at each point, and one of the ratios
-/// of all figures over all points. If there is a single point, it is one chart of all figures
-/// there.
+/// Makes a chart of the primary figure's ratio to the baseline at each point (combination of varied
+/// parameters), and one of the ratios of all figures over all points. If there is a single point,
+/// it is one chart of all figures there.
 fn charts(report: &ComparisonReport) -> Vec<Chart> {
     let axes = axes_of(report);
     if report.pairs.iter().all(|pair| pair.points.len() == 1) {
@@ -40,14 +40,14 @@ fn charts(report: &ComparisonReport) -> Vec<Chart> {
     charts
 }
 
-/// Name of the row for all points together.
+/// Name of the row of a forest plot for all points together.
 const ALL_POINTS: &str = "all";
 
-/// A row of the plot: its name, and the judged figure with its ratio.
+/// A row of a forest plot: its name, and the figure whose ratio to the baseline it shows.
 type Row<'r> = (String, &'r Judged);
 
-/// Makes a forest plot with a row for each named row in `sides`; with several sides, the rows of
-/// equal name are next to each other, one per side.
+/// Makes a forest plot with a row for each named row in `sides`, the compared sets of runs; with
+/// several sides, the rows of equal name are next to each other, one per side.
 fn chart(
     report: &ComparisonReport,
     id: &str,
@@ -121,13 +121,14 @@ fn of_pairs<'r>(
     report.pairs.iter().map(|pair| (pair.side.as_str(), rows(pair))).collect()
 }
 
-/// Returns a row for the first figure and for each of the others.
+/// Returns a row of a forest plot for the first figure and for each of the others.
 fn of_figures<'r>(first: &'r Judged, others: &'r [Judged]) -> Vec<Row<'r>> {
     let all = std::iter::once(first).chain(others);
     all.map(|judged| (title(&judged.figure), judged)).collect()
 }
 
-/// Returns a row for the primary figure at each point, and one over all points.
+/// Returns a row of a forest plot for the primary figure at each point (combination of varied
+/// parameters), and one over all points.
 fn of_points<'p>(pair: &'p PairReport, axes: &[model::Axis]) -> Vec<Row<'p>> {
     let points = pair.points.iter().map(|point| {
         let words: Vec<String> = told(axes, &point.values)

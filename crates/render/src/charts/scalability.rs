@@ -16,7 +16,7 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Experiment(charts),
 };
 
-/// Number of points at which the curve of the law is computed.
+/// Number of points at which the curve of the Universal Scalability Law is computed.
 const PLACES: u32 = 100;
 
 fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {

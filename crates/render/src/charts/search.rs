@@ -1,5 +1,5 @@
-//! Charts of a search's probes over the sought parameter: response times with their bound, and the
-//! share of allowed violations, with the answer.
+//! Charts of a search's probes (runs) over the searched parameter: response times with their bound,
+//! and the share of allowed violations, with the answer.
 
 use analysis::report::Named;
 use model::numbers::count;
@@ -32,13 +32,13 @@ fn charts(report: &SeekReport) -> Vec<Chart> {
     all
 }
 
-/// Largest ratio, of requests beyond an objective's bound to the number allowed, that is drawn.
+/// Largest ratio that is drawn, of requests beyond an objective's bound to the number allowed.
 /// Probes with more would flatten the others.
 const USED_SHOWN_MAX: f64 = 4.0;
 
-/// Makes a chart of how many requests of each probe exceeded an objective's bound, in percent of
-/// those allowed, by which probes are judged. Empty for an objective that is not a percentile,
-/// since only percentiles allow a share.
+/// Makes a chart of how many requests of each probe (run of a search) exceeded an objective's
+/// bound, in percent of those allowed, by which probes are judged. Empty for an objective that is
+/// not on a percentile, since only percentiles allow a share.
 fn used(report: &SeekReport, objective: &Objective) -> Vec<Chart> {
     if objective.metric.allowed_beyond().is_none() {
         return Vec::new();
@@ -123,8 +123,8 @@ fn chart(report: &SeekReport, metric: Metric, bound_ms: f64) -> Vec<Chart> {
 }
 
 /// Returns the confidence interval of a probe's time `ms`, from its score against an objective with
-/// the bound `bound_ms`. `None` if the score is that of another objective, which the probe meets
-/// worse.
+/// the bound `bound_ms`. `None` if the score comes from another objective, with a worse ratio of
+/// time to bound.
 fn interval(probe: &study::seek::ProbeReport, ms: f64, bound_ms: f64) -> Option<(f64, f64)> {
     const SAME: f64 = 1e-6;
     let (score, half_width) = probe.judged.score.zip(probe.judged.half_width)?;

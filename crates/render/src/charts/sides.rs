@@ -1,4 +1,5 @@
-//! Charts of a comparison's figures over its points, with a line for each side.
+//! Charts of a comparison's figures over its points (combinations of varied parameters), with a
+//! line for each compared set of runs.
 
 use analysis::figures::title;
 use analysis::figures::{Figure, is_time};
@@ -16,8 +17,8 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Comparison(charts),
 };
 
-/// Makes a chart for each compared figure over the points, with a line per side; none if the
-/// comparison has a single point.
+/// Makes a chart for each compared figure over the points of a comparison, with a line for each
+/// compared set of runs; none if the comparison has a single point.
 fn charts(report: &ComparisonReport) -> Vec<Chart> {
     let Some(first) = report.pairs.first().filter(|pair| pair.points.len() > 1) else {
         return Vec::new();

@@ -22,7 +22,7 @@ const LINES_MOST: usize = 12;
 /// Smallest number of points of a line that shows a course over time. A chart with only shorter
 /// lines is left out.
 const POINTS_LEAST: usize = 5;
-/// Largest number of charts per figure; an experiment over several axes may have more.
+/// Largest number of charts per figure; an experiment over several parameters could have more.
 const CHARTS_MOST: usize = 4;
 
 /// A figure drawn over time, with the functions that return it for a report interval and for a
@@ -43,12 +43,13 @@ const FIGURES: [Figure; 3] = [
     },
 ];
 
-/// Content of one chart: the values that its points share on all axes but the main one, and for
-/// each line the name and the run of its point. The run is the point's first valid trial, or else
-/// the first that a full queue ended.
+/// Content of one chart: the values that its points share in all varied parameters but the main
+/// one, and for each line the name and the run of its point. The run is the point's first valid
+/// trial, or else the first that a full queue ended.
 type Lines<'r> = (String, Vec<(String, &'r Report)>);
 
-/// Returns a chart per figure for each combination of values of the axes other than the main one.
+/// Returns a chart per figure for each combination of values of the varied parameters other than
+/// the main one.
 fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let all = lines(report, trials);
     // A run of a few seconds is a single interval, and is drawn by seconds.
@@ -138,7 +139,7 @@ fn chart(
     chart.if_any()
 }
 
-/// Returns a vertical line at the time at which a full queue ended a trial.
+/// Returns a vertical line for the chart, at the time at which a full queue ended a trial.
 fn stop((name, run): &(String, &Report)) -> Mark {
     Mark::stretch(run.measured_seconds, None, format!("{name}: queue full"))
 }
@@ -156,8 +157,8 @@ fn seconds(run: &Report, figure: &Figure) -> Vec<Point> {
     points
 }
 
-/// Returns the note below a chart of `n_lines` trials: by interval (`is_long`) or second, and how
-/// many lines or of `n_charts` charts are left out.
+/// Returns the note below a chart of `n_lines` trials: whether it has a value per interval
+/// (`is_long`) or per second, and how many lines or of `n_charts` charts are left out.
 fn note(n_lines: usize, is_long: bool, n_charts: usize) -> String {
     let shown = match n_lines > LINES_MOST {
         true => format!("the first {LINES_MOST} of {n_lines} points"),

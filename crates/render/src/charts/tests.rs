@@ -381,7 +381,7 @@ fn the_law_is_drawn_from_six_points_on_and_its_peak_where_it_is_known() {
     ");
 }
 
-/// Checks that a chart's note names the points that it lacks, with reasons.
+/// Checks that a chart's note names the points that have no value in the chart, with reasons.
 #[test]
 fn a_chart_says_which_points_it_lacks_and_why() {
     let (mut report, trials) = studies::sweep([1, 2, 4, 8, 16]);

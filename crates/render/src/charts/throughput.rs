@@ -27,8 +27,8 @@ fn charts(report: &Report) -> Vec<Chart> {
     chart.if_any()
 }
 
-/// Returns the x value at which a second's figures are drawn: its middle, because at its beginning
-/// they would precede events of the same second.
+/// Returns the x value at which a second's figures are drawn: the middle of the second, because at
+/// its beginning they would precede events of the same second.
 pub(super) fn middle_of(row: &SecondReport) -> f64 {
     row.second as f64 + 0.5
 }

@@ -59,8 +59,8 @@ impl Chart {
     }
 }
 
-/// Returns the points of a line between two places, with the next point beyond each end; empty if
-/// no part of the line is between them.
+/// Returns the points of a line between two x values, with the next point beyond each; empty if no
+/// part of the line is between them.
 fn around(points: &[Point], from: f64, to: f64) -> &[Point] {
     let first = points.partition_point(|point| point.x < from);
     let end = points.partition_point(|point| point.x <= to);

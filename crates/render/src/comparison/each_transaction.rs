@@ -1,5 +1,5 @@
 //! Time and work of a transaction on each side of a comparison: a table of ratios at several
-//! points, beside published ratios, and then a table for each point.
+//! points, which also has published ratios, and then a table for each point.
 //!
 //! Not here: the figures and their order (study), and published values (published).
 
@@ -17,14 +17,15 @@ use crate::document::{Block, Details, Length};
 use crate::wording::roughly;
 use crate::{Align, Cell, Column, Table};
 
-/// Title of the column with the difference between the sides, which narrow pages leave out because
-/// readers can subtract.
+/// Title of the column with the difference between baseline and compared side, which narrow pages
+/// leave out because readers can subtract.
 const DIFFERENCE: &str = "difference";
 
-/// Largest number of changed figures per point that are shown without unfolding.
+/// Largest number of changed figures per point (combination of varied parameters) that are shown
+/// without unfolding.
 const CHANGES_MAX: usize = 32;
-/// Largest number of points up to which the page also has, folded, each transaction's less
-/// important figures.
+/// Largest number of points (combinations of varied parameters) up to which the page also has,
+/// folded, the less important figures of each transaction.
 const POINTS_MAX: usize = 8;
 /// Largest number of changed figures in the table of ratios at all points.
 const CHANGES_OF_ALL_MAX: usize = 12;
@@ -38,8 +39,8 @@ const MACHINE: &str = "machine.";
 /// Prefix of the names of sockets in MariaDB and MySQL statistics, which tables leave out.
 const SOCKET: &str = "wait/io/socket/sql/";
 
-/// Makes the tables of the time and work of a transaction, per side and point. Empty if the runs
-/// have no such figures.
+/// Makes the tables of the time and work of a transaction, for each compared side and point. Empty
+/// if the runs have no such figures.
 pub(super) fn blocks(report: &ComparisonReport) -> Vec<Block> {
     let n_points: usize = report.pairs.iter().map(|pair| pair.each_transaction.len()).sum();
     if n_points == 0 {
@@ -66,8 +67,8 @@ pub(super) fn blocks(report: &ComparisonReport) -> Vec<Block> {
     blocks
 }
 
-/// Returns the paragraph above the tables: what they contain, how certain it is, and which side is
-/// divided by which.
+/// Returns the paragraph above the tables of a transaction's time and work: what they contain, how
+/// certain it is, and which side of the comparison is divided by which.
 fn words(report: &ComparisonReport) -> String {
     let each = || report.pairs.iter().flat_map(|pair| &pair.each_transaction);
     let has_intervals = each().flat_map(|at| &at.figures).any(|figure| figure.interval.is_some());
@@ -134,9 +135,9 @@ fn name_of(report: &ComparisonReport, at: &EachTransactionAt) -> Vec<String> {
     values.iter().map(|(axis, value)| format!("{axis}={value}")).collect()
 }
 
-/// Makes the tables of a point. The first has the figures in `lines`, or, if that is empty, times,
-/// key figures and changed ones. The other figures are folded, or only counted if there are many
-/// points (`n_points`).
+/// Makes the tables of a point (combination of varied parameters). The first has the figures in
+/// `lines`, or, if that is empty, times, key figures and changed ones. The other figures are
+/// folded, or only counted if there are many points (`n_points`).
 fn point(
     report: &ComparisonReport,
     pair: &PairReport,
@@ -183,8 +184,8 @@ fn names(report: &ComparisonReport, pair: &PairReport) -> [String; 2] {
     titles(&report.sides[0].name, &pair.side)
 }
 
-/// Names the ratio that tables show, such as `new / old`: side divided by baseline. For stored
-/// procedures it is the inverse, as in published ratios of client SQL to procedures.
+/// Names the ratio that tables show, such as `new / old`: compared side divided by baseline. For
+/// stored procedures it is the inverse, as in published ratios of client SQL to procedures.
 fn ratio_name(report: &ComparisonReport, pair: &PairReport) -> String {
     let names = names(report, pair);
     let key = |name: &String| name.split_once('=').map(|(key, _)| key.to_owned());
@@ -236,8 +237,8 @@ fn of_transaction(
     table
 }
 
-/// Makes the table of the figures in `lines` with the ratio at each point, and for stored
-/// procedures also the published ratios.
+/// Makes the table of the figures in `lines` with the ratio to the baseline at each point, and for
+/// stored procedures also the published ratios.
 fn ratios(report: &ComparisonReport, pair: &PairReport, lines: &[&str]) -> Table {
     let points = &pair.each_transaction;
     let axes = axes_of(report);
@@ -298,7 +299,7 @@ fn in_order(points: &[EachTransactionAt]) -> Vec<&str> {
     names
 }
 
-/// Returns true if the baseline runs client SQL and the side runs stored procedures.
+/// Returns true if the baseline runs client SQL and the compared side runs stored procedures.
 fn is_of_procedures(report: &ComparisonReport, pair: &PairReport) -> bool {
     let Some(side) = report.sides.iter().position(|side| side.name == pair.side) else {
         return false;
@@ -321,8 +322,8 @@ fn label(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the cell with the ratio of side to baseline and its confidence interval, if there is
-/// one. With `is_inverse`, it is the ratio of baseline to side.
+/// Returns the cell with the ratio of compared side to baseline and its confidence interval, if
+/// there is one. With `is_inverse`, it is the ratio of baseline to side.
 fn ratio_cell(at: &EachTransactionAt, figure: &EachTransaction, is_inverse: bool) -> Cell {
     let digits = |value: f64| significant(value, 3);
     let (ratio, interval) = match is_inverse {
@@ -351,8 +352,8 @@ fn is_rough(at: &EachTransactionAt, figure: &EachTransaction) -> bool {
     at.samples_if_few().is_some() && figure.is_of_samples()
 }
 
-/// Formats a figure per transaction. `none seen` replaces a part of the time that no sample showed
-/// but that may exist. The network has no value if CPU time explains the whole round trip.
+/// Formats a figure per transaction. Text `none seen` stands for a part of the time that no sample
+/// showed but that may exist. The network has no value if CPU time explains the whole round trip.
 fn taken(figure: &EachTransaction, value: f64, is_rough: bool) -> String {
     // Differences of parts are never exactly 0.
     match value.abs() < 0.5e-6 {

@@ -14,7 +14,8 @@ use crate::document::{Text, Tone, Verdict};
 /// change would equal the limit.
 const DIGITS_OF_BOUND: usize = 2;
 
-/// Makes the verdict on a gate: passed, failed or undecided, with reasons and advice.
+/// Makes the verdict on a gate (a limit on the change of a figure): passed, failed or undecided,
+/// with reasons and advice.
 pub(super) fn gate(gate: &GateResult) -> Verdict {
     let at = gate.at.join(", ");
     let too_few = gate.too_few.map(|few| too_few(few, gate.limit));
@@ -46,7 +47,7 @@ pub(super) fn gate(gate: &GateResult) -> Verdict {
     Verdict { tone, word: "Limit".to_owned(), headline: headline.into(), details }
 }
 
-/// Describes the change of a passed gate that is closest to its limit: `+0.2 % measured, at worst
+/// Describes the change that is closest to the limit of a passed gate: `+0.2 % measured, at worst
 /// -1.4 % (one-sided 95 % bound of 5 pairs of interleaved runs)`.
 fn held(worst: Worst, gate: &GateResult) -> String {
     let limit = gate.limit * 100.0;
@@ -63,7 +64,7 @@ fn held(worst: Worst, gate: &GateResult) -> String {
 }
 
 /// Says why a passed gate and the confidence intervals on the page may seem to contradict each
-/// other; `None` if both compare the sides in the same way.
+/// other; `None` if both compare the runs in the same way.
 fn paired(gate: &GateResult) -> Option<&'static str> {
     let is_paired = gate.passed == Passed::Held && gate.pairs_least.is_some();
     is_paired.then_some(

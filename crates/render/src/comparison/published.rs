@@ -14,7 +14,8 @@ const THROUGHPUT: f64 = 1.3;
 
 /// Title of the column of published ratios per transaction, which can be compared with dbdyno's.
 pub(super) const EACH: &str = "HammerDB post, per transaction";
-/// Title of the column with the ratios of totals, as the HammerDB post has them.
+/// Title of the column with ratios of totals over runs of equal length, as the HammerDB post has
+/// them.
 pub(super) const TOTALS: &str = "its totals";
 /// Sentence that explains the columns with ratios of the HammerDB post.
 pub(super) const EXPLAINED: &str = " The HammerDB post (MariaDB) compares totals of runs of equal \

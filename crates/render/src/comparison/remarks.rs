@@ -31,8 +31,8 @@ pub(super) fn remarks(report: &ComparisonReport) -> Vec<Remark> {
     all
 }
 
-/// Returns each side of which many more runs were excluded (not completed or not valid) than of the
-/// side it is compared with.
+/// Returns each side of a comparison of which many more runs were excluded (not completed or not
+/// valid) than of the side it is compared with.
 pub(super) fn unevenly_lost(report: &ComparisonReport) -> impl Iterator<Item = &SideReport> {
     let mut all: Vec<&SideReport> = Vec::new();
     for side in report.pairs.iter().filter_map(|pair| report.unevenly_lost(pair)) {
@@ -43,14 +43,15 @@ pub(super) fn unevenly_lost(report: &ComparisonReport) -> impl Iterator<Item = &
     all.into_iter()
 }
 
-/// Warns of each side with many more excluded runs than the other, because its remaining runs may
-/// be the better ones.
+/// Warns of each side of a comparison with many more excluded runs than the other, because its
+/// remaining runs may be the better ones.
 pub(super) fn lost_runs(report: &ComparisonReport) -> impl Iterator<Item = String> {
     unevenly_lost(report)
         .map(|side| format!("{}; the remaining runs may be the better ones.", side.lost_words()))
 }
 
-/// Warns of each side whose load, such as its number of clients, differs from the baseline's.
+/// Warns of each compared side whose load, such as its number of clients, differs from the
+/// baseline's.
 pub(super) fn loads(report: &ComparisonReport) -> impl Iterator<Item = String> {
     report.pairs.iter().filter_map(|pair| {
         differing(&report.load_differs(pair)).map(|load| {
@@ -62,8 +63,8 @@ pub(super) fn loads(report: &ComparisonReport) -> impl Iterator<Item = String> {
     })
 }
 
-/// Warns of runs that are not independent, because runs of a side, or of two sides, have the same
-/// seed.
+/// Warns of runs that are not independent, because runs of one side of a comparison, or of two
+/// sides, have the same seed.
 pub(super) fn seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
     let alike = report.sides.iter().filter(|side| side.runs.len() > 1 && side.seeds == 1);
     let alike = alike.map(|side| {
@@ -77,7 +78,8 @@ pub(super) fn seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
     alike.chain(shared_seeds(report))
 }
 
-/// Says that the primary figure rises or falls from run to run of a side; `None` if it does not.
+/// Says that the primary figure rises or falls from run to run of one side of a comparison; `None`
+/// if it does not.
 fn trend(side: &SideReport) -> Option<String> {
     let found = side.trend.as_ref()?;
     let word = if found.last > found.first { "rises" } else { "falls" };
@@ -160,12 +162,12 @@ pub(super) fn notes(report: &ComparisonReport) -> Vec<String> {
     said
 }
 
-/// Difference, in natural logarithms, between the ratio of the sides' values and the median ratio
-/// of pairs of runs, above which the page explains it.
+/// Difference, in natural logarithms, between the ratio of the means of compared side and baseline
+/// and the median ratio of pairs of runs, above which the page explains it.
 const FAR_APART: f64 = 0.1;
 
-/// Explains table rows in which the ratio of the sides' values is far from the ratio of pairs of
-/// runs, or contradicts it, because runs vary too much.
+/// Explains table rows in which the ratio of the means of compared side and baseline is far from
+/// the ratio of pairs of runs, or contradicts it, because runs vary too much.
 pub(super) fn contradictions(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
     let least = report.min_effect;
     let one = |at: String, judged: &Judged| {
@@ -194,8 +196,8 @@ pub(super) fn contradictions(report: &ComparisonReport, pair: &PairReport) -> Ve
     of_points.chain(over_all(pair).filter_map(|judged| one(ALL.to_owned(), judged))).collect()
 }
 
-/// Describes, per side, the settings and facts in which its runs differ, although they are
-/// averaged.
+/// Describes, for each side of a comparison, the settings and facts in which its runs differ,
+/// although they are averaged.
 pub(super) fn mixed(all: &[Mixed]) -> Vec<String> {
     let mut sides: Vec<(&str, Vec<String>)> = Vec::new();
     for one in all {
@@ -215,8 +217,8 @@ pub(super) fn mixed(all: &[Mixed]) -> Vec<String> {
     sides.into_iter().map(sentence).collect()
 }
 
-/// Explains the verdicts that have a reason, such as too few runs. Each verdict with its reason is
-/// written once, with all figures that have it.
+/// Explains the verdicts of a comparison that have a reason, such as too few runs. Each verdict
+/// with its reason is written once, with all figures that have it.
 pub(super) fn not_plain<'j>(judged: impl Iterator<Item = &'j Judged>) -> Vec<String> {
     let mut found: Vec<((&str, &str), Vec<String>)> = Vec::new();
     for judged in judged {
@@ -238,8 +240,8 @@ pub(super) fn not_plain<'j>(judged: impl Iterator<Item = &'j Judged>) -> Vec<Str
     found.into_iter().map(sentence).collect()
 }
 
-/// Warns of pairs of sides with runs on simulated databases that share seeds, and so draw the same
-/// random numbers.
+/// Warns of pairs of sides of a comparison whose runs, on simulated databases, share seeds, and so
+/// draw the same random numbers.
 pub(super) fn shared_seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
     let shared = report.pairs.iter().filter(|pair| pair.seeds_shared > 0);
     shared.map(|pair| {
@@ -254,8 +256,8 @@ pub(super) fn shared_seeds(report: &ComparisonReport) -> impl Iterator<Item = St
     })
 }
 
-/// Returns the ids of all findings of the runs: first those that are much more frequent on one
-/// side, then in the order of the catalog.
+/// Returns the ids of all findings of a comparison's runs: first those that are much more frequent
+/// on one side, then in the order of the catalog.
 pub(super) fn finding_ids(report: &ComparisonReport) -> Vec<&str> {
     let mut ids: Vec<&str> = Vec::new();
     for (id, _) in report.sides.iter().flat_map(|side| side.findings.iter()) {
@@ -267,8 +269,8 @@ pub(super) fn finding_ids(report: &ComparisonReport) -> Vec<&str> {
     ids
 }
 
-/// Describes the first warning about a side or the baseline: `generator late in 5 of 5 runs of off`.
-/// `None` if there is no warning.
+/// Describes the first warning about a compared side or the baseline: `generator_saturated in 5 of
+/// 5 runs of off`. `None` if there is no warning.
 pub(super) fn caution(report: &ComparisonReport, pair: &PairReport) -> Option<String> {
     let base = &report.sides[0].name;
     let is_of_pair = |side: &&SideReport| side.name == *base || side.name == pair.side;
@@ -286,8 +288,8 @@ pub(super) fn caution(report: &ComparisonReport, pair: &PairReport) -> Option<St
     finding_ids(report).into_iter().find_map(counted).or_else(other)
 }
 
-/// Says how many runs of `sides` have the finding `id`: `all 10 runs` if all have it or there are
-/// many sides, else a number for each side.
+/// Says how many runs of `sides` (compared sets of runs) have the finding `id`: `all 10 runs` if
+/// all have it or there are many sides, else a number for each side.
 pub(super) fn in_runs<'s>(
     report: &ComparisonReport,
     id: &str,
@@ -306,7 +308,8 @@ pub(super) fn in_runs<'s>(
     }
 }
 
-/// Says how many runs of all sides together have the finding `id`: `5 of 10 runs` or `all 10 runs`.
+/// Says how many runs of all sides of a comparison together have the finding `id`: `5 of 10 runs`
+/// or `all 10 runs`.
 pub(super) fn in_all_runs(report: &ComparisonReport, id: &str) -> String {
     let (n_with, runs) = counted(id, &report.sides.iter().collect::<Vec<_>>());
     together(n_with, runs)
@@ -325,11 +328,11 @@ fn together(n_with: u64, runs: u64) -> String {
     }
 }
 
-/// Largest number of sides up to which runs with a finding are counted for each side.
+/// Largest number of compared sides up to which runs with a finding are counted for each side.
 pub(super) const SIDES_NAMED_MOST: usize = 4;
 
-/// Returns true if the finding `id` is so much more frequent on one side that it may explain a
-/// difference.
+/// Returns true if the finding `id` is so much more frequent on one side of a comparison that it
+/// may explain a difference.
 pub(super) fn is_uneven(report: &ComparisonReport, id: &str) -> bool {
     let share = |side: &SideReport| {
         side.findings.get(id).copied().unwrap_or(0) as f64 / side.runs.len().max(1) as f64
@@ -341,7 +344,8 @@ pub(super) fn is_uneven(report: &ComparisonReport, id: &str) -> bool {
     most - least > UNEVEN
 }
 
-/// Text of a finding in the runs of one side: one text for all runs that have it, or an example.
+/// Text of a finding in the runs of one side of a comparison: one text for all runs that have it,
+/// or an example.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Case<'r> {
     text: &'r str,
@@ -350,8 +354,8 @@ struct Case<'r> {
 }
 
 impl<'r> Case<'r> {
-    /// Returns the text if it holds for all runs of the side with the finding; `None` if it is the
-    /// example of one run.
+    /// Returns the text if it holds for all runs with the finding; `None` if it is the example of
+    /// one run.
     fn range(self) -> Option<&'r str> {
         (!self.is_example).then_some(self.text)
     }
@@ -370,16 +374,16 @@ fn case_of<'r>(side: &'r SideReport, id: &str) -> Option<Case<'r>> {
     all.or_else(|| side.cases.get(id).map(|text| Case { text, is_example }))
 }
 
-/// Returns one text for the finding `id` in the runs of all sides, with a range for each number;
-/// `None` if texts differ in more than numbers.
+/// Returns one text for the finding `id` in the runs of all sides of a comparison, with a range for
+/// each number; `None` if texts differ in more than numbers.
 fn seen_in_all(report: &ComparisonReport, id: &str) -> Option<String> {
     let cases = report.sides.iter().filter_map(|side| case_of(side, id));
     let ranges: Option<Vec<&str>> = cases.map(Case::range).collect();
     in_ranges(ranges?)
 }
 
-/// Returns the text of the finding `id`: with a range for each number, or else an example from one
-/// run. `None` if no run has a text.
+/// Returns the text of the finding `id` in a comparison's runs: with a range for each number, or
+/// else an example from one run. `None` if no run has a text.
 pub(super) fn seen(report: &ComparisonReport, id: &str) -> Option<String> {
     let n_runs: u64 = report.sides.iter().filter_map(|side| side.findings.get(id)).sum();
     let example = || {
@@ -389,7 +393,7 @@ pub(super) fn seen(report: &ComparisonReport, id: &str) -> Option<String> {
     seen_in_all(report, id).or_else(example)
 }
 
-/// Ids of findings whose cause makes the side look slower than it is.
+/// Ids of findings whose cause makes a run look slower than the database is.
 const SLOWING: [&str; 11] = [
     "generator_paused",
     "generator_lag",
@@ -404,8 +408,9 @@ const SLOWING: [&str; 11] = [
     "other_cpu_load",
 ];
 
-/// Says what the finding `id` may do to the result if it is much more frequent on one side, such as
-/// `it slows new, which may explain part of the difference`. `None` if it is not.
+/// Says what the finding `id` may do to the result if it is much more frequent on one side of a
+/// comparison, such as `it slows new, which may explain part of the difference`. `None` if it is
+/// not.
 pub(super) fn explains(report: &ComparisonReport, id: &str) -> Option<String> {
     if !is_uneven(report, id) {
         return None;
@@ -435,8 +440,8 @@ pub(super) fn explains(report: &ComparisonReport, id: &str) -> Option<String> {
     })
 }
 
-/// Returns a warning for each finding: the number of runs with it, its text, and whether it is much
-/// more frequent on one side.
+/// Returns a warning for each finding of a comparison's runs: the number of runs with it, its text,
+/// and whether it is much more frequent on one side.
 pub(super) fn warnings(report: &ComparisonReport) -> Vec<String> {
     let printed = |id: &str| {
         let mut of_sides: Vec<String> = Vec::new();

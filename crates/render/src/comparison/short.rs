@@ -1,5 +1,5 @@
 //! The first page of a comparison, which fits a screen: verdicts, figures, warnings, differences
-//! between the sides, and suggested commands.
+//! between the compared sets of runs, and suggested commands.
 //!
 //! Not here: the full page, which has all in sections.
 
@@ -22,24 +22,25 @@ use crate::first_page::{
 use crate::scene::{ago, clients, several, span, workloads};
 use crate::wording::{begun, without_stop};
 
-/// Largest number of rows that the first page shows of the table of a side's figures.
+/// Largest number of rows that a comparison's first page shows of each table of figures.
 const ROWS_MOST: usize = 12;
 
-/// Largest number of lines of the first page, so that it fits a screen.
+/// Largest number of lines of a comparison's first page, so that it fits a screen.
 const LINES_MOST: usize = 45;
 
-/// Largest lengths of the lists on the first page, of which shorter ones are tried until it fits a
-/// screen.
+/// Largest lengths of the lists on a comparison's first page. Smaller ones are tried until the page
+/// fits a screen.
 struct Room {
     warnings: usize,
     notes: usize,
     /// Largest length of a note, in characters.
     note_letters: usize,
-    /// Largest number of differences between the sides that are listed.
+    /// Largest number of differences between the sides of the comparison that are listed.
     differences: usize,
 }
 
-/// Limits that are tried one after the other until the page fits a screen, the most generous first.
+/// Limits of a comparison's first page that are tried one after the other until it fits a screen,
+/// the most generous first.
 const ROOMS: [Room; 4] = [
     Room { warnings: WARNINGS_MOST, notes: NOTES_MOST, note_letters: 270, differences: 4 },
     Room { warnings: 2, notes: NOTES_MOST, note_letters: 200, differences: 3 },
@@ -47,7 +48,7 @@ const ROOMS: [Room; 4] = [
     Room { warnings: 1, notes: 0, note_letters: 0, differences: 1 },
 ];
 
-/// Largest number of parts of a transaction's time of which the first page names the change.
+/// Largest number of parts of a transaction's time whose change a comparison's first page names.
 const PARTS_MOST: usize = 3;
 
 /// Smallest change of a part of a transaction's time that is named, as a share of the service time.
@@ -82,8 +83,8 @@ fn in_room(
     page
 }
 
-/// Returns how long one more repeat of all points on all sides would take, in seconds, if each run
-/// took as long as the longest so far; `None` in virtual time.
+/// Returns how long one more repeat of all points on all sides of a comparison would take, in
+/// seconds, if each run took as long as the longest so far; `None` in virtual time.
 pub fn compared_repeat_s(report: &ComparisonReport) -> Option<f64> {
     let scene = &report.scene;
     let n_points = report.pairs.iter().map(|pair| pair.points.len()).max().unwrap_or(1).max(1);
@@ -91,8 +92,8 @@ pub fn compared_repeat_s(report: &ComparisonReport) -> Option<f64> {
     (!scene.has_virtual_time()).then(|| each_s * (report.sides.len() * n_points) as f64)
 }
 
-/// Returns the verdict on each side in a sentence, with its durability and the smallest detectable
-/// difference.
+/// Returns the verdict on each side of a comparison in a sentence, with its durability and the
+/// smallest detectable difference.
 pub(crate) fn verdicts_shortly(report: &ComparisonReport) -> Vec<Verdict> {
     let has_warnings = remarks(report).iter().any(|remark| remark.severity == Severity::Warning);
     let shortened = |pair| {
@@ -108,7 +109,8 @@ pub(crate) fn verdicts_shortly(report: &ComparisonReport) -> Vec<Verdict> {
     report.pairs.iter().flat_map(shortened).collect()
 }
 
-/// Makes the tables of figures, one per side, and below them a line on the method.
+/// Makes the tables of figures for a comparison's first page, one per compared side, and below them
+/// a line on the method.
 fn results(report: &ComparisonReport) -> Vec<Block> {
     let of_pair = |pair: &PairReport| {
         let title = match report.pairs.len() {
@@ -122,8 +124,8 @@ fn results(report: &ComparisonReport) -> Vec<Block> {
     report.pairs.iter().map(of_pair).chain(once(how)).collect()
 }
 
-/// Describes how sides are compared: `baseline old; geometric means of 4 runs a side, interleaved;
-/// ratios with 97.1 % CIs`.
+/// Describes how a comparison was made: `baseline old; geometric means of 4 runs a side,
+/// interleaved; ratios with 97.1 % CIs`.
 fn how(report: &ComparisonReport) -> String {
     let runs = || report.sides.iter().map(|side| side.runs.len() as u64);
     let (least, most) = (runs().min().unwrap_or(0), runs().max().unwrap_or(0));
@@ -154,8 +156,8 @@ fn how(report: &ComparisonReport) -> String {
     said
 }
 
-/// Returns the warnings in a line or two each: other loads and excluded runs first, then findings,
-/// seeds and damaged runs.
+/// Returns the warnings on a comparison's first page in a line or two each: other loads and
+/// excluded runs first, then findings, seeds and damaged runs.
 fn shown_remarks(report: &ComparisonReport, room: &Room) -> Vec<Remark> {
     let mut warnings = counted_findings(report);
     warnings.splice(0..0, loads(report).chain(lost_runs(report)));
@@ -166,9 +168,9 @@ fn shown_remarks(report: &ComparisonReport, room: &Room) -> Vec<Remark> {
     shown.chain(more).map(|text| Remark::new(Severity::Warning, text)).collect()
 }
 
-/// Describes each finding with the number of runs: `debug build in all 8 runs: ...`, or, if it is
-/// much more frequent on one side, `other CPU load in 4 of 4 runs of A, 1 of 4 of B; ...: Programs
-/// other than ...`. These come first.
+/// Describes each finding with the number of runs: `debug_build in all 8 runs: ...`. A finding that
+/// is much more frequent on one side of the comparison comes first: `other_cpu_load in 4 of 4 runs
+/// of A, 1 of 4 of B; ...: Programs other than ...`.
 fn counted_findings(report: &ComparisonReport) -> Vec<String> {
     let ids = finding_ids(report);
     let mut all: Vec<String> = Vec::new();
@@ -188,8 +190,8 @@ fn counted_findings(report: &ComparisonReport) -> Vec<String> {
     all
 }
 
-/// Returns the labelled lines below the tables: differences, commits, parts of the time, setup and
-/// notes. Empty ones are left out.
+/// Returns the labelled lines below the tables of a comparison's first page: differences, commits,
+/// parts of the time, setup and notes. Empty ones are left out.
 fn context(report: &ComparisonReport, room: &Room) -> Vec<(&'static str, String)> {
     let mut pairs = vec![("differences", differ(report, room)), ("commits", commits(report))];
     pairs.push(("time goes", times(report)));
@@ -200,7 +202,7 @@ fn context(report: &ComparisonReport, room: &Room) -> Vec<(&'static str, String)
     pairs
 }
 
-/// Describes the differences between the sides that their names do not show.
+/// Describes the differences between the sides of a comparison that their names do not show.
 fn differ(report: &ComparisonReport, room: &Room) -> String {
     if report.differences.is_empty() {
         return no_difference(report).to_owned();
@@ -234,8 +236,8 @@ fn differ(report: &ComparisonReport, room: &Room) -> String {
     parts.join("; ")
 }
 
-/// Describes how each side makes commits durable; modes that all sides have are written once. Empty
-/// if the sides do not differ.
+/// Describes how each side of a comparison makes commits durable; modes that all sides have are
+/// written once. Empty if the sides do not differ.
 pub(super) fn commits(report: &ComparisonReport) -> String {
     let sides = &report.sides;
     if sides.iter().all(|side| side.modes == sides[0].modes) || sides.len() > SIDES_NAMED_MOST {
@@ -267,8 +269,8 @@ pub(super) fn commits(report: &ComparisonReport) -> String {
     own.chain(common).collect::<Vec<_>>().join("; ")
 }
 
-/// Describes the mean service time of a transaction on both sides, with the parts that changed most
-/// beyond their confidence intervals.
+/// Describes the mean service time of a transaction for baseline and compared side, with the parts
+/// that changed most beyond their confidence intervals.
 fn times(report: &ComparisonReport) -> String {
     let [pair] = report.pairs.as_slice() else { return String::new() };
     let [at] = pair.each_transaction.as_slice() else { return String::new() };
@@ -311,8 +313,8 @@ fn is_noise(figure: &EachTransaction) -> bool {
     figure.interval.is_some_and(|(low, high)| low <= 1.0 && 1.0 <= high)
 }
 
-/// Describes the setup of the runs: `tpcc (warehouses 1), 4 clients, closed, 6 s after 1 s of
-/// ramp-up, from 2026-11-28 02:10:52 UTC`.
+/// Describes the setup of a comparison's runs: `tpcc (warehouses 1), 4 clients, closed, 6 s after 1
+/// s of ramp-up, from 2026-11-28 02:10:52 UTC`.
 fn setup(report: &ComparisonReport) -> String {
     let scene = &report.scene;
     let mut parts = vec![
@@ -330,7 +332,8 @@ fn setup(report: &ComparisonReport) -> String {
     parts.join(", ")
 }
 
-/// Returns legally required notices on the figures, and suggested commands.
+/// Returns the end of a comparison's first page: legally required notices on the figures, and
+/// suggested commands.
 fn going_on(report: &ComparisonReport, next: &[(String, String)]) -> Vec<Block> {
     let notices = Block::paragraphs(report.scene.notices.iter().cloned());
     once(notices).chain(next_block(next)).collect()

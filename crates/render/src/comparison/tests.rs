@@ -1,4 +1,4 @@
-//! Tests of the pages of comparisons, on made-up runs. Not here: how sides are judged (study).
+//! Tests of the pages of comparisons, on made-up runs. Not here: how the runs are judged (study).
 
 use analysis::report::{TimePart, TimeProfile};
 use study::ComparisonReport;
@@ -266,8 +266,8 @@ fn the_warnings_that_are_named_are_the_first_that_are_shown_and_the_reason_for_c
     }
 }
 
-/// Sets the facts on which commits of a run a crash may lose (`loss`); with `None`, that it loses
-/// none.
+/// Sets the facts that say which commits of a run a crash may lose (`loss`); with `None`, that it
+/// loses none.
 fn at_risk(report: &mut analysis::Report, loss: Option<&str>) {
     let words = |loss: &str| model::CommitRisk { mode: "a=b".to_owned(), loss: loss.to_owned() };
     for fact in model::CommitRisk::facts(loss.map(words)) {
@@ -534,8 +534,8 @@ fn it_is_written_for_others() {
     ");
 }
 
-/// Compares two sides with one run per seed on `target`. `first` is the position in time of the
-/// second side's first run; with 1 the sides alternate.
+/// Compares two sets of runs with one run per seed on `target`. `first` is the position in time of
+/// the second set's first run; with 1 the sets alternate.
 fn of_seeds(target: &str, seeds: [&[u64]; 2], first: usize) -> ComparisonReport {
     let side_of = |name: &str, seeds: &[u64], first: usize| {
         let figures: Vec<f64> = (0..seeds.len()).map(|nth| 1_000.0 + nth as f64).collect();
@@ -648,7 +648,7 @@ fn ratios_of_a_transaction_are_the_sides_to_the_baselines_and_inverse_of_procedu
     }
 }
 
-/// Returns the first page as text of 80 columns.
+/// Returns the first page of a comparison as text of 80 columns.
 fn first_page(report: &ComparisonReport, gates: &[GateResult]) -> String {
     let next = [("dbdyno compare a b --full".to_owned(), "all figures".to_owned())];
     let page = comparison_short(report, gates, &next);
@@ -731,7 +731,7 @@ fn the_first_page_has_the_verdict_the_figures_and_what_comes_next() {
     assert!(page.contains("'all': over all points"), "{page}");
 }
 
-/// Compares two sides, each with one run per given mean wait for commits, in milliseconds.
+/// Compares two sets of runs, each with one run per given mean wait for commits, in milliseconds.
 fn of_commits(base_ms: &[f64], side_ms: &[f64]) -> ComparisonReport {
     let waited = |name: &str, ms: &[f64], first: usize| {
         let mut side = side(name, &[("8", &FIVE[..ms.len()], first)]);

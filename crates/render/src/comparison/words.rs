@@ -1,4 +1,4 @@
-//! Sentences on the result of comparing a side with the baseline.
+//! Sentences on the result of comparing one set of runs (a side) with the baseline.
 //!
 //! Not here: remarks that weaken the result (remarks), and tables.
 
@@ -17,8 +17,8 @@ use super::{
     BY_MEANS, DIFFER_SHOWN_MAX, LOST_LEAST_PERCENT, VALUE_MAX, point_name, summed_up, versus,
 };
 
-/// Returns the headline on a side: points at which it has no valid run, the change of the primary
-/// figure, and how often each verdict occurs at the points.
+/// Returns the headline on a side of a comparison: points at which it has no valid run, the change
+/// of the primary figure, and how often each verdict occurs at the points.
 pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
     if let [first, ..] = &pair.by_workload[..] {
         return headline_of_workload(report, pair, first);
@@ -28,8 +28,8 @@ pub(super) fn headline(report: &ComparisonReport, pair: &PairReport) -> String {
     format!("{}{}: {printed}", of_workload(report), both(report, pair))
 }
 
-/// Returns the headline on a side for `judged`, one of several workloads: its name and the change
-/// of its primary figure.
+/// Returns the headline on a side of a comparison for `judged`, one of several workloads: its name
+/// and the change of its primary figure.
 pub(super) fn headline_of_workload(
     report: &ComparisonReport,
     pair: &PairReport,
@@ -52,7 +52,7 @@ fn both(report: &ComparisonReport, pair: &PairReport) -> String {
     versus(said_name(&pair.side), said_name(&report.sides[0].name))
 }
 
-/// Returns a side's name without the prefix `target=` or `server.`.
+/// Returns a compared side's name without the prefix `target=` or `server.`.
 pub(super) fn said_name(name: &str) -> &str {
     ["target=", "server."].iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name)
 }
@@ -68,8 +68,9 @@ pub(super) fn is_undecided(judged: &Judged) -> bool {
     matches!(judged.verdict, Judgement::NoEvidence | Judgement::CannotBeJudged)
 }
 
-/// Returns the parts of the headline on a side: lost transactions, points at which it has no valid
-/// run, and the primary figure. If that is undecided, the first decided figure follows.
+/// Returns the parts of the headline on a side of a comparison: lost transactions, points at which
+/// it has no valid run, and the primary figure. If that is undecided, the first decided figure
+/// follows.
 pub(super) fn first_words(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
     let figures = summed_up(pair);
     let (n_both, n_lost) = (pair.points.len() as u64, pair.lost().count() as u64);
@@ -93,8 +94,8 @@ pub(super) fn first_words(report: &ComparisonReport, pair: &PairReport) -> Vec<S
     printed
 }
 
-/// Counts the verdicts at the points: `point by point, of 8 points: better at 5, no evidence at 3`.
-/// `None` for a single point.
+/// Counts the verdicts at the points of a comparison: `point by point, of 8 points: better at 5, no
+/// evidence at 3`. `None` for a single point.
 pub(super) fn point_by_point(pair: &PairReport) -> Option<String> {
     let n_both = pair.points.len() as u64;
     let n = |verdict: Judgement| {
@@ -107,7 +108,7 @@ pub(super) fn point_by_point(pair: &PairReport) -> Option<String> {
     (n_both > 1).then(|| format!("point by point, of {points}: {}", counted.join(", ")))
 }
 
-/// Names each of the two sides that lost many transactions, so that its rate is that of an
+/// Names baseline or compared side if they lost many transactions, so that their rate is that of an
 /// overloaded server: `new lost 12 % of what was offered`. `None` if neither did.
 pub(super) fn overloaded(report: &ComparisonReport, pair: &PairReport) -> Option<String> {
     let sides = report.sides.iter().filter(|side| {
@@ -123,8 +124,8 @@ pub(super) fn overloaded(report: &ComparisonReport, pair: &PairReport) -> Option
     (!all.is_empty()).then(|| all.join(" and "))
 }
 
-/// Describes the differences between a side and the baseline that are not in their names; `None` if
-/// there are none.
+/// Describes the differences between a compared side and the baseline that are not in their names;
+/// `None` if there are none.
 pub(super) fn differ_in(report: &ComparisonReport, pair: &PairReport) -> Option<String> {
     let index = report.sides.iter().position(|side| side.name == pair.side)?;
     let base = &report.sides[0].name;
@@ -214,25 +215,25 @@ pub(super) fn detectable(report: &ComparisonReport, judged: &Judged) -> Option<S
 /// runs that scatter so much detect nothing of interest.
 const NOTHING_DETECTED: f64 = 9.0;
 
-/// Largest number of runs a side that is advised. If more are needed, the advice is a larger
-/// minimum effect.
+/// Largest number of runs a side that the page of a comparison advises. If more are needed, the
+/// advice is a larger minimum effect.
 const RUNS_MOST: f64 = 200.0;
 
-/// Returns the number of runs of the side that has fewer.
+/// Returns the number of runs of baseline or compared side, whichever has fewer.
 fn runs_least(judged: &Judged) -> u64 {
     let sides = [judged.baseline, judged.side].into_iter().flatten();
     sides.map(|figure| figure.count).min().unwrap_or(0)
 }
 
-/// Returns how many runs a side are needed to detect the minimum effect, if `runs` detect a
+/// Returns how many runs of each side are needed to detect the minimum effect, if `runs` detect a
 /// relative difference of `share`. The error falls with the square root of the number of runs.
 fn runs_needed(report: &ComparisonReport, share: f64, runs: u64) -> f64 {
     let times = ((1.0 + share).ln() / (1.0 + report.min_effect).ln()).powi(2);
     (times * runs as f64).ceil()
 }
 
-/// Returns true if more than `runs_a_side` runs a side are needed to decide an open verdict,
-/// because fewer cannot detect the minimum effect.
+/// Returns true if more than `runs_a_side` runs of each side are needed to decide an open verdict
+/// of a comparison, because fewer cannot detect the minimum effect.
 pub fn needs_more_than(report: &ComparisonReport, runs_a_side: u64) -> bool {
     let judged = report.pairs.iter().flat_map(|pair| summed_up(pair).into_iter().next());
     let mut open = judged.filter(|judged| judged.verdict == Judgement::NoEvidence);
@@ -242,8 +243,8 @@ pub fn needs_more_than(report: &ComparisonReport, runs_a_side: u64) -> bool {
     })
 }
 
-/// Describes how many runs a side are needed to detect the minimum effect, and how long they take,
-/// if `runs` detect a relative difference of `share`. `None` if there are enough.
+/// Describes how many runs of each side are needed to detect the minimum effect, and how long they
+/// take, if `runs` detect a relative difference of `share`. `None` if there are enough.
 fn runs_to_detect(report: &ComparisonReport, share: f64, runs: u64) -> Option<String> {
     let needed = runs_needed(report, share, runs);
     let is_more = needed.is_finite() && needed > runs as f64;
@@ -269,8 +270,8 @@ fn runs_to_detect(report: &ComparisonReport, share: f64, runs: u64) -> Option<St
     })
 }
 
-/// Returns true if the verdict on the primary figure of any side is open, so that more or longer
-/// trials may decide it.
+/// Returns true if the verdict on the primary figure of any compared side is open, so that more or
+/// longer trials may decide it.
 pub fn is_open(report: &ComparisonReport) -> bool {
     let of_workloads =
         |pair: &PairReport| pair.by_workload.iter().any(|workload| is_undecided(&workload.primary));
@@ -300,8 +301,8 @@ pub(super) fn aside(judged: &Judged) -> Option<String> {
     Some(format!("{name} {by}, {}", judged.verdict.name()))
 }
 
-/// Formats the change of a figure with its interval and the confidence of that: `+12.0 % (95 % CI
-/// +5.1 to +19.3 %)`. If one of the ratios is far from 1, all are written as factors.
+/// Formats the change of a figure with its interval and the confidence of the interval: `+12.0 %
+/// (95 % CI +5.1 to +19.3 %)`. If one of the ratios is far from 1, all are written as factors.
 pub(super) fn change_within(figure: &str, ratio: &Ratio) -> String {
     let ends = ratio.interval.iter().flat_map(|(low, high)| [*low, *high]);
     let as_factors = once(ratio.value).chain(ends).any(|ratio| is_far(&ratio));
@@ -332,8 +333,9 @@ pub(super) fn is_far(ratio: &f64) -> bool {
     !(0.2..5.0).contains(ratio)
 }
 
-/// Formats the ratio of side to baseline as a change: `+12.0 %`, or `×5.00` with `as_factor`. If
-/// one side lost too many transactions, the ratio of times is infinite or 0, and words say so.
+/// Formats the ratio of compared side to baseline as a change: `+12.0 %`, or `×5.00` with
+/// `as_factor`. If one of them lost too many transactions, the ratio of times is infinite or 0, and
+/// words say so.
 pub(super) fn change(figure: &str, ratio: f64, as_factor: bool) -> String {
     let percent = (ratio - 1.0) * 100.0;
     match ratio {

@@ -125,7 +125,7 @@ fn cell(figure: Option<Figure>) -> Cell {
     figure.map_or(Cell::None, |figure| Cell::said(shown(&figure), Some(figure.mean)))
 }
 
-/// Returns one column per axis, for the values of the points.
+/// Returns one table column per varied parameter, for the values of the points.
 fn axis_columns(report: &ExperimentReport) -> Vec<Column> {
     let column = |axis: &model::Axis| {
         Column::new(model::short_axis(&axis.name).to_owned(), Align::Left)

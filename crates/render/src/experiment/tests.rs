@@ -1,4 +1,5 @@
-//! Sentences and tables of an experiment's page, of made-up trials. Not here: whole pages.
+//! Tests of sentences and tables of an experiment's page, with made-up trials. Not here: whole
+//! pages.
 
 use analysis::report::Named;
 use model::{Finding, Rng, Severity, Stream};

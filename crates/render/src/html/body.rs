@@ -46,7 +46,7 @@ pub(super) struct SectionView<'d> {
     pub(super) html: String,
 }
 
-/// Template of a block. HTML in it is already escaped.
+/// Template of a block of a page. HTML that it is given is already escaped.
 #[derive(Template)]
 #[template(path = "piece.html")]
 struct PieceView<'b> {
@@ -88,7 +88,7 @@ pub fn body(document: &Document, medium: Medium<'_>) -> String {
 }
 
 /// Makes the same HTML as [`body`], with the HTML `below_head`, such as the live view of a run,
-/// after the title and question.
+/// inserted after the title and question.
 pub fn body_with(document: &Document, below_head: &str, medium: Medium<'_>) -> String {
     let mut sections: Vec<&Section> = document.sections.iter().collect();
     sections.sort_by_key(|section| section.where_drawn);

@@ -1,4 +1,4 @@
-//! Tests of HTML pages of all kinds.
+//! Tests of HTML pages of all kinds: runs, experiments, comparisons, histories and searches.
 
 use analysis::fixtures::subjects;
 use model::{Rng, Stream};

@@ -36,8 +36,8 @@ pub struct Trials<'t, 'r> {
 }
 
 impl<'t, 'r> Trials<'t, 'r> {
-    /// Makes the folded line of the trials `rows`; `None` if it is a single run or belongs to no
-    /// experiment.
+    /// Makes the folded line of the trials `rows`; `None` if `rows` is a single run or belongs to
+    /// no experiment.
     pub fn from_rows(rows: &'t [&'r RunRow]) -> Option<Trials<'t, 'r>> {
         let [first, _, ..] = *rows else { return None };
         Some(Trials { rows, first, id: first.experiment.as_deref()? })
@@ -86,15 +86,15 @@ impl<'t, 'r> Trials<'t, 'r> {
         self.rows.iter().map(|row| row.started_unix_ms).min().unwrap_or(self.first.started_unix_ms)
     }
 
-    /// Returns the first of running, failed and interrupted that any run is; else completed. An
-    /// attempt counts even if a later one of the same trial completed.
+    /// Returns the status of folded trials: running, failed or interrupted if any run is (in this
+    /// order), else completed. An attempt counts even if a later one of the same trial completed.
     pub fn status(&self) -> Status {
         let is_any = |status: &Status| self.rows.iter().any(|row| row.status == *status);
         let all = [Status::Running, Status::Failed, Status::Interrupted];
         all.into_iter().find(is_any).unwrap_or(Status::Completed)
     }
 
-    /// Describes the status of the runs: `completed`, `running`, `2 of 10 failed`.
+    /// Describes the status of folded trials: `completed`, `running`, `2 of 10 failed`.
     pub fn status_in_words(&self) -> String {
         let status = self.status();
         let n_with = self.rows.iter().filter(|row| row.status == status).count();
@@ -106,13 +106,13 @@ impl<'t, 'r> Trials<'t, 'r> {
         }
     }
 
-    /// Returns the most severe level of findings in any of the runs; `None` if there are no
-    /// findings.
+    /// Returns the severity of the worst finding in any of the folded trials; `None` if there are
+    /// no findings.
     pub fn worst_finding(&self) -> Option<Severity> {
         self.rows.iter().filter_map(|row| row.worst_finding).max()
     }
 
-    /// Returns the full names of the runs' databases, each once.
+    /// Returns the full names of the folded trials' databases, each once.
     pub fn databases(&self) -> Vec<&'r str> {
         let mut all: Vec<&str> = self.rows.iter().map(|row| row.database.as_str()).collect();
         all.sort_unstable();
@@ -120,8 +120,8 @@ impl<'t, 'r> Trials<'t, 'r> {
         all
     }
 
-    /// Returns product and version of the database; if there are several databases, only the
-    /// products.
+    /// Returns product and version of the folded trials' database; if there are several databases,
+    /// only the products.
     pub fn databases_in_short(&self) -> String {
         let product = |database: &'r str| database.split(' ').next().unwrap_or(database);
         match &self.databases()[..] {

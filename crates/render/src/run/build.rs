@@ -149,7 +149,7 @@ fn phases(report: &Report) -> Section {
     Section::new("phases", "Phases", vec![Block::Table(table)])
 }
 
-/// Makes the section on rows and bytes loaded per second.
+/// Makes the section on rows and bytes loaded per second while data were built.
 fn over_time(report: &Report, charts: &[Chart]) -> Section {
     let of_build =
         gauges::by_subject(report, charts).into_iter().filter(|(subject, _)| *subject == "build");

@@ -149,7 +149,7 @@ fn quantile_title(one: &DisturbanceReport, name: &str) -> String {
 }
 
 /// Lists why percentiles before, during or after a disturbance have no confidence interval, each
-/// reason once; `None` if none is missing.
+/// reason once; `None` if no interval is missing.
 fn without_interval(one: &DisturbanceReport) -> Option<Block> {
     let windows = [("before", &one.before), ("during", &one.during), ("after", &one.after)];
     let mut found: Vec<(String, &str, Vec<&str>)> = Vec::new();

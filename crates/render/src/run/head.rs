@@ -14,7 +14,7 @@ use crate::wording::begun;
 /// Words that follow an error estimated from a single run, which says nothing about other runs.
 const WITHIN: &str = "within this run";
 
-/// Word of the verdict on a run in progress.
+/// Word of the verdict on a run that is still in progress.
 const PROVISIONAL: &str = "Provisional figures";
 
 pub(super) fn kind(report: &Report) -> String {
@@ -52,8 +52,8 @@ pub(super) fn setup(report: &Report) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// Describes the load: `open load, 200 arrivals/s`. If groups have different loads, it is the
-/// number of groups.
+/// Describes the load: `open load, 200 arrivals/s`. If groups have different loads, gives the
+/// number of groups instead.
 pub(super) fn load(report: &Report) -> String {
     match &report.load {
         Some(Load::Open { rate, .. }) => format!("open load, {}", numbers::arrival_rate(rate)),
@@ -114,7 +114,7 @@ const MOST_LEAST: f64 = 0.5;
 /// Smallest share of time without commits that the verdict mentions.
 const STALLED_LEAST: f64 = 0.1;
 
-/// A loss that the verdict mentions, of transactions or of time, as a share of all.
+/// A loss that the verdict on a run mentions, of transactions or of time, as a share of all.
 struct Consequence {
     share: f64,
     text: String,
@@ -271,8 +271,8 @@ pub(super) fn known_words(value: f64, metric: &PrimaryMetricReport, mark: &str) 
     }
 }
 
-/// Returns the primary metrics with their values, as far as known. A metric of several workloads is
-/// left out, since its sum would look like that of one of them.
+/// Returns the primary metrics of a run with their values, as far as known. A metric of several
+/// workloads is left out, since its sum would look like that of one of them.
 pub(super) fn known(report: &Report) -> Vec<(f64, &PrimaryMetricReport)> {
     let is_of_several = |name: &str| {
         let counts = |group: &&GroupReport| {

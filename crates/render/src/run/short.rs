@@ -27,7 +27,7 @@ const PARTS_MOST: usize = 4;
 /// Largest length of a server's error message, in characters.
 const MESSAGE_LETTERS_MOST: usize = 80;
 
-/// Width of the sparkline of throughput, in columns, so that its range fits the same line.
+/// Width of the sparkline of throughput, in columns, so that its range fits on the same line.
 const CURVE_WIDTH: usize = 30;
 
 /// Input for the first page of a run, in addition to its report.
@@ -44,7 +44,7 @@ pub struct Short<'s> {
 /// Largest number of lines of a run's first page, so that it fits a screen.
 const LINES_MOST: usize = 40;
 
-/// Largest lengths of the lists on the first page, of which shorter ones are tried until it fits a
+/// Largest lengths of the lists on a run's first page. Smaller ones are tried until the page fits a
 /// screen.
 struct Room {
     warnings: usize,
@@ -58,7 +58,8 @@ struct Room {
     has_purposes: bool,
 }
 
-/// Limits that are tried one after the other until the page fits a screen, the most generous first.
+/// Limits of a run's first page that are tried one after the other until it fits a screen, the most
+/// generous first.
 const ROOMS: [Room; 6] = [
     Room { warnings: WARNINGS_MOST, types: 8, metrics: 4, disturbances: 3, ..LARGEST },
     Room { warnings: WARNINGS_MOST, types: 8, metrics: 2, disturbances: 1, ..LARGEST },
@@ -100,7 +101,8 @@ fn in_room(report: &Report, with: &Short<'_>, room: &Room) -> Document {
     page
 }
 
-/// Returns the first line of the page: `tpcc on MariaDB 10.11.14, 4 clients, measured 30 s`.
+/// Returns the first line of a run's first page: `tpcc on MariaDB 10.11.14, 4 clients, measured 30
+/// s`.
 fn title(report: &Report) -> String {
     let what = if report.workload.is_empty() { &report.name } else { &report.workload };
     let mut parts = vec![format!("{what} on {}", report.database)];
@@ -114,7 +116,8 @@ fn title(report: &Report) -> String {
     parts.join(", ")
 }
 
-/// Returns the labelled lines with throughput, latency, errors and commits per second.
+/// Returns the labelled lines of a run's first page with throughput, latency, errors and commits
+/// per second.
 fn figures(report: &Report) -> Vec<(&'static str, String)> {
     vec![
         ("throughput", throughput(report)),
@@ -136,10 +139,10 @@ fn throughput(report: &Report) -> String {
     parts.join(", ")
 }
 
-/// Largest number of reasons for missing confidence intervals that are listed.
+/// Largest number of reasons for missing confidence intervals that a run's first page lists.
 const REASONS_MOST: usize = 2;
 
-/// Quantiles of response time in the line on latency.
+/// Quantiles of response time in the line on latency of a run's first page.
 const QUANTILES: [&str; 3] = ["p50", "p95", "p99"];
 
 /// Describes response times: `p50 0.672, p95 8.95, p99 17.2 (15.9 to 19.0), max 132 ms`. Only p99
@@ -261,8 +264,8 @@ fn shortened(finding: &Finding, is_advised: bool) -> Finding {
     Finding { text, ..finding.clone() }
 }
 
-/// Makes the table of groups or, with a single group, of transaction types; empty if there is one
-/// of each.
+/// Makes the table of groups for a run's first page or, with a single group, of transaction types;
+/// empty if there is only one of these.
 fn types(report: &Report, room: &Room) -> Section {
     let table = transactions::by_type_shortly(report);
     let n_groups = report.groups.len();
@@ -276,8 +279,8 @@ fn types(report: &Report, room: &Room) -> Section {
     Section::new("transactions", "Transactions", blocks)
 }
 
-/// Returns the labelled lines below the tables: parts of the time, disturbances, checks of data,
-/// setup and notes. Empty ones are left out.
+/// Returns the labelled lines below the tables of a run's first page: parts of the time,
+/// disturbances, checks of data, setup and notes. Empty ones are left out.
 fn checked(report: &Report, with: &Short<'_>, room: &Room) -> Vec<(&'static str, String)> {
     let mut pairs: Vec<(&str, String)> = Vec::new();
     pairs.extend(why::shortly(report, PARTS_MOST).map(|words| ("time goes", words)));
@@ -293,8 +296,8 @@ fn checked(report: &Report, with: &Short<'_>, room: &Room) -> Vec<(&'static str,
     pairs
 }
 
-/// Returns the findings that are notes, without the one on an interruption, which the page's first
-/// line reports.
+/// Returns the findings of a run that are notes, without the one on an interruption, which the
+/// page's first line reports.
 fn notes(report: &Report) -> impl Iterator<Item = &Finding> {
     let is_new =
         |finding: &&Finding| finding.severity == Severity::Note && finding.id != "interrupted";
@@ -309,8 +312,8 @@ fn n_notes(report: &Report) -> usize {
     NOTES_MOST.saturating_sub(n_warnings.saturating_sub(1))
 }
 
-/// Describes the setup of the run, without parameters that have their defaults: target, parameters,
-/// ramp-up and seed.
+/// Describes the setup of a run for its first page, without parameters that have their defaults:
+/// target, parameters, ramp-up and seed.
 fn setup(report: &Report, with: &Short<'_>) -> String {
     let mut parts = ran::target(report);
     parts.extend(parameters(report, with.is_default));
@@ -360,7 +363,7 @@ fn has_short_type(report: &Report) -> bool {
     is_shown && transactions::has_short_type(report)
 }
 
-/// Makes the table of custom metrics that are distributions, such as ages.
+/// Makes the table of custom metrics that are distributions, such as ages, for a run's first page.
 fn metrics(report: &Report, room: &Room) -> Section {
     let table = transactions::distributions(report).shown_max(room.metrics, WITH_FULL);
     let table = (!table.is_empty() && room.metrics > 0).then_some(Block::Table(table));

@@ -165,7 +165,8 @@ fn by_type(report: &Report) -> Table {
     if is_embedded { table.without(&["trips"]) } else { table }
 }
 
-/// Makes the table of transaction types with fewer columns, for the first page.
+/// Makes the table of transaction types for a run's first page, with fewer columns than the full
+/// page has.
 pub(super) fn by_type_shortly(report: &Report) -> Table {
     by_type(report).without(&["failed", "retried", "trips"])
 }
@@ -175,7 +176,7 @@ pub(super) fn distributions(report: &Report) -> Table {
     custom_metrics(report, |metric| metric.p50.is_some()).without(&["sum", "per second"])
 }
 
-/// Makes the table of groups without workloads and primary metrics, for the first page.
+/// Makes the table of groups for a run's first page, without workloads and primary metrics.
 pub(super) fn by_group_shortly(report: &Report) -> Table {
     by_group(report).without(&["workload", "primary metrics"])
 }

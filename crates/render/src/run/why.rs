@@ -17,12 +17,12 @@ use crate::wording::{roughly, to_one_digit};
 /// Largest number of rows of a server's summary that is short enough for paper.
 const ROWS_MAX: usize = 10;
 
-/// Overlap of the parts of the service time above which the page calls the split rough: what they
-/// add up to beyond the service time, as a share of it.
+/// Smallest overlap of the parts of the service time at which the page calls the split rough. The
+/// overlap is what the parts add up to beyond the service time, as a share of it.
 const OVERLAP_LEAST: f64 = 0.1;
 
-/// Overlap of the parts of the service time, as a share of it, above which the first page calls the
-/// split rough.
+/// Smallest overlap of the parts of the service time at which a run's first page calls the split
+/// rough. The overlap is what the parts add up to beyond the service time, as a share of it.
 const OVERLAP_MOST: f64 = 0.25;
 
 /// Smallest share of the service time for all smaller parts together with which the first page
@@ -113,8 +113,8 @@ fn rough_or(value: f64, digits: usize, is_rough: bool) -> String {
     }
 }
 
-/// Warns that the split of the time is rough, because few samples of the server's sessions were
-/// taken; else `None`.
+/// Warns that the split of a transaction's time is rough, because few samples of the server's
+/// sessions were taken; else `None`.
 fn few_samples(report: &Report) -> Option<String> {
     let n = n_samples_if_few(report)?;
     let error = significant(100.0 * 0.5 / (n.max(1) as f64).sqrt(), 1);
@@ -209,7 +209,8 @@ fn overlap_of(profile: &TimeProfile) -> f64 {
     profile.beside.iter().map(|part| part.ms).sum::<f64>() / profile.service_ms
 }
 
-/// Warns that the parts of the time overlap too much for an exact split; `None` if they do not.
+/// Warns that the parts of a transaction's time overlap too much for an exact split; `None` if they
+/// do not.
 fn overlap(profile: &TimeProfile) -> Option<String> {
     let share = overlap_of(profile);
     (share > OVERLAP_LEAST).then(|| {

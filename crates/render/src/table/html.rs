@@ -62,8 +62,8 @@ struct HtmlTable {
     rows: Vec<Vec<(&'static str, String)>>,
 }
 
-/// Pads a number at its right so that its decimal point is aligned: with blanks as wide as the
-/// missing of `fraction` characters from the point on.
+/// Pads a number at its right so that its decimal point is aligned with those of other rows.
+/// `fraction` is the largest number of characters from the point on in any row.
 fn to_point(cell: &str, fraction: usize) -> String {
     let blanks = match fraction_of(cell) {
         0 if fraction > 0 => format!("\u{2008}{}", "\u{2007}".repeat(fraction - 1)),

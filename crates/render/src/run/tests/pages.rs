@@ -12,7 +12,8 @@ use crate::markdown::markdown;
 use crate::run::*;
 use crate::terminal::{Style, text};
 
-/// The page of one run from each printer, as words separated by single blanks.
+/// The page of one run as each printer (terminal, HTML, Markdown) writes it, as words separated by
+/// single blanks.
 struct Pages {
     terminal: String,
     markdown: String,
@@ -242,7 +243,7 @@ fn a_page_with_everything_is_as_narrow_as_asked() {
     }
 }
 
-/// Returns a page of `width` columns, up to its line on checks.
+/// Returns a run's page of `width` columns, up to its line on checks.
 fn head(width: usize) -> String {
     let page = text(
         &run(&Report::from_tally(&Made::open_overloaded().tally())),
