@@ -59,7 +59,7 @@ fn main() {
     }
 }
 
-/// Number of these seeds' runs that are reported as unsteady.
+/// Returns the number of seeds whose run is reported as unsteady.
 fn found(seeds: Range<u64>, service: &str, clients: u32, rate: &str) -> usize {
     seeds.filter(|seed| is_not_steady(*seed, service, clients, rate)).count()
 }

@@ -13,8 +13,8 @@ use crate::admin_session::AdminSession;
 
 const NAME: &str = "dbdyno_key";
 
-/// Whether the server demands a primary key of every table, and `population` has a table without
-/// one.
+/// Returns true if the server demands a primary key of every table, and `population` has a table
+/// without one.
 pub(crate) fn is_needed(
     session: &mut AdminSession,
     database: &dyn Database,

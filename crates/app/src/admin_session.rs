@@ -21,12 +21,12 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// reply to the final statement of a session.
 const ENDING: Duration = Duration::from_secs(1);
 
-/// Connects to read a database's counters while a run is measured.
+/// Connects a session that reads a database's counters while a run is measured.
 pub(crate) fn for_counters(database: &dyn Database) -> Result<Box<dyn CounterSession>, DbError> {
     Ok(Box::new(AdminSession::at(database)?))
 }
 
-/// Connects for measuring round trips. The session takes the same network path as the clients,
+/// Connects a session that measures round trips. It takes the same network path as the clients,
 /// which may be simulated.
 pub(crate) fn for_round_trips(database: &dyn Database) -> Result<Box<dyn CounterSession>, DbError> {
     // A session with statements counts as a client's.
@@ -114,30 +114,31 @@ impl AdminSession {
         cut_off(&*self.session.canceller(), is_stopped, || work(self))
     }
 
-    /// Executes a last statement before the session is closed. Waits at most a second, and ignores
-    /// errors.
+    /// Executes a last statement, such as a clean-up, before the session is closed. Waits at most a
+    /// second, and ignores errors.
     pub(crate) fn say_last(&mut self, sql: &str) {
         let began = wall_clock::now();
         // If it is lost, the server notices the end of the session by itself.
         let _ = self.until(&|| began.elapsed() > ENDING, |session| session.write(sql));
     }
 
-    /// Whether the server has closed the session while it was idle.
+    /// Returns true if the server has closed the session while it was idle.
     pub(crate) fn has_ended(&mut self) -> bool {
         self.session.has_ended()
     }
 
-    /// Number of statements, round trips and bytes of this session since it was opened.
+    /// Returns the number of statements, round trips and bytes of this session since it was opened.
     pub(crate) fn traffic(&self) -> Traffic {
         self.session.traffic()
     }
 
-    /// Executes a request and ignores the rows that it returns.
+    /// Executes a request on this session and ignores the rows that it returns.
     pub(crate) fn ask(&mut self, request: Request<'_>) -> Result<Reply, DbError> {
         block_on(model::query(self.session.as_mut(), request, &mut |_| Ok(())))
     }
 
-    /// Runs `work` in one transaction, which is rolled back if `work` or the commit fails.
+    /// Runs `work` in one transaction of this session, which is rolled back if `work` or the commit
+    /// fails.
     pub(crate) fn whole(
         &mut self,
         work: &mut dyn FnMut(&mut AdminSession) -> Result<(), DbError>,
@@ -168,7 +169,8 @@ impl AdminSession {
         })
     }
 
-    /// Integer in the first column of the last row of a query; `None` for NULL or without rows.
+    /// Executes a query and returns the integer in the first column of its last row; `None` for
+    /// NULL or without rows.
     pub(crate) fn number(&mut self, sql: &str) -> Result<Option<i64>, DbError> {
         let mut number = None;
         self.read(sql, &mut |row: &dyn Row| {
@@ -178,8 +180,9 @@ impl AdminSession {
         Ok(number)
     }
 
-    /// Value of a server's counter: the sum of the last column over all rows. Values may be
-    /// integers or text; those that are not numbers are skipped. `None` if no row has a number.
+    /// Reads a counter of the server: the sum of the last column over all rows of a query. Values
+    /// may be integers or text; those that are not numbers are skipped. `None` if no row has a
+    /// number.
     pub(crate) fn counted(&mut self, sql: &str) -> Result<Option<i64>, DbError> {
         let mut count: Option<i64> = None;
         self.read(sql, &mut |row: &dyn Row| {
@@ -194,7 +197,7 @@ impl AdminSession {
         Ok(count)
     }
 
-    /// Whether `table` exists, found by a query of it.
+    /// Returns true if `table` exists, found by a query of it.
     pub(crate) fn has_table(&mut self, table: &str) -> Result<bool, DbError> {
         match self.read(&format!("SELECT 1 FROM {table} WHERE 1 = 0"), &mut |_| Ok(())) {
             Ok(_) => Ok(true),

@@ -21,7 +21,8 @@ const CLOSED_THREADS_MOST: u32 = 256;
 /// Largest number of client threads: each takes three of the 65,530 memory mappings that Linux
 /// allows a process by default.
 const THREADS_LIMIT: u32 = 16_000;
-/// File descriptors that a run needs besides one per client: for store, checks, monitor and server.
+/// File descriptors that a run needs in addition to one per client: for store, checks, monitor and
+/// server.
 const DESCRIPTORS_BESIDE: u64 = 32;
 
 /// Raises the limit of open files to the hard limit. Fails if even that is too low for the clients
@@ -203,8 +204,8 @@ pub(crate) fn may_be_divided(
     }
 }
 
-/// Placement that `auto` tries first. `is_closed` says that all load is closed, `has_threads` that
-/// the server has a thread per client.
+/// Returns the placement of clients (threads or event loops) that `auto` tries first. `is_closed`
+/// says that all load is closed, `has_threads` that the server has a thread per client.
 fn preferred(n_clients: u32, is_closed: bool, has_threads: bool, cores: u32) -> Placement {
     let most = match (is_closed, has_threads) {
         (false, _) => THREADS_MOST,

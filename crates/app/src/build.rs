@@ -53,8 +53,8 @@ impl BuildOptions {
     }
 }
 
-/// Smallest default number of loaders: while the server waits for its disk, another loader keeps
-/// its CPU busy.
+/// Smallest default number of parallel loaders in a build: while the server waits for its disk,
+/// another loader keeps its CPU busy.
 const LOADERS_LEAST: usize = 4;
 
 /// Largest number of passes of a build. A further pass loads the chunks that a crash of the server
@@ -78,13 +78,14 @@ pub struct Progress {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Built {
-    /// State of the data before the build.
+    /// State in which the build found the data.
     pub found: Data,
     /// Rows that this build added.
     pub n_rows: u64,
-    /// Rows that existed already, left by an interrupted build (estimated from complete chunks).
+    /// Number of rows that existed already, left by an interrupted build (estimated from complete
+    /// chunks).
     pub n_rows_before: u64,
-    /// Whether the tables of an interrupted build were dropped and built again.
+    /// True if the tables of an interrupted build were dropped and built again.
     pub was_dropped: bool,
     /// Total duration of the build in seconds.
     pub seconds: f64,
@@ -97,7 +98,7 @@ pub struct Built {
     pub loaders: usize,
     pub reconnects: u64,
     /// Error with which the server refused bulk loading, so that rows were inserted instead; `None`
-    /// if it did not.
+    /// if bulk loading was not refused.
     pub bulk_refused: Option<String>,
 }
 
@@ -165,7 +166,7 @@ pub fn build(
     build_into(opened, options, &Arc::new(BuildLog::begin()), is_stopped, progress)
 }
 
-/// Like [`build`], and records the progress in `log`.
+/// Builds the data of a workload as [`build`] does, and records the progress in `log`.
 fn build_into(
     opened: &Opened,
     options: BuildOptions,
@@ -228,7 +229,8 @@ fn has_seed(opened: &Opened, wanted: Option<u64>) -> Result<(), Error> {
     }
 }
 
-/// A build in progress, with the lock against other builds and the session for tables and indexes.
+/// A build in progress, with the lock that excludes other builds and the session for tables and
+/// indexes.
 struct Builder<'b> {
     opened: &'b Opened,
     population: &'b dyn Population,
@@ -237,10 +239,10 @@ struct Builder<'b> {
     /// Session for tables and indexes; `None` while the only loader uses the one session that the
     /// server allows.
     session: Option<AdminSession>,
-    /// Whether the server allows only one session at a time.
+    /// True if the server allows only one session at a time.
     has_one_session: bool,
     n_reconnects: u64,
-    /// Whether a chunk's rows and the mark that it is loaded are still both there or both missing
+    /// True if a chunk's rows and the mark that it is loaded are still both there or both missing
     /// after a lost connection or a server crash. If not, the build cannot resume.
     keeps_marks: bool,
     log: Arc<BuildLog>,
@@ -301,7 +303,7 @@ impl<'b> Builder<'b> {
     }
 
     /// Creates the tables and loads their rows. If a server crash loses chunks after their commit,
-    /// finds them by their missing marks and loads them again.
+    /// finds these chunks by their missing marks and loads them again.
     fn load_all(
         &mut self,
         built: &mut Built,
@@ -428,14 +430,15 @@ fn what_remains(opened: &Opened) -> &'static str {
     }
 }
 
-/// Whether the tables' storage engine commits the rows of a chunk together with the mark that the
-/// chunk is loaded, so that the marks are right even after a crash.
+/// Returns true if the tables' storage engine commits the rows of a chunk together with the mark
+/// that the chunk is loaded, so that the marks are right even after a crash.
 fn keeps_marks(opened: &Opened) -> bool {
     let engine = storage_engine::asked(opened.database.dialect(), opened.workload.as_ref());
     engine.is_none_or(|engine| engine.keeps_marks())
 }
 
-/// Like [`build`], but returns early with `Error::Interrupted` when a stop is requested.
+/// Builds the data of a workload as [`build`] does, but returns early with `Error::Interrupted`
+/// when a stop is requested.
 pub fn build_interruptible(
     opened: &Opened,
     options: BuildOptions,
@@ -445,7 +448,8 @@ pub fn build_interruptible(
     build_logged(opened, options, &Arc::new(BuildLog::begin()), stop, progress)
 }
 
-/// Like [`build_interruptible`], and records the progress in `log`.
+/// Builds the data of a workload as [`build_interruptible`] does, and records the progress in
+/// `log`.
 pub(crate) fn build_logged(
     opened: &Opened,
     options: BuildOptions,
@@ -473,7 +477,7 @@ pub(crate) fn n_loaders(opened: &Opened, options: BuildOptions) -> usize {
     }
 }
 
-/// Two builds of the same rows, one by INSERT and one by bulk loading.
+/// Results of building the same rows twice, by INSERT and by bulk loading.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Both {
     /// Result of the build by INSERT, whose tables were dropped afterwards.
@@ -484,13 +488,14 @@ pub struct Both {
 }
 
 impl Both {
-    /// Duration of the build by INSERT divided by that of the bulk build, both with indexes.
+    /// Returns the duration of the build by INSERT divided by that of the bulk build, both with
+    /// indexes.
     pub fn ratio(&self) -> f64 {
         self.insert.seconds / self.bulk.seconds.max(1e-9)
     }
 
-    /// Time to load rows by INSERT divided by the time to load them in bulk, both without indexes
-    /// and statistics.
+    /// Returns the time to load rows by INSERT divided by the time to load them in bulk, both
+    /// without indexes and statistics.
     pub fn load_ratio(&self) -> f64 {
         let [insert, bulk] =
             [&self.insert, &self.bulk].map(|built| built.seconds - built.index_seconds);
@@ -669,7 +674,7 @@ fn far(work: &Work, doing: &str, began: Instant) -> Progress {
 }
 
 /// Creates an index, and marks it as built in `dbdyno_meta`. `may_be_there` says that an earlier
-/// attempt may have created the index; then it is no error if the index or its mark exists.
+/// attempt may have created the index; if so, an existing index or mark is no error.
 fn create_index(
     session: &mut AdminSession,
     administration: &Administration,

@@ -66,7 +66,8 @@ impl HeldLock {
         })
     }
 
-    /// Takes the lock of runs. `None` if another process has it for longer than a moment.
+    /// Takes the lock of runs, which a run holds while it uses tables without `dbdyno_meta`. `None`
+    /// if another process has it for longer than three seconds.
     pub(crate) fn of_run(
         database: &dyn Database,
         is_stopped: &(dyn Fn() -> bool + Sync),
@@ -135,7 +136,7 @@ impl HeldLock {
         }
     }
 
-    /// Whether the session that holds the lock exists and still answers.
+    /// Returns true if the session that holds the lock exists and still answers.
     fn answers(&mut self) -> bool {
         self.session.as_mut().is_some_and(|session| session.number("SELECT 1").is_ok())
     }
@@ -157,8 +158,8 @@ impl HeldLock {
 
 /// Waits as long as the server refuses connections with the error that it is recovering. Calls
 /// `tell` once, with the server's message. Any other error ends the wait and is ignored, since the
-/// next connection attempt will meet it again; but if the server does not answer at all, returns
-/// that error.
+/// next connection attempt will meet it again; only if the server does not answer at all is the
+/// error returned.
 pub(crate) fn wait_while_recovering(
     database: &dyn Database,
     is_stopped: &(dyn Fn() -> bool + Sync),
@@ -179,8 +180,8 @@ pub(crate) fn wait_while_recovering(
 }
 
 /// Connects to a server that may restart during a build. If the connection is lost at the first
-/// attempt, calls `lost` and tries again, unless `is_kept` is false: then the data do not survive a
-/// restart, and it fails at once.
+/// attempt, calls `lost` and tries again; but fails at once if `is_kept` is false, since the data
+/// then do not survive a restart.
 pub(crate) fn connect_within<T>(
     is_kept: bool,
     is_stopped: &(dyn Fn() -> bool + Sync),
@@ -197,8 +198,8 @@ pub(crate) fn connect_within<T>(
 }
 
 /// Tries to connect again, with growing pauses, until the server accepts or about half a minute has
-/// passed. `lost` is the error that broke the connection; it or a later one is returned if all
-/// attempts fail.
+/// passed. `lost` is the error that broke the connection; if all attempts fail, that error or a
+/// later one is returned.
 pub(crate) fn connect_again<T>(
     lost: DbError,
     is_stopped: &(dyn Fn() -> bool + Sync),
@@ -233,7 +234,8 @@ mod tests {
     use super::*;
     use crate::open::open;
 
-    /// A database that refuses the first `left` connections with `sqlstate`, and counts them.
+    /// A database that refuses the first `left` connections with the error `sqlstate`, and counts
+    /// them.
     struct Recovers {
         inner: Arc<dyn Database>,
         product: Product,

@@ -1,5 +1,5 @@
-//! Log of a build in progress, for a run that measures it: rows, bytes, committed chunks, and
-//! errors.
+//! Log of a build of data in progress: rows, bytes, committed chunks, and errors. A run that
+//! measures the build reads it.
 //!
 //! Not here: the evaluation (run), and the build itself (build, load).
 
@@ -51,17 +51,18 @@ impl BuildLog {
         BuildLog { began: wall_clock::now(), rows, bytes, events: Mutex::default() }
     }
 
-    /// Nanoseconds since the start of the build.
+    /// Returns the nanoseconds since the start of the build.
     pub(crate) fn now_ns(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// Rows sent to the database, including those of failed attempts.
+    /// Returns the number of rows sent to the database, including those of failed attempts.
     pub(crate) fn rows(&self) -> u64 {
         self.rows.load(Ordering::Relaxed)
     }
 
-    /// Bytes of the values of all rows in [`BuildLog::rows`], as counted by [`value_bytes`].
+    /// Returns the bytes of the values of all rows in [`BuildLog::rows`], as counted by
+    /// [`value_bytes`].
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -81,15 +82,15 @@ impl BuildLog {
         std::mem::take(&mut *self.lock())
     }
 
-    /// Locks the events, also after a thread has panicked with the lock held, since they are
-    /// consistent even then.
+    /// Locks the list of events, even if a thread has panicked while it held the lock: the events
+    /// are consistent then too.
     fn lock(&self) -> MutexGuard<'_, Vec<BuildEvent>> {
         self.events.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Size of a value in bytes, independent of any wire protocol: the length of text and bytes, 8 for
-/// numbers and timestamps, 4 for dates, 0 for NULL.
+/// Returns the size of a value in bytes, independent of any wire protocol: the length of text and
+/// bytes, 8 for numbers and timestamps, 4 for dates, 0 for NULL.
 pub(crate) fn value_bytes(value: &Value<'_>) -> u64 {
     match value {
         Value::Null => 0,

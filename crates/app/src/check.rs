@@ -54,7 +54,8 @@ pub fn check(
     Ok(results)
 }
 
-/// Like [`check`], but returns early with `Error::Interrupted` when a stop is requested.
+/// Runs the consistency checks as [`check`] does, but returns early with `Error::Interrupted` when
+/// a stop is requested.
 pub fn check_interruptible(
     database: &Arc<dyn Database>,
     workload: &Arc<dyn Workload>,

@@ -1,5 +1,5 @@
-//! Measures how busy the client threads are: each event loop alone, or all threads with one client
-//! each together.
+//! Measures how busy the client threads are: each event loop alone, or all threads that serve one
+//! client each together.
 //!
 //! A thread is busy while it runs or waits for a CPU. Both times are kernel counters
 //! (`/proc/<pid>/task/<tid>/schedstat`), so measured queries are not slowed down. Not here: reading
@@ -57,14 +57,14 @@ fn last_read<'a>(
 }
 
 impl ThreadWatch {
-    /// Starts a period with the counters that the monitor has read last. Call it right after the
-    /// monitor has read those of all threads.
+    /// Starts a period with the counters that the monitor has read last. Must be called right after
+    /// the monitor has read those of all threads.
     pub(crate) fn begin(threads: &SharedTasks, clients: &ClientThreads) -> ThreadWatch {
         ThreadWatch { began: wall_clock::now(), before: last_read(threads, &clients.list()) }
     }
 
     /// Returns CPU time and CPU waiting time of each client thread since [`ThreadWatch::begin`].
-    /// Call it right after the monitor has read the counters again.
+    /// Must be called right after the monitor has read the counters again.
     pub(crate) fn read(&self, threads: &SharedTasks) -> ThreadUse {
         let grown = |(thread, now): (&ClientThread, &TaskCounters)| {
             let before = self.before.get(thread)?;
@@ -94,8 +94,8 @@ impl ThreadUse {
         }));
     }
 
-    /// Total time that threads with one client each waited for a CPU, in nanoseconds; `None` if
-    /// clients run on event loops.
+    /// Returns the total time that threads with one client each waited for a CPU, in nanoseconds;
+    /// `None` if clients run on event loops.
     pub(crate) fn run_delay_ns(&self) -> Option<u64> {
         let own = self.threads.iter().filter(|thread| thread.loop_index.is_none());
         own.map(|thread| thread.run_delay_ns).reduce(|sum, ns| sum + ns)

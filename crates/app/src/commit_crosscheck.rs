@@ -18,8 +18,8 @@ use crate::error::Error;
 /// as restarted only if its uptime is shorter by more than this.
 const APART: Duration = Duration::from_secs(2);
 
-/// Longest wait for the counter to include all commits: sessions report theirs when they end, and a
-/// server may publish them a second later.
+/// Longest wait for the server's commit counter to include all commits: sessions report theirs when
+/// they end, and a server may publish them a second later.
 const PATIENCE: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
@@ -91,8 +91,8 @@ pub(crate) fn ours(tally: &Tally) -> (u64, u64) {
     (committed, unknown)
 }
 
-/// Returns facts that show the commits counted by the server (`change`, the growth of its counter)
-/// beside those counted by dbdyno: certain ones and those with unknown outcome.
+/// Returns facts with the number of commits counted by the server (`change`, the growth of its
+/// counter) and that counted by dbdyno: certain ones and those with unknown outcome.
 pub(crate) fn facts(
     counter: CommitCounter,
     change: i64,
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
     use crate::open::open;
 
-    /// A database whose `product` defines the query for its uptime.
+    /// A made-up database whose `product` defines the query for the server's uptime.
     struct Says {
         inner: Arc<dyn Database>,
         product: Product,

@@ -1,8 +1,8 @@
-//! Collects the stored runs for `compare` (several sides) and `history` (many builds). Not here:
-//! the judgement (study).
+//! Collects the stored runs for `compare` (sides: sets of runs) and `history` (many builds). Not
+//! here: the judgement (study).
 //!
 //! A side is a label (`build=1.2`), an experiment, or a list of runs separated by commas. Sides are
-//! compared at points: values of an experiment's axes, or conditions of other runs (study).
+//! compared at points: values of varied parameters, or conditions of other runs (study).
 
 mod accepted;
 
@@ -28,12 +28,12 @@ use crate::error::Error;
 use crate::stored_report::{Kept, kept_report, row_of};
 use crate::trials::{Trials, status, trials};
 
-/// Sides of a comparison, each a set of runs, as the user requested them.
+/// Sides of a comparison, each a named set of runs, as the user requested them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CompareBy {
-    /// Names of labels, experiments or lists of runs as written by the user, the baseline first.
+    /// Labels, experiments or lists of runs as the user wrote them, the baseline first.
     Sides(Vec<String>),
-    /// One side for each value of an axis of an experiment. The first value is the baseline.
+    /// One side per value of the parameter that an experiment varies; the first is the baseline.
     Axis {
         /// Name or id of the experiment.
         experiment: String,
@@ -61,12 +61,12 @@ pub fn compare(store: &Store, asked: &CompareBy, judge: &Judge) -> Result<Compar
     Ok(ComparisonReport { damaged, repeats, command, ..held })
 }
 
-/// Largest number of values of an axis that are compared as sides, and not drawn as a curve.
+/// Largest number of values of a varied parameter that are compared, and not drawn as a curve.
 const VALUES_MOST: usize = 3;
 
-/// Compares the values of an experiment's only axis. `None` if trials are missing, the axis does
-/// not have two or three values, or the experiment has another kind of answer: that of a search or
-/// a stop rule, or the highest rate that was kept up.
+/// Compares the values of the only parameter that an experiment varies. `None` if trials are
+/// missing, the parameter does not have two or three values, or the experiment has another kind of
+/// answer: that of a search or a stop rule, or the highest rate with which the database kept up.
 pub(crate) fn sides_of_axis(
     store: &Store,
     experiment: &Experiment,
@@ -87,8 +87,8 @@ pub(crate) fn sides_of_axis(
     compare(store, &by, &judge).ok()
 }
 
-/// Replaces a single experiment by the values of its only axis; other requests stay as they are.
-/// Fails for a single run, and for an experiment without an axis or with several.
+/// Replaces a single experiment by the values of its only varied parameter; other requests stay.
+/// Fails for a single run, and for an experiment that varies no parameter or several.
 pub fn by_its_axis(store: &Store, asked: &CompareBy) -> Result<CompareBy, Error> {
     let CompareBy::Sides(names) = asked else { return Ok(asked.clone()) };
     let [name] = names.as_slice() else { return Ok(asked.clone()) };
@@ -116,7 +116,7 @@ pub fn by_its_axis(store: &Store, asked: &CompareBy) -> Result<CompareBy, Error>
     }
 }
 
-/// Returns the error for a comparison whose only side is a single run.
+/// Returns the error for a comparison that names only a single run.
 fn one_run(store: &Store, name: &str) -> Error {
     let run = store.find(name).map_or(name.to_owned(), |run| short_id(&run.0).to_owned());
     Error::Usage(format!(
@@ -208,8 +208,8 @@ pub fn history(store: &Store, question: &Question) -> Result<HistoryReport, Erro
     Ok(shown)
 }
 
-/// Returns the newest builds of a history as tables, with one property as rows and perhaps another
-/// as columns. `None` if no rows are requested.
+/// Returns the newest builds of a history as tables, with one property of runs as rows and perhaps
+/// another as columns. `None` if no rows are requested.
 pub fn history_tables(
     report: &HistoryReport,
     rows: Option<&str>,
@@ -250,7 +250,7 @@ fn of_load(mut found: Vec<Found>, figure: Option<&str>) -> Vec<Found> {
     found
 }
 
-/// Whether any run in the store has the label `key`.
+/// Returns true if any run in the store has the label `key`.
 fn has_label(store: &Store, key: &str) -> Result<bool, Error> {
     let label = Some((key.to_owned(), None));
     Ok(!store.list(&Filter { label, ..Filter::default() })?.is_empty())
@@ -277,7 +277,7 @@ struct Labelled {
 }
 
 impl Labelled {
-    /// Runs with the label `key`, or with one value of it, oldest first. Fails if there are none.
+    /// Returns runs with the label `key`, or one value of it, oldest first. Fails if none has it.
     fn find(store: &Store, key: &str, value: Option<&str>) -> Result<Vec<Labelled>, Error> {
         let label = Some((key.to_owned(), value.map(str::to_owned)));
         let mut rows = store.list(&Filter { label, ..Filter::default() })?;
@@ -384,7 +384,7 @@ fn not_counted(run: &str, why: &str) -> NotCounted {
     NotCounted { run: run.to_owned(), values: None, why: why.to_owned() }
 }
 
-/// A run's report, with the point (values of the axes) and the repeat that it belongs to.
+/// A run's report, with the point (values of varied parameters) and the repeat of the run.
 struct Placed {
     values: Named<String>,
     repeat: Option<u32>,
@@ -395,11 +395,11 @@ struct Placed {
 enum Found {
     /// An experiment: name, plan as TOML, trials, and its id if trials are still running.
     Experiment(String, Option<String>, Vec<Placed>, Vec<String>),
-    /// Runs by label or list: the name of the side, their reports, and the runs without a report.
+    /// Runs by label or list: the name of this set, their reports, and the runs without a report.
     Runs(String, Vec<Report>, Lost),
 }
 
-/// Runs of a side that have no readable report.
+/// Runs of a compared set that have no readable report.
 #[derive(Default)]
 struct Lost {
     /// Runs that ended without a readable report, with the reason.
@@ -444,8 +444,8 @@ fn sides(store: &Store, names: &[String], damaged: &mut Vec<String>) -> Result<V
     sides_placed(found)
 }
 
-/// Shortens the names of sides that are lists of runs. The new name is a label that all runs of the
-/// list share and no other side has, or else one run and the number of the others.
+/// Shortens the names of compared sets that are lists of runs. The new name is a label that all
+/// runs of the list share and no other set has, or else one run and the number of the others.
 fn name_lists(store: &Store, found: &mut [Found]) -> Result<(), Error> {
     let mut labels: Vec<Vec<(String, String)>> = Vec::new();
     for one in found.iter() {
@@ -508,7 +508,7 @@ fn labelled_name(
 }
 
 impl Found {
-    /// Whether this side is a list of several runs.
+    /// Returns true if this set of runs is a list of several runs.
     fn is_list(&self) -> bool {
         matches!(self, Found::Runs(name, ..) if name.contains(','))
     }
@@ -538,8 +538,8 @@ fn builds_placed(found: Vec<Found>) -> Vec<Side> {
     found.into_iter().map(|side| placed(side, &points)).collect()
 }
 
-/// Assigns the runs of each side to points: by the values of the axes if all sides are experiments
-/// that have points in common, and by the conditions of the runs otherwise.
+/// Assigns the runs of each side to points: by the values of varied parameters if all sides are
+/// experiments that have points in common, and by the conditions of the runs otherwise.
 fn sides_placed(found: Vec<Found>) -> Result<Vec<Side>, Error> {
     if have_points_in_common(&found) {
         let side = |found: Found| match found {
@@ -555,7 +555,7 @@ fn sides_placed(found: Vec<Found>) -> Result<Vec<Side>, Error> {
     Ok(found.into_iter().map(|side| placed(side, &points)).collect())
 }
 
-/// Whether all sides are experiments, and each has at least one point in common with the baseline.
+/// Returns true if all sides are experiments that have some point in common with the baseline.
 fn have_points_in_common(found: &[Found]) -> bool {
     let mut values = found.iter().map(|side| match side {
         Found::Experiment(_, _, runs, _) => Some(runs.iter().map(|run| &run.values).collect()),
@@ -566,8 +566,8 @@ fn have_points_in_common(found: &[Found]) -> bool {
     values.all(|other| other.is_some_and(|other| other.iter().any(|at| first.contains(at))))
 }
 
-/// Returns the conditions (reduced by `kept`) of each side's valid runs, or of all if none is
-/// valid.
+/// Returns the conditions (reduced by `kept`) of the valid runs of each compared set, or of all its
+/// runs if none is valid.
 fn conditions(found: &[Found], kept: fn(Condition) -> Condition) -> Vec<Vec<Condition>> {
     let side_conditions = |side: &Found| {
         let all = side.reports();
@@ -606,7 +606,7 @@ fn placed(found: Found, points: &Points) -> Side {
     }
 }
 
-/// Plan as TOML that all runs share except for the seed; `None` if there is no such plan.
+/// Returns the plan (TOML) that all runs share except for the seed; `None` if there is none.
 fn plan_of_all(runs: &[Report]) -> Option<String> {
     let first = runs.first()?;
     let but_seed = |report: &Report| {
@@ -617,8 +617,8 @@ fn plan_of_all(runs: &[Report]) -> Option<String> {
     is_same.then(|| first.plan.clone())
 }
 
-/// Adds valid runs to the points of a side, in the order of first occurrence, and invalid ones to
-/// its runs that do not count.
+/// Adds valid runs to the points of a compared set of runs, in the order in which points first
+/// occur, and invalid runs to those that do not count.
 fn gather(mut side: Side, placed: Vec<Placed>) -> Side {
     for Placed { values, repeat, report } in placed {
         if !counts(&report) {
@@ -638,7 +638,7 @@ fn gather(mut side: Side, placed: Vec<Placed>) -> Side {
     side
 }
 
-/// Finds the runs of the side that the user named: by a label, an experiment, or a list of runs.
+/// Finds the runs that the user named as a side: by a label, an experiment, or a list of runs.
 fn side(store: &Store, name: &str, damaged: &mut Vec<String>) -> Result<Found, Error> {
     if let Some(label) = name.split_once('=') {
         return side_of_label(store, name, label, damaged);

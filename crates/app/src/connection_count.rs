@@ -1,7 +1,7 @@
 //! Reads the server's own count of connections during the load, for comparison with dbdyno's number
 //! of clients.
 //!
-//! The two differ if there is a proxy or pooler in between. The count uses its own thread and, once
+//! The two differ if there is a proxy or pooler in between. Reading uses its own thread and, once
 //! all clients are connected, its own connection, which the server counts too. Not here: the
 //! evaluation.
 
@@ -14,20 +14,21 @@ use model::{ConnectionCounter, Database, Fact};
 
 use crate::admin_session::AdminSession;
 
-/// Longest wait for the server's answer once the load is over.
+/// Longest wait for the server's answer to the query for its count of connections, once the load is
+/// over.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A thread that counts the server's connections while the load runs.
 pub(crate) struct ConnectionCount {
     counted: Receiver<Fact>,
-    /// Dropped when the load is over, which tells the thread to stop.
+    /// Channel that is dropped when the load is over, which makes the thread end.
     goes_on: Sender<()>,
 }
 
 impl ConnectionCount {
-    /// Starts a thread that counts the server's connections at once, and again after `until_midst`
-    /// if the load still runs then. `None` if the server has no such counter. If the user may not
-    /// read it, [`ConnectionCount::end`] returns no counts.
+    /// Starts a thread that reads the server's count of connections at once, and again after
+    /// `until_midst` if the load still runs then. `None` if the server has no such counter. If the
+    /// user may not read it, [`ConnectionCount::end`] returns no counts.
     pub(crate) fn begin(
         database: &Arc<dyn Database>,
         until_midst: Duration,
@@ -49,7 +50,7 @@ impl ConnectionCount {
         spawned.is_ok().then_some(ConnectionCount { counted, goes_on })
     }
 
-    /// Ends the thread, and returns the numbers of connections that it counted as facts.
+    /// Ends the thread, and returns the numbers of connections that it read as facts.
     pub(crate) fn end(self) -> Vec<Fact> {
         drop(self.goes_on);
         let mut facts = Vec::new();

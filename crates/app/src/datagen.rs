@@ -60,7 +60,8 @@ pub struct LoadCommands {
     pub database: &'static str,
     /// SQL file that creates the tables.
     pub schema: PathBuf,
-    /// Sentence for the user that introduces the commands, and names the products they are for.
+    /// Sentence for the user that introduces the commands, and names the products for which they
+    /// are.
     pub introduction: String,
     /// Commands for the product's own client, to run after the SQL file.
     pub commands: Vec<String>,
@@ -214,7 +215,7 @@ struct Work<'a> {
     stop: &'a Stop,
 }
 
-/// Reason why a file was not completed.
+/// Reason why a file of rows was not completed.
 enum Stopped {
     Asked,
     Failed(io::Error),

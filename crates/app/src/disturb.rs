@@ -1,10 +1,10 @@
 //! Runs the disturbances of a plan: actions on the database or its server while the load is
 //! measured, such as SQL, a command, a kill or a limit.
 //!
-//! Each disturbance has its own thread, which waits for its time beside the load. The engine does
-//! not know disturbances: the caller reports the start of the measured phase with the function that
-//! `Disturbers::begin` returns, and `Disturbers::follow` sees its end in the engine's events. Not
-//! here: the effect on rates and response times (analysis).
+//! Each disturbance has its own thread, which waits for its time while the load runs. The engine
+//! does not know disturbances: the caller reports the start of the measured phase with the function
+//! that `Disturbers::begin` returns, and `Disturbers::follow` sees its end in the engine's events.
+//! Not here: the effect on rates and response times (analysis).
 
 mod command;
 mod limit;
@@ -56,7 +56,7 @@ pub(crate) struct Disturbers {
     threads: Vec<JoinHandle<()>>,
     hear: Option<Receiver<Message>>,
     under_way: Vec<DisturbanceEvent>,
-    /// Whether a thread of a disturbance was abandoned while its action was still running.
+    /// True if a thread of a disturbance was abandoned while its action was still running.
     is_left: bool,
     /// Hosts that clients used before the load. They are restored after it, since disturbances may
     /// add or remove hosts.

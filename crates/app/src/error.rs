@@ -1,5 +1,4 @@
-//! The error of a use case; its kind is the exit code. Not here: database errors while measuring,
-//! which are counted as outcomes.
+//! Reason why a use case failed, in words for the user. Each kind has an exit code.
 
 use std::{fmt, io};
 
@@ -8,17 +7,17 @@ use store::{StoreError, StoreErrorKind};
 /// Reason why a use case failed, in words for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// Invalid input: exit code 2.
+    /// The user's input is invalid: exit code 2.
     Usage(String),
-    /// Failure of the database, the machine or the data: exit code 1.
+    /// The database, the machine or the data caused the failure: exit code 1.
     Failed(String),
-    /// Stopped by the user: exit code 130.
+    /// The user stopped the use case: exit code 130.
     Interrupted(String),
 }
 
 impl Error {
-    /// Error that a thread cannot be started. Names the limit to raise, which the system's message
-    /// does not.
+    /// Makes the error that a thread cannot be started. Names the limit to raise, which the
+    /// system's message does not.
     pub(crate) fn no_thread(error: &io::Error) -> Error {
         Error::Failed(format!(
             "cannot start a thread ({error}): raise the limit of processes and threads (ulimit -u)"

@@ -30,7 +30,7 @@ use crate::trials::{Trials, forget_unbegun, status, trials};
 pub struct ExperimentResult {
     /// Report on the trials that have been run so far.
     pub report: ExperimentReport,
-    /// Whether all planned trials have a valid run.
+    /// True if all planned trials have a valid run.
     pub is_good: bool,
     pub is_interrupted: bool,
 }
@@ -130,22 +130,23 @@ pub fn report_by(
 /// Tables of an experiment's results that the user requests.
 #[derive(Clone, Copy, Debug)]
 pub struct AskedTables<'a> {
-    /// Axis whose values are the rows.
+    /// Varied parameter whose values are the rows.
     pub rows: Option<&'a str>,
-    /// Axis whose values are the columns; `None` for a single column.
+    /// Varied parameter whose values are the columns; `None` for a single column.
     pub columns: Option<&'a str>,
-    /// Value of an axis whose cells are the baseline of all others; `None` for absolute figures.
+    /// Value of a varied parameter whose cells are the baseline of all others; `None` for absolute
+    /// figures.
     pub relative_to: Option<&'a str>,
 }
 
 impl AskedTables<'_> {
-    /// Whether any table is requested.
+    /// Returns true if the user requests any table.
     pub fn is_any(&self) -> bool {
         [self.rows, self.columns, self.relative_to].iter().any(Option::is_some)
     }
 }
 
-/// Returns a figure of a stored experiment as tables over one or two of its axes.
+/// Returns a figure of a stored experiment as tables over one or two of its varied parameters.
 pub fn matrices(
     store: &Store,
     experiment: &Experiment,

@@ -25,8 +25,8 @@ const OF_OTHERS: [&str; 7] = [
     "disturbance.",
 ];
 
-/// Whether `name` is a figure of the monitor, a settling or a disturbance, perhaps with the name of
-/// a host or node in front (`node 2/server.cpu`).
+/// Returns true if `name` is a figure of the monitor, of settling or of a disturbance, perhaps with
+/// the name of a host or node in front (`node 2/server.cpu`).
 pub fn is_of_other(name: &str) -> bool {
     OF_OTHERS.iter().any(|prefix| name.starts_with(prefix) || name.contains(&format!("/{prefix}")))
 }
@@ -69,7 +69,7 @@ pub fn of_workload(workload: &dyn Workload) -> Vec<(String, String)> {
     all
 }
 
-/// Names and units of the figures of all workloads with default parameters.
+/// Returns names and units of the figures of all workloads with default parameters.
 pub(crate) fn of_all_workloads() -> &'static Units {
     static ALL: LazyLock<Units> = LazyLock::new(|| {
         let mut all = Units::new();

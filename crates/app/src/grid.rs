@@ -12,8 +12,8 @@ use crate::error::Error;
 use crate::trial_runner::{FAILURES_MOST, TrialRunner, Tried};
 use crate::walk::{Step, Walk};
 
-/// The trials of an experiment over all combinations of values and all repeats, and the position of
-/// the current one.
+/// The trials of an experiment over all points (combinations of varied parameters) and all repeats,
+/// and the position of the current trial.
 pub(crate) struct Grid {
     /// Point and repeat of each trial, in planned order.
     places: Vec<(u32, u32)>,

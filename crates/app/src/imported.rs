@@ -1,4 +1,4 @@
-//! Reads figures that were measured elsewhere from CSV into the store (`history import`).
+//! Reads figures that were measured by other programs from CSV into the store (`history import`).
 //!
 //! Each line is one measured value. The columns `figure` and `value` are required, `unit`, `error`,
 //! `count` and `time` optional; all other columns are conditions or a version. A line that begins
@@ -269,7 +269,8 @@ fn unit_of(figure: &str, written: &str) -> Result<String, String> {
     }
 }
 
-/// Parses a finite number of at least 0. `column` is for the error.
+/// Parses a finite number of at least 0 in a CSV file. `column` is the column's name, for the
+/// error.
 fn number(column: &str, text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
     number.ok_or_else(|| match text {
@@ -278,7 +279,7 @@ fn number(column: &str, text: &str) -> Result<f64, String> {
     })
 }
 
-/// Parses a time in UTC, and returns it in a form that sorts by time as text.
+/// Parses a time in UTC, and returns it in a form whose alphabetical order is the order of time.
 fn instant(text: &str) -> Result<String, String> {
     let written = text.strip_suffix(['Z', 'z']).unwrap_or(text);
     let instant = written.parse::<jiff::civil::DateTime>();

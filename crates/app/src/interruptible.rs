@@ -12,9 +12,9 @@ use monitor::wall_clock;
 
 use crate::error::Error;
 
-/// Interval at which the calling thread checks whether to give up waiting.
+/// Interval at which the calling thread checks whether to stop waiting for the work.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// Time after a stop that work has to end by itself before it is abandoned.
+/// Time after a stop that the work has to end by itself before it is abandoned.
 const GRACE: Duration = Duration::from_millis(800);
 
 enum Message<P, T> {
@@ -90,7 +90,7 @@ where
     }
 }
 
-/// Like [`run_interruptible_with_progress`], for work that reports no progress.
+/// Runs work as [`run_interruptible_with_progress`] does, without reporting progress.
 pub(crate) fn run_interruptible<T: Send + 'static>(
     stop: &Stop,
     interrupted: &str,

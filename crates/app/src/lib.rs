@@ -1,4 +1,4 @@
-//! The use cases of dbdyno: build, check and drop data, run, experiment, seek, compare, show
+//! The use cases of dbdyno: build, check and drop data, run, experiment, search, compare, show
 //! histories.
 //!
 //! This crate joins the others. Not here: flags, colours, terminals, HTTP (dbdyno), and anything

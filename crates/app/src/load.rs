@@ -45,10 +45,11 @@ pub(crate) struct Work {
     pub(crate) n_rows_before: u64,
     pub(crate) n_rows_done: AtomicU64,
     pub(crate) n_reconnects: AtomicU64,
-    /// Whether a chunk's rows and the mark that it is loaded are still both there or both missing
+    /// True if a chunk's rows and the mark that it is loaded are still both there or both missing
     /// after a lost connection or a server crash. If not, the build cannot resume.
     pub(crate) keeps_marks: bool,
-    /// Error with which the server first refused bulk loading; `None` if it did not.
+    /// Error with which the server first refused bulk loading; `None` if bulk loading was not
+    /// refused.
     pub(crate) bulk_refused: Mutex<Option<String>>,
     /// Log in which loaders report chunks and errors, so that the build can be measured like a run.
     pub(crate) log: Arc<BuildLog>,
@@ -61,8 +62,8 @@ impl Work {
         first.get_or_insert_with(|| db_error.to_string());
     }
 
-    /// Error because of which rows were inserted instead of loaded in bulk; `None` if they were
-    /// not.
+    /// Returns the error because of which rows were inserted instead of loaded in bulk; `None` if
+    /// bulk loading was not refused.
     pub(crate) fn bulk_refused(&self) -> Option<String> {
         self.bulk_refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -93,9 +94,9 @@ pub(crate) fn load_chunks(
     Ok(())
 }
 
-/// Whether the server does not understand a statement: its SQLSTATE is of class 42 (syntax error)
-/// or 0A (unsupported feature; ISO/IEC 9075-2, 24.1). Settings and missing privileges have other
-/// classes.
+/// Returns true if the server does not understand a statement: its SQLSTATE is of class 42 (syntax
+/// error) or 0A (unsupported feature; ISO/IEC 9075-2, 24.1). Settings and missing privileges have
+/// other classes.
 fn is_not_understood(db_error: &DbError) -> bool {
     let is_of_class = ["42", "0A"].iter().any(|class| db_error.sqlstate.starts_with(class));
     db_error.kind == DbErrorKind::Other && is_of_class
@@ -176,8 +177,8 @@ impl<'a> Loader<'a> {
         loaded
     }
 
-    /// Whether the storage engine may have kept a part of the chunk after this error, or lost the
-    /// rows of marked chunks. Then the whole build must start again.
+    /// Returns true if the storage engine may have kept a part of the chunk after this error, or
+    /// lost the rows of marked chunks. Then the whole build must start again.
     fn leaves_parts(&self, db_error: &DbError) -> bool {
         let engine = self.population.storage_engine();
         let Some(engine) = engine.and_then(|name| self.database.dialect().engine(name)) else {
@@ -294,8 +295,8 @@ struct Batch {
     bytes: Vec<u8>,
 }
 
-/// A value of a row in a [`Batch`]. Text and bytes are stored as start and length of their part of
-/// [`Batch::bytes`].
+/// A value of a row in a [`Batch`]. Text and bytes are given by the start and length of their part
+/// of [`Batch::bytes`].
 #[derive(Clone, Copy)]
 enum Cell {
     Plain(Value<'static>),

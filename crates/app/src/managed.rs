@@ -106,13 +106,13 @@ impl Managed {
         Ok(self)
     }
 
-    /// Whether [`Managed::copied`] has made a copy of the data.
+    /// Returns true if [`Managed::copied`] has made a copy of the data.
     pub(crate) fn has_copy(&self) -> bool {
         self.control.has_copy()
     }
 
-    /// Name for the user, such as `MariaDB 10.11.19`, or `MariaDB 10.11.19, a Galera cluster of 3
-    /// nodes`.
+    /// Returns the server's name for the user, such as `MariaDB 10.11.19`, or `MariaDB 10.11.19, a
+    /// Galera cluster of 3 nodes`.
     pub(crate) fn name(&self) -> String {
         let title = self.control.title();
         match (self.control.is_cluster(), self.control.n_nodes() as u64) {
@@ -121,17 +121,17 @@ impl Managed {
         }
     }
 
-    /// Folder with the data and logs of the server.
+    /// Returns the folder with the data and logs of the server.
     pub(crate) fn folder(&self) -> &std::path::Path {
         self.control.folder()
     }
 
-    /// Settings that the user gave in the target's URL, as written.
+    /// Returns the settings that the user gave in the target's URL, as written.
     pub(crate) fn asked(&self) -> &[(String, String)] {
         &self.wanted.options.settings
     }
 
-    /// Facts of a run about the server: product, folder, nodes and settings.
+    /// Returns facts of a run about the server: product, folder, nodes and settings.
     pub(crate) fn facts(&self) -> Vec<Fact> {
         let mut facts = vec![
             Fact::new("managed", "server", self.name()),
@@ -146,13 +146,13 @@ impl Managed {
         facts
     }
 
-    /// Process id of each node's server; `None` for one that does not run.
+    /// Returns the process id of each node's server; `None` for a node whose server does not run.
     pub(crate) fn processes(&self) -> Vec<Option<u32>> {
         self.control.process_ids()
     }
 
-    /// Returns the name of each node and a function that finds its process, for the monitor. The
-    /// ids are those of now, so they are wrong once a node is restarted.
+    /// Returns, for the monitor, the name of each node and a function that finds its process. The
+    /// process ids are those of now, so they are wrong once a node is restarted.
     pub(crate) fn locate(&self) -> Vec<(String, Locate)> {
         let processes = self.processes();
         let n_nodes = processes.len();
@@ -163,18 +163,18 @@ impl Managed {
         processes.into_iter().enumerate().map(locator).collect()
     }
 
-    /// Control to start, stop and change the server.
+    /// Returns the control with which the server can be started, stopped and changed.
     pub(crate) fn control(&mut self) -> &mut dyn ServerControl {
         self.control.as_mut()
     }
 
-    /// Addresses of all nodes.
+    /// Returns the addresses of all nodes of the server.
     pub(crate) fn hosts(&self) -> Vec<Host> {
         self.control.hosts()
     }
 
     /// Describes how the server has ended by itself, with exit status and last log lines; `None`
-    /// while it runs.
+    /// while the server runs.
     pub(crate) fn ended(&mut self) -> Option<String> {
         self.control.how_it_ended()
     }
@@ -230,8 +230,8 @@ fn of_setting(words: &str, asked: &[(String, String)]) -> String {
     }
 }
 
-/// Returns that part of a server's message which names an unknown or invalid setting, without time
-/// and program; `None` if the error is another one.
+/// Returns the part of a server's message which names an unknown or invalid setting, without time
+/// and program; `None` if the error is about something else.
 fn refused_setting(error: &ServerError) -> Option<&str> {
     const WORDS: [&str; 5] = [
         "unknown variable",

@@ -26,7 +26,7 @@ pub(crate) enum Found {
     Complete(Identity),
 }
 
-/// Definition of the table `dbdyno_meta`.
+/// Returns the definition of the table `dbdyno_meta`.
 pub(crate) fn table() -> Table {
     Table {
         name: NAME.into(),
@@ -46,11 +46,12 @@ pub(crate) struct Held {
     /// [`SEPARATOR`].
     prefix: String,
     pub(crate) identity: Identity,
-    /// Whether the build of the data is complete.
+    /// True if the build of the data is complete.
     pub(crate) is_complete: bool,
 }
 
-/// Separates the workload from the rest of an entry's name, as in `tpcb/state`.
+/// Character that separates the workload from the rest of the name of an entry in `dbdyno_meta`, as
+/// in `tpcb/state`.
 const SEPARATOR: char = '/';
 
 /// Reads what `dbdyno_meta` says about the data of `workload`, a name as in [`Identity::workload`].
@@ -143,12 +144,12 @@ pub(crate) fn begin(
     Ok(())
 }
 
-/// Name of the entry that marks a chunk of a table as built.
+/// Returns the name of the entry in `dbdyno_meta` that marks a chunk of a table as built.
 pub(crate) fn done_name(table: &str, chunk: u64) -> String {
     format!("done.{table}.{chunk}")
 }
 
-/// Reads the names of the entries that mark chunks and indexes as built.
+/// Reads from `dbdyno_meta` the names of the entries that mark chunks and indexes as built.
 pub(crate) fn read_done(session: &mut AdminSession) -> Result<HashSet<String>, DbError> {
     let mut done = HashSet::new();
     let sql = format!("SELECT name FROM {NAME} WHERE name LIKE 'done.%'");
@@ -175,25 +176,27 @@ pub(crate) fn forget_done(session: &mut AdminSession, table: &str) -> Result<(),
     Ok(())
 }
 
-/// Whether the chunk or index whose mark has this name was built. `name` is not quoted, so it must
-/// come from dbdyno itself.
+/// Returns true if the chunk or index whose mark in `dbdyno_meta` has this name was built. `name`
+/// is not quoted, so it must come from dbdyno itself.
 pub(crate) fn is_done(session: &mut AdminSession, name: &str) -> Result<bool, DbError> {
     let sql = format!("SELECT count(*) FROM {NAME} WHERE name = '{name}'");
     Ok(session.number(&sql)? == Some(1))
 }
 
-/// Inserts the entry that marks a chunk or an index as built; `name` is that of the entry, and
-/// `what` its value, such as `index`. Neither is quoted, so both must come from dbdyno itself.
+/// Inserts the entry in `dbdyno_meta` that marks a chunk or an index as built; `name` is that of
+/// the entry, and `what` its value, such as `index`. Neither is quoted, so both must come from
+/// dbdyno itself.
 pub(crate) fn mark(session: &mut AdminSession, name: &str, what: &str) -> Result<(), DbError> {
     session.write(&format!("INSERT INTO {NAME} (name, value) VALUES ('{name}', '{what}')"))?;
     Ok(())
 }
 
-/// Beginning of the name of each entry about a run that uses the data, as in `run.ID`.
+/// Beginning of the name of each entry in `dbdyno_meta` about a run that uses the data, as in
+/// `run.ID`.
 const RUN: &str = "run.";
 
-/// Writes the entry that the run with id `run` uses the data, and replaces an earlier one. `value`
-/// is the start and end of its use, as text.
+/// Writes the entry in `dbdyno_meta` that the run with id `run` uses the data, and replaces an
+/// earlier one. `value` is the start and end of its use, as text.
 pub(crate) fn mark_run(session: &mut AdminSession, run: &str, value: &str) -> Result<(), DbError> {
     session.whole(&mut |session| {
         unmark_run(session, run)?;
@@ -201,14 +204,14 @@ pub(crate) fn mark_run(session: &mut AdminSession, run: &str, value: &str) -> Re
     })
 }
 
-/// Removes the entry of a run that uses the data.
+/// Removes the entry in `dbdyno_meta` of a run that uses the data.
 pub(crate) fn unmark_run(session: &mut AdminSession, run: &str) -> Result<(), DbError> {
     let name = quoted(&format!("{RUN}{run}"));
     session.write(&format!("DELETE FROM {NAME} WHERE name = {name}")).map(drop)
 }
 
-/// Reads the entries of all runs that use the data: for each one the id of the run, and the text
-/// given to [`mark_run`].
+/// Reads the entries in `dbdyno_meta` of all runs that use the data: for each one the id of the
+/// run, and the text given to [`mark_run`].
 pub(crate) fn marked_runs(session: &mut AdminSession) -> Result<Vec<(String, String)>, DbError> {
     let mut all = Vec::new();
     let sql = format!("SELECT name, value FROM {NAME} WHERE name LIKE '{RUN}%' ORDER BY name");
@@ -237,8 +240,8 @@ fn set_state(session: &mut AdminSession, workload: &str, state: &str) -> Result<
     Ok(())
 }
 
-/// Removes all entries of a workload's data and of its `tables`. Drops `dbdyno_meta` if no other
-/// workload has entries.
+/// Removes all entries of a workload's data and of its `tables` from `dbdyno_meta`. Drops the table
+/// if no other workload has entries.
 pub(crate) fn forget(
     session: &mut AdminSession,
     workload: &str,
@@ -293,7 +296,7 @@ mod tests {
         }
     }
 
-    /// SQL of all operations on `dbdyno_meta`.
+    /// Returns the SQL of all operations on `dbdyno_meta`.
     fn texts() -> Vec<String> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("meta.db").display().to_string();

@@ -22,7 +22,7 @@ use crate::interruptible::run_interruptible;
 pub const NETWORK_PATH: &str = "network-path";
 /// Path of this program's executable, which remains valid if the file is replaced.
 pub(crate) const OURSELVES: &str = "/proc/self/exe";
-/// Number of round trips that are timed; their median counts.
+/// Number of round trips that are timed; their median is the result.
 const ROUND_TRIPS: usize = 5;
 /// Query that costs the server almost nothing.
 const EMPTY_QUERY: &str = "SELECT 1";
@@ -96,7 +96,8 @@ impl OpenPath {
         Ok(facts)
     }
 
-    /// Address of the proxy that simulates the network, and the secret that clients send to it.
+    /// Returns the address of the proxy that simulates the network, and the secret that clients
+    /// send to it.
     pub(crate) fn entrance(&self) -> PathEntrance {
         self.path.lock().entrance()
     }
@@ -107,7 +108,7 @@ impl OpenPath {
         self.path.clone()
     }
 
-    /// Id of the process that simulates the network.
+    /// Returns the id of the process that simulates the network.
     pub(crate) fn process(&self) -> u32 {
         self.path.lock().process()
     }

@@ -22,7 +22,7 @@ use crate::storage_engine;
 /// State of a workload's data in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
-    /// The workload needs no data.
+    /// The workload needs no data, so that none can be missing.
     None,
     /// No table of the workload exists.
     Absent,
@@ -130,17 +130,17 @@ impl OpenTarget {
         })
     }
 
-    /// Whether the data of the managed server were copied.
+    /// Returns true if the data of the managed server were copied.
     pub(crate) fn has_copy(&self) -> bool {
         self.server.as_ref().is_some_and(Managed::has_copy)
     }
 
-    /// Whether there is a managed server that has ended by itself.
+    /// Returns true if there is a managed server that has ended by itself.
     pub(crate) fn has_ended(&mut self) -> bool {
         self.server.as_mut().is_some_and(|server| server.ended().is_some())
     }
 
-    /// Sentences for the user about the managed server, and about hosts that do not answer.
+    /// Returns sentences for the user about the managed server, and about hosts that do not answer.
     pub fn sentences(&self) -> Vec<String> {
         let server = self.server.iter().map(|server| {
             let (name, folder) = (server.name(), server.folder().display());
@@ -179,12 +179,12 @@ pub struct Opened {
     pub settings: Settings,
     /// State of the workload's data in the database.
     pub data: Data,
-    /// Whether the database still exists after this command; false for a managed server.
+    /// True if the database still exists after this command; false for a managed server.
     pub is_kept: bool,
 }
 
-/// Folder for dbdyno's files: `$XDG_DATA_HOME/dbdyno`, or `$HOME/.local/share/dbdyno`. `None` if
-/// neither variable is set. `variable` reads an environment variable.
+/// Returns the folder for dbdyno's files: `$XDG_DATA_HOME/dbdyno`, or `$HOME/.local/share/dbdyno`.
+/// `None` if neither variable is set. `variable` reads an environment variable.
 pub fn data_folder(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let set = |name| variable(name).filter(|value| !value.is_empty());
     let base = set("XDG_DATA_HOME").map(PathBuf::from);
@@ -192,8 +192,8 @@ pub fn data_folder(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf>
     base.map(|base| base.join("dbdyno"))
 }
 
-/// Default target of a workload: a file of the embedded database in [`data_folder`]. Workloads that
-/// share their data have the same file. Fails if there is no such folder.
+/// Returns the default target of a workload: a file of the embedded database in [`data_folder`].
+/// Workloads that share their data have the same file. Fails if there is no such folder.
 pub fn default_target(
     workload: &str,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -220,7 +220,8 @@ pub fn open(target: &Target, seed: u64, create: bool) -> Result<Arc<dyn Database
     Ok(drivers::open(target, Opening { create, seed })?)
 }
 
-/// Like [`resolve_workload`], but returns early with `Error::Interrupted` when a stop is requested.
+/// Creates a workload as [`resolve_workload`] does, but returns early with `Error::Interrupted`
+/// when a stop is requested.
 pub fn resolve_workload_interruptible(
     database: &Arc<dyn Database>,
     target: &Target,
@@ -435,8 +436,8 @@ pub(crate) fn unused_rows(opened: &Opened, stop: &Stop) -> Result<Option<String>
     })
 }
 
-/// Describes tables with different numbers of rows, of which `n_used` in each are used; `None` if
-/// all have the same number.
+/// Describes tables with different numbers of rows, of which the workload uses `n_used` in each;
+/// `None` if all have the same number.
 fn unequal(rows: &[(String, u64)], n_used: u64) -> Option<String> {
     let (most, n_most) = rows.iter().max_by_key(|(_, n)| *n)?;
     let (least, n_least) = rows.iter().min_by_key(|(_, n)| *n)?;
@@ -446,7 +447,7 @@ fn unequal(rows: &[(String, u64)], n_used: u64) -> Option<String> {
 }
 
 /// Number of table numbers after the first missing one that are checked too, in case the user
-/// dropped some tables.
+/// dropped some of the numbered tables.
 const GAP_MAX: usize = 32;
 
 /// Fails if a number is missing among numbered tables (such as `t1`, `t2`, `t4`), because dbdyno
@@ -495,7 +496,7 @@ fn numbered(session: &mut AdminSession, stem: &str) -> Result<Vec<String>, Error
     Ok(tables)
 }
 
-/// Data of another workload whose tables have the same names as those of the wanted one.
+/// Data of another workload that occupy table names which the wanted workload needs.
 pub(crate) struct Clash {
     /// Workload to which the existing tables belong.
     holder: String,
@@ -540,8 +541,8 @@ pub(crate) fn clash(
     Ok(None)
 }
 
-/// Names of the tables of a workload's data, derived from its parameters; `None` if dbdyno does not
-/// know the workload.
+/// Returns the names of the tables of a workload's data, derived from its parameters; `None` if
+/// dbdyno does not know the workload.
 fn tables_of(held: &Identity) -> Option<Vec<String>> {
     let entry = workloads::by_data(&held.workload)?;
     let scale = held.scale.iter().map(|(k, v)| (k.as_str(), v.as_str()));

@@ -15,7 +15,8 @@ use crate::admin_session::for_round_trips;
 use crate::interruptible::run_interruptible;
 
 const ROUND_TRIPS: usize = 20;
-/// Number of large replies that are timed; the fastest counts, since a connection is slow at first.
+/// Number of large replies that are timed. The shortest time is the result, since a connection is
+/// slow at first.
 const LARGE_REPLIES: usize = 3;
 /// Longest time that a large reply may take; on a slower path, bandwidth is not measured.
 const LARGE_MAX: Duration = Duration::from_secs(5);
@@ -65,9 +66,9 @@ fn ask(database: &dyn Database) -> Result<Vec<Fact>, DbError> {
     Ok(facts)
 }
 
-/// Bandwidth in Gbit/s from the times of a reply of one mebibyte and one of [`LARGE_TEXTS`]
-/// mebibytes. Only the difference counts, so the latency that every reply has does not. `None` if
-/// the larger reply took no longer.
+/// Computes the bandwidth in Gbit/s from the times of a reply of one mebibyte and one of
+/// [`LARGE_TEXTS`] mebibytes. Only the difference counts, so that the latency of a reply has no
+/// effect. `None` if the larger reply took no longer.
 fn gbit_per_s(one: Duration, all: Duration) -> Option<f64> {
     let beyond_s = all.checked_sub(one)?.as_secs_f64();
     let bits = f64::from(LARGE_TEXTS - 1) * MEBIBYTE_BITS;

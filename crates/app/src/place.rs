@@ -1,6 +1,6 @@
 //! Tells whether two target URLs mean the same data.
 //!
-//! Not here: runs that wait for each other (dbdyno's web), and messages about it (run).
+//! Not here: runs that wait for each other (dbdyno's web), and messages about such runs (run).
 
 use model::Target;
 use plan::managed::is_managed;
@@ -16,7 +16,7 @@ pub fn place_of(url: &str) -> Option<String> {
     Some(format!("{} {socket} {}", hosts.join(","), target.path))
 }
 
-/// Whether the data that a run leaves in the target still exist for the next run.
+/// Returns true if the data that a run leaves in the target still exist for the next run.
 pub fn keeps_data(target: &Target) -> bool {
     let is_kept = |entry: &drivers::Entry| entry.product.administration.keeps_data;
     let is_shared = drivers::of_target(target).is_none_or(is_kept) && target.path != ":memory:";

@@ -22,7 +22,7 @@ use crate::experiment::{AskedTables, matrices, report_by};
 use crate::stored_report::{stored_report, with_latency_heat};
 use crate::trials::trial_reports;
 
-/// Largest number of sides whose median runs are drawn in one chart.
+/// Largest number of compared sets of runs whose median runs are drawn in one chart.
 const SIDES_MOST: usize = 6;
 
 /// Subject of a report page, with all data that the page shows.
@@ -31,8 +31,8 @@ pub enum ReportSource {
     Run(Box<Report>),
     Experiment(Box<ExperimentSource>),
     Seek(Box<SeekReport>),
-    /// A comparison, the verdicts on its limits, and the name and median run of each side (at most
-    /// six).
+    /// A comparison, the verdicts on its limits, and the name and median run of each compared set
+    /// of runs (at most six).
     Comparison(Box<ComparisonReport>, Vec<GateResult>, Vec<(String, Report)>),
     History(Box<HistoryReport>),
 }
@@ -40,12 +40,13 @@ pub enum ReportSource {
 /// An experiment, with everything that its page needs from the store.
 #[derive(Clone, Debug)]
 pub struct ExperimentSource {
-    /// Points with their figures, and the curve over the axis if there is one.
+    /// Report of the experiment: its points with their figures, and the curve over a varied
+    /// parameter if there is one.
     pub report: ExperimentReport,
     /// Reports of the ended trials, oldest first.
     pub trials: Vec<TrialReport>,
-    /// Comparison of the values of the experiment's only axis; `None` unless that axis has two or
-    /// three values.
+    /// Comparison of the values of the experiment's only varied parameter; `None` unless it has two
+    /// or three values.
     pub sides: Option<ComparisonReport>,
     /// Tables that the user requested with `--rows` and `--columns`; `None` if there are none.
     pub tables: Option<Matrices>,
@@ -58,14 +59,14 @@ pub struct ExperimentJson<'s> {
     report: &'s ExperimentReport,
     /// Headlines of the verdicts on the experiment's page, as plain text.
     verdicts: Vec<String>,
-    /// Comparison of the values of the experiment's only axis; `None` unless that axis has two or
-    /// three values.
+    /// Comparison of the values of the experiment's only varied parameter; `None` unless it has two
+    /// or three values.
     #[serde(skip_serializing_if = "Option::is_none")]
     comparison: Option<&'s ComparisonReport>,
 }
 
 impl ExperimentSource {
-    /// Reads what the page of an experiment needs besides `report` from the store.
+    /// Reads what the page of an experiment needs in addition to `report` from the store.
     pub fn read(
         store: &Store,
         experiment: &Experiment,
@@ -98,7 +99,7 @@ impl ExperimentSource {
 
 impl ReportSource {
     /// Finds the subject of a page. A single name is an experiment or else a run; several names are
-    /// the sides of a comparison.
+    /// the sets of runs of a comparison.
     pub fn named(store: &Store, names: &[String], judge: &Judge) -> Result<ReportSource, Error> {
         let [name] = names else {
             let sides = CompareBy::Sides(names.to_vec());
@@ -119,7 +120,7 @@ impl ReportSource {
     }
 
     /// Returns the subject of a page about a comparison, with the verdicts on its limits. Reads the
-    /// median run of each side for the charts.
+    /// median run of each compared set for the charts.
     pub fn of_comparison(
         store: &Store,
         report: ComparisonReport,
@@ -203,7 +204,7 @@ impl ReportSource {
         Ok(self)
     }
 
-    /// Name of the subject, for the title of a page.
+    /// Returns the name of the subject, for the title of a page.
     pub fn title(&self) -> String {
         match self {
             ReportSource::Run(report) if report.name.is_empty() => report.run_id.clone(),

@@ -62,8 +62,8 @@ pub(crate) fn drop_all(session: &mut AdminSession, opened: &Opened) -> Result<()
     Ok(())
 }
 
-/// Reads name and text of all routines in the database. The text of those installed by dbdyno
-/// contains a mark of their version.
+/// Reads name and text of all stored routines in the database. The text of those installed by
+/// dbdyno contains a mark of their version.
 fn list(
     session: &mut AdminSession,
     database: &dyn Database,

@@ -2,9 +2,9 @@
 //! store.
 //!
 //! The mark is a lock on a separate file, since closing SQLite's own file would release SQLite's
-//! locks. It ends with the process; the last one removes the file. Each run writes a line into it,
-//! so that one that goes on longer still knows of those that have ended. Not here: runs of the same
-//! store, which are known from its rows (others), and servers (database_mark).
+//! locks. The lock ends with the process; the last process removes the file. Each run writes a line
+//! into the file, so that a run that goes on longer still knows of those that have ended. Not here:
+//! runs of the same store, which are known from its rows (others), and servers (database_mark).
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 /// Suffix that turns the name of a database file into that of the file that marks it as in use.
 const SUFFIX: &str = "-dbdyno-run";
 
-/// Largest number of bytes that are read of the lines of runs: those of 10,000 runs.
+/// Largest number of bytes that are read of the file that marks a database as in use: the lines of
+/// 10,000 runs.
 const LINES_MAX: u64 = 1 << 20;
 
 /// Mark on a database file, held while a run uses it.
@@ -45,7 +46,7 @@ impl RunMarker {
         Some(RunMarker { file, path, is_alone })
     }
 
-    /// Whether no other run used the database when this one started.
+    /// Returns true if no other run used the database when this run started.
     pub(crate) fn is_alone(&self) -> bool {
         self.is_alone
     }

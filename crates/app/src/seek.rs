@@ -1,9 +1,9 @@
 //! Searches for the highest arrival rate, or number of clients, at which objectives are met, such
 //! as a limit for p99.
 //!
-//! Every probe is a run in the store, bound to the experiment as the trial of a point of its own,
-//! so that the search can be resumed after a crash. Not here: the choice of the next probe and the
-//! evaluation (study).
+//! Every probe of the search is a run in the store, bound to the experiment as the trial of a point
+//! of its own, so that the search can be resumed after a crash. Not here: the choice of the next
+//! probe and the evaluation (study).
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -41,7 +41,7 @@ use crate::walk::{Step, Walk};
 pub struct SeekResult {
     /// Report on the probes so far; a probe is a run at one rate.
     pub report: SeekReport,
-    /// Whether the search has found a rate that further probes at that rate have confirmed.
+    /// True if the search has found a rate that further runs at that rate have confirmed.
     pub is_good: bool,
     pub is_interrupted: bool,
 }
@@ -49,10 +49,10 @@ pub struct SeekResult {
 /// Purpose for which a stored search is loaded.
 #[derive(Clone, Copy)]
 pub enum Use<'d> {
-    /// To report its results, without a database.
+    /// The search's results are reported, without access to the database.
     ToReport,
-    /// To continue it. As in [`planned`](crate::experiment::planned), shell commands are only
-    /// allowed if they are also in the plan that was named on the command line.
+    /// The search is continued. As in [`planned`](crate::experiment::planned), shell commands are
+    /// only allowed if they are also in the plan that was named on the command line.
     ToGoOn(Option<&'d Draft>),
 }
 
@@ -119,7 +119,7 @@ impl Search {
         Ok(Search { experiment, seek_plan, target })
     }
 
-    /// Target of the search, to which the caller may add a password.
+    /// Returns the target of the search, to which the caller may add a password.
     pub fn target(&mut self) -> &mut Target {
         &mut self.target
     }
@@ -180,8 +180,8 @@ impl Search {
     }
 }
 
-/// Chooses the probes of a search one after the other. The strategy picks the rate of each one from
-/// the results of the earlier ones; each is a point of the experiment.
+/// Chooses the probes (runs) of a search one after the other. The strategy picks the rate of each
+/// probe from the results of the earlier ones; each is a point of the experiment.
 struct Probes<'s> {
     search: &'s Search,
     strategy: &'s SearchStrategy,
@@ -189,7 +189,7 @@ struct Probes<'s> {
     known: Known,
     /// Valid probes (runs at one rate) so far, each with its report.
     made: Vec<(Probe, Report)>,
-    /// Number of failed or invalid probes in a row, since the last valid one.
+    /// Number of failed or invalid probes (runs) in a row, since the last valid one.
     failures: u32,
 }
 
@@ -255,7 +255,7 @@ impl Walk for Probes<'_> {
     }
 }
 
-/// Safety factor in the time budget that an error message advises: another probe may have fewer
+/// Safety factor in the time budget that an error message advises: another run may have fewer
 /// samples in the same time.
 const SAMPLES_MARGIN: f64 = 1.3;
 
@@ -283,23 +283,24 @@ fn strategy_of(seek: &Seek, plan: Plan) -> SearchStrategy {
     SearchStrategy { low, high, is_whole, budget_ns, ramp_up_ns: plan.phases.ramp_up_ns, method }
 }
 
-/// Default target of a stored plan: always an error, since a stored plan names its target.
+/// Returns an error instead of a default target, since a stored plan always names its target.
 fn no_default(_: &str) -> Result<Target, String> {
     Err("the stored plan has no target".to_owned())
 }
 
-/// Returns the seed of the `nth` probe of a search with this seed. Searches with neighbouring seeds
-/// share no random draws.
+/// Returns the seed of the `nth` probe (run) of a search with the seed `seed`. Searches with
+/// neighbouring seeds share no random draws.
 fn seed_of(seed: u64, nth: usize) -> u64 {
     // 53 bits, which JSON represents exactly.
     Rng::new(seed, Stream::Order, nth as u64).bits() >> 11
 }
 
-/// Verdicts on earlier probes, by id of their run. They are kept because a verdict never changes.
+/// Verdicts on earlier probes of a search, by id of their run. They are kept because a verdict
+/// never changes.
 type Known = HashMap<String, Judged>;
 
-/// Judges a stored probe by the objectives of its search. Reads the run second by second, because
-/// the report lacks the share of transactions that missed the limits.
+/// Judges a stored probe (run) by the objectives of its search. Reads the run second by second,
+/// because the report lacks the share of transactions that missed the limits.
 fn judged(store: &Store, report: &Report, seek: &Seek, known: &mut Known) -> Result<Judged, Error> {
     if let Some(judged) = known.get(&report.run_id) {
         return Ok(judged.clone());
@@ -312,12 +313,13 @@ fn judged(store: &Store, report: &Report, seek: &Seek, known: &mut Known) -> Res
     Ok(judged)
 }
 
-/// Whether a trial of a search can be judged: its run is valid, or a full queue ended it.
+/// Returns true if a trial of a search can be judged: its run is valid, or a full queue ended it.
 fn is_made(trial: &TrialReport) -> bool {
     counts(&trial.report) || is_settled(&trial.report)
 }
 
-/// Returns the valid probes with their reports, in the order in which the strategy requests them.
+/// Returns the valid probes (runs) of a stored search with their reports, in the order in which the
+/// strategy requests them.
 fn replay(
     store: &Store,
     experiment: &Experiment,

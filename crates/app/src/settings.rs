@@ -2,7 +2,7 @@
 //!
 //! Before a setting is changed, its old value is written to the restore journal on disk; the entry
 //! is removed when the setting was restored and its value read back. Not here: settings of managed
-//! servers, which start with them, and the choice of values (experiment, run).
+//! servers, which are set when the server starts, and the choice of values (experiment, run).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,8 +38,8 @@ struct Found {
     name: String,
     /// Value that new sessions get.
     value: String,
-    /// Value that an earlier SQL statement has stored so that it survives a restart; `None` if
-    /// there is none.
+    /// Value that an earlier SQL statement has stored so that it survives a server restart; `None`
+    /// if there is none.
     kept: Option<String>,
     /// Reason why SQL cannot change the setting; `None` if it can.
     fixed: Option<String>,
@@ -210,13 +210,13 @@ pub(crate) fn with_user(sql: &str, target: &Target) -> String {
     sql.replace("{user}", target.user.as_deref().unwrap_or("USER"))
 }
 
-/// Whether a setting has the value again that it had before dbdyno changed it.
+/// Returns true if a setting has the value again that it had before dbdyno changed it.
 fn is_back(setting: &ChangedSetting, found: &Found) -> bool {
     found.value == setting.before && found.kept == setting.kept_before
 }
 
-/// Whether a setting has the value that dbdyno has set or was about to set, so that nobody else has
-/// changed it since.
+/// Returns true if a setting has the value that dbdyno has set or was about to set, so that nobody
+/// else has changed it since.
 fn is_ours(setting: &ChangedSetting, found: &Found) -> bool {
     let asked = &setting.asked;
     setting.now.as_ref() == Some(&found.value)
@@ -264,7 +264,8 @@ pub(crate) fn taken_otherwise(notes: &[String]) -> Option<Event> {
     })
 }
 
-/// Returns the note that the server reports `shown` for a setting that was set to `asked`.
+/// Returns the note that the server reports the value `shown` for a setting that was set to
+/// `asked`.
 pub(crate) fn adjusted_note(name: &str, asked: &str, target: &Target, shown: &str) -> String {
     format!("{name} was set to {asked}, but {target} reports {shown}")
 }
@@ -276,8 +277,8 @@ impl SettingsGuard {
         SettingsGuard { store: store.to_owned(), purpose, held: Vec::new(), targets: Vec::new() }
     }
 
-    /// Sets the settings in `wanted` on the server of `target`, and restores those that were
-    /// changed before and are not in it. `database` is the open target.
+    /// Sets the settings in `wanted` on the server of `target`, and restores settings that were
+    /// changed before and are not in `wanted`. `database` is the open target.
     pub(crate) fn put(
         &mut self,
         database: &dyn Database,
@@ -379,8 +380,9 @@ impl SettingsGuard {
         Ok(new_entry(session, found, value, &self.purpose))
     }
 
-    /// Like [`SettingsGuard::put`] for a plan, but returns early with `Error::Interrupted` when a
-    /// stop is requested. Then only the journal knows which settings were changed.
+    /// Sets settings of a plan as [`SettingsGuard::put`] does, but returns early with
+    /// `Error::Interrupted` when a stop is requested. Then only the restore journal knows which
+    /// settings were changed.
     pub(crate) fn put_interruptible(
         &mut self,
         database: &Arc<dyn Database>,
@@ -501,15 +503,16 @@ pub(crate) struct Momentary {
     changed: Vec<Moment>,
 }
 
-/// A setting that [`Momentary`] has changed.
+/// A server setting that [`Momentary`] has changed, with what is needed to restore it.
 struct Moment {
     setting: ChangedSetting,
-    /// Entry that the journal had for this setting before; `None` if it had none.
+    /// Entry that the restore journal had for this setting before; `None` if it had none.
     entry_before: Option<ChangedSetting>,
 }
 
 impl Momentary {
-    /// Connects to the server, and changes nothing. Without a path there is no journal.
+    /// Connects to the server, and changes nothing yet. Without a path of a journal, changes are
+    /// not recorded on disk.
     pub(crate) fn at(
         database: &dyn Database,
         target: &Target,
@@ -523,7 +526,7 @@ impl Momentary {
         })
     }
 
-    /// Changes a setting. Returns false if the server has no such setting.
+    /// Changes a setting of the server. Returns false if the server has no such setting.
     pub(crate) fn set(&mut self, name: &str, value: &str, purpose: &str) -> Result<bool, Error> {
         let Some(found) = self.session.find(name)? else { return Ok(false) };
         if is_same_value(value, &found.value) {
@@ -545,8 +548,8 @@ impl Momentary {
         Ok(true)
     }
 
-    /// Returns the journal's entry for a setting; `None` if it has none. Fails if the entry belongs
-    /// to another living process.
+    /// Returns the restore journal's entry for a setting; `None` if it has none. Fails if the entry
+    /// belongs to another living process.
     fn known(&self, server: &str, found: &Found) -> Result<Option<ChangedSetting>, Error> {
         let all = self.journal.as_ref().map(Store::changed_settings).transpose()?;
         let is_it = |entry: &ChangedSetting| entry.server == server && entry.name == found.name;
@@ -560,7 +563,7 @@ impl Momentary {
     }
 
     /// Restores all settings, the last changed one first. Returns notes on those that could not be
-    /// restored, which stay in the journal.
+    /// restored; these stay in the restore journal.
     pub(crate) fn end(&mut self) -> Vec<String> {
         let mut notes = Vec::new();
         while let Some(Moment { setting, entry_before }) = self.changed.pop() {
@@ -598,8 +601,8 @@ impl Drop for Momentary {
     }
 }
 
-/// Restores a setting and removes its journal entry. If the server cannot restore it after a
-/// rejected run, removes the entry too, and returns a note on the value that remains.
+/// Restores a setting and removes its entry from the restore journal. If the server cannot restore
+/// it after a rejected run, removes the entry too, and returns a note on the value that remains.
 fn give_back(
     store: &Store,
     session: &mut SettingsSession,
@@ -619,8 +622,8 @@ fn give_back(
     Ok(None)
 }
 
-/// Removes the journal entry of a setting that the server cannot restore, since another try would
-/// fail too. Returns a note on the value that remains.
+/// Removes the restore journal's entry of a setting that the server cannot restore, since another
+/// try would fail too. Returns a note on the value that remains.
 fn give_up(
     store: &Store,
     session: &mut SettingsSession,
@@ -637,13 +640,14 @@ fn give_up(
     ))
 }
 
-/// End of the run or experiment whose settings are restored, which decides about settings that the
-/// server cannot restore.
+/// End of the run or experiment whose settings are restored. It decides what happens with settings
+/// that the server cannot restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// The run or experiment was rejected before any load.
+    /// The run or experiment was rejected before any load, so that such settings are given up.
     Refused,
-    /// The run or experiment ended after a load, with any result.
+    /// The run or experiment ended after a load, with any result, so that such settings stay in the
+    /// restore journal.
     AfterLoad,
 }
 
@@ -668,10 +672,10 @@ pub fn left(store: &Path) -> Result<Vec<Left>, Error> {
 /// Options of `dbdyno restore`.
 #[derive(Clone, Copy, Debug)]
 pub struct RestoreOptions {
-    /// Whether to report what would be restored, and change nothing.
+    /// True to report what would be restored, and change nothing.
     pub dry_run: bool,
-    /// Whether to restore also settings that somebody has changed since, or that a living process
-    /// will restore.
+    /// True to restore also settings that somebody has changed since, or that a living process will
+    /// restore.
     pub force: bool,
 }
 
@@ -698,7 +702,7 @@ pub enum Fate {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restored {
     pub setting: ChangedSetting,
-    /// Value that the server reported; `None` if it was not asked.
+    /// Value that the server reported for the setting; `None` if the server was not asked.
     pub found: Option<String>,
     pub fate: Fate,
 }

@@ -177,7 +177,7 @@ impl SettingsSnapshot {
     }
 }
 
-/// Whether the value of a setting may be secret, judged by its name.
+/// Returns true if the value of a setting may be secret, judged by the setting's name.
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRET.iter().any(|word| name.contains(word))

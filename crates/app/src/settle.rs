@@ -23,14 +23,14 @@ use crate::open::{OpenTarget, Opened};
 use crate::settings::{Momentary, restore_command, with_user};
 use crate::watcher::Watcher;
 
-/// Time after the limit within which the server must answer, as long as connecting may take.
+/// Time after the settling limit within which the server must answer: as long as a connect.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
-/// Interval at which the remaining work of a step is read.
+/// Interval at which the remaining work of a settling step is read.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Time after which remaining work that does not fall any more is given up (HammerDB's rule).
 const FROZEN: Duration = Duration::from_secs(10);
 
-/// Number of readings without progress after which the server is asked whether work is left.
+/// Number of readings without progress after which settling asks the server whether work is left.
 const STILL_LOOKS: u32 = 4;
 
 /// Advice if other sessions commit while the database is settled.
@@ -38,15 +38,15 @@ const END_OTHERS: &str = "End the other sessions.";
 
 /// Period over which the pace is measured, from which the remaining time is estimated.
 const PACE_OVER: Duration = Duration::from_secs(3);
-/// Rate of commits above which other sessions are still working (HammerDB's rule).
+/// Rate of commits per second above which other sessions count as still working (HammerDB's rule).
 const COMMITS_PER_S: f64 = 100.0;
-/// Name of the step before those of the driver: waiting for other sessions.
+/// Name of the settling step that comes before those of the driver: waiting for other sessions.
 const WAIT: &str = "wait";
-/// Name of the value that falls during [`WAIT`].
+/// Name of the value that falls during the settling step [`WAIT`].
 const COMMIT_RATE: &str = "commits_per_s";
 /// Time after which PostgreSQL's checkpointer has added its writes to the server's statistics.
 const COUNTED_WITHIN: Duration = Duration::from_millis(500);
-/// Period over which commits are counted to get a rate.
+/// Period over which a server's commits are counted to get a rate.
 const COUNTED_OVER: Duration = Duration::from_secs(1);
 
 /// Arguments of settling (bringing a database to rest): server, tables and time limit.
@@ -129,9 +129,9 @@ pub struct Settled {
     pub written_bytes: Option<u64>,
     /// Steps that were tried, in order.
     pub steps: Vec<StepDone>,
-    /// Work that is left, or that was not possible.
+    /// Work that is left after settling, or that was not possible.
     pub incomplete: Vec<Incomplete>,
-    /// Whether the user stopped the settling; `incomplete` says so too.
+    /// True if the user stopped the settling; `incomplete` says so too.
     pub is_interrupted: bool,
 }
 
@@ -151,7 +151,7 @@ impl Incomplete {
         Incomplete { left, why, advice: advice.to_owned() }
     }
 
-    /// Returns reason and advice as text.
+    /// Returns the reason and the advice as text.
     pub fn sentence(&self) -> String {
         format!("{}. {}", self.why, self.advice).trim_end().to_owned()
     }
@@ -246,7 +246,7 @@ pub(crate) fn not_done(when: &str, error: &Error) -> Event {
     not_settled(when, &format!("{error}."))
 }
 
-/// Returns the finding that the database was not at rest `when`, with reason and advice.
+/// Returns the finding that the database was not at rest `when`, such as `before the load`.
 fn not_settled(when: &str, why: &str) -> Event {
     let observed = format!("Not at rest {when}: {why}");
     Event::Finding(Finding::from_catalog("not_settled", Severity::Warning, observed))
@@ -376,12 +376,12 @@ fn with_settings_left(error: Error, n_left: usize, target: &Target) -> Error {
 #[derive(Clone, Copy, Debug)]
 struct Commits {
     counted: i64,
-    /// Counted row-changing statements; 0 if the server counts them as commits.
+    /// Number of row-changing statements that the server counted; 0 if it counts them as commits.
     changes: i64,
 }
 
 impl Commits {
-    /// Returns the growth since `before` of `counted` or `changes`, whichever grew more.
+    /// Returns the growth of `counted` or `changes` since `before`, whichever grew more.
     fn since(self, before: Commits) -> u64 {
         let grown = (self.counted - before.counted).max(self.changes - before.changes);
         u64::try_from(grown).unwrap_or(0)
@@ -391,15 +391,15 @@ impl Commits {
 struct Work<'a, 'w> {
     to_settle: &'a ToSettle<'a>,
     session: AdminSession,
-    /// Settings changed to make the current step faster; `None` until the first change.
+    /// Server settings changed to make the current step faster; `None` until the first change.
     momentary: Option<Momentary>,
-    /// Instant at which the time limit is reached.
+    /// Instant at which the time limit of settling is reached.
     until: Instant,
-    /// Instant at which the last step ended, so that durations of steps add up to the total.
+    /// Instant at which the last step of settling ended, so that steps add up to the total.
     lap: Instant,
     /// Returns whether settling should end, because of the user or the end of a load.
     is_over: &'a (dyn Fn() -> bool + Sync),
-    /// Whether a step was cut off because `is_over` returned true.
+    /// True if a settling step was cut off because `is_over` returned true.
     is_cut: bool,
     /// Called with the current step, for display.
     doing: &'w mut dyn FnMut(&str),
@@ -524,7 +524,7 @@ impl<'a, 'w> Work<'a, 'w> {
         Ok(())
     }
 
-    /// Changes settings that make a step faster. Returns the first error if that is impossible.
+    /// Changes settings that make a settling step faster. Returns the first error, if any.
     fn raise(&mut self, step: &SettlingStep) -> Option<Error> {
         let to_settle = self.to_settle;
         let mut refused = None;
@@ -551,7 +551,7 @@ impl<'a, 'w> Work<'a, 'w> {
         self.done.incomplete.push(Incomplete::new(left, why, advice));
     }
 
-    /// Records that a step was not done within the time limit, with its remaining work if known.
+    /// Records that a step exceeded the time limit of settling, with its remaining work if known.
     fn note_limit(&mut self, step: &SettlingStep, last: Option<i64>) {
         let limit = format_duration(self.to_settle.limit.as_nanos() as u64);
         let name = step.name.replace('_', " ");
@@ -566,7 +566,7 @@ impl<'a, 'w> Work<'a, 'w> {
         self.note(left, why, advice);
     }
 
-    /// Records that the work of a step no longer got less, with the step's explanation.
+    /// Records that the work of a settling step no longer got less, with the step's explanation.
     fn note_stays(&mut self, step: &SettlingStep, level: &SettlingLevel, last: i64) {
         let name = level_name(level.name);
         let why = format!("The {name} stayed at {} for 10 s", shown(last));
@@ -584,8 +584,8 @@ impl<'a, 'w> Work<'a, 'w> {
         asked.is_ok() && is_said
     }
 
-    /// Executes the statements of a step, and records a rejected one. Returns false if one was
-    /// cancelled because of the time limit or a stop.
+    /// Executes the statements of a settling step, and records a rejected one. Returns false if a
+    /// statement was cancelled because of the time limit or a stop.
     fn say(&mut self, step: &SettlingStep) -> Result<bool, Error> {
         for sql in step.statements {
             let sql = self.with_tables(sql);
@@ -670,7 +670,7 @@ impl<'a, 'w> Work<'a, 'w> {
         }
     }
 
-    /// Reads how much work of a step is left; `None` if it cannot be read, which is recorded.
+    /// Reads how much work of a settling step is left; `None`, which is recorded, if unreadable.
     fn level(&mut self, step: &SettlingStep, level: &SettlingLevel) -> Result<Option<i64>, Error> {
         let sql = self.with_tables(level.sql);
         match number(&mut self.session, &sql, level.column) {
@@ -705,7 +705,7 @@ impl<'a, 'w> Work<'a, 'w> {
         Some(Commits { counted, changes })
     }
 
-    /// Returns the tables that a step passes over because the user lacks privileges on them.
+    /// Returns the tables that a settling step omits because the user lacks privileges on them.
     fn passed_over(&mut self, step: &SettlingStep) -> Vec<String> {
         let names = step.passed_over.iter().find_map(|sql| {
             let mut names = Vec::new();
@@ -755,7 +755,7 @@ fn number(session: &mut AdminSession, sql: &str, column: usize) -> Result<Option
     Ok(number)
 }
 
-/// Describes the remaining work of a step, such as `history list 1,068`.
+/// Describes the remaining work of a settling step, such as `history list 1,068`.
 fn level_left(level: &SettlingLevel, last: i64) -> String {
     format!("{} {}", level_name(level.name), shown(last))
 }
@@ -772,9 +772,9 @@ fn shown_time(seconds: f64) -> String {
     format_duration((seconds * 1e3).round() as u64 * model::NS_PER_MS)
 }
 
-/// Describes how long the remaining work will take at the pace of the last readings, or when it
-/// will be given up because it does not fall. `since_fell` is the time since it last fell. Empty if
-/// unknown.
+/// Describes how long the remaining work will take at the pace of the last readings, or when
+/// settling will give up because the work does not fall. `since_fell` is the time since it last
+/// fell. Empty if unknown.
 fn time_left(looks: &VecDeque<(Duration, i64)>, since_fell: Duration) -> String {
     let (Some((from, first)), Some((to, last))) = (looks.front(), looks.back()) else {
         return String::new();

@@ -72,7 +72,7 @@ pub(crate) fn of_table(
     Ok(found)
 }
 
-/// Whether a server crash empties tables in the requested storage engine.
+/// Returns true if a server crash empties tables in the requested storage engine.
 pub(crate) fn may_be_emptied(dialect: &Dialect, workload: &dyn Workload) -> bool {
     asked(dialect, workload).is_some_and(|engine| engine.is_emptied_by_crash)
 }
@@ -125,7 +125,7 @@ fn needs(workload: &dyn Workload, check: &Check) -> bool {
     workload.needs_transactions().checks.contains(&check.id)
 }
 
-/// Whether the requested storage engine has no transactions.
+/// Returns true if the requested storage engine has no transactions.
 fn lacks(dialect: &Dialect, workload: &dyn Workload) -> bool {
     asked(dialect, workload).is_some_and(|engine| !engine.is_transactional)
 }
@@ -161,7 +161,7 @@ fn notes_in(dialect: &Dialect, workload: &dyn Workload) -> Vec<String> {
     notes
 }
 
-/// Returns the sentence that lists the checks which are left out because they need transactions;
+/// Returns the sentence that lists the checks which are omitted because they need transactions;
 /// `None` if there are none.
 fn left_out(dialect: &Dialect, workload: &dyn Workload) -> Option<String> {
     let needs_them = |check: &Check| needs(workload, check);
@@ -170,8 +170,8 @@ fn left_out(dialect: &Dialect, workload: &dyn Workload) -> Option<String> {
     Some(format!("{NOT_CHECKED}, since it cannot hold without transactions: {all}."))
 }
 
-/// Returns the sentence that lists the checks which are left out because the database keeps no
-/// data; `None` if there are none.
+/// Returns the sentence that lists the checks which are omitted because the database keeps no data;
+/// `None` if there are none.
 fn nothing_is_stored(dialect: &Dialect, workload: &dyn Workload) -> Option<String> {
     let all = all_of(dialect, workload, &|_| true, true)?;
     Some(format!("{NOT_CHECKED}, since {} stores nothing: {all}.", dialect.name))
@@ -197,8 +197,8 @@ fn all_of(
     Some(list(&all)).filter(|names| !names.is_empty())
 }
 
-/// Name of the storage engine of the tables: the requested one, or the database's default. `None`
-/// if there are no tables or engines.
+/// Returns the name of the storage engine of the tables: the requested one, or the database's
+/// default. `None` if there are no tables or engines.
 pub(crate) fn used(dialect: &Dialect, workload: &dyn Workload) -> Option<&'static str> {
     workload.population()?;
     Some(asked(dialect, workload).or(dialect.storage_engine)?.name)

@@ -1,7 +1,7 @@
 //! Reads the report of a stored run. All commands do so here, so that they all show the same.
 //!
 //! **The report of a run never changes after its end.** It was judged then, and its report is
-//! stored beside its events: figures, findings and texts come from there, even if a newer dbdyno
+//! stored with its events: figures, findings and texts come from there, even if a newer dbdyno
 //! would judge the same events otherwise. Parts that a report leaves out because they grow with
 //! clients and seconds (results of each client, readings of gauges) are added from the events and
 //! change nothing else. A run without a report is running, or was killed: it is reported from the
@@ -20,7 +20,7 @@ use store::{RunRow, Store, StoreError};
 
 use crate::error::Error;
 
-/// Returns the report that a run ended with, or one from its events so far.
+/// Returns the report that was stored when a run ended, or else one made from its events so far.
 pub fn stored_report(store: &Store, run: &RunId, options: Options) -> Result<Report, Error> {
     let row = row_of(store, run)?;
     let report = match ended_report(store, &row)? {
@@ -33,7 +33,8 @@ pub fn stored_report(store: &Store, run: &RunId, options: Options) -> Result<Rep
     })
 }
 
-/// Returns the report that a run ended with; `None` if it is running or was killed.
+/// Returns the report that was stored when a run ended; `None` if the run is in progress or was
+/// killed.
 pub fn ended_report(store: &Store, row: &RunRow) -> Result<Option<Report>, Error> {
     let run = &row.run;
     match kept_report(store, row, &[])? {
@@ -100,7 +101,7 @@ pub fn identity_of(store: &Store, row: &RunRow) -> Option<render::Identity> {
 /// their default.
 pub const SIZES: [&str; 4] = ["warehouses", "scale", "tables", "table_size"];
 
-/// Whether a parameter of a workload has its default value and need not be shown.
+/// Returns true if a parameter of a workload has its default value and need not be shown.
 pub fn is_default(workload: &str, name: &str, value: &str) -> bool {
     let entry = workloads::by_name(workload).ok();
     let parameter = entry.and_then(|entry| entry.parameters.iter().find(|row| row.name == name));
@@ -142,7 +143,7 @@ pub struct CheckedTally {
     tally: Tally,
     check: RunCheck,
     wrong: Option<String>,
-    /// Whether events are added up, and not only validated.
+    /// True if events are added up, and not only validated.
     keeps: bool,
 }
 
@@ -154,7 +155,7 @@ impl Default for CheckedTally {
 }
 
 impl CheckedTally {
-    /// Validates and adds an event. Does nothing once an event was invalid.
+    /// Validates and adds an event. Does nothing if an earlier event was invalid.
     pub fn add(&mut self, event: &Event) {
         if self.wrong.is_none() {
             self.wrong = self.check.event(event).err();
@@ -204,7 +205,7 @@ fn said_since(tally: &Tally) -> Vec<Fact> {
 /// A stored report, or the reason why there is no readable one.
 pub(crate) enum Kept {
     Report(Box<Report>),
-    /// The run has no report: it is running, or was killed.
+    /// The run has no report: it is in progress, or was killed.
     Not,
     /// The report cannot be read, for this reason.
     Damaged(String),

@@ -11,8 +11,8 @@ pub enum TimeLeft {
     About(u64),
 }
 
-/// Extra time of each past trial beyond its planned duration, for starting servers, building and
-/// checking data, and connecting.
+/// Extra time of each past trial of an experiment beyond its planned duration, for starting
+/// servers, building and checking data, and connecting.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     beyond_ns: Vec<i64>,
@@ -37,8 +37,8 @@ impl Pace {
         Some(TimeLeft::About(planned.saturating_add_signed(beyond_ns)))
     }
 
-    /// Mean extra time of a trial in nanoseconds; `None` before the first one. The first trial,
-    /// which started servers and built data, does not count once there are others.
+    /// Returns the mean extra time of a trial in nanoseconds; `None` before the first trial. The
+    /// first trial, which started servers and built data, does not count once there are others.
     fn mean_beyond_ns(&self) -> Option<i64> {
         let later = match &self.beyond_ns[..] {
             [_, later @ ..] if !later.is_empty() => later,

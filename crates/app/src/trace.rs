@@ -33,8 +33,8 @@ pub struct TraceOptions {
     pub warm_up: u32,
 }
 
-/// Whether a missing target may be created: only if it is a managed server, or the workload needs
-/// no data. Fails if a file does not exist that should have data.
+/// Returns true if a missing target may be created: only if it is a managed server, or the workload
+/// needs no data. Fails if a file does not exist that should have data.
 pub fn may_create(options: &TraceOptions, target: &Target) -> Result<bool, Error> {
     let entry = workloads::by_name(&options.workload)?;
     let pairs = options.parameters.iter().map(|(k, v)| (k.as_str(), v.as_str()));
@@ -110,8 +110,8 @@ pub fn trace(
     })
 }
 
-/// Returns the parameters of each role of clients that the workload has; only those of the user if
-/// it has none, or the user's parameters choose the role.
+/// Returns the parameters of each role of clients that the workload has. If it has no roles, or the
+/// user's parameters choose the role, returns only the user's parameters.
 fn parameters_by_role(options: &TraceOptions) -> Result<Vec<Vec<(String, String)>>, Error> {
     let roles = workloads::by_name(&options.workload)?.roles;
     let given = &options.parameters;

@@ -46,13 +46,13 @@ const COMES_BACK: Duration = Duration::from_secs(60);
 pub struct ExperimentOptions {
     /// Path of the store, which every experiment needs.
     pub store: std::path::PathBuf,
-    /// Whether the data are checked before each load.
+    /// True to check the data before each load.
     pub check_before: bool,
-    /// Whether the data are checked after each load.
+    /// True to check the data after each load.
     pub check_after: bool,
-    /// Whether missing data are built.
+    /// True to build data that are missing.
     pub build: bool,
-    /// Options of the build of missing data.
+    /// Options for building missing data.
     pub load: BuildOptions,
 }
 
@@ -66,7 +66,7 @@ pub trait ExperimentWatcher: Watcher {
 
 /// Result of one attempt at a trial.
 pub(crate) enum Tried {
-    /// The trial has a valid run.
+    /// The trial has a valid run, so that it counts.
     Counts,
     /// The run is not valid, for this reason; another attempt may succeed.
     Not(String),
@@ -85,7 +85,7 @@ pub(crate) struct TrialRunner<'o> {
     /// Lock that keeps other processes from running trials of the same experiment.
     experiment_lock: store::ExperimentLock,
     pub(crate) experiment: Experiment,
-    /// Plan of each point, by index of the point (combination of varied values).
+    /// Plan of each point (combination of varied values), by index of the point.
     pub(crate) plans: Vec<Plan>,
     options: &'o ExperimentOptions,
     /// Target of the last trial as the plan names it and as it is open; `None` before the first
@@ -94,7 +94,7 @@ pub(crate) struct TrialRunner<'o> {
     /// Point and repeat of the trial that last used the running managed server; `None` if none has.
     used_by: Option<(u32, u32)>,
     pace: Pace,
-    /// Point and repeat of trials that need no further attempt: they have a valid run, or would
+    /// Point and repeat of each trial that needs no further attempt: it has a valid run, or would
     /// fail again.
     done: BTreeSet<(u32, u32)>,
     /// Figures of the valid trials, from which the stop rule decides whether more repeats are
@@ -122,7 +122,8 @@ struct Fresh {
     built: Vec<DataOf>,
 }
 
-/// Identifies the data of a plan: its target, and the workload with parameters of each group.
+/// Key that identifies the data of a plan: its target, and the workload with parameters of each
+/// group.
 type DataOf = (Target, Vec<(String, Vec<(String, String)>)>);
 
 fn data_of(plan: &Plan) -> DataOf {
@@ -179,8 +180,8 @@ impl<'o> TrialRunner<'o> {
         })
     }
 
-    /// Fails if another process has taken over the experiment's lock, because this one was paused
-    /// and looked dead.
+    /// Fails if another process has taken over the experiment's lock, because this process was
+    /// paused and looked dead.
     pub(crate) fn is_alone(&self) -> Result<(), Error> {
         match self.store.has(&self.experiment_lock)? {
             true => Ok(()),
@@ -360,21 +361,21 @@ impl<'o> TrialRunner<'o> {
         Ok(())
     }
 
-    /// Whether a trial (point and repeat) needs no further attempt: it has a valid run, or would
-    /// fail again.
+    /// Returns true if a trial (point and repeat) needs no further attempt: it has a valid run, or
+    /// would fail again.
     pub(crate) fn is_done(&self, place: (u32, u32)) -> bool {
         self.done.contains(&place)
     }
 
-    /// Whether the repeats before `unit` (a repeat on the highest level of nesting) are enough by
-    /// the experiment's stop rule: at one point, or at all points if `point` is `None`. False
-    /// without a rule.
+    /// Returns true if the repeats before `unit` (a repeat on the highest level of nesting) are
+    /// enough by the experiment's stop rule: at one point, or at all points if `point` is `None`.
+    /// False without a rule.
     pub(crate) fn is_reached(&self, point: Option<u32>, unit: u32) -> bool {
         is_reached(&self.experiment, &self.measured, point, unit)
     }
 
     /// Sets the point with this index and its plan, and drops later ones. If points before it are
-    /// missing, because an earlier process ran their trials, copies of this one take their place.
+    /// missing, because an earlier process ran their trials, copies of this point take their place.
     pub(crate) fn put_point(&mut self, index: u32, point: &Point, plan: &Plan) {
         let index = index as usize;
         self.plans.truncate(index);
@@ -383,7 +384,8 @@ impl<'o> TrialRunner<'o> {
         self.experiment.points.resize(index + 1, point.clone());
     }
 
-    /// Runs one attempt at a trial. After a failure, the target is opened again for the next one.
+    /// Runs one attempt at a trial. After a failure, the target is closed, to be opened again for
+    /// the next attempt.
     pub(crate) fn try_once(
         &mut self,
         place: (u32, u32),
@@ -557,8 +559,8 @@ impl<'o> TrialRunner<'o> {
         })
     }
 
-    /// Whether the points have several managed servers, each of which must end before another
-    /// starts.
+    /// Returns true if the points have several managed servers, each of which must end before
+    /// another starts.
     fn has_several_servers(&self) -> bool {
         let targets = self.plans.iter().map(|plan| &plan.target);
         let mut managed = targets.filter(|target| is_managed(target));
@@ -568,7 +570,7 @@ impl<'o> TrialRunner<'o> {
     }
 
     /// Prepares the data of a trial as the experiment's data policy says: drops, builds or copies
-    /// them. Leaves the rest to the run. Adds what happened to `before`.
+    /// them. What is not done here is left to the run. Adds what happened to `before`.
     fn prepare_data(
         &mut self,
         (plan, is_rebuilt): (&Plan, bool),
@@ -617,7 +619,7 @@ impl<'o> TrialRunner<'o> {
         Ok(())
     }
 
-    /// Whether this repeat needs freshly built data, and they are not yet built.
+    /// Returns true if this repeat needs freshly built data, and they are not yet built.
     fn is_to_be_built(&mut self, repeat: u32, data: &DataOf) -> bool {
         let (build, _) = self.experiment.build_and_start(repeat);
         if self.experiment.nesting.rebuilds.is_none() {
@@ -731,7 +733,7 @@ fn pairs_of(settings: &[(String, String)]) -> String {
     pairs.collect::<Vec<_>>().join(", ")
 }
 
-/// Whether two targets are the same, or the same managed server with other settings.
+/// Returns true if two targets are the same, or the same managed server with other settings.
 fn is_same(a: &Target, b: &Target) -> bool {
     a == b || (is_managed(a) && is_managed(b) && a.path == b.path)
 }

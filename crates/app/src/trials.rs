@@ -26,7 +26,8 @@ pub(crate) fn forget_unbegun(store: &Store, experiment: &Experiment) -> Result<(
     }
 }
 
-/// Whether an experiment is running, or how it ended; `None` if the store does not know.
+/// Returns the status of an experiment: in progress, or how it ended; `None` if the store does not
+/// know it.
 pub fn status(store: &Store, experiment: &Experiment) -> Result<Option<Status>, Error> {
     let walked = store.experiment_lock_row(experiment)?;
     Ok(walked.map(|walked| walked.status))
@@ -39,7 +40,7 @@ pub fn trial_reports(store: &Store, experiment: &Experiment) -> Result<Vec<Trial
 
 /// Ended trials of an experiment.
 pub(crate) struct Trials {
-    /// Trials whose report could be read.
+    /// Ended trials whose report could be read.
     pub(crate) ended: Vec<TrialReport>,
     /// Ids of runs whose report cannot be read.
     pub(crate) damaged: Vec<String>,
@@ -87,7 +88,7 @@ pub fn check_names(store: &Store, query: Option<&Query>, sort: &Sort) -> Result<
     Ok(())
 }
 
-/// Whether some run may have a figure of this name, judged by the name alone.
+/// Returns true if some run may have a figure of this name, judged by the name alone.
 fn is_expected(name: &str) -> bool {
     let names = spellings(name.trim());
     let is_of_run =
@@ -106,7 +107,7 @@ fn has_any(store: &Store, name: &str) -> Result<bool, Error> {
 }
 
 /// Returns the possible units of a workload's figure by its name as written; `None` if no workload
-/// has it.
+/// has such a figure.
 fn brought(name: &str) -> Option<&'static BTreeSet<String>> {
     let all = of_all_workloads();
     // Names of a group's figures begin with the name of the group.

@@ -92,7 +92,8 @@ fn first_value(session: &mut AdminSession, sql: &str) -> Result<Option<String>, 
     }
 }
 
-/// Whether a value of a condition means true: `t`, `true`, `yes`, `on`, or a number other than 0.
+/// Returns true if a value that the condition's query returns means true: `t`, `true`, `yes`, `on`,
+/// or a number other than 0.
 fn is_true(said: &str) -> bool {
     let said = said.trim().to_ascii_lowercase();
     let is_number = said.parse::<f64>().is_ok_and(|number| number != 0.0);

@@ -1,5 +1,6 @@
-//! The trait for the order of an experiment's trials, and the loop that runs them. A walk chooses
-//! the next trial from the results so far, and may add points.
+//! The trait for the order of an experiment's trials, and the loop that runs them. A [`Walk`]
+//! chooses the next trial from the results so far, and may add points (combinations of varied
+//! values).
 //!
 //! Not here: the walks themselves (grid, seek), and running one trial (trial_runner).
 
@@ -31,7 +32,7 @@ pub(crate) struct Step {
 
 /// Order in which an experiment chooses its trials: a grid of all points and repeats, or a search.
 pub(crate) trait Walk {
-    /// Word for a trial in messages: `trial` or `probe`.
+    /// Returns the word for a trial in messages: `trial` or `probe`.
     fn noun(&self) -> &'static str;
 
     /// Chooses the next trial; `None` when the experiment is complete.

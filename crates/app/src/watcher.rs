@@ -10,7 +10,7 @@ use crate::build::Progress;
 pub trait Watcher {
     /// Called with each event of a run. `tally` already includes it.
     fn event(&mut self, event: &Event, tally: &Tally);
-    /// Called repeatedly while data are built.
+    /// Called repeatedly while data are built, with the progress so far.
     fn building(&mut self, progress: &Progress);
     /// Called with a note for the user.
     fn note(&mut self, text: &str);

@@ -16,7 +16,7 @@ use crate::open::Opened;
 pub struct Checksum {
     pub table: String,
     pub n_rows: u64,
-    /// Wrapping sum of a 64-bit hash of each row's values.
+    /// Wrapping sum, over all rows of the table, of a 64-bit hash of the row's values.
     pub sum: u64,
 }
 
@@ -42,7 +42,8 @@ pub fn checksums(database: &dyn Database, workload: &dyn Workload) -> Result<Vec
     Ok(sums)
 }
 
-/// Like [`checksums`], but returns early with `Error::Interrupted` when a stop is requested.
+/// Computes checksums as [`checksums`] does, but returns early with `Error::Interrupted` when a
+/// stop is requested.
 pub fn checksums_interruptible(opened: &Opened, stop: &Stop) -> Result<Vec<Checksum>, Error> {
     let (database, workload) = (Arc::clone(&opened.database), Arc::clone(&opened.workload));
     run_interruptible(stop, "interrupted while checksums were computed", move || {

@@ -27,8 +27,8 @@ pub(super) fn unmarked(
     Ok(there)
 }
 
-/// Tables that have the names of the workload's tables but were not built by dbdyno, with their
-/// numbers of rows. Empty if dbdyno built the tables, or none exists.
+/// Returns the tables that have the names of the workload's tables but were not built by dbdyno,
+/// with their numbers of rows. Empty if dbdyno built the tables, or none exists.
 pub fn unmarked_tables(opened: &Opened, stop: &Stop) -> Result<Vec<(String, u64)>, Error> {
     if opened.data != Data::Unmarked {
         return Ok(Vec::new());

@@ -38,8 +38,8 @@ pub fn acknowledge(
     Ok(found)
 }
 
-/// Finds the change that the user means. Its point may be named as in the history's series, or be
-/// empty. The returned size is that of the figure that changed most.
+/// Finds the change in a history that the user means. Its point may be named as in the history's
+/// series, or be empty. The returned size is that of the figure that changed most.
 fn change_meant(
     store: &Store,
     key: &str,

@@ -1,6 +1,6 @@
 //! Runs a shell command as a disturbance, in its own process group. Keeps the last part of its
 //! output, and ends the whole group when the command ends, is cut off, or dbdyno is killed. A
-//! process that leaves the group (`setsid`) is not seen.
+//! process that leaves the group (`setsid`) is not ended.
 
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, Read, Write};
@@ -27,7 +27,7 @@ use crate::managed::Managed;
 
 /// Largest number of bytes kept of a command's output: the last ones, which contain the error.
 const OUTPUT_BYTES_MOST: usize = 4096;
-/// Longest time spent on reading the rest of the output once the process group has ended.
+/// Longest time spent on reading the rest of a command's output once its process group has ended.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Time between SIGTERM and SIGKILL when a command is cut off; the same as in watchdog_group.sh.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -6,8 +6,8 @@ use std::time::Instant;
 use model::Disturbed;
 use monitor::wall_clock;
 
-/// Instant at which an action is cut off (`None` if it has no limit), and the reason to report
-/// then.
+/// Time limit of an action: the instant at which the action is cut off (`None` if it has no limit),
+/// and the reason to report then.
 pub(super) struct Limit {
     pub(super) at: Option<Instant>,
     pub(super) why: String,

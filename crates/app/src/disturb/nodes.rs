@@ -12,14 +12,15 @@ use super::limit::cut_off_by_end;
 use super::worker::{Came, Worker, failed};
 use crate::managed::Managed;
 
-/// Time that the clients of a removed host have to end their transactions there.
+/// Time that the clients of a removed host have to end their transactions there, before they are
+/// cut off.
 const FAREWELL: Duration = Duration::from_secs(1);
 /// Interval of checks whether all clients have left a removed host.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 impl Worker {
-    /// Locks the managed server, and runs an action on it, so that no other disturbance acts on it
-    /// meanwhile. An error becomes a failed outcome.
+    /// Locks the managed server, and runs an action on it, so that no other disturbance acts on the
+    /// server meanwhile. An error becomes a failed outcome.
     pub(super) fn handle(
         &self,
         action: &dyn Fn(&mut Managed) -> Result<Came, ServerError>,
@@ -35,8 +36,8 @@ impl Worker {
     }
 
     /// Restarts, kills, pauses, stops or starts a node, numbered from 1; a single server is node 1.
-    /// If that starts the node, moves clients back to it. Returns the outcome, and a text about
-    /// moved clients.
+    /// If the action starts the node, moves clients back to it. Returns the outcome, and a text
+    /// about moved clients.
     pub(super) fn act(
         &self,
         managed: &mut Managed,
@@ -166,8 +167,8 @@ fn act_on(
 }
 
 /// Waits until no client uses a removed host any more, at most a second or until the load is over.
-/// Then cuts off the connections of the others, which might otherwise never end their transactions,
-/// and returns their number.
+/// Then cuts off the connections of the remaining clients, which might otherwise never end their
+/// transactions, and returns their number.
 fn farewell(hosts: &dyn Hosts, host: &Host, signal: &PhaseSignal) -> usize {
     let until = wall_clock::now() + FAREWELL;
     while hosts.left(host) > 0 {
@@ -183,7 +184,7 @@ fn count(n_clients: usize) -> String {
     format_count(n_clients as u64)
 }
 
-/// Gives clients the list of hosts again that they used before the load.
+/// Gives clients the list of hosts that they used before the load.
 pub(super) fn restore(hosts: &dyn Hosts, before: &[Host]) {
     let now = hosts.list();
     // The hosts are known, and at least one remains, so neither call can fail.

@@ -10,8 +10,8 @@ use super::limit::Limit;
 use super::worker::{Came, Worker, failed};
 use crate::settle::{ToSettle, settle_step};
 
-/// Time limit passed on for a settling step during the load. It never matters, since the
-/// disturbance's own limit or the end of the load comes earlier.
+/// Time limit that is passed on for a settling step during the load, 24 hours. The disturbance's
+/// own limit or the end of the load always comes earlier.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 impl Worker {

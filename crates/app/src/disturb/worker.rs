@@ -21,8 +21,8 @@ use crate::settle::SettlingAt;
 /// The managed server, shared by all disturbances; `None` inside once it was given back.
 pub(super) type Server = Arc<Mutex<Option<Managed>>>;
 
-/// Outcome of a disturbance's action, and a text about it for the report: output of a command, an
-/// error, or such as `moving clients: 8`.
+/// Outcome of a disturbance's action, and a text about it for the report, such as the output of a
+/// command, an error, or `moving clients: 8`.
 pub(super) type Came = (Disturbed, String);
 
 pub(super) fn failed(why: impl Into<String>) -> Came {
@@ -51,16 +51,16 @@ pub(super) struct Worker {
     pub(super) tell: Sender<Message>,
 }
 
-/// A disturbance's connection to the database. It may be broken if more actions on servers have
-/// begun or ended since than `n_server_actions`.
+/// A disturbance's connection to the database. The connection may be broken if more server actions
+/// have begun or ended since it was made than `n_server_actions` says.
 struct Line {
     session: AdminSession,
     n_server_actions: u32,
 }
 
 impl Worker {
-    /// Body of the thread: connects if the action is SQL, reports that it is ready, and runs the
-    /// action each time that it is due until the load is over.
+    /// Runs the thread of a disturbance: connects if the action is SQL, reports that it is ready,
+    /// and runs the action each time that it is due until the load is over.
     pub(super) fn work(self) {
         let (mut line, mut step) = (None, None);
         if let Action::Settle(name) = &self.disturbance.action {

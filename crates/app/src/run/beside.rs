@@ -24,8 +24,8 @@ use crate::disturb::Disturbers;
 use crate::error::Error;
 use crate::network::OpenPath;
 
-/// The load of a run, with client processes, monitor and profiler. All are started, and the load
-/// waits for [`Beside::drive`].
+/// The load of a run, with client processes, monitor and profiler. All of these are started, and
+/// the load waits for [`Beside::drive`].
 pub(super) struct Beside<'b> {
     job: Job,
     agents: Agents,
@@ -175,8 +175,8 @@ impl Driven {
     }
 }
 
-/// Names and ids of dbdyno's other processes for the monitor: client processes and the network
-/// path.
+/// Returns names and ids of dbdyno's other processes for the monitor: client processes and the
+/// network path.
 fn helpers(agents: &Agents, path: Option<&OpenPath>) -> Vec<(String, u32)> {
     let of_clients = agents.processes().into_iter();
     let of_clients =

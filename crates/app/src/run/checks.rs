@@ -1,5 +1,5 @@
-//! Members of a run that execute the workloads' consistency checks before and after the load. Not
-//! here: executing one check (check).
+//! Steps of a run (run members) that execute the workloads' consistency checks before and after the
+//! load. Not here: executing one check (check).
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -57,7 +57,8 @@ fn not_checked(why: &dyn Display, sink: &mut RunSink<'_>) {
     sink.tell(not_made("checks_not_run", text));
 }
 
-/// Executes all checks, and fails with the violating rows if the data are inconsistent.
+/// Executes the consistency checks of all groups, and fails with the violating rows if the data are
+/// inconsistent.
 fn check_before(groups: &[Opened], stop: &Arc<Stop>, sink: &mut RunSink<'_>) -> Result<(), Error> {
     let results = check_all(groups, stop, sink)?;
     let failed: Vec<String> = results.iter().filter(|r| r.n_failed > 0).map(say).collect();

@@ -1,4 +1,4 @@
-//! Primary metrics that are no rates: workloads compute them when the load is over.
+//! Primary metrics that are not rates: workloads compute them when the load is over.
 
 use model::{Event, KindTotals};
 
@@ -6,7 +6,7 @@ use super::RunSink;
 use crate::open::Opened;
 
 /// Lets each group's workload compute its primary metrics from the totals of its transaction types,
-/// and reports them.
+/// and reports the results.
 pub(super) fn compute(groups: &[Opened], sink: &mut RunSink<'_>) {
     for (index, opened) in groups.iter().enumerate() {
         let mut kinds = vec![KindTotals::default(); opened.workload.kinds().len()];

@@ -1,5 +1,5 @@
-//! Members of a run that compare the number of commits according to the database and its server
-//! with dbdyno's own, and that detect restarts. Not here: reading a server's counter
+//! Steps of a run (run members) that compare the number of commits according to the database and
+//! its server with dbdyno's own, and that detect restarts. Not here: reading a server's counter
 //! (commit_crosscheck).
 
 use std::sync::Arc;
@@ -114,8 +114,9 @@ fn commits_before(plan: &Plan, groups: &[Opened], stop: &Stop) -> Option<i64> {
     if plan.disturbances.iter().any(moves) { None } else { commits_counted(groups, stop, None) }
 }
 
-/// Reads the server's commit counter; `None` if it cannot be read. With `load`, the value before
-/// and our number of commits, waits a little until the counter has grown by that number.
+/// Reads the server's commit counter; `None` if it cannot be read. With `load`, the counter's value
+/// before the load and dbdyno's number of commits, waits a little until the counter has grown by
+/// that number.
 fn commits_counted(groups: &[Opened], stop: &Stop, load: Option<(i64, u64)>) -> Option<i64> {
     let database = Arc::clone(&groups.first()?.database);
     let interrupted = "interrupted while commits were counted";
@@ -152,8 +153,9 @@ fn restarted(groups: &[Opened], stop: &Stop, began: Instant) -> Option<Fact> {
     restarted.ok().flatten()
 }
 
-/// Reports how many commits the values in the workloads' tables have grown by, beside dbdyno's
-/// number of commits. Groups that share a value are added up, and reported with the first of them.
+/// Reports by how many commits the values in the workloads' tables have grown, together with
+/// dbdyno's number of commits. Groups that share a value are added up, and reported with the first
+/// of them.
 fn crosscheck(before: &OwnCounts, after: &OwnCounts, sink: &mut RunSink<'_>) {
     for (first, counts) in before.iter().zip(after).enumerate() {
         let (Some((query, was)), Some((_, is))) = counts else { continue };
@@ -178,9 +180,9 @@ fn crosscheck(before: &OwnCounts, after: &OwnCounts, sink: &mut RunSink<'_>) {
     }
 }
 
-/// Number of commits that make a value grow by `growth`, if each adds `per_commit`. If a part of a
-/// commit remains, the result differs from `committed` by at least one, so that it never passes as
-/// complete.
+/// Returns the number of commits that make a value grow by `growth`, if each adds `per_commit`. If
+/// a part of a commit remains, the result differs from `committed` by at least one, so that it
+/// never passes as complete.
 fn commits_in(growth: i64, per_commit: i64, committed: i64) -> i64 {
     let whole = growth.div_euclid(per_commit);
     let is_whole = growth.rem_euclid(per_commit) == 0;

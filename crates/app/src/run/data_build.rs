@@ -1,5 +1,6 @@
-//! Records a build of data as a run, so that it is stored, listed, shown, compared and removed like
-//! one. Its transactions are chunks of rows; each table is a transaction type.
+//! Records a build of data (creating and loading tables) as a run, so that it can be stored,
+//! listed, shown, compared and removed like other runs. Its transactions are chunks of rows; each
+//! table is a transaction type.
 //!
 //! Not here: the build itself (build), and its page (render).
 
@@ -32,10 +33,10 @@ use crate::settings_snapshot;
 use crate::settle::{Settled, ToSettle, interrupted, settle, settling_at};
 use crate::watcher::Watcher;
 
-/// Subject (`about`) of the facts about a build.
+/// Subject (`about`) of the facts about a build of data.
 const ABOUT: &str = "data_build";
 
-/// A build to be done and recorded as a run, with its options.
+/// A build of data to be done and recorded as a run, with its options.
 pub struct DataBuild<'b> {
     pub opened: &'b Opened,
     /// Name of the workload as written on the command line.
@@ -46,7 +47,7 @@ pub struct DataBuild<'b> {
     /// Path of the store. Settling a server needs the restore journal in it, even if no run is
     /// stored.
     pub store: PathBuf,
-    /// Whether the build is stored as a run.
+    /// True if the build is stored as a run.
     pub is_kept: bool,
     /// Labels of the run: keys and values.
     pub labels: Vec<(String, String)>,
@@ -163,7 +164,8 @@ impl DataBuild<'_> {
         crate::build::n_loaders(self.opened, self.options) as u64
     }
 
-    /// Parameters of the workload that decide what the data look like, with their values.
+    /// Returns the parameters of the workload that decide what the data look like, with their
+    /// values.
     fn scale(&self) -> Vec<(&'static str, &str)> {
         let parameters =
             workloads::by_name(self.workload).map_or(&[][..], |entry| entry.parameters);
@@ -299,7 +301,7 @@ impl DataBuild<'_> {
     }
 }
 
-/// Facts about a finished build: rows, bytes, durations, method.
+/// Returns facts about a finished build of data: rows, bytes, durations, method.
 fn facts_of(built: &Built, log: &BuildLog) -> Vec<Fact> {
     let seconds = |seconds: f64| FactValue::seconds(seconds, 3);
     let index_seconds = built.index_seconds - built.analyse_seconds;
@@ -341,8 +343,8 @@ fn second_of(all: &mut BTreeMap<u64, Second>, at_ns: u64) -> &mut Second {
     all.entry(second).or_insert_with(|| Second::new(0, second as i64))
 }
 
-/// Adds a chunk to the seconds of its run: its response time to the second in which it started, its
-/// commit to the second in which it ended.
+/// Adds a chunk to the seconds of the build's run: its response time to the second in which it
+/// started, its commit to the second in which it ended.
 fn add_chunk(all: &mut BTreeMap<u64, Second>, chunk: &ChunkDone) {
     let kind = chunk.table as u16;
     let begun = second_of(all, chunk.started_ns).kind(kind);

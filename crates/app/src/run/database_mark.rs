@@ -1,7 +1,7 @@
 //! Marks a database as used by a run, so that runs with another store or on other machines notice
-//! that both commit there: in a row of `dbdyno_meta`, or, if the database is a file, in the file
-//! beside it. The mark is no lock: a killed run leaves it, and it counts until the planned end of
-//! that run's load.
+//! that both commit there: in a row of `dbdyno_meta`, or, if the database is a file, in a separate
+//! file in the same folder. The mark is no lock: a killed run leaves it, and it counts until the
+//! planned end of that run's load.
 //!
 //! Not here: tables without `dbdyno_meta` (presence), and runs in the same store (others).
 
@@ -19,19 +19,21 @@ use crate::error::Error;
 use crate::interruptible::run_interruptible;
 use crate::meta;
 
-/// Assumed duration of a load that ends after a number of transactions.
+/// Assumed duration of a load that ends after a number of transactions, for the planned end of a
+/// run in its mark.
 const WITHOUT_END: Duration = Duration::from_secs(3600);
-/// Time added to the planned end of a run, for checks and counts around the load and for different
-/// clocks.
+/// Time added to the planned end of a run in its mark, for checks and counts before and after the
+/// load and for clocks that differ.
 const AROUND: Duration = Duration::from_secs(60);
 /// Time for which a run's mark stays in the database after the end of the run.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
-/// [`RunMember`] that leaves a mark in the database for other runs before the load, and reports
-/// after it which other runs used the database in the meantime.
+/// [`RunMember`] (step of a run) that leaves a mark in the database for other runs before the load,
+/// and reports after it which other runs used the database in the meantime.
 #[derive(Default)]
 pub(super) struct Mark {
-    /// Beginning of this run in its mark, in milliseconds since 1970; `None` without a mark.
+    /// Beginning of this run according to its mark in the database, in milliseconds since 1970;
+    /// `None` without a mark.
     began_ms: Option<u64>,
 }
 
@@ -71,8 +73,8 @@ impl Span {
     }
 }
 
-/// Writes the actual end of this run into its mark. Returns a fact with the other runs that
-/// overlapped with it; `None` if there were none.
+/// Writes the actual end of this run into its mark in the database. Returns a fact with the other
+/// runs that overlapped with it; `None` if there were none.
 fn others_since(run: &RunUnderWay<'_, '_>, began_ms: u64) -> Option<Fact> {
     let until_ms = wall_clock::unix_ms() as u64;
     let all = exchange(run, Span { began_ms, until_ms }).ok().flatten().unwrap_or_default();
@@ -88,8 +90,8 @@ fn id_of(run: &RunUnderWay<'_, '_>) -> String {
     run.sink.tally.run.as_ref().map_or_else(String::new, |run| run.0.clone())
 }
 
-/// Writes this run's mark, in place of an earlier one, and reads those of all runs. `None` if there
-/// is no place for marks, or no workload counts its commits in its tables.
+/// Writes this run's mark into the database, in place of an earlier one, and reads those of all
+/// runs. `None` if there is no place for marks, or no workload counts its commits in its tables.
 fn exchange(run: &RunUnderWay<'_, '_>, span: Span) -> Result<Option<Vec<(String, Span)>>, Error> {
     let Some(opened) = run.groups.iter().find(|opened| counts_commits(opened)) else {
         return Ok(None);
@@ -129,13 +131,13 @@ fn exchange_in(
     Ok(all)
 }
 
-/// Reads the values of marks; one that is not readable is left out.
+/// Parses the texts of runs' marks in the database; a text that is not readable is left out.
 fn spans(all: Vec<(String, String)>) -> Vec<(String, Span)> {
     let read = |(run, value): (String, String)| Some((run, Span::read(&value)?));
     all.into_iter().filter_map(read).collect()
 }
 
-/// Planned duration of the load with ramp-up and drain, in milliseconds.
+/// Returns the planned duration of the load with ramp-up and drain, in milliseconds.
 fn load_ms(plan: &Plan) -> u64 {
     let phases = &plan.phases;
     match phases.measure_ns {

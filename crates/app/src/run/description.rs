@@ -42,14 +42,14 @@ pub(super) fn describe(
     }
 }
 
-/// Version of this program, such as `0.1.0`, or `0.1.0 (debug build)`.
+/// Returns the version of this program, such as `0.1.0`, or `0.1.0 (debug build)`.
 pub fn version_of_ours() -> String {
     let debug = if cfg!(debug_assertions) { " (debug build)" } else { "" };
     format!("{}{debug}", env!("CARGO_PKG_VERSION"))
 }
 
-/// Notes for the report: of the workload, about the storage engine of its tables, and about added
-/// primary keys.
+/// Returns notes for the report: of the workload, about the storage engine of its tables, and about
+/// added primary keys.
 fn notes(opened: &Opened) -> Vec<String> {
     let workload = opened.workload.as_ref();
     let of_engine = storage_engine::notes(opened.database.as_ref(), workload);
@@ -102,7 +102,7 @@ fn describe_primary(primary: model::PrimaryMetric) -> PrimaryMetricDescription {
 }
 
 /// Describes the rate that keying and thinking times alone would allow, if responses took no time;
-/// `None` without key/think load. With shares p of the transaction types, a client does one
+/// `None` for a load without these times. With shares p of the transaction types, a client does one
 /// transaction in sum(p (keying + thinking)), so its rate of a type is p divided by that time, less
 /// the intended rollbacks.
 fn closed_form(load: &Load, clients: u32, workload: &dyn Workload) -> Option<String> {

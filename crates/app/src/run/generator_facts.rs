@@ -1,5 +1,5 @@
-//! Facts about the generator and its connections during the load. Not here: judging them
-//! (analysis).
+//! Facts about the generator and its connections during the load. Not here: findings that follow
+//! from these facts (analysis).
 
 use analysis::Tally;
 use engine::{Ran, Schedule, Share};
@@ -11,7 +11,8 @@ use monitor::Usage;
 use crate::client_threads::ThreadUse;
 use crate::connection_count::ConnectionCount;
 
-/// Number of first arrivals that a fact lists: enough to show that gaps differ.
+/// Number of first arrivals that a fact lists: enough to show that the gaps between arrivals
+/// differ.
 const FIRST_ARRIVALS: usize = 20;
 
 /// Returns a fact with the initial number of clients per host, to which clients are assigned in
@@ -104,9 +105,9 @@ pub(super) fn facts_of(
     list
 }
 
-/// Time for which client threads were runnable without a CPU, in percent of all service time. It is
-/// a lower bound, because late wake-ups while waiting for a transaction are lag, not service, and
-/// all lag is subtracted. `None` if clients run on event loops.
+/// Returns the time for which client threads were runnable without a CPU, in percent of all service
+/// time. It is a lower bound, because late wake-ups while waiting for a transaction are lag, not
+/// service, and all lag is subtracted. `None` if clients run on event loops.
 fn run_delay_share_percent(thread_use: &ThreadUse, tally: &Tally) -> Option<f64> {
     let run_delay_ns = thread_use.run_delay_ns()? as f64;
     let groups: Vec<usize> = (0..tally.groups.len()).collect();

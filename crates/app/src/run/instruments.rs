@@ -1,4 +1,4 @@
-//! Switches on counters of a server that are off by default, for the time of a run.
+//! Enables counters of a server that are off by default (instruments), for the time of a run.
 
 use model::{Event, Fact};
 
@@ -7,8 +7,8 @@ use crate::admin_session::AdminSession;
 use crate::error::Error;
 use crate::settings::Momentary;
 
-/// [`RunMember`] that switches on the server's optional counters before the load if the plan asks
-/// for it, and switches them off afterwards.
+/// [`RunMember`] (step of a run) that enables the server's optional counters before the load if the
+/// plan asks for it, and disables them afterwards.
 #[derive(Default)]
 pub(super) struct Instruments {
     switched: Option<Momentary>,
@@ -28,8 +28,8 @@ impl RunMember for Instruments {
     }
 }
 
-/// Switches the driver's optional counters on. Ending the returned value restores the settings;
-/// `None` if there are no such counters. Reports settings that cannot be changed.
+/// Enables the server's optional counters that the driver names. Ending the returned value restores
+/// the settings; `None` if there are no such counters. Reports settings that cannot be changed.
 fn switch_on(run: &mut RunUnderWay<'_, '_>) -> Result<Option<Momentary>, Error> {
     let Some(first) = run.groups.first() else { return Ok(None) };
     let (database, sink) = (first.database.as_ref(), &mut *run.sink);

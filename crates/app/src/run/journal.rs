@@ -1,5 +1,6 @@
-//! Refuses runs that would change server settings without a restore journal. The journal is in the
-//! store, so a run that is not stored must not change settings of a server that outlives it.
+//! Refuses runs that would change server settings without a restore journal, the record of settings
+//! to restore. The journal is in the store, so a run that is not stored must not change settings of
+//! a server that outlives it.
 
 use engine::Stop;
 use model::{Action, Disturbance, Plan, Settling, SettlingStep};
@@ -8,8 +9,8 @@ use super::settling::settling_at;
 use crate::error::Error;
 use crate::open::OpenTarget;
 
-/// Returns the error for settings that would be changed without a journal. `by` names the option
-/// that changes them.
+/// Returns the error for server settings that would be changed without a restore journal. `by`
+/// names the option that changes them.
 pub(super) fn no_journal(by: &str) -> Error {
     Error::Usage(format!(
         "{by} changes settings of the server, which needs a journal in the store, to restore them \
@@ -17,8 +18,8 @@ pub(super) fn no_journal(by: &str) -> Error {
     ))
 }
 
-/// Fails if settling, instruments or a disturbance of `plan` would change settings of the server,
-/// for a run without a journal.
+/// Fails if settling, optional counters (`instruments`) or a disturbance of `plan` would change
+/// settings of the server, for a run without a restore journal.
 pub(super) fn may_have_no_journal(
     plan: &Plan,
     open_target: &OpenTarget,

@@ -66,7 +66,7 @@ fn add_later_indexes(groups: &[Opened], load: &LoadEnded, stop: &Stop, sink: &mu
 }
 
 /// Returns the indexes that the workloads of all groups want after the load, each once, and the
-/// first group, at whose database they are created; `None` if there are none.
+/// first group, in whose database they are created; `None` if there are none.
 fn later(groups: &[Opened]) -> Option<(Opened, Vec<LaterIndex>)> {
     let first = groups.first().filter(|opened| opened.database.administration().keeps_data)?;
     let mut indexes: Vec<LaterIndex> = Vec::new();
@@ -90,8 +90,8 @@ fn drop_all(session: &mut AdminSession, indexes: &[LaterIndex]) -> Result<(), mo
     Ok(())
 }
 
-/// Reports how long the indexes took, how long load and indexes took together, and the workload's
-/// rates over that total time, with all commits of ramp-up and drain.
+/// Reports how long creating the indexes took, how long load and indexes took together, and the
+/// workload's rates over that total time, with all commits of ramp-up and drain.
 fn tell(load: &LoadEnded, took: Duration, sink: &mut RunSink<'_>) {
     let index_ns = took.as_nanos() as f64;
     let total_ns = load.elapsed_ns as f64 + index_ns;

@@ -1,4 +1,5 @@
-//! Trait for the steps of a run besides its load: each member acts before the load and after it.
+//! Trait for the steps of a run besides its load (run members): each acts before the load, after
+//! it, or both.
 //!
 //! Not here: work at the same time as the load (beside).
 
@@ -26,18 +27,18 @@ pub struct RunUnderWay<'r, 's> {
     pub(super) sink: &'r mut RunSink<'s>,
 }
 
-/// Target, settings and journal of a run, as found at its start.
+/// Target, server settings and restore journal of a run, as found at its start.
 pub(super) struct RunContext {
     /// Target under which the database is reached, also that of a managed server.
     pub(super) target: Target,
-    /// Settings of the server at the start; `None` if they cannot be read.
+    /// Settings of the server at the start of the run; `None` if they cannot be read.
     pub(super) settings: Option<SettingsSnapshot>,
     /// Steps that bring the database to rest; `None` if settling is not requested.
     pub(super) settling: Option<Settling>,
     /// Path of the store with the restore journal; `None` without a store, or for a server that
     /// ends with the run.
     pub(super) journal: Option<PathBuf>,
-    /// Whether the run has a managed server, which ends with it.
+    /// True if the run has a managed server, which ends with the run.
     pub(super) is_own_server: bool,
     /// Mark or lock by which other runs notice that this one uses the database.
     pub(super) presence: Presence,
@@ -72,7 +73,7 @@ pub trait RunMember {
         Ok(())
     }
 
-    /// Acts as soon as the load has ended, even if the server does not answer.
+    /// Acts as soon as the load has ended, even if the server does not answer any more.
     fn ended(&mut self, _run: &mut RunUnderWay<'_, '_>, _load: &LoadEnded) {}
 
     /// Acts after the load, if the server answers.
@@ -91,7 +92,7 @@ impl RunUnderWay<'_, '_> {
         self.plan
     }
 
-    /// Database of the first group, which all groups share; `None` without groups.
+    /// Returns the database of the first group, which all groups share; `None` without groups.
     pub fn database(&self) -> Option<&Arc<dyn Database>> {
         self.groups.first().map(|opened| &opened.database)
     }
@@ -106,7 +107,7 @@ impl RunUnderWay<'_, '_> {
         self.sink.note(text);
     }
 
-    /// Whether the load runs in virtual time, so that nothing of this machine is read.
+    /// Returns true if the load runs in virtual time, so that no metrics of this machine are read.
     pub fn is_simulated(&self) -> bool {
         self.placement == Placement::Simulated
     }

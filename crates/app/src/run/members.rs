@@ -1,4 +1,5 @@
-//! The list of all members of a run. Not here: the trait (member).
+//! The list of all run members (steps of a run before or after its load). Not here: the trait
+//! (member).
 
 use std::sync::OnceLock;
 

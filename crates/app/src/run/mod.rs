@@ -81,15 +81,15 @@ const LEAD_NS: u64 = 20 * NS_PER_MS;
 
 /// Options of a run that are not part of its plan.
 pub struct RunOptions {
-    /// Path of the store; `None` if the run is not stored.
+    /// Path of the store; `None` if the run is not to be stored.
     pub store: Option<PathBuf>,
-    /// Whether the data are checked before the load.
+    /// True to check the data before the load.
     pub check_before: bool,
-    /// Whether the data are checked after the load.
+    /// True to check the data after the load.
     pub check_after: bool,
-    /// Whether missing data are built.
+    /// True to build data that are missing.
     pub build: bool,
-    /// Options of the build of missing data.
+    /// Options for building missing data.
     pub load: BuildOptions,
     /// Function that receives every sample, for calibration; `None` for normal runs.
     pub sample_hook: Option<SampleHook>,
@@ -106,7 +106,7 @@ pub struct RunResult {
     pub report: Report,
     /// All aggregated data of the run, for more detailed reports.
     pub tally: Tally,
-    /// Whether the run was completed without a finding that makes it invalid.
+    /// True if the run was completed without a finding that makes it invalid.
     pub is_good: bool,
     pub is_interrupted: bool,
 }
@@ -300,8 +300,8 @@ fn facts_of_database(open_target: &OpenTarget, stop: &Stop) -> Result<Vec<Fact>,
     Ok(facts)
 }
 
-/// Builds the missing data of each group and installs missing routines. Returns the groups with the
-/// workloads for the new data. Sentences for the record are added to `said`.
+/// Builds the missing data of each group and installs missing stored routines. Returns the groups
+/// with the workloads for the new data. Sentences for the record are added to `said`.
 pub(crate) fn prepare(
     plan: &Plan,
     resolved: Vec<Opened>,
@@ -353,8 +353,8 @@ pub(crate) fn prepare(
     Ok(groups)
 }
 
-/// Says at least how long the run takes. `None` for a trial, whose experiment has said it, and for
-/// a run that ends after a number of transactions. `builds` says that data are built first.
+/// Says how long the run takes at least. `None` for a trial, whose experiment has said that, and
+/// for a run that ends after a number of transactions. `builds` says that data are built first.
 fn ahead(plan: &Plan, options: &RunOptions, builds: bool) -> Option<String> {
     let is_timed = plan.groups.iter().all(|group| group.stop_condition == StopCondition::Time);
     if options.trial.is_some() || !is_timed || plan.phases.measure_ns == 0 {
@@ -410,8 +410,8 @@ fn gather_facts(
     facts
 }
 
-/// Facts about the data that dbdyno built: seed, scale and size. With several workloads, names
-/// begin with the workload.
+/// Returns facts about the data that dbdyno built: seed, scale and size. With several workloads,
+/// names begin with the workload.
 fn facts_of_data(groups: &[Opened]) -> Vec<Fact> {
     let built = groups.iter().filter(|opened| opened.data == Data::Built);
     let all: BTreeMap<String, Identity> = built
@@ -491,8 +491,8 @@ fn measure(
     Ok(())
 }
 
-/// Waits until the server accepts connections again, since recovery after a kill may take longer
-/// than the connect timeout. Returns the error if the server does not answer at all.
+/// Waits until the server accepts connections again after the load, since recovery after a kill may
+/// take longer than the connect timeout. Returns the error if the server does not answer at all.
 fn wait_while_recovering(
     groups: &[Opened],
     stop: &Arc<Stop>,

@@ -32,7 +32,7 @@ impl Numbering {
         Numbering { loops_each, ..Numbering::default() }
     }
 
-    /// Index in the run of the first event loop of a process.
+    /// Returns the index in the run of the first event loop of a process.
     pub(super) fn first_loop(&self, process: u32) -> u32 {
         process * self.loops_each
     }

@@ -14,7 +14,7 @@ use crate::open::Opened;
 use crate::place::place_of;
 use crate::run_marker::RunMarker;
 
-/// Returns the runs in the store that are running on the database of `target`.
+/// Returns the runs in the store that are in progress on the database of `target`.
 fn running_at(store: &Store, target: &Target) -> Result<Vec<RunRow>, Error> {
     let filter = Filter { status: Some(model::Status::Running), ..Filter::default() };
     runs_at(store, target, &filter)
@@ -44,8 +44,8 @@ fn runs_at(store: &Store, target: &Target, filter: &Filter) -> Result<Vec<RunRow
     Ok(store.list(filter)?.into_iter().filter(is_here).collect())
 }
 
-/// Returns a warning if another run uses the database now; `None` if there is none. Fails if the
-/// two cannot run at the same time, or one of them could not know of the other at its end.
+/// Returns a warning if another run uses the database now; `None` otherwise. Fails if the two
+/// cannot run at the same time, or if one of them could not know of the other when it ends.
 pub(super) fn other_run(
     plan: &Plan,
     groups: &[Opened],
@@ -72,7 +72,7 @@ pub(super) fn other_run(
     Ok(other.map(|other| running_beside(&other)))
 }
 
-/// Number of newest runs of the store that are searched for overlapping ones.
+/// Number of newest runs of the store that are searched for runs at the same time.
 const RUNS_LOOKED_AT: usize = 100;
 
 /// Returns a fact with other runs of the store that used this database at the same time, including
@@ -92,8 +92,8 @@ pub(super) fn runs_meanwhile(plan: &Plan, options: &RunOptions, tally: &Tally) -
     (!others.is_empty()).then(|| Fact::new("commits", "runs_meanwhile", others.join("; ")))
 }
 
-/// Returns the warning about another run: each slows the other down, and the database counts
-/// commits of both.
+/// Returns the warning that another run (`other`) uses the database: each run slows the other down,
+/// and the database counts commits of both.
 fn running_beside(other: &str) -> String {
     format!(
         "Another run ({other}) uses this database now: both are slower, and the database's own \
@@ -101,7 +101,8 @@ fn running_beside(other: &str) -> String {
     )
 }
 
-/// Fails if another run writes into the same tables, and one of the two needs its tables alone.
+/// Fails if another run writes into the same tables, and one of the two runs must not share its
+/// tables.
 fn refuse_beside(
     store: &Store,
     others: &[RunRow],
@@ -127,8 +128,8 @@ fn refuse_beside(
     Ok(())
 }
 
-/// Returns the workload of another run's group if the group must have its tables alone; `None` if
-/// it need not, or the workload is unknown.
+/// Returns the workload of another run's group if that workload must not share its tables; `None`
+/// if it may, or is unknown.
 fn alone_in(group: &GroupDescription) -> Option<String> {
     let entry = workloads::by_name(&group.workload).ok()?;
     let written = group.parameters.iter().map(|(name, value)| (name.as_str(), value.as_str()));

@@ -1,6 +1,6 @@
 //! Announces to runs with another store, or on other machines, that this run uses the database: by
-//! a file beside a database file, or by a lock of the server if the tables have no `dbdyno_meta` to
-//! hold a mark. Both end with the process.
+//! a file in the folder of a database file, or by a lock of the server if the tables have no
+//! `dbdyno_meta` to hold a mark. Both end with the process.
 //!
 //! Not here: marks in `dbdyno_meta` (database_mark), and runs in the same store (others).
 
@@ -18,9 +18,10 @@ use crate::open::{Data, Opened};
 use crate::run_marker::RunMarker;
 use crate::storage_engine;
 
-/// Mark or lock by which other runs notice this one, from its admission to its end.
+/// Mark or lock by which other runs notice this run, from its admission to its end.
 pub(super) struct Presence {
-    /// Mark beside the database file; `None` for a server, or if the mark cannot be created.
+    /// Mark in the folder of the database file; `None` for a server, or if the mark cannot be
+    /// created.
     pub(super) marker: Option<RunMarker>,
     /// Workload whose tables another run is using; that run holds the server's lock.
     pub(super) locked_out_of: Option<String>,
@@ -57,22 +58,23 @@ impl Presence {
     }
 }
 
-/// Whether a workload counts its commits in its tables, where commits of other runs would be
-/// counted too.
+/// Returns true if a workload counts its commits in its tables, where commits of other runs would
+/// be counted too.
 pub(super) fn counts_commits(opened: &Opened) -> bool {
     storage_engine::crosscheck(opened.database.as_ref(), opened.workload.as_ref()).is_some()
 }
 
 /// Thread with the session that holds the server's lock; drop releases the lock.
 struct LockThread {
-    /// Dropped when the run is over, which tells the thread to release the lock.
+    /// Channel that is dropped when the run is over, which makes the thread release the lock.
     goes_on: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl LockThread {
-    /// Takes the lock of runs, unless a pooler is in between: the session would keep one of its
-    /// few connections. `None` if another run has the lock.
+    /// Takes the server's lock for runs that use tables without `dbdyno_meta`, unless clients
+    /// connect through a pooler: the session would keep one of its few connections. `None` if
+    /// another run has the lock.
     fn begin(database: Arc<dyn Database>, stop: Arc<Stop>) -> Result<Option<LockThread>, Error> {
         let (tell, heard) = channel();
         let (goes_on, is_over) = channel::<()>();

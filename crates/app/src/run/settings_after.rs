@@ -1,4 +1,4 @@
-//! Member of a run that reports settings which changed during the load.
+//! Step of a run (run member) that reports settings which changed during the load.
 
 use model::Event;
 

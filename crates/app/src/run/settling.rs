@@ -1,5 +1,5 @@
-//! Member of a run that settles the database (waits for its background work) before or after the
-//! load. Not here: the steps (settle).
+//! Step of a run (run member) that settles the database (waits for its background work) before or
+//! after the load. Not here: the steps of settling (settle).
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -20,7 +20,7 @@ pub(in crate::run) struct RunSink<'w> {
     /// CPU counters of this process's threads. A collector of the monitor reads them from the
     /// kernel.
     pub(in crate::run) threads: SharedTasks,
-    /// Whether the monitor reads `threads` every second. If not, the sink does, because the
+    /// True if the monitor reads `threads` every second. Otherwise the sink reads them, because the
     /// counters of a thread disappear when it ends.
     pub(in crate::run) are_read: bool,
     pub(in crate::run) watch: Option<Watch>,
@@ -51,7 +51,7 @@ impl<'w> RunSink<'w> {
         }
     }
 
-    /// Records an event of this process.
+    /// Records an event of this process in the run.
     pub(in crate::run) fn tell(&mut self, event: Event) {
         self.tell_from(Sourced { process: 0, event });
     }

@@ -1,4 +1,4 @@
-//! Member of a run that measures the network path to the database before the load.
+//! Step of a run (run member) that measures the network path to the database before the load.
 
 use model::{Event, MonitorScope};
 

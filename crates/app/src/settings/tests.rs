@@ -1,4 +1,4 @@
-//! Tests of changed settings: whose value it is, and whether it is restored.
+//! Tests of changed settings: who has set a value, and whether it is restored.
 
 use super::*;
 

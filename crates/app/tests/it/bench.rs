@@ -35,7 +35,7 @@ pub(crate) fn say(target: &Target, sql: &str) {
     ask(target, sql);
 }
 
-/// Executes a statement, and returns the number of rows that it returned.
+/// Executes a statement on a target, and returns the number of rows that it returned.
 pub(crate) fn ask(target: &Target, sql: &str) -> usize {
     let opened = app::open::open(target, 1, false).expect("opens");
     let clock = std::rc::Rc::new(engine::ThreadClock::unstopped());
@@ -117,7 +117,8 @@ fn run_plan(target: &Target, plan: &str, options: RunOptions) -> Result<RunResul
     run(plan, options, &Arc::new(Stop::default()), &mut Nobody)
 }
 
-/// Like [`drive`], and panics unless all transactions are finished and the run is valid.
+/// Runs one group as [`drive`] does, and panics unless all transactions are finished and the run is
+/// valid.
 pub(crate) fn drive_well(
     target: &Target,
     workload: &str,

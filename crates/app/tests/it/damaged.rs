@@ -21,7 +21,8 @@ use serde_json::Value as Json;
 use store::{ExperimentFilter, Filter, Store, Summary};
 use tempfile::TempDir;
 
-/// Replacements for a number: limits of types, and values just outside of ours.
+/// Replacements for a number in a store: limits of types, and values just outside of those that
+/// dbdyno accepts.
 const NUMBERS: [i128; 16] = [
     i64::MIN as i128,
     -(1 << 53),
@@ -42,7 +43,7 @@ const NUMBERS: [i128; 16] = [
 ];
 const FLOATS: [f64; 6] = [-1e300, -1e18, -1.0, 1e9, 1e18, 1e300];
 
-/// A number to change in a store: its position among all numbers, and its new value.
+/// A number to change in a store, to damage it: its position among all numbers, and its new value.
 #[derive(Clone, Debug)]
 struct Damage {
     table: usize,
@@ -310,11 +311,11 @@ fn an_undamaged_store_is_imported_and_shown() {
     show_all(&ours);
 }
 
-/// Default number of cases of a property.
+/// Default number of random cases with which a property is tested.
 const USUAL_CASES: u32 = 256;
 
-/// Configuration with few cases, always the same ones, since each renders pages of three runs;
-/// `PROPTEST_CASES` overrides the number.
+/// Returns a configuration with few cases, always the same ones, since each renders pages of three
+/// runs; `PROPTEST_CASES` overrides the number.
 fn some_cases() -> ProptestConfig {
     let all = ProptestConfig::default();
     match all.cases {

@@ -29,7 +29,7 @@ const LOADS: Loads = &[
 ];
 
 /// Runs these workloads twice in a database of their own. `others` counts the tables that are not
-/// in the storage engine; there must be none.
+/// in the requested storage engine; there must be none.
 fn all_run(server: &Server, engine: &str, loads: Loads, others: &dyn Fn(&Target) -> usize) {
     let target = database(server, &format!("engine_{engine}"));
     for (workload, load, parameters) in loads {
@@ -69,8 +69,8 @@ fn every_workload_runs_in_the_engines_of_mariadb() {
     }
 }
 
-/// Several clients change the same rows. At this engine's default isolation level, a row that has
-/// changed since the transaction began is a conflict, which is retried.
+/// Checks that several clients may change the same rows. At this engine's default isolation level,
+/// a row that has changed since the transaction began is a conflict, which is retried.
 #[test]
 fn rocksdb_has_transactions_for_clients_and_procedures_of_tpcc_and_loses_no_update() {
     // InnoDB's settings do not apply to these tables.
@@ -122,7 +122,7 @@ fn every_workload_runs_in_unlogged_tables_which_a_crash_empties() {
 
 const ROWS: u64 = 3_000;
 
-/// Opens data without a key, so that only the number of rows reveals duplicates.
+/// Opens data whose tables have no key, so that only the number of rows reveals duplicates.
 fn agreed(database: &Arc<dyn Database>, target: &Target, engine: &str) -> Opened {
     let written = [("rows", "3000"), ("tables", "2"), ("index", "none"), ("engine", engine)]
         .map(|(name, value)| (name.to_owned(), value.to_owned()));
@@ -134,7 +134,8 @@ fn build_here(opened: &Opened) -> Result<Built, Error> {
     build(opened, options, &|| false, &mut |_| {})
 }
 
-/// The connection is lost when the rows of a chunk exist, and its mark does not.
+/// Checks a build whose connection is lost when the rows of a chunk exist, and the mark of the
+/// chunk does not.
 #[test]
 fn a_build_that_was_interrupted_begins_again_where_an_engine_does_not_keep_its_marks() {
     for (server, engine, is_resumed) in [
@@ -178,7 +179,7 @@ fn a_build_that_was_interrupted_begins_again_where_an_engine_does_not_keep_its_m
     }
 }
 
-/// Storage engine that is assumed for a workload's tables, or the error.
+/// Returns the storage engine that is assumed for a workload's tables, or the error.
 fn engine_of(target: &Target, workload: &str, written: &[(&str, &str)]) -> Result<String, Error> {
     let database = open(target, 1, false).expect("opens");
     let written = written.iter().map(|(name, value)| (name.to_string(), value.to_string()));

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use drivers::for_tests::{Interceptor, intercept};
 use model::{Database, DbError, DbErrorKind, Reply, Request, RowSource, Session, Table, Visit};
 
-/// Fate that a rule chooses for a connection at a request.
+/// Fate of a connection at a request, as a test's rule chooses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Lives,
@@ -42,7 +42,7 @@ fn lost() -> DbError {
     DbError::new(DbErrorKind::ConnectionLost, "lost on cue")
 }
 
-/// Error of servers of the MySQL family for a statement that they do not understand.
+/// Returns the error of servers of the MySQL family for a statement that they do not understand.
 fn not_understood() -> DbError {
     let message = "You have an error in your SQL syntax near 'CHARACTER SET'".to_owned();
     DbError { kind: DbErrorKind::Other, code: 1064, sqlstate: "42000".to_owned(), message }

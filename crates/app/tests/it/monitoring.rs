@@ -40,7 +40,8 @@ fn gauge<'r>(report: &'r Report, about: &str, name: &str) -> &'r GaugeReport {
     })
 }
 
-/// Asserts the gauges that every run has: of the machine, of dbdyno, and the cost of the monitor.
+/// Asserts that a report has the gauges that every run has: of the machine, of dbdyno, and the cost
+/// of the monitor.
 fn is_surrounded(report: &Report) {
     let kinds = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
     let mean = |kind: &&str| gauge(report, "machine", &format!("cpu_{kind}")).mean;

@@ -1,4 +1,5 @@
-//! Tests of the workloads of sysbench and pgbench on real databases, and on each other's tables.
+//! Tests of the workloads of sysbench and pgbench on real databases, each also on tables that the
+//! other program built.
 //!
 //! Not here: the statements of a transaction (the workloads' own tests).
 
@@ -84,8 +85,8 @@ fn every_member_finishes_with_eight_clients_on_the_other_servers() {
     }
 }
 
-/// Orders are delivered while others are entered, so a delivery meets orders that were entered
-/// after it began.
+/// Checks that orders can be delivered while others are entered, so that a delivery meets orders
+/// that were entered after it began.
 #[test]
 fn deliveries_of_new_orders_find_them_whole() {
     let target = database(MARIADB.shared(), "drained");
@@ -113,7 +114,7 @@ fn bulk_inserts(target: &Target) {
     assert_eq!(rows.expect("declared").1.sum, 24 * 500);
 }
 
-/// Tables with an index on `id` instead of a primary key, and ids that clients assign.
+/// Checks tables with an index on `id` instead of a primary key, and ids that clients assign.
 #[test]
 fn tables_without_a_primary_key_or_a_counter_are_used_as_others_are() {
     let own = [("secondary", "true"), ("auto_inc", "true"), ("table_size", "500")];

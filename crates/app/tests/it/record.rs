@@ -61,8 +61,8 @@ fn every_policy(commits: &[&[(&str, &str)]], target: &dyn Fn(&str) -> Target) {
     }
 }
 
-/// Seconds for adding indexes, seconds for load and indexes together, and records per second over
-/// the latter; `None` if the run added no indexes.
+/// Returns the seconds for adding indexes, the seconds for load and indexes together, and the
+/// records per second over the latter; `None` if the run added no indexes.
 fn overall(ran: &RunResult) -> Option<[f64; 3]> {
     let number = |name| ran.tally.fact("indexes", name)?.to_string().parse::<f64>().ok();
     let [add, all] = ["add_s", "load_and_add_s"].map(number);
@@ -181,8 +181,8 @@ fn unlogged_tables_are_empty_after_a_crash_and_a_finding_says_so() {
     assert!(why.starts_with("the table record1 is empty, as a crash of the server"), "{why}");
 }
 
-/// In virtual time, two clients that wait a millisecond for each of two statements of ten records,
-/// and for BEGIN and COMMIT, insert 10,000 records per second.
+/// Checks the rates of a run in virtual time: two clients that wait a millisecond for each of two
+/// statements of ten records, and for BEGIN and COMMIT, insert 10,000 records per second.
 #[test]
 fn records_and_their_bytes_are_the_rates_of_a_run() {
     let url = "sim:?service=constant:1ms&servers=2&transaction_control=statement";

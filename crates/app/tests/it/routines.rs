@@ -1,4 +1,5 @@
-//! Tests that a workload's routines are installed once, before a run, and dropped with the data.
+//! Tests that a workload's stored routines are installed once, before a run, and dropped with the
+//! data.
 
 use std::sync::Arc;
 use std::thread;

@@ -27,7 +27,7 @@ fn state(target: &Target, workload: &str) -> Data {
     agreed(target, workload).expect("agreed").data
 }
 
-/// Builds the data of three workloads beside each other, runs each workload, and drops each one
+/// Builds the data of three workloads in one database, runs each workload, and drops each one
 /// alone.
 fn three_live_together(target: &Target) {
     drive_well(target, "oltp-point-select", (2, 20), &SMALL);

@@ -20,7 +20,8 @@ impl ClockOffset {
         ClockOffset { ns: answer_ns as i64 - midst_ns as i64, error_ns }
     }
 
-    /// Converts an instant of our clock into one of the other clock, both in nanoseconds.
+    /// Converts an instant of our clock into the same instant of the other clock, both in
+    /// nanoseconds.
     pub(super) fn there(self, here_ns: u64) -> u64 {
         here_ns.saturating_add_signed(self.ns)
     }

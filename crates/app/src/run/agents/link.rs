@@ -23,18 +23,18 @@ pub trait Outgoing: Send + Sync {
     fn send(&self, message: &[u8]) -> io::Result<()>;
 }
 
-/// A connection between a run and a client process. It is closed when all copies of `outgoing` are
-/// dropped.
+/// A connection between a run and one of its client processes. It is closed when all copies of
+/// `outgoing` are dropped.
 pub struct Link {
-    /// Messages from the other end.
+    /// Receiving half, for messages from the other end of the connection.
     pub incoming: Box<dyn Incoming>,
-    /// Messages to the other end.
+    /// Sending half, for messages to the other end of the connection.
     pub outgoing: Arc<dyn Outgoing>,
 }
 
 /// Handle of a client process that was started. Dropping it ends the process.
 pub trait Peer: Send {
-    /// Returns the process id, if the process runs on this machine.
+    /// Returns the process id; `None` if the process runs on another machine.
     fn process_id(&self) -> Option<u32>;
 
     /// Says how the process ended, such as `signal: 9`; `None` while it runs, or if that cannot be
@@ -45,8 +45,8 @@ pub trait Peer: Send {
 
 /// Starts client processes, and exchanges messages with them.
 pub trait Transport: Send + Sync {
-    /// Name on the command line of a client process, behind the hidden subcommand, which tells the
-    /// process its transport.
+    /// Returns the transport's name on the command line of a client process, after the hidden
+    /// subcommand, by which the process knows its transport.
     fn name(&self) -> &'static str;
 
     /// Starts client process `number` of a run, counted from 1, and connects with it. That process

@@ -11,20 +11,22 @@ use serde::{Deserialize, Serialize};
 use super::link::{Incoming, Outgoing};
 use crate::client_threads::ThreadUse;
 
-/// A message from the run to a client process.
+/// A message from the run to one of its client processes.
 #[derive(Serialize, Deserialize)]
 pub(super) enum ToAgent {
-    /// The process's part of the run; always the first message.
+    /// The process's part of the run. This is always the first message.
     Job(Box<AgentJob>),
-    /// Asks for the time of the process's clock.
+    /// Asks the client process for the time of its clock.
     ReadClock,
-    /// Start of the load by the process's own clock, in nanoseconds since 1970.
+    /// Orders the start of the load, at this time of the process's own clock in nanoseconds since
+    /// 1970.
     Start { unix_ns: u64 },
-    /// Asks the process to end its load; a second message cancels running transactions.
+    /// Asks the client process to end its load; a second message of this kind cancels running
+    /// transactions.
     Stop,
 }
 
-/// The part of a run that a client process does.
+/// The part of a run that a client process executes.
 #[derive(Serialize, Deserialize)]
 pub(super) struct AgentJob {
     /// Plan of the run with all defaults, in TOML.
@@ -34,7 +36,8 @@ pub(super) struct AgentJob {
     pub(super) password: Option<String>,
     /// Contents of the workload files that the plan names.
     pub(super) sources: Vec<Source>,
-    /// Port and secret of the simulated network path; `None` without one.
+    /// Port and secret of the proxy that simulates the network path; `None` without a simulated
+    /// path.
     pub(super) entrance: Option<(u16, [u8; 16])>,
     /// Number of the process in the run, from 1.
     pub(super) process: u32,
@@ -45,7 +48,7 @@ pub(super) struct AgentJob {
 #[derive(Serialize, Deserialize)]
 #[expect(clippy::large_enum_variant, reason = "most of these are seconds")]
 pub(super) enum FromAgent {
-    /// An event of the process's clients.
+    /// An event of the clients in the process, such as the figures of a second.
     Event(Event),
     /// All clients of the process have connected, and it waits for the start.
     Connected,
@@ -55,7 +58,7 @@ pub(super) enum FromAgent {
     QueueFull,
     /// The process could not do its part of the run.
     Failed { why: String },
-    /// The load of the process is over; its last message.
+    /// The load of the process is over. This is its last message.
     Ended(Box<AgentEnd>),
 }
 

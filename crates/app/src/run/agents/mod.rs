@@ -1,6 +1,6 @@
 //! Runs clients in separate processes (agents): starts the processes, waits until their clients
 //! have connected, begins the load everywhere at the same instant, forwards their events, and
-//! combines their results with ours.
+//! combines their results with those of this process.
 //!
 //! Not here: what an agent does (serve), and how clients are divided (`engine::Share`).
 
@@ -40,12 +40,13 @@ pub use self::transports::add_transport;
 pub const AGENT: &str = "agent";
 /// Time that client processes need between the order to start and the start of the load.
 const LEAD_NS: u64 = 50 * NS_PER_MS;
-/// Interval of checks whether the run must stop.
+/// Interval of checks whether the run must stop, while client processes are awaited.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Number of exchanges in which the clock of a client process is read. The fastest one counts,
-/// since its error is smallest.
+/// since the error of its offset is smallest.
 const CLOCK_READINGS: usize = 16;
-/// Longest wait for a process to answer with its clock; only a paused process takes longer.
+/// Longest wait for a client process to answer with the time of its clock; only a paused process
+/// takes longer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(1);
 /// Time limit for a client process to report the end of its load, from the end of this process's
 /// load and in addition to the duration of the drain. All processes end at about the same time.
@@ -62,7 +63,7 @@ struct Received {
 struct Agent {
     peer: Box<dyn Peer>,
     outgoing: Arc<dyn Outgoing>,
-    /// Clients of this process in each group, as text for the user, such as `readers 6`.
+    /// Clients of the process in each group, as text for the user, such as `readers 6`.
     clients: String,
     first_offset: Option<ClockOffset>,
     last_offset: Option<ClockOffset>,
@@ -72,7 +73,7 @@ struct Agent {
     end: Option<AgentEnd>,
 }
 
-/// All client processes of a run. Empty if all clients are in this process.
+/// All client processes of a run. Empty if all clients are in dbdyno's own process.
 pub(super) struct Agents {
     list: Vec<Agent>,
     received: Receiver<Received>,
@@ -80,7 +81,7 @@ pub(super) struct Agents {
     /// not yet passed on.
     early: Vec<Sourced>,
     origin: Origin,
-    /// Dropping it ends the thread that forwards a stop to the processes.
+    /// Channel whose end makes the thread end that forwards a stop to the processes.
     _stopper: Option<Sender<()>>,
 }
 
@@ -94,13 +95,13 @@ pub(super) struct Start<'a> {
     pub(super) origin: Origin,
 }
 
-/// Number of client processes that a plan needs: the largest of all groups.
+/// Returns the number of client processes that a plan needs: the largest of all groups.
 pub(super) fn n_processes(plan: &Plan) -> u32 {
     plan.groups.iter().map(|group| group.processes).max().unwrap_or(0)
 }
 
-/// Number of cores for each process of a run, which is its number of event loops: the cores of this
-/// machine divided by the processes with clients, including this one if it has any.
+/// Returns the number of cores for each process of a run, which is its number of event loops: the
+/// cores of this machine divided by the processes with clients, including this one if it has any.
 pub(super) fn workers(plan: &Plan) -> usize {
     let cores = thread::available_parallelism().map_or(1, |n| n.get());
     let has_own = plan.groups.iter().any(|group| group.processes == 0);
@@ -108,8 +109,8 @@ pub(super) fn workers(plan: &Plan) -> usize {
 }
 
 impl Agents {
-    /// Starts the client processes, and waits until all their clients have connected. Fails if one
-    /// cannot do that, or the user asks to stop.
+    /// Starts the client processes, and waits until all their clients have connected. Fails if a
+    /// process cannot do that, or the user asks to stop.
     pub(super) fn start(arguments: &Start<'_>, stop: &Arc<Stop>) -> Result<Agents, Error> {
         let (sender, received) = channel();
         let mut agents = Agents {
@@ -173,7 +174,7 @@ impl Agents {
         self.list.is_empty()
     }
 
-    /// Number (from 1) and process id of each client process that runs on this machine.
+    /// Returns the number (from 1) and process id of each client process that runs on this machine.
     pub(super) fn processes(&self) -> Vec<(u32, u32)> {
         let numbered = (1..).zip(&self.list);
         numbered.filter_map(|(number, agent)| Some((number, agent.peer.process_id()?))).collect()
@@ -197,7 +198,7 @@ impl Agents {
     }
 
     /// Orders all client processes to start the load at `load_start_ns`, in nanoseconds after the
-    /// origin of this process's clock. From now on, a stop of the run is forwarded to them.
+    /// origin of this process's clock. From then on, a stop of the run is forwarded to them.
     pub(super) fn begin(&mut self, load_start_ns: u64, stop: &Arc<Stop>) {
         if self.list.is_empty() {
             return;
@@ -291,13 +292,13 @@ impl Agents {
         ran
     }
 
-    /// Number (from 1) and result of each process that has reported its end.
+    /// Returns the number (from 1) and result of each client process that has reported its end.
     pub(super) fn ends(&self) -> impl Iterator<Item = (u32, &AgentEnd)> {
         let numbered = (1_u32..).zip(&self.list);
         numbered.filter_map(|(process, agent)| Some((process, agent.end.as_ref()?)))
     }
 
-    /// Facts about each process: its clients, clock offsets, CPU time and memory.
+    /// Returns facts about each client process: its clients, clock offsets, CPU time and memory.
     pub(super) fn facts(&self) -> Vec<Fact> {
         let seconds = |ns: f64| FactValue::seconds(ns / NS_PER_S as f64, 7);
         let mut facts = Vec::new();
@@ -323,7 +324,7 @@ impl Agents {
         facts
     }
 
-    /// Handles a message of a process. Returns the event if the message is one.
+    /// Handles a message of a client process. Returns the event if the message is one.
     fn take(&mut self, received: Received) -> Option<Sourced> {
         let agent = &mut self.list[received.process];
         match received.message {
@@ -342,8 +343,8 @@ impl Agents {
         None
     }
 
-    /// Measures the offset of a process's clock by the fastest of several exchanges; `None` if the
-    /// process does not answer.
+    /// Measures the offset of a client process's clock by the fastest of several exchanges; `None`
+    /// if the process does not answer.
     fn offset_of(&mut self, process: usize) -> Option<ClockOffset> {
         let mut best: Option<ClockOffset> = None;
         for _ in 0..CLOCK_READINGS {
@@ -358,8 +359,9 @@ impl Agents {
         best
     }
 
-    /// Waits for a process's answer with its clock. Returns the time in the answer and that of its
-    /// arrival by our clock; `None` if it takes more than a second.
+    /// Waits for a client process's answer with the time of its clock. Returns the time in the
+    /// answer and that of its arrival by this process's clock; `None` if the answer takes more than
+    /// a second.
     fn await_clock(&mut self, process: usize) -> Option<(u64, u64)> {
         while !self.list[process].has_gone {
             let received = self.received.recv_timeout(ANSWER_WITHIN).ok()?;
@@ -426,13 +428,15 @@ impl Agent {
     }
 }
 
-/// Sends a message and ignores errors, since a process that has ended is noticed by its connection.
+/// Sends a message to a client process and ignores errors, since the end of a process is noticed by
+/// its connection.
 fn order(to: &dyn Outgoing, message: &ToAgent) {
     let _ = send(to, message);
 }
 
-/// Body of the thread that receives the messages of a process and forwards them to `sender` until
-/// the connection ends. Tells `stop` at once if the process fails, ends, or its queue is full.
+/// Runs the thread that receives the messages of a client process and forwards them to `sender`
+/// until the connection ends. Tells `stop` at once if the process fails, ends, or its queue is
+/// full.
 fn listen(
     mut incoming: Box<dyn Incoming>,
     process: u32,
@@ -465,12 +469,12 @@ fn listen(
     }
 }
 
-/// Plan as TOML for client processes, without disturbances and server settings.
+/// Returns the plan as TOML for client processes, without disturbances and server settings.
 fn plan_for_agents(plan: &Plan) -> String {
     plan::to_toml(&Plan { disturbances: Vec::new(), settings: Vec::new(), ..plan.clone() })
 }
 
-/// Contents of the workload files that a plan names, each once.
+/// Returns the contents of the workload files that a plan names, each once.
 fn sources_of(plan: &Plan) -> Vec<Source> {
     let sources = plan.groups.iter().filter_map(|group| source_of(&group.workload));
     let mut all: Vec<Source> = Vec::new();
@@ -482,7 +486,8 @@ fn sources_of(plan: &Plan) -> Vec<Source> {
     all
 }
 
-/// Part of a group's clients that runs in a process; `None` if none do. Process 0 is dbdyno itself.
+/// Returns the part of a group's clients that runs in a process; `None` if none do. Process 0 is
+/// dbdyno itself.
 pub(super) fn share_of(group: &Group, process: u32) -> Option<Share> {
     match process.checked_sub(1) {
         None => (group.processes == 0).then(Share::whole),

@@ -48,7 +48,8 @@ impl Transport for Pipes {
     }
 }
 
-/// A client process that we started. It ends when its input does; dropping this kills it.
+/// A client process that this process started. It ends when its input does; dropping this value
+/// kills it.
 struct Local(Child);
 
 impl Peer for Local {

@@ -25,13 +25,13 @@ use crate::error::Error;
 use crate::open::{open, resolve_groups};
 use crate::watcher::Watcher;
 
-/// Sends messages to the run, from any thread of this process.
+/// Sends messages of this client process to the run, from any of its threads.
 #[derive(Clone)]
 struct Output(Arc<dyn Outgoing>);
 
 impl Output {
-    /// Sends a message and ignores errors: it fails only if dbdyno has ended, and then our input
-    /// ends too.
+    /// Sends a message to the run and ignores errors: sending fails only if dbdyno has ended, and
+    /// then this client process ends too.
     fn send(&self, message: &FromAgent) {
         let _ = send(self.0.as_ref(), message);
     }
@@ -90,7 +90,8 @@ pub fn serve(words: &[String]) -> io::Result<()> {
     Ok(())
 }
 
-/// Handles the messages of the run until the connection ends, and then exits this process.
+/// Handles the messages that the run sends to this client process until the connection ends, and
+/// then exits the process.
 fn obey(
     mut incoming: Box<dyn Incoming>,
     origin: Origin,
