@@ -1,4 +1,5 @@
-//! Host that an HTTP request names: a service on loopback accepts only names of loopback.
+//! Host that an HTTP request names. A web service that listens on loopback accepts only names of
+//! loopback.
 
 use std::net::IpAddr;
 
@@ -26,8 +27,8 @@ pub(crate) fn asked_host<'a>(
     Ok(host)
 }
 
-/// Whether a host, with or without a port, is `localhost` or a loopback address. Any port is valid,
-/// since an SSH tunnel may listen on another one.
+/// Returns true if a host, with or without a port, is `localhost` or a loopback address. Any port
+/// is valid, since an SSH tunnel may listen on another one.
 fn is_loopback_host(host: &str) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split_once(']').map_or("", |(name, _)| name),

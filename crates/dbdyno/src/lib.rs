@@ -20,16 +20,18 @@ use app::run::{MakeMember, Transport};
 pub use crate::cli::run;
 pub use crate::shell::Shell;
 
-/// Extensions of a program that links dbdyno. They come after the built-in ones in every list.
+/// Extensions that a program which links dbdyno adds. They come after the built-in ones in every
+/// list.
 #[derive(Clone, Copy, Default)]
 pub struct Added {
-    /// Workloads, and languages in which workloads are written.
+    /// Workloads to add, and languages in which workload files are written.
     pub workloads: workloads::Added,
     /// Drivers of databases, each with the schemes of its URLs.
     pub drivers: &'static [&'static drivers::Entry],
-    /// Members of a run, which act before and after its load.
+    /// Steps of a run (run members) to add, which act before and after its load.
     pub members: &'static [MakeMember],
-    /// Transport that starts client processes and carries their messages; `None` for pipes.
+    /// Transport that starts client processes and carries their messages; `None` for the built-in
+    /// pipes.
     pub transport: Option<&'static dyn Transport>,
 }
 

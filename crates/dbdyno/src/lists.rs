@@ -9,7 +9,7 @@ use render::ExperimentLine;
 use serde_json::{Map, Value, json};
 use store::{ExperimentFilter, PrimaryFigure, RunRow, Store, StoreError};
 
-/// JSON of a list of runs, for `dbdyno runs list` and `/api/runs`.
+/// Returns the JSON of a list of runs, for `dbdyno runs list` and `/api/runs`.
 pub(crate) fn run_list_json(rows: &[RunRow]) -> Value {
     let rows: Vec<Value> = rows.iter().map(row_json).collect();
     json!({"schema": "dbdyno.runs/1", "runs": rows})
@@ -47,7 +47,8 @@ fn primary_json(primary: &PrimaryFigure) -> Value {
     json!({"name": primary.name, "title": primary.title, "value": primary.value})
 }
 
-/// Experiments that a filter selects, each with its number of completed trials and its status.
+/// Returns the experiments that a filter selects, each with its number of completed trials and its
+/// status.
 pub(crate) fn experiment_lines(
     store: &Store,
     filter: &ExperimentFilter,
@@ -62,7 +63,8 @@ pub(crate) fn experiment_lines(
     Ok(all)
 }
 
-/// JSON of the experiments that a filter selects, for `dbdyno experiments` and `/api/experiments`.
+/// Returns the JSON of the experiments that a filter selects, for `dbdyno experiments` and
+/// `/api/experiments`.
 pub(crate) fn experiments_json(store: &Store, filter: &ExperimentFilter) -> Result<Value, Error> {
     let row = |line: &ExperimentLine| {
         let ExperimentLine { experiment, trials_completed, status } = line;

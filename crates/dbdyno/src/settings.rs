@@ -1,7 +1,7 @@
-//! Lasting defaults of the user, in a file below `$XDG_CONFIG_HOME` (XDG Base Directory
-//! Specification). Flags, plans and environment variables override them.
+//! Lasting defaults of the user (`dbdyno config`), in a file below `$XDG_CONFIG_HOME` (XDG Base
+//! Directory Specification). Flags, plans and environment variables override them.
 //!
-//! Not here: their effects, which are where each default is used.
+//! Not here: what each default does, which is where it is used.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -89,7 +89,7 @@ fn is_switch(value: &str) -> Result<(), String> {
     }
 }
 
-/// Finds a setting by name. The error lists the names of all settings.
+/// Finds a lasting default by name. The error lists the names of all of them.
 pub(crate) fn by_name(name: &str) -> Result<&'static Setting, Error> {
     let name = name.replace('_', "-");
     SETTINGS.iter().find(|setting| setting.name == name).ok_or_else(|| {
@@ -98,18 +98,19 @@ pub(crate) fn by_name(name: &str) -> Result<&'static Setting, Error> {
     })
 }
 
-/// Path of the file with the settings; `None` if neither XDG_CONFIG_HOME nor HOME names a folder.
+/// Returns the path of the file with the user's lasting defaults; `None` if neither XDG_CONFIG_HOME
+/// nor HOME names a folder.
 pub(crate) fn file(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let path = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let config = path("XDG_CONFIG_HOME").or_else(|| path("HOME").map(|home| home.join(".config")));
     config.map(|config| config.join("dbdyno/config.toml"))
 }
 
-/// Maximum bytes of the file. All settings together take about a kilobyte.
+/// Maximum bytes of the file with the user's lasting defaults, which take about a kilobyte.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Reads the settings of a file, by name; empty if the file does not exist. Fails if a name is
-/// unknown or a value is invalid.
+/// Reads the lasting defaults in a file, by name; empty if the file does not exist. Fails if a name
+/// is unknown or a value is invalid.
 pub(crate) fn read(file: &Path) -> Result<BTreeMap<String, String>, Error> {
     let bad = |why: &dyn std::fmt::Display| {
         let file = file.display();
@@ -135,7 +136,7 @@ pub(crate) fn read(file: &Path) -> Result<BTreeMap<String, String>, Error> {
     Ok(settings)
 }
 
-/// Sets a setting in a file, or removes it if `value` is `None`; the others stay.
+/// Sets a lasting default in a file, or removes it if `value` is `None`; the others stay.
 pub(crate) fn write(file: &Path, setting: &Setting, value: Option<&str>) -> Result<(), Error> {
     let mut settings = read(file)?;
     match value {

@@ -28,7 +28,8 @@ const WIDTH_LEAST: usize = 40;
 /// terminal, may have more.
 const WIDTH_MOST: usize = 160;
 
-/// Columns of each line that stay free, since a character may be longer in ASCII.
+/// Columns of each line that stay free if the output is ASCII, since the ASCII text for a character
+/// may be longer.
 const ASCII_SPARE: usize = 4;
 
 type Writer = Arc<Mutex<dyn Write + Send>>;
@@ -42,7 +43,7 @@ pub struct Shell {
     err: Writer,
     variables: Variables,
     is_process: bool,
-    /// Whether results go to a terminal, or did before it was closed.
+    /// True if results go to a terminal, or did before the terminal was closed.
     prints_on_terminal: bool,
     settings: Arc<BTreeMap<String, String>>,
     /// Program as the user calls it, quoted for a shell; `None` if that is `dbdyno`.
@@ -86,33 +87,33 @@ impl Shell {
         }
     }
 
-    /// Whether the process is dbdyno's own, so that the shell may handle its signals.
+    /// Returns true if the process is dbdyno's own, so that the shell may handle its signals.
     pub(crate) fn is_process(&self) -> bool {
         self.is_process
     }
 
-    /// Whether the standard input is a terminal.
+    /// Returns true if the standard input is a terminal.
     pub(crate) fn reads_terminal(&self) -> bool {
         self.is_process && io::stdin().is_terminal()
     }
 
-    /// Whether the standard error, which has all text but results, is a terminal.
+    /// Returns true if the standard error, which has all text except results, is a terminal.
     pub(crate) fn writes_terminal(&self) -> bool {
         self.is_process && io::stderr().is_terminal()
     }
 
-    /// Whether the standard error is a terminal on which the cursor can be moved.
+    /// Returns true if the standard error is a terminal on which the cursor can be moved.
     pub(crate) fn draws_on_terminal(&self) -> bool {
         self.writes_terminal() && self.has_cursor()
     }
 
-    /// Whether the terminal can move its cursor, by the variable `TERM`.
+    /// Returns true if the terminal can move its cursor, by the variable `TERM`.
     fn has_cursor(&self) -> bool {
         self.variable("TERM").is_some_and(|term| term != "dumb")
     }
 
-    /// Style of a page: as wide as `COLUMNS` or the terminal, else with `width_without_terminal`
-    /// columns. Only a terminal has colours.
+    /// Returns the style of a page: as wide as `COLUMNS` or the terminal, else with
+    /// `width_without_terminal` columns. Only a terminal has colours.
     pub(crate) fn style(&self, width_without_terminal: usize) -> Style {
         let is_terminal = self.is_process && io::stdout().is_terminal();
         let columns = is_terminal.then(|| columns_of(&io::stdout())).flatten();
@@ -132,8 +133,8 @@ impl Shell {
         Style { color: is_terminal && !is_plain, width: width - spare }
     }
 
-    /// Whether the locale's encoding is not UTF-8, by the first of `LC_ALL`, `LC_CTYPE` and `LANG`
-    /// that is set (POSIX, "Internationalization Variables"). If none is set, as in many
+    /// Returns true if the locale's encoding is not UTF-8, by the first of `LC_ALL`, `LC_CTYPE` and
+    /// `LANG` that is set (POSIX, "Internationalization Variables"). If none is set, as in many
     /// containers, UTF-8 is assumed.
     fn is_ascii(&self) -> bool {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| self.variable(name));
@@ -150,8 +151,8 @@ impl Shell {
         if self.is_ascii() { ascii(&text) } else { text }
     }
 
-    /// Prints a page as text on the standard output. Commands in it call the program as the user
-    /// does.
+    /// Prints a page as text on the standard output. Commands on the page call the program as the
+    /// user called it.
     pub(crate) fn print_page(&self, document: &Document, style: &Style) -> Outcome {
         let program = self.program.as_deref().unwrap_or(NAME);
         let program = match &self.store {
@@ -189,8 +190,8 @@ impl Shell {
         Ok(Shell { settings: Arc::new(settings), ..self.clone() })
     }
 
-    /// Sets the command line of this command. Suggested commands call the program as it does: by
-    /// its path, unless its folder is in `PATH`, and with its store.
+    /// Sets the command line of this command. Suggested commands call the program as that command
+    /// line does: by its path, unless its folder is in `PATH`, and with its store.
     pub(crate) fn called(self, words: &[String]) -> Shell {
         let (program, words) =
             words.split_first().map_or(("", words), |(first, rest)| (&**first, rest));
@@ -216,9 +217,9 @@ impl Shell {
         Shell { program, words: kept.into(), store, ..self }
     }
 
-    /// Command line that repeats this command with other words behind it, as a suggestion, quoted
-    /// for a shell. A password in it is left out, and asked for; a plan from stdin is taken from
-    /// the last run.
+    /// Returns the command line that repeats this command with other words added, as a suggestion,
+    /// quoted for a shell. A password in it is left out, and asked for; a plan from stdin is taken
+    /// from the last run.
     pub(crate) fn again(&self, more: &str) -> String {
         // A plan on the standard input is gone.
         if let [run, stdin, rest @ ..] = &self.words[..]
@@ -234,7 +235,8 @@ impl Shell {
         format!("{NAME}{words}{ask} {more}")
     }
 
-    /// Value of the user's lasting default with this name; `None` if the user has set none.
+    /// Returns the value of the user's lasting default with this name; `None` if the user has set
+    /// none.
     pub(crate) fn setting(&self, name: &str) -> Option<&str> {
         self.settings.get(name).map(String::as_str)
     }
@@ -248,7 +250,7 @@ impl Shell {
         Ok(text)
     }
 
-    /// Environment variable with this name. An empty one counts as not set.
+    /// Returns the environment variable with this name. An empty one counts as not set.
     pub(crate) fn variable(&self, name: &str) -> Option<String> {
         (self.variables)(name).filter(|value| !value.is_empty())
     }
@@ -268,8 +270,8 @@ impl Shell {
         }
     }
 
-    /// Prints a line of text beside the result. Commands in it call the program as the user does. A
-    /// closed output is no error.
+    /// Prints a line of text on the standard error. Commands in it call the program as the user
+    /// called it. A closed output is no error.
     pub(crate) fn say(&self, text: &str) {
         let named = self.program.as_ref().map(|program| {
             let named = text.replace("'dbdyno ", &format!("'{program} "));
@@ -280,7 +282,8 @@ impl Shell {
         self.ask(&format!("{}\n", wrapped(text, columns.unwrap_or(usize::MAX))));
     }
 
-    /// Prints text beside the result without a line end, so that an answer can be typed behind it.
+    /// Prints text on the standard error without a line end, so that the user can type an answer on
+    /// the same line.
     pub(crate) fn ask(&self, text: &str) {
         let _ = write(&self.err, self.legible(text).as_bytes());
     }
@@ -321,14 +324,14 @@ fn quoted(word: &str) -> String {
     for_shell(&shown)
 }
 
-/// Whether an error means that nobody reads the output any more: the pipe is closed, or the
+/// Returns true if an error means that nobody reads the output any more: the pipe is closed, or the
 /// terminal is gone.
 fn is_closed(error: &io::Error, is_terminal: bool) -> bool {
     let is_gone = is_terminal && error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error());
     is_gone || error.kind() == io::ErrorKind::BrokenPipe
 }
 
-/// Lines of a terminal, if known.
+/// Returns the lines of a terminal, if known.
 fn rows_of(terminal: &impl AsFd) -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(terminal).ok()?;
     Some(usize::from(size.ws_row)).filter(|rows| *rows > 0)

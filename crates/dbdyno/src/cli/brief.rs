@@ -8,7 +8,7 @@ use clap::{Arg, Command};
 pub(crate) const WIDTH: usize = 80;
 
 /// Options that the brief help (`-h`) of `run` and `build` lists, in this order. Some are
-/// parameters of workloads, so no workload has all of them.
+/// parameters of workloads; no workload has all of them.
 const CHOSEN: [(&str, &[&str]); 2] = [
     (
         "run",
@@ -84,8 +84,8 @@ fn about(command: &Command) -> String {
     command.get_about().map(ToString::to_string).unwrap_or_default()
 }
 
-/// Whether an argument is the command's own: not `--help`, `--version`, or an option of all
-/// commands.
+/// Returns true if an argument is the command's own, unlike `--help`, `--version`, or an option of
+/// all commands.
 fn is_own(arg: &Arg) -> bool {
     !matches!(arg.get_id().as_str(), "help" | "version" | "store" | "output")
 }
@@ -106,8 +106,8 @@ fn usage(command: &Command, path: &str) -> String {
     }
 }
 
-/// Placeholder for an argument's value: the name of the value, or the argument's id in capitals if
-/// that name is a long list of choices.
+/// Returns the placeholder for an argument's value: the name of the value, or the argument's id in
+/// capitals if that name is a long list of choices.
 fn value_of(arg: &Arg) -> String {
     const LETTERS_MOST: usize = 20;
     let names = arg.get_value_names().unwrap_or_default();
@@ -119,8 +119,8 @@ fn value_of(arg: &Arg) -> String {
     }
 }
 
-/// Syntax of an argument, such as `-o, --output <FORMAT>`, and its description. If the argument has
-/// a set of choices, they replace the part of the description after its colon.
+/// Returns the syntax of an argument, such as `-o, --output <FORMAT>`, and its description. A set
+/// of choices replaces the part of the description after the colon.
 fn row(arg: &Arg) -> (String, String) {
     let takes = arg.get_action().takes_values() && !arg.is_positional();
     let value = if takes { format!(" <{}>", value_of(arg)) } else { String::new() };
@@ -152,8 +152,8 @@ fn aligned(rows: Vec<(String, String)>) -> Vec<String> {
     rows.iter().map(|row| line(row).trim_end().to_owned()).collect()
 }
 
-/// Start of a text's first line, as long as fits into `width` columns: up to the end of a clause,
-/// or else of a word, with an ellipsis.
+/// Returns the start of a text's first line, as long as fits into `width` columns: up to the end of
+/// a clause, or else of a word, with an ellipsis.
 fn cut(text: &str, width: usize) -> String {
     let text = text.lines().next().unwrap_or_default();
     if text.chars().count() <= width {

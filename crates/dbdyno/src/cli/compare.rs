@@ -1,5 +1,5 @@
-//! `dbdyno compare`: compares sides (sets of runs) with the first side, and tests `--fail-if`
-//! limits.
+//! `dbdyno compare`: compares sides (sets of runs) with the first side, the baseline, and tests
+//! `--fail-if` limits.
 
 use app::Error;
 use app::compare::{CompareBy, by_its_axis, compare as hold};
@@ -64,8 +64,8 @@ pub(crate) fn command() -> Command {
         )
 }
 
-/// Flags `--figure` (the figure to judge) and `--min-effect` (the smallest difference that
-/// matters).
+/// Makes the flags `--figure` (the figure to judge) and `--min-effect` (the smallest difference
+/// that matters).
 pub(super) fn judged() -> [Arg; 2] {
     let value = |name: &'static str, value_name: &'static str, help: &'static str| {
         Arg::new(name).long(name.replace("_", "-")).value_name(value_name).help(help)
@@ -121,8 +121,8 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(if gates.iter().any(|gate| fails(gate, matches)) { FAILED } else { DONE })
 }
 
-/// Parses the sides to compare. With `--by AXIS`, they are the values of a varied parameter of
-/// exactly one experiment.
+/// Parses the sets of runs to compare. With `--by AXIS`, they are the values of a varied parameter
+/// of exactly one experiment.
 fn asked(matches: &ArgMatches) -> Result<CompareBy, Error> {
     let names: Vec<String> =
         matches.get_many::<String>("sides").expect("clap requires one").cloned().collect();
@@ -138,12 +138,13 @@ fn asked(matches: &ArgMatches) -> Result<CompareBy, Error> {
     }
 }
 
-/// Relative change from which a `--fail-if` limit gets a warning: so large a one is hardly meant.
+/// Relative change from which on a `--fail-if` limit gets a warning, since a limit so large is
+/// probably a mistake.
 const LARGE: f64 = 0.9;
 
-/// Tests the `--fail-if` limits on a comparison and returns their results. Fails if a side has too
-/// few runs to decide a limit at all. Prints warnings of limits that are very large or that a
-/// better figure would break.
+/// Tests the `--fail-if` limits on a comparison and returns their results. Fails if a compared set
+/// of runs has too few runs to decide a limit at all. Prints warnings of limits that are very large
+/// or that a better figure would break.
 fn held(
     gates: &[Gate],
     report: &ComparisonReport,
@@ -193,8 +194,8 @@ fn held(
     Ok(gates)
 }
 
-/// Warnings for users who see only the results of `--fail-if` limits: the baseline is newer than a
-/// side, runs do not count, or runs still go on.
+/// Returns warnings for users who see only the results of `--fail-if` limits: the baseline is newer
+/// than a set of runs that is compared with it, runs do not count, or runs are still in progress.
 fn cautions(report: &ComparisonReport) -> Vec<String> {
     let reversed = report.pairs.iter().filter_map(|pair| report.reversed_words(pair));
     let lost = report.sides.iter().filter(|side| side.runs_not_counted > 0);
@@ -202,8 +203,8 @@ fn cautions(report: &ComparisonReport) -> Vec<String> {
     reversed.chain(lost.map(|side| side.lost_words())).chain(running).collect()
 }
 
-/// Warning if `last` is a side and its newest run began an hour ago or earlier, since a later run
-/// may have failed.
+/// Returns a warning if `last` is one of the compared sets and its newest run began an hour ago or
+/// earlier, since a later run may have failed.
 fn is_old(report: &ComparisonReport, matches: &ArgMatches) -> Option<String> {
     let mut sides = matches.get_many::<String>("sides").into_iter().flatten();
     let age_s = report.age_s().filter(|_| sides.any(|side| side == store::LAST))?;
@@ -211,8 +212,8 @@ fn is_old(report: &ComparisonReport, matches: &ArgMatches) -> Option<String> {
     Some(format!("{last} is from {ago}: if a run before this failed, join both with &&"))
 }
 
-/// Whether a limit makes the command fail: it is broken, or it is undecided and `--undecided pass`
-/// is not given.
+/// Returns true if a limit makes the command fail: it is broken, or it is undecided and
+/// `--undecided pass` is not given.
 fn fails(gate: &GateResult, matches: &ArgMatches) -> bool {
     match gate.passed {
         Passed::Broken => true,
@@ -222,8 +223,8 @@ fn fails(gate: &GateResult, matches: &ArgMatches) -> bool {
 }
 
 /// Sets the tones (good, warning or bad) of the verdicts on a page. The first verdicts are those on
-/// `--fail-if` limits: one that makes the command fail is bad. With `--output github`, all others
-/// are warnings at most.
+/// `--fail-if` limits: a verdict that makes the command fail is bad. With `--output github`, all
+/// others are warnings at most.
 fn tone(page: &mut Document, gates: &[GateResult], matches: &ArgMatches) {
     github::soften(&mut page.verdicts, matches);
     let failed = gates.iter().map(|gate| fails(gate, matches));
@@ -232,8 +233,8 @@ fn tone(page: &mut Document, gates: &[GateResult], matches: &ArgMatches) {
     }
 }
 
-/// Page of a comparison: the sections that the user requests, the short page if the output is text
-/// without `--full`, or else the full page.
+/// Makes the page of a comparison: only the sections that the user requests, the short page if the
+/// output is text without `--full`, or else the full page.
 fn page_of(
     report: &ComparisonReport,
     compared: &CompareBy,
@@ -252,8 +253,8 @@ fn page_of(
     }
 }
 
-/// Copies the report of a comparison without the size parameters of its data that have their
-/// default values, for which the short page has no room. With several workloads it keeps them all.
+/// Copies the report of a comparison without those size parameters of the data that have default
+/// values, for which the short page has no room. With several workloads it keeps them all.
 fn without_defaults(report: &ComparisonReport) -> ComparisonReport {
     let mut report = report.clone();
     if let [workload] = &report.scene.workloads[..] {
@@ -269,7 +270,7 @@ fn without_defaults(report: &ComparisonReport) -> ComparisonReport {
     report
 }
 
-/// Commands to suggest below the first page, each with its purpose.
+/// Returns the commands that a comparison's short page suggests, each with its purpose.
 fn next_commands(
     report: &ComparisonReport,
     compared: &CompareBy,
@@ -309,9 +310,9 @@ fn next_commands(
     more.into_iter().chain(rest).collect()
 }
 
-/// Command that repeats the two sides of a comparison as one experiment until their difference is
-/// decided, with its description. `None` unless exactly one parameter of the plan differs, or only
-/// the target, and that is a file and no server.
+/// Returns the command that repeats both compared sets of runs as one experiment until their
+/// difference is decided, with the command's description. `None` unless exactly one parameter of
+/// the plan differs, or only the target, and that is a file and no server.
 fn varied_until_decided(report: &ComparisonReport) -> Option<(String, String)> {
     let [base, _] = report.sides.as_slice() else { return None };
     let of_plan: Vec<&Difference> =

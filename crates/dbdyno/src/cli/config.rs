@@ -57,7 +57,8 @@ pub(crate) fn config(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(DONE)
 }
 
-/// Prints each setting with its value or default, and the path of the file that keeps them.
+/// Prints each of the user's lasting defaults with its value, and the path of the file that keeps
+/// them.
 fn show(file: &str, matches: &ArgMatches, shell: &Shell) -> Outcome {
     if flags::is_json(matches) {
         let all = SETTINGS.iter().map(|setting| {

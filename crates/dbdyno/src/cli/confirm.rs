@@ -61,7 +61,8 @@ pub(crate) fn is_to_be_dropped(
     }
 }
 
-/// Name that confirms a drop: of the database at the server, or of the SQLite file.
+/// Returns the name that the user must type to confirm a drop: that of the database at the server,
+/// or of the SQLite file.
 fn name_of(target: &Target) -> String {
     let name = Path::new(&target.path).file_name();
     name.map_or_else(|| target.to_string(), |name| name.to_string_lossy().into_owned())

@@ -93,7 +93,7 @@ fn settle_limit() -> Arg {
 struct Found {
     target: Target,
     opened: Opened,
-    /// Open target. Dropping it ends a server that was started for it.
+    /// The target, opened. Dropping it ends a server that was started for it.
     open_target: OpenTarget,
 }
 
@@ -214,12 +214,12 @@ pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(if settled.is_some_and(|result| !result.incomplete.is_empty()) { FAILED } else { DONE })
 }
 
-/// Message that the build of data was stored as a run, with the command that shows it.
+/// Returns the message that the build of data was stored as a run, with the command that shows it.
 fn stored_as(run: &str) -> String {
     format!("stored: dbdyno runs show {}", render::list::short_id(run))
 }
 
-/// Command line that repeats a build with the same target, method and given parameters.
+/// Returns the command line that repeats a build with the same target, method and given parameters.
 fn command_of(target: &Target, workload: &str, method: LoadMethod, matches: &ArgMatches) -> String {
     let target = render::for_shell(&target.to_string());
     let mut words = format!("dbdyno build {workload} --target {target}");

@@ -14,8 +14,8 @@ use super::{STDIN, flags};
 use crate::shell::Shell;
 
 /// Makes the draft of a plan from `what` (a workload's name, a plan file, or `-` for a plan on
-/// standard input) and from the flags, which override it. The report interval may come from the
-/// user's lasting defaults.
+/// standard input) and from the flags, which override values of the plan. The report interval may
+/// come from the user's lasting defaults.
 pub(crate) fn draft(what: &str, matches: &ArgMatches, shell: &Shell) -> Result<Draft, Error> {
     let mut draft = draft_written(what, matches, shell)?;
     if let Some(interval) = shell.setting("report-interval")
@@ -61,7 +61,7 @@ fn draft_written(what: &str, matches: &ArgMatches, shell: &Shell) -> Result<Draf
     Ok(draft)
 }
 
-/// Adds parameters to a group, and overrides those that it has.
+/// Adds workload parameters to a group of clients, and overrides those that the group has.
 fn put_parameters(group: &mut GroupDraft, parameters: Vec<(String, Written)>) {
     for (name, written) in parameters {
         group.parameters.retain(|(other, _)| *other != name);
@@ -167,7 +167,7 @@ fn read_stdin(shell: &Shell) -> Result<Draft, Error> {
     plan_of("stdin", &text)
 }
 
-/// Parses a plan. The error says so if the text is the script of another tool. `name` is the
+/// Parses a plan. If the text is the script of another tool, the error says so. `name` is the
 /// file's, for errors.
 fn plan_of(name: &str, text: &str) -> Result<Draft, Error> {
     read_toml(name, text).map_err(|bad| match scripts::sentence_of_text(name, text) {
@@ -177,15 +177,15 @@ fn plan_of(name: &str, text: &str) -> Result<Draft, Error> {
     })
 }
 
-/// Whether a text has a table of a plan. If so, it is an invalid plan, and no script of another
-/// tool.
+/// Returns true if a text has a table of a plan. If it cannot be parsed, it is then an invalid
+/// plan, and not the script of another tool.
 fn is_plan(text: &str) -> bool {
     let tables = ["[[group]]", "[experiment", "[phases]", "[target]", "[server]", "[[at]]"];
     text.lines().any(|line| tables.iter().any(|table| line.trim_start().starts_with(table)))
 }
 
-/// Workload of the first group of a plan file; `None` if the file cannot be parsed or the workload
-/// is unknown.
+/// Returns the workload of the first group of a plan file; `None` if the file cannot be parsed or
+/// the workload is unknown.
 pub(crate) fn workload_of_file(path: &str) -> Option<&'static workloads::Entry> {
     let draft = read_file(path).ok()?;
     let workload = draft.groups.first()?.workload()?;
@@ -249,8 +249,8 @@ pub(super) fn no_workload(name: &str, bad: &dyn std::fmt::Display) -> Error {
     )
 }
 
-/// Draft of the group of clients for one role of a workload; `None` if the role has no clients. The
-/// first role always has a group.
+/// Returns the draft of the group of clients for one role of a workload; `None` if the role has no
+/// clients. The first role always has a group.
 fn of_one_role(
     group: &GroupDraft,
     role: &'static GroupRole,
@@ -292,8 +292,8 @@ fn written(
     })
 }
 
-/// Parameters of the first group's workload that the command line gives, each with its flag as the
-/// source.
+/// Returns the parameters of the first group's workload that the command line gives, each with its
+/// flag as the source.
 fn parameters_of(draft: &Draft, matches: &ArgMatches) -> Vec<(String, Written)> {
     let workload = draft.groups.first().and_then(|group| group.workload());
     let entry = workload.and_then(|written| workloads::by_name(&written.text).ok());

@@ -1,6 +1,6 @@
-//! Draws lines and progress bars on a terminal, repeatedly at the same place.
+//! Draws lines and progress bars on a terminal, repeatedly in the same place.
 //!
-//! Not here: their text (`live`).
+//! Not here: the text of the lines (`live`).
 
 use std::io::Write;
 
@@ -8,8 +8,8 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use crate::shell::{harmless, wrapped};
 
-/// Maximum columns of a line. Longer ones are hard to read, and a line that the terminal wraps
-/// would be redrawn wrongly.
+/// Maximum columns of a drawn line. Longer ones are hard to read, and a line that the terminal
+/// wraps would be redrawn wrongly.
 const WIDTH_MOST: usize = 120;
 
 /// Lines and progress bars that are on the terminal now.
@@ -64,7 +64,7 @@ impl Drawing {
         }
     }
 
-    /// Draws the progress of a build: a bar of rows, with a text beside it.
+    /// Draws the progress of a build of data: a bar of rows, followed by a text.
     pub(super) fn building(&mut self, n_rows: u64, n_rows_total: u64, text: &str) {
         self.fit();
         let all = &self.all;
@@ -91,15 +91,15 @@ impl Drawing {
         bar.tick();
     }
 
-    /// Prints a line that stays above the drawing, and clears the progress.
+    /// Prints a line that stays above the drawing, and clears the progress bars.
     pub(super) fn note(&mut self, text: &str) {
         self.clear_passing();
         // Fails only if the terminal is gone.
         let _ = self.all.println(wrapped(&harmless(text), console_width()));
     }
 
-    /// Clears the lines if the width of the terminal has changed: it wraps them again, and the next
-    /// drawing would assume that they are unchanged.
+    /// Clears the drawn lines if the width of the terminal has changed: the terminal wraps them
+    /// again, so they cannot be redrawn in place.
     fn fit(&mut self) {
         let (before, now) = (self.width, console_width());
         self.width = now;
@@ -120,8 +120,8 @@ fn console_width() -> usize {
     usize::from(columns)
 }
 
-/// Escape codes that clear `n_lines` lines drawn when the terminal was `before` columns wide, and
-/// move the cursor to the end of the last.
+/// Returns the escape codes that clear `n_lines` lines drawn when the terminal was `before` columns
+/// wide, and move the cursor to the end of the last.
 ///
 /// Each line was filled with blanks, so the terminal treats all of them as one long line, wrapped
 /// again at `now` columns, with the cursor at its end.

@@ -283,8 +283,8 @@ fn example_lines(line: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Arguments of a shell line, with the program's name first, up to a redirection, a comment or
-    /// another command.
+    /// Splits a shell line into arguments, the program's name first, up to a redirection, a comment
+    /// or another command.
     fn words(line: &str) -> Vec<String> {
         let mut words = vec!["dbdyno".to_owned(), String::new()];
         let (mut quote, mut is_open) = (None, false);
@@ -317,7 +317,7 @@ mod tests {
         parsed.map(drop).map_err(|no| no.to_string())
     }
 
-    /// Covers the commands in the shell blocks of the documentation.
+    /// Checks that the parser accepts each command in the shell blocks of the documentation.
     #[test]
     fn our_parser_takes_each_command_of_the_documents() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

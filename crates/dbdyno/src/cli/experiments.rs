@@ -81,7 +81,8 @@ pub(crate) fn command() -> Command {
         .subcommand(Command::new("rm").about("Removes an experiment; its runs are kept").arg(id()))
 }
 
-/// Flags that print the points of an experiment as a table of two axes.
+/// Makes the flags that print the points of an experiment as a table of one or two varied
+/// parameters.
 pub(super) fn table_flags() -> [Arg; 3] {
     let axis = |name: &'static str, help| Arg::new(name).long(name).value_name("AXIS").help(help);
     [
@@ -124,8 +125,8 @@ pub(crate) fn experiments(matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
 }
 
-/// Whether the subcommand prints a document, which all output formats support: the list, and `show`
-/// without `--plan`.
+/// Returns true if the subcommand prints a document, which all output formats support: the list,
+/// and `show` without `--plan`.
 pub(crate) fn is_document(matches: &ArgMatches) -> bool {
     match matches.subcommand() {
         None | Some(("list", _)) => true,
@@ -234,7 +235,7 @@ fn shorten(page: &mut Document, source: &ExperimentSource) {
     page.repeat = Some(render::next(&next_commands(source)));
 }
 
-/// Commands to suggest below the page of an experiment, each with its purpose.
+/// Returns the commands that an experiment's page suggests, each with its purpose.
 fn next_commands(source: &ExperimentSource) -> Vec<(String, String)> {
     let report = &source.report;
     let id = short_id(&report.id);
@@ -260,8 +261,9 @@ fn next_commands(source: &ExperimentSource) -> Vec<(String, String)> {
     more.into_iter().chain(rest).collect()
 }
 
-/// Command that repeats an experiment until the comparison of its sides is decided, with its
-/// purpose. `repeat_s` is the least time of one repeat in seconds, if known.
+/// Returns the command that repeats an experiment until the comparison of its varied values is
+/// decided, with the command's purpose. `repeat_s` is the least time of one repeat in seconds, if
+/// known.
 pub(super) fn until_decided(
     id: &str,
     sides: &ComparisonReport,
@@ -275,8 +277,9 @@ pub(super) fn until_decided(
     (command, until_decided_words(sides, repeat_s))
 }
 
-/// Option `--repeat until=decided`, which repeats an experiment until its comparison has a verdict,
-/// with the smallest effect that matters if the comparison was made with another than the default.
+/// Returns the option `--repeat until=decided`, which repeats an experiment until its comparison
+/// has a verdict. If the comparison was not made with the default smallest effect that matters, the
+/// option contains that effect.
 pub(super) fn repeat_until_decided(sides: &ComparisonReport) -> String {
     let effect = match sides.min_effect == MIN_EFFECT {
         true => String::new(),
@@ -285,8 +288,9 @@ pub(super) fn repeat_until_decided(sides: &ComparisonReport) -> String {
     format!("--repeat until=decided{effect}")
 }
 
-/// Purpose of a command with `--repeat until=decided`, as the user reads it; it says if the repeats
-/// may not decide. `repeat_s` is the least time of one repeat in seconds, if known.
+/// Returns the purpose of a command with `--repeat until=decided`, as the user reads it, with a
+/// warning if the repeats may not decide. `repeat_s` is the least time of one repeat in seconds, if
+/// known.
 pub(super) fn until_decided_words(sides: &ComparisonReport, repeat_s: Option<f64>) -> String {
     if render::needs_more_than(sides, REPEATS_MOST) {
         let effect = numbers::exact(sides.min_effect * 100.0);

@@ -120,8 +120,8 @@ pub(super) fn export(matches: &ArgMatches, shell: &Shell) -> Outcome {
     wrote(file.path(), runs.len(), shell)
 }
 
-/// Runs that the command line names for an export, without duplicates: by id or name, by label, or
-/// as the trials of an experiment.
+/// Returns the runs that the command line names for an export, without duplicates: by id or name,
+/// by label, or as the trials of an experiment.
 fn named(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId>, Error> {
     let mut runs: Vec<RunId> = Vec::new();
     for name in matches.get_many::<String>("id").expect("clap requires one") {
@@ -148,8 +148,8 @@ fn named(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId>, Error> {
     Ok(runs)
 }
 
-/// Format of an export from `--format`, else from the extension of the file. Without an extension
-/// or a file it is JSON; an unknown extension is an error.
+/// Returns the format of an export from `--format`, else from the extension of the file. Without an
+/// extension or a file it is JSON; an unknown extension is an error.
 fn format(matches: &ArgMatches, file: Option<&String>) -> Result<Format, Error> {
     if let Some(named) = matches.get_one::<String>("format").and_then(|name| Format::by_name(name))
     {

@@ -1,6 +1,6 @@
-//! Checks before the load whether runs of a plan can have the figure of a limit, in its unit. Known
-//! are the figures of every run, and those of the transaction types and custom metrics of the
-//! plan's workloads.
+//! Checks before the load whether runs of a plan can have the figure of a limit, in the unit of the
+//! limit. Known are the figures of every run, and those of the transaction types and custom metrics
+//! of the plan's workloads.
 //!
 //! Not here: limits (`required`).
 
@@ -21,8 +21,8 @@ const OF_BUILDS: &str = "build.";
 /// Names of figures that runs of a plan can have, with their units.
 type Names = BTreeMap<String, String>;
 
-/// Fails if a limit on a figure, such as `p99_ms<300`, names one that no run of the plan can have,
-/// or has a wrong unit. The error begins with `flag`, with which the user gave the limits.
+/// Fails if a limit on a figure, such as `p99_ms<300`, names a figure that no run of the plan can
+/// have, or has a wrong unit. The error begins with `flag`, with which the user gave the limits.
 pub(crate) fn check(flag: &str, limits: &[Required], plan: &Plan) -> Result<(), Error> {
     if limits.is_empty() {
         return Ok(());
@@ -86,7 +86,7 @@ fn find(figure: &str, names: &Names) -> Result<Option<(String, String)>, String>
     ))
 }
 
-/// Whether a name is that of a share of response times below a bound (`below_…`), of all
+/// Returns true if a name is that of a share of response times below a bound (`below_…`), of all
 /// transactions or of a named part such as `new_order`.
 fn is_share(name: &str, names: &Names) -> bool {
     match name.rsplit_once('.') {
@@ -98,8 +98,8 @@ fn is_share(name: &str, names: &Names) -> bool {
     }
 }
 
-/// Figures that runs of the plan can have: those of every run, and those of the types and custom
-/// metrics of its workloads, also with the name of the group in front.
+/// Returns the figures that runs of the plan can have: those of every run, and those of the types
+/// and custom metrics of its workloads, also with the name of the group in front.
 fn names(plan: &Plan) -> Names {
     let is_of_all = |name: &str| !OF_SOME.contains(&name) && !name.starts_with(OF_BUILDS);
     let of_all = OF_RUN.iter().filter(|figure| is_of_all(figure.name));

@@ -20,7 +20,7 @@ use crate::shell::Shell;
 /// Time limit for connecting to a server on this machine.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Databases, data and settings found on this machine, which decide what to suggest.
+/// Databases, data and settings found on this machine. The suggested first steps depend on them.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct OnThisMachine {
     /// Servers that accept connections: kind of server, scheme of its URL, and address or socket.
@@ -59,7 +59,8 @@ fn look_around(matches: &ArgMatches, shell: &Shell) -> OnThisMachine {
     found
 }
 
-/// Address or socket at which a server on this machine accepts connections; `None` if it does not.
+/// Returns the address or socket at which a server on this machine accepts connections; `None` if
+/// it accepts none.
 fn place(server: &LocalServer) -> Option<String> {
     let address = SocketAddr::from(([127, 0, 0, 1], server.port));
     if TcpStream::connect_timeout(&address, PATIENCE).is_ok() {
@@ -74,7 +75,7 @@ fn is_installed(program: &str, shell: &Shell) -> bool {
     path.split(':').chain(["/usr/sbin"]).any(|folder| Path::new(folder).join(program).is_file())
 }
 
-/// Names of the workloads whose SQLite files are in dbdyno's own folder, sorted.
+/// Returns the names of the workloads whose SQLite files are in dbdyno's own folder, sorted.
 fn built(shell: &Shell) -> Vec<String> {
     let Some(folder) = data_folder(&|name| shell.variable(name)) else { return Vec::new() };
     let Ok(files) = std::fs::read_dir(folder) else { return Vec::new() };
@@ -96,7 +97,7 @@ fn last_run(matches: &ArgMatches, shell: &Shell) -> Option<String> {
     Some(format!("{} on {}, {} UTC", run.name, run.database, store::utc(run.started_unix_ms)))
 }
 
-/// Page with the first commands that are suggested to a user, the most useful one first.
+/// Makes the page with the first commands that are suggested to a user, the most useful one first.
 fn page(found: &OnThisMachine) -> Document {
     let mut steps: Vec<(String, Vec<String>)> = Vec::new();
     if let Some(target) = &found.target {

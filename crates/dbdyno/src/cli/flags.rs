@@ -1,4 +1,5 @@
-//! Flags that several commands have, and flags derived from the tables of parameters.
+//! Flags that several commands have, and flags derived from the declared parameters of plans and
+//! workloads.
 
 use std::path::PathBuf;
 
@@ -13,8 +14,8 @@ use workloads::GroupRole;
 
 use crate::shell::Shell;
 
-/// Command-line flag for a parameter of a workload or a plan. Its value stays text, because `plan`
-/// parses it and reports errors.
+/// Makes the command-line flag for a parameter of a workload or a plan. Its value stays text,
+/// because `plan` parses it and reports errors.
 pub(crate) fn flag(parameter: &'static Parameter, heading: &'static str) -> Arg {
     let default = match parameter.default {
         "" => String::new(),
@@ -36,7 +37,7 @@ pub(crate) fn flag(parameter: &'static Parameter, heading: &'static str) -> Arg 
     }
 }
 
-/// Error for a workload's parameter, with the name of its flag.
+/// Makes the error for a workload's parameter, with the name of its flag.
 pub(crate) fn bad_parameter(bad: BadParameter) -> Error {
     match &bad.parameter {
         Some(name) => Error::Usage(format!("--{}: {}", name.replace('_', "-"), bad.why)),
@@ -44,7 +45,7 @@ pub(crate) fn bad_parameter(bad: BadParameter) -> Error {
     }
 }
 
-/// Flag for the number of clients in one role of a workload.
+/// Makes the flag for the number of clients in one role of a workload.
 pub(crate) fn of_role(role: &'static GroupRole) -> Arg {
     Arg::new(role.name)
         .long(role.name)
@@ -54,8 +55,8 @@ pub(crate) fn of_role(role: &'static GroupRole) -> Arg {
         .value_name("N")
 }
 
-/// Pairs of name and value of those flags among `names` that have a value, be it from the user or a
-/// default.
+/// Returns pairs of name and value of those flags among `names` that have a value, be it from the
+/// user or a default.
 pub(crate) fn given(
     matches: &ArgMatches,
     names: impl IntoIterator<Item = &'static str>,
@@ -102,23 +103,23 @@ pub(crate) fn output() -> Arg {
         )
 }
 
-/// `--seed` of commands that have only data, no load.
+/// Makes the flag `--seed` of commands that work on data without a load.
 pub(crate) fn seed() -> Arg {
     Arg::new("seed").long("seed").value_name("N").default_value("1").help("Seed of the data")
 }
 
-/// Makes the flag `--quiet`; `what` describes what it hides.
+/// Makes the flag `--quiet`; `what` says what the flag hides.
 pub(crate) fn quiet(what: &'static str) -> Arg {
     Arg::new("quiet").long("quiet").short('q').action(ArgAction::SetTrue).help(what)
 }
 
-/// Parses the count of a flag that has a default.
+/// Parses the number given to a flag that has a default.
 pub(crate) fn number(matches: &ArgMatches, name: &str) -> Result<u64, Error> {
     let text = matches.get_one::<String>(name).expect("it has a default");
     model::parse_count(text).map_err(|bad| Error::Usage(format!("--{name}: {bad}")))
 }
 
-/// Parses the count of a flag; `None` if the user did not give it.
+/// Parses the number given to a flag; `None` if the user did not give the flag.
 pub(crate) fn number_given(matches: &ArgMatches, name: &str) -> Result<Option<u64>, Error> {
     match matches.value_source(name) {
         Some(ValueSource::CommandLine) => number(matches, name).map(Some),
@@ -134,16 +135,16 @@ pub(crate) fn no_store() -> Arg {
         .help("Do not store the run")
 }
 
-/// Whether the user's lasting default disables storing, and neither `--store` nor `DBDYNO_STORE`
-/// overrides it.
+/// Returns true if the user's lasting default disables storing, and neither `--store` nor
+/// `DBDYNO_STORE` overrides it.
 pub(crate) fn is_store_off(matches: &ArgMatches, shell: &Shell) -> bool {
     shell.setting("store") == Some("off")
         && !matches.contains_id("store")
         && shell.variable("DBDYNO_STORE").is_none()
 }
 
-/// Whether a single run or build is not to be stored, because of `--no-store` or the user's lasting
-/// default. Fails if there are labels, which need the store.
+/// Returns true if a single run or build is not to be stored, because of `--no-store` or the user's
+/// lasting default. Fails if there are labels, which need the store.
 pub(crate) fn is_unstored(matches: &ArgMatches, shell: &Shell) -> Result<bool, Error> {
     let is_off = is_store_off(matches, shell);
     let is_labelled = matches.contains_id("label");
@@ -158,12 +159,13 @@ pub(crate) fn is_unstored(matches: &ArgMatches, shell: &Shell) -> Result<bool, E
     }
 }
 
-/// Whether the live view and progress are hidden, by `--quiet` or the user's lasting default.
+/// Returns true if the live view and progress are hidden, by `--quiet` or the user's lasting
+/// default.
 pub(crate) fn is_quiet(matches: &ArgMatches, shell: &Shell) -> bool {
     matches.get_flag("quiet") || shell.setting("live") == Some("off")
 }
 
-/// Times at which the data are checked, relative to the load.
+/// Times at which the data are checked: before the load, after it, both or never.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Checks {
     Both,
@@ -175,12 +177,12 @@ pub(crate) enum Checks {
 choice!(Checks { Both = "both", Before = "before", After = "after", Off = "off" });
 
 impl Checks {
-    /// Whether to check the data before the load.
+    /// Returns true if the data are to be checked before the load.
     pub(crate) fn before(self) -> bool {
         matches!(self, Checks::Both | Checks::Before)
     }
 
-    /// Whether to check the data after the load.
+    /// Returns true if the data are to be checked after the load.
     pub(crate) fn after(self) -> bool {
         matches!(self, Checks::Both | Checks::After)
     }
@@ -224,7 +226,7 @@ pub(crate) fn load_method_of(known: &'static [&'static str]) -> Arg {
         })
 }
 
-/// Method of loading data that the command line requests; bulk loading if it is `both`.
+/// Returns the method of loading data that the command line requests; bulk loading if it is `both`.
 pub(crate) fn load_method(matches: &ArgMatches) -> LoadMethod {
     let name = matches.get_one::<String>("load_method").expect("it has a default");
     // `both` compares the two, and begins with bulk loads.
@@ -235,8 +237,8 @@ pub(crate) fn is_json(matches: &ArgMatches) -> bool {
     output_of(matches) == Output::Json
 }
 
-/// Makes the flag `--undecided`, which says whether a limit passes or fails that the data do not
-/// decide.
+/// Makes the flag `--undecided`, which says whether a limit that the runs do not decide passes or
+/// fails.
 pub(crate) fn undecided(help: &'static str) -> Arg {
     Arg::new("undecided")
         .long("undecided")
@@ -246,8 +248,8 @@ pub(crate) fn undecided(help: &'static str) -> Arg {
         .help(help)
 }
 
-/// Whether an undecided limit makes the command fail, as it does unless `--undecided pass` is
-/// given.
+/// Returns true if an undecided limit makes the command fail, as it does unless `--undecided pass`
+/// is given.
 pub(crate) fn fails_undecided(matches: &ArgMatches) -> bool {
     matches.get_one::<String>("undecided").is_none_or(|is| is == "fail")
 }
@@ -256,8 +258,8 @@ pub(crate) fn output_of(matches: &ArgMatches) -> Output {
     matches.get_one::<Output>("output").copied().unwrap_or(Output::Text)
 }
 
-/// Path of the store, for a command that creates it if needed. Creates the folders of the default
-/// path; of a path given by the user, only the last one may be missing.
+/// Returns the path of the store, for a command that creates it if needed. Creates the folders of
+/// the default path; of a path given by the user, only the last one may be missing.
 pub(crate) fn store_to_write(matches: &ArgMatches, shell: &Shell) -> Result<PathBuf, Error> {
     let path = store_path(matches, shell)?;
     let is_named = matches.contains_id("store")

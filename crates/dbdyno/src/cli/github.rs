@@ -41,8 +41,8 @@ pub(super) fn annotate(level: &str, text: &str, shell: &Shell) {
     let _ = shell.print(&format!("::{level} title=dbdyno::{}\n", message(text)));
 }
 
-/// Turns bad verdicts into warnings if the output is for GitHub, where only what fails the job is
-/// to be an error.
+/// Turns bad verdicts into warnings if the output is for GitHub, where only a verdict that fails
+/// the job should be an error.
 pub(super) fn soften(verdicts: &mut [Verdict], matches: &ArgMatches) {
     if flags::output_of(matches) != Output::Github {
         return;

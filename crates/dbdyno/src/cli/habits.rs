@@ -1,8 +1,8 @@
 //! Options and commands of sysbench, pgbench, HammerDB, BenchBase and mysqlslap, with their
-//! equivalents here. The error for an unknown word names the equivalent in a sentence.
+//! equivalents in dbdyno. The error for an unknown word names the equivalent in a sentence.
 //!
-//! Only words that our own parser has rejected are looked up, so no option of ours changes its
-//! meaning. Not here: misspelt words of our own (clap finds the nearest).
+//! Only words that dbdyno's own parser has rejected are looked up, so no option of dbdyno changes
+//! its meaning. Not here: misspelt words of dbdyno (clap finds the nearest).
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, Error};
@@ -10,26 +10,28 @@ use model::Parameter;
 
 use app::stored_report::SIZES;
 
-/// Words of another program that have one meaning, and what to write here instead.
+/// Words of another benchmark program that have the same meaning, and what to write in dbdyno
+/// instead.
 struct Habit {
-    /// Spellings in the other program.
+    /// Spellings of the word in the other program.
     words: &'static [&'static str],
-    /// Name of the program. [`SEVERAL`] stands for more than one, which answers do not name.
+    /// Name of the other program. [`SEVERAL`] stands for more than one, which answers do not name.
     program: &'static str,
     /// Commands of dbdyno in which the words are recognized.
     at: Place,
-    /// Text to write here. `VALUE` stands for the value that the user gave to the word.
+    /// Text to write in dbdyno. `VALUE` stands for the value that the user gave to the word.
     instead: &'static str,
 }
 
-/// Commands in which a word of another program is recognized.
+/// Commands of dbdyno in which a word of another benchmark program is recognized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// No subcommand at all (the word is the first), and each command that works on a database.
+    /// No subcommand at all (the word is the first one), and each command that works on a database.
     Command,
     /// The command `build`, which loads rows.
     Build,
-    /// Each command that works on a database; an option of one letter also without a command.
+    /// Each command that works on a database. An option of one letter is also recognized without a
+    /// command.
     Load,
     /// The command with this name.
     In(&'static str),
@@ -68,8 +70,8 @@ const WORKERS: &[&str] = &[
     "-c",
 ];
 
-/// All known words. Of several entries for a word, the first one in a matching place is used, so
-/// the narrower place comes first.
+/// All known words of other benchmark programs. Of several entries for a word, the first one in a
+/// matching place is used, so the narrower place comes first.
 const HABITS: &[Habit] = &[
     // Commands.
     habit(&["prepare"], SYSBENCH, Place::Command, "dbdyno build WORKLOAD"),
@@ -543,7 +545,7 @@ const HABITS: &[Habit] = &[
     ),
 ];
 
-/// Returns a sentence with the words to use here, if the command line has a rejected word of
+/// Returns a sentence with the words to use in dbdyno, if the command line has a rejected word of
 /// another program, such as pgbench; else `None`. `command` is the subcommand on the command line,
 /// empty without one; `words` is the whole command line.
 pub(crate) fn sentence_of(error: &Error, command: &str, words: &[String]) -> Option<String> {
@@ -587,8 +589,8 @@ pub(crate) fn sentence_of(error: &Error, command: &str, words: &[String]) -> Opt
     Some(format!("'{word}' is not an argument of dbdyno: write {script}"))
 }
 
-/// Returns a sentence for an option that the command lacks but another one has; it names the first
-/// that does.
+/// Returns a sentence for an option that the command lacks but another command of dbdyno has; it
+/// names the first such command.
 pub(crate) fn sentence_of_other(error: &Error, root: &Command, command: &str) -> Option<String> {
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else {
         return None;
@@ -608,7 +610,7 @@ pub(crate) fn sentence_of_other(error: &Error, root: &Command, command: &str) ->
     Some(format!("'--{name}' is an option of 'dbdyno {}', not of {here}", other.get_name()))
 }
 
-/// Returns a sentence for `-h HOST`. Here `-h` is the help, and in other programs the server.
+/// Returns a sentence for `-h HOST`. In dbdyno `-h` is the help, and in other programs the server.
 pub(crate) fn sentence_of_host(words: &[String]) -> Option<String> {
     let place = words.iter().position(|word| word == "-h")?;
     let host = words.get(place + 1)?;
@@ -617,8 +619,8 @@ pub(crate) fn sentence_of_host(words: &[String]) -> Option<String> {
     Some(format!("'-h' is the help of dbdyno, not a host: write {}", habit.instead))
 }
 
-/// Size parameters of the workload on the command line, to suggest for a word of another program
-/// that means the size of data. `None` for other words.
+/// Returns size parameters of the workload on the command line, to suggest for a word of another
+/// program that means the size of data. `None` for other words.
 fn sizes(habit: &Habit, words: &[String]) -> Option<String> {
     habit.instead.contains("--warehouses for tpcc").then_some(())?;
     let entry = words.iter().find_map(|word| workloads::by_name(word).ok())?;
@@ -630,8 +632,8 @@ fn sizes(habit: &Habit, words: &[String]) -> Option<String> {
     (!all.is_empty()).then(|| format!("{} for {}", all.join(" and "), entry.name))
 }
 
-/// Value that follows a word on the command line: attached to a letter, after `=`, or as the next
-/// word. Empty if there is none.
+/// Returns the value that follows a word on the command line: attached to a letter, after `=`, or
+/// as the next word. Empty if there is none.
 fn value_of<'w>(word: &str, words: &'w [String]) -> &'w str {
     // A number may directly follow a letter: -c10.
     let attached = |typed: &'w str| {
@@ -671,7 +673,8 @@ fn with_value(instead: &str, value: &str) -> String {
     instead.replace("VALUE", or("N"))
 }
 
-/// Finds what a word of another program means in one of our commands; `None` if it is not known.
+/// Finds what a word of another program means in a command of dbdyno; `None` if the word is not
+/// known.
 fn found(word: &str, command: &str) -> Option<&'static Habit> {
     let on_database =
         matches!(command, "run" | "build" | "check" | "settle" | "drop" | "datagen" | "show");
@@ -695,8 +698,8 @@ fn found_bare(rest: &str, command: &str) -> Option<&'static Habit> {
     found(&format!("--{rest}"), command)
 }
 
-/// Command here that corresponds to a script of sysbench and the command after it, such as
-/// `oltp_read_only.lua prepare`.
+/// Returns the command of dbdyno that corresponds to a script of sysbench and the command after it,
+/// such as `oltp_read_only.lua prepare`.
 fn script(word: &str, words: &[String]) -> Option<String> {
     let name = word.trim_end_matches(".lua").replace('_', "-").to_ascii_lowercase();
     let entry = workloads::by_name(&name).ok()?;

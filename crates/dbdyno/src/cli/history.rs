@@ -1,4 +1,4 @@
-//! `dbdyno history`: a figure over builds, accepted changes and the pinned baseline.
+//! `dbdyno history`: a figure over builds, with accepted changes and the pinned baseline.
 
 use std::io::Read as _;
 
@@ -203,7 +203,7 @@ fn hold_last(report: &HistoryReport, matches: &ArgMatches, shell: &Shell) -> u8 
     FAILED
 }
 
-/// Reason why the last build cannot be judged; empty if it can be.
+/// Returns the reason why the last build of a history cannot be judged; empty if it can be.
 fn undecided_by(report: &HistoryReport) -> String {
     if let Some(build) = report.measured_now() {
         return format!("{build} is still being measured");
@@ -237,8 +237,8 @@ fn undecided_by(report: &HistoryReport) -> String {
     format!("the last {noun}{last} cannot be judged, since {why}{at}")
 }
 
-/// Whether the arguments make the command print a document, so that it supports all output formats:
-/// a history, or the list of imports.
+/// Returns true if the arguments make the command print a document, so that it supports all output
+/// formats: a history, or the list of imports.
 pub(crate) fn is_document(matches: &ArgMatches) -> bool {
     match matches.subcommand() {
         None => true,
@@ -247,8 +247,8 @@ pub(crate) fn is_document(matches: &ArgMatches) -> bool {
     }
 }
 
-/// Order of the builds in a history, from `--order` and `--commits`; a list of commits is an order.
-/// `None` if neither is given.
+/// Returns the order of the builds in a history, from `--order` and `--commits`; a list of commits
+/// is an order. `None` if neither is given.
 fn order(matches: &ArgMatches, shell: &Shell) -> Result<Option<Order>, Error> {
     let order = matches.get_one::<String>("order").map(String::as_str);
     match (order, matches.get_one::<String>("commits")) {

@@ -1,5 +1,5 @@
-//! `dbdyno history import`, which stores figures that were measured elsewhere, and `--imported`,
-//! which shows them beside our own.
+//! `dbdyno history import`, which stores figures that were measured by other programs, and
+//! `--imported`, which shows them together with dbdyno's.
 //!
 //! Not here: parsing a file (`app`).
 
@@ -65,7 +65,8 @@ fn flag(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
-/// Flag `--imported`, which shows imported figures beside those measured here.
+/// Makes the flag `--imported`, which shows imported figures together with those measured by
+/// dbdyno.
 pub(super) fn imported_flag() -> Arg {
     Arg::new("imported")
         .long("imported")
@@ -80,7 +81,7 @@ pub(super) fn imported_of(store: &Store, matches: &ArgMatches) -> Result<Vec<Imp
     named(store, &names.cloned().collect::<Vec<String>>())
 }
 
-/// Whether the arguments make the command print a document: only the list is one.
+/// Returns true if the arguments make the command print a document: only the list is one.
 pub(super) fn is_document(matches: &ArgMatches) -> bool {
     matches.get_flag("list")
 }
@@ -117,7 +118,7 @@ pub(super) fn import(matches: &ArgMatches, shell: &Shell) -> Outcome {
     shell.print(&summary(&imported))
 }
 
-/// Sentence about an import of figures, and a command that shows what was imported.
+/// Returns the sentence about an import of figures, and a command that shows what was imported.
 fn summary(imported: &Imported) -> String {
     let Imported { name, columns, values, .. } = imported;
     let n = count(values.len() as u64, "value");
@@ -133,13 +134,13 @@ fn summary(imported: &Imported) -> String {
     format!("imported {n} of {figures}{by} as {name}\n  {next}\n")
 }
 
-/// Whether a column names a version of the measured software, not a condition. Histories are over
-/// versions.
+/// Returns true if a column of an imported file names a version of the measured software, over
+/// which a history can be made; false for a condition.
 fn names_builds(column: &str) -> bool {
     ["version", "build", "release", "commit", "kernel", "date", "day"].contains(&column)
 }
 
-/// Name of a file without its folder and extension.
+/// Returns the name of a file without its folder and extension.
 fn stem(file: &str) -> String {
     let stem = Path::new(file).file_stem();
     stem.map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())

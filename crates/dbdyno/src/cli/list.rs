@@ -46,8 +46,8 @@ pub(crate) fn list(matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
 }
 
-/// Page of `dbdyno list` without a name: workloads and targets, and the numbers of parameters,
-/// figures and findings.
+/// Makes the page of `dbdyno list` without a name: workloads and targets, and the numbers of
+/// parameters, figures and findings.
 fn everything() -> Document {
     let mut page = Document::from(vec![workload_table(), target_table()]);
     let n_parameters: usize = sections().iter().map(|section| section.rows.len()).sum();
@@ -60,7 +60,7 @@ fn everything() -> Document {
     page
 }
 
-/// Page with one list; `what` is its name on the command line.
+/// Makes the page with one list; `what` is its name on the command line.
 fn document(what: &str) -> Document {
     match what {
         "workloads" => Document::from(vec![workload_table()]),
@@ -71,7 +71,7 @@ fn document(what: &str) -> Document {
     }
 }
 
-/// Markdown of one list, with the introduction of its page in `docs/reference`.
+/// Returns the markdown of one list, with the introduction of its page in `docs/reference`.
 fn markdown_of(what: &str) -> String {
     let introduction = match what {
         "workloads" => "# Workloads",
@@ -108,7 +108,8 @@ fn finding_json(entry: &CatalogEntry) -> Value {
     })
 }
 
-/// Row of the list of figures, from either of the two catalogs (whole runs and their parts).
+/// Row of the list of figures, from the catalog of figures of whole runs or from that of figures of
+/// their parts.
 struct FigureRow {
     name: &'static str,
     unit: &'static str,
@@ -273,8 +274,8 @@ fn parameter_json(parameter: &Parameter) -> Value {
     })
 }
 
-/// Parameters of one owner, such as a workload, as listed by `dbdyno list parameters`: each as
-/// users write it (key or flag), with its declaration.
+/// Parameters that belong to one owner, such as a workload, as listed by `dbdyno list parameters`:
+/// each as users write it (key or flag), with its declaration.
 struct Section {
     title: String,
     intro: String,

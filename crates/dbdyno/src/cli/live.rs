@@ -28,8 +28,8 @@ enum Shown {
 pub(crate) struct Live {
     shell: Shell,
     shown: Shown,
-    /// Start of the last phase: the instant at which it was seen, and its time in nanoseconds since
-    /// the start of the measured phase. `None` before the first phase.
+    /// Start of the last phase of the run: the instant at which it was seen, and its time in
+    /// nanoseconds since the start of the measured phase. `None` before the first phase.
     phase: Option<(Instant, i64)>,
     printed: Option<Instant>,
     /// First second of the load that no printed progress line covers yet; `None` before the first
@@ -62,8 +62,8 @@ impl Live {
         self
     }
 
-    /// Keeps the metrics served for the time of `--metrics-linger`, for one last scrape. Ends early
-    /// after a stop.
+    /// Keeps serving the metrics for the time of `--metrics-linger`, so that the last figures can
+    /// be scraped. Ends early after a stop.
     pub(crate) fn linger(&self, stop: &app::Stop) {
         if let Some(metrics) = &self.metrics {
             metrics.linger(stop, &self.shell);
@@ -86,8 +86,8 @@ impl Live {
         is_due
     }
 
-    /// Time since the start of the measured phase, in nanoseconds; negative in the ramp-up, and 0
-    /// before the first phase.
+    /// Returns the time since the start of the measured phase, in nanoseconds; negative in the
+    /// ramp-up, and 0 before the first phase.
     fn now_ns(&self) -> i64 {
         self.phase.map_or(0, |(since, at_ns)| at_ns + since.elapsed().as_nanos() as i64)
     }

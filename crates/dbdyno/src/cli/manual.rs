@@ -29,8 +29,8 @@ pub(crate) fn commands() -> [Command; 2] {
     ]
 }
 
-/// Names of commands that have the options of a workload; `true` for commands that also have those
-/// that do not shape its data.
+/// Names of commands that have the options of a workload; `true` if a command also has the options
+/// that do not shape the data.
 const OF_WORKLOADS: [(&str, bool); 6] = [
     ("run", true),
     ("show", true),
@@ -40,8 +40,8 @@ const OF_WORKLOADS: [(&str, bool); 6] = [
     ("datagen", false),
 ];
 
-/// Adds the names of all workloads and their options to a command, since nobody knows yet which
-/// workload it will get. With `also_of_load`, these include options that do not shape data.
+/// Adds the names of all workloads and their options to a command, for help texts in which the
+/// workload is not known yet. With `also_of_load`, these include options that do not shape data.
 fn with_workloads(mut command: Command, also_of_load: bool) -> Command {
     let names: Vec<&str> = workloads::all().map(|entry| entry.name).collect();
     let positional: Vec<_> = command.get_positionals().map(|arg| arg.get_id().clone()).collect();
@@ -87,7 +87,7 @@ pub(crate) fn man(matches: &ArgMatches, mut all: Command, shell: &Shell) -> Outc
     shell.print_bytes(&page)
 }
 
-/// Section of a manual page on exit codes, which are the same for all commands.
+/// Returns the section of a manual page on exit codes, which are the same for all commands.
 fn exit_status() -> String {
     let of_code = |(code, meaning): &(u8, &str)| {
         format!(".TP\n\\fB{code}\\fR\n{}\n", meaning.replace('-', "\\-"))

@@ -90,7 +90,8 @@ pub(crate) struct Metrics {
     /// Second of the newest event from which the figures were copied. Further events of this second
     /// do not copy them again.
     taken: Option<i64>,
-    /// Time for which the last figures are still served after the end of the run.
+    /// Time for which the last figures are still served after the end of the run
+    /// (`--metrics-linger`).
     linger: Duration,
 }
 
@@ -255,7 +256,8 @@ impl Snapshot {
     }
 }
 
-/// Numbers of transactions that waited at the end of a second, for each group with open load.
+/// Returns the numbers of transactions that waited at the end of a second, for each group with open
+/// load.
 fn waiting(tally: &Tally, second: i64) -> Vec<(Labels, u64)> {
     let queue = |(index, group): (usize, &GroupTally)| {
         let waiting = group.series.get(second)?.waiting?;
@@ -279,8 +281,8 @@ fn run_labels(tally: &Tally) -> Labels {
     ]
 }
 
-/// Newest value of each gauge, from the last two seconds, because each source reports its seconds
-/// at slightly different times.
+/// Returns the newest value of each gauge, from the last two seconds, because each source reports
+/// its seconds at slightly different times.
 fn gauges(tally: &Tally) -> Vec<(Labels, f64)> {
     let Some(last) = tally.readings.last() else { return Vec::new() };
     let mut values = BTreeMap::new();
@@ -329,7 +331,8 @@ impl KindFigures {
     }
 }
 
-/// Source of the figures for the Prometheus client, which encodes them again at each scrape.
+/// Source of the figures for the Prometheus client library, which encodes them again at each
+/// scrape.
 #[derive(Debug)]
 struct Figures(Arc<Mutex<Snapshot>>);
 

@@ -1,6 +1,6 @@
 //! The command line: subcommands, exit codes, output.
 //!
-//! Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 a run, check or gate
+//! Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 a run, check or limit
 //! failed, 2 invalid input, 130 interrupted.
 
 mod brief;
@@ -76,7 +76,8 @@ pub(crate) use crate::outcome::{DONE, FAILED, INTERRUPTED, Outcome, USAGE};
 use crate::shell::Shell;
 
 /// Runs the program with the command line, signals and terminal of this process. If a run of dbdyno
-/// has started the process as its helper, serves as that. Passwords in the command line are hidden.
+/// has started the process as its helper, runs that helper instead. Passwords in the command line
+/// are hidden.
 pub(crate) fn main() -> ExitCode {
     // Hidden subcommands, which only runs of dbdyno start.
     let served = match std::env::args_os().nth(1) {
@@ -175,7 +176,7 @@ fn listed(words: &[String]) -> Vec<String> {
 }
 
 /// Parses the command line. Prints help and version on stdout, and errors in one sentence on
-/// stderr; then the result is the exit code, 0 or 2.
+/// stderr; the `Err` is then the exit code, 0 or 2.
 fn parse(mut command: Command, words: &[String], shell: &Shell) -> Result<ArgMatches, u8> {
     command.try_get_matches_from_mut(words).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp
@@ -210,12 +211,12 @@ fn parse(mut command: Command, words: &[String], shell: &Shell) -> Result<ArgMat
     })
 }
 
-/// Whether the brief help (`-h`) is requested.
+/// Returns true if the brief help (`-h`) is requested.
 fn is_brief(words: &[String]) -> bool {
     words.iter().any(|word| word == "-h")
 }
 
-/// Joins the lines of clap's error text that come before the usage to one sentence.
+/// Joins the lines of clap's error text that come before the usage into one sentence.
 fn sentence_of(text: &str) -> String {
     let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("For more information"));
@@ -233,8 +234,8 @@ fn sentence_of(text: &str) -> String {
     })
 }
 
-/// Innermost subcommand that the command line names, and its path, which begins with the program's
-/// name.
+/// Returns the innermost subcommand that the command line names, and its path, which begins with
+/// the program's name.
 fn named_command<'c>(command: &'c Command, words: &[String]) -> (&'c Command, String) {
     let mut path = command.get_name().to_owned();
     let mut at = command;
@@ -383,7 +384,7 @@ fn dispatch(matches: &ArgMatches, shell: &Shell) -> Outcome {
 }
 
 /// Checks that the command supports the requested output format. Fails otherwise, with the formats
-/// that it supports.
+/// that the command supports.
 fn is_written_so(matches: &ArgMatches) -> Result<(), Error> {
     let (format, written) = (flags::output_of(innermost(matches)), formats(matches));
     if written.contains(&format) {
@@ -402,7 +403,7 @@ fn is_written_so(matches: &ArgMatches) -> Result<(), Error> {
     )))
 }
 
-/// Output formats that the requested command supports.
+/// Returns the output formats that the requested command supports.
 fn formats(matches: &ArgMatches) -> Vec<Output> {
     let is_document = match matches.subcommand() {
         Some(("compare" | "show", _)) => true,
@@ -433,14 +434,14 @@ fn formats(matches: &ArgMatches) -> Vec<Output> {
     Output::ALL.iter().copied().filter(is_written).collect()
 }
 
-/// Arguments of the innermost subcommand on the command line; clap passes the global flags to it
-/// too.
+/// Returns the arguments of the innermost subcommand on the command line; clap passes the global
+/// flags to it too.
 fn innermost(matches: &ArgMatches) -> &ArgMatches {
     matches.subcommand().map_or(matches, |(_, matches)| innermost(matches))
 }
 
 /// Prints a document in the requested format, except JSON, which each command prints itself. Text
-/// is as wide as the terminal, or has `width` columns without one.
+/// is as wide as the terminal, or has `width` columns if there is no terminal.
 pub(crate) fn print_document(
     document: &Document,
     width: usize,
@@ -469,9 +470,9 @@ pub(crate) fn draft_of(words: &[String], shell: &Shell) -> Result<plan::Draft, E
     draft_from_args::draft(what, run, shell)
 }
 
-/// Workload or plan that the command line names after `subcommand`, found before parsing, because
-/// the workload's parameters become flags. `None` if there is none, for a plan from standard input,
-/// or if the line is of another command, such as `history --by build`.
+/// Returns the workload or plan that the command line names after `subcommand`, found before
+/// parsing, because the workload's parameters become flags. `None` if there is none, for a plan
+/// from standard input, or if the line is of another command, such as `history --by build`.
 pub(crate) fn named(words: &[String], subcommand: &str) -> Option<String> {
     let words = words.get(1..)?;
     let at = words.iter().position(|word| word == subcommand)?;
@@ -496,7 +497,7 @@ pub(crate) fn named(words: &[String], subcommand: &str) -> Option<String> {
     rest.find(is_workload_or_plan).cloned()
 }
 
-/// Positional argument with the workload's name.
+/// Makes the positional argument with the workload's name.
 pub(crate) fn workload_argument() -> Arg {
     Arg::new("workload").required(true).value_name("WORKLOAD").help("Workload, such as tpcc")
 }
@@ -545,7 +546,7 @@ mod tests {
         assert_eq!(plan::read_toml("plan.toml", &only_a_file).unwrap().words(), None);
     }
 
-    /// All switches of a command and its subcommands, each with the words before it.
+    /// Returns all switches of a command and its subcommands, each with the words before it.
     fn switches(command: &Command, before: &[String]) -> Vec<Vec<String>> {
         let is_switch = |arg: &&clap::Arg| matches!(arg.get_action(), clap::ArgAction::SetTrue);
         let flags = command.get_arguments().filter(is_switch).filter_map(clap::Arg::get_long);

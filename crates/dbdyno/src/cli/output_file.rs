@@ -1,7 +1,7 @@
 //! File for a command's result (`-o`). Names are rejected early if the store or another database
-//! would be lost; a file is replaced as a whole.
+//! would be overwritten; a file is replaced as a whole.
 //!
-//! Not here: its content, and results on the standard output (`print`).
+//! Not here: the content of the file, and results on the standard output (`print`).
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Write};
@@ -95,7 +95,7 @@ impl OutputFile {
     }
 }
 
-/// Extension of a file in lower case; empty if there is none.
+/// Returns the extension of a file in lower case; empty if there is none.
 pub(super) fn extension(name: &str) -> String {
     let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
     extension.unwrap_or_default().to_ascii_lowercase()

@@ -1,21 +1,20 @@
-//! Target of a workload if the user names none, and dbdyno's own folder for it. Not here: the store
-//! (`flags`).
+//! Default target of a workload, and dbdyno's own folder for it. Not here: the store (`flags`).
 
 use app::open::{data_folder, default_target};
 use model::Target;
 
 use crate::shell::Shell;
 
-/// Target of a workload if the user names none, as [`target_unnamed`] returns it. Creates dbdyno's
-/// own folder if it is missing.
+/// Returns the target of a workload if the user names none, as [`target_unnamed`] does. Creates
+/// dbdyno's own folder if it is missing.
 pub(crate) fn own_target(workload: &str, shell: &Shell) -> Result<Target, String> {
     let target = target_unnamed(workload, shell)?;
     make_data_folder(shell)?;
     Ok(target)
 }
 
-/// Target of a workload if the user names none: the user's lasting default, or an SQLite file in
-/// dbdyno's own folder.
+/// Returns the target of a workload if the user names none: the user's lasting default, or an
+/// SQLite file in dbdyno's own folder.
 pub(crate) fn target_unnamed(workload: &str, shell: &Shell) -> Result<Target, String> {
     match shell.setting("target") {
         Some(url) => Target::parse(url).map_err(|bad| format!("target ('dbdyno config'): {bad}")),

@@ -1,4 +1,4 @@
-//! Reads passwords from their sources, and hides them in the command line.
+//! Reads passwords of databases from their sources, and hides them in the command line.
 //!
 //! The first source that exists is used: `--ask-password` or `--password-file`, the URL, the
 //! environment variable `DBDYNO_PASSWORD`. Passwords are never printed or stored.
@@ -17,7 +17,7 @@ use crate::shell::Shell;
 
 /// Environment variable with the password of the target.
 pub(super) const VARIABLE: &str = "DBDYNO_PASSWORD";
-/// Maximum bytes of a password file; a longer one is a wrong file.
+/// Maximum bytes of a password file; a longer file is taken for a mistake.
 const BYTES_MAX: u64 = 4096;
 
 /// Adds `--password-file` and `--ask-password` to a command.
@@ -102,8 +102,8 @@ pub(super) fn ask(what: &str, variable: &str) -> Result<String, Error> {
     })
 }
 
-/// Reads a line as it is typed, with backspace; `None` after Ctrl-C, Ctrl-D or the end of the
-/// input.
+/// Reads a line from a terminal as it is typed, with backspace; `None` after Ctrl-C, Ctrl-D or the
+/// end of the input.
 fn read_line(from: &mut impl Read) -> io::Result<Option<String>> {
     let mut line = Vec::new();
     let mut byte = [0];
@@ -164,8 +164,9 @@ fn without_password(word: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Byte range of the password in a URL, from the first ':' after `://` to the last '@'. Without an
-/// '@' it ends at a '/' or with the word, unless it is a port. `None` if there is no password.
+/// Returns the byte range of the password in a URL, from the first ':' after `://` to the last '@'.
+/// Without an '@' it ends at a '/' or with the word, unless it is a port. `None` if there is no
+/// password.
 fn span_of_password(word: &[u8]) -> Option<std::ops::Range<usize>> {
     let text = std::ffi::OsStr::from_bytes(word).to_string_lossy();
     // An invalid UTF-8 character shifts the rest.

@@ -24,7 +24,7 @@ use crate::shell::Shell;
 #[cfg(feature = "pictures")]
 /// Pixels of a PNG per CSS pixel: sharp on high-resolution screens and in print.
 const PNG_SCALE: f32 = 2.0;
-/// Width or height that a chart may have, in CSS pixels.
+/// Allowed widths and heights of a chart, in CSS pixels.
 const SIDES: std::ops::RangeInclusive<u32> = 200..=4_000;
 
 pub(crate) fn command() -> Command {
@@ -153,7 +153,7 @@ fn source(matches: &ArgMatches, shell: &Shell) -> Result<ReportSource, Error> {
     }
 }
 
-/// Error for a missing `-o`, with the whole command to type.
+/// Returns the error for a missing `-o`, with the whole command to type.
 fn no_file(shell: &Shell) -> String {
     format!("the output file is missing: '{}'", shell.again("-o report.html"))
 }

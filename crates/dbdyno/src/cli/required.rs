@@ -51,10 +51,10 @@ pub(crate) fn asked(matches: &ArgMatches) -> Result<Requirements, Error> {
 /// Results of testing the `--require` limits on a run or on the points of an experiment.
 #[derive(Debug)]
 pub(crate) struct RequiredResults {
-    /// Whether an undecided limit fails.
+    /// True if a limit that is undecided makes the command fail.
     fails_undecided: bool,
-    /// Result of each limit, with the point of the experiment as text, such as `clients=8`; the
-    /// text is empty for a run.
+    /// Results of the limits, each with the point of the experiment as text, such as `clients=8`;
+    /// the text is empty for a run.
     found: Vec<(String, RequiredResult)>,
     /// Reasons why limits could not be tested, or why the run does not count. Each makes the
     /// command fail.
@@ -119,8 +119,8 @@ impl RequiredResults {
         }
     }
 
-    /// Whether the limits let the command succeed: all hold, or are undecided where undecided ones
-    /// pass.
+    /// Returns true if the limits let the command succeed: all are kept, or are undecided and
+    /// `--undecided pass` is given.
     pub(crate) fn is_met(&self) -> bool {
         self.lost.is_empty() && !self.found.iter().any(|(_, result)| self.fails(result.holds))
     }
@@ -129,7 +129,8 @@ impl RequiredResults {
         holds.is_broken() || self.fails_undecided && holds == Holds::Undecided
     }
 
-    /// Advice for deciding undecided limits; `None` if none fails for being undecided.
+    /// Returns advice on how to decide undecided limits; `None` if no limit fails because it is
+    /// undecided.
     fn remedy(&self) -> Option<String> {
         let is_undecided = self.found.iter().any(|(_, result)| result.holds == Holds::Undecided);
         (is_undecided && self.fails_undecided).then(|| {
@@ -139,7 +140,8 @@ impl RequiredResults {
         })
     }
 
-    /// Prints one line per limit: on stdout with text, on stderr with JSON or CSV if a limit fails.
+    /// Prints one line per limit: on stdout if the output is text, on stderr for JSON or CSV if a
+    /// limit fails.
     pub(crate) fn print(&self, matches: &ArgMatches, shell: &Shell) -> Result<(), Error> {
         match flags::output_of(matches) {
             Output::Text => {
@@ -154,8 +156,8 @@ impl RequiredResults {
         }
     }
 
-    /// Prints the results, which decide the exit code, or without limits the shortest form of a
-    /// report, if `--quiet` asks for no more as text; `None` if it does not.
+    /// Prints the results of the limits, which decide the exit code, or without limits the shortest
+    /// form of a report, if `--quiet` asks for no more as text; `None` if it does not.
     pub(crate) fn print_if_quiet(
         &self,
         shortest: impl FnOnce() -> Document,
@@ -209,18 +211,19 @@ impl RequiredResults {
         found.chain(lost).map(to_verdict).collect()
     }
 
-    /// Whether the user has set any limit.
+    /// Returns true if the user has set any limit.
     pub(crate) fn is_asked(&self) -> bool {
         !self.found.is_empty() || !self.lost.is_empty()
     }
 
-    /// Lines with the result of each limit, then advice if one is undecided and fails.
+    /// Returns the lines with the result of each limit, then advice if a limit is undecided and
+    /// fails.
     fn lines(&self) -> impl Iterator<Item = String> {
         let found = self.found.iter().map(|(place, result)| at_place(place, result));
         found.chain(self.lost.iter().map(|why| lost_line(why))).chain(self.remedy())
     }
 
-    /// Report as JSON, with the results under `required` if there are limits.
+    /// Returns the report as JSON, with the results under `required` if there are limits.
     pub(crate) fn json(&self, report: &impl Serialize) -> String {
         let found = self.found.iter().map(|(point, result)| AtPoint { point, result }).collect();
         let required = RequiredJson { results: found, not_held: &self.lost };
@@ -228,7 +231,8 @@ impl RequiredResults {
     }
 }
 
-/// Text of a limit's result, after the name of its point, such as `clients=8`, if there is one.
+/// Returns the text of a limit's result, after the name of its point, such as `clients=8`, if there
+/// is one.
 fn at_place(place: &str, result: &RequiredResult) -> String {
     if place.is_empty() { result.to_string() } else { format!("{place}: {result}") }
 }

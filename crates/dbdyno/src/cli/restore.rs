@@ -65,8 +65,8 @@ pub(crate) fn restore(matches: &ArgMatches, shell: &Shell) -> Outcome {
     report(&restored, wanted.is_some(), matches, shell)
 }
 
-/// Selects the settings with these names from those left changed, in any case of letters; all of
-/// them if no name is given. Fails if no changed setting has a name.
+/// Selects the settings with these names from those left changed, ignoring case; all of them if no
+/// name is given. Fails if none of the changed settings has a given name.
 fn named(mut all: Vec<Left>, names: &[&String]) -> Result<Vec<Left>, Error> {
     let has_name = |left: &Left, name: &String| left.setting.name.eq_ignore_ascii_case(name);
     if let Some(name) = names.iter().find(|name| !all.iter().any(|left| has_name(left, name))) {
@@ -101,8 +101,8 @@ fn report(
     Ok(if restored.iter().all(is_done) { DONE } else { FAILED })
 }
 
-/// Groups changed settings by server. The target is `wanted`, or else that of the run that changed
-/// the setting. Fails if a stored target cannot be parsed.
+/// Groups changed settings by server. The target of a group is `wanted`, or else that of the run
+/// that changed the setting. Fails if a stored target cannot be parsed.
 fn by_server(all: Vec<Left>, wanted: Option<&Target>) -> Result<Vec<(Target, Vec<Left>)>, Error> {
     let mut servers: Vec<(Target, Vec<Left>)> = Vec::new();
     for left in all {
@@ -122,8 +122,8 @@ fn by_server(all: Vec<Left>, wanted: Option<&Target>) -> Result<Vec<(Target, Vec
     Ok(servers)
 }
 
-/// One line per setting, or a single line for all settings of a server that fail for the same
-/// reason before their values are read.
+/// Formats one line per setting, or a single line for all settings of a server that fail for the
+/// same reason before their values are read.
 fn restored_lines(restored: &[Restored]) -> String {
     let is_same = |a: &Restored, b: &Restored| {
         a.found.is_none() && a.fate == b.fate && a.setting.server == b.setting.server
@@ -166,8 +166,8 @@ fn restored_line(one: &Restored) -> String {
     format!("{setting}: {now} now, {before} before the {}: {fate}\n", setting.purpose)
 }
 
-/// Text for a setting that cannot be restored, with the flag that drops it from the restore
-/// journal.
+/// Returns the text for a setting that cannot be restored, with the flag that drops the setting
+/// from the restore journal.
 fn failed(why: &str) -> String {
     format!("FAILED: {why}; --forget drops it from the journal")
 }

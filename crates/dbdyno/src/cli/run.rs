@@ -66,7 +66,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
 }
 
 /// Adds to a command those parameters of a workload, as flags, for which `wanted` returns true.
-/// `what` names a workload or a plan file, whose first group has the workload; nothing is added if
+/// `what` names a workload or a plan file, whose first group has the workload; no flag is added if
 /// the plan cannot be read.
 pub(crate) fn add_parameters(
     mut command: Command,

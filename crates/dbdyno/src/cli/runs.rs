@@ -1,4 +1,5 @@
-//! `dbdyno runs`: lists, shows, labels and removes stored runs. Not here: other formats (`export`).
+//! `dbdyno runs`: lists, shows, labels and removes stored runs. Not here: export to other formats
+//! (`export`).
 
 use analysis::report::{Options, Report};
 use app::Error;
@@ -139,8 +140,8 @@ pub(crate) fn runs(matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
 }
 
-/// Whether the arguments make the command print a document, so that it supports all output formats:
-/// a list, or exactly one part of a run.
+/// Returns true if the arguments make the command print a document, so that it supports all output
+/// formats: a list, or exactly one part of a run.
 pub(crate) fn is_document(matches: &ArgMatches) -> bool {
     match matches.subcommand() {
         None | Some(("list", _)) => true,
@@ -152,12 +153,12 @@ pub(crate) fn is_document(matches: &ArgMatches) -> bool {
     }
 }
 
-/// Whether the command is `show`, for the page of a run or for parts of it as tables.
+/// Returns true if the command is `show`, for the page of a run or for parts of it as tables.
 pub(crate) fn is_page(matches: &ArgMatches) -> bool {
     matches.subcommand_matches("show").is_some_and(|show| !show.get_flag("plan"))
 }
 
-/// Whether the command line is `dbdyno runs show`, which can print parts of a run alone.
+/// Returns true if the command line is `dbdyno runs show`, which can print parts of a run alone.
 pub(crate) fn has_parts(matches: &ArgMatches) -> bool {
     let runs = matches.subcommand_matches("runs");
     runs.is_some_and(|runs| runs.subcommand_name() == Some("show"))
@@ -193,8 +194,8 @@ fn list(matches: &ArgMatches, shell: &Shell) -> Outcome {
     list_filtered(matches, filter, limit, is_folded, shell)
 }
 
-/// Lists runs: at most `limit`, all if that is 0, and the default number if it is `None`. Says so
-/// if the default shortens the list. `is_folded` makes one entry of the runs of an experiment.
+/// Lists runs: at most `limit`, all if that is 0, and the default number if it is `None`. Prints a
+/// note if the default shortens the list. `is_folded` makes one entry of the runs of an experiment.
 fn list_filtered(
     matches: &ArgMatches,
     mut filter: Filter,
@@ -258,8 +259,8 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(if required.is_met() { DONE } else { FAILED })
 }
 
-/// If the run is named `last` and is a trial, says of which experiment, since the user may mean
-/// that.
+/// Prints of which experiment the run is a trial, if the user named it `last`, since the user may
+/// mean the experiment.
 fn tell_trial(
     store: &Store,
     run: &RunId,
@@ -305,7 +306,8 @@ fn show_parts(
     print_document(&Document::from(tables), AS_WIDE_AS_NEEDED, matches, shell)
 }
 
-/// Columns for tables without a terminal: as many as they need, since no column may be left out.
+/// Columns for tables if there is no terminal: as many as they need, since no column may be left
+/// out.
 const AS_WIDE_AS_NEEDED: usize = usize::MAX;
 
 /// Parses `--every`, the interval of `--counter`, in whole seconds.
@@ -356,10 +358,10 @@ fn label(matches: &ArgMatches, shell: &Shell) -> Outcome {
     shell.print(&shown).map(|_| DONE)
 }
 
-/// Origin of the run whose report is shown. The commands to suggest depend on it.
+/// Origin of the run whose report is shown. The suggested commands depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunIn {
-    /// Run that an earlier command stored; its report is read from the store.
+    /// Run that an earlier command stored. Its report is read from the store.
     StoreBefore,
     /// Run that this command has just made and stored.
     StoreNow,
@@ -374,7 +376,7 @@ pub(crate) fn full_flag(help: &'static str) -> Arg {
     Arg::new("full").long("full").action(ArgAction::SetTrue).help(help)
 }
 
-/// Flag `--section`, which accepts these names of sections.
+/// Makes the flag `--section`, which accepts these names of sections.
 pub(crate) fn section_flag<const N: usize>(sections: [&'static str; N]) -> Arg {
     let help = format!("Only these sections of the full report, such as {}", sections[1]);
     Arg::new("section")
@@ -386,8 +388,8 @@ pub(crate) fn section_flag<const N: usize>(sections: [&'static str; N]) -> Arg {
         .help(help)
 }
 
-/// Page with the verdict, the validity in a line and only the sections that `--section` names;
-/// `None` without the flag. `whole` builds the full page, from which they are taken.
+/// Returns a page with only the sections that `--section` names; `None` without the flag. `whole`
+/// builds the full page, from which the sections are taken.
 pub(crate) fn of_sections(
     matches: &ArgMatches,
     whole: impl FnOnce() -> Document,
@@ -406,7 +408,8 @@ pub(crate) fn of_sections(
     Some(page)
 }
 
-/// Sentence that a section of a report has nothing to show, and what records it.
+/// Returns the sentence that a section of a report has nothing to show, with the reason, such as
+/// the option that records its data.
 fn absent(section: &str) -> String {
     let why = match section {
         "cpu" => "no CPU profile was recorded (--cpu-profile on)",
@@ -423,8 +426,8 @@ fn absent(section: &str) -> String {
     format!("{section}: {why}.")
 }
 
-/// Page of a run. It is short if the output is text, unless `--full` or `--section` is given or the
-/// run is a build of data.
+/// Makes the page of a run. It is short if the output is text, unless `--full` or `--section` is
+/// given or the run is a build of data.
 fn page_of(report: &Report, matches: &ArgMatches, kept: RunIn, shell: &Shell) -> Document {
     let whole = || match kept {
         RunIn::NoStore => render::run_unstored(report),
@@ -445,7 +448,7 @@ fn page_of(report: &Report, matches: &ArgMatches, kept: RunIn, shell: &Shell) ->
     render::run_short(report, &with)
 }
 
-/// Commands to suggest below the short page of a run, each with its purpose.
+/// Returns the commands that a run's short page suggests, each with its purpose.
 fn next_commands(report: &Report, kept: RunIn, shell: &Shell) -> Vec<(String, String)> {
     let all = "CIs, all metrics, advice";
     let again = repeats_take(report);
@@ -471,8 +474,8 @@ fn next_commands(report: &Report, kept: RunIn, shell: &Shell) -> Vec<(String, St
     commands.into_iter().map(|(command, why)| (command, why.to_owned())).collect()
 }
 
-/// Purpose of repeating a run five times, with the least time that this takes, which is not known
-/// of a run that ended early.
+/// Returns the purpose of a command that repeats a run five times, with the least time that this
+/// takes, which is not known of a run that ended early.
 fn repeats_take(report: &Report) -> String {
     if report.status != analysis::report::Status::Completed {
         return "how much do runs differ?".to_owned();

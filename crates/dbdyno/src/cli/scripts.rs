@@ -11,18 +11,18 @@ pub(super) const PLAN_BYTES_MAX: u64 = 1 << 20;
 /// Page of the documentation that compares other tools with dbdyno.
 const PAGE: &str = "docs/how-to/from-other-tools.md";
 
-/// Kind of file that is recognized, mostly one of another tool.
+/// Kind of file that is recognized by its text, mostly a script of another tool.
 struct Kind {
-    /// Description within a sentence, such as `a script of pgbench`.
+    /// Description of the kind within a sentence, such as `a script of pgbench`.
     what: &'static str,
-    /// Texts that only such files contain, each at the start of a line, or anywhere if it begins
-    /// with `*`.
+    /// Texts that only files of this kind contain, each at the start of a line, or anywhere if it
+    /// begins with `*`.
     marks: &'static [&'static str],
     /// Text that names what to use here instead.
     instead: &'static str,
 }
 
-/// Kinds in the order of tests; the first that matches counts.
+/// Kinds of files in the order in which a text is tested for them; the first that matches counts.
 const KINDS: [Kind; 10] = [
     Kind {
         what: "a plan",
@@ -81,8 +81,8 @@ const KINDS: [Kind; 10] = [
     },
 ];
 
-/// Sentence for a text that is the script of another tool, with what to use here instead. `None` if
-/// the text is not recognized. `name` is that of its file.
+/// Returns a sentence for a text that is the script of another tool, with what to use in dbdyno
+/// instead. `None` if the text is not recognized. `name` is that of its file.
 pub(crate) fn sentence_of_text(name: &str, text: &str) -> Option<String> {
     let has = |mark: &&str| match mark.strip_prefix('*') {
         Some(within) => text.contains(within),
@@ -101,8 +101,8 @@ fn begins(line: &str, mark: &str) -> bool {
     line.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark))
 }
 
-/// Command for the workload that has the name of a script, such as `oltp_read_only.lua`; `None` if
-/// there is no such workload.
+/// Returns the command for the workload that has the name of a script, such as
+/// `oltp_read_only.lua`; `None` if there is no such workload.
 fn workload_of(name: &str) -> Option<String> {
     let last = name.rsplit('/').next()?;
     let stem = last.split('.').next()?.replace('_', "-").to_ascii_lowercase();
@@ -110,8 +110,8 @@ fn workload_of(name: &str) -> Option<String> {
     Some(format!("dbdyno run {}", entry.name))
 }
 
-/// Sentence for the file that the OLTP scripts of sysbench share, whose name resembles workloads
-/// here; `None` for another name. The file need not exist.
+/// Returns a sentence for the file that the OLTP scripts of sysbench share, whose name resembles
+/// workloads of dbdyno; `None` for another name. The file need not exist.
 pub(super) fn sentence_of_library(name: &str) -> Option<String> {
     let last = name.rsplit('/').next()?.to_ascii_lowercase().replace('_', "-");
     let is_library = ["oltp-common", "oltp-common.lua"].contains(&last.as_str());
@@ -123,7 +123,8 @@ pub(super) fn sentence_of_library(name: &str) -> Option<String> {
     })
 }
 
-/// [`sentence_of_text`] for the beginning of a file; `None` if it cannot be read.
+/// Returns the sentence of [`sentence_of_text`] for the beginning of a file; `None` if it cannot be
+/// read.
 pub(crate) fn sentence_of_file(name: &str) -> Option<String> {
     if !std::fs::metadata(name).is_ok_and(|there| there.is_file()) {
         return None;

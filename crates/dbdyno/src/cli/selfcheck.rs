@@ -47,8 +47,8 @@ pub(crate) fn command() -> Command {
         )
 }
 
-/// Whether the arguments make the command print a document, so that it supports all output formats:
-/// only `intervals` does.
+/// Returns true if the arguments make the command print a document, so that it supports all output
+/// formats: only `intervals` does.
 pub(crate) fn is_document(matches: &ArgMatches) -> bool {
     matches.subcommand_name() == Some("intervals")
 }

@@ -1,6 +1,6 @@
 //! Signals that end the program: Ctrl-C, SIGTERM, and SIGHUP unless it was ignored at the start.
 //!
-//! Not here: what they end.
+//! Not here: the work that is ended.
 
 use std::fs;
 use std::io;
@@ -52,8 +52,8 @@ pub(crate) fn stop_on_signals(shell: &Shell) -> Arc<Stop> {
     stop
 }
 
-/// Waits until the current work has noticed the stop, at most 3 s. Returns false if it has not: it
-/// looks every second, unless it waits for the system.
+/// Waits until the current work has noticed the stop, at most 3 s. Returns false if it has not:
+/// work checks every second, unless it waits for the system.
 fn is_heard_soon(stop: &Stop) -> bool {
     const LOOKS: u32 = 60;
     const EVERY: Duration = Duration::from_millis(50);
@@ -77,14 +77,14 @@ pub(crate) fn on_signals(heard: impl Fn(u32, i32) + Send + 'static) -> io::Resul
     thread::Builder::new().name("signals".to_owned()).spawn(listen).map(drop)
 }
 
-/// Whether this process ignores `signal`, as inherited from its parent.
+/// Returns true if this process ignores `signal`, as inherited from its parent.
 fn is_ignored(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     is_ignored_in(&status, signal)
 }
 
-/// Whether a signal is ignored according to the text of `/proc/self/status` (proc_pid_status(5): a
-/// hexadecimal mask, in which the lowest bit is signal 1).
+/// Returns true if a signal is ignored according to the text of `/proc/self/status`, which has a
+/// hexadecimal mask whose lowest bit is signal 1 (proc_pid_status(5)).
 fn is_ignored_in(status: &str, signal: i32) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());

@@ -10,7 +10,7 @@ use store::{BadQuery, LAST, Store, StoreErrorKind, why_no_label};
 use super::flags;
 use crate::shell::Shell;
 
-/// Argument that names a run.
+/// Makes the argument that names a run.
 pub(super) fn id() -> Arg {
     Arg::new("id")
         .required(true)
@@ -18,7 +18,7 @@ pub(super) fn id() -> Arg {
         .help("A run's id, the beginning or end of one, its name, or 'last' (the newest run)")
 }
 
-/// Flags `--where` and `--sort` of a list; the arguments are their help texts.
+/// Makes the flags `--where` and `--sort` of a list; the arguments are their help texts.
 pub(super) fn asked(conditions: &'static str, order: &'static str) -> [Arg; 2] {
     let sort = Arg::new("sort").long("sort").value_name("COLUMN,...").allow_hyphen_values(true);
     [Arg::new("where").long("where").value_name("CONDITIONS").help(conditions), sort.help(order)]
@@ -46,8 +46,8 @@ pub(super) fn store(matches: &ArgMatches, shell: &Shell) -> Result<Store, Error>
     })
 }
 
-/// Converts a store error into one of the command: a usage error for a wrong name or a run that has
-/// not ended, else a failure.
+/// Converts a store error into an error of the command: a usage error for a wrong name or a run
+/// that has not ended, else a failure.
 pub(super) fn said(error: store::StoreError) -> Error {
     // A request for the result of a running run is a usage error.
     let is_misuse = error.kind.is_wrong_name() || error.kind == StoreErrorKind::UnderWay;
@@ -64,7 +64,7 @@ pub(super) fn all_found(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId
     Ok(runs)
 }
 
-/// Adds runs that are not yet in `runs`.
+/// Appends those runs to `runs` that are not yet in it.
 pub(super) fn add_new(runs: &mut Vec<RunId>, found: impl IntoIterator<Item = RunId>) {
     for run in found {
         if !runs.contains(&run) {
@@ -73,7 +73,7 @@ pub(super) fn add_new(runs: &mut Vec<RunId>, found: impl IntoIterator<Item = Run
     }
 }
 
-/// Flag `--label`, for labels of a new run or of every run of an experiment.
+/// Makes the flag `--label`, for labels of a new run or of every run of an experiment.
 pub(super) fn label_flag() -> Arg {
     Arg::new("label")
         .long("label")

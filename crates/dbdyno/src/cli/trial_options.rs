@@ -1,4 +1,5 @@
-//! Options of trials of experiments and searches, and how to resume them. Not here: the trials.
+//! Options of trials of experiments and searches, and the command that resumes them. Not here: the
+//! trials.
 
 use app::Error;
 use app::build::BuildOptions;
@@ -9,14 +10,14 @@ use render::list::short_id;
 use super::flags;
 use crate::shell::Shell;
 
-/// Sentence for an interrupted experiment. The command that resumes it has a line of its own, so
-/// that it can be pasted.
+/// Returns the sentence for an interrupted experiment. The command that resumes the experiment has
+/// a line of its own, so that it can be pasted.
 pub(super) fn interrupted(id: &str) -> String {
     format!("interrupted; resume with:\n  dbdyno experiments resume {}", short_id(id))
 }
 
-/// Options for running the trials of an experiment or a search, from the command line: the store,
-/// and whether to check and build the data.
+/// Returns the options for running the trials of an experiment or a search, from the command line:
+/// the store, and whether to check and build the data.
 pub(crate) fn options(matches: &ArgMatches, shell: &Shell) -> Result<ExperimentOptions, Error> {
     let checks = flags::checks_of(matches);
     Ok(ExperimentOptions {

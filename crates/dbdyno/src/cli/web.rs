@@ -162,7 +162,8 @@ fn listen(matches: &ArgMatches) -> Result<SocketAddr, Error> {
     })
 }
 
-/// Passwords of the web pages, for users with all rights and for viewers; `None` if there is none.
+/// Passwords of the web pages, for users with all rights and for viewers; `None` without the
+/// respective password.
 struct Passwords {
     full: Option<String>,
     viewer: Option<String>,
@@ -268,7 +269,8 @@ fn start(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(DONE)
 }
 
-/// Command that stops the service of a store; it names the store unless that is the default one.
+/// Returns the command that stops the web service of a store. The command names the store unless
+/// that is the default one.
 fn stop_command(store: &Path, shell: &Shell) -> String {
     match default_path(&|name| shell.variable(name)).is_some_and(|default| default == store) {
         true => "dbdyno web stop".to_owned(),

@@ -22,7 +22,7 @@ use super::visitor::Visitor;
 const ROWS_MOST: usize = 500;
 
 impl HttpError {
-    /// Response for an error: JSON if it is for a program (`is_api`), else a page.
+    /// Makes the response for an error: JSON if it is for a program (`is_api`), else a page.
     pub(super) fn shown(&self, is_api: bool, visitor: &Visitor) -> Response {
         let mut response = match is_api {
             true => Json(json!({"error": self.text})).into_response(),
@@ -44,7 +44,7 @@ impl HttpError {
     }
 }
 
-/// Title of the page for an error with this status.
+/// Returns the title of the page for an error with this status.
 fn title_of(status: StatusCode) -> &'static str {
     match status {
         StatusCode::FORBIDDEN => "Not allowed",
@@ -59,14 +59,15 @@ fn title_of(status: StatusCode) -> &'static str {
     }
 }
 
-/// Parts of the frame that all pages have in common.
+/// Parts of the page layout that all pages of the web service have in common, such as title and
+/// links.
 pub(super) struct Frame {
     pub(super) title: String,
-    /// Link at the top that is highlighted; empty for none.
+    /// Link at the top of the page that is highlighted; empty for none.
     pub(super) here: &'static str,
-    /// Whether the visitor has a session that can be ended.
+    /// True if the visitor has a session that can be ended.
     pub(super) can_leave: bool,
-    /// Whether the visitor may start, stop and change things.
+    /// True if the visitor may start, stop and change things.
     pub(super) can_start: bool,
     pub(super) css: String,
     pub(super) js: String,
@@ -89,13 +90,13 @@ struct Sentence {
     text: String,
 }
 
-/// Responds with a template as an HTML page.
+/// Renders a template as an HTML page, and returns it as the response.
 pub(super) fn page(template: &impl Template) -> Result<Response, HttpError> {
     Ok(Html(rendered(template)?).into_response())
 }
 
-/// Responds with a template as an HTML page. The status is that of the error that the page shows,
-/// if any.
+/// Renders a template as an HTML page, and returns it as the response. The status is that of the
+/// error that the page shows, if any.
 pub(super) fn page_or_trouble(
     trouble: Option<&HttpError>,
     template: &impl Template,
@@ -107,7 +108,7 @@ pub(super) fn page_or_trouble(
     Ok(response)
 }
 
-/// Renders a template as text. Fails only by a fault of the service itself.
+/// Renders a template as text. Fails only by a fault of the web service itself.
 pub(super) fn rendered(template: &impl Template) -> Result<String, HttpError> {
     template.render().map_err(|error| HttpError::failed(format!("the page: {error}")))
 }
@@ -166,7 +167,7 @@ pub(super) fn chart(charts: &[Chart], name: &str, asked: &Pairs) -> Result<Respo
 }
 
 /// Applies the part (`from`, `to`) and the scale (`y`) of a request's query to a chart. Fails if
-/// they are invalid.
+/// the query is invalid.
 fn seen<'c>(chart: &'c Chart, asked: &Pairs) -> Result<Cow<'c, Chart>, HttpError> {
     let mut chart = Cow::Borrowed(chart);
     let number = |text: &str| text.parse().ok().filter(|value: &f64| value.is_finite());
@@ -218,7 +219,7 @@ pub(super) struct Stands<'p> {
     pub(super) query: &'p str,
     /// Title of the page, such as the name of a run.
     pub(super) name: &'p str,
-    /// Link at the top that is highlighted on this page.
+    /// Link at the top that is highlighted on the page.
     pub(super) here: &'static str,
 }
 
@@ -244,14 +245,14 @@ pub(super) fn chart_page(
     })
 }
 
-/// Response for an unknown path.
+/// Returns the response for an unknown path.
 pub(super) async fn nothing_here() -> HttpError {
     HttpError::unknown("there is no such page: see the list of runs")
 }
 
 /// New state of a part of a page, for a browser that polls it.
 pub(super) struct Fresh {
-    /// Key of this state, which the browser sends back as the one it has seen.
+    /// Key of the state, which the browser sends back as the state that it has seen.
     pub(super) place: String,
     pub(super) html: String,
     /// Time until the next request of the browser, in milliseconds; `None` if nothing will change.

@@ -144,7 +144,7 @@ pub(super) async fn points_json(
         .await
 }
 
-/// Table of the points of an experiment, or of the probes of a search.
+/// Returns the table of the points of an experiment, or of the probes of a search.
 fn points_of(store: &Store, name: &str, asked: &Pairs) -> Result<Table, HttpError> {
     let experiment = store.find_experiment(name)?;
     Ok(match experiment.walk.seek() {

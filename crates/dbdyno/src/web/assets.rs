@@ -1,4 +1,4 @@
-//! Style and script of the pages.
+//! Style and script of the web pages.
 //!
 //! Their addresses contain a hash of the content, so a browser requests each version once. Not
 //! here: the look of charts (`render`).
@@ -20,7 +20,7 @@ const OUR_JS: &str = include_str!("../../assets/web.js");
 /// none).
 const FOR_EVER: &str = "private, max-age=31536000, immutable";
 
-/// Style or script, with its content plain and compressed by gzip.
+/// Style sheet or script of the web pages, with its content plain and compressed by gzip.
 struct Asset {
     kind: &'static str,
     plain: Vec<u8>,
@@ -52,7 +52,7 @@ fn js() -> &'static Asset {
     })
 }
 
-/// Addresses of the style and the script, with the hashes of their content.
+/// Returns the addresses of the style and the script, with the hashes of their content.
 pub(super) fn addresses() -> [String; 2] {
     [format!("/assets/web.css?v={}", css().tag), format!("/assets/web.js?v={}", js().tag)]
 }

@@ -34,21 +34,21 @@ use crate::shell::Shell;
 const COOKIE: &str = "__Host-dbdyno";
 /// Name of the cookie of a session without a password, which exists on loopback only, without TLS.
 const OPEN_COOKIE: &str = "dbdyno-open";
-/// Time after which a session ends: a working day.
+/// Time after which a session of the web service ends: a working day.
 const SESSION: Duration = Duration::from_secs(12 * 3600);
-/// Maximum number of sessions. One more removes the oldest.
+/// Maximum number of sessions of the web service. Beyond it, a new session removes the oldest.
 const SESSIONS_MAX: usize = 256;
 /// Minimum characters of a password, against brute force.
 const LETTERS_MIN: usize = 8;
 
-/// Visitor of a service without a password, who may do everything. A session, if the request has
-/// one, only keeps the passwords of databases that the visitor has entered.
+/// Returns the visitor of a web service without a password, who may do everything. A session, if
+/// the request has one, only keeps the passwords of databases that the visitor has entered.
 pub(super) fn anybody(headers: &HeaderMap, peer: IpAddr) -> Visitor {
     let session = cookie_of(headers, OPEN_COOKIE).map(|session| hash(session.as_bytes()));
     Visitor { role: Role::Full, can_leave: false, session, peer: Some(peer) }
 }
 
-/// Passwords and sessions of a service.
+/// Passwords and sessions of the web service.
 pub(super) struct Auth {
     passwords: Vec<([u8; 32], Role)>,
     /// Sessions by the hash of their cookie: end of the session, and role.
@@ -59,7 +59,8 @@ pub(super) struct Auth {
 
 impl Auth {
     /// Creates the authentication with the full password, and that of viewers if there is one.
-    /// Fails if one is too short or both are equal. Wrong passwords are later logged on the shell.
+    /// Fails if a password is too short or both are equal. Wrong passwords are later logged on the
+    /// shell.
     pub(super) fn new(password: &str, viewer: Option<&str>, shell: Shell) -> Result<Auth, Error> {
         let all = [Some((password, Role::Full)), viewer.map(|viewer| (viewer, Role::Viewer))];
         let all: Vec<(&str, Role)> = all.into_iter().flatten().collect();
@@ -103,8 +104,8 @@ impl Auth {
         }
     }
 
-    /// Role that a password opens; `None` if it is wrong. Fails if `peer` must wait after wrong
-    /// passwords.
+    /// Returns the role that a password opens; `None` if it is wrong. Fails if `peer` must wait
+    /// after wrong passwords.
     fn opens(&self, password: &str, peer: IpAddr, now: Instant) -> Result<Option<Role>, HttpError> {
         let mut throttle = held(&self.throttle);
         if let Some(wait) = throttle.wait(peer, now) {
@@ -149,7 +150,7 @@ impl Auth {
     }
 }
 
-/// Random text of 256 bits, as the secret of a session.
+/// Returns a random text of 256 bits, as the secret of a session.
 fn random_text() -> Result<String, HttpError> {
     let mut bits = [0; 32];
     getrandom::fill(&mut bits)
@@ -175,7 +176,8 @@ fn hash(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-/// Value of the request's cookie with this name; `None` if there is none.
+/// Returns the value of the request's cookie with the name `wanted`; `None` if there is no such
+/// cookie.
 fn cookie_of(headers: &HeaderMap, wanted: &str) -> Option<String> {
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut cookies = cookies.flat_map(|cookies| cookies.split(';'));
@@ -185,7 +187,8 @@ fn cookie_of(headers: &HeaderMap, wanted: &str) -> Option<String> {
     })
 }
 
-/// Password of HTTP Basic (RFC 7617), whatever the user name is; `None` without a valid header.
+/// Returns the password of HTTP Basic (RFC 7617), whatever the user name is; `None` without a valid
+/// header.
 fn basic_of(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, encoded) = value.split_once(' ')?;

@@ -1,8 +1,8 @@
 //! Compresses responses with gzip, for clients that accept it.
 //!
-//! If a page had a secret beside text of the request, its compressed length would reveal the secret
-//! (the "BREACH" attack). No page of ours has both, and the sign-in page is not compressed. Not
-//! here: style and script, which are compressed once.
+//! If a page had a secret as well as text of the request, its compressed length would reveal the
+//! secret (the "BREACH" attack). No page of dbdyno has both, and the sign-in page is not
+//! compressed. Not here: style and script, which are compressed once.
 
 use std::io::Write;
 
@@ -14,14 +14,16 @@ use flate2::write::GzEncoder;
 
 use super::http_error::HttpError;
 
-/// Minimum bytes of a response to compress, since less than a packet gains nothing.
+/// Minimum bytes of a response to compress: for a response that fits a packet, compression gains
+/// nothing.
 const LEAST_BYTES: usize = 1_000;
-/// Maximum bytes of a response, which is in memory. The longest is the list of a run's seconds.
+/// Maximum bytes of a response that may be compressed; the whole response is in memory. The longest
+/// is the list of a run's seconds.
 const MOST_BYTES: usize = 1 << 30;
 /// Beginnings of content types that are worth compressing.
 const KINDS: [&str; 4] = ["text/", "application/json", "application/toml", "image/svg+xml"];
 
-/// Whether the headers of a request accept gzip.
+/// Returns true if the headers of a request accept gzip.
 pub(super) fn takes_gzip(headers: &HeaderMap) -> bool {
     let value = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
     value.unwrap_or("").split(',').any(|takes| {

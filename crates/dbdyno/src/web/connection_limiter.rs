@@ -1,5 +1,5 @@
-//! Open connections, and the choice of one to close if there is no room for another, so that idle
-//! clients do not block others. Ages are counted in turns, not in time.
+//! Open connections of the web service, and the choice of one to close if there is no room for
+//! another, so that idle clients do not block others. Ages are counted in turns, not in time.
 //!
 //! Not here: the limit, and accepting connections (`serve`).
 
@@ -49,7 +49,7 @@ enum State {
     Asking,
 }
 
-/// Open connection that the limiter counts. Dropping this removes it from the limiter.
+/// Open connection that the limiter counts. Dropping this value removes it from the limiter.
 #[derive(Debug)]
 pub(super) struct Guest {
     limiter: Arc<ConnectionLimiter>,
@@ -74,9 +74,9 @@ impl ConnectionLimiter {
         Guest { limiter: Arc::clone(self), id, gives_way }
     }
 
-    /// Closes one connection on which no request is being answered, if there is one. It belongs to
-    /// the address with the most connections, and is first one that has sent no request, then the
-    /// one that was answered longest ago.
+    /// Closes one connection on which no request is being answered, if there is one. It is a
+    /// connection of the address with the most connections: preferably one that has sent no
+    /// request, then the one that was answered longest ago.
     pub(super) fn give_way(&self) {
         let mut open = self.held();
         let mut n_from: HashMap<IpAddr, usize> = HashMap::new();
@@ -103,7 +103,7 @@ impl Guest {
         Answering(self)
     }
 
-    /// Whether the connection is open and has sent a request.
+    /// Returns true if the connection is open and has sent a request.
     pub(super) fn has_asked(&self) -> bool {
         self.limiter.held().all.get(&self.id).is_some_and(|one| one.state != State::Silent)
     }

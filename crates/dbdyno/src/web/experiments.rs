@@ -45,9 +45,9 @@ struct ExperimentView {
     n_trials: u64,
     is_running: bool,
     is_sought: bool,
-    /// Whether trials may be left to run, so that the experiment can be resumed.
+    /// True if trials may be left to run, so that the experiment can be resumed.
     is_resumable: bool,
-    /// Result in a sentence; may be empty.
+    /// Result of the experiment in a sentence; may be empty.
     result: String,
 }
 
@@ -86,8 +86,8 @@ fn view(standing: &RunSnapshot) -> ExperimentView {
     }
 }
 
-/// Result of an experiment in a sentence, cached by the state of its trials, since it reads all of
-/// them. Empty if there is none.
+/// Returns the result of an experiment in a sentence, cached by the state of its trials, since it
+/// reads all of them. Empty if there is none.
 fn result(store: &Store, shared: &Shared, standing: &RunSnapshot) -> String {
     shared.results.get(standing.place(), || found(store, standing))
 }
@@ -137,8 +137,8 @@ impl RunSnapshot {
         Ok(RunSnapshot { experiment, trials, status })
     }
 
-    /// Key of the experiment's state. It changes when a trial is added, or when the status of a
-    /// trial or of the experiment changes.
+    /// Returns a key of the experiment's state. The key changes when a trial is added, or when the
+    /// status of a trial or of the experiment changes.
     fn place(&self) -> String {
         let state = |trial: &TrialRow| format!("{}{}", trial.run.run, trial.run.status.name());
         let states = self.trials.iter().map(state);
@@ -146,8 +146,8 @@ impl RunSnapshot {
         super::assets::tag(states.concat().as_bytes())
     }
 
-    /// Key of the experiment's state, like [`RunSnapshot::place`], that also changes when users
-    /// change labels of trials or the name of the experiment.
+    /// Returns a key of the experiment's state like that of [`RunSnapshot::place`], which also
+    /// changes when users change labels of trials or the name of the experiment.
     fn full_place(&self) -> String {
         let labels = self.trials.iter().flat_map(|trial| &trial.run.labels);
         let labels: Vec<String> = labels.map(|(key, value)| format!("{key}={value}\n")).collect();
@@ -159,8 +159,8 @@ impl RunSnapshot {
         self.status == Some(Status::Running)
     }
 
-    /// Whether trials may be left to run. None are after a completed search, or after repeats that
-    /// ended by a rule; a running experiment cannot be resumed either.
+    /// Returns true if trials may be left to run. None are left after a completed search, or after
+    /// repeats that a stop rule ended; a running experiment cannot be resumed either.
     fn is_resumable(&self, n_done: u64, n_trials: u64) -> bool {
         let experiment = &self.experiment;
         let ends_itself = !experiment.walk.is_grid() || experiment.stop.is_some();
@@ -204,8 +204,8 @@ struct ExperimentPage {
     next_ms: Option<u64>,
 }
 
-/// Query string that links on an experiment's page keep: the figure that judges points, and the
-/// names of imported figures.
+/// Returns the query string that links on an experiment's page keep: the figure by which points are
+/// judged, and the names of imported figures.
 fn figure_query(asked: &Pairs) -> String {
     let pair = |name: &'static str| asked.get(name).map(|value| (name, value));
     let pairs: Vec<(&str, &str)> = ["figure", "imported"].into_iter().filter_map(pair).collect();
@@ -266,7 +266,8 @@ fn standing_part(
     })
 }
 
-/// Address of the page that compares the values of an axis.
+/// Returns the address of the page that compares the values of a parameter that an experiment
+/// varies.
 fn by_axis(id: &str, axis: &str) -> String {
     format!("/compare{}", query::query(&[("side", id), ("by", axis)]))
 }

@@ -17,8 +17,9 @@ use super::App;
 use super::http_error::HttpError;
 use super::request_policy::ContentSecurity;
 
-/// Content security policy of a flame graph. Only its own script may run, by its hash and in a null
-/// origin, so names of functions cannot bring in a script that has access to our pages.
+/// Returns the content security policy of a flame graph. Only its own script may run, by its hash
+/// and in a null origin, so names of functions cannot bring in a script that has access to our
+/// pages.
 fn content_security() -> &'static HeaderValue {
     static POLICY: OnceLock<HeaderValue> = OnceLock::new();
     POLICY.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! Errors of requests. Not here: their pages (answer).
+//! Errors of HTTP requests. Not here: the pages that show them (answer).
 
 use app::Error;
 use axum::http::StatusCode;
@@ -19,17 +19,18 @@ impl HttpError {
         HttpError { status, text: text.into(), retry_after_s: None }
     }
 
-    /// Error 404: there is nothing of that name.
+    /// Makes the error 404: there is nothing of that name.
     pub(super) fn unknown(text: impl Into<String>) -> HttpError {
         HttpError::new(StatusCode::NOT_FOUND, text)
     }
 
-    /// Error 400: the request is invalid.
+    /// Makes the error 400: the request is invalid.
     pub(super) fn bad(text: impl Into<String>) -> HttpError {
         HttpError::new(StatusCode::BAD_REQUEST, text)
     }
 
-    /// Error 500: the request is not at fault.
+    /// Makes the error 500: the service could not do what the request asks, and the request is not
+    /// at fault.
     pub(super) fn failed(text: impl Into<String>) -> HttpError {
         HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, text)
     }

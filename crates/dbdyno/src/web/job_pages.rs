@@ -1,5 +1,5 @@
 //! Pages of jobs: the list of jobs and of users' actions, and a job with its output. Also stopping
-//! and resuming.
+//! and resuming jobs.
 //!
 //! Not here: running jobs (jobs), and requesting them (new_run).
 
@@ -78,7 +78,7 @@ struct JobView {
     note: String,
     queued: String,
     took: String,
-    /// Whether the job is queued or running, so that it can be stopped.
+    /// True if the job is queued or running, so that it can be stopped.
     is_open: bool,
     /// Address of the page of the job's result, and the kind of result, `run` or `experiment`;
     /// `None` if there is no result.
@@ -136,13 +136,14 @@ impl JobView {
 /// Maximum characters of a job's error in the list of jobs. The page of the job has all of it.
 const ERROR_MOST: usize = 160;
 
-/// Last error in the output of a job, shortened; `None` if there is none.
+/// Returns the last error in the output of a job, shortened; `None` if the output has none.
 fn last_error(output: &str) -> Option<String> {
     let error = output.lines().rev().find_map(|line| line.strip_prefix("dbdyno: "))?;
     Some(cut(error, ERROR_MOST))
 }
 
-/// HTML of the rows of the list of jobs, and a key that changes with their state.
+/// Returns the HTML of the rows of the list of jobs, and a key that changes with the state of any
+/// job.
 fn rows_of(store: &Store, visitor: &Visitor) -> Result<(String, String), HttpError> {
     let rows = store.jobs()?.into_iter().map(|row| JobView::read(store, row));
     let rows: Vec<JobView> = rows.collect::<Result<_, _>>()?;
@@ -220,8 +221,8 @@ fn job_of(store: &Store, number: i64) -> Result<JobRow, HttpError> {
     row.ok_or_else(|| HttpError::unknown(format!("there is no job {number}: see the list of jobs")))
 }
 
-/// HTML of a job's state and output, a key that changes with them, and whether the job is queued or
-/// running.
+/// Returns the HTML of a job's state and output, a key that changes with them, and whether the job
+/// is queued or running.
 fn part_of(
     store: &Store,
     shared: &Shared,

@@ -32,10 +32,11 @@ use crate::shell::Shell;
 const OUTPUT_BYTES_MAX: u64 = 32 * 1024;
 /// Maximum number of queued jobs.
 const WAITING_MAX: usize = 100;
-/// Exit code of a dbdyno that was stopped by Ctrl-C.
+/// Exit code of a dbdyno process that was stopped by Ctrl-C.
 const INTERRUPTED: i32 = 130;
 
-/// Jobs of a service. A separate thread starts and ends them; this sends it messages.
+/// Jobs of the web service. A separate thread starts and ends them; this value sends messages to
+/// that thread.
 pub(super) struct Jobs {
     to_runner: Sender<Message>,
 }
@@ -315,16 +316,16 @@ impl Runner {
     }
 }
 
-/// Whether a target may need a password: it is a server that is already there, not a file or a
-/// server that dbdyno starts.
+/// Returns true if a target may need a password: it is a server that is already there, not a file
+/// or a server that dbdyno starts.
 fn asks_for_password(url: &str) -> bool {
     Target::parse(url).is_ok_and(|target| target.is_server())
 }
 
-/// Index in `waiting` of the next job to start; `None` if none may start now. `waiting` and
-/// `running` have the database of each job, `None` if no other job can use it. Jobs start in order,
-/// but a job whose database is in use has to wait, since two jobs on one database never run at the
-/// same time.
+/// Returns the index in `waiting` of the next job to start; `None` if none may start now. `waiting`
+/// and `running` have the database of each job, `None` if no other job can use it. Jobs start in
+/// order, but a job whose database is in use has to wait, since two jobs on one database never run
+/// at the same time.
 fn next<'a>(
     waiting: impl Iterator<Item = Option<&'a str>>,
     running: &[Option<&str>],
@@ -337,7 +338,8 @@ fn next<'a>(
     waiting.position(|place| place.is_none() || !running.contains(&place))
 }
 
-/// Final status of a job whose end this service has seen; `code` is `None` if a signal ended it.
+/// Returns the final status of a job whose end this service has seen; `code` is `None` if a signal
+/// ended it.
 fn status_of(code: Option<i32>, is_stopped: bool) -> JobStatus {
     match code {
         Some(0) => JobStatus::Done,
@@ -347,8 +349,8 @@ fn status_of(code: Option<i32>, is_stopped: bool) -> JobStatus {
     }
 }
 
-/// Final status of a job whose end this service has not seen, from the status of its stored run.
-/// `Lost` if the job has no run, or the run still counts as running.
+/// Returns the final status of a job whose end this service has not seen, from the status of its
+/// stored run. `Lost` if the job has no run, or the run still counts as running.
 fn status_by_run(store: &Store, process: &Process) -> Result<JobStatus, StoreError> {
     let run = store.run_of(process)?;
     let row = run.map(|run| store.row(&run)).transpose()?.flatten();
@@ -380,7 +382,8 @@ fn log_path(store: &Path, number: i64) -> PathBuf {
     beside(store, &format!("job-{number}.log"))
 }
 
-/// Last part of a job's output: from the store if the job has ended, else from its file.
+/// Returns the last part of a job's output: from the store if the job has ended, else from its
+/// file.
 pub(super) fn words_of(store: &Path, row: &JobRow) -> String {
     match row.ended_unix_ms {
         Some(_) => row.output.clone(),

@@ -1,5 +1,5 @@
-//! `/`: the list of runs, one per line, with search, filters, order and selection. If it is in the
-//! order of time, trials and probes are folded below a line of their experiment.
+//! `/`: the list of runs, one per line, with search, filters, order and selection. In the order of
+//! time, trials of an experiment or search are folded below a line of the experiment.
 //!
 //! Not here: the meaning of conditions (store).
 
@@ -27,11 +27,12 @@ use super::query::Pairs;
 use super::visitor::Visitor;
 use super::{App, Shared};
 
-/// Maximum lines per page of the list: a screen or two.
+/// Maximum lines per page of the list of runs: a screen or two.
 const ROWS_MAX: usize = 50;
 /// Maximum number of cached lines of throughput over time, about 500 bytes each.
 pub(super) const TRENDS_MAX: usize = 4_000;
-/// Time between updates of the list in milliseconds, short enough that a new run is seen soon.
+/// Time between updates of the list of runs in milliseconds, short enough that a new run is seen
+/// soon.
 const NEXT_MS: u64 = 2000;
 /// Order of the list of runs if the address names none, the same as on the command line.
 const NEWEST_FIRST: &str = "-started";
@@ -42,7 +43,7 @@ struct Column {
     /// Key by which runs are sorted by this column, as in the address; empty if they cannot be
     /// sorted by it.
     key: &'static str,
-    /// Whether the first click on the column sorts in descending order.
+    /// True if the first click on the column sorts in descending order.
     is_from_highest: bool,
     /// CSS classes: numbers are right-aligned, and narrow screens omit columns.
     class: &'static str,
@@ -81,7 +82,7 @@ struct Heading {
     title: String,
     class: &'static str,
     href: String,
-    /// Value of `aria-sort`: `ascending`, `descending` or `none`.
+    /// Value of `aria-sort` for the column: `ascending`, `descending` or `none`.
     sorted: &'static str,
 }
 
@@ -125,25 +126,26 @@ pub(super) struct LabelView {
 const LABELS_MOST: usize = 2;
 
 impl RowView {
-    /// Labels beyond those in the line, separated by commas.
+    /// Returns the labels beyond those in the line, separated by commas.
     fn other_labels(&self) -> String {
         let others: Vec<&str> =
             self.labels.iter().skip(LABELS_MOST).map(|one| &*one.text).collect();
         others.join(", ")
     }
 
-    /// Title of the run's pages, from its name and short id.
+    /// Returns the title of the run's pages, from its name and short id.
     pub(super) fn title(&self) -> String {
         format!("{} {}", self.name, self.short)
     }
 
-    /// View of a run outside of the list: without trend and identity.
+    /// Makes the view of a run outside of the list: without trend and identity.
     pub(super) fn plain(row: &RunRow) -> RowView {
         RowView::from_row(row, None, String::new(), Identity::default())
     }
 
-    /// Creates the view. `known_by` is the title of the column with primary metrics, `None` outside
-    /// of the list. If the column has several metrics, the value has the title of its metric.
+    /// Makes the view of a run in the list. `known_by` is the title of the column with primary
+    /// metrics, `None` outside of the list. If the column has several metrics, the value has the
+    /// title of its metric.
     pub(super) fn from_row(
         row: &RunRow,
         known_by: Option<&str>,
@@ -180,7 +182,7 @@ impl RowView {
     }
 }
 
-/// Text of the validity badge of a run; empty while the run goes on.
+/// Returns the text of the validity badge of a run; empty while the run goes on.
 fn validity(status: Status, worst: Option<Severity>, p99_ms: Option<f64>) -> &'static str {
     match (status, worst) {
         (Status::Completed, Some(Severity::Warning)) if is_overloaded(p99_ms) => "overloaded",
@@ -226,7 +228,7 @@ struct ListPage {
     condition: String,
     label: String,
     sort: String,
-    /// Whether the address sets a filter other than the search text.
+    /// True if the address sets a filter other than the search text.
     is_filtered: bool,
     workloads: Vec<Choice>,
     databases: Vec<Choice>,
@@ -248,8 +250,8 @@ struct Found {
     trouble: Option<HttpError>,
 }
 
-/// Runs that a request selects, in the requested order. Fails if the order or the condition is
-/// invalid.
+/// Returns the runs that a request selects, in the requested order. Fails if the order or the
+/// condition is invalid.
 pub(super) fn runs(store: &Store, asked: &Pairs) -> Result<Vec<RunRow>, HttpError> {
     let Found { all, shown, trouble } = found(store, asked)?;
     if let Some(trouble) = trouble {
@@ -260,8 +262,8 @@ pub(super) fn runs(store: &Store, asked: &Pairs) -> Result<Vec<RunRow>, HttpErro
     Ok(kept.map(|(_, row)| row).collect())
 }
 
-/// Runs `read`, which reads the store for a request of the list. If the order or the condition is
-/// by a figure, it first waits for a turn, because many reports are read.
+/// Runs `read`, which reads the store for a request of the list. If the order or the condition of
+/// the list is by a figure, the request first waits for its turn, because many reports are read.
 pub(super) async fn read<T: Send + 'static>(
     app: &App,
     asked: Pairs,
@@ -281,8 +283,8 @@ fn order_and_condition(asked: &Pairs) -> Result<(Sort, Option<Query>), String> {
     Ok((sort, condition.transpose().map_err(|bad| bad.to_string())?))
 }
 
-/// Selects the runs that a request asks for. If its order or condition is invalid, none is
-/// selected, and the result has the error.
+/// Selects the runs that a request asks for. If the order or condition of the request is invalid,
+/// no run is selected, and the result has the error.
 fn found(store: &Store, asked: &Pairs) -> Result<Found, HttpError> {
     let (sort, query, trouble) = match order_and_condition(asked) {
         Ok((sort, query)) => (sort, query, None),
@@ -305,7 +307,7 @@ fn found(store: &Store, asked: &Pairs) -> Result<Found, HttpError> {
     Ok(Found { all, shown, trouble })
 }
 
-/// Whether a run passes the filters of the form and its search text.
+/// Returns true if a run matches the filters of the form and its search text.
 fn lets(asked: &Pairs, row: &RunRow) -> bool {
     let is = |name: &str, actual: &str| asked.get(name).is_none_or(|wanted| wanted == actual);
     let has_workload = asked.get("workload").is_none_or(|wanted| {
@@ -329,7 +331,7 @@ fn lets(asked: &Pairs, row: &RunRow) -> bool {
         && has_text
 }
 
-/// Maximum trials of an experiment below its line, the newest ones.
+/// Maximum trials of an experiment that are shown below its line, the newest ones.
 const TRIALS_MOST: usize = 50;
 
 /// Line of an experiment with the trials folded below it, or a single run.
@@ -337,7 +339,7 @@ struct Group {
     /// Line of the experiment; `None` for a single run.
     experiment: Option<ExperimentLine>,
     rows: Vec<RowView>,
-    /// Number of trials that are left out here, and only on the page of the experiment.
+    /// Number of trials that the list leaves out; the page of the experiment has them.
     n_more: usize,
 }
 
@@ -347,15 +349,16 @@ struct ExperimentLine {
     short: String,
     name: String,
     trials: String,
-    /// Axes and values of its trials, such as `clients=1,2,4 × mode=text,prepared`.
+    /// Varied parameters and values of the trials, such as `clients=1,2,4 × mode=text,prepared`.
     axes: String,
     labels: Vec<LabelView>,
-    /// Lowest and highest TPS of its trials.
+    /// Lowest and highest TPS of the trials.
     tps: String,
     primary: String,
     p99_ms: String,
     clients: String,
-    /// Line of mean TPS over the first axis, as SVG; empty if the axis is not numeric.
+    /// Line of mean TPS over the first varied parameter, as SVG; empty if its values are not
+    /// numbers.
     trend: String,
     validity: &'static str,
     status: &'static str,
@@ -364,15 +367,15 @@ struct ExperimentLine {
     started: String,
     workload: String,
     database: String,
-    /// Database in a few characters; for several databases, their names.
+    /// Database of the trials in a few characters; for several databases, their names.
     database_short: String,
 }
 
-/// Point of an experiment, and the TPS of each of its trials.
+/// Point of an experiment (values of varied parameters), and the TPS of each of its trials.
 type Rates<'r> = (&'r [(String, String)], Vec<f64>);
 
-/// Axes of trials with their values, such as `clients=1,2,4`. Axes and values are in the order of
-/// first runs, but numbers are sorted.
+/// Returns the varied parameters of trials with their values, such as `clients=1,2,4`. Parameters
+/// and values are in the order of first runs, but numbers are sorted.
 fn axes_of(rows: &[&RunRow]) -> String {
     let mut axes: Vec<(&str, Vec<&str>)> = Vec::new();
     for (name, value) in rows.iter().rev().flat_map(|row| &row.point) {
@@ -395,8 +398,8 @@ fn axes_of(rows: &[&RunRow]) -> String {
     axes.iter().map(axis_text).collect::<Vec<_>>().join(" × ")
 }
 
-/// Mean TPS of each point of an experiment, sorted by its first axis. Empty if that axis is not
-/// numeric, since a line would imply values in between.
+/// Returns the mean TPS of each point of an experiment, sorted by its first varied parameter. Empty
+/// if that has values that are not numbers, since a line would imply values in between.
 fn means_by_point(rows: &[&RunRow]) -> Vec<f64> {
     let mut points: Vec<Rates<'_>> = Vec::new();
     for row in rows.iter().rev() {
@@ -439,8 +442,8 @@ fn experiment_line(trials: Trials<'_, '_>, known_by: Option<&str>) -> Experiment
     }
 }
 
-/// Whether the list folds trials below their experiment: only in the order of time, and without a
-/// condition.
+/// Returns true if the list folds trials below their experiment: only in the order of time, and
+/// without a condition.
 fn is_grouped(asked: &Pairs) -> bool {
     let sort = asked.get("sort").unwrap_or(NEWEST_FIRST);
     sort.trim_start_matches('-') == "started" && asked.get("where").is_none()
@@ -493,8 +496,8 @@ fn rows(
     })
 }
 
-/// Line of throughput over time as SVG, cached, since an ended run does not change. Empty for a
-/// running one.
+/// Returns the line of throughput over time as SVG, cached, since an ended run does not change.
+/// Empty for a run in progress.
 fn trend(store: &Store, shared: &Shared, row: &RunRow) -> String {
     if row.status == Status::Running {
         return String::new();
@@ -505,8 +508,8 @@ fn trend(store: &Store, shared: &Shared, row: &RunRow) -> String {
     })
 }
 
-/// Setup and warnings of a run, cached, since an ended run does not change. Empty for a running
-/// one.
+/// Returns the setup and warnings of a run, cached, since an ended run does not change. Empty for a
+/// run in progress.
 fn identity(store: &Store, shared: &Shared, row: &RunRow) -> Identity {
     match row.status {
         Status::Running => Identity::default(),

@@ -13,7 +13,8 @@ use store::{RunRow, Store, StoreError, StoreErrorKind};
 use super::http_error::HttpError;
 use super::visitor::held;
 
-/// Maximum number of cached runs, those requested last; the same for running and ended ones.
+/// Maximum number of cached runs, which are those requested last. The limit holds for running and
+/// for ended ones separately.
 const KEPT_MAX: usize = 4;
 
 /// State of a run, as read from the store at one moment.
@@ -24,18 +25,19 @@ pub(super) struct RunSnapshot {
     pub(super) drawn: Arc<Report>,
     /// Current activity for the live view; `None` for an ended run.
     pub(super) now: Option<Now>,
-    /// Position of the last event; `u64::MAX` for an ended run. Another position is another state.
+    /// Position of the last event of the run; `u64::MAX` for an ended run. A change of the position
+    /// is a change of state.
     pub(super) place: u64,
 }
 
 impl RunSnapshot {
-    /// Whether the run has not ended yet.
+    /// Returns true if the run has not ended yet.
     pub(super) fn is_live(&self) -> bool {
         self.row.status == Status::Running
     }
 }
 
-/// Caches for the runs that were requested last.
+/// Caches for the runs that were requested last from the web service.
 #[derive(Default)]
 pub(super) struct LiveRuns {
     followed: Mutex<Vec<(RunId, Arc<Mutex<Followed>>)>>,
@@ -57,8 +59,8 @@ struct Followed {
 }
 
 impl LiveRuns {
-    /// State of the run called `name`: with its stored report, or with one made of its events so
-    /// far.
+    /// Returns the state of the run called `name`: with its stored report, or with one made of its
+    /// events so far.
     pub(super) fn standing(&self, store: &Store, name: &str) -> Result<RunSnapshot, HttpError> {
         let run = store.find(name)?;
         let row = row_of(store, &run)?;

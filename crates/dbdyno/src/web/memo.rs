@@ -9,10 +9,11 @@ use std::sync::Mutex;
 
 use super::visitor::held;
 
-/// Cached values by key, cheap to clone.
+/// Values that are cached by key, and are cheap to clone.
 pub(super) struct Memo<K, V = String> {
     known: Mutex<HashMap<K, V>>,
-    /// Maximum number of entries. All are removed before one more is added.
+    /// Maximum number of entries in the cache. If it is reached, all are removed before one more is
+    /// added.
     most: usize,
 }
 
@@ -22,8 +23,8 @@ impl<K: Eq + Hash, V: Clone> Memo<K, V> {
         Memo { known: Mutex::default(), most }
     }
 
-    /// Returns the value of `key`, made if it is missing. Other callers are not blocked meanwhile,
-    /// so two may make the same value.
+    /// Returns the cached value of `key`; if it is missing, makes it. Other callers are not blocked
+    /// meanwhile, so two may make the same value.
     pub(super) fn get(&self, key: K, make: impl FnOnce() -> V) -> V {
         match self.try_get(key, || Ok::<V, Infallible>(make())) {
             Ok(value) => value,
@@ -31,7 +32,8 @@ impl<K: Eq + Hash, V: Clone> Memo<K, V> {
         }
     }
 
-    /// Returns the value of `key`, made if it is missing. A failure is returned, and not cached.
+    /// Returns the cached value of `key`; if it is missing, makes it. A failure to make it is
+    /// returned, and not cached.
     pub(super) fn try_get<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
         if let Some(known) = held(&self.known).get(&key) {
             return Ok(known.clone());

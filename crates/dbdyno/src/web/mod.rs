@@ -1,7 +1,8 @@
 //! The web interface: pages and a JSON API of stored and running runs.
 //!
 //! It shows results of `analysis`, `study` and `app`, and starts dbdyno itself in separate
-//! processes (jobs). Only a POST changes anything. Not here: the command that starts it (`cli`).
+//! processes (jobs). Only a POST changes anything. Not here: the command that starts the web
+//! interface (`cli`).
 
 mod answer;
 mod api;
@@ -62,17 +63,19 @@ pub(crate) use self::serve::bind;
 
 /// Options of the web service, from the command line.
 pub(crate) struct Options {
-    /// Address to listen on.
+    /// Address at which the service listens.
     pub(crate) listen: SocketAddr,
     /// Path of the store whose runs the pages show.
     pub(crate) store: PathBuf,
-    /// Password with all rights; with it everything uses TLS. `None` is allowed only on loopback.
+    /// Password with all rights; with a password, all connections use TLS. `None` is allowed only
+    /// on loopback.
     pub(crate) password: Option<String>,
-    /// Password of viewers; `None` if there is none. It needs the full password too.
+    /// Password of viewers, who may only read; `None` if there is none. Requires a full password as
+    /// well.
     pub(crate) viewer_password: Option<String>,
     /// Program, variables and functions for the jobs that pages start.
     pub(crate) job_context: JobContext,
-    /// PEM files of a certificate and its key; `None` for a self-signed one.
+    /// PEM files of a certificate and its key; `None` for a self-signed certificate.
     pub(crate) certificate: Option<(PathBuf, PathBuf)>,
     /// Command that stops the service of this store, for messages.
     pub(crate) stop: String,
@@ -80,7 +83,8 @@ pub(crate) struct Options {
     pub(crate) shell: Shell,
 }
 
-/// Environment of jobs. The command line provides it, since `web` does not know `cli`.
+/// Environment of jobs: program, variables and functions. The command line provides it, since `web`
+/// does not know `cli`.
 #[derive(Clone)]
 pub(crate) struct JobContext {
     /// Path of this program, which each job runs.
@@ -102,17 +106,17 @@ pub(crate) struct JobContext {
 /// Path of a run's page, without its id at the end.
 const RUNS: &str = "/runs/";
 
-/// State that all requests share.
+/// State that all requests to the web service share.
 #[derive(Clone)]
 struct App(Arc<Shared>);
 
 struct Shared {
     store: PathBuf,
-    /// Turns of requests that read the reports of many runs, one at a time.
+    /// Queue of requests that read the reports of many runs, which do so one at a time.
     turns: Turns,
-    /// Whether the service listens on loopback only, so that requests must name a host of loopback.
+    /// True if the service listens on loopback only, so that requests must name a host of loopback.
     is_loopback: bool,
-    /// Authentication; `None` if everyone who can reach it may use it.
+    /// Authentication; `None` if everyone who can reach the service may use it.
     auth: Option<Auth>,
     lives: LiveRuns,
     /// Throughput over time of ended runs, as drawn in the list.
@@ -138,8 +142,8 @@ impl App {
         self.read_opened(move |store, shared| read(&store, shared)).await
     }
 
-    /// Runs `read` like [`App::read`], but first waits for a turn: for requests that read the
-    /// reports of many runs. The store gives up when the client is gone.
+    /// Runs `read` as [`App::read`] does, but first waits for its turn: for requests that read the
+    /// reports of many runs. Reading the store is given up when the client is gone.
     async fn read_many<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Store, &Shared) -> Result<T, HttpError> + Send + 'static,
@@ -168,7 +172,8 @@ impl App {
         reading.await.map_err(|_| HttpError::failed("this is a bug in dbdyno: see its log"))?
     }
 
-    /// Stores an action of a user. If the store is not writable, the log says that it is not kept.
+    /// Stores an action of a user. If the store is not writable, the log says that the action is
+    /// not kept.
     async fn note(&self, visitor: &Visitor, what: &str) {
         let (who, what) = (visitor.who(), what.to_owned());
         let noted = self.read(move |store, _| Ok(store.note_action(&who, &what)?)).await;

@@ -48,7 +48,7 @@ struct NewRunPage {
     sections: Vec<Section>,
     toml: String,
     was: String,
-    /// Error of the plan; may be empty.
+    /// Error of the plan, for the page; may be empty.
     wrong: String,
     /// Kind of task that a valid plan is: a run, an experiment or a search; empty for an invalid
     /// plan.
@@ -66,13 +66,13 @@ struct Named {
 
 /// Command for a terminal that is equivalent to an action on the page.
 pub(super) struct Command {
-    /// Purpose of the command: `Run` if it starts a run, an experiment or a search.
+    /// Purpose of the command. `Run` stands for a run, an experiment or a search.
     pub(super) kind: JobKind,
     pub(super) text: String,
 }
 
 impl Command {
-    /// Label of the command on a page.
+    /// Returns the label of the command on a page.
     pub(super) fn title(&self) -> &'static str {
         match self.kind {
             JobKind::Build => "Build",
@@ -100,8 +100,8 @@ pub(super) async fn page(
     .await
 }
 
-/// Initial plan that a request names, and labels, one per line. Only a job has labels here, since
-/// they are not in its plan.
+/// Returns the initial plan that a request names, and labels, one per line. Only a job has labels,
+/// since they are not part of a plan.
 fn begun(store: &Store, shared: &Shared, asked: &Pairs) -> Result<(Draft, String), HttpError> {
     let read = |text: &str| read_toml(FILE, text).map_err(|bad| HttpError::bad(bad.0));
     if let Some(name) = asked.get("run") {
@@ -126,8 +126,8 @@ fn begun(store: &Store, shared: &Shared, asked: &Pairs) -> Result<(Draft, String
     Ok((of_workload(asked.get("workload").unwrap_or("tpcc"), shared)?, String::new()))
 }
 
-/// Plan of `dbdyno run WORKLOAD`, without defaults. A page names no files, neither plans nor
-/// workloads that a file contains.
+/// Makes the plan of `dbdyno run WORKLOAD`, without defaults. A web page must not name files, so
+/// neither plan files nor workload files are accepted.
 fn of_workload(name: &str, shared: &Shared) -> Result<Draft, Error> {
     if !workloads::is_compiled_in(name) {
         return Err(Error::Usage(format!("a page knows no workload '{name}'")));
@@ -152,7 +152,8 @@ fn kind_of(task: &Task) -> JobKind {
     }
 }
 
-/// Loads of the groups of a run, without duplicates; empty for another task.
+/// Returns the loads of the groups of a run in words, without duplicates; empty for an experiment
+/// or a search.
 fn load_of(task: &Task) -> String {
     let Task::Run(plan) = task else { return String::new() };
     let mut all: Vec<String> = Vec::new();
@@ -164,8 +165,8 @@ fn load_of(task: &Task) -> String {
     all.join("; ")
 }
 
-/// Target of a plan: the first one if targets are varied, and the workload's default if it names
-/// none.
+/// Returns the target of a plan: the first one if targets are varied, and the workload's default if
+/// it names none.
 fn target_of(draft: &Draft, shared: &Shared) -> Result<Target, HttpError> {
     let of_axis =
         draft.vary.iter().find(|axis| matches!(axis.name.as_str(), "target" | "target.url"));
@@ -179,8 +180,8 @@ fn target_of(draft: &Draft, shared: &Shared) -> Result<Target, HttpError> {
     target.map_err(HttpError::bad)
 }
 
-/// Takes the password out of the plan's target, so that it is neither shown nor stored. Fails if a
-/// varied target has one.
+/// Takes the password out of the plan's target, so that the password is neither shown nor stored.
+/// Fails if a varied target has one.
 fn without_password(draft: &mut Draft) -> Result<Option<Secret>, BadPlan> {
     for axis in &draft.vary {
         let has_password = |url: &String| Target::parse(url).is_ok_and(|it| it.password.is_some());
@@ -196,7 +197,7 @@ fn without_password(draft: &mut Draft) -> Result<Option<Secret>, BadPlan> {
     Ok(Some(password))
 }
 
-/// Action that a button of the form asks for, on the plan in the form.
+/// Action that a button of the form requests for the plan in the form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PlanAction {
     /// Checks the plan and shows it again.
@@ -277,7 +278,7 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     /// Starts the job of a button and redirects to the page of the job. Shows the plan again if the
-    /// request is at fault.
+    /// request is invalid.
     fn work(&self, task: &Task, action: PlanAction) -> Result<Response, HttpError> {
         let Asked { store, shared, visitor, draft, form } = self;
         match start(store, shared, visitor, draft, task, action, form) {
@@ -317,8 +318,8 @@ fn refused(mut page: Response) -> Response {
     page
 }
 
-/// Workload that the user has newly chosen in the form; `None` if it is the one with which the form
-/// was shown, or the plan's own.
+/// Returns the workload that the user has newly chosen in the form; `None` if the choice is the
+/// workload with which the form was shown, or the plan's own.
 fn other_workload<'a>(form: &'a Pairs, draft: &Draft) -> Option<&'a str> {
     let chosen = form.get("workload")?;
     let was = read_toml(FILE, form.exactly("was").unwrap_or_default()).unwrap_or_default();
@@ -363,8 +364,8 @@ fn remembered(
     Ok(cookie.filter(|_| shared.auth.is_none()))
 }
 
-/// Starts the job of an action on a plan, stores that as the user's action, and returns the number
-/// of the job.
+/// Starts the job of an action on a plan, stores the start as the user's action, and returns the
+/// number of the job.
 fn start(
     store: &Store,
     shared: &Shared,
@@ -418,8 +419,8 @@ fn shown_workload(group: &plan::GroupDraft) -> String {
     group.workload().map_or(String::new(), |workload| workload.text.clone())
 }
 
-/// Arguments of `dbdyno build` and similar commands, for the data of a plan's first group; `None`
-/// if it has no known workload.
+/// Returns the arguments of `dbdyno build` and similar commands, for the data of a plan's first
+/// group; `None` if the group has no known workload.
 fn words_of_data(draft: &Draft, command: &str, target: Option<&Target>) -> Option<Vec<String>> {
     let group = draft.groups.first()?;
     let workload = &group.workload()?.text;
@@ -442,7 +443,7 @@ fn words_of_data(draft: &Draft, command: &str, target: Option<&Target>) -> Optio
     Some(words)
 }
 
-/// Password of the database in a form; `None` if its field is empty.
+/// Returns the password of the database in a form; `None` if its field is empty.
 pub(super) fn typed_password(form: &Pairs) -> Option<Secret> {
     form.exactly("password").filter(|typed| !typed.is_empty()).map(Secret::new)
 }
@@ -451,24 +452,24 @@ fn typed_labels(form: &Pairs) -> &str {
     form.get("labels").unwrap_or_default()
 }
 
-/// Lines of a field for labels, without blank ones.
+/// Returns the lines of a field for labels, without blank ones.
 fn written_labels(text: &str) -> Vec<String> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.map(str::to_owned).collect()
 }
 
-/// Arguments of a command that set these labels. [`labels_of`] reads them again.
+/// Returns the arguments of a command that set these labels. [`labels_of`] is the inverse.
 fn words_of_labels(labels: &[String]) -> Vec<String> {
     labels.iter().flat_map(|label| ["--label".to_owned(), label.clone()]).collect()
 }
 
-/// Labels in the arguments of a job.
+/// Returns the labels in the arguments of a job.
 pub(super) fn labels_of(words: &[String]) -> Vec<String> {
     let pairs = words.windows(2).filter(|pair| pair[0] == "--label");
     pairs.map(|pair| pair[1].clone()).collect()
 }
 
-/// Labels of a form, one per line. Fails if one is invalid.
+/// Returns the labels of a form, one per line. Fails if one is invalid.
 fn labels(form: &Pairs) -> Result<Vec<String>, HttpError> {
     read_labels(typed_labels(form))
 }
@@ -486,7 +487,8 @@ fn read_labels(text: &str) -> Result<Vec<String>, HttpError> {
     lines.into_iter().map(checked).collect()
 }
 
-/// Commands for a terminal that are equivalent to the actions on a plan, with these labels.
+/// Returns the commands for a terminal that are equivalent to the actions on a plan, with these
+/// labels.
 pub(super) fn commands(draft: &Draft, labels: &[String]) -> Vec<Command> {
     let has_user = Target::parse(&shown(draft, "plan.target")).is_ok_and(|it| it.user.is_some());
     let line = |words: Vec<String>| {

@@ -1,6 +1,6 @@
 //! Pages of a run, of comparisons and of histories, and changes of a run: its labels, its removal.
 //!
-//! The bodies of pages come from the reports (render). Not here: the list, and experiments.
+//! The bodies of pages come from the reports (render). Not here: the list of runs, and experiments.
 
 use std::collections::BTreeSet;
 
@@ -34,10 +34,11 @@ use super::selection::{Grouped, Way, grouped};
 use super::tables;
 use super::visitor::Visitor;
 
-/// Maximum suggested sides of a comparison of each kind: labels, experiments and runs.
+/// Maximum number of suggested sides (sets of runs) for a comparison, of each kind: labels,
+/// experiments and runs.
 const SUGGESTED_MAX: usize = 50;
 
-/// Maximum suggestions that have a check box on the page.
+/// Maximum number of suggested sides of a comparison that have a check box on the page.
 const PICKS_MOST: usize = 12;
 /// Time between updates of a running run's page, in milliseconds. It has new events once a second.
 const NEXT_MS: u64 = 1000;
@@ -52,7 +53,7 @@ struct RunPage {
     body: String,
     place: String,
     is_live: bool,
-    /// Whether the run is a load, which a plan can repeat, and not a build.
+    /// True if the run is a load, which a plan can repeat, and not a build.
     is_load: bool,
 }
 
@@ -173,11 +174,11 @@ pub(super) async fn run_live(
     .await
 }
 
-/// Path of the page to show after a change, and a description of the change.
+/// Path of the page to show after a change of a run, and a description of the change.
 type Changed = Result<(String, String), HttpError>;
 
-/// Changes a run by a form, stores that as the user's action, and redirects to the page that
-/// `change` names.
+/// Changes a run as a form requests, stores the change as the user's action, and redirects to the
+/// page that `change` names.
 async fn changed(
     app: App,
     visitor: Visitor,
@@ -243,7 +244,8 @@ pub(super) async fn remove(
     .await
 }
 
-/// Options of a request for judging differences: the figure, and the smallest effect in percent.
+/// Returns the options of a request by which differences are judged: the figure, and the smallest
+/// effect in percent.
 fn judge(asked: &Pairs) -> Result<Judge, HttpError> {
     // The form has a number in %.
     let min_effect =
@@ -251,14 +253,14 @@ fn judge(asked: &Pairs) -> Result<Judge, HttpError> {
     Judge::asked(asked.get("figure"), min_effect.as_deref()).map_err(HttpError::bad)
 }
 
-/// Sides that a request names (`side=`).
+/// Returns the sides of a comparison (sets of runs) that a request names (`side=`).
 fn named(asked: &Pairs) -> Vec<String> {
     asked.all("side").map(str::to_owned).collect()
 }
 
-/// Address of a comparison of the runs selected in the list, oldest first, since new runs are
-/// compared with older ones. `None` if the runs do not come from the list (`selected`), or one is
-/// unknown.
+/// Returns the address of a comparison of the runs selected in the list, oldest first, since new
+/// runs are compared with older ones. `None` if the runs do not come from the list (`selected`), or
+/// a run is unknown.
 fn oldest_first(store: &Store, asked: &Pairs) -> Option<String> {
     asked.get("selected")?;
     let row = |name: String| store.row(&store.find(&name).ok()?).ok().flatten();
@@ -268,25 +270,27 @@ fn oldest_first(store: &Store, asked: &Pairs) -> Option<String> {
     Some(format!("/compare?{}", sides.join("&")))
 }
 
-/// Groups the sides of a request; `None` unless they are single runs that can be grouped.
+/// Groups the sides of a comparison that a request names; `None` unless they are single runs that
+/// can be grouped.
 fn selected(store: &Store, asked: &Pairs) -> Option<Grouped> {
     grouped(store, &named(asked), asked.get("group"))
 }
 
-/// Whether the request asks for a comparison, not for the empty page.
+/// Returns true if the request asks for a comparison, not for the empty page.
 fn is_asked(asked: &Pairs) -> bool {
     ["side", "by", "figure", "min_effect"].iter().any(|name| asked.get(name).is_some())
 }
 
-/// Whether the request names exactly one side for a comparison, which exists, as the link on a
-/// run's page does.
+/// Returns true if the request names exactly one side for a comparison, and that side exists. The
+/// link on a run's page makes such a request.
 fn is_begun(store: &Store, asked: &Pairs) -> bool {
     let names = named(asked);
     let ([name], None, Ok(_)) = (&names[..], asked.get("by"), judge(asked)) else { return false };
     name.contains('=') || store.find_experiment(name).is_ok() || store.find(name).is_ok()
 }
 
-/// Sides that a request asks to compare; `None` if there are fewer than two.
+/// Returns the sides (sets of runs) that a request asks to compare; `None` if there are fewer than
+/// two.
 fn sides(store: &Store, asked: &Pairs, selected: Option<&Grouped>) -> Option<CompareBy> {
     if asked.get("by").is_none()
         && let Some(selected) = selected
@@ -308,13 +312,13 @@ fn sides(store: &Store, asked: &Pairs, selected: Option<&Grouped>) -> Option<Com
     }
 }
 
-/// Comparison that a request asks for. Fails if it names too few or too many sides.
+/// Returns the comparison that a request asks for. Fails if it names too few or too many sides.
 pub(super) fn compared(store: &Store, asked: &Pairs) -> Result<ComparisonReport, HttpError> {
     few_sides(asked)?;
     held(store, asked, sides(store, asked, selected(store, asked).as_ref()).as_ref())
 }
 
-/// Fails if a request names too many sides, before any is looked up.
+/// Fails if a request names too many sides of a comparison, before any is looked up.
 fn few_sides(asked: &Pairs) -> Result<(), HttpError> {
     const SIDES_MAX: usize = 500;
     match asked.all("side").count() {
@@ -323,7 +327,7 @@ fn few_sides(asked: &Pairs) -> Result<(), HttpError> {
     }
 }
 
-/// Charts of the comparison that a request asks for.
+/// Returns the charts of the comparison that a request asks for.
 pub(super) fn compared_charts(store: &Store, asked: &Pairs) -> Result<Vec<Chart>, HttpError> {
     Ok(source(store, compared(store, asked)?)?.charts())
 }
@@ -347,7 +351,8 @@ fn held(
     })
 }
 
-/// Whether a run or an experiment that is named as a side does not exist. Labels are not looked up.
+/// Returns true if a run or an experiment that is named as a side of a comparison does not exist.
+/// Labels are not looked up.
 fn is_unknown(store: &Store, sides: &CompareBy) -> bool {
     let is_lost = |found: Result<(), StoreErrorKind>| found == Err(StoreErrorKind::UnknownRun);
     let experiment = |name: &str| store.find_experiment(name).map(drop).map_err(|no| no.kind);
@@ -360,8 +365,8 @@ fn is_unknown(store: &Store, sides: &CompareBy) -> bool {
     }
 }
 
-/// Name of the label whose values are the builds of a history: the requested one; else `build` if a
-/// run has that label, or if there is no run; else the day, which every run has.
+/// Returns the name of the label whose values are the builds of a history: the requested one; else
+/// `build` if a run has that label, or if there is no run; else the day, which every run has.
 fn history_by(store: &Store, asked: &Pairs) -> Result<String, HttpError> {
     if let Some(by) = asked.get("by") {
         return Ok(by.to_owned());
@@ -371,7 +376,7 @@ fn history_by(store: &Store, asked: &Pairs) -> Result<String, HttpError> {
     Ok(if has_build || is_empty { "build" } else { "day" }.to_owned())
 }
 
-/// History that a request asks for.
+/// Returns the history that a request asks for.
 pub(super) fn reported_history(store: &Store, asked: &Pairs) -> Result<HistoryReport, HttpError> {
     history_of(store, asked, &history_by(store, asked)?)
 }
@@ -391,7 +396,7 @@ fn history_of(store: &Store, asked: &Pairs, by: &str) -> Result<HistoryReport, H
     Ok(hold_history(store, &question)?)
 }
 
-/// Tables of a history for the rows that the request names; `None` if it names no rows.
+/// Returns the tables of a history for the rows that the request names; `None` if it names no rows.
 pub(super) fn tables_of_history(
     report: &HistoryReport,
     asked: &Pairs,
@@ -399,7 +404,7 @@ pub(super) fn tables_of_history(
     Ok(history_tables(report, asked.get("rows"), asked.get("columns"))?)
 }
 
-/// Imported figures that a request names.
+/// Returns the imported figures that a request names.
 pub(super) fn imported(store: &Store, asked: &Pairs) -> Result<Vec<Imported>, HttpError> {
     let name: Vec<String> = asked.get("imported").map(str::to_owned).into_iter().collect();
     Ok(app::imported::named(store, &name)?)
@@ -410,11 +415,11 @@ pub(super) fn imported(store: &Store, asked: &Pairs) -> Result<Vec<Imported>, Ht
 struct ComparePage {
     frame: Frame,
     sides: Vec<String>,
-    /// Ways to group the selected runs as sides, each with the address of the page that groups them
-    /// so.
+    /// Ways to group the selected runs as sides of a comparison, each with the address of the page
+    /// that groups them in this way.
     ways: Vec<(Way, String)>,
     group: String,
-    /// Whether the request names only one side of the comparison yet.
+    /// True if the request names only one side of the comparison yet.
     is_begun: bool,
     by: String,
     figure: String,
@@ -454,8 +459,8 @@ struct HistoryPage {
     command: String,
 }
 
-/// Command for a terminal with the same result as a page: `dbdyno`, `command`, `words`, and the
-/// request's figure and smallest effect as options.
+/// Returns the command for a terminal with the same result as a page: `dbdyno`, `command`, `words`,
+/// and the request's figure and smallest effect as options.
 fn in_terminal(command: &str, mut words: Vec<String>, asked: &Pairs) -> String {
     let option = |name: &str, value: &str| format!("--{name}={value}");
     words.extend(asked.get("figure").map(|figure| option("figure", figure)));
@@ -465,16 +470,16 @@ fn in_terminal(command: &str, mut words: Vec<String>, asked: &Pairs) -> String {
     format!("dbdyno {command} {}", words.join(" "))
 }
 
-/// Suggested side of a comparison.
+/// Suggested side of a comparison, such as a label.
 struct Suggestion {
-    /// Text of the side, as it is typed into the form.
+    /// Text of the suggested side, as it is typed into the form.
     side: String,
-    /// Description of the side for people; empty if its text is enough.
+    /// Description of the suggested side for people; empty if its text is enough.
     words: String,
 }
 
-/// Suggested sides of a comparison: labels of runs, the newest experiments, and the newest runs
-/// that are no trials.
+/// Returns suggested sides (sets of runs) of a comparison: labels of runs, the newest experiments,
+/// and the newest runs that are no trials.
 fn suggestions(store: &Store) -> Result<Vec<Suggestion>, HttpError> {
     let runs = store.list(&Filter::default())?;
     let labels = runs.iter().flat_map(|row| &row.labels);
@@ -506,8 +511,8 @@ fn suggestions(store: &Store) -> Result<Vec<Suggestion>, HttpError> {
     Ok(all.chain(own.take(SUGGESTED_MAX).map(run)).collect())
 }
 
-/// Names of the varied parameters of the experiment that the request names as a side; empty if it
-/// names none.
+/// Returns the names of the varied parameters of the experiment that the request names as a side of
+/// a comparison; empty if it names none.
 fn axes(store: &Store, asked: &Pairs) -> Vec<String> {
     let name = asked.get("side").unwrap_or_default();
     let experiment = store.find_experiment(name).ok();

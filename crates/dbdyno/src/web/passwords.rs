@@ -1,5 +1,5 @@
-//! Passwords of databases that were entered in a session. They are kept in memory for that session
-//! only, until it ends, and are on no page, in no file and in no list of processes.
+//! Passwords of databases that were entered in a web session. They are kept in memory for that
+//! session only, until it ends, and are on no page, in no file and in no list of processes.
 //!
 //! Not here: passwords of the service itself (`auth`).
 
@@ -10,20 +10,22 @@ use model::{Secret, Target};
 
 use super::visitor::{SessionId, held};
 
-/// Maximum number of sessions with passwords. All are removed before one more is added.
+/// Maximum number of web sessions with passwords of databases. If it is reached, all are removed
+/// before one more is added.
 const SESSIONS_MAX: usize = 256;
-/// Maximum targets with a password per session. All are removed before one more is added.
+/// Maximum targets with a password per web session. If it is reached, all are removed before one
+/// more is added.
 const TARGETS_MAX: usize = 64;
 
-/// Entered passwords, by session and target. Clones share them.
+/// Passwords of databases that users entered, by web session and target. Clones share them.
 #[derive(Clone, Default)]
 pub(super) struct Passwords(Arc<Mutex<HashMap<SessionId, HashMap<String, Secret>>>>);
 
 /// Password of a database for a job.
 pub(super) struct JobPassword {
     pub(super) secret: Secret,
-    /// Session and target under which the password is remembered; `None` if it was entered for this
-    /// job only.
+    /// Web session and target under which the password is remembered; `None` if it was entered for
+    /// this job only.
     remembered: Option<(Passwords, SessionId, String)>,
 }
 
@@ -33,8 +35,8 @@ impl JobPassword {
         JobPassword { secret, remembered: None }
     }
 
-    /// Removes the password from its session, since it may be wrong, unless another one was entered
-    /// meanwhile. Returns whether it was removed.
+    /// Removes the password from its web session, since it may be wrong, unless another one was
+    /// entered meanwhile. Returns true if it was removed.
     pub(super) fn forget(self) -> bool {
         let Some((passwords, session, target)) = self.remembered else { return false };
         let mut all = held(&passwords.0);
@@ -58,8 +60,8 @@ impl Passwords {
         of_session.insert(name_of(target), password.clone());
     }
 
-    /// Password of this session for a target; `None` if none is remembered, or the target has no
-    /// user.
+    /// Returns the password of this session for a target; `None` if none is remembered, or the
+    /// target has no user.
     pub(super) fn find(&self, session: Option<&SessionId>, target: &Target) -> Option<JobPassword> {
         target.user.as_ref()?;
         let (session, name) = (*session?, name_of(target));
@@ -73,8 +75,8 @@ impl Passwords {
     }
 }
 
-/// Key of a target: its user and address, but not the database. A password is never sent to another
-/// address.
+/// Returns the key of a target under which its password is remembered: its user and address, but
+/// not the database. A password is never sent to another address.
 fn name_of(target: &Target) -> String {
     let socket = target.options.iter().filter(|(name, _)| name == "socket").cloned().collect();
     Target { password: None, path: String::new(), options: socket, ..target.clone() }.to_string()

@@ -1,4 +1,4 @@
-//! Names the process that serves a store in a file beside the store, so that `dbdyno web` can find
+//! File beside a store that names the process which serves the store, so that `dbdyno web` can find
 //! that process, and ends no other.
 //!
 //! Not here: starting a service (`cli`).
@@ -29,14 +29,14 @@ pub(crate) struct PidFile {
     pub(crate) address: String,
 }
 
-/// Path of a file that belongs to a store: the store's path, `-` and `what`.
+/// Returns the path of a file that belongs to a store: the store's path, `-` and `what`.
 pub(super) fn beside(store: &Path, what: &str) -> PathBuf {
     let mut path = store.as_os_str().to_owned();
     path.push(format!("-{what}"));
     PathBuf::from(path)
 }
 
-/// Path of the log of a store's service in the background.
+/// Returns the path of the log of a store's service in the background.
 pub(crate) fn log_path(store: &Path) -> PathBuf {
     beside(store, "web.log")
 }
@@ -45,15 +45,15 @@ fn path(store: &Path) -> PathBuf {
     beside(store, "web.json")
 }
 
-/// Whether an error means that a folder cannot be written. A store in it may be readable all the
-/// same.
+/// Returns true if an error means that a folder cannot be written. A store in such a folder may be
+/// readable all the same.
 fn is_read_only(error: &io::Error) -> bool {
     use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
     matches!(error.kind(), ReadOnlyFilesystem | PermissionDenied | StorageFull | QuotaExceeded)
 }
 
 impl PidFile {
-    /// Reads the file of a store; `None` if no service is running.
+    /// Reads the file that names the service of a store; `None` if no service is running.
     pub(crate) fn for_store(store: &Path) -> Option<PidFile> {
         let text = fs::read_to_string(path(store)).ok()?;
         let pidfile: PidFile = serde_json::from_str(&text).ok()?;
@@ -61,7 +61,7 @@ impl PidFile {
     }
 
     /// Writes the file that names this process as the service of a store. If the folder is not
-    /// writable, it does without the file.
+    /// writable, the service runs without the file.
     pub(super) fn announce(store: &Path, address: &str) -> Result<PidFile, Error> {
         let pidfile = PidFile { process: Process::current(), address: address.to_owned() };
         let text = serde_json::to_string(&pidfile).expect("it is of words and numbers");
@@ -87,8 +87,8 @@ impl PidFile {
         }
     }
 
-    /// Whether the service listens at this address. A wildcard matches a service under the
-    /// machine's name, with the same port.
+    /// Returns true if the service listens at this address. A wildcard address matches a service
+    /// under the machine's name, with the same port.
     pub(crate) fn listens_at(&self, asked: SocketAddr) -> bool {
         let host = self.address.split("//").nth(1).unwrap_or_default().trim_end_matches('/');
         let port = host.rsplit(':').next().and_then(|port| port.parse::<u16>().ok());
@@ -102,7 +102,8 @@ impl PidFile {
         self.process.pid
     }
 
-    /// Ends the process of the service and waits for its end; kills it if it takes too long.
+    /// Ends the process of the service and waits for its end; kills the process if it takes too
+    /// long.
     pub(crate) fn end(&self) -> Result<(), Error> {
         let failed = |error: io::Error| {
             Error::Failed(format!("the process {} cannot be ended: {error}", self.pid()))

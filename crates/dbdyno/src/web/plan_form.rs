@@ -23,10 +23,10 @@ const OFTEN: [(&str, bool); 4] =
 const REPEAT: &str = "repeat";
 /// Parameters of a group of clients that the form shows at once, not under "More".
 const OFTEN_OF_GROUP: [&str; 3] = ["clients", "load", "rate"];
-/// Parameters of a workload that the form shows at once, beside the size of its data.
+/// Parameters of a workload that the form shows at once, together with the size of its data.
 const OFTEN_OF_WORKLOAD: [&str; 2] = ["mode", "index"];
 
-/// Field of the form, for one parameter.
+/// Field of the plan's form, for one parameter.
 pub(super) struct Field {
     /// Name of the field in the form, such as `group.0.clients`.
     pub(super) key: String,
@@ -37,7 +37,7 @@ pub(super) struct Field {
     pub(super) default: &'static str,
     /// Values to choose from; empty for a text field.
     pub(super) choices: Vec<Choice>,
-    /// Error of the value; may be empty.
+    /// Error of the field's value; may be empty.
     pub(super) wrong: String,
 }
 
@@ -47,27 +47,27 @@ pub(super) struct Choice {
     pub(super) is_chosen: bool,
 }
 
-/// Section of the form, with a title.
+/// Section of the plan's form, with a title.
 pub(super) struct Section {
     pub(super) title: String,
-    /// Whether the section is unfolded at first.
+    /// True if the section of the form is unfolded at first.
     pub(super) is_open: bool,
     pub(super) fields: Vec<Field>,
     /// Rare fields, shown under "More".
     pub(super) rare: Vec<Field>,
 }
 
-/// Fields of a section that are shown together: at once, or under "More".
+/// Fields of a section of the plan's form that are shown together: at once, or under "More".
 pub(super) struct Part<'s> {
-    /// Whether the fields are folded under "More".
+    /// True if the fields are folded under "More".
     pub(super) is_folded: bool,
-    /// Whether the part is unfolded at first, because a field has a value or an error.
+    /// True if the part is unfolded at first, because a field has a value or an error.
     pub(super) is_open: bool,
     pub(super) fields: &'s [Field],
 }
 
 impl Section {
-    /// Parts of the section that have fields; the folded one is the last.
+    /// Returns the parts of the form's section that have fields; the folded part is the last.
     pub(super) fn parts(&self) -> Vec<Part<'_>> {
         let is_used = |field: &Field| !field.value.is_empty() || !field.wrong.is_empty();
         let rare =
@@ -82,7 +82,8 @@ impl Section {
     }
 }
 
-/// Sections with all fields of a draft. The error `wrong` stands at the field that it names.
+/// Returns the sections of the form with all fields of a draft. The error `wrong` is shown at the
+/// field that it names.
 pub(super) fn sections(draft: &Draft, wrong: Option<&BadPlan>) -> Vec<Section> {
     let section = |title: &str, is_open, fields| Section {
         title: title.to_owned(),
@@ -169,8 +170,8 @@ fn field_of(
     Field { key, title, help: row.help, default: row.default, choices, wrong, value }
 }
 
-/// Error of the draft's target: the plan's error `wrong` if it names the target, or that of its
-/// URL; may be empty.
+/// Returns the error of the draft's target: the plan's error `wrong` if it names the target, or
+/// that of its URL; may be empty.
 pub(super) fn wrong_target(draft: &Draft, wrong: Option<&BadPlan>) -> String {
     let row = PLAN.iter().map(|row| &row.parameter).find(|row| row.name == "target");
     let named = wrong.filter(|bad| row.is_some_and(|row| is_about(&bad.0, row)));
@@ -179,7 +180,7 @@ pub(super) fn wrong_target(draft: &Draft, wrong: Option<&BadPlan>) -> String {
     named.map(|bad| bad.0.clone()).or_else(alone).unwrap_or_default()
 }
 
-/// Whether an error names this parameter: as a flag, or after its place in the plan's file.
+/// Returns true if an error names this parameter: as a flag, or after its place in the plan's file.
 fn is_about(why: &str, row: &Parameter) -> bool {
     let in_file = why.strip_prefix(FILE).is_some_and(|rest| {
         let rest = rest.trim_start_matches(|c: char| c == ':' || c.is_ascii_digit());
@@ -188,19 +189,19 @@ fn is_about(why: &str, row: &Parameter) -> bool {
     in_file || why.starts_with(&format!("--{}:", row.flag()))
 }
 
-/// Varied parameters of a draft with their values, one per line.
+/// Returns the varied parameters of a draft with their values, one per line.
 pub(super) fn axes(draft: &Draft) -> String {
     let line = |axis: &VaryDraft| format!("{}={}", axis.name, axis.values.join(","));
     draft.vary.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Server settings of a draft, one per line.
+/// Returns the server settings of a draft, one per line.
 fn settings(draft: &Draft) -> String {
     let line = |(name, written): &(String, Written)| format!("{name}={}", written.text);
     draft.server.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Value of a form field in a draft; empty if it has none.
+/// Returns the value of a form field in a draft; empty if it has none.
 pub(super) fn shown(draft: &Draft, key: &str) -> String {
     let text = |written: Option<&Written>| written.map(|written| written.text.clone());
     let found = match parts(key) {
@@ -372,7 +373,8 @@ mod tests {
         assert_eq!(fields("plan.toml:5:11: nonsense"), Vec::<String>::new());
     }
 
-    /// The plan reports its first error; the others are shown at their fields too.
+    /// Checks that each invalid field shows an error, although the plan reports only its first
+    /// error.
     #[test]
     fn each_wrong_field_says_why() {
         let text = "target = \"nobody\"\nduration = 5\n[[group]]\nworkload = \"tpcc\"\n\

@@ -10,8 +10,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use store::{Fate, Process};
 
-/// Opens a handle (pidfd) to a living process, which can mean no later process of the same id.
-/// `None` if the process has ended.
+/// Opens a handle (pidfd) to a living process, which never refers to a later process of the same
+/// id. `None` if the process has ended.
 pub(super) fn hold(process: &Process) -> io::Result<Option<OwnedFd>> {
     let pid = i32::try_from(process.pid).ok().and_then(Pid::from_raw);
     let pid = pid.ok_or(io::ErrorKind::InvalidData)?;

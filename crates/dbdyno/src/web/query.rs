@@ -57,25 +57,28 @@ impl Pairs {
         Pairs(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
     }
 
-    /// Last value of a name, unchanged; `None` if there is none.
+    /// Returns the last value of a name in the query string or form, unchanged; `None` if there is
+    /// none.
     pub(super) fn exactly(&self, name: &str) -> Option<&str> {
         let of_name = self.0.iter().rfind(|(known, _)| known == name);
         of_name.map(|(_, value)| value.as_str())
     }
 
-    /// Last value of a name that is not blank, trimmed; `None` if there is none.
+    /// Returns the last value of a name in the query string or form that is not blank, trimmed;
+    /// `None` if there is none.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         let of_name = self.0.iter().filter(|(known, _)| known == name);
         of_name.map(|(_, value)| value.trim()).rfind(|value| !value.is_empty())
     }
 
-    /// Values of a name that are not blank, trimmed.
+    /// Returns the values of a name in the query string or form that are not blank, trimmed.
     pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         let of_name = self.0.iter().filter(move |(known, _)| known == name);
         of_name.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
     }
 
-    /// Name of a file with the requested list, from its filters, without order and page.
+    /// Returns the name of a file to download with the requested list, made from the list's
+    /// filters, without order and page.
     pub(super) fn file_name(&self, list: &str, extension: &str) -> String {
         const LETTERS_MAX: usize = 100;
         let is_filter = |(name, value): &&(String, String)| {
@@ -95,8 +98,8 @@ impl Pairs {
         format!("{}.{extension}", name.trim_end_matches(['-', '.']))
     }
 
-    /// Query string with its `?`, in which `name` has only this value, or is left out if the value
-    /// is empty. Empty if nothing is left.
+    /// Returns the query string with its `?`, in which `name` has only this value, or is left out
+    /// if the value is empty. Empty if no pair is left.
     pub(super) fn with(&self, name: &str, value: &str) -> String {
         let others = self.0.iter().filter(|(known, _)| known != name);
         let others = others.map(|(name, value)| (name.as_str(), value.trim()));
@@ -107,12 +110,12 @@ impl Pairs {
         query(&pairs)
     }
 
-    /// All pairs except those of a name.
+    /// Returns all pairs except those of a name.
     pub(super) fn without(&self, name: &str) -> Pairs {
         Pairs(self.0.iter().filter(|(known, _)| known != name).cloned().collect())
     }
 
-    /// Query string of all pairs with its `?`; empty without pairs.
+    /// Returns the query string of all pairs with its `?`; empty without pairs.
     pub(super) fn text(&self) -> String {
         self.with("", "")
     }

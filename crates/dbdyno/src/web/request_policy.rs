@@ -1,7 +1,7 @@
-//! Checks before every request and headers after it: authorization, and protection against other
-//! sites.
+//! Checks before every HTTP request and headers after it: authorization, and protection against
+//! other sites.
 //!
-//! A page of another site may make a user's browser send requests to us. It cannot read our
+//! A page of another site may make a user's browser send requests to dbdyno. It cannot read the
 //! responses, but could change something, or, with its own name that points to this machine (DNS
 //! rebinding), read everything. So hosts, origins and fetch metadata are checked. Not here:
 //! passwords (`auth`).
@@ -33,8 +33,8 @@ pub(super) const BODY_BYTES_MAX: usize = 16 * 1024;
 /// for a page.
 const REQUEST_MAX: Duration = Duration::from_secs(if cfg!(debug_assertions) { 1200 } else { 60 });
 
-/// Content security policy of most responses: no foreign content, and only our own scripts. Styles
-/// are free, since charts set them.
+/// Content security policy of most responses: no foreign content, and only dbdyno's own scripts.
+/// Styles are unrestricted, since charts set them.
 const CONTENT_SECURITY: &str = "default-src 'none'; script-src 'self'; \
      style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self'; \
      form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
@@ -49,8 +49,8 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// Content security policy of a single response instead of the default, attached to it as an
-/// extension.
+/// Content security policy of a single response that replaces the default, attached to the response
+/// as an extension.
 #[derive(Clone)]
 pub(super) struct ContentSecurity(pub(super) HeaderValue);
 
@@ -114,7 +114,8 @@ pub(super) async fn enforce(
     }
 }
 
-/// Replaces an error response of the router, which has no sentence, by one that has.
+/// Gives an error response of the router, which has no text, the sentence that belongs to its
+/// status.
 fn worded(response: Response, is_api: bool, visitor: &Visitor) -> Response {
     let status = response.status();
     let is_error = status.is_client_error() || status.is_server_error();
@@ -168,8 +169,8 @@ fn may_ask(app: &App, peer: IpAddr, request: &Request) -> Result<Visitor, Box<Re
 const ONLY_SEES: &str = "viewers see everything and change nothing: sign out, and sign in with the \
                          full password";
 
-/// Whether a visitor may make a request. Viewers may only read, since only a POST changes anything;
-/// the page for new runs is of no use to them.
+/// Returns true if a visitor may make a request. Viewers may only read, since only a POST changes
+/// anything; they cannot use the page for new runs either.
 fn may_do(method: &Method, path: &str, visitor: &Visitor) -> bool {
     let is_reading = matches!(*method, Method::GET | Method::HEAD) && path != "/new";
     visitor.is_full() || is_reading || path == "/logout"

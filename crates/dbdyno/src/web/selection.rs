@@ -1,7 +1,7 @@
-//! Makes sides of a comparison from runs selected in the list: each run alone, or grouped by a
-//! label, an axis or their name. Only a group has repeats.
+//! Makes sides of a comparison (sets of runs) from runs selected in the list: each run alone, or
+//! grouped by a label, a varied parameter or their name. Only a group has repeats.
 //!
-//! Not here: their comparison (study).
+//! Not here: the comparison (study).
 
 use store::{Filter, RunRow, Store};
 
@@ -9,8 +9,7 @@ use super::live::row_of;
 
 /// Name of the grouping in which each selected run is a side of the comparison.
 const ALONE: &str = "run";
-/// Prefix of the name of a grouping by the values of an axis, which is a varied parameter of an
-/// experiment.
+/// Prefix of the name of a grouping of runs by the values of a varied parameter of an experiment.
 const AXIS: &str = "axis.";
 /// Name of the grouping in which runs with the same name form a side of the comparison.
 const NAME: &str = "name";
@@ -20,24 +19,24 @@ const NAME: &str = "name";
 pub(super) struct Grouped {
     /// Sides of the comparison; the first is the baseline.
     pub(super) sides: Vec<String>,
-    /// Possible ways of grouping, the chosen one among them.
+    /// Possible ways of grouping the selected runs, including the chosen one.
     pub(super) ways: Vec<Way>,
 }
 
 /// Way of grouping selected runs as sides of a comparison, such as by a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Way {
-    /// Name of the way in an address: `run`, `name`, a label's key after `label.` or an axis after
-    /// `axis.`.
+    /// Name of the way of grouping in an address: `run`, `name`, a label's key after `label.` or a
+    /// varied parameter after `axis.`.
     pub(super) by: String,
-    /// Description of the way for people.
+    /// Description of the way of grouping for people.
     pub(super) words: String,
     pub(super) is_chosen: bool,
 }
 
 /// Groups the named runs as sides of a comparison: by the way `asked`, or else by the first label
-/// or axis that makes several sides with repeats. `None` if a name is not that of a single run, or
-/// if no way makes sides with repeats.
+/// or varied parameter that makes several sides with repeats. `None` if a name is not that of a
+/// single run, or if no way makes sides with repeats.
 pub(super) fn grouped(store: &Store, names: &[String], asked: Option<&str>) -> Option<Grouped> {
     let mut rows = names.iter().map(|name| row(store, name)).collect::<Option<Vec<RunRow>>>()?;
     let ways = ways(&rows);
@@ -78,8 +77,8 @@ pub(super) fn grouped(store: &Store, names: &[String], asked: Option<&str>) -> O
     Some(Grouped { sides, ways: all.map(way).collect() })
 }
 
-/// Values of an axis in the order of the experiment of which the first run is a trial; empty if it
-/// is none.
+/// Returns the values of a varied parameter in the order of the experiment of which the first run
+/// is a trial; empty if the run is no trial.
 fn axis_values(store: &Store, rows: &[RunRow], axis: &str) -> Vec<String> {
     let id = rows.first().and_then(|row| row.experiment.as_deref());
     let experiment = id.and_then(|id| store.find_experiment(id).ok());
@@ -87,7 +86,7 @@ fn axis_values(store: &Store, rows: &[RunRow], axis: &str) -> Vec<String> {
     axes.filter(|one| one.name == axis).flat_map(|one| one.values).collect()
 }
 
-/// Row of a single run; `None` for a label, a list, an experiment or an unknown run.
+/// Returns the row of a single run; `None` for a label, a list, an experiment or an unknown run.
 fn row(store: &Store, name: &str) -> Option<RunRow> {
     let is_one = !name.contains(['=', ',']) && store.find_experiment(name).is_err();
     let run = is_one.then(|| store.find(name).ok()).flatten()?;
@@ -105,8 +104,8 @@ fn value<'r>(row: &'r RunRow, by: &str) -> Option<&'r str> {
     }
 }
 
-/// Names of the ways of grouping these runs that make several sides, at least one of them with
-/// repeats.
+/// Returns the names of the ways of grouping these runs that make several sides of a comparison, at
+/// least one of them with repeats.
 fn ways(rows: &[RunRow]) -> Vec<String> {
     let Some(first) = rows.first() else { return Vec::new() };
     let labels = first.labels.iter().map(|(key, _)| format!("label.{key}"));

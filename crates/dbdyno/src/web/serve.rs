@@ -1,4 +1,5 @@
-//! Listens and accepts connections: with TLS, and with limits of number and time.
+//! Listens and accepts connections of the web service: with TLS, and with limits of number and
+//! time.
 //!
 //! Everything runs on one thread, except reading the store, and at low priority, since a run may be
 //! measured on the same machine. Not here: responses (routes) and authorization (request_policy).
@@ -33,7 +34,8 @@ use super::tls::{self, Identity};
 use super::turns::Turns;
 use super::{App, Options, Shared, make_store, routes};
 
-/// Maximum number of connections. A browser opens six per host, so these are many users.
+/// Maximum number of connections to the web service. A browser opens six per host, so these are
+/// many users.
 const CONNECTIONS_MAX: usize = 128;
 /// Maximum number of threads that read the store, which mostly wait for the disk.
 const READERS_MAX: usize = 4;
@@ -43,7 +45,7 @@ const FIRST_MAX: Duration = Duration::from_secs(10);
 const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
 /// Time limit for the headers of a request, and for the pause between two requests of a connection.
 const HEADERS_MAX: Duration = Duration::from_secs(30);
-/// Time limit of a connection, against clients that read slowly.
+/// Time limit of a connection to the web service, against clients that read slowly.
 const CONNECTION_MAX: Duration = Duration::from_secs(1800);
 /// First byte of a TLS handshake (RFC 8446, 5.1).
 const TLS_HANDSHAKE: u8 = 22;
@@ -51,12 +53,12 @@ const TLS_HANDSHAKE: u8 = 22;
 const BUFFER_BYTES_MAX: usize = 64 * 1024;
 /// Pause after a connection could not be accepted, as with too many open files.
 const PAUSE: Duration = Duration::from_millis(100);
-/// Time that open requests have when the service ends.
+/// Time that open requests have to finish when the web service ends.
 const END_MAX: Duration = Duration::from_secs(2);
-/// Nice value of the service, so that a run on the same machine has priority.
+/// Nice value of the web service, so that a run on the same machine has priority.
 const NICE: i32 = 10;
 
-/// Service that listens already. [`Serving::until`] answers requests.
+/// Web service that listens already. [`Serving::until`] answers requests.
 pub(crate) struct Serving {
     listener: std::net::TcpListener,
     app: App,
@@ -64,7 +66,7 @@ pub(crate) struct Serving {
     pidfile: PidFile,
 }
 
-/// Starts listening: from now on connections are accepted. Fails if the options are unsafe, the
+/// Starts listening: connections are accepted from then on. Fails if the options are unsafe, the
 /// address is taken, or the store is served already.
 pub(crate) fn bind(options: Options) -> Result<Serving, Error> {
     let listen = options.listen;
@@ -140,7 +142,8 @@ fn taken(listen: SocketAddr, error: &std::io::Error) -> Error {
     }
 }
 
-/// Host and port of an address for a browser. A wildcard address becomes the machine's name.
+/// Returns the host and port of an address for a browser. A wildcard address becomes the machine's
+/// name.
 fn shown(listens: SocketAddr) -> String {
     match listens.ip().is_unspecified() {
         true => {
@@ -157,7 +160,7 @@ impl Serving {
         &self.pidfile.address
     }
 
-    /// Message for the user who starts the service: address, store and certificate.
+    /// Returns the message for the user who starts the service: address, store and certificate.
     pub(crate) fn shown(&self) -> String {
         let address = self.address();
         let mut text = format!("{address} shows the runs of {}", self.app.0.store.display());
@@ -175,7 +178,7 @@ impl Serving {
         text
     }
 
-    /// Serves requests until `ended` is notified, then gives open ones a short time.
+    /// Serves requests until `ended` is notified, then gives open requests a short time to finish.
     pub(crate) fn until(self, ended: Arc<Notify>) -> Result<(), Error> {
         // Without permission it continues at normal priority.
         let _ = rustix::process::setpriority_process(None, NICE);
@@ -234,7 +237,8 @@ async fn accept_all(listener: TcpListener, identity: Option<Identity>, routes: R
     }
 }
 
-/// Completes when a connection has sent no request within [`FIRST_MAX`]; never if it has sent one.
+/// Completes when a connection has sent no request within [`FIRST_MAX`]; never completes if it has
+/// sent one.
 async fn stays_silent(guest: &Guest) {
     // Only a timer.
     let _ = timeout(FIRST_MAX, pending::<()>()).await;
@@ -257,7 +261,7 @@ async fn secured(stream: TcpStream, acceptor: Option<tokio_rustls::TlsAcceptor>,
     }
 }
 
-/// Whether a client sends plain HTTP instead of TLS, seen by its first byte, which begins no
+/// Returns true if a client sends plain HTTP instead of TLS: its first byte does not begin a TLS
 /// handshake.
 async fn is_clear(stream: &TcpStream) -> bool {
     let mut first = [TLS_HANDSHAKE];
@@ -265,7 +269,7 @@ async fn is_clear(stream: &TcpStream) -> bool {
     matches!(seen, Ok(Ok(1))) && first[0] != TLS_HANDSHAKE
 }
 
-/// Routes for plain HTTP where TLS is needed: an error for every path.
+/// Makes the routes for plain HTTP on a port that needs TLS: an error for every path.
 fn only_tls() -> Router {
     let words = "this service uses TLS: use https:// instead of http://\n";
     Router::new().fallback(async move || (StatusCode::BAD_REQUEST, words))

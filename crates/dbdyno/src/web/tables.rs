@@ -36,12 +36,13 @@ pub(super) const ALL: [(&str, &str); 9] = [
     ("settings", "Settings of the server"),
 ];
 
-/// Name of a file to download, which is unique per run.
+/// Returns the name of a file to download, which is unique per run.
 fn file_of(run: &RunId, name: &str) -> String {
     format!("{}-{name}", short_id(&run.0))
 }
 
-/// Returns the table of a run with this name. `asked` may have the interval of the counter.
+/// Returns the table of a run with this name. `asked` may have the interval of the transaction
+/// counter.
 fn table_of(
     store: &Store,
     shared: &Shared,
@@ -69,7 +70,8 @@ fn table_of(
     })
 }
 
-/// Interval of the transaction counter that a request asks for, in whole seconds from 1 on.
+/// Returns the interval of the transaction counter that a request asks for, in whole seconds from 1
+/// on.
 fn counter_every(asked: &Pairs) -> Result<u32, HttpError> {
     let Some(every) = asked.get("every") else { return Ok(COUNTER_EVERY_S) };
     every.parse().ok().filter(|every| *every > 0).ok_or_else(|| {

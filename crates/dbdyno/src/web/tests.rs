@@ -1,4 +1,4 @@
-//! Tests of addresses, and that text of users is escaped.
+//! Tests of the web service's addresses, and that text of users is escaped.
 
 use askama::Template;
 use model::{RunId, Status};
@@ -7,7 +7,7 @@ use store::RunRow;
 use super::list::RowView;
 use super::query::{Pairs, query};
 
-/// Row of the list for a run with this id, in which almost all else is empty.
+/// Makes a row of the list for a run with this id, in which almost all else is empty.
 pub(super) fn row(id: &str) -> RunRow {
     RunRow {
         run: RunId(id.to_owned()),

@@ -15,8 +15,8 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 const WAIT_MAX: Duration = Duration::from_secs(60);
 /// Time without failed attempts after which those of an address are forgotten.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
-/// Maximum number of addresses whose failed attempts are remembered, which take 100 KiB. Beyond
-/// that, the one that failed longest ago is removed.
+/// Maximum number of addresses whose failed attempts to sign in are remembered, which take 100 KiB.
+/// Beyond it, the address that failed longest ago is removed.
 const PEERS_MAX: usize = 1000;
 
 /// Failed attempts to sign in, by address of the client.
@@ -30,8 +30,8 @@ struct Failures {
 }
 
 impl Throttle {
-    /// Time that the client at `peer` must still wait before it tries to sign in; `None` if it may
-    /// try now.
+    /// Returns the time that the client at `peer` must still wait before it tries to sign in;
+    /// `None` if it may try now.
     pub(super) fn wait(&self, peer: IpAddr, now: Instant) -> Option<Duration> {
         let failures = self.0.get(&who(peer))?;
         let beyond = failures.count.checked_sub(FREE)?;
@@ -40,7 +40,7 @@ impl Throttle {
         (!left.is_zero()).then_some(left)
     }
 
-    /// Counts a failed attempt of `peer`.
+    /// Counts a failed attempt of the client at `peer` to sign in.
     pub(super) fn failed(&mut self, peer: IpAddr, now: Instant) {
         self.0.retain(|_, known| now.saturating_duration_since(known.last) < FORGOTTEN_AFTER);
         let who = who(peer);
@@ -52,7 +52,7 @@ impl Throttle {
         *failures = Failures { count: failures.count.saturating_add(1), last: now };
     }
 
-    /// Forgets the failed attempts of `peer` after the right password.
+    /// Forgets the failed attempts of the client at `peer` after it has given the right password.
     pub(super) fn succeeded(&mut self, peer: IpAddr) {
         self.0.remove(&who(peer));
     }

@@ -1,5 +1,5 @@
-//! Certificate of the service: a self-signed one, created once and stored beside the store, or the
-//! user's files.
+//! Certificate of the web service: a self-signed one, created once and stored beside the store, or
+//! the user's files.
 //!
 //! Not here: when TLS is used (serve).
 
@@ -23,9 +23,9 @@ use tokio_rustls::TlsAcceptor;
 
 use super::pidfile::beside;
 
-/// Days for which our own certificate is valid, the most that browsers accept.
+/// Days for which dbdyno's self-signed certificate is valid, the most that browsers accept.
 const VALID_DAYS: u32 = 825;
-/// Days before its end at which our own certificate is replaced.
+/// Days before its expiry at which dbdyno's self-signed certificate is replaced.
 const RENEWED_DAYS: u32 = 30;
 /// Maximum bytes of a file with a certificate chain or a key.
 const PEM_BYTES_MAX: u64 = 1 << 20;
@@ -36,7 +36,7 @@ pub(super) struct Identity {
     pub(super) acceptor: TlsAcceptor,
     /// SHA-256 fingerprint of the certificate, as browsers show it.
     pub(super) fingerprint: String,
-    /// Path of our own, self-signed certificate; `None` for the user's.
+    /// Path of dbdyno's self-signed certificate; `None` for the user's certificate.
     pub(super) own: Option<PathBuf>,
 }
 
@@ -50,7 +50,8 @@ pub(super) fn of_files(certificate: &Path, key: &Path) -> Result<Identity, Error
     identity(chain, secret, None).map_err(|why| bad("--tls-cert", certificate, why))
 }
 
-/// Loads our own certificate from beside the store. Creates it if it is missing or expires soon.
+/// Loads dbdyno's self-signed certificate from beside the store. Creates it if it is missing or
+/// expires soon.
 pub(super) fn own(store: &Path, listen: IpAddr) -> Result<Identity, Error> {
     let (certificate, key) = (beside(store, "web.crt"), beside(store, "web.key"));
     let failed = |path: &Path, why: String| {
@@ -69,7 +70,7 @@ pub(super) fn own(store: &Path, listen: IpAddr) -> Result<Identity, Error> {
     identity(chain, secret, Some(certificate.clone())).map_err(|why| failed(&certificate, why))
 }
 
-/// Whether our own certificate expires soon, by the age of its file.
+/// Returns true if dbdyno's self-signed certificate expires soon, by the age of its file.
 fn is_old(certificate: &Path) -> bool {
     let made = fs::metadata(certificate).and_then(|file| file.modified());
     let age = made.ok().and_then(|made| made.elapsed().ok());
@@ -138,8 +139,8 @@ fn make(certificate: &Path, key: &Path, listen: IpAddr) -> Result<(), String> {
     put(certificate, 0o644, &made.pem()).map_err(wrong)
 }
 
-/// Writes a file atomically. It has its mode from the beginning, so others can never read a private
-/// one.
+/// Writes a file atomically. The file has its permissions (`mode`) from the beginning, so that
+/// others can never read a private one.
 fn put(path: &Path, mode: u32, text: &str) -> io::Result<()> {
     let mut new = Unfinished::beside(path, mode)?;
     new.file().write_all(text.as_bytes())?;

@@ -1,5 +1,5 @@
-//! Turns of requests that read the reports of many runs. One reads at a time, so that threads and
-//! memory are left for others, and is interrupted when its client is gone.
+//! Queue of requests that read the reports of many runs. One request reads at a time, so that
+//! threads and memory are left for others, and is interrupted when its client is gone.
 //!
 //! Not here: the choice of these requests.
 
@@ -11,14 +11,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// Queue of requests that read the reports of many runs: only one request has the turn at a time.
 pub(super) struct Turns(Arc<Semaphore>);
 
-/// Turn of a request to read the reports of many runs. It ends when this is dropped.
+/// Turn of a request to read the reports of many runs. The turn ends when this value is dropped.
 pub(super) struct Turn {
     is_gone: Arc<AtomicBool>,
     _permit: OwnedSemaphorePermit,
 }
 
-/// Client that waits for the response to a request in [`Turns`]. Dropping this marks the client as
-/// gone, so that reading can stop.
+/// Client that waits for the response to a request in [`Turns`]. Dropping this value marks the
+/// client as gone, so that reading can stop.
 pub(super) struct Waiting(Arc<AtomicBool>);
 
 impl Default for Turns {
@@ -39,7 +39,7 @@ impl Turns {
 }
 
 impl Turn {
-    /// Returns a function that says whether the client of this turn is gone.
+    /// Returns a function that returns true if the client of this turn is gone.
     pub(super) fn is_gone(&self) -> impl Fn() -> bool + Send + 'static {
         let is_gone = Arc::clone(&self.is_gone);
         move || is_gone.load(Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! The user of a request, and their rights.
+//! The user of a web request (visitor), and their rights.
 //!
 //! Not here: authentication (auth).
 
@@ -9,11 +9,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
-/// Rights of a visitor.
+/// Rights of a visitor of the web service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Full,
-    /// May see everything, and change nothing.
+    /// Visitor who may see everything, and change nothing.
     Viewer,
 }
 
@@ -24,7 +24,7 @@ pub(super) type SessionId = [u8; 32];
 #[derive(Clone, Debug)]
 pub(super) struct Visitor {
     pub(super) role: Role,
-    /// Whether the visitor has a session that can be ended.
+    /// True if the visitor has a session that can be ended.
     pub(super) can_leave: bool,
     /// Id of the visitor's session; `None` if there is none.
     pub(super) session: Option<SessionId>,
@@ -32,18 +32,18 @@ pub(super) struct Visitor {
 }
 
 impl Visitor {
-    /// Visitor who has not signed in and may change nothing. `can_leave` is true if the service has
-    /// a password.
+    /// Makes a visitor who has not signed in and may change nothing. `can_leave` is true if the
+    /// service has a password.
     pub(super) fn unknown(can_leave: bool) -> Visitor {
         Visitor { role: Role::Viewer, can_leave, session: None, peer: None }
     }
 
-    /// Whether the visitor may start, stop and change things.
+    /// Returns true if the visitor may start, stop and change things.
     pub(super) fn is_full(&self) -> bool {
         self.role == Role::Full
     }
 
-    /// Name of the visitor, for the log of actions.
+    /// Returns the name of the visitor, for the log of actions.
     pub(super) fn who(&self) -> String {
         let role = if self.is_full() { "user" } else { "viewer" };
         let at = self.peer.map_or(String::new(), |peer| format!(" at {peer}"));

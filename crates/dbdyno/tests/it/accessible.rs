@@ -1,5 +1,6 @@
-//! Accessibility of the pages by the rules of axe-core (github.com/dequelabs/axe-core), which check
-//! names, roles, contrast and order by the Web Content Accessibility Guidelines.
+//! Tests of the accessibility of the web pages by the rules of axe-core
+//! (github.com/dequelabs/axe-core), which check names, roles, contrast and order by the Web Content
+//! Accessibility Guidelines.
 //!
 //! Not here: use with the keyboard only (browser).
 
@@ -12,8 +13,8 @@ use crate::devtools::Tab;
 use crate::home::Home;
 use crate::http::Web;
 
-/// Expression that runs axe-core on the page: violations of the levels A and AA, and of its best
-/// practices, each with its rule, text and elements.
+/// JavaScript expression that runs axe-core on the page: violations of the levels A and AA, and of
+/// its best practices, each with its rule, text and elements.
 const JUDGED: &str = "axe.run(document, {resultTypes: ['violations']}).then((found) =>
     found.violations.map((rule) => ({
         rule: rule.id, impact: rule.impact, says: rule.help,

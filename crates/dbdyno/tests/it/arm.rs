@@ -1,5 +1,5 @@
-//! `arm` end to end: everything that an application generates is stored, dropped or pending; on
-//! every database, by every write method, and when servers and clients die.
+//! Tests of the workload `arm`: everything that an application generates is stored, dropped or
+//! pending; on every database, by every write method, and when servers and clients die.
 
 use serde_json::Value;
 use servers::for_tests::{MARIADB, MYSQL_5_6, MYSQL_9_7, POSTGRES, TestServer};
@@ -10,14 +10,15 @@ use crate::real::{tpcc, url, url_of};
 
 const MIXTURE: &str = "--scenario=simple*3,correlator+metrics=2+contexts=4";
 
-/// Figure of the account of measurements in the facts of a run, such as `dropped`.
+/// Returns a number from the facts of a run in which `arm` accounts for its measurements, such as
+/// `dropped`.
 fn account(report: &Value, name: &str) -> f64 {
     let text = at(report, "facts.arm")[name].as_str().unwrap_or_else(|| panic!("no {name}"));
     text.parse().unwrap_or_else(|_| panic!("{name} is '{text}'"))
 }
 
-/// Asserts that each generated measurement is stored, dropped or pending, and that all checks of
-/// the data pass.
+/// Asserts that each measurement that `arm` generated is stored, dropped or pending, and that all
+/// checks of the data pass.
 #[track_caller]
 fn nothing_is_lost(report: &Value) {
     let count = |name| account(report, name);
@@ -117,7 +118,7 @@ fn a_pool_of_metrics_may_be_what_is_lacking() {
     assert_eq!(account(&report, "waits_for_transactions"), 0.0);
 }
 
-/// Runs `arm` in real time until the last of `n` measurements is stored.
+/// Runs `arm` in real time until `n` measurements are stored.
 fn stored(home: &Home, target: &str, n: u32, args: &[&str]) -> Value {
     let target = format!("--target={target}");
     let measurements = format!("--measurements={n}");
@@ -207,7 +208,7 @@ fn a_value_that_was_changed_fails_the_checks_in_every_layout() {
     }
 }
 
-/// A plan of two groups, each with its own application.
+/// Plan of two groups with the workload `arm`, each with its own application.
 const TWO: &str = r#"
 ramp_up = "0s"
 [[group]]
@@ -355,7 +356,7 @@ fn a_killed_application_leaves_no_buffer_half_stored() {
 }
 
 /// Checks a run whose committed buffers are deleted meanwhile. The tables agree with each other, so
-/// only our own count reveals that buffers are missing.
+/// only dbdyno's own count reveals that buffers are missing.
 #[test]
 fn committed_buffers_that_are_gone_make_a_run_invalid() {
     let home = Home::new();
@@ -406,9 +407,9 @@ fn paused(server: &str, pool_empty: &str) -> Value {
     report
 }
 
-/// Asserts that a full pool makes the application wait or drop, as it is set to. The server is
-/// paused, so the pools are full within 0.1 s; a busy machine may leave the application half of the
-/// four seconds.
+/// Asserts that the application waits or drops measurements, as it is set to, when its pool is
+/// full. The server is paused, so the pools are full within 0.1 s; a busy machine may leave the
+/// application half of the four seconds.
 #[track_caller]
 fn waits_or_drops(server: &str) {
     let blocked = paused(server, "block");

@@ -1,5 +1,5 @@
-//! Impossible requests fail with one sentence that names the remedy, with the right exit code, on
-//! stderr only, and leave nothing behind.
+//! Tests of impossible requests: each fails with one sentence that names the remedy, with the right
+//! exit code, on stderr only, and leaves nothing behind.
 //!
 //! Not here: possible requests (journey), and stops by the user (interrupted).
 
@@ -1179,7 +1179,8 @@ impl Ran {
     }
 }
 
-/// Asserts that no database or store was created in the home, at most dbdyno's own empty folder.
+/// Asserts that no database or store was created in the home folder; dbdyno's own empty folder is
+/// allowed.
 #[track_caller]
 fn nothing_was_made(home: &Home) {
     let folder = home.path("data/dbdyno");

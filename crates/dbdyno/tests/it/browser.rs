@@ -1,4 +1,4 @@
-//! The pages in a real browser with real clicks.
+//! Tests of the web pages in a real browser with real clicks.
 //!
 //! Not here: authentication (web).
 
@@ -22,9 +22,9 @@ fn simulated(home: &Home, name: &str, service_ms: u32) {
 /// new figures.
 const HELD: Duration = Duration::from_millis(3500);
 
-/// Expression for the number of a page's charts whose values are loaded.
+/// JavaScript expression for the number of a page's charts whose values are loaded.
 const DRAWN: &str = "[...document.querySelectorAll('figure')].filter((of) => of.chart).length";
-/// Selector of the chart of throughput on a wide page.
+/// CSS selector of the chart of throughput on a wide page.
 const THROUGHPUT: &str = "#chart-throughput .on-wide svg";
 
 #[test]
@@ -119,7 +119,7 @@ fn opened_and_zoomed(tab: &mut Tab) {
     assert!(tab.value("document.querySelector('main').innerText").to_string().contains("TPS"));
 }
 
-/// Expression for the ends of a chart's horizontal axis, as `from..to`.
+/// Returns a JavaScript expression for the ends of a chart's horizontal axis, as `from..to`.
 fn range_of(chart: &str) -> String {
     let dataset = format!("document.querySelector('{chart}')?.dataset");
     format!("`${{{dataset}?.from}}..${{{dataset}?.to}}`")
@@ -131,9 +131,9 @@ fn ends(range: &serde_json::Value) -> [f64; 2] {
     [from, to].map(|end| end.parse().expect("a number"))
 }
 
-/// Checks that pointing shows the values at an instant, and a line in all charts over time. A click
-/// pins the instant, also right after a zoom, and another one releases it; a double click pins
-/// nothing.
+/// Checks that pointing at a chart shows the values at an instant, and a line in all charts over
+/// time. A click pins the instant, also right after a zoom, and another click releases it; a double
+/// click pins nothing.
 fn pointed_and_pinned(tab: &mut Tab) {
     tab.until(&format!("{DRAWN} > 1"));
     tab.point(THROUGHPUT);
@@ -156,8 +156,8 @@ fn pointed_and_pinned(tab: &mut Tab) {
     assert_eq!(tab.value(pinned), json!(null));
 }
 
-/// Checks that a click on a name hides its line, and that a click on the axis switches between
-/// linear and logarithmic.
+/// Checks that a click on a name in a chart's legend hides its line, and that a click on the axis
+/// switches between linear and logarithmic.
 fn hidden_and_turned(tab: &mut Tab) {
     let shown = "document.querySelectorAll('#chart-response .on-wide .trace:not([hidden])').length";
     tab.until("!!document.querySelector('#chart-response').chart");
@@ -181,7 +181,8 @@ fn hidden_and_turned(tab: &mut Tab) {
     }
 }
 
-/// Checks that printing does not wait: all charts are in the page, also those that were never seen.
+/// Checks that a page can be printed at once: all charts are in the page, also those that were
+/// never seen.
 fn printed(tab: &mut Tab) {
     tab.call("Emulation.setEmulatedMedia", json!({"media": "print"}));
     let seen = "[...document.querySelectorAll('figure')].filter((figure) =>
@@ -341,7 +342,8 @@ fn grown(tab: &mut Tab, home: &Home, web: &Web) {
     experiment.end().good();
 }
 
-/// Checks a file with interactive charts: a zoom stretches its own values, and loads nothing.
+/// Checks a file with interactive charts: zooming stretches the values in the file, and loads
+/// nothing.
 #[test]
 fn charts_of_an_interactive_file_show_values_and_zoom() {
     let home = Home::new();
@@ -399,7 +401,7 @@ fn dark(tab: &mut Tab, web: &Web) {
     tab.until(&format!("{paper} !== {}", json!(light)));
 }
 
-/// Expression for whether a chart is drawn in the page of a single chart.
+/// JavaScript expression that is true if a chart is drawn in the page of a single chart.
 const CHART_SHOWN: &str = "!!document.querySelector('.drawing svg')";
 
 /// Fills the form with settings of a short run with few clients, and with these fields.

@@ -1,4 +1,5 @@
-//! Builds of data are stored as runs: listed, shown with phases and rates, compared and removed.
+//! Tests of builds of data, which are stored as runs: listed, shown with phases and rates, compared
+//! and removed.
 
 use serde_json::Value;
 use servers::for_tests::{MARIADB, POSTGRES, TestServer};
@@ -8,7 +9,7 @@ use crate::real::{Tpcc, tpcc};
 
 const SMALL: [&str; 3] = ["oltp-read-write", "--tables=2", "--table-size=5000"];
 
-/// Ids of all stored runs, oldest first.
+/// Returns the ids of all stored runs, oldest first.
 fn ids(home: &Home) -> Vec<String> {
     let list = home.call(&["runs", "list", "--output=json"]).good().json();
     let runs = at(&list, "runs").as_array().expect("a list").clone();
@@ -16,7 +17,7 @@ fn ids(home: &Home) -> Vec<String> {
     runs.iter().rev().map(id).collect()
 }
 
-/// Figures of a run with the prefix `build.`, by name.
+/// Returns the figures of a run with the prefix `build.`, by name.
 pub(crate) fn figures(home: &Home, run: &str) -> Vec<(String, f64)> {
     let shown = home.call(&["runs", "show", run, "--figures", "--output=csv"]).good();
     let rows = shown.out.lines().skip(1).filter(|line| line.starts_with("build."));

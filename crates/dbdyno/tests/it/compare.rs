@@ -1,4 +1,4 @@
-//! Comparisons end to end: sides of every kind, verdicts, and limits as exit codes.
+//! Tests of comparisons: sides (sets of runs) of every kind, verdicts, and limits as exit codes.
 
 use serde_json::Value;
 
@@ -122,8 +122,8 @@ fn what_is_undecided_is_followed_by_an_experiment_that_decides_it_and_by_no_gate
     assert!(!page.out.contains("--vary") && !page.out.contains("--fail-if"), "{}", page.out);
 }
 
-/// Runs two sides in turn, `n_runs` times, each run with its own seed. The labels of the sides
-/// begin with `old` and `new`.
+/// Runs two sets of runs in turn, `n_runs` times, each run with its own seed. Their labels begin
+/// with `old` and `new`.
 fn interleave(home: &Home, services: [&str; 2], n_runs: u32) {
     for nth in 0..n_runs {
         for (side, service) in ["old", "new"].into_iter().zip(services) {
@@ -138,7 +138,7 @@ fn interleave(home: &Home, services: [&str; 2], n_runs: u32) {
     }
 }
 
-/// Checks exit codes on which a pipeline depends.
+/// Checks the exit codes of limits on a change, on which pipelines depend.
 #[test]
 fn a_gate_has_these_exit_codes() {
     let home = Home::new();

@@ -1,5 +1,5 @@
-//! A headless browser: loads and clicks pages and queries them through its DevTools protocol
-//! (chromedevtools.github.io/devtools-protocol), and records requests and errors.
+//! A headless browser for tests: loads and clicks pages and queries them through its DevTools
+//! protocol (chromedevtools.github.io/devtools-protocol), and records requests and errors.
 //!
 //! Not here: expectations of a page.
 
@@ -93,7 +93,7 @@ impl Tab {
         }
     }
 
-    /// Reads the next message of the browser. Events are also recorded.
+    /// Reads the next message of the browser. If it is an event, records it too.
     #[track_caller]
     fn hear(&mut self) -> Value {
         loop {
@@ -129,7 +129,8 @@ impl Tab {
         self.loaded(since);
     }
 
-    /// Value of a JavaScript expression on the page; of a promise, the value that it resolves to.
+    /// Returns the value of a JavaScript expression on the page; of a promise, the value that it
+    /// resolves to.
     #[track_caller]
     pub(crate) fn value(&mut self, expression: &str) -> Value {
         let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
@@ -157,8 +158,8 @@ impl Tab {
         assert_eq!(is_so, json!(true), "never so: {condition}");
     }
 
-    /// Scrolls the first element of a selector into view; returns its middle and its size in
-    /// pixels.
+    /// Scrolls the first element that matches a CSS selector into view; returns its middle and its
+    /// size in pixels.
     #[track_caller]
     fn middle(&mut self, selector: &str) -> (f64, f64, f64, f64) {
         let quoted = json!(selector);
@@ -185,7 +186,7 @@ impl Tab {
         self.call("Input.dispatchMouseEvent", params);
     }
 
-    /// Clicks the first element of a selector.
+    /// Clicks the first element that matches a CSS selector.
     #[track_caller]
     pub(crate) fn click(&mut self, selector: &str) {
         let (x, y, ..) = self.middle(selector);
@@ -194,14 +195,14 @@ impl Tab {
         self.mouse("mouseReleased", x, y, 0);
     }
 
-    /// Moves the mouse over the first element of a selector.
+    /// Moves the mouse over the first element that matches a CSS selector.
     #[track_caller]
     pub(crate) fn point(&mut self, selector: &str) {
         let (x, y, ..) = self.middle(selector);
         self.mouse("mouseMoved", x, y, 0);
     }
 
-    /// Double-clicks the first element of a selector.
+    /// Double-clicks the first element that matches a CSS selector.
     #[track_caller]
     pub(crate) fn double_click(&mut self, selector: &str) {
         let (x, y, ..) = self.middle(selector);
@@ -291,7 +292,7 @@ impl Tab {
         self.loaded(since);
     }
 
-    /// Presses Tab until the first element of the selector has the focus.
+    /// Presses Tab until the first element that matches a CSS selector has the focus.
     #[track_caller]
     pub(crate) fn tab_to(&mut self, selector: &str) {
         let is_there = format!("document.activeElement?.matches({})", json!(selector));
@@ -314,7 +315,8 @@ impl Tab {
         }
     }
 
-    /// Waits until an expression is true on the page, for work that takes longer than any page.
+    /// Waits until a JavaScript expression is true on the page, at most twice as long as
+    /// [`Tab::until`].
     #[track_caller]
     pub(crate) fn until_at_last(&mut self, condition: &str) {
         let began = crate::waiting::now();
@@ -331,7 +333,7 @@ impl Tab {
         self.call("Emulation.setEmulatedMedia", json!({"features": features}));
     }
 
-    /// Addresses that the browser has requested, without `data:` ones.
+    /// Returns the addresses that the browser has requested, without `data:` ones.
     pub(crate) fn requests(&self) -> Vec<String> {
         let asked =
             self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");

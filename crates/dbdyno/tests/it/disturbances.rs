@@ -1,5 +1,5 @@
-//! Disturbances of a database during a run: reported, stored, visible in the seconds, and ended
-//! with the run.
+//! Tests of disturbances of a database during a run: reported, stored, visible in the seconds, and
+//! ended with the run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -72,8 +72,8 @@ name = "late"
 command = "sleep 1000"
 "#;
 
-/// Plan whose network becomes slow for two seconds, with a checkpoint after it, and then slow again
-/// until the end. The delay is far longer than any delay of a busy machine.
+/// Plan whose simulated network becomes slow for two seconds, with a checkpoint after that, and
+/// then slow again until the end. The delay is far longer than any delay of a busy machine.
 const NETWORK: &str = r#"
 target = "TARGET"
 network_delay = "1us"
@@ -210,7 +210,7 @@ fn a_disturbance_tidies_up_and_ends_when_its_run_is_killed() {
     home.run_other("cat", &["last-words"]).good().says(&["tidied"]);
 }
 
-/// Plan with a private server, small tables and these disturbances.
+/// Makes a plan with a private server, small tables and these disturbances.
 fn managed(url: &str, at: &[(&str, &str)]) -> String {
     let at = at.iter().map(|(time, action)| {
         format!("[[at]]\ntime = \"{time}\"\nname = \"{action}\"\nserver = \"{action}\"\n")
@@ -224,7 +224,7 @@ fn managed(url: &str, at: &[(&str, &str)]) -> String {
     )
 }
 
-/// URL of a private MySQL 9.7, whose programs are not in PATH.
+/// Returns the URL of a private MySQL 9.7, whose programs are not in PATH.
 pub(crate) fn mysql_9_7(settings: &str) -> String {
     let bin = MYSQL_9_7.options().bin.expect("it is in a folder of its own");
     format!("managed:mysql?bin={}&{settings}", bin.display())
@@ -310,12 +310,12 @@ fn a_postgres_that_a_plan_has_stopped_is_started_again_after_the_load() {
     assert!(!has_finding(&report, "checks_not_run"), "{:#}", report["findings"]);
 }
 
-/// Path of the folder with the examples.
+/// Returns the path of the folder with the examples.
 pub(crate) fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
 }
 
-/// Text of an example in which these words are replaced.
+/// Returns the text of an example plan in which these words are replaced.
 pub(crate) fn example(name: &str, words: &[(&str, &str)]) -> String {
     let mut plan = fs::read_to_string(examples().join(name)).expect("an example");
     for (from, to) in words {

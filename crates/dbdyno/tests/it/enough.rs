@@ -46,7 +46,7 @@ pub(crate) fn wait_for_report(
     });
 }
 
-/// Number of commits in the whole seconds between two instants of the measured phase.
+/// Returns the number of commits in the whole seconds between two instants of the measured phase.
 pub(crate) fn commits(report: &Value, from_s: f64, to_s: f64) -> f64 {
     let seconds = at(report, "seconds").as_array().expect("a list").iter();
     let within = |second: &&Value| {
@@ -56,14 +56,14 @@ pub(crate) fn commits(report: &Value, from_s: f64, to_s: f64) -> f64 {
     seconds.filter(within).map(|second| number(second, "commits")).sum()
 }
 
-/// Time at which the disturbance of this name ended, in seconds of the measured phase; `None` if it
-/// has not ended.
+/// Returns the time at which the disturbance of this name ended, in seconds of the measured phase;
+/// `None` if it has not ended.
 pub(crate) fn ended_s(report: &Value, name: &str) -> Option<f64> {
     let all = report["disturbances"].as_array()?;
     all.iter().find(|one| one["name"] == name)?["ended_s"].as_f64()
 }
 
-/// Whether a transaction was committed in a whole second after the end of this disturbance.
+/// Returns true if a transaction was committed in a whole second after the end of this disturbance.
 pub(crate) fn went_on_after(report: &Value, name: &str) -> bool {
     ended_s(report, name).is_some_and(|ended_s| commits(report, ended_s, f64::INFINITY) > 0.0)
 }

@@ -1,5 +1,5 @@
-//! `events` end to end: readers' ages and missed records equal those of independent queries, on
-//! every database, and with a paused server.
+//! Tests of the workload `events`: readers' ages and missed records equal those of independent
+//! queries, on every database, and with a paused server.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -15,7 +15,7 @@ use crate::real::{url, url_of};
 use crate::settings::ask;
 
 /// Runs `events` without a ramp-up, so that result tables and figures cover the same reads. The run
-/// may be too short to be valid, which is another exit code.
+/// may be too short to be valid; the exit code is then another one.
 fn run(home: &Home, args: &[&str]) -> Value {
     let fixed = ["run", "events", "--ramp-up=0s", "--quiet", "--output=json"];
     let report = home.run(&[&fixed[..], args].concat()).json();

@@ -1,4 +1,4 @@
-//! Runs every example, so that none becomes outdated.
+//! Tests that run every example, so that none becomes outdated.
 //!
 //! Not here: figures, which mean nothing after a second.
 
@@ -52,8 +52,8 @@ fn the_example_in_virtual_time_runs() {
     assert_eq!(report["placement"], "simulated");
 }
 
-/// Runs an example that is an experiment, with few and short points; returns its report. Checks
-/// after a trial replace those before the next.
+/// Runs an example that is an experiment, with few and short points; returns its report. The data
+/// are checked only after each trial.
 fn experiment(home: &Home, name: &str, flags: &[&str]) -> Value {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
     let example = example.to_string_lossy().into_owned();
@@ -197,8 +197,8 @@ fn the_examples_on_the_overhead_of_indexes_run() {
     }
 }
 
-/// Runs the example plan of each database on a private server, as it is. Plans that name another
-/// server or a file run on data that exist already.
+/// Runs the example plan of each database on a private server, without changes. Plans that name
+/// another server or a file run on data that exist already.
 #[test]
 fn the_first_plan_of_each_database_runs() {
     let home = Home::new();

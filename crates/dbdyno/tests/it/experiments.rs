@@ -1,4 +1,4 @@
-//! Experiments end to end: points, repeats, resuming, results.
+//! Tests of experiments: points, repeats, resuming, results.
 
 use serde_json::Value;
 use servers::for_tests::{MARIADB, POSTGRES};
@@ -397,8 +397,8 @@ fn an_axis_of_the_line_goes_before_one_of_the_file_under_any_name() {
     assert_eq!(number(&printed, "trials"), 1.0, "{printed:#}");
 }
 
-/// Ratio of the TPS of two equal points, the second to the first, on a machine that becomes slower
-/// by a fifth meanwhile.
+/// Returns the ratio of the TPS of two equal points, the second to the first, on a machine that
+/// becomes slower by a fifth meanwhile.
 fn drifted(order: &str) -> f64 {
     let home = Home::new();
     // 16 trials and 16 steps: the last is 20 % slower than the first.

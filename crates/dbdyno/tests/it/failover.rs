@@ -1,5 +1,5 @@
-//! Failovers that only move writing: by a proxy in front of two servers, or to another host of the
-//! target. The run continues, and the outage is in its seconds.
+//! Tests of failovers in which only writing moves: by a proxy in front of two servers, or to
+//! another host of the target. The run continues, and the outage is in its seconds.
 //!
 //! Not here: killed servers (outage).
 
@@ -50,7 +50,7 @@ impl Pair {
         Pair { servers, user }
     }
 
-    /// Target with the servers at these ports of this machine as its hosts.
+    /// Returns a target whose hosts are the servers at these ports of this machine.
     fn target(&self, ports: &[u16]) -> String {
         let (user, password) = self.user.clone();
         let host = |port: &u16| Host { name: "127.0.0.1".to_owned(), port: Some(*port) };
@@ -115,7 +115,7 @@ impl Proxy {
         assert_eq!(self.say("set server there/first state maint").trim(), "");
     }
 
-    /// Number of connections that the proxy has made to a server so far.
+    /// Returns the number of connections that the proxy has made to a server so far.
     fn n_connections(&self, server: &str) -> u64 {
         let start = format!("there,{server},");
         let said = self.say("show stat");

@@ -1,4 +1,4 @@
-//! Figures by name, end to end: compared, gated, in histories, required, listed.
+//! Tests of figures by name: compared, limited, in histories, required, listed.
 
 use crate::home::{Home, at, number};
 use crate::http::Web;

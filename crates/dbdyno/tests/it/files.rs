@@ -1,4 +1,4 @@
-//! Rows as flat files, loaded by the servers' own clients with the printed commands.
+//! Tests of rows as flat files, loaded by the servers' own clients with the printed commands.
 
 use std::fs;
 use std::process::Command;

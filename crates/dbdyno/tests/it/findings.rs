@@ -1,5 +1,5 @@
-//! Real runs raise the right findings, and no others: with the whole tool, on simulated databases
-//! in virtual and in real time and on SQLite.
+//! Tests that real runs raise the right findings, and no others: with all of dbdyno, on simulated
+//! databases in virtual and in real time and on SQLite.
 //!
 //! Not here: findings of servers and their crashes (outage, nodes, settings), and of disturbances
 //! (disturbances).
@@ -29,7 +29,7 @@ const PLAIN: [&str; 6] = [
     "--clients=8",
 ];
 
-/// Runs with these flags, which override those of [`PLAIN`]; returns the report.
+/// Runs dbdyno with these flags, which override those of [`PLAIN`]; returns the report.
 fn report(home: &Home, flags: &[&str]) -> Value {
     let is_given = |word: &&str| {
         let key = |word: &str| word.split_once('=').map(|(key, _)| key.to_owned());
@@ -46,7 +46,7 @@ fn ids(report: &Value) -> BTreeSet<&str> {
     findings.iter().map(|finding| finding["id"].as_str().expect("an id")).collect()
 }
 
-/// Asserts that a run with these flags raises exactly these findings, besides [`ALWAYS`].
+/// Asserts that a run with these flags raises exactly these findings and those in [`ALWAYS`].
 #[track_caller]
 fn raises(home: &Home, flags: &[&str], expect: &[&str]) {
     let report = report(home, flags);

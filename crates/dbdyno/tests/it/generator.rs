@@ -1,5 +1,5 @@
-//! Detection of a generator that limits the rate, beside a real server with a CPU of its own if the
-//! machine has two.
+//! Tests that a generator which limits the rate is detected, with a real server on a CPU of its own
+//! if the machine has two.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,8 +18,8 @@ use crate::outage::wait_for_seconds;
 use crate::real::url;
 use crate::waiting::Started;
 
-/// First and last CPU that these tests may use: one for the generator, one for the server. They are
-/// equal if there is only one.
+/// Returns the first and last CPU that these tests may use: one for the generator, one for the
+/// server. They are equal if there is only one.
 fn cpus() -> (usize, usize) {
     let allowed = sched_getaffinity(None).expect("it can be asked");
     let mut all = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
@@ -62,7 +62,7 @@ const POINT_SELECTS: [&str; 3] = ["oltp-point-select", "--tables=1", "--table-si
 const SLOW: [&str; 4] =
     ["oltp-point-select", "--tables=1", "--table-size=1000", "--network-delay=500ms"];
 
-/// Text of the finding `generator_saturated` in a report; empty if there is none.
+/// Returns the text of the finding `generator_saturated` in a report; empty if there is none.
 fn saturated(report: &Value) -> &str {
     finding(report, "generator_saturated").and_then(|one| one["text"].as_str()).unwrap_or_default()
 }
@@ -72,7 +72,7 @@ fn finding<'r>(report: &'r Value, id: &str) -> Option<&'r Value> {
     findings.iter().find(|finding| finding["id"] == id)
 }
 
-/// Threads that keep the generator's CPU busy until this is dropped.
+/// Threads that keep the generator's CPU busy until this value is dropped.
 struct Burners {
     are_over: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,

@@ -1,4 +1,4 @@
-//! Jobs of `dbdyno web`: starting, stopping, rejections, roles and passwords, through HTTP
+//! Tests of jobs of `dbdyno web`: starting, stopping, rejections, roles and passwords, through HTTP
 //! requests.
 //!
 //! Not here: the same by clicks (browser), and authentication (web).
@@ -55,7 +55,7 @@ fn job(web: &Web, number: i64) -> Value {
     jobs.find(|job| job["job"] == number).expect("it is listed")
 }
 
-/// Waits until `is_so` holds for the JSON of a job, and returns that.
+/// Waits until `is_so` holds for the JSON of a job, and returns the JSON.
 #[track_caller]
 fn until(web: &Web, number: i64, is_so: impl Fn(&Value) -> bool) -> Value {
     let began = now();

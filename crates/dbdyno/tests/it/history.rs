@@ -1,4 +1,4 @@
-//! Histories end to end: builds in order, changes of level, regressions as exit codes, and imported
+//! Tests of histories: builds in order, changes of level, regressions as exit codes, and imported
 //! figures.
 
 use std::path::Path;
@@ -152,8 +152,8 @@ fn a_damaged_run_is_left_out_and_reported() {
     assert!(page.contains("Left out: 2 runs") && page.contains(&second), "{page}");
 }
 
-/// Runs builds one after the other: for each part, a number of builds at a speed. Builds are named
-/// from `1.0` on.
+/// Runs builds one after the other: for each element of `parts`, a number of builds with the same
+/// service time. Builds are named from `1.0` on.
 fn levels(home: &Home, parts: &[(usize, &'static str)]) {
     let speeds: Vec<&str> = parts.iter().flat_map(|(n, speed)| vec![*speed; *n]).collect();
     let names: Vec<String> = (0..speeds.len()).map(|n| format!("1.{n}")).collect();
@@ -285,7 +285,7 @@ fn the_page_links_builds_to_their_runs_and_compares_them() {
     assert!(compared.contains("build=1.12"), "{compared}");
 }
 
-/// Path of the example file with published figures.
+/// Returns the path of the example file with published figures.
 fn arm() -> String {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/arm-by-version.csv");
     file.to_string_lossy().into_owned()

@@ -1,5 +1,5 @@
-//! A temporary home folder: dbdyno as a process with all its files there, or in the process of the
-//! tests, with that folder and a clean environment.
+//! A temporary home folder for tests: dbdyno runs as a process with all its files there, or in the
+//! process of the tests, with that folder and a clean environment.
 //!
 //! Not here: expectations.
 
@@ -20,17 +20,17 @@ use tempfile::TempDir;
 
 use crate::waiting::Started;
 
-/// Variable that makes glibc's allocator keep freed memory. Otherwise the kernel clears pages for
-/// each of many histograms of 264 KiB, which takes a fifth of the CPU time of short runs.
+/// Environment variable that makes glibc's allocator keep freed memory. Otherwise the kernel clears
+/// pages for each of many histograms of 264 KiB, which takes a fifth of the CPU time of short runs.
 const KEEP_MEMORY: (&str, &str) = (
     "GLIBC_TUNABLES",
     "glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=1073741824",
 );
 
-/// Flag for tpcc data so small that they are checked and copied quickly.
+/// Flag that makes the data of tpcc so small that they are checked and copied quickly.
 pub(crate) const SMALL: &str = "--shrink=10";
 
-/// Home folder of a new user, removed at the end.
+/// Temporary home folder of a new user, removed when dropped.
 pub(crate) struct Home {
     folder: TempDir,
 }
@@ -64,7 +64,7 @@ impl Home {
         path.to_string_lossy().into_owned()
     }
 
-    /// Path of the store that dbdyno uses by default in this home.
+    /// Returns the path of the store that dbdyno uses by default in this home.
     pub(crate) fn store(&self) -> PathBuf {
         self.path("data/dbdyno/runs.sqlite")
     }
@@ -76,12 +76,12 @@ impl Home {
         fs::write(to, bytes).expect("there is room for it");
     }
 
-    /// Path of the SQLite file that dbdyno uses by default for a workload in this home.
+    /// Returns the path of the SQLite file that dbdyno uses by default for a workload in this home.
     pub(crate) fn database(&self, workload: &str) -> PathBuf {
         self.path(&format!("data/dbdyno/{workload}.db"))
     }
 
-    /// Command that runs a program with this home and a clean environment.
+    /// Makes a command that runs a program with this home and a clean environment.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         // Printed commands call dbdyno by its name only where the name is enough.
         let folder = Path::new(env!("CARGO_BIN_EXE_dbdyno")).parent().expect("it is in a folder");
@@ -111,13 +111,13 @@ impl Home {
         Started::new(self.dbdyno(args)).end()
     }
 
-    /// Runs dbdyno in this process. Not for measurements in real time, since all tests share the
-    /// process, and not for signals and terminals, which belong to the process.
+    /// Runs dbdyno in this process. Must not be used for measurements in real time, since all tests
+    /// share the process, nor for signals and terminals, which belong to the process.
     pub(crate) fn call(&self, args: &[&str]) -> Ran {
         self.call_with(&[("HOME", self.path("home")), ("XDG_DATA_HOME", self.path("data"))], args)
     }
 
-    /// Like [`Home::call`], with these environment variables only.
+    /// Runs dbdyno as [`Home::call`] does, with these environment variables only.
     pub(crate) fn call_with(&self, variables: &[(&str, PathBuf)], args: &[&str]) -> Ran {
         let words: Vec<String> =
             ["dbdyno"].iter().chain(args).map(|&word| word.to_owned()).collect();
@@ -266,19 +266,20 @@ pub(crate) fn look_into(path: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
-/// Number that `sql` returns from a database; `None` while the file, table or row does not exist.
+/// Returns the number that `sql` returns from a database; `None` while the file, table or row does
+/// not exist.
 pub(crate) fn number_in(path: &Path, sql: &str) -> Option<i64> {
     look_into(path).and_then(|database| database.query_row(sql, [], |row| row.get(0))).ok()
 }
 
-/// Number in JSON at a path of keys such as `counts.offered`, which must exist.
+/// Returns the number in JSON at a path of keys such as `counts.offered`, which must exist.
 #[track_caller]
 pub(crate) fn number(value: &Value, path: &str) -> f64 {
     let found = at(value, path);
     found.as_f64().unwrap_or_else(|| panic!("{path} is {found}, not a number"))
 }
 
-/// Value in JSON at a path of keys, which must exist.
+/// Returns the value in JSON at a path of keys, which must exist.
 #[track_caller]
 pub(crate) fn at<'a>(value: &'a Value, path: &str) -> &'a Value {
     let inner = |value: &'a Value, key: &str| match key.parse::<usize>() {

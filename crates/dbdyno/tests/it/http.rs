@@ -16,10 +16,10 @@ use serde_json::Value;
 use crate::home::Home;
 use crate::waiting::{LIMIT, Started, look_again, now};
 
-/// Running `dbdyno web` of a home.
+/// Running `dbdyno web` that serves the store of a home folder.
 pub(crate) struct Web {
     pub(crate) process: Started,
-    /// Address of its pages, without the last '/'.
+    /// Address of the service's pages, without the last '/'.
     pub(crate) base: String,
     address: SocketAddr,
     tls: Option<Arc<ClientConfig>>,
@@ -92,7 +92,7 @@ impl Web {
         self.ask("POST", path, &[("Origin", &self.base), ("Sec-Fetch-Site", "same-origin")], form)
     }
 
-    /// Sends a request with these headers; `Host` is ours unless given.
+    /// Sends a request with these headers. `Host` is the service's own unless given.
     pub(crate) fn ask(
         &self,
         method: &str,
@@ -153,7 +153,7 @@ impl Web {
     }
 }
 
-/// TLS client that trusts only the certificate in this file.
+/// Makes a TLS client that trusts only the certificate in this file.
 fn trusting(path: &Path) -> Arc<ClientConfig> {
     let mut roots = RootCertStore::empty();
     let certificate = CertificateDer::from_pem_file(path).expect("it was just made");
@@ -184,7 +184,7 @@ impl Answer {
         }
     }
 
-    /// Value of a header of the response; empty if it is missing.
+    /// Returns the value of a header of the response; empty if it is missing.
     pub(crate) fn header(&self, name: &str) -> &str {
         let found = self.headers.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value)

@@ -1,4 +1,4 @@
-//! Results of stopping dbdyno, orderly or not: a report of what was measured, a readable store,
+//! Tests of stopping dbdyno, orderly or not: a report of what was measured, a readable store,
 //! consistent data, builds that resume.
 //!
 //! Not here: a database that goes away.
@@ -73,8 +73,9 @@ const INSERTS: [&str; 7] = [
     "--check=off",
 ];
 
-/// Runs with separate stores, like two machines, so only the database reveals the runs to each
-/// other: a long run, and within it a short one. Returns the reports of both, the short one first.
+/// Runs two runs with separate stores, like two machines, so that only the database reveals the
+/// runs to each other: a long run, and within it a short one. Returns the reports of both, the
+/// short one first.
 fn beside_each_other(target: &str, more: &[&str]) -> [Value; 2] {
     let (here, there) = (Home::new(), Home::new());
     let run = [&INSERTS[..], &[target, "--output=json"]].concat();
@@ -120,7 +121,8 @@ fn two_runs_on_one_file_do_not_call_each_other_invalid() {
     }
 }
 
-/// Covers tables without `dbdyno_meta`, such as those of sysbench, which cannot bear a mark.
+/// Checks runs on tables without `dbdyno_meta`, such as those of sysbench, in which a run cannot
+/// leave a mark.
 #[test]
 fn a_second_run_on_tables_of_others_is_refused_before_its_load() {
     for server in [MARIADB.start(), POSTGRES.start()] {

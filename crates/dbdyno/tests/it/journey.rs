@@ -1,4 +1,5 @@
-//! First use: from nothing to a report with one command, and all further uses of the stored run.
+//! Tests of the first use: from nothing to a report with one command, and all further uses of the
+//! stored run.
 //!
 //! Not here: errors (bad_input).
 

@@ -1,5 +1,5 @@
-//! Data on real servers: every load method and database gives the same rows, also after a failed
-//! load.
+//! Tests of data on real servers: every load method and database gives the same rows, also after a
+//! failed load.
 
 use std::sync::OnceLock;
 
@@ -15,15 +15,15 @@ fn target(server: &Server, database: &str) -> String {
     format!("--target={}", url_of(server, database))
 }
 
-/// Checksums of the tables that `Home::put_tpcc` copies.
+/// Returns the checksums of the tables that `Home::put_tpcc` copies.
 fn of_small_data() -> Value {
     let home = Home::new();
     home.put_tpcc();
     checksums_of_tpcc(&home, &[])
 }
 
-/// Checksums of a whole warehouse, whose load is long enough to be interrupted. They are computed
-/// once per process.
+/// Returns the checksums of a whole warehouse, whose load is long enough to be interrupted. They
+/// are computed once per process.
 fn of_a_warehouse() -> &'static Value {
     static EXPECTED: OnceLock<Value> = OnceLock::new();
     EXPECTED.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! dbdyno end to end: each test runs the tool as users do, and reads its output.
+//! Tests of dbdyno from end to end: each test runs the tool as users do, and reads its output.
 //!
 //! Not here: tests of a single crate.
 

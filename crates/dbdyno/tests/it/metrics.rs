@@ -1,16 +1,17 @@
-//! Figures of a running run, as read by Prometheus.
+//! Tests of the figures of a running run, as read by Prometheus.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use crate::home::Home;
 
-/// Response to a GET of this path at this address, with its headers.
+/// Returns the response to a GET of this path at this address, with its headers.
 fn get(address: &str, path: &str) -> String {
     get_as(address, address, path)
 }
 
-/// Response to a GET of this path at this address, with `host` as the requested host name.
+/// Returns the response to a GET of this path at this address, with `host` as the requested host
+/// name.
 fn get_as(address: &str, host: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("it listens");
     let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");

@@ -1,5 +1,5 @@
-//! A simulated network with known delay and bandwidth: its effect on figures and facts, and its
-//! removal.
+//! Tests of a simulated network with known delay and bandwidth: its effect on figures and facts,
+//! and its removal.
 //!
 //! Not here: invalid conditions (bad_input).
 
@@ -195,7 +195,7 @@ fn records_arrive_at_no_more_than_the_bandwidth() {
     assert!(mb_per_s > 0.0 && mb_per_s < 2.1, "{mb_per_s} MB/s");
 }
 
-/// Command lines of the processes that simulate a network for the process `owner`.
+/// Returns the command lines of the processes that simulate a network for the process `owner`.
 fn paths_of(owner: u32) -> Vec<String> {
     let numbers = fs::read_dir("/proc").expect("Linux has it").filter_map(Result::ok);
     let numbers = numbers.filter_map(|entry| entry.file_name().into_string().ok());

@@ -1,5 +1,5 @@
-//! Mistakes of users with their own server: each gets advice, in one sentence and with the right
-//! exit code.
+//! Tests of mistakes that users make with their own server: each gets advice, in one sentence and
+//! with the right exit code.
 
 use std::process::Command;
 
@@ -43,7 +43,7 @@ fn say(server: &Server, sql: &str) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// URL of a server for this user and password.
+/// Returns the URL of a server for this user and password.
 fn url_for(server: &Server, user: &str, password: &str) -> String {
     let mut target = server.target();
     (target.user, target.password) = (Some(user.to_owned()), Some(Secret::new(password)));

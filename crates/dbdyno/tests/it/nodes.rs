@@ -1,4 +1,5 @@
-//! Targets with several hosts, and private clusters, whose nodes leave and join during a run.
+//! Tests of targets with several hosts, and of private clusters whose nodes leave and join during a
+//! run.
 
 use serde_json::Value;
 use servers::for_tests::MARIADB;
@@ -46,8 +47,9 @@ fn the_example_with_workers_on_nodes_runs_and_shows_where_the_queue_was_full() {
     ]);
 }
 
-/// Plan of the example with cluster nodes, as one trial. Of its disturbances it has only the one
-/// that begins with `kept`, since the time for a node to join depends on the machine.
+/// Returns the plan of the example with cluster nodes, as one trial. Of its disturbances the plan
+/// has only the one that begins with `kept`, since the time for a node to join depends on the
+/// machine.
 fn with_one_disturbance(kept: &str, options: &str, words: &[(&str, &str)]) -> String {
     let small = [
         ("ramp_up = \"5s\"", "ramp_up = \"0s\""),

@@ -1,5 +1,5 @@
-//! Servers that crash and return, or have a full disk: nothing is lost, and no client ends
-//! silently.
+//! Tests of servers that crash and return, or have a full disk: no transaction is lost, and no
+//! client ends silently.
 
 use rustix::process::{Pid, Signal, kill_process};
 use servers::for_tests::{MARIADB, MYSQL_9_7, POSTGRES, TestServer};
@@ -57,8 +57,8 @@ fn crash(server: &mut Server, workload: &str, args: &[&str]) {
     assert_eq!(per_client.len(), 8, "a client ended");
 }
 
-/// Flags of a run with eight clients at a low rate, which leave the machine to other tests. It ends
-/// with the last of its transactions, however long the outage is.
+/// Flags of a run with eight clients at a low rate, which leaves the machine to other tests. The
+/// run ends with the last of its transactions, however long the outage is.
 const RUN: [&str; 5] =
     ["--clients=8", "--rate=60", "--transactions=900", "--duration=1h", "--per-client"];
 

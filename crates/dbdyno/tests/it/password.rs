@@ -1,4 +1,4 @@
-//! All sources of passwords, which must not leak.
+//! Tests of all sources of passwords, which must not leak.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
@@ -126,7 +126,8 @@ fn a_password_that_cannot_be_had_is_reported_with_the_other_ways() {
     ran.warns(&["no terminal to ask on", "--password-file", "DBDYNO_PASSWORD"]).is_a_sentence();
 }
 
-/// Opens a pseudo-terminal; returns our side, a command that uses it, and the other side.
+/// Opens a pseudo-terminal; returns the controlling side, a command that uses the terminal, and the
+/// other side.
 pub(crate) fn on_a_terminal(home: &Home, words: &[&str]) -> (File, Command, File) {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&ours).and_then(|()| unlockpt(&ours)).expect("it is ours");

@@ -1,5 +1,5 @@
-//! Clients in separate processes: they do the same as clients of one process, start together, end
-//! with the run in any case, and their clocks are compared.
+//! Tests of clients in separate processes: they do the same as clients of one process, start
+//! together, end with the run in any case, and their clocks are compared.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::waiting::{Started, eventually};
 const FAILED: i32 = 1;
 const INTERRUPTED: i32 = 130;
 
-/// Numbers of all clients that ran transactions, as the store has them.
+/// Returns the numbers of all clients that ran transactions, as the store has them.
 fn clients(report: &Value, home: &Home) -> Vec<u64> {
     let run = report["run_id"].as_str().expect("a run");
     let whole = home.json(&["runs", "show", run, "--per-client"]);
@@ -22,7 +22,7 @@ fn clients(report: &Value, home: &Home) -> Vec<u64> {
     list.iter().map(|client| client["client"].as_u64().expect("a number")).collect()
 }
 
-/// Offset of the clock of a client process and its error, in seconds.
+/// Returns the offset of the clock of a client process and its error, in seconds.
 fn offset(report: &Value, process: u32, when: &str) -> (f64, f64) {
     let seconds = |name: &str| {
         let name = format!("facts.processes.process_{process}_clock_offset_{when}{name}_s");

@@ -1,5 +1,5 @@
-//! Clients with keying and think times behind a proxy and a pooler: all are connected on our side,
-//! and the report also has the server's own count.
+//! Tests of clients with keying and think times behind a proxy and a pooler: all clients are
+//! connected, and the report also has the server's own count.
 //!
 //! Not here: effects of a pooler on statements (the driver's tests).
 
@@ -26,7 +26,8 @@ const CLIENTS: u32 = 60;
 /// Maximum number of connections that PgBouncer may hold to the server.
 const POOL: u32 = 4;
 
-/// Program between dbdyno and a server. Dropping it ends the program and removes its folder.
+/// Proxy or pooler between dbdyno and a server. Dropping this value ends the program and removes
+/// its folder.
 pub(crate) struct Between {
     child: Child,
     port: u16,
@@ -73,22 +74,22 @@ impl Between {
         Between::start("/usr/sbin/haproxy", "haproxy", &args, "Loading success", settings)
     }
 
-    /// Port of this machine at which the program listens.
+    /// Returns the port of this machine at which the program listens.
     pub(crate) fn port(&self) -> u16 {
         self.port
     }
 
-    /// Path of a file in the program's folder.
+    /// Returns the path of a file in the program's folder.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// URL with password of the server behind the program.
+    /// Returns the URL with password of the server behind the program.
     fn target(&self, server: Target, options: &[(&str, &str)]) -> String {
         with_password(&self.behind(server, options))
     }
 
-    /// Target of the server behind the program.
+    /// Returns the target of the server behind the program.
     pub(crate) fn behind(&self, server: Target, options: &[(&str, &str)]) -> Target {
         let host = Host { name: "127.0.0.1".to_owned(), port: Some(self.port) };
         let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());

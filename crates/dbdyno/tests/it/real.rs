@@ -1,5 +1,5 @@
-//! Real servers for these tests: their locations, their URLs, and those with data of tpcc that
-//! several tests share in turn. Building these takes several seconds of CPU time each.
+//! Real servers for tests: their locations, their URLs, and servers with data of tpcc that several
+//! tests share in turn. Building these data takes several seconds of CPU time each.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,49 +10,49 @@ use servers::{Kind, Server};
 
 use crate::home::{Home, SMALL, at};
 
-/// URL of a server without its password, and the password.
+/// Returns the URL of a server without its password, and the password.
 pub(crate) fn url_and_password(server: &Server) -> (String, String) {
     let target = server.target();
     let password = target.password.as_ref().map_or("", Secret::reveal).to_owned();
     (target.to_string(), password)
 }
 
-/// URL of a server, with the password in it.
+/// Returns the URL of a server, with the password in it.
 pub(crate) fn url(server: &Server) -> String {
     with_password(&server.target())
 }
 
-/// URL of a server with another database, which a build creates.
+/// Returns the URL of a server with another database, which a build creates.
 pub(crate) fn url_of(server: &Server, database: &str) -> String {
     with_password(&Target { path: database.to_owned(), ..server.target() })
 }
 
-/// URL of a target, with the password in it.
+/// Returns the URL of a target, with the password in it.
 pub(crate) fn with_password(target: &Target) -> String {
     let password = target.password.as_ref().map_or("", Secret::reveal);
     target.to_string().replacen('@', &format!(":{password}@"), 1)
 }
 
-/// Checksums of the tables of tpcc in a target, by `dbdyno check`.
+/// Returns the checksums of the tables of tpcc in a target, by `dbdyno check`.
 pub(crate) fn checksums_of_tpcc(home: &Home, target: &[&str]) -> Value {
     let args = [&["check", "tpcc", "--checksums", "--quiet"], target].concat();
     at(&home.json(&args), "checksums").clone()
 }
 
-/// Server with data of tpcc, which are slow to build. There is one for each product, which tests
-/// use in turn.
+/// Server with data of tpcc, which are slow to build. There is one server for each product, which
+/// tests use in turn.
 pub(crate) struct Tpcc {
     pub(crate) server: Server,
-    /// Content of the store with the build, as a file.
+    /// Content of the store file in which the build of the data is recorded.
     pub(crate) store: Vec<u8>,
-    /// JSON output of the build.
+    /// JSON output of the build of the data.
     pub(crate) built: Value,
     /// Checksums of all tables before any change; null if no test needs them.
     pub(crate) checksums: Value,
 }
 
 impl Tpcc {
-    /// URL of the server, with the password in it.
+    /// Returns the URL of the server, with the password in it.
     pub(crate) fn url(&self) -> String {
         url(&self.server)
     }

@@ -1,5 +1,5 @@
-//! The same seed gives the same data and, in virtual time, the same run; and results agree with
-//! theory.
+//! Tests that the same seed gives the same data and, in virtual time, the same run; and that
+//! results agree with theory.
 //!
 //! Not here: the recursion sample by sample (`dbdyno selfcheck`).
 

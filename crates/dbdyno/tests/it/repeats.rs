@@ -1,4 +1,4 @@
-//! Repeats by level and until a precision is reached, end to end.
+//! Tests of repeats by level (runs, server starts, data builds) and until a precision is reached.
 
 use servers::for_tests::MARIADB;
 

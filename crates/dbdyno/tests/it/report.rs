@@ -1,4 +1,4 @@
-//! Reports end to end: single-file pages, single charts, and rejections.
+//! Tests of reports: single-file pages, single charts, and rejections.
 
 use std::fs;
 

@@ -1,4 +1,5 @@
-//! Commands on stored runs: conditions, orders, parts as tables, and files for other programs.
+//! Tests of commands on stored runs: conditions, orders, parts as tables, and files for other
+//! programs.
 //!
 //! Not here: the language of conditions (store), and errors (bad_input).
 
@@ -9,7 +10,7 @@ use serde_json::Value;
 use crate::home::{Home, at, number};
 use crate::http::Web;
 
-/// Runs ten seconds in virtual time; returns the report.
+/// Runs ten seconds in virtual time with this name and number of clients; returns the report.
 fn run(home: &Home, name: &str, clients: &str, more: &[&str]) -> Value {
     let (name, clients) = (format!("--name={name}"), format!("--clients={clients}"));
     let sim = "--target=sim:?service=exponential:2ms&servers=4";

@@ -1,4 +1,4 @@
-//! Searches end to end: an answer with its interval, probes as runs, and errors.
+//! Tests of searches: an answer with its interval, probes as runs, and errors.
 
 use std::path::Path;
 
@@ -218,7 +218,7 @@ fn a_mistake_in_a_search_is_reported_before_the_first_probe() {
     home.run(&["run", &half]).code(2).warns(&words).is_a_sentence();
 }
 
-/// Part of docs/reference/json.md that describes searches.
+/// Returns the part of docs/reference/json.md that describes searches.
 fn documented() -> String {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/json.md");
     let docs = std::fs::read_to_string(docs).expect("it is there");

@@ -1,4 +1,4 @@
-//! `dbdyno selfcheck intervals`: claims compared with known true values.
+//! Tests of `dbdyno selfcheck intervals`: claims are compared with known true values.
 
 use crate::home::{Home, at};
 

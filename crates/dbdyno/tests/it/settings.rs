@@ -1,5 +1,5 @@
-//! Settings of servers that dbdyno did not start: varied by SQL, restored in any case, and reported
-//! if that is impossible.
+//! Tests of settings of servers that dbdyno did not start: varied by SQL, restored in any case, and
+//! reported if restoring is impossible.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -20,9 +20,9 @@ struct Varied {
     server: &'static TestServer,
     name: &'static str,
     values: [&'static str; 2],
-    /// Query that returns its value.
+    /// Query that returns the value of the setting.
     sql: &'static str,
-    /// Statements that set it to a third value.
+    /// Statements that set the setting to a third value.
     set: &'static [&'static str],
 }
 
@@ -81,7 +81,7 @@ fn experiment(varied: &Varied, target: &str, more: &[&str]) -> Vec<String> {
     base.iter().chain(&["--placement=thread"]).chain(more).map(|word| (*word).to_owned()).collect()
 }
 
-/// Kills dbdyno while a run has the setting changed.
+/// Kills dbdyno during an experiment that varies the setting, while the setting is changed.
 fn killed(home: &Home, varied: &Varied, server: &Server) {
     let target = format!("--target={}", url(server));
     let args = experiment(varied, &target, &["--duration=2s", "--repeat=2"]);
@@ -151,7 +151,7 @@ fn a_killed_experiments_settings_of_postgres_are_restored() {
     restored(&POSTGRES_WORK);
 }
 
-/// Names of the points of an experiment with their numbers of runs, without figures.
+/// Returns the names of the points of an experiment with their numbers of runs, without figures.
 fn shape(shown: &Value) -> Vec<(String, usize)> {
     let points = at(shown, "points").as_array().expect("a list").iter();
     let row = |point: &Value| {

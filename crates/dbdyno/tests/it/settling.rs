@@ -1,5 +1,5 @@
-//! Settling before and after a load, by command and after a build: background work is completed,
-//! settings are restored, and impossible steps are reported.
+//! Tests of settling before and after a load, by command and after a build: background work is
+//! completed, settings are restored, and impossible steps are reported.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -18,7 +18,7 @@ use crate::waiting::eventually;
 
 const SMALL: [&str; 3] = ["--tables=1", "--table-size=2000", "--clients=2"];
 
-/// Fact of a run that is a number, by its name.
+/// Returns the fact of a run that is a number, by its name.
 fn fact(report: &Value, name: &str) -> i64 {
     let text = at(report, &format!("facts.{name}")).as_str().expect("a text");
     text.parse().unwrap_or_else(|_| panic!("{name} is {text}"))
@@ -31,7 +31,7 @@ fn settled_run(home: &Home, target: &str) -> Value {
     home.run(&[&args[..], &SMALL, &more].concat()).json()
 }
 
-/// Values on the server of the settings that settling changes.
+/// Returns the values on the server of the settings that settling changes.
 fn innodb(server: &Server) -> String {
     let select = |name: &str| format!("SELECT CAST(@@GLOBAL.{name} AS CHAR)");
     let names = ["innodb_purge_batch_size", "innodb_io_capacity", "innodb_io_capacity_max"];
@@ -78,7 +78,8 @@ fn innodb_rests(server: &'static TestServer) {
     home.run(&["runs", "show", "last", "--figures"]).good().says(&[figure]);
 }
 
-/// Settles by command: the steps add up to the whole, and nothing is left.
+/// Settles a database by command, and checks that the steps add up to the whole, and no work is
+/// left.
 #[track_caller]
 fn by_hand_says_that_nothing_is_left(home: &Home, server: &Server) {
     let target = format!("--target={}", url(server));
@@ -175,8 +176,8 @@ fn a_server_that_falls_silent_while_it_settles_is_given_up_after_the_limit() {
     home.run(&["restore", &target]).good();
 }
 
-/// Server whose purge is blocked by the snapshot of another session, so settling lasts until its
-/// limit.
+/// Server whose purge is blocked by the snapshot of another session, so that settling lasts until
+/// its time limit.
 struct HeldUp {
     server: Server,
     home: Home,
@@ -240,7 +241,8 @@ fn an_interrupted_settling_after_a_load_is_recorded_and_settings_are_set_back() 
     assert_eq!((blocked.threads(), innodb(&blocked.server)), before);
 }
 
-/// Covers tables in which few pages have dead rows, since a plain VACUUM skips their indexes.
+/// Checks tables in which few pages have dead rows, since a plain VACUUM skips the indexes of such
+/// tables.
 #[test]
 fn postgres_has_no_dead_rows_also_where_few_pages_have_any() {
     let (server, home) = (POSTGRES.start(), Home::new());
@@ -264,7 +266,8 @@ fn settings_of_a_settling_that_was_killed_are_restored() {
     assert_eq!((blocked.threads(), innodb(&blocked.server)), before);
 }
 
-/// Runs without a store, in which case changed settings would be unknown after a crash.
+/// Checks that a run without a store changes no server settings, since changed settings would be
+/// unknown after a crash.
 #[test]
 fn a_run_that_is_not_stored_changes_no_settings_of_a_server_that_outlives_it() {
     let (server, home) = (MARIADB.shared(), Home::new());
@@ -287,7 +290,8 @@ fn a_run_that_is_not_stored_changes_no_settings_of_a_server_that_outlives_it() {
     run(&postgres, &["--settle=before"]).good();
 }
 
-/// Writes by statements outside of transactions, whose commits MariaDB and MySQL do not count.
+/// Checks settling while other sessions write by statements outside of transactions, whose commits
+/// MariaDB and MySQL do not count.
 #[test]
 fn statements_of_others_outside_of_transactions_are_waited_for() {
     for server in [&MARIADB, &MARIADB_11_4, &MYSQL_5_6] {
@@ -319,7 +323,7 @@ fn statements_of_others_outside_of_transactions_are_waited_for() {
     }
 }
 
-/// Settles tables of another owner: VACUUM only warns, and their dead rows stay.
+/// Settles tables of another owner: VACUUM only warns, and the tables' dead rows stay.
 #[test]
 fn postgres_tables_of_somebody_else_are_not_vacuumed_and_it_says_so() {
     for (server, is_new) in [(&POSTGRES, false), (&POSTGRES_18, true)] {
@@ -356,7 +360,7 @@ fn postgres_tables_of_somebody_else_are_not_vacuumed_and_it_says_so() {
     }
 }
 
-/// Settles as a user who may write, but neither change settings nor checkpoint.
+/// Settles as a user who may write, but neither change settings nor run a checkpoint.
 #[test]
 fn without_the_privileges_it_is_settled_in_part_and_says_so() {
     let (server, home) = (MARIADB.start(), Home::new());

@@ -1,5 +1,5 @@
-//! `show` prints one transaction with all requests and replies: on every database, in every mode,
-//! and identically for the same seed and number.
+//! Tests of `dbdyno show`, which prints one transaction with all requests and replies: on every
+//! database, in every mode, and identically for the same seed and number.
 
 use serde_json::Value;
 use servers::for_tests::{MARIADB, MYSQL_5_6, POSTGRES, TestServer};
@@ -19,7 +19,7 @@ fn number(traced: &Value, name: &str) -> u64 {
     traced[name].as_u64().unwrap_or_else(|| panic!("{name} of {traced:#}"))
 }
 
-/// SQL texts of all statements of a transaction, in order.
+/// Returns the SQL texts of all statements of a transaction, in order.
 fn texts(traced: &Value) -> Vec<String> {
     let requests = traced["requests"].as_array().expect("a list").iter();
     let statements = requests.flat_map(|one| one["statements"].as_array().expect("a list"));
@@ -136,7 +136,7 @@ fn the_simulated_database_shows_what_it_is_asked() {
     assert!(shown["elapsed_ms"].as_f64().expect("a number") >= 1.0, "{shown:#}");
 }
 
-/// Checks that a transaction by stored procedures takes one round trip in place of one per
+/// Checks that a transaction by stored procedures takes one round trip instead of one per
 /// statement.
 #[track_caller]
 fn procedures_save_round_trips(server: &'static TestServer) {

@@ -1,4 +1,5 @@
-//! Requirements of TPC-C, end to end: a run reports which ones hold, and so does its page later.
+//! Tests of the requirements of TPC-C: a run reports which ones are met, and so does its page
+//! later.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! A stored run reads the same everywhere: on the terminal, in files, on pages, in lists and in
-//! comparisons; also one of an earlier dbdyno, and one whose process was killed.
+//! Tests that a stored run reads the same everywhere: on the terminal, in files, on pages, in lists
+//! and in comparisons; also a run of an earlier dbdyno, and one whose process was killed.
 //!
 //! Not here: reports of new runs (journey, report), and rejections by a store (store).
 
@@ -40,7 +40,7 @@ fn without_clients(mut report: Value) -> Value {
     report
 }
 
-/// Asserts that all readers show the same report of a run, and returns it.
+/// Asserts that all commands and pages show the same report of a run, and returns it.
 fn said(home: &Home, web: &Web, run: &str) -> Value {
     let shown = home.json(&["runs", "show", run]);
     let exported = home.run(&["runs", "export", run]).good().json();

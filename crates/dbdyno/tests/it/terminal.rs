@@ -1,4 +1,4 @@
-//! Output on a terminal: width of pages, colours, encodings, and lines without a terminal.
+//! Tests of output on a terminal: width of pages, colours, encodings, and lines without a terminal.
 //!
 //! Not here: content of the pages.
 
@@ -16,7 +16,7 @@ const SIM: &[&str] = &[
     "--duration=12s",
 ];
 
-/// Runs a command line with these environment variables, besides those of the home.
+/// Runs a command line with these environment variables in addition to those of the home folder.
 fn with(home: &Home, variables: &[(&str, &str)], args: &[&str]) -> Ran {
     let own = [("HOME", home.path("home")), ("XDG_DATA_HOME", home.path("data"))];
     let more = variables.iter().map(|(name, value)| (*name, PathBuf::from(value)));
@@ -141,7 +141,8 @@ fn where_nothing_can_be_drawn_an_interval_is_a_line() {
     assert_eq!(lines(&dumb), ["ramp-up 1 s", "5 s", "10 s", "12 s"], "{dumb}");
 }
 
-/// Checks lines without a terminal: those of the ramp-up have the commits of their interval, too.
+/// Checks that progress lines without a terminal have the commits of their interval in the ramp-up,
+/// too.
 #[test]
 fn seconds_of_the_ramp_up_have_their_rates() {
     let home = Home::new();

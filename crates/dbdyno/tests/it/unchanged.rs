@@ -1,5 +1,5 @@
-//! Commands leave nothing behind at a server: neither a new session nor an existing one behind a
-//! pooler finds a setting, an object or a lock that was not there before.
+//! Tests that commands leave no trace at a server: neither a new session nor an existing one behind
+//! a pooler finds a setting, an object or a lock that was not there before.
 //!
 //! Not here: the data themselves, and leftovers of a killed process (settings).
 
@@ -173,7 +173,7 @@ fn same(after: &str, before: &State, now: &State) {
 const DATA: [&str; 3] = ["oltp-read-write", "--tables=2", "--table-size=500"];
 const SHORT: [&str; 5] = ["--duration=1s", "--ramp-up=0s", "--clients=3", "--rate=60", "--quiet"];
 
-/// Commands on the data, with their arguments. Those that vary settings come last.
+/// Returns commands on the data, with their arguments. Commands that vary settings come last.
 fn commands(settings: [&'static str; 2]) -> Vec<Vec<&'static str>> {
     let with_data =
         |command: &'static str, more: &[&'static str]| [&[command], &DATA[..], more].concat();

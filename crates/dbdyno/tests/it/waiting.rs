@@ -1,4 +1,4 @@
-//! A running process: its output is read meanwhile, and every wait has a limit.
+//! A process that a test has started: its output is read while it runs, and every wait has a limit.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
@@ -17,7 +17,7 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(900);
 /// Interval of checks while a process prints nothing.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// Process that is killed when this is dropped.
+/// Process that is killed when this value is dropped.
 pub(crate) struct Started {
     child: Child,
     out: Option<JoinHandle<String>>,
@@ -37,7 +37,7 @@ impl Started {
         Started::as_it_is(command)
     }
 
-    /// Starts `command` without changing its stdout and stderr.
+    /// Starts `command` without capturing its stdout and stderr.
     pub(crate) fn as_it_is(mut command: Command) -> Started {
         let mut child = command.spawn().expect("the program is there");
         let out = child.stdout.take().map(|mut pipe| {
@@ -127,7 +127,7 @@ impl Started {
         self.child.kill().expect("it was not waited for, so it is there");
     }
 
-    /// Ids of child processes whose command lines contain `word`.
+    /// Returns the ids of child processes whose command lines contain `word`.
     pub(crate) fn children(&self, word: &str) -> Vec<u32> {
         let folder = format!("/proc/{}/task", self.id());
         let mut pids = Vec::new();

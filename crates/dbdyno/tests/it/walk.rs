@@ -1,5 +1,5 @@
-//! Runs the commands of README, tutorial and how-tos in a shell, in the reader's order, with small
-//! data and short runs, and without other tools.
+//! Tests that run the commands of README, tutorial and how-tos in a shell, in the reader's order,
+//! with small data and short runs, and without other tools.
 //!
 //! Not here: parsing the commands of all other pages (cli/examples).
 
@@ -12,8 +12,9 @@ use servers::for_tests::{MARIADB, POSTGRES};
 use crate::home::Home;
 use crate::real::url_of;
 
-/// Script in place of dbdyno. It calls the real one with smaller data, shorter runs, the reader's
-/// servers, and a service that ends. An undecided gate is no error of the page.
+/// Script that takes the place of dbdyno. It calls the real program with smaller data, shorter
+/// runs, the reader's servers, and a service that ends. An undecided limit does not count as an
+/// error of the page.
 const DBDYNO: &str = r#"#!/bin/bash
 set -e
 has_duration=
@@ -81,14 +82,14 @@ fi
 exit $code
 "#;
 
-/// Script in place of cargo, where a page runs dbdyno with it.
+/// Script that takes the place of cargo, where a page runs dbdyno with it.
 const CARGO: &str = "#!/bin/bash\nif [ \"$1\" = run ]; then shift; while [ \"$1\" != -- ]; do shift; \
                      done; shift; exec dbdyno \"$@\"; fi\n";
 
 /// Commands that a page uses to install, start or stop something, and that do nothing here.
 const ASIDE: [&str; 6] = ["sudo", "podman", "start_old", "start_new", "stop_old", "stop_new"];
 
-/// Commands in the shell blocks of a page.
+/// Returns the commands in the shell blocks of a page.
 fn shell_blocks(page: &str) -> String {
     let blocks = page.split("```sh\n").skip(1);
     let blocks = blocks.filter_map(|block| Some(block.split_once("```")?.0));

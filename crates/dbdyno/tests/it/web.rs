@@ -1,4 +1,5 @@
-//! `dbdyno web` for attackers and programs: authentication, allowed changes, errors.
+//! Tests of `dbdyno web` from the view of attackers and programs: authentication, allowed changes,
+//! errors.
 //!
 //! Not here: pages and clicks (browser).
 
@@ -11,7 +12,7 @@ use crate::home::{Home, at};
 use crate::http::{Answer, Web};
 use crate::real::{url, url_and_password};
 
-/// Runs a minute in virtual time, which ends at once; returns the id of the run.
+/// Runs a minute in virtual time, which takes hardly any real time; returns the id of the run.
 fn simulated(home: &Home, workload: &str, more: &[&str]) -> String {
     let run = ["run", workload, "--target=sim:?service=exponential:2ms&servers=4"];
     let how = ["--placement=simulated", "--duration=60s", "--ramp-up=0s", "--quiet"];
@@ -19,7 +20,8 @@ fn simulated(home: &Home, workload: &str, more: &[&str]) -> String {
     at(&report, "run_id").as_str().expect("a run has an id").to_owned()
 }
 
-/// All addresses of the service, for a store with a run, an experiment and a label `build`.
+/// Returns all addresses of the web service, for a store with a run, an experiment and a label
+/// `build`.
 fn addresses(run: &str, experiment: &str) -> Vec<String> {
     let of_run = [
         "",
@@ -504,7 +506,7 @@ fn signed_in(answer: &Answer) -> String {
     cookie.split(';').next().expect("it begins with its value").to_owned()
 }
 
-/// Ends the background service of a home when this is dropped.
+/// Ends the background service of a home folder when this value is dropped.
 struct Ended<'h>(&'h Home);
 
 impl Drop for Ended<'_> {

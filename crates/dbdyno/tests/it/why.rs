@@ -1,6 +1,6 @@
-//! Reasons for the time of a transaction: sampled sessions and statistics of real servers, the
-//! parts of its time, a dip with its cause, counters that are switched on and off, a comparison by
-//! transaction.
+//! Tests of the reasons for the time of a transaction: sampled sessions and statistics of real
+//! servers, the parts of the time, a dip with its cause, counters that are enabled and disabled, a
+//! comparison by transaction.
 
 use serde_json::{Value, json};
 use servers::for_tests::{
@@ -22,7 +22,7 @@ fn report(home: &Home, workload: &str, target: &str, more: &[&str]) -> Value {
     home.run(&[&args[..], more].concat()).json()
 }
 
-/// Rows of a server's summary of this kind, from this source if there are several.
+/// Returns the rows of a server's summary of this kind, from this source if there are several.
 fn summary<'r>(report: &'r Value, kind: &str, source: &str) -> &'r Vec<Value> {
     let all = at(report, "server").as_array().expect("a list");
     let is_it = |one: &&Value| {
@@ -32,7 +32,7 @@ fn summary<'r>(report: &'r Value, kind: &str, source: &str) -> &'r Vec<Value> {
     found["rows"].as_array().expect("rows")
 }
 
-/// Flags of a load at a rate that leaves the machine to others, on a table of a few rows.
+/// Flags of a load at a rate that leaves the machine to other tests, on a table of a few rows.
 const LIGHT: [&str; 5] =
     ["--tables=1", "--table-size=500", "--clients=2", "--rate=200", "--duration=3s"];
 
@@ -99,7 +99,8 @@ fn the_time_of_a_transaction_has_parts_on_postgres_18() {
     time_has_parts(&POSTGRES_18);
 }
 
-/// Runs four clients at two servers of 20 ms, so each waits as long as it is served.
+/// Checks the parts of the time of a transaction with four clients at a simulated database that
+/// serves two at once in 20 ms each, so that each client waits as long as it is served.
 #[test]
 fn the_time_of_a_transaction_has_the_parts_that_a_simulated_database_gave_it() {
     let home = Home::new();
@@ -230,7 +231,8 @@ fn top_statements_are_those_of_the_load_or_say_why_there_are_none() {
     assert!(reason_for_no_digests(&without).contains("Start the server with performance_schema"));
 }
 
-/// Opens sessions during the run. Whoever opens them, they read the server's variables.
+/// Checks that queries of sessions which open during the run are not counted as statements of the
+/// load.
 #[test]
 fn sessions_that_are_made_in_mid_run_are_no_statements_of_the_load() {
     for (target, source) in [
@@ -301,7 +303,8 @@ fn the_example_on_procedures_compares_what_a_transaction_takes() {
     ]);
 }
 
-/// Checks that each side has a flame graph, or a sentence with the reason why it has none.
+/// Checks that server and generator each have a flame graph, or a sentence with the reason why
+/// there is none.
 #[test]
 fn cpu_time_of_server_and_generator_is_drawn_or_has_a_reason() {
     let home = Home::new();
@@ -342,7 +345,8 @@ fn cpu_time_of_server_and_generator_is_drawn_or_has_a_reason() {
     assert!(profiles.len() <= 2);
 }
 
-/// Checks that a click on a bar hides those beside it, and that a search finds names.
+/// Checks that a click on a bar of a flame graph hides the bars beside it, and that a search finds
+/// names.
 fn zooms_and_searches(address: &str) {
     let mut tab = Tab::open();
     tab.go(address);

@@ -1,4 +1,4 @@
-//! Tests of `habits`.
+//! Tests of the answers to words of other benchmark programs.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -30,8 +30,8 @@ fn answer(words: &[&str]) -> (u8, String) {
     (code, text)
 }
 
-/// Checks that our parser rejects every word in each of its commands, and answers with one
-/// sentence.
+/// Checks that dbdyno's parser rejects every word of other programs in each of its commands, and
+/// answers with one sentence.
 #[test]
 fn each_habit_is_answered_with_our_word_for_it() {
     let mut n_words = 0;
