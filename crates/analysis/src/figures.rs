@@ -40,15 +40,15 @@ const RUNS_ADVISED_MAX: usize = 100;
 /// point is a combination of the parameters that the experiment varies.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// The mean over runs.
+    /// Mean of the figure over the runs.
     pub mean: f64,
     /// Half the width of the 95 % CI of `mean`; null with one run. If the experiment repeats
     /// restarts or rebuilds of the database, the CI is computed from the means of these repeats. If
     /// a stop rule ended the repeats, it is the CI of the rule's sequential method.
     pub half_width: Option<f64>,
-    /// The smallest value among the runs.
+    /// Smallest value of the figure among the runs.
     pub min: f64,
-    /// The largest value among the runs.
+    /// Largest value of the figure among the runs.
     pub max: f64,
     /// Number of runs that have the figure.
     pub count: u64,

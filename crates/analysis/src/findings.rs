@@ -34,7 +34,7 @@ use crate::tally::{GroupTally, Sum, Tally};
 struct FindingText {
     id: &'static str,
     severity: Severity,
-    /// The observation, with its figures.
+    /// The observation that raised the finding, with its figures.
     text: String,
 }
 

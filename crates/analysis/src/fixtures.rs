@@ -29,7 +29,7 @@ pub struct Made {
     pub before: Option<Vec<CheckResult>>,
     /// Results of the consistency checks after the load; `None` if they were not made.
     pub after: Option<Vec<CheckResult>>,
-    /// Further events, which come last.
+    /// Further events of the made-up run, which come last.
     pub more: Vec<Event>,
 }
 

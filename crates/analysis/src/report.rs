@@ -62,9 +62,9 @@ pub enum Status {
     Running,
     /// The run reached its planned time or number of transactions.
     Completed,
-    /// The user interrupted the run.
+    /// The user interrupted the run before its planned end.
     Interrupted,
-    /// An error ended the run.
+    /// An error ended the run before its planned end.
     Failed,
     /// The queue of arrivals was full, and the plan says that this ends the run.
     QueueFull,
@@ -122,7 +122,7 @@ pub struct Report {
     pub measured_seconds: f64,
     /// Time from the beginning of the load to the last reply; null while running.
     pub elapsed_seconds: Option<f64>,
-    /// Figures of all groups together.
+    /// Figures of the measured phase, all groups together.
     #[serde(flatten)]
     pub block: Block,
     /// Lateness of the generator's event loops; empty if clients are on threads.
@@ -253,7 +253,7 @@ impl Report {
 /// Commits of a transaction type, second by second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TypeSeconds {
-    /// Name of the type, as in `transactions`.
+    /// Name of the transaction type, as in the field `transactions` of the report.
     pub transaction: String,
     /// Second to which the first value of `commits` belongs; negative in the ramp-up.
     pub from_s: i64,
@@ -363,7 +363,7 @@ pub struct Block {
     /// older runs.
     #[serde(default, skip_serializing_if = "Shares::is_empty")]
     pub shares: Shares,
-    /// Response times of failed transactions.
+    /// Response times of transactions that failed after all attempts.
     pub failed_ms: Latency,
     /// Lateness of the generator itself: time from when a transaction was due and its client free
     /// until its first request was sent.
@@ -395,7 +395,7 @@ pub struct Block {
 /// The 95 % confidence interval of a rate: from value - half_width to value + half_width.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ci95 {
-    /// Half the width of the interval, per second.
+    /// Half the width of the interval, per second: the rate is known to within plus or minus this.
     pub half_width: f64,
     /// Effective number of samples: the number of independent slots of 100 ms with as much
     /// information as the run's slots, which are autocorrelated.
@@ -412,7 +412,7 @@ pub struct Ci95 {
 /// A primary metric of a workload: a rate, or a figure that the workload computed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PrimaryMetricReport {
-    /// Title on pages, such as `NOPM`.
+    /// Title of the metric on pages, such as `NOPM`.
     pub title: String,
     /// Value of the metric; null if nothing was measured, or the workload has not computed it.
     pub value: Option<f64>,
@@ -436,7 +436,7 @@ pub struct CountsReport {
     pub offered: u64,
     /// Transactions that committed, or rolled back by design.
     pub finished: u64,
-    /// Finished transactions that were committed.
+    /// Finished transactions that committed.
     pub committed: u64,
     /// Finished transactions that were rolled back by design.
     pub rolled_back: u64,
@@ -475,7 +475,7 @@ pub struct PerTransaction {
     pub statements: Option<f64>,
     pub reads: Option<f64>,
     pub writes: Option<f64>,
-    /// Other statements, such as BEGIN and COMMIT.
+    /// Other statements than reads and writes, such as BEGIN and COMMIT.
     pub others: Option<f64>,
     /// Bytes sent and received by the client.
     pub bytes: Option<f64>,
@@ -512,11 +512,14 @@ pub struct TransactionReport {
     /// Round trips per transaction that ended in the measured window; in older runs, in ramp-up and
     /// measured phase.
     pub round_trips: Option<f64>,
-    /// Reading statements per transaction, over the same time as `round_trips`.
+    /// Statements that read, per transaction that ended in the measured window; in older runs, in
+    /// ramp-up and measured phase.
     pub reads: Option<f64>,
-    /// Writing statements per transaction, over the same time as `round_trips`.
+    /// Statements that write, per transaction that ended in the measured window; in older runs, in
+    /// ramp-up and measured phase.
     pub writes: Option<f64>,
-    /// Other statements, such as COMMIT, per transaction, over the same time as `round_trips`.
+    /// Other statements, such as COMMIT, per transaction that ended in the measured window; in
+    /// older runs, in ramp-up and measured phase.
     #[serde(default)]
     pub others: Option<f64>,
     /// Response times of finished transactions: from the intended start to the last reply.
@@ -572,11 +575,11 @@ pub struct CustomMetricReport {
     pub mean: Option<f64>,
     /// Median of the recorded values; null for a counter, or with a reason in `reasons`.
     pub p50: Option<f64>,
-    /// 90th percentile of the recorded values; null for the same reasons as `p50`, and in older
-    /// runs.
+    /// 90th percentile of the recorded values; null for a counter, with a reason in `reasons`, and
+    /// in older runs.
     #[serde(default)]
     pub p90: Option<f64>,
-    /// 99th percentile of the recorded values; null for the same reasons as `p50`.
+    /// 99th percentile of the recorded values; null for a counter, or with a reason in `reasons`.
     pub p99: Option<f64>,
     /// Largest recorded value; null for a counter, or if nothing was recorded.
     pub max: Option<f64>,
@@ -698,7 +701,7 @@ pub struct CheckReport {
 /// and the generator's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CrosscheckReport {
-    /// Name of the transaction type, as in `transactions`.
+    /// Name of the transaction type, as in the field `transactions` of the report.
     pub transaction: String,
     /// Growth of the database's own count of commits during the run.
     pub change: i64,
@@ -740,12 +743,12 @@ pub struct SecondReport {
     pub max_ms: Option<f64>,
     pub reads: u64,
     pub writes: u64,
-    /// Other statements, such as BEGIN and COMMIT.
+    /// Other statements than reads and writes that ended in this second, such as BEGIN and COMMIT.
     pub others: u64,
-    /// Rows that statements read or changed.
+    /// Rows that statements of transactions which ended in this second read or changed.
     #[serde(default)]
     pub rows: u64,
-    /// Bytes sent and received by clients.
+    /// Bytes sent and received by clients for transactions that ended in this second.
     #[serde(default)]
     pub bytes: u64,
     /// Number of transactions that waited for a free client at the end of the second; null except

@@ -124,7 +124,8 @@ pub struct Tally {
     pub crosschecks: Vec<Crosscheck>,
     /// Figures that workloads computed over the measured phase, each with the index of its group.
     pub computed: Vec<(u16, ComputedFigure)>,
-    /// Findings that the process of the run made; [`crate::findings`] makes the others.
+    /// Findings that the process of the run made; those that [`crate::findings`] makes are not
+    /// included.
     pub findings: Vec<Finding>,
     /// Planned disturbances of the database, each in its last reported state.
     pub disturbances: Vec<DisturbanceEvent>,
@@ -695,15 +696,15 @@ pub struct SecondFigures {
 #[derive(Clone, Debug, Default)]
 pub struct Sum {
     pub counts: Counts,
-    /// Response times of finished transactions.
+    /// Response times of finished transactions, in nanoseconds.
     pub response: Histogram,
-    /// Response times of failed transactions.
+    /// Response times of failed transactions, in nanoseconds.
     pub failures: Histogram,
-    /// Ages of unfinished transactions.
+    /// Ages of transactions that were unfinished at the end, in nanoseconds.
     pub unfinished: Histogram,
-    /// Service times of finished transactions.
+    /// Service times of finished transactions, in nanoseconds.
     pub service: Histogram,
-    /// Wait times of finished transactions.
+    /// Wait times of finished transactions, in nanoseconds.
     pub wait: Histogram,
 }
 

@@ -34,9 +34,9 @@ pub struct Required {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Holds {
-    /// The whole confidence interval is within the limit.
+    /// The figure keeps the limit for certain: its whole confidence interval is within the limit.
     Surely,
-    /// The whole confidence interval is beyond the limit.
+    /// The figure breaks the limit for certain: its whole confidence interval is beyond the limit.
     SurelyNot,
     /// The bound is inside the confidence interval; or there are too few samples for a value, or
     /// for the confidence interval of a value within the limit.
@@ -66,7 +66,8 @@ impl Holds {
 /// Figures that are exact counts of a run, so that the comparison with a limit is certain.
 const COUNTS: [&str; 5] = ["unfinished", "retried", "stalls", "build.rows", "build.bytes"];
 
-/// Result of comparing a figure with a limit, for a run or for a point of an experiment.
+/// Result of comparing a figure with a limit that the user set, for a run or for a point of an
+/// experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RequiredResult {
     /// The limit, as the user wrote it.

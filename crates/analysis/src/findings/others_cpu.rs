@@ -104,7 +104,7 @@ struct Together {
 
 impl Together {
     /// Returns CPU time and commits by second if other programs used much CPU time and commits fell
-    /// when they did; `None` otherwise.
+    /// at the same times; `None` otherwise.
     fn from_tally(tally: &Tally) -> Option<Together> {
         if is_server_hidden(tally) {
             return None;

@@ -1,4 +1,5 @@
-//! Findings on how transactions ended.
+//! Findings on how transactions ended: failures, retries, unknown outcomes and runs without any
+//! commit.
 
 use model::{ErrorCount, Severity};
 

@@ -34,7 +34,7 @@ const PERCENT_NOTED: f64 = 3.0;
 struct Slow {
     /// Slow seconds, counted from the start of the measured phase, in the order of time.
     seconds: Vec<usize>,
-    /// Difference of the slow seconds from the others, in words.
+    /// Difference of the slow seconds from the other seconds, in words.
     what: String,
 }
 

@@ -146,9 +146,9 @@ fn too_short(measured_ns: u64) -> FindingText {
 pub(super) struct Counted {
     n: u64,
     noun: &'static str,
-    /// Command-line option that sets the number.
+    /// Command-line option that sets the number of transactions or measurements.
     flag: &'static str,
-    /// Time until the number was reached, in nanoseconds.
+    /// Time until the number of transactions or measurements was reached, in nanoseconds.
     took_ns: u64,
     /// Time that a run with a large enough number should take, in nanoseconds.
     wanted_ns: u64,
@@ -372,9 +372,9 @@ const SLOTS_PER_S: usize = (NS_PER_S / SLOT_NS) as usize;
 
 /// A beginning of the measured phase that differs from the rest of it.
 struct Warming {
-    /// Length of the beginning, in seconds.
+    /// Length of the differing beginning, in seconds.
     seconds: usize,
-    /// The difference between beginning and rest, in words.
+    /// The difference between the beginning and the rest of the measured phase, in words.
     what: String,
     ramp_up_ns: u64,
 }

@@ -237,7 +237,7 @@ impl Dip {
 
 /// Gauges of a run, with a value for each second.
 struct Series {
-    /// True for seconds in a dip.
+    /// For each second of the measured phase, true if the second is in a dip.
     is_dip: Vec<bool>,
     /// Unit and values of each gauge, by its name as a figure. The value of a second without a
     /// reading is NaN.

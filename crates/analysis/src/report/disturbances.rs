@@ -26,7 +26,7 @@ pub struct DisturbanceReport {
     pub name: String,
     /// Description of what the disturbance does, in one short line.
     pub what: String,
-    /// Index of the repetition, from 0.
+    /// Index of this repetition of the disturbance, from 0.
     pub nth: u32,
     /// Start, in seconds of the measured phase; the planned start, if it was skipped.
     pub began_s: f64,
@@ -43,8 +43,8 @@ pub struct DisturbanceReport {
     pub before: Option<WindowReport>,
     /// Figures of all seconds in which the disturbance was active at least in part.
     pub during: Option<WindowReport>,
-    /// Figures of the seconds after the disturbance, as many as in `before` if the measured phase
-    /// has them.
+    /// Figures of the seconds after the disturbance: as many seconds as before it, if the measured
+    /// phase has them.
     pub after: Option<WindowReport>,
     /// True if the commits of a second fell below 90 % of the mean before, by more than chance;
     /// null if there is nothing to compare with.
@@ -103,7 +103,7 @@ pub(super) fn disturbances(tally: &Tally) -> Vec<DisturbanceReport> {
 struct Look<'a> {
     tally: &'a Tally,
     n_seconds: i64,
-    /// Commits in each whole second.
+    /// Commits in each whole second of the measured phase.
     commits: Vec<u64>,
     slots: Vec<u64>,
     /// Transactions due in each slot of 100 ms, if the plan changes their rate.

@@ -24,11 +24,11 @@ pub struct IntervalReport {
     /// Median response time of all offered transactions; null if it falls among lost ones, or if
     /// the times of these seconds are no longer kept.
     pub p50_ms: Option<f64>,
-    /// 95th percentile of the response times of all offered transactions; null for the same reasons
-    /// as `p50_ms`.
+    /// 95th percentile of the response times of all offered transactions; null if it falls among
+    /// lost ones, or if the times of these seconds are no longer kept.
     pub p95_ms: Option<f64>,
-    /// 99th percentile of the response times of all offered transactions; null for the same reasons
-    /// as `p50_ms`.
+    /// 99th percentile of the response times of all offered transactions; null if it falls among
+    /// lost ones, or if the times of these seconds are no longer kept.
     pub p99_ms: Option<f64>,
     /// Share of wait in wait and service time of finished transactions, in percent. Null in closed
     /// load, and in older runs if their waits were summed over times that the interval would cut.

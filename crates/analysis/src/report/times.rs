@@ -128,7 +128,7 @@ pub(crate) fn too_short(varies: &str, few: TooFewSlots, slot_ns: u64) -> String 
 /// Order in which times were recorded, from which their autocorrelation is estimated.
 #[derive(Clone, Copy, Debug)]
 pub enum Order<'a> {
-    /// Times in consecutive intervals of the run.
+    /// The order is known: times in consecutive intervals of the run.
     Known(&'a InTime),
     /// The order was not kept, for the given reason, so that confidence intervals cannot be
     /// computed.
@@ -350,7 +350,7 @@ impl Latency {
         few.map(|few| few.needed)
     }
 
-    /// Returns the quantile `name`, such as `p99`; `None` if it is not known.
+    /// Returns the quantile `name`, such as `p99`, in milliseconds; `None` if it is not known.
     pub fn get(&self, name: &str) -> Option<f64> {
         match name {
             "p50" => self.p50,

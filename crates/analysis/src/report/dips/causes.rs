@@ -74,7 +74,7 @@ pub(super) struct Stretch<'a> {
     /// Commits per second within the stretch; a second with more than the usual number counts as a
     /// usual one.
     pub rate: f64,
-    /// Commits in the median second.
+    /// Commits per second in the median second of the run.
     pub usual_rate: f64,
     /// True if a transaction in the stretch took so long that it stands out.
     pub is_long: bool,
