@@ -60,7 +60,7 @@ pub use runs_trend::RunsTrend;
 use verdicts::judge_all;
 pub use verdicts::{Verdict, beside};
 
-/// The schema of [`ComparisonReport`].
+/// Name and version of the JSON schema of [`ComparisonReport`].
 pub const SCHEMA: &str = "dbdyno.comparison/1";
 /// Confidence of intervals; 1 minus it is the error rate of all verdicts together.
 const CONFIDENCE: f64 = 0.95;
@@ -318,7 +318,7 @@ pub struct SideReport {
     pub trend: Option<RunsTrend>,
 }
 
-/// The comparison of one side with the baseline.
+/// The comparison of one set of runs (a side) with the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairReport {
     /// Name of the side that is compared with the baseline.

@@ -24,7 +24,7 @@ use crate::trials::{
     TrialReport, case_ranges, cases, counts, is_settled, warnings, why_not_in_short,
 };
 
-/// The schema of [`ExperimentReport`].
+/// Name and version of the JSON schema of [`ExperimentReport`].
 pub const SCHEMA: &str = "dbdyno.experiment/1";
 /// Largest root mean square of the residuals, as a share of the throughput, at which the Universal
 /// Scalability Law counts as a fit.

@@ -34,7 +34,7 @@ use order::Dated;
 pub use order::{Order, Ordered, commits_of};
 use series::{Series, follow};
 
-/// The schema of [`HistoryReport`].
+/// Name and version of the JSON schema of [`HistoryReport`].
 pub const SCHEMA: &str = "dbdyno.history/1";
 /// Error rate of a history: the probability, over all points, that a change of level is reported
 /// where there is none, and that an unchanged last build is reported outside of its expected range.
@@ -108,7 +108,7 @@ pub struct HistoryReport {
     pub units: Named<String>,
     /// The minimum effect, as a share: smaller changes do not matter.
     pub min_effect: f64,
-    /// The expected frequency of false alarms.
+    /// The expected frequency of false alarms of this history.
     #[serde(default)]
     pub false_alarms: FalseAlarms,
     /// The pinned build, with which the last build is compared in addition to the builds before it;
@@ -123,7 +123,7 @@ pub struct HistoryReport {
     /// Series of the figure over the builds: one for each point of the runs, and for each point of
     /// the imported figures.
     pub points: Vec<PointHistory>,
-    /// Names and sources of the imported series.
+    /// Names and sources of the series that were imported from files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub imported: Vec<ImportedFrom>,
     /// Builds without a valid run, in the order of the builds.
@@ -265,14 +265,14 @@ pub struct BuildReport {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
-    /// Name of the first build at the new level.
+    /// Name of the first build at the new level of the figure.
     pub build: String,
     /// Position in the series of the first build at the new level, from 0.
     pub at: usize,
     pub before: f64,
     /// Level of the figure from this build on, in the unit of the figure.
     pub after: f64,
-    /// The new level divided by the old one.
+    /// The new level of the figure divided by the old one.
     pub ratio: f64,
     /// True if the new level is worse than the old one.
     pub is_worse: bool,
@@ -294,7 +294,7 @@ pub struct Fall {
     /// Level of the figure at the earlier build, in the unit of the figure.
     pub before: f64,
     pub now: f64,
-    /// The present level divided by the earlier one.
+    /// The present level of the figure divided by the earlier one.
     pub ratio: f64,
     /// p-value of the hypothesis that both levels are the same.
     pub p: f64,
@@ -314,7 +314,7 @@ pub struct Last {
     pub is_outside: bool,
     /// True if the last build is worse than `before`, in or out of the expected range.
     pub is_worse: bool,
-    /// Smallest deterioration of the last build that would be reported, as a share.
+    /// Smallest deterioration of the last build that would be reported, as a share such as 0.05.
     pub seen_from: f64,
     /// True if `seen_from` is so large that a last build within the expected range proves nothing.
     pub is_noisy: bool,

@@ -20,7 +20,7 @@ use model::Direction;
 use crate::history::{BuildReport, HistoryReport, ImportedFrom, OF_LAST, PointHistory};
 use crate::trials::{TrialReport, counts};
 
-/// The schema of [`Matrices`].
+/// Name and version of the JSON schema of [`Matrices`].
 pub const SCHEMA: &str = "dbdyno.matrix/1";
 
 /// Text that stands for the value of a parameter that a series of a history does not have.
@@ -35,7 +35,7 @@ pub struct Matrices {
     /// Unit of the figure, by its name; empty if the name states the unit, as `p99_ms` does.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub units: Named<String>,
-    /// The parameter whose values are the rows.
+    /// The parameter whose values are the rows of the tables.
     pub rows: Axis,
     /// The parameter whose values are the columns; null if the tables have one column.
     pub columns: Option<Axis>,
@@ -59,7 +59,7 @@ pub struct OfBuilds {
     pub by: String,
     /// Largest number of builds in each mean: the last ones of each series.
     pub last: usize,
-    /// Names and sources of the imported series.
+    /// Names and sources of the series that were imported from files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub imported: Vec<ImportedFrom>,
     /// True if each build is a row or a column of its own, and the last row or column is their
@@ -109,7 +109,7 @@ pub struct Matrix {
 /// A cell's figure divided by that of its reference cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CellRatio {
-    /// The ratio, with its confidence interval.
+    /// The cell's figure divided by that of the reference cell, with its confidence interval.
     #[serde(flatten)]
     pub ratio: Ratio,
     /// True if runs of the same repeat were compared as pairs; false if all runs of one cell were
@@ -558,7 +558,8 @@ fn present(point: &PointHistory) -> &[BuildReport] {
 }
 
 /// Returns the mean of a series over its last builds, at most ten, with the error from the
-/// variation between builds. For a single build, the error is that between its runs.
+/// variation between builds. For a single build, the error comes from the variation between its
+/// runs.
 fn of_last(point: &PointHistory) -> Option<Figure> {
     match present(point) {
         [one] => Some(one.figure),

@@ -232,7 +232,8 @@ pub struct StopReport {
     /// Number of repeats that were made at the point with the most, counted on the highest repeated
     /// level: builds of the data, else server starts, else runs.
     pub repeats: u64,
-    /// Largest number of repeats that the stop rule allows, counted as in `repeats`.
+    /// Largest number of repeats that the stop rule allows, counted on the highest repeated level:
+    /// builds of the data, else server starts, else runs.
     pub repeats_most: u64,
     /// Time that all valid trials took in seconds, with restarts and rebuilds.
     pub spent_s: f64,
@@ -495,7 +496,7 @@ pub struct LevelReport {
 /// %.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
-    /// The difference to find, in percent.
+    /// Size of the difference between two points that is to be found, in percent.
     pub difference_percent: f64,
     /// Number of runs per start of the server, or per build if starts are not repeated.
     pub runs: u64,

@@ -24,7 +24,7 @@ pub use strategy::{
     Conclusion, METHOD_OF_SHARES, PlannedProbe, Probe, SHORT_PROBE_SHARE, SearchStrategy,
 };
 
-/// The schema of [`SeekReport`].
+/// Name and version of the JSON schema of [`SeekReport`].
 pub const SCHEMA: &str = "dbdyno.seek/1";
 /// Number of the present method by which a search chooses and judges its probes (runs). A stored
 /// search keeps its method, because that decided where its probes are. Method 1 scored by times;
@@ -214,10 +214,10 @@ impl Stage {
 pub struct ProbeReport {
     /// Value of the searched parameter, such as a rate or a number of clients.
     pub at: f64,
-    /// Length of the measured phase, in seconds.
+    /// Length of the probe's measured phase, in seconds.
     pub measure_s: f64,
     pub stage: Stage,
-    /// Id of the run that made the probe.
+    /// Id of the run that is the probe.
     pub run: String,
     /// Verdict on the probe, with the error that is known from the variation between probes. If
     /// that is not known, the verdict from the probe alone.
@@ -244,9 +244,9 @@ pub enum Answer {
     Found {
         /// The highest value at which the objectives are met.
         value: f64,
-        /// Lower end of the value's confidence interval.
+        /// Lower end of the answer's 90 % confidence interval.
         low: f64,
-        /// Upper end of the value's confidence interval.
+        /// Upper end of the answer's 90 % confidence interval.
         high: f64,
     },
     /// Result for an abrupt failure: the objectives are met at one value and not at the next higher
@@ -281,8 +281,8 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Returns the value to run with: the lower end of the answer, at which the objectives are met.
-    /// `None` if the answer has no such value.
+    /// Returns the value of the searched parameter to run with: the lower end of the answer, at
+    /// which the objectives are met. `None` if the answer has no such value.
     pub fn recommended(self) -> Option<f64> {
         match self {
             Answer::Found { low, .. } | Answer::Between { low, .. } => Some(low),
@@ -303,7 +303,7 @@ pub struct CurvePoint {
     pub figures: Named<Option<f64>>,
 }
 
-/// The report of a search.
+/// The report of a search: its probes, the answer and the value to run with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SeekReport {
     /// Name of the schema, [`SCHEMA`].
@@ -311,7 +311,7 @@ pub struct SeekReport {
     /// Id of the experiment that stores the search.
     pub id: String,
     pub name: String,
-    /// Start time, in milliseconds since 1970-01-01T00:00:00Z.
+    /// Start of the search, in milliseconds since 1970-01-01T00:00:00Z.
     pub started_unix_ms: i64,
     /// Status of the experiment, such as still running; null if not known.
     #[serde(default)]
@@ -345,7 +345,7 @@ pub struct SeekReport {
     /// grows by one percent; null if not known.
     #[serde(default)]
     pub steepness: Option<f64>,
-    /// All probes, in the order of time.
+    /// All probes (runs) of the search, in the order of time.
     pub probes: Vec<ProbeReport>,
     /// Mean figures of the probes at each value of the sought parameter that was tried, from the
     /// lowest value.

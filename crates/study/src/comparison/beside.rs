@@ -31,8 +31,7 @@ pub struct GaugeChange {
     /// Mean of the gauge over the baseline's runs, at the points (combinations of varied
     /// parameters) that both sides of the comparison have.
     pub baseline: f64,
-    /// Mean of the gauge over the runs of the side that is compared with the baseline, at the same
-    /// points as for `baseline`.
+    /// Mean of the gauge over the compared side's runs, at the points that both sides have.
     pub side: f64,
     /// The compared side's mean divided by the baseline's; null if the baseline's is 0 or almost 0.
     pub ratio: Option<f64>,

@@ -20,7 +20,7 @@ use super::SidePoint;
 /// Smallest change of a figure that is reported as a change, as a share.
 const CHANGE_MIN: f64 = 0.05;
 
-/// Confidence of the intervals of ratios.
+/// Confidence of the intervals of ratios between the sides of a comparison.
 const CONFIDENCE: f64 = 0.95;
 
 /// Smallest part of the service time that is reported, as a share.
@@ -36,8 +36,7 @@ pub struct EachTransaction {
     /// Mean of the figure over the baseline's runs, at the points (combinations of varied
     /// parameters) that both sides of the comparison have.
     pub baseline: f64,
-    /// Mean of the figure over the runs of the side that is compared with the baseline, at the same
-    /// points as for `baseline`.
+    /// Mean of the figure over the compared side's runs, at the points that both sides have.
     pub side: f64,
     /// The compared side's value divided by the baseline's; null if one of them is 0 or almost 0.
     pub ratio: Option<f64>,

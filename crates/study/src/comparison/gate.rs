@@ -44,7 +44,7 @@ pub enum Passed {
 pub struct GateResult {
     /// The limit as text, such as `p99>+5%`.
     pub gate: String,
-    /// The worst outcome over all sides and points.
+    /// The worst outcome of the limit over all sides and points of the comparison.
     #[serde(rename = "verdict")]
     pub passed: Passed,
     /// Descriptions of the sides and points of the comparison at which the limit failed, with the
@@ -129,8 +129,8 @@ pub struct GatePlace {
     pub bounds: Option<(f64, f64)>,
     /// Number of pairs of runs from which the bounds are computed; null if the runs are not paired.
     pub pairs: Option<usize>,
-    /// Lower and upper bound as in `bounds`, adjusted for a drift of the machine, which have to be
-    /// within the limit too; absent if the runs alternated.
+    /// Lower and upper one-sided 95 % confidence bound of the ratio, adjusted for a drift of the
+    /// machine, which have to be within the limit too; absent if the runs alternated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds_beside_drift: Option<(f64, f64)>,
 }

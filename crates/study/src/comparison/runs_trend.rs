@@ -16,11 +16,11 @@ const SCORE_MIN: f64 = 2.4;
 /// A trend of a figure that rises or falls from run to run of one side of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunsTrend {
-    /// Name of the figure.
+    /// Name of the figure that rises or falls.
     pub figure: String,
-    /// Value in the first run.
+    /// Value of the figure in the first run.
     pub first: f64,
-    /// Value in the last run.
+    /// Value of the figure in the last run.
     pub last: f64,
     /// Number of valid runs over which the trend was found.
     pub runs: u64,

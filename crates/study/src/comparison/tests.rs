@@ -616,7 +616,7 @@ fn a_limit_that_makes_no_sense_is_refused() {
     assert!(no("p99>5ms").contains("--require of 'dbdyno run'"));
 }
 
-/// Normally distributed numbers that follow from a seed.
+/// Random numbers, normally distributed, that follow from a seed.
 struct Draws(Rng);
 
 impl Draws {
@@ -658,7 +658,7 @@ struct Varied {
     is_interleaved: bool,
 }
 
-/// Returns true if any headline states a difference.
+/// Returns true if any headline of a comparison states a difference.
 fn says_any(report: &ComparisonReport) -> bool {
     let is_said = |judged: &Judged| {
         matches!(judged.verdict, Verdict::Better | Verdict::Worse | Verdict::DiffersSizeNotKnown)

@@ -62,7 +62,7 @@ pub(super) fn judged(
 }
 
 /// Searches the present series of each point for changes of level. Returns with the levels the
-/// index (in `finite`) of the first build that was searched.
+/// index, among the builds with a finite figure, of the first build that was searched.
 fn of_all(
     all: &[Series<'_>],
     bits: &mut dyn FnMut() -> u64,
@@ -79,7 +79,8 @@ fn of_all(
 }
 
 /// Searches the earlier series of each point, on other machines or with other settings, for changes
-/// of level, which raise no alarm. Each change comes with its index in `finite`.
+/// of level, which raise no alarm. Each change comes with its index among the builds with a finite
+/// figure.
 fn earlier(
     all: &[Series<'_>],
     bits: &mut dyn FnMut() -> u64,
@@ -108,8 +109,8 @@ fn earlier(
 /// The present series of a point: the builds since the machine or settings last changed.
 struct Present<'a, 's> {
     series: &'a Series<'s>,
-    /// Index (in `series.finite`) of the first build that was searched for changes of level, and
-    /// the levels that were found.
+    /// Index, among the builds with a finite figure, of the first build that was searched for
+    /// changes of level, and the levels that were found.
     found: (usize, Result<Levels, NotDivided>),
     accepted: Vec<Accepted>,
     /// Indices of the acknowledgements (in the request) whose change is visible in the series.
@@ -117,7 +118,8 @@ struct Present<'a, 's> {
     /// Beginnings of the levels (ranges of builds with the same figure but for noise), in order:
     /// changes that were found, and acknowledged changes that are visible.
     begun: Vec<Begun>,
-    /// Builds with which the last build is compared, as a range of indices in `series.finite`.
+    /// Builds with which the last build is compared, as a range of indices among the builds with a
+    /// finite figure.
     reference: Range<usize>,
 }
 
@@ -161,8 +163,8 @@ impl<'a, 's> Present<'a, 's> {
         Held { before, earlier, last: self.series.newest, pinned: None }
     }
 
-    /// Returns the changes of level that were found: the index of each in `series.finite`, and the
-    /// ratio of the new level to the old one.
+    /// Returns the changes of level that were found: the index of each among the builds with a
+    /// finite figure, and the ratio of the new level to the old one.
     fn found_changes(&self) -> Vec<(usize, f64)> {
         let (from, levels) = &self.found;
         let changes = levels.as_ref().map(|levels| &levels.changes[..]).unwrap_or_default();
@@ -202,8 +204,8 @@ impl<'a, 's> Present<'a, 's> {
         begun
     }
 
-    /// Returns the index of an acknowledged build in `series.finite`; `None` if it is not in the
-    /// present series.
+    /// Returns the index of an acknowledged build among the builds with a finite figure; `None` if
+    /// it is not in the present series.
     fn place_in_figures(&self, one: &Accepted) -> Option<usize> {
         self.place(one.index).map(|place| self.found.0 + place)
     }
@@ -229,9 +231,9 @@ impl<'a, 's> Present<'a, 's> {
         first.is_outside && since.all(|(_, build)| (build.mean - first.before) / change > 0.5)
     }
 
-    /// Returns the builds with which the last build is compared, as indices in `series.finite`: the
-    /// others of the last build's level, or the level before if that one has too few builds and is
-    /// not acknowledged.
+    /// Returns the builds with which the last build is compared, as indices among the builds with a
+    /// finite figure: the others of the last build's level, or the level before if that one has too
+    /// few builds and is not acknowledged.
     fn reference(&self) -> Range<usize> {
         let end = self.series.finite_before_last();
         let n_before = self.begun.partition_point(|level| level.at < end);

@@ -107,8 +107,8 @@ impl<'s> Series<'s> {
         Some(Series { values, builds, reports, finite, newest, starts, lacks, lost, is_recent })
     }
 
-    /// Returns the index in `finite` at which the present series begins; earlier builds had another
-    /// machine or other settings.
+    /// Returns the index, among the builds with a finite figure, at which the present series
+    /// begins; earlier builds had another machine or other settings.
     pub(super) fn from(&self) -> usize {
         let start = self.starts.last().map_or(0, |start| start.at);
         self.finite.iter().position(|(index, _)| *index >= start).unwrap_or(self.finite.len())

@@ -91,7 +91,7 @@ pub struct SearchStrategy {
     pub budget_ns: u64,
     /// Duration of the ramp-up of each probe, in nanoseconds.
     pub ramp_up_ns: u64,
-    /// Number of the search method; [`METHOD_OF_SHARES`] or later.
+    /// Number of the method by which the search chooses probes; [`METHOD_OF_SHARES`] or later.
     pub method: u32,
 }
 
@@ -100,7 +100,7 @@ pub struct SearchStrategy {
 pub struct PlannedProbe {
     /// Value of the searched parameter, such as a rate.
     pub at: f64,
-    /// Duration of the measured phase, in nanoseconds.
+    /// Duration of the probe's measured phase, in nanoseconds.
     pub measure_ns: u64,
     pub stage: Stage,
 }
@@ -108,7 +108,7 @@ pub struct PlannedProbe {
 /// A probe (run of a search) that was made, with its judgement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
-    /// The probe as it was requested.
+    /// The probe (run) as the search requested it.
     pub planned: PlannedProbe,
     pub judged: Judged,
 }
@@ -648,7 +648,7 @@ fn verdict(probe: &Probe, curves: &[Option<Crossing>]) -> Verdict {
     }
 }
 
-/// Returns all probes but the confirming ones.
+/// Returns all probes of a search except those that confirm the answer.
 fn refined(probes: &[Probe]) -> Vec<Probe> {
     probes.iter().filter(|probe| probe.planned.stage != Stage::Confirm).cloned().collect()
 }
