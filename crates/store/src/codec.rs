@@ -26,7 +26,7 @@ const INFLATED_BYTES_MAX: u64 = 256 << 20;
 /// Reason why stored data cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Unreadable {
-    /// The data have a form that only a newer dbdyno knows; the text names the form.
+    /// The data were written in a form that only a newer dbdyno knows; the text names the form.
     Newer(String),
     Damaged(String),
 }

@@ -50,7 +50,7 @@ impl Store {
         body.map(|body| self.read_imported(&body)).transpose()
     }
 
-    /// Returns all imported figures, ordered by name.
+    /// Returns all imported figures with the times of their imports, ordered by name.
     pub fn all_imported(&self) -> Result<Vec<ImportedRow>, StoreError> {
         let read = || -> rusqlite::Result<Vec<(i64, String)>> {
             let sql = "SELECT since_unix_ms, body FROM imported ORDER BY name";

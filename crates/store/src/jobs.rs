@@ -110,9 +110,9 @@ pub struct JobRow {
 pub struct ActionRow {
     /// Time of the action, in milliseconds since 1970-01-01T00:00:00Z.
     pub at_unix_ms: i64,
-    /// Name of the user who acted.
+    /// Name of the user who acted on the web page.
     pub who: String,
-    /// Description of the action, in a sentence.
+    /// Description of the user's action, in a sentence.
     pub what: String,
 }
 
@@ -243,7 +243,7 @@ impl Store {
         noted().map_err(|error| self.reader().said(&error))
     }
 
-    /// Returns at most `limit` actions, newest first.
+    /// Returns at most `limit` stored actions of users on web pages, newest first.
     pub fn actions(&self, limit: u32) -> Result<Vec<ActionRow>, StoreError> {
         let read = || -> rusqlite::Result<Vec<ActionRow>> {
             let sql = "SELECT at_unix_ms, who, what FROM action ORDER BY number DESC LIMIT ?";

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub struct Process {
     /// The kernel's boot id, a UUID; empty if unknown.
     pub boot_id: String,
-    /// PID namespace of `pid`; empty if unknown.
+    /// PID namespace in which `pid` is the process's id; empty if unknown.
     pub pid_namespace: String,
     pub pid: u32,
     /// Start time in clock ticks since boot: field 22 of `/proc/<pid>/stat`.

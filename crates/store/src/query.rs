@@ -133,7 +133,7 @@ enum Kind {
     Count,
     Number,
     Duration,
-    /// Time in milliseconds since 1970-01-01T00:00:00Z.
+    /// A time, in milliseconds since 1970-01-01T00:00:00Z.
     Instant,
     /// Ids of a run's findings. A condition matches if it gives one of them.
     Finding,
@@ -158,7 +158,7 @@ const STATUSES: [&str; 4] = ["running", "completed", "interrupted", "failed"];
 struct Listed {
     columns: &'static [Column],
     has_labels: bool,
-    /// Example of a condition, for error messages.
+    /// Example of a condition on the list, for error messages.
     example: &'static str,
 }
 

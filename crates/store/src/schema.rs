@@ -262,9 +262,9 @@ pub(super) const VERSION: u32 = MIGRATIONS.len() as u32;
 /// Behaviour if the store to be opened does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IfMissing {
-    /// Creates the store's file and its folder.
+    /// Creates the store's file and its folder, if they do not exist.
     Create,
-    /// Returns an error, and creates nothing.
+    /// Returns an error, and creates nothing, if the store does not exist.
     Refuse,
 }
 

@@ -20,7 +20,7 @@ pub(super) enum Value {
     OneOf(String),
     /// Name of a product, alone or with the start of its version.
     Product(String),
-    /// Id of a finding.
+    /// Id of a finding that a run must have.
     Finding(String),
     Number(f64),
     Whole(i64),
