@@ -20,9 +20,9 @@ use crate::charts::{Along, Chart, Mark, Palette, Point, Scale, Shape, Trace};
 /// Size and colour theme with which a chart is drawn as SVG or PNG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drawn {
-    /// Width, in CSS pixels.
+    /// Width of the picture, in CSS pixels.
     pub width: u32,
-    /// Height, in CSS pixels.
+    /// Height of the picture, in CSS pixels.
     pub height: u32,
     pub theme: Theme,
 }
@@ -42,9 +42,9 @@ impl Drawn {
 /// Colour theme of a chart's SVG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theme {
-    /// Dark text on white.
+    /// Light theme: dark text on white.
     Light,
-    /// Light text on black.
+    /// Dark theme: light text on black.
     Dark,
     /// Light or dark, as the reader's system prefers (`prefers-color-scheme`).
     Auto,

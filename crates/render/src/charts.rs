@@ -90,10 +90,10 @@ pub struct Axis {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
-    /// A linear scale from the smallest value.
+    /// Linear scale from the smallest to the largest value.
     #[default]
     Linear,
-    /// A linear scale that includes 0.
+    /// Linear scale that includes 0.
     FromZero,
     /// A logarithmic scale. Values of 0 or less cannot be shown.
     Log,
@@ -140,7 +140,7 @@ pub enum Shape {
     Line,
     /// Steps, in which each value holds until the next point. `band` is a filled area.
     Steps,
-    /// Separate dots. `band` is an error bar.
+    /// Separate dots, not joined by a line. `band` is an error bar.
     Points,
     /// Dots joined by lines. `band` is an error bar.
     Joined,
@@ -175,11 +175,11 @@ pub struct Mark {
     pub from: f64,
     /// End of a stripe; null for a line.
     pub to: Option<f64>,
-    /// Label of the mark; may be empty.
+    /// Text shown at the mark; may be empty.
     pub text: String,
 }
 
-/// Axis along which a mark's position is measured.
+/// Axis of a chart along which the position of a mark (stripe or line) is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Along {
@@ -285,7 +285,7 @@ pub const ALL: &[Entry] = &[
 /// Largest number of traces, and of marks, that [`Chart::summary`] describes.
 const SUMMED_MOST: usize = 4;
 
-/// Column titles of a chart's data in tables and CSV.
+/// Column titles of the table of a chart's data, on pages and in CSV.
 const TITLES: [&str; 6] = ["trace", "x", "value", "low", "high", "label"];
 
 /// Ratio of largest to smallest number from which an axis is logarithmic, so that small numbers

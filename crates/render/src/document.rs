@@ -22,7 +22,7 @@ pub struct Document {
     /// Kind of the page with status and start: `Run, interrupted, started 2026-11-28 02:10:52 UTC`.
     pub kind: String,
     pub title: String,
-    /// The question that the page answers, in sentences.
+    /// The question that the page answers, such as which of two builds is faster, in sentences.
     pub question: Vec<String>,
     /// Sentences on workload, database, clients and machine, for readers who see nothing but this
     /// page.
@@ -50,14 +50,14 @@ pub struct Verdict {
     /// The verdict in short, such as `Better.`, for pages that colour it by tone; may be empty.
     pub word: String,
     pub headline: Text,
-    /// Further sentences, printed below the headline.
+    /// Further sentences on the verdict, printed below its headline.
     pub details: Vec<Text>,
 }
 
 /// Id of the section with the commands to repeat a run, experiment or comparison.
 pub const REPEAT: &str = "repeat";
 
-/// Tone of a verdict, which decides its colour.
+/// Tone of a verdict (good, plain, warning or bad), which decides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     Good,
@@ -71,7 +71,7 @@ pub enum Tone {
 pub struct Tile {
     pub name: String,
     pub value: Quantity,
-    /// Remark beside the value; may be empty.
+    /// Remark that a tile shows next to its value; may be empty.
     pub note: String,
     /// Values of the figure over time, at equal distances, drawn as a small curve; may be empty.
     pub trend: Vec<f64>,
@@ -92,7 +92,7 @@ pub struct Quantity {
 /// A number that may be unknown, a lower bound or infinite.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Value {
-    /// The number is not known.
+    /// A number that is not known.
     #[default]
     Unknown,
     Known(f64),
@@ -145,7 +145,7 @@ pub enum Place {
     First,
     /// Place before the sections in document order, for explanations of the result.
     Early,
-    /// Place of the section in the document.
+    /// Place in the order of the document.
     #[default]
     InOrder,
     /// Place after all other sections, for long sections.
@@ -176,9 +176,9 @@ pub enum Block {
     /// Labels with texts. An empty label continues the text above.
     Pairs(Vec<(String, Text)>),
     Table(Table),
-    /// Charts, left out by printers that cannot draw.
+    /// Charts, which printers that cannot draw leave out.
     Charts(Vec<Chart>),
-    /// Sampled call stacks, left out by printers that cannot draw.
+    /// Flame graph of sampled call stacks, which printers that cannot draw leave out.
     FlameGraph(FlameGraph),
     /// A curve in one line of text, for printers that cannot draw charts.
     Sketch(Sketch),
@@ -204,13 +204,13 @@ pub struct Sketch {
 pub struct Details {
     pub title: String,
     pub blocks: Vec<Block>,
-    /// Length of the blocks. Long ones stay folded when HTML is printed on paper.
+    /// Length of the folded blocks. Long ones stay folded when HTML is printed on paper.
     pub length: Length,
     /// Blocks in text and Markdown, which cannot fold, instead of the folded ones; may be empty.
     pub otherwise: Vec<Block>,
 }
 
-/// Length of folded blocks.
+/// Length of blocks that HTML folds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
     /// Blocks short enough to be printed on paper.
@@ -222,7 +222,7 @@ pub enum Length {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Text(pub Vec<Span>);
 
-/// A piece of inline text with one style.
+/// A piece of text within a line, with one style.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Span {
     Words(String),

@@ -432,7 +432,7 @@ fn p99(ms: f64) -> String {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExperimentLine {
     pub experiment: Experiment,
-    /// Number of completed trials.
+    /// Number of completed trials of the experiment.
     pub trials_completed: u64,
     /// Status of the experiment; `None` if it is not known.
     pub status: Option<Status>,
@@ -486,7 +486,8 @@ fn trials(experiment: &Experiment, n_done: u64) -> Cell {
     }
 }
 
-/// Largest length of an experiment's axes in a list, in characters; `experiments show` has all.
+/// Largest length of the text on an experiment's varied parameters in a list, in characters;
+/// `experiments show` has all of it.
 const AXES_MAX: usize = 60;
 
 /// Returns the parameters that an experiment varies or searches for, as users write them:

@@ -13,7 +13,7 @@ use model::numbers::{INFINITE, NONE, percent, significant, wrap};
 use serde_json::{Map, Value, json};
 use unicode_width::UnicodeWidthStr;
 
-/// Alignment of a column's cells.
+/// Alignment of the cells in a column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     /// Cells at the left, for words.
@@ -24,10 +24,10 @@ pub enum Align {
     Point,
 }
 
-/// Rounding of a column's numbers for people.
+/// Rounding of the numbers in a column of a table, as people see them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Digits {
-    /// Rounding to a number of significant digits.
+    /// Numbers are rounded to this number of significant digits.
     Significant(usize),
     Tenth,
 }

@@ -1,4 +1,4 @@
-//! Ticks of the horizontal axis.
+//! Ticks of a chart's horizontal axis: their positions and labels.
 
 use model::numbers::exact;
 
@@ -14,7 +14,7 @@ pub(super) const MARGIN: f64 = 16.0;
 /// Largest number of distinct values of a varied parameter, such as clients, up to which each value
 /// has a tick of its own.
 const OWN_TICKS_MOST: usize = 16;
-/// Approximate distance between ticks, in pixels.
+/// Approximate distance between the ticks of a chart's horizontal axis, in pixels.
 const APART: f64 = 80.0;
 
 /// Length of a time axis, in seconds, from which its labels have hours and minutes.

@@ -69,8 +69,8 @@ fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     all
 }
 
-/// Returns the names of imported figures that would otherwise have no chart, at most
-/// [`ELSEWHERE_MOST`]: neither the primary figure nor in [`OTHERS`].
+/// Returns the names of imported figures that would otherwise have no chart, since they are neither
+/// the primary figure nor in [`OTHERS`]; at most [`ELSEWHERE_MOST`].
 fn as_elsewhere(report: &ExperimentReport) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for value in report.imported.iter().flat_map(|import| &import.values) {

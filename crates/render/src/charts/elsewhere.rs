@@ -8,7 +8,7 @@ use model::{Imported, ImportedValue, numbers, short_axis};
 
 use super::{Chart, Mark, Point, Shape, Trace};
 
-/// Largest number of imported lines in a chart.
+/// Largest number of lines of imported figures in a chart.
 const MOST: usize = 12;
 
 /// Adds imported values of `figure` to a chart over a varied parameter (`axis`: its name and

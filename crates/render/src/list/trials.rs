@@ -31,7 +31,7 @@ pub fn groups<'r>(rows: impl Iterator<Item = &'r RunRow>, is_folded: bool) -> Ve
 pub struct Trials<'t, 'r> {
     pub rows: &'t [&'r RunRow],
     first: &'r RunRow,
-    /// Id of the experiment.
+    /// Id of the experiment whose trials are folded.
     pub id: &'r str,
 }
 
@@ -47,7 +47,7 @@ impl<'t, 'r> Trials<'t, 'r> {
         &self.first.name
     }
 
-    /// Returns the workload of the latest trial.
+    /// Returns the workload of the latest of the folded trials.
     pub fn workload(&self) -> &'r str {
         &self.first.workload
     }

@@ -17,7 +17,7 @@ const SHOWN: [(&str, &str); 5] =
 const UNFINISHED: &str = "≥ lower bound: unfinished transactions count with their age at the end \
                           of the run";
 
-/// A row of the table of latencies.
+/// A row of the table of latencies in a run's page: one kind of time, such as service times.
 struct Row<'r> {
     name: &'static str,
     times: &'r Latency,

@@ -18,7 +18,7 @@ pub(crate) struct Line {
     /// Parts of the line's text. An experiment's page shows only the parts that all its trials
     /// have.
     pub(crate) parts: Vec<String>,
-    /// Separator between two parts.
+    /// Separator between two parts of the line.
     between: &'static str,
 }
 

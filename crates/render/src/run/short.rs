@@ -37,7 +37,7 @@ pub struct Short<'s> {
     pub is_default: &'s dyn Fn(&str, &str, &str) -> bool,
     /// True if the run is in the store, so that commands can show it again.
     pub is_stored: bool,
-    /// Suggested commands, each with its purpose.
+    /// Commands that the page suggests, each with its purpose.
     pub next: Vec<(String, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! Formatting of a table as HTML.
+//! Formatting of a table as HTML, with CSS classes for columns that narrow screens hide.
 
 use askama::Template;
 

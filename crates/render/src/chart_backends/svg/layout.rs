@@ -35,7 +35,7 @@ const NAMES_MOST: f64 = 0.36;
 /// rows.
 const PLOT_LEAST: f64 = 200.0;
 
-/// A text with its position in pixels.
+/// A text in a picture, with its position in pixels.
 type Placed = ((f64, f64), String);
 
 /// Positions of all parts of a chart, in pixels.
