@@ -6,7 +6,7 @@ use crate::bad_plan::BadPlan;
 use crate::table::{EXPERIMENT, find};
 use crate::written::{From, Values, Written};
 
-/// A group of clients in a draft.
+/// A group of clients in the draft of a plan, with every value as text.
 #[derive(Clone, Debug, Default)]
 pub struct GroupDraft {
     /// Position of the group in its plan file; `None` for a group that command-line flags describe.
@@ -27,7 +27,7 @@ pub struct Draft {
     /// them.
     pub vary: Vec<VaryDraft>,
     pub server: Vec<(String, Written)>,
-    /// Disturbances to make during the run.
+    /// Disturbances of the database to make during the run.
     pub at: Vec<AtDraft>,
     /// True if the plan is a file named on this machine's command line. Only such a plan may run
     /// shell commands.

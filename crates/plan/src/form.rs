@@ -23,7 +23,7 @@ use crate::target::check_target;
 pub(crate) trait Form {
     type Value;
 
-    /// The kind of values, which help and flags show.
+    /// The kind of values (such as number or choice), which help texts show.
     const KIND: ParameterKind;
 
     /// Parses a value. The text of an error does not name the parameter, which the caller adds.

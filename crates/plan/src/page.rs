@@ -116,8 +116,7 @@ const SETTINGS: &[&str] = &[
     "wal_",
     "work_mem",
 ];
-/// Options of a target that name files on this machine, and that a plan from a web page may not
-/// set.
+/// Options of a target that name files on this machine. A plan from a web page must not set them.
 const FILES: &[&str] = &["tls_ca", "tls_cert", "tls_key"];
 
 /// Returns an error if a plan sent by a web page contains anything by which the page could read

@@ -127,7 +127,7 @@ macro_rules! parameters {
 parameters! {
     /// Declarations of the parameters at the top of a plan, such as `duration`.
     pub static PLAN;
-    /// Parsed parameters at the top of a plan.
+    /// Parsed values of the parameters at the top of a plan.
     struct PlanValues;
     of Plan;
 
@@ -209,7 +209,7 @@ parameters! {
     /// Declarations of the parameters of each group of clients; all but the name and the workload
     /// are also flags.
     pub static GROUP;
-    /// Parsed parameters of a group.
+    /// Parsed values of a group's parameters.
     struct GroupValues;
     of Group;
 
@@ -264,7 +264,7 @@ parameters! {
 parameters! {
     /// Declarations of the parameters of an experiment, each of them also a flag.
     pub static EXPERIMENT;
-    /// Parsed parameters of an experiment.
+    /// Parsed values of an experiment's parameters.
     struct ExperimentValues;
     of Experiment;
 
@@ -316,7 +316,7 @@ parameters! {
 parameters! {
     /// Declarations of the parameters of each disturbance (`[[at]]`), none of them a flag.
     pub static AT;
-    /// Parsed parameters of a disturbance.
+    /// Parsed values of a disturbance's parameters.
     struct AtValues;
     of Disturbance;
 

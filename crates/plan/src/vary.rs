@@ -24,7 +24,7 @@ use crate::repeat;
 use crate::table::ExperimentValues;
 use crate::written::From;
 
-/// An experiment, parsed and checked from a draft.
+/// An experiment (parameters to vary, repeats and policies), parsed and checked from a draft.
 #[derive(Clone, Debug)]
 pub struct Varied {
     /// The varied parameters with their values, in the order of the draft.
