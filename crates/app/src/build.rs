@@ -80,7 +80,7 @@ pub struct Progress {
 pub struct Built {
     /// State in which the build found the data.
     pub found: Data,
-    /// Rows that this build added.
+    /// Number of rows that this build added.
     pub n_rows: u64,
     /// Number of rows that existed already, left by an interrupted build (estimated from complete
     /// chunks).

@@ -30,7 +30,7 @@ pub(crate) enum BuildEvent {
     Refused(u64, DbError),
 }
 
-/// A committed chunk of rows.
+/// A chunk of rows that a loader committed, with its times and traffic.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChunkDone {
     /// Index of the chunk's table in the workload's population.
@@ -39,7 +39,7 @@ pub(crate) struct ChunkDone {
     pub(crate) started_ns: u64,
     /// Time of the commit, in nanoseconds since the start of the build.
     pub(crate) finished_ns: u64,
-    /// Number of attempts after the first one.
+    /// Number of attempts at loading the chunk after the first one.
     pub(crate) retries: u32,
     /// Statements, round trips and bytes of the loader's connection while it loaded the chunk.
     pub(crate) traffic: Traffic,

@@ -77,7 +77,7 @@ pub fn check_interruptible(
     )
 }
 
-/// Formats a row as `w_id=1, w_ytd=30`.
+/// Formats a row of a query's result as `w_id=1, w_ytd=30`.
 fn name_row(row: &dyn Row) -> String {
     let mut text = String::new();
     for column in 0..row.width() {

@@ -37,7 +37,7 @@ pub(crate) struct ThreadUse {
 struct OfThread {
     /// Index of the event loop that runs on this thread; `None` if the thread serves one client.
     loop_index: Option<u32>,
-    /// Time on a CPU, in nanoseconds.
+    /// Time that the thread was on a CPU, in nanoseconds.
     cpu_ns: u64,
     /// Time during which the thread was runnable but had no CPU, in nanoseconds.
     run_delay_ns: u64,

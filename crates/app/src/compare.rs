@@ -270,7 +270,7 @@ const OF_EVERY_RUN: [OfRun; 3] = [
     ("dbdyno", |row| row.dbdyno.clone()),
 ];
 
-/// A stored run with its value of the requested label.
+/// A stored run, with the run's value of the label by which runs are grouped.
 struct Labelled {
     value: String,
     row: RunRow,
@@ -404,7 +404,7 @@ enum Found {
 struct Lost {
     /// Runs that ended without a readable report, with the reason.
     not_counted: Vec<NotCounted>,
-    /// Ids of runs that are still running.
+    /// Ids of runs that are still in progress.
     running: Vec<String>,
 }
 

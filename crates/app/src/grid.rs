@@ -22,7 +22,7 @@ pub(crate) struct Grid {
     rounds: BTreeMap<usize, Round>,
     /// Index of the current trial in `places`.
     index: usize,
-    /// Number of failed attempts of the current trial.
+    /// Number of failed attempts at the current trial.
     failures: u32,
     /// Error of the last attempt of any trial, if it prevented the run; empty otherwise.
     last_error: String,

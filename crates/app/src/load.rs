@@ -285,7 +285,7 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Rows that are collected for one INSERT.
+/// Rows that are collected for one INSERT, with their values copied.
 #[derive(Default)]
 struct Batch {
     n_rows: usize,

@@ -22,7 +22,7 @@ pub(crate) enum Found {
     Nothing,
     /// A build of the data was begun, and is not complete.
     Unfinished(Identity),
-    /// The data are complete.
+    /// The data are complete; the identity says what they are.
     Complete(Identity),
 }
 

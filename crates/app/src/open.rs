@@ -19,7 +19,7 @@ use crate::managed::Managed;
 use crate::meta::{self, Found};
 use crate::storage_engine;
 
-/// State of a workload's data in a database.
+/// State of a workload's data (its tables) in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
     /// The workload needs no data, so that none can be missing.
@@ -31,7 +31,7 @@ pub enum Data {
     Unmarked,
     /// A build of the data was begun, and is not complete.
     Unfinished,
-    /// The data are complete.
+    /// The data are complete and were built by dbdyno.
     Built,
 }
 
@@ -498,9 +498,9 @@ fn numbered(session: &mut AdminSession, stem: &str) -> Result<Vec<String>, Error
 
 /// Data of another workload that occupy table names which the wanted workload needs.
 pub(crate) struct Clash {
-    /// Workload to which the existing tables belong.
+    /// Name of the workload to which the existing tables belong.
     holder: String,
-    /// Workload that needs tables of these names.
+    /// Name of the workload that needs tables of these names.
     wanted: String,
     tables: Vec<String>,
 }

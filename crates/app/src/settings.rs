@@ -32,11 +32,11 @@ const LOOK_EVERY_MS: u64 = 10;
 /// Longest time for restoring settings after the user asked to stop; the rest stays in the journal.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A setting as the server reports it.
+/// A server's setting as the server reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Found {
     name: String,
-    /// Value that new sessions get.
+    /// Value of the setting that new sessions get.
     value: String,
     /// Value that an earlier SQL statement has stored so that it survives a server restart; `None`
     /// if there is none.
@@ -679,12 +679,12 @@ pub struct RestoreOptions {
     pub force: bool,
 }
 
-/// Result of restoring one setting.
+/// Result of restoring one setting of the restore journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// The setting would be restored without `dry_run`.
     ToBeSetBack,
-    /// The old value was restored, and read back.
+    /// The setting's old value was restored, and read back.
     SetBack,
     /// The setting had its old value already. Its journal entry was removed, except in a dry run.
     WasBack,

@@ -99,7 +99,7 @@ pub(crate) fn changed(
 /// [`SettingsSnapshot::to_pairs`].
 #[derive(Clone, Default)]
 pub(crate) struct SettingsSnapshot {
-    /// Names and values, sorted by name.
+    /// Names and values of the settings, sorted by name.
     settings: Vec<(String, String)>,
 }
 

@@ -42,7 +42,7 @@ const PACE_OVER: Duration = Duration::from_secs(3);
 const COMMITS_PER_S: f64 = 100.0;
 /// Name of the settling step that comes before those of the driver: waiting for other sessions.
 const WAIT: &str = "wait";
-/// Name of the value that falls during the settling step [`WAIT`].
+/// Name of the commit rate, which falls during the settling step [`WAIT`].
 const COMMIT_RATE: &str = "commits_per_s";
 /// Time after which PostgreSQL's checkpointer has added its writes to the server's statistics.
 const COUNTED_WITHIN: Duration = Duration::from_millis(500);
@@ -54,11 +54,11 @@ pub struct ToSettle<'a> {
     pub(crate) database: &'a dyn Database,
     /// Target under which the database is reached, also that of a managed server.
     pub(crate) target: &'a Target,
-    /// Names of the workloads' tables.
+    /// Names of the tables that the workloads use.
     pub(crate) tables: Vec<String>,
     /// Path of the store with the restore journal; `None` for a server that ends with the run.
     pub(crate) journal: Option<&'a Path>,
-    /// Time limit of all steps together.
+    /// Time limit of all settling steps together.
     pub(crate) limit: Duration,
 }
 
@@ -121,13 +121,13 @@ impl SettlingAt {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settled {
-    /// Total duration of all steps in seconds.
+    /// Total duration of all settling steps in seconds.
     pub seconds: f64,
     /// Commits of the server while it was settled; `None` if it does not count them.
     pub commits: Option<u64>,
     /// Bytes that the server wrote while it was settled; `None` if it does not count them.
     pub written_bytes: Option<u64>,
-    /// Steps that were tried, in order.
+    /// Settling steps that were tried, in order.
     pub steps: Vec<StepDone>,
     /// Work that is left after settling, or that was not possible.
     pub incomplete: Vec<Incomplete>,
@@ -138,7 +138,7 @@ pub struct Settled {
 /// Work that is left after settling, or that was not possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incomplete {
-    /// Problem and reason: a sentence without full stop.
+    /// What is left or was not possible, and why: a sentence without full stop.
     pub why: String,
     /// Advice to the user: a sentence; empty if there is none.
     pub advice: String,
@@ -157,7 +157,7 @@ impl Incomplete {
     }
 }
 
-/// A settling step that was tried.
+/// A settling step that was tried, with its duration and the amounts of work before and after.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepDone {
     pub name: &'static str,
@@ -401,7 +401,7 @@ struct Work<'a, 'w> {
     is_over: &'a (dyn Fn() -> bool + Sync),
     /// True if a settling step was cut off because `is_over` returned true.
     is_cut: bool,
-    /// Called with the current step, for display.
+    /// Function that is called with the current step, for display.
     doing: &'w mut dyn FnMut(&str),
     done: Settled,
 }
@@ -433,7 +433,7 @@ impl<'a, 'w> Work<'a, 'w> {
         self.done.steps.push(StepDone { name, seconds, level });
     }
 
-    /// Waits until other sessions hardly commit any more, as the step [`WAIT`].
+    /// Waits until other sessions hardly commit any more. This is the settling step [`WAIT`].
     fn wait_for_others(&mut self, settling: &Settling, before: Option<Commits>) {
         let Some(before) = before else { return };
         let mut rates = None;

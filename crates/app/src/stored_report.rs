@@ -207,7 +207,7 @@ pub(crate) enum Kept {
     Report(Box<Report>),
     /// The run has no report: it is in progress, or was killed.
     Not,
-    /// The report cannot be read, for this reason.
+    /// The stored report cannot be read, for this reason.
     Damaged(String),
 }
 

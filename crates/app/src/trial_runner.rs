@@ -59,8 +59,8 @@ pub struct ExperimentOptions {
 /// Observer that a caller passes to an experiment, to show its progress.
 pub trait ExperimentWatcher: Watcher {
     /// Called when a trial begins: its number from 1, the number of all trials as far as it is
-    /// known, the values that it varies, and the estimated time of it and all later ones (`None` if
-    /// unknown).
+    /// known, the values of the varied parameters, and the estimated time of this and all later
+    /// trials (`None` if unknown).
     fn trial(&mut self, nth: u64, n_trials: u64, values: &str, left: Option<TimeLeft>);
 }
 
@@ -74,7 +74,7 @@ pub(crate) enum Tried {
     Refused(String),
     /// The run is not valid, for a reason that would make another attempt fail too.
     Settled(String),
-    /// The user interrupted the trial.
+    /// The user interrupted the attempt.
     Interrupted,
 }
 

@@ -38,11 +38,11 @@ pub fn trial_reports(store: &Store, experiment: &Experiment) -> Result<Vec<Trial
     Ok(trials(store, experiment)?.ended)
 }
 
-/// Ended trials of an experiment.
+/// Ended trials of an experiment, as read from the store.
 pub(crate) struct Trials {
     /// Ended trials whose report could be read.
     pub(crate) ended: Vec<TrialReport>,
-    /// Ids of runs whose report cannot be read.
+    /// Ids of runs whose report is damaged and cannot be read.
     pub(crate) damaged: Vec<String>,
 }
 

@@ -17,7 +17,7 @@ use crate::trial_runner::{ExperimentWatcher, TrialRunner, Tried};
 pub(crate) struct Step {
     /// Point and repeat of the trial, both from 0.
     pub(crate) place: (u32, u32),
-    /// Number of the trial, from 1.
+    /// Number of the trial in the experiment, from 1.
     pub(crate) nth: u64,
     /// Number of all trials, as far as it is known now.
     pub(crate) n_trials: u64,

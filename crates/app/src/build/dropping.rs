@@ -1,4 +1,4 @@
-//! Drops the data of a workload.
+//! Drops the data of a workload: its tables, its routines and its entries in `dbdyno_meta`.
 
 use engine::Stop;
 use model::{DbError, DbErrorKind, Population};

@@ -117,13 +117,13 @@ impl Worker {
     }
 }
 
-/// Result of an action on a node.
+/// Result of an action on a server or a node of a cluster.
 #[derive(Debug, PartialEq, Eq)]
 enum Acted {
     Done,
     /// The action was done, and has started the node.
     Started,
-    /// The load ended while the node was paused.
+    /// The load ended while the node was paused, so the pause was cut off.
     CutOff,
     /// The action does not fit the state of the node, for the reason in this sentence.
     Impossible(String),

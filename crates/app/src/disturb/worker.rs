@@ -51,8 +51,8 @@ pub(super) struct Worker {
     pub(super) tell: Sender<Message>,
 }
 
-/// A disturbance's connection to the database. The connection may be broken if more server actions
-/// have begun or ended since it was made than `n_server_actions` says.
+/// A disturbance's connection to the database, with the number of server actions that had begun or
+/// ended when it was made. If that number has grown since, the connection may be broken.
 struct Line {
     session: AdminSession,
     n_server_actions: u32,

@@ -49,11 +49,11 @@ pub struct DataBuild<'b> {
     pub store: PathBuf,
     /// True if the build is stored as a run.
     pub is_kept: bool,
-    /// Labels of the run: keys and values.
+    /// Labels of the run that records the build: keys and values.
     pub labels: Vec<(String, String)>,
     /// Time limit for settling the database after the build; `None` if it is not settled.
     pub settle: Option<Duration>,
-    /// Command line that repeats the build.
+    /// Command line that repeats the build, to be stored with it.
     pub command: String,
 }
 

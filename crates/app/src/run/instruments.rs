@@ -28,8 +28,9 @@ impl RunMember for Instruments {
     }
 }
 
-/// Enables the server's optional counters that the driver names. Ending the returned value restores
-/// the settings; `None` if there are no such counters. Reports settings that cannot be changed.
+/// Enables the server's optional counters that the driver names. The returned value restores the
+/// settings when it is ended; `None` if there are no such counters. Settings that cannot be changed
+/// are reported.
 fn switch_on(run: &mut RunUnderWay<'_, '_>) -> Result<Option<Momentary>, Error> {
     let Some(first) = run.groups.first() else { return Ok(None) };
     let (database, sink) = (first.database.as_ref(), &mut *run.sink);

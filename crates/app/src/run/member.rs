@@ -76,7 +76,7 @@ pub trait RunMember {
     /// Acts as soon as the load has ended, even if the server does not answer any more.
     fn ended(&mut self, _run: &mut RunUnderWay<'_, '_>, _load: &LoadEnded) {}
 
-    /// Acts after the load, if the server answers.
+    /// Acts after the load, if the server answers. The members act one after the other.
     fn after(&mut self, _run: &mut RunUnderWay<'_, '_>, _load: &LoadEnded) {}
 
     /// Acts instead of [`RunMember::after`] if the server no longer answers, because each query

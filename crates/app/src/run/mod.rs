@@ -101,7 +101,7 @@ pub struct RunOptions {
     pub before: Vec<Event>,
 }
 
-/// A run that has ended.
+/// A run that has ended, with its report and whether it is valid.
 pub struct RunResult {
     pub report: Report,
     /// All aggregated data of the run, for more detailed reports.

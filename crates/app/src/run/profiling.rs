@@ -12,7 +12,7 @@ use monitor::{CpuProfiler, Locate, ProfileScope, server_processes};
 use super::sink::RunSink;
 use crate::interruptible::run_interruptible;
 
-/// Name of the program that samples stacks.
+/// Name of the program that samples stacks for CPU profiles.
 const PERF: &str = "perf";
 
 /// CPU profiles that are being recorded, and facts about missing ones. Empty unless the plan asks

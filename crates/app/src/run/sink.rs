@@ -25,7 +25,7 @@ pub(in crate::run) struct RunSink<'w> {
     pub(in crate::run) are_read: bool,
     pub(in crate::run) watch: Option<Watch>,
     pub(in crate::run) measured: Option<Usage>,
-    /// Threads of this process that run clients.
+    /// Threads of this process that run clients of the load.
     pub(in crate::run) client_threads: ClientThreads,
     pub(in crate::run) thread_watch: Option<ThreadWatch>,
     pub(in crate::run) thread_use: ThreadUse,

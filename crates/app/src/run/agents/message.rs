@@ -62,7 +62,7 @@ pub(super) enum FromAgent {
     Ended(Box<AgentEnd>),
 }
 
-/// Result of the load in a client process.
+/// Result of the load in a client process: counts, CPU time, memory and pauses of the process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct AgentEnd {
     pub(super) reason: StopReason,

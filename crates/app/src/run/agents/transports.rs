@@ -14,7 +14,7 @@ pub fn add_transport(transport: &'static dyn Transport) {
     assert!(ADDED.set(transport).is_ok(), "a transport is added once");
 }
 
-/// Returns the transport of new client processes.
+/// Returns the transport by which new client processes are started.
 pub(super) fn transport() -> &'static dyn Transport {
     ADDED.get().copied().unwrap_or(&PIPES)
 }
