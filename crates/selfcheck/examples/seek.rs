@@ -16,9 +16,9 @@ use study::seek::{Answer, Judged, METHOD, PlannedProbe, Probe, SearchStrategy};
 enum Service {
     Exponential,
     Constant,
-    /// Lognormal with this coefficient of variation.
+    /// Lognormal distribution with this coefficient of variation.
     Lognormal(f64),
-    /// Hyperexponential with two phases and this coefficient of variation.
+    /// Hyperexponential distribution with two phases and this coefficient of variation.
     Hyperexponential(f64),
 }
 

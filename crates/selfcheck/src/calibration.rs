@@ -34,7 +34,7 @@ pub struct Calibration {
     pub ramp_up_ns: u64,
     /// Duration of the measured phase, in nanoseconds.
     pub measure_ns: u64,
-    /// Largest duration of the drain, in nanoseconds.
+    /// Longest duration of the drain after the measured phase, in nanoseconds.
     pub drain_ns: u64,
     pub placement: Placement,
 }

@@ -36,11 +36,11 @@ pub enum Verdict {
 pub struct Item {
     /// Id of the item of the selfcheck, which stays the same between versions.
     pub id: &'static str,
-    /// Description of the check in words.
+    /// Description of what the item of the selfcheck tests.
     pub what: String,
     /// Measured values by name, which ends with the unit.
     pub figures: Vec<(String, f64)>,
-    /// Description of the expected values in words.
+    /// Description of the values that the item should have.
     pub target: String,
     pub verdict: Verdict,
 }

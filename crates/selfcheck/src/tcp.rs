@@ -210,7 +210,7 @@ impl Drop for ScriptedServer {
 
 struct Peer {
     stream: TcpStream,
-    /// Bytes that are received but not parsed yet.
+    /// Bytes that were received from the client but not parsed yet.
     input: Vec<u8>,
     is_signed_in: bool,
 }
