@@ -331,7 +331,7 @@ fn is_closed(error: &io::Error, is_terminal: bool) -> bool {
     is_gone || error.kind() == io::ErrorKind::BrokenPipe
 }
 
-/// Returns the lines of a terminal, if known.
+/// Returns the number of lines of a terminal; `None` if it does not tell.
 fn rows_of(terminal: &impl AsFd) -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(terminal).ok()?;
     Some(usize::from(size.ws_row)).filter(|rows| *rows > 0)

@@ -344,7 +344,7 @@ fn varied_until_decided(report: &ComparisonReport) -> Option<(String, String)> {
     Some((command, experiments::until_decided_words(report, render::compared_repeat_s(report))))
 }
 
-/// Parses `--figure` and `--min-effect`.
+/// Parses `--figure` and `--min-effect` of a comparison.
 pub(super) fn judge(matches: &ArgMatches) -> Result<Judge, Error> {
     let text = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     Judge::asked(text("figure"), text("min_effect")).map_err(|bad| Error::Usage(format!("--{bad}")))

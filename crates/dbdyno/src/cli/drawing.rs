@@ -18,7 +18,7 @@ pub(super) struct Drawing {
     bars: Vec<ProgressBar>,
     building: Option<ProgressBar>,
     passing: Option<ProgressBar>,
-    /// Columns of the terminal at the last drawing.
+    /// Columns of the terminal when it was last drawn on.
     width: usize,
 }
 
@@ -35,7 +35,7 @@ impl Drawing {
         })
     }
 
-    /// Clears everything drawn on the terminal.
+    /// Clears everything that is drawn on the terminal.
     pub(super) fn end(&mut self) {
         self.clear_passing();
         self.bars.drain(..).for_each(|bar| bar.finish_and_clear());

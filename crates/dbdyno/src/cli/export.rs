@@ -20,11 +20,11 @@ use crate::shell::Shell;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Format {
-    /// Report of each run, with all its parts.
+    /// JSON: the report of each run, with all its parts.
     Json,
-    /// Figures of each second of each run, one second per line.
+    /// CSV: the figures of each second of each run, one second per line.
     Csv,
-    /// Response times of one run, as an interval log of HdrHistogram.
+    /// Interval log of HdrHistogram: the response times of one run.
     Hlog,
     /// SQLite file with the selected runs, which `dbdyno runs import` reads.
     Dbdyno,

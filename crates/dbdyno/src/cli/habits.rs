@@ -28,12 +28,12 @@ struct Habit {
 enum Place {
     /// No subcommand at all (the word is the first one), and each command that works on a database.
     Command,
-    /// The command `build`, which loads rows.
+    /// The command `build`, which creates and loads tables.
     Build,
     /// Each command that works on a database. An option of one letter is also recognized without a
     /// command.
     Load,
-    /// The command with this name.
+    /// The command of dbdyno with this name.
     In(&'static str),
 }
 

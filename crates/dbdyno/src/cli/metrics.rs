@@ -66,7 +66,7 @@ const PHASES: [(Phase, &str); 4] = [
 /// Interval of checks for Ctrl-C while metrics are still served after the end.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Flags `--metrics-listen` and `--metrics-linger`.
+/// Makes the flags `--metrics-listen` and `--metrics-linger`.
 pub(super) fn flags() -> [Arg; 2] {
     let listen = Arg::new("metrics_listen").long("metrics-listen").value_name("ADDRESS:PORT").help(
         "Serve metrics to Prometheus during the run, at http://ADDRESS:PORT/metrics (such as \
@@ -87,8 +87,8 @@ pub(super) fn flags() -> [Arg; 2] {
 /// serves them by HTTP.
 pub(crate) struct Metrics {
     shared: Arc<Mutex<Snapshot>>,
-    /// Second of the newest event from which the figures were copied. Further events of this second
-    /// do not copy them again.
+    /// Second of the newest event from which the figures were copied. Further events of the same
+    /// second do not cause another copy.
     taken: Option<i64>,
     /// Time for which the last figures are still served after the end of the run
     /// (`--metrics-linger`).
@@ -208,8 +208,8 @@ struct Snapshot {
     run: Labels,
     phase: Option<Phase>,
     seconds: f64,
-    /// Transactions offered in the last complete second, and commits that finished in it; `None`
-    /// before the first one.
+    /// Number of transactions offered in the last complete second, and of commits that finished in
+    /// it; `None` before the first complete second.
     last: Option<(u64, u64)>,
     /// Transactions that waited for a client at the end of the last complete second, for each group
     /// with open load.

@@ -33,12 +33,12 @@ pub(crate) fn flags() -> [Arg; 2] {
 /// Limits that the user sets with `--require`, such as `p99_ms<300`, and whether undecided ones
 /// fail.
 pub(crate) struct Requirements {
-    /// Limits in the order on the command line.
+    /// The limits, in the order in which the command line has them.
     pub(crate) limits: Vec<Required>,
     fails_undecided: bool,
 }
 
-/// Parses `--require` and `--undecided`.
+/// Parses the limits of `--require`, and `--undecided`.
 pub(crate) fn asked(matches: &ArgMatches) -> Result<Requirements, Error> {
     let all = matches.get_many::<String>("require").into_iter().flatten();
     let parsed = |text: &String| {

@@ -158,7 +158,7 @@ pub(crate) fn is_page(matches: &ArgMatches) -> bool {
     matches.subcommand_matches("show").is_some_and(|show| !show.get_flag("plan"))
 }
 
-/// Returns true if the command line is `dbdyno runs show`, which can print parts of a run alone.
+/// Returns true if the command line is `dbdyno runs show`, which can print single parts of a run.
 pub(crate) fn has_parts(matches: &ArgMatches) -> bool {
     let runs = matches.subcommand_matches("runs");
     runs.is_some_and(|runs| runs.subcommand_name() == Some("show"))
@@ -365,7 +365,7 @@ pub(crate) enum RunIn {
     StoreBefore,
     /// Run that this command has just made and stored.
     StoreNow,
-    /// Run that is not stored at all.
+    /// Run that is not in the store at all.
     NoStore,
 }
 

@@ -5,7 +5,7 @@
 
 use std::io::Read as _;
 
-/// Maximum bytes of a plan.
+/// Maximum bytes of a plan file that is read.
 pub(super) const PLAN_BYTES_MAX: u64 = 1 << 20;
 
 /// Page of the documentation that compares other tools with dbdyno.
@@ -18,7 +18,7 @@ struct Kind {
     /// Texts that only files of this kind contain, each at the start of a line, or anywhere if it
     /// begins with `*`.
     marks: &'static [&'static str],
-    /// Text that names what to use here instead.
+    /// Text that names what to use in dbdyno instead.
     instead: &'static str,
 }
 

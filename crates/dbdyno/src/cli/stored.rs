@@ -10,7 +10,7 @@ use store::{BadQuery, LAST, Store, StoreErrorKind, why_no_label};
 use super::flags;
 use crate::shell::Shell;
 
-/// Makes the argument that names a run.
+/// Makes the positional argument that names a run.
 pub(super) fn id() -> Arg {
     Arg::new("id")
         .required(true)

@@ -63,7 +63,7 @@ fn title_of(status: StatusCode) -> &'static str {
 /// links.
 pub(super) struct Frame {
     pub(super) title: String,
-    /// Link at the top of the page that is highlighted; empty for none.
+    /// Link in the page's header that is highlighted; empty for none.
     pub(super) here: &'static str,
     /// True if the visitor has a session that can be ended.
     pub(super) can_leave: bool,
@@ -219,7 +219,7 @@ pub(super) struct Stands<'p> {
     pub(super) query: &'p str,
     /// Title of the page, such as the name of a run.
     pub(super) name: &'p str,
-    /// Link at the top that is highlighted on the page.
+    /// Link in the page's header that is highlighted while charts of this page are shown.
     pub(super) here: &'static str,
 }
 

@@ -25,7 +25,7 @@ struct Asset {
     kind: &'static str,
     plain: Vec<u8>,
     packed: Vec<u8>,
-    /// First characters of the hash of the content.
+    /// First characters of the hash of the content, which are part of the asset's address.
     tag: String,
 }
 

@@ -58,7 +58,7 @@ pub(super) struct Guest {
 }
 
 impl ConnectionLimiter {
-    /// Adds a connection from this address.
+    /// Adds a new connection from this address to those that are limited.
     pub(super) fn enter(self: &Arc<ConnectionLimiter>, peer: IpAddr) -> Guest {
         let gives_way = Arc::new(Notify::new());
         let mut open = self.held();

@@ -108,7 +108,7 @@ pub(super) struct RowView {
     pub(super) p99_ms: String,
     /// `good`, `overloaded`, or the severity of the worst finding; empty while the run goes on.
     pub(super) validity: &'static str,
-    /// Setup of the run, and its warnings.
+    /// Setup of the run and its warnings, as texts for the list.
     pub(super) identity: Identity,
     /// Line of throughput over time as SVG; may be empty.
     pub(super) trend: String,
@@ -352,7 +352,7 @@ struct ExperimentLine {
     /// Varied parameters and values of the trials, such as `clients=1,2,4 × mode=text,prepared`.
     axes: String,
     labels: Vec<LabelView>,
-    /// Lowest and highest TPS of the trials.
+    /// Lowest and highest TPS of the experiment's trials, as text.
     tps: String,
     primary: String,
     p99_ms: String,

@@ -17,7 +17,7 @@ use super::visitor::held;
 /// for ended ones separately.
 const KEPT_MAX: usize = 4;
 
-/// State of a run, as read from the store at one moment.
+/// State of a stored run, as read from the store at one moment: its report and what it does now.
 pub(super) struct RunSnapshot {
     pub(super) row: RunRow,
     pub(super) report: Arc<Report>,

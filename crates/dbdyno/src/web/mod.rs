@@ -79,7 +79,7 @@ pub(crate) struct Options {
     pub(crate) certificate: Option<(PathBuf, PathBuf)>,
     /// Command that stops the service of this store, for messages.
     pub(crate) stop: String,
-    /// Output for the log of the service.
+    /// Outputs of the process, for the log of the service.
     pub(crate) shell: Shell,
 }
 
@@ -119,9 +119,9 @@ struct Shared {
     /// Authentication; `None` if everyone who can reach the service may use it.
     auth: Option<Auth>,
     lives: LiveRuns,
-    /// Throughput over time of ended runs, as drawn in the list.
+    /// Throughput over time of ended runs, as drawn in the list; cached.
     trends: Memo<RunId>,
-    /// Setup and warnings of ended runs.
+    /// Setup and warnings of ended runs, cached for the list of runs.
     identities: Memo<RunId, render::Identity>,
     /// Results of experiments in a sentence, by the state of their trials.
     results: Memo<String>,

@@ -200,7 +200,7 @@ fn without_password(draft: &mut Draft) -> Result<Option<Secret>, BadPlan> {
 /// Action that a button of the form requests for the plan in the form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PlanAction {
-    /// Checks the plan and shows it again.
+    /// Shows the plan of the form again after checking it.
     Show,
     Run,
     Build,

@@ -376,7 +376,7 @@ fn history_by(store: &Store, asked: &Pairs) -> Result<String, HttpError> {
     Ok(if has_build || is_empty { "build" } else { "day" }.to_owned())
 }
 
-/// Returns the history that a request asks for.
+/// Makes the history (a figure over builds) that a request asks for.
 pub(super) fn reported_history(store: &Store, asked: &Pairs) -> Result<HistoryReport, HttpError> {
     history_of(store, asked, &history_by(store, asked)?)
 }
@@ -404,7 +404,7 @@ pub(super) fn tables_of_history(
     Ok(history_tables(report, asked.get("rows"), asked.get("columns"))?)
 }
 
-/// Returns the imported figures that a request names.
+/// Reads the imported figures that a request names.
 pub(super) fn imported(store: &Store, asked: &Pairs) -> Result<Vec<Imported>, HttpError> {
     let name: Vec<String> = asked.get("imported").map(str::to_owned).into_iter().collect();
     Ok(app::imported::named(store, &name)?)
@@ -419,7 +419,8 @@ struct ComparePage {
     /// that groups them in this way.
     ways: Vec<(Way, String)>,
     group: String,
-    /// True if the request names only one side of the comparison yet.
+    /// True if the request names only one side of the comparison so far, so that the page asks for
+    /// another.
     is_begun: bool,
     by: String,
     figure: String,

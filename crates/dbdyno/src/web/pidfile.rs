@@ -23,7 +23,7 @@ const END_MAX_S: i64 = 10;
 /// Content of the file that names the running service of a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PidFile {
-    /// Process of the service.
+    /// Identity of the service's process.
     process: Process,
     /// Address of the service's pages.
     pub(crate) address: String,

@@ -33,15 +33,15 @@ pub(super) struct Field {
     pub(super) title: String,
     pub(super) help: &'static str,
     pub(super) value: String,
-    /// Value that counts if the field is empty.
+    /// Value that is used if the field of the form is empty.
     pub(super) default: &'static str,
     /// Values to choose from; empty for a text field.
     pub(super) choices: Vec<Choice>,
-    /// Error of the field's value; may be empty.
+    /// Error of the field's value, to be shown at the field; may be empty.
     pub(super) wrong: String,
 }
 
-/// Value that can be chosen in a field.
+/// A value that can be chosen in a field of the plan's form.
 pub(super) struct Choice {
     pub(super) name: &'static str,
     pub(super) is_chosen: bool,
@@ -53,7 +53,7 @@ pub(super) struct Section {
     /// True if the section of the form is unfolded at first.
     pub(super) is_open: bool,
     pub(super) fields: Vec<Field>,
-    /// Rare fields, shown under "More".
+    /// Fields of less common parameters, shown under "More".
     pub(super) rare: Vec<Field>,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Section {
 pub(super) struct Part<'s> {
     /// True if the fields are folded under "More".
     pub(super) is_folded: bool,
-    /// True if the part is unfolded at first, because a field has a value or an error.
+    /// True if this part of the form is unfolded at first, because a field has a value or an error.
     pub(super) is_open: bool,
     pub(super) fields: &'s [Field],
 }

@@ -218,7 +218,7 @@ impl Tab {
         }
     }
 
-    /// Presses the key of a character.
+    /// Presses the key of a character in the browser.
     pub(crate) fn type_key(&mut self, key: &str) {
         self.key(key, key, 0);
     }

@@ -69,7 +69,7 @@ impl Home {
         self.path("data/dbdyno/runs.sqlite")
     }
 
-    /// Writes the file of the default store.
+    /// Writes bytes as the file of the home's default store.
     pub(crate) fn put_store(&self, bytes: &[u8]) {
         let to = self.store();
         fs::create_dir_all(to.parent().expect("it lies in a folder")).expect("it is ours");
@@ -106,7 +106,7 @@ impl Home {
         command
     }
 
-    /// Runs dbdyno as a process until it ends.
+    /// Runs dbdyno as a process with this home folder until it ends.
     pub(crate) fn run<S: AsRef<OsStr>>(&self, args: &[S]) -> Ran {
         Started::new(self.dbdyno(args)).end()
     }
@@ -152,7 +152,7 @@ impl Home {
         })
     }
 
-    /// Runs another program until it ends.
+    /// Runs another program with this home folder until it ends.
     pub(crate) fn run_other(&self, program: &str, args: &[&str]) -> Ran {
         let mut command = self.command(program);
         command.args(args);
@@ -209,13 +209,13 @@ impl Ran {
         self
     }
 
-    /// Asserts that the exit code is 0.
+    /// Asserts that the command succeeded: its exit code is 0.
     #[track_caller]
     pub(crate) fn good(self) -> Ran {
         self.code(0)
     }
 
-    /// Asserts that stdout contains all `fragments`.
+    /// Asserts that stdout contains all `fragments` of text.
     #[track_caller]
     pub(crate) fn says(self, fragments: &[&str]) -> Ran {
         for fragment in fragments {
@@ -224,7 +224,7 @@ impl Ran {
         self
     }
 
-    /// Asserts that stderr contains all `fragments`.
+    /// Asserts that stderr contains all `fragments` of text.
     #[track_caller]
     pub(crate) fn warns(self, fragments: &[&str]) -> Ran {
         for fragment in fragments {

@@ -1,5 +1,5 @@
 //! Tests of a simulated network with known delay and bandwidth: its effect on figures and facts,
-//! and its removal.
+//! and that it is removed after the run.
 //!
 //! Not here: invalid conditions (bad_input).
 

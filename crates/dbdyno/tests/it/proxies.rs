@@ -107,7 +107,7 @@ impl Drop for Between {
     }
 }
 
-/// Finds a port that is free now.
+/// Finds a TCP port that is free now.
 fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("it is bound").port()

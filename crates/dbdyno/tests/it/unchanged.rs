@@ -20,7 +20,7 @@ use crate::waiting::now;
 
 /// Queries with their names. Their rows must be the same before and after a command.
 type Queries = [(&'static str, &'static str)];
-/// Rows of the queries as text, by name.
+/// Rows that each query of a server's or session's state returned, as text, by the query's name.
 type State = BTreeMap<&'static str, Vec<String>>;
 
 /// Queries for the state of a PostgreSQL session, also behind a pooler.

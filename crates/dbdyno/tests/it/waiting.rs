@@ -103,12 +103,12 @@ impl Started {
         kill_process(pid, signal).expect("it was not waited for, so it is there");
     }
 
-    /// Stops the process until [`Started::go_on`].
+    /// Stops the process with SIGSTOP until [`Started::go_on`] continues it.
     pub(crate) fn stand_still(&self) {
         self.signal(Signal::STOP);
     }
 
-    /// Continues the process after [`Started::stand_still`].
+    /// Continues the process after [`Started::stand_still`] has stopped it.
     pub(crate) fn go_on(&self) {
         self.signal(Signal::CONT);
     }
@@ -195,7 +195,7 @@ pub(crate) fn eventually(mut is_so: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// Waits for [`LOOK_EVERY`], before the next check.
+/// Waits for the interval [`LOOK_EVERY`], before the next check.
 pub(crate) fn look_again() {
     let pause = Timespec::try_from(LOOK_EVERY).expect("it is short");
     poll(&mut [], Some(&pause)).expect("nothing can be waited for");
