@@ -24,7 +24,7 @@ use table::Row;
 /// Options of the command line of `cargo xtask peers`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Asked {
-    /// Number of rounds per case.
+    /// Number of rounds in which each case is run.
     rounds: usize,
     /// Duration of each run of a program, in seconds.
     seconds: u32,
@@ -102,7 +102,7 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<bool> {
     Ok(true)
 }
 
-/// Prints the names of the cases.
+/// Prints the names of the compared cases, one per line.
 pub(crate) fn list() {
     for case in CASES {
         for clients in case.clients {

@@ -217,7 +217,7 @@ pub(crate) struct Tally {
     pub(crate) failed: u64,
 }
 
-/// An executable with tests, as built by cargo.
+/// A test executable, as built by cargo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Executable {
     /// Name of the package, such as `app`; `app it` for tests of its folder `tests`.

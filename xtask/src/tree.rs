@@ -21,7 +21,7 @@ pub(crate) struct Tree {
     pub(crate) subjects: Vec<String>,
 }
 
-/// Commit after which all subjects are kept short.
+/// Commit after which the length of all subjects is checked.
 const SUBJECTS_SINCE: &str = "837a5d3";
 
 impl Tree {

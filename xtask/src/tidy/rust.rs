@@ -10,7 +10,7 @@ use crate::tree::{File, Tree};
 #[derive(Clone, Debug)]
 pub(super) struct Source<'a> {
     pub(super) path: &'a str,
-    /// Text of the file as written.
+    /// Text of the source file as written.
     pub(super) text: &'a str,
     /// Text in which comments and the contents of literals are blank.
     pub(super) code: String,

@@ -32,7 +32,7 @@ struct Script {
     checks: Vec<(&'static str, &'static str)>,
 }
 
-/// A transaction type and its statements.
+/// A transaction type of a workload file, with its statements.
 struct Type {
     kind: Kind,
     statements: Vec<(StatementKind, &'static str)>,
