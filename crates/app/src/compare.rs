@@ -95,7 +95,7 @@ pub fn by_its_axis(store: &Store, asked: &CompareBy) -> Result<CompareBy, Error>
     let experiment = match store.experiment_or_run(name) {
         Ok(experiment) => experiment,
         Err(_) if store.find(name).is_ok() => return Err(one_run(store, name)),
-        // A label is neither.
+        // A label names neither an experiment nor a run.
         Err(_) => return Ok(asked.clone()),
     };
     match experiment.axes.as_slice() {

@@ -112,7 +112,7 @@ mod tests {
         assert!(store.remove_imported("arm").expect("removed"));
         assert!(!store.remove_imported("arm").expect("there is none"));
         assert_eq!(store.imported("arm").expect("read"), None);
-        // They are no runs.
+        // Imported figures are not listed as runs.
         assert!(store.list(&crate::Filter::default()).expect("read").is_empty());
     }
 }

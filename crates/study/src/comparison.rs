@@ -192,7 +192,7 @@ impl Judge {
             return Ok(primary);
         }
         let also = self.also.iter().filter_map(|name| resolve(name, reports.iter().copied()).ok());
-        // Every load has this one, so that a limit on a figure with too few samples is undecided.
+        // Every load has `tps`, so that a limit on a figure with too few samples is undecided.
         let also = also.chain(["tps".to_owned()]);
         Ok(also.into_iter().find(is_in_all).unwrap_or(primary))
     }

@@ -1,8 +1,8 @@
 //! The condition of a run: everything that was decided or found before its load, as named values.
 //!
-//! From conditions follow the points to which runs belong, and the differences between the sides of
-//! a comparison. A condition leaves out names, seeds, measurements, and facts that change from one
-//! moment to the next. Not here: what was measured (analysis), and how runs are chosen (app).
+//! Conditions decide to which points runs belong, and which differences the sides of a comparison
+//! have. A condition leaves out names, seeds, measurements, and facts that change from one moment
+//! to the next. Not here: what was measured (analysis), and how runs are chosen (app).
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -318,7 +318,7 @@ fn a_database_has_words_of_its_own() {
     home.run(&["check", "tpcc", "--target=hinted:one.db"]).ends(0);
     let traced = home.run(&["show", "tpcc", "--target=hinted:one.db"]).ends(0);
     traced.says(&["customer /* UPDLOCK */ WHERE c_w_id = @P1"]);
-    // What it is no database for is said as of any other.
+    // Without a file the target is refused.
     let said = home.run(&["run", "tpcc", "--target=hinted:"]).ends(2).err;
     assert!(said.contains("name a file"), "{said}");
 }

@@ -52,7 +52,7 @@ fn files_of(row: &str) -> Vec<String> {
     for name in columns(row).next().unwrap_or_default().split(", ") {
         let path = match name.split_once('/') {
             Some((room, file)) => format!("crates/{room}/src/{file}"),
-            // Beside the one before.
+            // A name without a folder is beside the file before it.
             None => {
                 let folder = files.last().and_then(|path| path.rsplit_once('/'));
                 format!("{}/{name}", folder.map_or("", |(folder, _)| folder))

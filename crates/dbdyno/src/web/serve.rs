@@ -47,7 +47,7 @@ const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
 const HEADERS_MAX: Duration = Duration::from_secs(30);
 /// Time limit of a connection to the web service, against clients that read slowly.
 const CONNECTION_MAX: Duration = Duration::from_secs(1800);
-/// First byte of a TLS handshake, by which TLS is told from plain HTTP (RFC 8446, 5.1).
+/// First byte of a TLS handshake, which tells TLS from plain HTTP (RFC 8446, 5.1).
 const TLS_HANDSHAKE: u8 = 22;
 /// Maximum bytes of a connection's buffer. Headers of requests are far shorter.
 const BUFFER_BYTES_MAX: usize = 64 * 1024;

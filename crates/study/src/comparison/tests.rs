@@ -169,7 +169,7 @@ fn each_of_several_workloads_has_a_verdict_of_its_own_figure_and_none_over_all()
     assert_eq!(verdicts, expected);
     let figures: Vec<&str> = pair.points.iter().map(|at| &*at.primary.figure).collect();
     assert_eq!(figures, ["orders_per_s", "tps"]);
-    // A figure that was asked for is that of all.
+    // A figure that the user named is the primary one of every workload.
     let judge = Judge { primary: Some("tps".to_owned()), ..PLAIN };
     let report = ComparisonReport::new(&sides, &judge).expect("five of each");
     assert!(report.pairs[0].by_workload.iter().all(|pair| pair.primary.figure == "tps"));
@@ -195,7 +195,7 @@ fn which_way_a_primary_metric_is_better_is_what_its_workload_declares() {
     check(Some(Direction::Lower), Verdict::Worse);
     check(Some(Direction::Higher), Verdict::Better);
     check(Some(Direction::Neither), Verdict::Higher);
-    // Runs of before say nothing: a name that is no time's is that of a rate.
+    // Older runs store no direction: a name that is not that of a time counts as that of a rate.
     check(None, Verdict::Better);
 }
 

@@ -156,7 +156,7 @@ fn builds_with_a_change_are_those_that_can_be_acknowledged() {
     check("1.30", "clients=64", false);
     check("1.12", "", false);
     check("9.9", "", false);
-    // The last build is outside before there is a level.
+    // The last build is outside of its expected range before it makes a level of its own.
     let shown = history(&series(levels(&[(30, 1000.0), (1, 880.0)])));
     assert_eq!(shown.changed(""), ["1.30"]);
     let (build, size) = shown.change_at("1.30", "").expect("it is outside");
