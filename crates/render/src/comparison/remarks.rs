@@ -269,7 +269,7 @@ pub(super) fn finding_ids(report: &ComparisonReport) -> Vec<&str> {
     ids
 }
 
-/// Describes the first warning about a compared side or the baseline: `generator_saturated in 5 of
+/// Describes the first warning about a compared side or the baseline: `generator late in 5 of
 /// 5 runs of off`. `None` if there is no warning.
 pub(super) fn caution(report: &ComparisonReport, pair: &PairReport) -> Option<String> {
     let base = &report.sides[0].name;

@@ -168,8 +168,8 @@ fn shown_remarks(report: &ComparisonReport, room: &Room) -> Vec<Remark> {
     shown.chain(more).map(|text| Remark::new(Severity::Warning, text)).collect()
 }
 
-/// Describes each finding with the number of runs: `debug_build in all 8 runs: ...`. A finding that
-/// is much more frequent on one side of the comparison comes first: `other_cpu_load in 4 of 4 runs
+/// Describes each finding with the number of runs: `debug build in all 8 runs: ...`. A finding that
+/// is much more frequent on one side of the comparison comes first: `other CPU load in 4 of 4 runs
 /// of A, 1 of 4 of B; ...: Programs other than ...`.
 fn counted_findings(report: &ComparisonReport) -> Vec<String> {
     let ids = finding_ids(report);
