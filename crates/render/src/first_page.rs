@@ -37,6 +37,18 @@ pub(crate) fn fitting(lines_most: usize, pages: impl Iterator<Item = Document>) 
     last.expect("there is a smallest page")
 }
 
+/// Cuts the remarks of a page to what was observed, without advice, if the page has more than
+/// `lines_most` lines of [`WIDTH`] columns.
+pub fn fit_screen(page: &mut Document, lines_most: usize) {
+    let style = Style { color: false, width: WIDTH };
+    if text(page, &style).lines().count() <= lines_most {
+        return;
+    }
+    for remark in page.validity.iter_mut().flat_map(|validity| &mut validity.remarks) {
+        remark.text = in_brief(&remark.text.plain()).into();
+    }
+}
+
 /// Words at the end of a shortened list: the flag `--full` shows all.
 pub(crate) const WITH_FULL: &str = "with --full";
 

@@ -254,11 +254,11 @@ fn sentences<'p>(
     let starts = point.starts.iter().map(|start| start_line(report, start));
     let fall = point.fall.iter().map(|fall| {
         format!(
-            "The present level of {} is {} % worse than that of {}, {} (p {}).",
+            "The present level, {}, is {} % worse than {} at {} (p {}).",
             significant(fall.now, 4),
             significant((fall.ratio - 1.0).abs() * 100.0, 3),
-            fall.since,
             significant(fall.before, 4),
+            fall.since,
             chance(fall.p)
         )
     });

@@ -43,6 +43,7 @@ pub use comparison::{
 };
 pub use document::{Document, next};
 pub use experiment::{experiment, experiment_points, experiment_verdicts, is_unfinished, repeat_s};
+pub use first_page::fit_screen;
 pub use history::history;
 pub use list::{Errors, ExperimentLine, experiment_list, imported_list, run_list};
 pub use matrix::{matrices, matrix_section};
