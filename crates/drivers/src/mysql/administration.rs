@@ -1,4 +1,4 @@
-//! SQL for building data on servers of the MySQL family, and for their settings.
+//! SQL with which dbdyno builds data and reads and changes settings on MariaDB and MySQL.
 
 use model::{Administration, ClientLoad, DatabaseLock, Fact, FileFormat, FlatFile, SettingsBySql};
 
@@ -124,8 +124,8 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     ..Administration::PLAIN
 };
 
-/// Settings, with their values, with which an acknowledged commit may be lost, and the failure that
-/// loses it. Only the first one in force is reported.
+/// Risky settings of MySQL and MariaDB, with which an acknowledged commit may be lost: name, value
+/// and the failure that loses it. Only the first one in force is reported.
 const RISKY: &[RiskyMode] = &[
     ("innodb_flush_log_at_trx_commit", "0", "a crash may lose the last second of commits"),
     ("innodb_flush_log_at_trx_commit", "2", "a loss of power may lose the last second of commits"),

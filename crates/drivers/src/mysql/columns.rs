@@ -1,13 +1,16 @@
-//! Columns of a result as the server describes them, in reused memory.
+//! Column definitions of a query's result, as MySQL or MariaDB sends them. Their memory is reused
+//! for each result.
 
 use super::packets::Reader;
 
-/// Most columns that the result of a query may have here: as many as MySQL and MariaDB allow.
+/// Limit on the number of columns in a query's result, which is also the limit of MySQL and
+/// MariaDB.
 pub(super) const COLUMNS_MAX: u64 = 4096;
 
-/// Number by which the protocol marks a column of bytes: that of the character set `binary`.
+/// Number of the character set `binary`, by which the MySQL protocol marks columns that contain
+/// bytes.
 const BINARY: u16 = 63;
-/// Flag of unsigned columns in a column definition.
+/// Flag of an unsigned column in the MySQL protocol's column definitions.
 const UNSIGNED: u16 = 32;
 
 /// Numbers by which the MySQL protocol identifies types of columns and values.
@@ -51,13 +54,13 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Removes all columns, keeping their memory.
+    /// Removes all column definitions, and keeps their memory for the next result.
     pub(super) fn clear(&mut self) {
         self.list.clear();
         self.names.clear();
     }
 
-    /// Adds a column from the payload of the packet that defines it; `None` if the packet is
+    /// Adds a column from the payload of its column definition packet; `None` if the packet is
     /// malformed.
     pub(super) fn add(&mut self, payload: &[u8]) -> Option<()> {
         let mut reader = Reader(payload);
@@ -82,7 +85,8 @@ impl Columns {
         Some(())
     }
 
-    /// Returns a column's name; empty if it is not UTF-8, or there is no such column.
+    /// Returns the name of the column at `index`; empty if the name is not UTF-8, or there is no
+    /// such column.
     pub(super) fn name(&self, index: usize) -> &str {
         let Some(Column { name_start, name_end, .. }) = self.list.get(index) else { return "" };
         str::from_utf8(&self.names[*name_start as usize..*name_end as usize]).unwrap_or_default()

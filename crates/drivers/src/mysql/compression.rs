@@ -18,8 +18,8 @@ use crate::net::{CancelKey, Input, Protocol, Step};
 /// Length of the header of a compressed frame, in bytes: 3 for the length of its content, 1 for the
 /// sequence number, 3 for the length after decompression.
 const FRAME_HEADER_BYTES: usize = 7;
-/// Shortest content, in bytes, that is compressed before it is sent; shorter frames contain their
-/// packets as they are. Servers have the same limit.
+/// Shortest content of an outgoing frame, in bytes, that is compressed. Shorter frames contain
+/// their packets uncompressed. Servers have the same limit.
 const DEFLATED_BYTES_MIN: usize = 50;
 /// Length of the longest compressed frame, in bytes, with its header.
 pub(super) const FRAME_BYTES_MAX: usize = FRAME_HEADER_BYTES + PART_BYTES;
@@ -153,11 +153,10 @@ impl Compressor {
     }
 }
 
-/// Capacity of a buffer, in bytes, beyond which its memory is freed after use.
+/// Size of a compression buffer, in bytes, beyond which its memory is freed after use.
 const BYTES_KEPT: usize = 1 << 20;
 
-/// The protocol of a signed-in connection, inside compressed frames if the sign-in agreed on
-/// compression.
+/// MySQL protocol of a signed-in connection, with compression if client and server agreed on it.
 pub(super) struct Connection {
     protocol: MySql,
     compressor: Option<Box<Compressor>>,
@@ -270,8 +269,8 @@ mod tests {
     use super::super::packets::put_packet;
     use super::*;
 
-    /// Packs payloads with one compressor and unpacks them with another, in pieces of `n_piece`
-    /// bytes.
+    /// Compresses payloads with one compressor and decompresses them with another, which receives
+    /// pieces of `n_piece` bytes.
     fn through(payloads: &[Vec<u8>], n_piece: usize) -> Vec<u8> {
         let (mut from, mut to) = (Compressor::new(1 << 30), Compressor::new(1 << 30));
         let (mut packed, mut input) = (Vec::new(), Input::new(FRAME_BYTES_MAX));

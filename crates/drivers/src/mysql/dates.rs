@@ -1,17 +1,17 @@
-//! Converts dates and times of the MySQL family. All are UTC, since each session sets its time zone
-//! to it. Not here: the calendar.
+//! Conversion of MySQL's and MariaDB's dates and times. All are UTC, which every session sets as
+//! its time zone. Not here: the calendar.
 
 use model::Civil;
 
 pub(super) const US_PER_S: i64 = 1_000_000;
 
-/// Converts microseconds since 1970 to a date and time of day; `None` outside of the years 0 to
-/// 9999 of DATETIME.
+/// Converts microseconds since 1970 to a date and time of day for DATETIME; `None` outside of its
+/// years 0 to 9999.
 pub(super) fn civil(us: i64) -> Option<Civil> {
     Some(Civil::of_us(us)).filter(|civil| (0..=9999).contains(&civil.year))
 }
 
-/// Converts days since 1970-01-01 to a date; `None` outside of the years 0 to 9999 of DATE.
+/// Converts days since 1970-01-01 to a date for DATE; `None` outside of its years 0 to 9999.
 pub(super) fn day(days: i32) -> Option<Civil> {
     Some(Civil::of_days(days)).filter(|civil| (0..=9999).contains(&civil.year))
 }
@@ -71,7 +71,7 @@ fn three(text: &[u8], between: u8) -> Option<[&[u8]; 3]> {
     parts.next().is_none().then_some(three)
 }
 
-/// Parses one to nine digits; `None` for any other text.
+/// Parses a number of one to nine decimal digits; `None` for any other text.
 fn digits(text: &[u8]) -> Option<u64> {
     if text.is_empty() || text.len() > 9 || !text.iter().all(u8::is_ascii_digit) {
         return None;

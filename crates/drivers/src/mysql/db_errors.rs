@@ -1,7 +1,7 @@
-//! Converts error numbers of the MySQL family to database errors, with advice.
+//! Conversion of MySQL's and MariaDB's error numbers to database errors, with advice for the user.
 //!
-//! The numbers are from MariaDB's and MySQL's lists of error codes; where the two differ, both
-//! meanings are here.
+//! The numbers are from MariaDB's and MySQL's lists of error codes. A number that means something
+//! else in each of them is classified for both.
 
 use model::{DbError, DbErrorKind};
 
@@ -35,9 +35,9 @@ pub(super) fn ends_connection(code: u16) -> bool {
     matches!(code, 1040 | 1053 | 1080 | 1152..=1161 | 1184 | 1203 | 1927 | 3169 | 4031)
 }
 
-/// Whether an error that closes the connection was sent by the server itself, which then has not
-/// executed the statement. False if it may be a proxy's that lost its server, since proxies use
-/// some of the same numbers.
+/// Whether an error that closes the connection comes from the database server itself, which then
+/// has not executed the statement. False if it may come from a proxy that lost its server, since
+/// proxies use some of the same numbers.
 pub(super) fn is_answer(no: &DbError) -> bool {
     !["MaxScale", "backend", "Lost connection"].iter().any(|words| no.message.contains(words))
 }
@@ -48,9 +48,10 @@ pub(super) fn is_of_client(code: u16) -> bool {
     matches!(code, 2000..=2999)
 }
 
-/// Returns kind and advice for an error that a proxy reports; `None` for any other error. Proxies
-/// reuse numbers of other errors, so that only the message distinguishes them. Sources: ProxySQL's
-/// `MySQL_Session.cpp`, and "Troubleshooting for RDS Proxy".
+/// Classifies an error that a proxy such as ProxySQL reports, and returns its kind and advice;
+/// `None` for any other error. Proxies reuse numbers of other errors, so only the message
+/// distinguishes them. Sources: ProxySQL's `MySQL_Session.cpp`, and "Troubleshooting for RDS
+/// Proxy".
 fn of_middleware(code: u16, message: &str) -> Option<(DbErrorKind, &'static str)> {
     let has = |words: &str| message.contains(words);
     Some(match code {
@@ -77,9 +78,9 @@ fn of_middleware(code: u16, message: &str) -> Option<(DbErrorKind, &'static str)
     })
 }
 
-/// Returns kind and advice for an error that the user has exceeded an hourly resource limit; `None`
-/// for any other error. A limit on concurrent connections is not among them, since connections soon
-/// become free.
+/// Classifies the error that the user has exceeded an hourly resource limit, and returns its kind
+/// and advice; `None` for any other error. A limit on concurrent connections is classified
+/// elsewhere, since connections soon become free.
 fn of_user_limit(code: u16, message: &str) -> Option<(DbErrorKind, &'static str)> {
     let is_of_connections = message.contains("connections");
     (code == 1226 && !is_of_connections).then_some((
@@ -125,8 +126,8 @@ fn kind(code: u16, sqlstate: &str) -> DbErrorKind {
     }
 }
 
-/// Returns advice for the user that is appended to a server's error message; `None` if there is
-/// none for this error.
+/// Returns advice for the user, to be appended to the server's error message; `None` if there is
+/// no advice for this error.
 fn advice(code: u16, message: &str) -> Option<&'static str> {
     // A server installed with mysql_install_db has such users for its own host.
     let is_anonymous = message.contains("user ''@");

@@ -1,5 +1,5 @@
-//! Facts of an opened database of the MySQL family: product, version, settings and connection, as
-//! the server reports them.
+//! Facts about a MariaDB or MySQL database that a run records: product, version, settings and
+//! connection, as the server reports them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ const SETTINGS: &[&str] = &[
     "wsrep_on",
 ];
 
-/// Query for TLS and compression of the connection that executes it.
+/// Query for the TLS parameters and the compression of the connection on which it is executed.
 const STATUS: &str = "SHOW SESSION STATUS WHERE Variable_name LIKE 'Ssl%' OR \
                       Variable_name = 'Compression'";
 
@@ -152,8 +152,8 @@ fn connection(
     ]
 }
 
-/// Executes a SHOW statement with two columns, and returns its rows as pairs of a name (in lower
-/// case) and a value.
+/// Executes a SHOW statement with two columns, and returns the first column, in lower case, with
+/// the second.
 fn pairs(
     session: &mut NetSession<MysqlServer>,
     sql: &str,

@@ -11,7 +11,7 @@ use yasna::{ASN1Error, ASN1ErrorKind, ASN1Result, BERReader};
 
 use super::packets::broken;
 
-/// Length of OAEP padding with SHA-1, in bytes (RFC 8017, section 7.1.1).
+/// Overhead of OAEP padding with SHA-1, in bytes (RFC 8017, section 7.1.1).
 const PADDING: usize = 42;
 
 /// Encrypts the password, XORed with the server's nonce, with the RSA key in `pem`. Fails if the
@@ -76,7 +76,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns the PEM text of a public key with these numbers, as a server sends it.
+    /// Returns the PEM text of an RSA public key with this modulus and exponent, as a server sends
+    /// it.
     fn pem(modulus: &[u8], exponent: &[u8]) -> String {
         let key = yasna::construct_der(|writer| {
             writer.write_sequence(|writer| {

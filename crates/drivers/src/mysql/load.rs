@@ -1,8 +1,9 @@
-//! LOAD DATA LOCAL from memory. The server requests a file, and gets the rows of a [`RowSource`].
+//! Bulk loads into MySQL and MariaDB with LOAD DATA LOCAL, from memory: the server requests a
+//! file, and gets the rows of a [`RowSource`].
 //!
 //! With LOCAL the server turns errors into warnings (a duplicate is skipped, a value that does not
-//! fit is changed), since it cannot stop the sender. Here a warning is an error. Not here: when a
-//! load may begin (the protocol).
+//! fit is changed), since it cannot stop the sender. Here every warning is an error. Not here:
+//! when a load may begin (the protocol).
 
 use std::borrow::Cow;
 
@@ -27,7 +28,7 @@ pub(super) struct Load {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// The server has not yet asked for the rows of the load, or no load is in progress.
+    /// No load is in progress, or the server has not yet asked for the rows.
     #[default]
     Waiting,
     Sending,
@@ -36,9 +37,9 @@ enum State {
 
 /// State of a bulk load after [`Load::send`] has written rows.
 pub(super) enum LoadStep {
-    /// The source has more rows, which the next call writes.
+    /// More rows follow, which the next call of [`Load::send`] writes.
     Chunk,
-    /// All rows of the source are written, with the empty packet that ends the file.
+    /// All rows of the load are written, and after them the empty packet that ends the file.
     Last,
 }
 
@@ -56,20 +57,21 @@ impl Load {
         )
     }
 
-    /// Notes that the server has asked for the rows, in a packet with number `sequence`, from which
-    /// the packets with rows continue.
+    /// Notes that the server has asked for the rows of the load. `sequence` is the number of that
+    /// packet; the packets with rows continue from it.
     pub(super) fn begin(&mut self, sequence: u8) {
         self.state = State::Sending;
         self.sequence = sequence.wrapping_add(1);
     }
 
-    /// Whether the server has asked for the rows of a load, and not all are written yet.
+    /// Whether rows of the load must be sent: the server has asked for them, and some are not
+    /// written yet.
     #[inline]
     pub(super) fn is_sending(&self) -> bool {
         self.state == State::Sending
     }
 
-    /// Whether the load needs no more rows: all were written, or the server has rejected it.
+    /// Whether no more rows must be sent: all were written, or the server has rejected the load.
     pub(super) fn is_ended(&self) -> bool {
         self.state == State::Ended
     }
@@ -144,8 +146,8 @@ impl Load {
         Some(db_error(ServerError { code, sqlstate, message }))
     }
 
-    /// Returns the number of loaded rows for a load of which no warning became an error. Fails if
-    /// the server inserted fewer rows than were sent.
+    /// Returns the number of loaded rows, after warnings were checked. Fails if the server
+    /// inserted fewer rows than were sent.
     pub(super) fn outcome(&self) -> Result<Reply, DbError> {
         if self.n_affected == self.n_sent {
             return Ok(Reply { n_rows: 0, n_affected: self.n_affected });

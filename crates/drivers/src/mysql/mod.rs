@@ -58,7 +58,7 @@ pub(crate) static ENTRY: Entry = Entry {
     open,
 };
 
-/// Capabilities of the MySQL family.
+/// Description of MySQL and MariaDB for the list of drivers, with the capabilities of both.
 static PRODUCT: Product = Product {
     dialect: sql::DIALECT,
     administration: administration::ADMINISTRATION,
@@ -148,7 +148,7 @@ fn make_database(target: &Target) -> Result<(), DbError> {
     session.ask_here(&sql, &mut |_| Ok(())).map(drop)
 }
 
-/// Makes a sign-in that waits for the server's greeting, for fuzzing.
+/// Makes a MySQL sign-in that waits for the server's greeting, for fuzzing.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn fuzz_sign_in(
     as_text: bool,
@@ -162,7 +162,8 @@ pub(crate) fn fuzz_sign_in(
     sign_in::MysqlSignIn::new(Arc::new(server), statements)
 }
 
-/// Makes a signed-in connection, for fuzzing. Bits of `options` set the agreed capabilities.
+/// Makes a MySQL connection that is already signed in, for fuzzing. Bits of `options` set the
+/// capabilities agreed with the server.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn fuzz_protocol(
     options: u8,
@@ -183,7 +184,7 @@ pub(crate) fn fuzz_protocol(
     compression::Connection::new(protocol, compressor)
 }
 
-/// Returns bytes that a server once sent, for fuzzing.
+/// Returns bytes recorded from a real server, as a seed for fuzzing.
 #[cfg(test)]
 pub(crate) fn fuzz_recorded() -> Vec<u8> {
     let hex = include_str!("tests/mysql-5.6.txt").lines().flat_map(str::as_bytes);

@@ -1,4 +1,4 @@
-//! Counters, session states and summaries of servers of the MySQL family. Names and meanings of
+//! Counters, session states and statement summaries of MariaDB and MySQL. Names and meanings of
 //! counters are the servers' own (SHOW GLOBAL STATUS).
 
 use model::{
@@ -102,16 +102,16 @@ const fn column(name: &'static str, unit: &'static str, scale: f64) -> SummaryCo
 }
 
 const COUNT: SummaryColumn = column("count", "", 1.0);
-/// Column with a total time of a server's summary, which the performance schema counts in
-/// picoseconds and dbdyno shows in seconds.
+/// Column of a server summary with a total time, in seconds; the performance schema counts
+/// picoseconds.
 const TIME: SummaryColumn = column("time", "s", 1e-12);
 
 const WITH_SCHEMA: &str = "Start the server with performance_schema=ON.";
 
-/// Query for how often each prepared statement was executed, which MariaDB, and MySQL from 5.7 on,
-/// count by session; MariaDB only while the consumer `events_statements_current` is on. The result
-/// is empty if the statement digests include executions (MySQL 9.7 lists them as `EXECUTE SELECT
-/// ...`), so that none counts twice.
+/// Query for how often each prepared statement was executed, counted by session. MySQL has such
+/// counts from 5.7 on, MariaDB only while the consumer `events_statements_current` is on. The
+/// result is empty if the statement digests already include executions of prepared statements
+/// (MySQL 9.7), so that none counts twice.
 const PREPARED: SessionsQuery = SessionsQuery {
     source: "performance_schema.prepared_statements_instances",
     sql: "SELECT CONCAT(OWNER_THREAD_ID, '.', STATEMENT_ID), LEFT(SQL_TEXT, 1000), \
@@ -320,8 +320,8 @@ fn ask(names: &[&str]) -> Vec<String> {
     vec![format!("{all} WHERE Variable_name IN ({})", quoted.join(", "))]
 }
 
-/// Beginnings of the lower-case names of counters that show a current level, which rises and falls,
-/// and not a cumulative count.
+/// Prefixes of the names of counters that are current values and no totals. Names are in lower
+/// case.
 const LEVEL_BEGINS: [&str; 11] = [
     "delayed_insert_threads",
     "innodb_mem_",
@@ -335,12 +335,12 @@ const LEVEL_BEGINS: [&str; 11] = [
     "ssl_",
     "innodb_buffer_pool_pages_",
 ];
-/// Parts of the lower-case names of counters that show a current level, which rises and falls, and
-/// not a cumulative count.
+/// Substrings of the names of counters that are current values and no totals. Names are in lower
+/// case.
 const LEVEL_WITHIN: [&str; 9] =
     ["_current", "_pending", "_avg", "_max", "_size", "_list_length", "_queue", "_free_", "_lsn"];
-/// Ends of the lower-case names of counters that show a current level, which rises and falls, and
-/// not a cumulative count.
+/// Suffixes of the names of counters that are current values and no totals. Names are in lower
+/// case.
 const LEVEL_ENDS: [&str; 13] = [
     "_open_files",
     "_age",
@@ -356,8 +356,8 @@ const LEVEL_ENDS: [&str; 13] = [
     "_bytes_dirty",
     "_rows",
 ];
-/// Parts of the names of cumulative counters that the lists of levels (such as [`LEVEL_WITHIN`])
-/// would wrongly match.
+/// Substrings of the names of counters that are totals, although [`LEVEL_BEGINS`],
+/// [`LEVEL_WITHIN`] or [`LEVEL_ENDS`] matches.
 const TOTAL_WITHIN: [&str; 10] = [
     "pages_flushed",
     "pages_made",
@@ -370,12 +370,12 @@ const TOTAL_WITHIN: [&str; 10] = [
     "_retried_",
     "_heartbeats",
 ];
-/// Parts of the lower-case names of counters whose unit is bytes.
+/// Substrings of the names of counters whose unit is bytes. Names are in lower case.
 const BYTES_WITHIN: [&str; 7] =
     ["bytes", "_age", "_mem_", "_lsn", "memory_used", "_free_memory", "_page_size"];
 
-/// Guesses from the name of a server's counter whether it is cumulative or a level that rises and
-/// falls, and its unit, such as `B`.
+/// Guesses from the name of a server's counter whether it is a total or a current value, and its
+/// unit, such as `B`.
 fn reading(name: &str) -> (Reading, &'static str) {
     let name = name.to_ascii_lowercase();
     let is_level = LEVEL_BEGINS.iter().any(|begin| name.starts_with(begin))

@@ -1,4 +1,4 @@
-//! Packets of the MySQL family: their frame in the stream, and the replies with a fixed layout.
+//! Packets of the MySQL protocol: their headers, and the replies with a fixed layout.
 //!
 //! Layouts are those of MariaDB's and MySQL's protocol documentation
 //! (<https://mariadb.com/kb/en/clientserver-protocol/>). Not here: rows and values.
@@ -7,13 +7,12 @@ use model::{DbError, DbErrorKind};
 
 use crate::net::Input;
 
-/// Longest payload that one packet can have, in bytes. A payload of this length or more continues
-/// in the next packet.
+/// Longest payload of one packet, in bytes. A payload of this length or more continues in the next
+/// packet.
 pub(super) const PART_BYTES: usize = 0xff_ffff;
 pub(super) const HEADER_BYTES: usize = 4;
 
-/// First byte of an OK packet. The first byte of a reply tells its kind; `FILE_WANTED`, `END` and
-/// `ERROR` are others.
+/// First byte of an OK packet. The first byte of a packet tells its type; see also [`ERROR`].
 pub(super) const OK: u8 = 0x00;
 pub(super) const FILE_WANTED: u8 = 0xfb;
 pub(super) const END: u8 = 0xfe;
@@ -30,12 +29,13 @@ pub(super) struct Framer {
     bytes_max: usize,
 }
 
-/// A packet of which all bytes were received and are still in the input.
+/// A packet that was received completely and whose bytes are still in the receive buffer.
 #[derive(Clone, Copy)]
 pub(super) struct Framed {
-    /// Number of bytes that the packet, or its last part, occupies in the input, with the header.
+    /// Number of bytes in the receive buffer that belong to the packet (or to its last part),
+    /// including the header.
     n_bytes: usize,
-    /// Sequence number of the packet, or of its last part, within the current command.
+    /// Sequence number of the packet (or of its last part) within the current command.
     pub(super) sequence: u8,
     is_joined: bool,
 }
@@ -47,8 +47,8 @@ impl Framer {
         Framer { parts: Vec::new(), bytes_max }
     }
 
-    /// Returns the next packet in `input`; `None` if it has not been received completely. Fails if
-    /// it is longer than the limit.
+    /// Returns the next packet in `input`; `None` if more bytes must be received. Fails if the
+    /// packet is longer than the limit.
     #[inline]
     pub(super) fn next(&mut self, input: &mut Input) -> Result<Option<Framed>, DbError> {
         loop {
@@ -73,8 +73,9 @@ impl Framer {
         }
     }
 
-    /// Returns the payload of the packet that [`Framer::next`] has just returned if it was joined
-    /// from several parts, otherwise an empty vector. It is an argument of [`Framed::payload`].
+    /// Returns the payload of the packet that [`Framer::next`] has just returned, if it was joined
+    /// from several parts; otherwise an empty vector. The result is an argument of
+    /// [`Framed::payload`].
     #[inline]
     pub(super) fn take_parts(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.parts)
@@ -89,7 +90,7 @@ impl Framed {
         if self.is_joined { parts } else { &input.bytes()[HEADER_BYTES..self.n_bytes] }
     }
 
-    /// Removes the packet's bytes from the input, after it was parsed.
+    /// Removes the packet's bytes from the receive buffer, after the packet was parsed.
     #[inline]
     pub(super) fn consume(self, input: &mut Input) {
         input.consume(self.n_bytes);
@@ -139,7 +140,7 @@ fn split(out: &mut Vec<u8>, start: usize, mut sequence: u8) {
     }
 }
 
-/// Appends a packet that begins a command: its command byte, and its argument `text`.
+/// Appends a command packet: the command byte and its argument `text`.
 pub(super) fn put_command(out: &mut Vec<u8>, command: u8, text: &[u8]) {
     put_packet(out, 0, |out| {
         out.push(command);
@@ -167,8 +168,8 @@ pub(super) fn put_length(out: &mut Vec<u8>, n: usize) {
     }
 }
 
-/// Reads the fields of a packet one after the other. Methods return `None` if too few bytes are
-/// left.
+/// Reader of the fields of a packet, one after the other. Its methods return `None` if too few
+/// bytes are left.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'p>(pub(super) &'p [u8]);
 
@@ -232,7 +233,8 @@ impl<'p> Reader<'p> {
     }
 }
 
-/// Content of the packet that ends a reply: affected rows, status flags and number of warnings.
+/// Content of the OK or EOF packet that ends a reply: affected rows, status flags and number of
+/// warnings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Done {
     pub(super) n_affected: u64,
@@ -240,7 +242,7 @@ pub(super) struct Done {
     pub(super) n_warnings: u16,
 }
 
-/// Parses an OK packet; `None` if it is truncated.
+/// Parses an OK packet, which ends a reply; `None` if it is truncated.
 pub(super) fn read_ok(payload: &[u8]) -> Option<Done> {
     let mut reader = Reader(payload.get(1..)?);
     let n_affected = reader.length()?;
@@ -248,15 +250,15 @@ pub(super) fn read_ok(payload: &[u8]) -> Option<Done> {
     Some(Done { n_affected, status: reader.u16()?, n_warnings: reader.u16()? })
 }
 
-/// Parses an EOF packet, which ends rows if `CLIENT_DEPRECATE_EOF` was not agreed on; `None` if it
-/// is truncated.
+/// Parses an EOF packet, which ends rows unless client and server agreed on
+/// `CLIENT_DEPRECATE_EOF`; `None` if it is truncated.
 pub(super) fn read_eof(payload: &[u8]) -> Option<Done> {
     let mut reader = Reader(payload.get(1..)?);
     let n_warnings = reader.u16()?;
     Some(Done { n_affected: 0, status: reader.u16()?, n_warnings })
 }
 
-/// Error number, SQLSTATE and message of an ERR packet.
+/// Error number, SQLSTATE and message in an ERR packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ServerError {
     pub(super) code: u16,
@@ -264,8 +266,8 @@ pub(super) struct ServerError {
     pub(super) message: String,
 }
 
-/// Parses an ERR packet; `None` if it is truncated. An error during the sign-in has no SQLSTATE,
-/// which is then empty.
+/// Parses an ERR packet; `None` if it is truncated. The SQLSTATE is empty for errors during the
+/// sign-in, which have none.
 pub(super) fn read_error(payload: &[u8]) -> Option<ServerError> {
     let mut reader = Reader(payload.get(1..)?);
     let code = reader.u16()?;
@@ -277,8 +279,8 @@ pub(super) fn read_error(payload: &[u8]) -> Option<ServerError> {
     Some(ServerError { code, sqlstate, message })
 }
 
-/// First packet of the reply to COM_STMT_PREPARE: the statement's ID, and its numbers of columns
-/// and parameters.
+/// Content of the first packet of the reply to COM_STMT_PREPARE: the statement's ID, and its
+/// numbers of columns and parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PreparedHeader {
     pub(super) id: u32,
@@ -292,8 +294,8 @@ pub(super) fn read_prepared(payload: &[u8]) -> Option<PreparedHeader> {
     Some(PreparedHeader { id: reader.u32()?, n_columns: reader.u16()?, n_values: reader.u16()? })
 }
 
-/// Makes the error for a server that violates the protocol, which breaks the connection; `what`
-/// says how, such as `a truncated OK packet`.
+/// Makes the error for a server that violates the protocol. The error breaks the connection.
+/// `what` describes the violation, such as `a truncated OK packet`.
 #[cold]
 pub(super) fn broken(what: &str) -> DbError {
     let message =

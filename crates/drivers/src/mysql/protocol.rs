@@ -1,7 +1,7 @@
 //! The MySQL protocol of a signed-in connection: converts requests to packets, and packets to
 //! replies.
 //!
-//! Expected replies are in a queue, so that several commands can be sent at once (a flight). Not
+//! Commands whose replies are awaited are in a queue, so that several can be sent at once. Not
 //! here: sign-in, sockets, and the encoding of values.
 
 mod replies;
@@ -27,8 +27,8 @@ use crate::net::{CancelKey, Input, Protocol, Step, may_commit, may_commit_within
 
 const COM_QUIT: u8 = 0x01;
 
-/// Results of a sign-in: connection ID, capabilities that client and server both have, and the
-/// server's status flags.
+/// Properties of a connection after its sign-in: connection ID, the capabilities that client and
+/// server agreed on, and the server's status flags.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Agreed {
     pub(super) connection_id: u64,
@@ -40,20 +40,19 @@ pub(super) struct Agreed {
     pub(super) leaves_out_columns: bool,
     /// Whether client and server both allow LOAD DATA LOCAL.
     pub(super) can_load: bool,
-    /// Status flags in the server's last reply.
+    /// Status flags in the server's last reply, such as whether a transaction is open.
     pub(super) status: u16,
 }
 
-/// The command to which a reply that is awaited belongs.
+/// A command that was sent and whose reply is awaited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
-    /// A command that dbdyno adds on its own, such as `SET autocommit=0`; its reply is not passed
-    /// on.
+    /// A command that dbdyno adds on its own, such as `SET autocommit=0`. Its reply is not passed
+    /// to the caller.
     Quiet,
-    /// COM_STMT_PREPARE of a statement, given by its index in the list of the connection's
-    /// statements.
+    /// COM_STMT_PREPARE of the statement with this index among the connection's statements.
     Prepare(usize),
-    /// Execution of a statement, given by its index in the list of the connection's statements.
+    /// Execution of the statement with this index among the connection's statements.
     Call(usize),
     Text,
     /// LOAD DATA LOCAL, the statement of a bulk load.
@@ -62,31 +61,32 @@ enum Expected {
     Warnings,
 }
 
-/// The kind of packet that the server sends next within a reply.
+/// The type of packet that the server sends next within a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Header,
-    /// Definitions of a result's columns, and how many are still to come.
+    /// Column definitions of a result, with the number of those still to come.
     Columns(u16),
     ColumnsEnd,
     Rows,
-    /// Definitions of a prepared statement's parameters, and how many are still to come. The second
-    /// number is that of the column definitions after them.
+    /// Parameter definitions of a prepared statement, with the number of those still to come, and
+    /// the number of column definitions after them.
     Values(u16, u16),
     ValuesEnd(u16),
 }
 
-/// Owner of the column definitions of the result that is being received: a prepared statement, or
-/// nobody.
+/// The owner of the column definitions in a reply: a prepared statement, or only this reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whose {
-    /// The prepared statement with this index, which keeps them for its later results.
+    /// The prepared statement with this index. It keeps the definitions for later results.
     Statement(usize),
-    /// No statement, since the server sends the definitions with each result.
+    /// Only this reply. It is the result of a statement sent as text, for which the server sends
+    /// definitions each time.
     Nobody,
 }
 
-/// An encoded execution of a statement that is not sent yet; its bytes are a part of `held_bytes`.
+/// An encoded execution of a statement that is not sent yet. Its bytes are a part of the buffer
+/// `held_bytes`.
 struct Held {
     place: usize,
     n_values: usize,
@@ -109,16 +109,16 @@ pub(super) struct MySql {
     held: VecDeque<Held>,
     held_bytes: Vec<u8>,
     in_turn: bool,
-    /// Whether the last execution in `held` is a COMMIT that must not be sent before all others
+    /// Whether the last execution in `held` is a COMMIT that may be sent only after all others
     /// have succeeded.
     commits_apart: bool,
-    /// Indexes of the statements that begin a transaction, begin a read-only one, and commit within
-    /// a batch; `None` before the first use of each.
+    /// Indexes of the statements that begin a transaction, begin a read-only one, and commit
+    /// within a batch; `None` before the first use of each.
     controls: [Option<usize>; 3],
     reply: Reply,
     db_error: Option<DbError>,
-    /// Whether `db_error` was returned by the caller's visitor of rows, and not by the server,
-    /// which then continues its work.
+    /// Whether the error in `db_error` comes from the caller's visitor of rows and not from the
+    /// server, which then continues its work.
     is_unread: bool,
     /// Whether the server has certainly committed a part of the current request.
     has_committed: bool,
@@ -215,9 +215,9 @@ impl MySql {
         self.held_bytes.clear();
     }
 
-    /// Runs checks and switches before a statement is written: fails if the transaction must be
-    /// rolled back first, and switches autocommit on again outside of a transaction. `writes` says
-    /// that the statement may change data.
+    /// Prepares for a new statement: switches autocommit on again outside of a transaction.
+    /// `writes` says that the statement may change data. Fails if the transaction must be rolled
+    /// back first.
     #[inline]
     fn precede(&mut self, writes: bool, out: &mut Vec<u8>) -> Result<(), DbError> {
         if self.is_doomed {
@@ -234,8 +234,8 @@ impl MySql {
         Ok(())
     }
 
-    /// Writes a command that dbdyno adds on its own, such as `SET autocommit=0`. The traffic
-    /// counters include its bytes, but do not count it as a statement.
+    /// Writes a command that dbdyno adds on its own, such as `SET autocommit=0`. Traffic counters
+    /// include its bytes but do not count it as a statement.
     fn put_quiet(&mut self, out: &mut Vec<u8>, sql: &str) {
         put_command(out, COM_QUERY, sql.as_bytes());
         self.expected.push_back(Expected::Quiet);
@@ -270,8 +270,8 @@ impl MySql {
         Err(DbError::new(DbErrorKind::Missing, message))
     }
 
-    /// Returns the index of a statement in the connection's list. An ID that means BEGIN or COMMIT
-    /// within a batch gets a statement of its own, which is added at its first use.
+    /// Returns the index of a statement among the connection's statements. An ID that means BEGIN
+    /// or COMMIT within a batch gets a statement at its first use.
     fn resolve(&mut self, statement: StatementId) -> Result<usize, DbError> {
         if !statement.is_control() {
             return self.place_of(statement);
@@ -306,8 +306,8 @@ impl MySql {
         Ok(())
     }
 
-    /// Encodes the executions of a batch, and writes them, or, if statements are not prepared yet,
-    /// only the commands that prepare them.
+    /// Encodes the executions of a batch and writes them. If some of their statements are not
+    /// prepared yet, writes only the commands that prepare these.
     fn start_calls(&mut self, calls: &[Call<'_>], out: &mut Vec<u8>) -> Result<(), DbError> {
         let (mut writes, mut begins, mut commits) = (false, false, false);
         for call in calls {
@@ -368,8 +368,8 @@ impl MySql {
         }
     }
 
-    /// Writes executions that were held back: only the next one if each must wait for the reply to
-    /// the one before, otherwise all except a COMMIT that must wait for the others.
+    /// Writes executions that were held back: all except a COMMIT that must wait for the others,
+    /// or only the next one if each must wait for the previous reply.
     fn release(&mut self, out: &mut Vec<u8>) -> Result<(), DbError> {
         let n_now = match self.held.len() {
             _ if self.in_turn => 1,

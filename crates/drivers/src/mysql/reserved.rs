@@ -1,13 +1,13 @@
-//! Words that some version of MariaDB or MySQL reserves in some `sql_mode`, and that our SQL must
-//! not use as names. Not here: keywords that are not reserved.
+//! Words that some version of MariaDB or MySQL reserves in some `sql_mode`, and that dbdyno's SQL
+//! must not use as names. Not here: keywords that are not reserved.
 //!
 //! Sources: `information_schema.KEYWORDS` of MySQL 9.7.4 (`RESERVED = 1`); "Keywords and Reserved
-//! Words" of the manuals of MySQL 5.7, 8.0 and 8.4 for words that 9.7 no longer reserves, including
-//! those reserved in some versions of a series only; for MariaDB 10.11 those words of its
-//! `information_schema.KEYWORDS` that it rejects as the name of a column or of a derived table in
-//! every `sql_mode`, or in `sql_mode=ORACLE`.
+//! Words" of the manuals of MySQL 5.7, 8.0 and 8.4 for words that 9.7 no longer reserves,
+//! including those reserved in some versions of a series only; for MariaDB 10.11 those words of
+//! its `information_schema.KEYWORDS` that it rejects as the name of a column or of a derived table
+//! in every `sql_mode`, or in `sql_mode=ORACLE`.
 
-/// Words reserved by MySQL 9.7.
+/// Words that MySQL 9.7 reserves, in lower case, separated by blanks.
 const MYSQL: &str = "\
     accessible add all alter analyze and as asc asensitive before between bigint binary blob \
     both by call cascade case change char character check collate column condition constraint \
@@ -34,15 +34,15 @@ const MYSQL: &str = "\
     varbinary varchar varcharacter varying virtual when where while window with write xor \
     year_month zerofill";
 
-/// Words reserved by older versions of MySQL only, and some of them by MariaDB. The manuals list
-/// those that begin with `sql_` as not reserved, but they are options at the position of a query's
-/// first column.
+/// Words that only older versions of MySQL reserve, and some of them MariaDB. The manuals list
+/// those that begin with `sql_` as not reserved, but as a query's first column they are read as
+/// options.
 const OLDER_MYSQL: &str = "\
     admin array get_master_public_key manual master_bind master_ssl_verify_server_cert member \
     nonblocking parallel parse_gcol_expr persist persist_only role sql_buffer_result sql_cache \
     sql_no_cache";
 
-/// Words reserved by MariaDB that are not in [`MYSQL`] or [`OLDER_MYSQL`].
+/// Words that MariaDB reserves and that are not in [`MYSQL`] or [`OLDER_MYSQL`].
 const MARIADB: &str = "\
     current_role delete_domain_id do_domain_ids ignore_domain_ids master_demote_to_replica \
     master_demote_to_slave offset page_checksum parse_vcol_expr portion ref_system_id returning \
@@ -77,7 +77,7 @@ mod tests {
         check("SELECT 'stored', `order`, @@others, n_stored FROM history", &[]);
     }
 
-    /// Covers the SQL in the declarations of this driver, not that of workloads.
+    /// Checks the SQL that this driver declares, but not the SQL of workloads.
     #[test]
     fn no_name_in_sql_of_ours_is_reserved() {
         let product = &super::super::PRODUCT;

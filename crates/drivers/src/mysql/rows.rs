@@ -1,4 +1,5 @@
-//! Reads rows in place in their packets: all columns are located first, and decoded on demand.
+//! Reads rows directly from their packets: the columns are located first and decoded when they are
+//! read.
 //!
 //! Locating the columns proves that the row is complete, so decoding cannot fail. Not here:
 //! packets.
@@ -9,7 +10,7 @@ use super::columns::{Column, Columns, kind};
 use super::dates::{self, US_PER_S, read_span_us};
 use super::packets::Reader;
 
-/// The encoding of the values in a row packet.
+/// Encoding of the values in a row packet: binary or text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// Binary format, which servers use for results of prepared statements.
@@ -18,7 +19,8 @@ pub(super) enum Form {
     Text,
 }
 
-/// Start and end of a value in the payload of a packet; `None` if the value is null.
+/// Start and end, in bytes, of a value in the payload of a row packet; `None` if the value is
+/// null.
 pub(super) type Place = Option<(u32, u32)>;
 
 /// Locates the value of each column in a row's packet, and stores their positions in `places`;
@@ -88,7 +90,8 @@ fn find_text(payload: &[u8], columns: &[Column], places: &mut Vec<Place>) -> Opt
     Some(())
 }
 
-/// A row in a received packet, of which the position of each value is known.
+/// A row in a received packet, with the position of each value. Values are decoded when they are
+/// read.
 pub(super) struct Found<'r> {
     pub(super) payload: &'r [u8],
     pub(super) columns: &'r Columns,
@@ -144,7 +147,7 @@ fn binary_value(bytes: &[u8], column: Column) -> Value<'_> {
     }
 }
 
-/// Decodes a little-endian integer of 1, 2, 4 or 8 bytes.
+/// Decodes a little-endian integer of 1, 2, 4 or 8 bytes to a [`Value`].
 #[inline]
 fn integer(bytes: &[u8], is_unsigned: bool) -> Value<'_> {
     let is_negative = !is_unsigned && bytes.last().is_some_and(|last| last & 0x80 != 0);
@@ -154,7 +157,7 @@ fn integer(bytes: &[u8], is_unsigned: bool) -> Value<'_> {
     if is_unsigned && value < 0 { beyond(value as u64) } else { Value::Int(value) }
 }
 
-/// Converts an unsigned integer beyond `i64::MAX` to the nearest float.
+/// Converts an unsigned integer greater than `i64::MAX` to the nearest float.
 #[cold]
 fn beyond(value: u64) -> Value<'static> {
     Value::Float(value as f64)

@@ -1,4 +1,4 @@
-//! Address, account and options of a server of the MySQL family.
+//! Address, account and options of a MariaDB or MySQL server.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -19,7 +19,7 @@ pub(super) struct MysqlServer {
     pub(super) compress: bool,
     /// Whether bulk loads may use LOAD DATA LOCAL.
     pub(super) local_infile: bool,
-    /// Whether the user permits sending the password itself to a server whose identity is not
+    /// Whether the user permits sending the password unencrypted to a server whose identity is not
     /// verified.
     pub(super) clear_password: bool,
     pub(super) packet_bytes_max: usize,
@@ -47,8 +47,8 @@ impl MysqlServer {
         self.version.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Stores the version of a greeting, without the prefix `5.5.5-` that MariaDB before 11.0 adds
-    /// for old replicas.
+    /// Stores the server's version from its greeting, without the prefix `5.5.5-` that MariaDB
+    /// before 11.0 adds for old replicas.
     pub(super) fn note_version(&self, version: &str) {
         let version = version.strip_prefix("5.5.5-").unwrap_or(version);
         let mut known = self.version.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,7 +62,7 @@ impl MysqlServer {
         self.version().to_ascii_lowercase().contains("mariadb")
     }
 
-    /// Returns the SET statement that every session executes first. It sets the time zone to UTC,
+    /// Returns the SET statement that every session executes first. It sets the time zone to UTC
     /// and removes modes from `sql_mode` that change the meaning of dbdyno's SQL. It resets
     /// `completion_type` only if necessary, since proxies that share connections do not know that
     /// variable.
@@ -88,8 +88,8 @@ impl MysqlServer {
     }
 }
 
-/// Names in `sql_mode` of modes that change the grammar of SQL, or the values that are stored and
-/// compared. Names of products and `ANSI` stand for several modes.
+/// Modes in `sql_mode` that change the grammar of SQL, or the values that are stored and compared.
+/// Names of products and `ANSI` each stand for several modes.
 const CHANGING: &[&str] = &[
     "ANSI",
     "ANSI_QUOTES",

@@ -1,4 +1,4 @@
-//! Makes and ends sessions of a server of the MySQL family. Not here: its address and options
+//! Opening and closing sessions of a MariaDB or MySQL server. Not here: its address and options
 //! (server).
 
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Settling of InnoDB: how a server is made to purge old row versions and to write dirty pages.
+//! Settling of InnoDB before a measurement: makes the server purge old row versions and write
+//! dirty pages.
 //!
 //! Order, settings and values are those of HammerDB 4.10 for MariaDB ("Purge and Write back for
 //! MariaDB TPROC-C"), on the advice of MariaDB's developers. innodb_lru_flush_size is left out: it
@@ -12,10 +13,10 @@ use crate::modes::mode;
 /// (MDEV-11024).
 const DYNAMIC_FROM: (u32, u32) = (10, 7);
 
-/// Query for the counters of statements that change data. They count statements in and outside of
-/// transactions; Com_commit lacks the latter. Handler_commit would be no better: it also counts
-/// statements within transactions, even reading ones, and counts twice with a binary log (MariaDB
-/// 10.11, MySQL 5.6).
+/// Query for the server's counters of statements that change data, inside and outside of
+/// transactions; `Com_commit` does not include the latter. Handler_commit would be no better: it
+/// also counts statements within transactions, even reading ones, and counts twice with a binary
+/// log (MariaDB 10.11, MySQL 5.6).
 const CHANGES: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_insert', \
                        'Com_insert_select', 'Com_update', 'Com_update_multi', 'Com_delete', \
                        'Com_delete_multi', 'Com_replace', 'Com_replace_select', 'Com_load')";
@@ -58,8 +59,9 @@ const ADVISED: &[(&str, &str)] = &[
 const PURGE_STAYS: &str = "Open transactions of other sessions may hold old row versions: end \
                            them. Without any, the server leaves this for its next work.";
 
-/// Test whether MySQL has nothing left to purge although its history list is not empty. MySQL keeps
-/// purged undo logs in that list: from 5.7 on until it is truncated, in 5.6 while it is idle.
+/// Test whether MySQL has nothing left to purge although its history list is not empty. The list
+/// also contains undo logs that are already purged: from 5.7 on until it is truncated, in 5.6
+/// while the server is idle.
 const ALL_PURGED: NothingLeft = NothingLeft {
     sql: "SHOW ENGINE INNODB STATUS",
     numbers_behind: ["Trx id counter", "Purge done for trx's n:o <"],
@@ -69,8 +71,9 @@ const ALL_PURGED: NothingLeft = NothingLeft {
 /// which the history list is truncated.
 const TRUNCATES_FROM: (u32, u32) = (5, 7);
 
-/// Step before a measurement that waits until MySQL before 5.7 has purged old row versions. It
-/// leaves `innodb_purge_threads` alone, which MySQL cannot change at run time.
+/// Settling step that waits, before a measurement, until MySQL before 5.7 has purged old row
+/// versions. It leaves `innodb_purge_threads` alone, which these versions cannot change at run
+/// time.
 const PURGE_OF_OLD_MYSQL: SettlingStep = SettlingStep {
     name: "purge",
     doing: "purging old row versions",
@@ -89,7 +92,7 @@ const PURGE_OF_OLD_MYSQL: SettlingStep = SettlingStep {
     nothing_left: Some(ALL_PURGED),
 };
 
-/// Step before a measurement that makes MySQL 5.7 and later purge old row versions.
+/// Settling step that makes MySQL 5.7 and later purge old row versions before a measurement.
 const PURGE_OF_MYSQL: SettlingStep = SettlingStep {
     settings: &[
         ("innodb_purge_batch_size", "5000"),

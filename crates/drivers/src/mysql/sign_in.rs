@@ -33,10 +33,10 @@ const PACKET_BYTES_MAX: u32 = 1 << 30;
 /// Number of the character set and collation of connections, `utf8mb4_general_ci`, which every
 /// server since 5.5 knows.
 const UTF8MB4: u8 = 45;
-/// Most packets that a server may send in a sign-in before it fails; no authentication method needs
-/// as many.
+/// Limit on the packets that a server may send in a sign-in before it fails; no authentication
+/// method needs as many.
 const STEPS_MAX: u32 = 32;
-/// First byte of a packet from the server with further data for the authentication method.
+/// First byte of a packet with further data from the server for the authentication method.
 const MORE_DATA: u8 = 0x01;
 
 pub(super) struct MysqlSignIn {
@@ -51,13 +51,15 @@ pub(super) struct MysqlSignIn {
 }
 
 enum State {
-    /// The client waits for the server's greeting.
+    /// The client waits for the server's greeting, the first packet of a connection.
     Greeting,
     /// The client has sent its request for TLS, and the handshake follows.
     Securing(Box<Greeting>),
-    /// The client has answered the greeting, and the server is verifying the password.
+    /// The client has answered the greeting with its user name, and the server is verifying the
+    /// password.
     Proving(Box<Proof>),
-    /// The password is accepted, and the session's first SET statement is under way.
+    /// The server has accepted the password, and the client has sent the session's first SET
+    /// statement.
     Setting(Agreed),
 }
 
@@ -73,12 +75,13 @@ struct Greeting {
 struct Proof {
     method: AuthProc,
     nonce: Vec<u8>,
-    /// Whether the server was asked for its RSA key, so that its next packet contains it.
+    /// Whether the client has asked the server for its RSA key, which the next packet then
+    /// contains.
     awaits_key: bool,
     agreed: Agreed,
 }
 
-/// Password, nonce and channel, from which `mysql_common` computes the messages of an
+/// Password, nonce and channel properties from which `mysql_common` computes the messages of an
 /// authentication method.
 struct AuthInput<'a> {
     password: &'a [u8],
@@ -249,10 +252,10 @@ impl MysqlSignIn {
         Ok(())
     }
 
-    /// Returns the authentication method with which the client answers the greeting, and the first
-    /// data to be sent. It is the server's default method if that is supported and allowed on this
-    /// channel; otherwise `mysql_native_password` without data, upon which the server asks for the
-    /// user's method.
+    /// Chooses the authentication method for the client's answer to the greeting, and returns it
+    /// with its first data. It is the server's default method if that is supported and allowed on
+    /// this channel; otherwise `mysql_native_password` without data, whereupon the server names
+    /// the user's method.
     fn first_proof(
         &self,
         offered: Option<&AuthPlugin<'_>>,
@@ -427,7 +430,8 @@ fn asks_for_key(method: &AuthProc, data: &[u8]) -> bool {
     }
 }
 
-/// Checks the nonce length in a greeting, because `mysql_common` panics if it is invalid.
+/// Checks the length of the nonce in the server's greeting, because `mysql_common` panics if it is
+/// invalid.
 fn check_greeting(payload: &[u8]) -> Result<(), DbError> {
     // After the protocol version, which may be anything.
     let version_end = payload.iter().skip(1).position(|byte| *byte == 0).map(|at| at + 1);
@@ -438,8 +442,8 @@ fn check_greeting(payload: &[u8]) -> Result<(), DbError> {
     }
 }
 
-/// Checks the authentication method that the server wants. Fails if others could read the password
-/// that it sends on this channel, or if it is `mysql_old_password`.
+/// Checks the authentication method that the server demands. Fails if it is `mysql_old_password`,
+/// or if it would send the password readable for others on this channel.
 fn check_method(
     plugin: &AuthPlugin<'_>,
     server: &MysqlServer,
@@ -458,8 +462,9 @@ fn check_method(
     }
 }
 
-/// Fails if the client's next message would contain the password itself, and this channel does not
-/// allow that. With `caching_sha2_password` a server asks for it unless it has the password cached.
+/// Fails if the client's next message would contain the unencrypted password and this channel does
+/// not allow that. With `caching_sha2_password` a server asks for the password unless it has it
+/// cached.
 fn check_answer(
     method: &AuthProc,
     challenge: &[u8],
@@ -475,8 +480,8 @@ fn check_answer(
     }
 }
 
-/// Fails unless the password itself may be sent on this channel, in clear text or encrypted with a
-/// key that is not verified. An empty password always may.
+/// Fails unless the password may be sent on this channel in clear text, or encrypted with a key
+/// that is not verified. An empty password always may.
 fn may_show(server: &MysqlServer, channel: &Channel, method: &'static str) -> Result<(), DbError> {
     if server.password().is_empty() {
         return Ok(());

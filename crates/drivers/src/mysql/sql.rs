@@ -1,4 +1,4 @@
-//! The SQL dialect of the MySQL family.
+//! The SQL dialect of MySQL and MariaDB.
 
 use model::{
     BeginSql, ColumnType, Dialect, Partitioning, RoutineLanguage, RowLock, Serial, StorageEngine,
@@ -10,8 +10,8 @@ const MYISAM: StorageEngine = StorageEngine {
     loss: Some("a crash may damage the tables, and a loss of power lose the last rows"),
     ..StorageEngine::with_clause("myisam", " ENGINE=MyISAM")
 };
-/// Storage engine Aria, which is crash-safe but has no transactions: a rollback does not undo
-/// changes.
+/// Storage engine Aria of MariaDB, which is crash-safe but has no transactions: a rollback does not
+/// undo changes.
 const ARIA: StorageEngine = StorageEngine {
     is_transactional: false,
     loss: Some("a loss of power may lose the last rows"),

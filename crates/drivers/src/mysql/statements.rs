@@ -1,6 +1,6 @@
-//! Statements of a connection, and the encoding of their executions.
+//! The statements that a MySQL connection knows, and the encoding of their executions.
 //!
-//! The types of values are sent once; later executions contain only the values. Not here: replies.
+//! Parameter types are sent once; later executions contain only the values. Not here: replies.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -15,16 +15,17 @@ pub(super) const COM_QUERY: u8 = 0x03;
 const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_EXECUTE: u8 = 0x17;
 const COM_STMT_CLOSE: u8 = 0x19;
-/// Offset of the statement's ID in the packet that executes it, in bytes: after the header and the
-/// command.
+/// Offset of the statement's ID in a COM_STMT_EXECUTE packet, in bytes: after the header and the
+/// command byte.
 const ID_OFFSET: usize = 5;
 
 /// A statement's SQL: one of those declared when the session was connected, which all connections
 /// share, or one added later on this connection only.
 pub(super) enum DeclaredOrOwn {
-    /// All statements declared when the session was connected, and the index of this one.
+    /// A statement that was declared when the session was connected: all of these, and the index
+    /// of this one.
     Declared(Arc<[Statement]>, usize),
-    /// A statement that was added at run time, on this connection only.
+    /// A statement that was added later, on this connection only.
     Own(Statement),
 }
 
@@ -48,15 +49,15 @@ pub(super) struct PreparedStatement {
     pub(super) is_text: bool,
     /// The server's ID of the prepared statement; `None` before it is prepared.
     pub(super) id: Option<u32>,
-    /// The server's ID of an earlier preparation of this statement, which is closed when it is
-    /// prepared again.
+    /// The server's ID from an earlier preparation of this statement, which is closed when the
+    /// statement is prepared again; `None` if there is none.
     stale: Option<u32>,
     /// Number of the statement's parameters; 0 before it is prepared.
     n_values: usize,
     /// Parameter types that the last execution sent to the server; empty if the next one must send
     /// them.
     types: Vec<u8>,
-    /// Columns of the statement's result, as the server last described them.
+    /// Columns of the statement's result, as the server described them last.
     pub(super) columns: Columns,
     /// SQL text between the placeholders `?`; empty until the statement is first sent as text.
     pieces: Vec<String>,
@@ -87,8 +88,8 @@ impl PreparedStatement {
         self.columns.clear();
     }
 
-    /// Forgets the parameter types, so that the next execution sends them again, because the server
-    /// may not have them. `forget` also drops the ID, so that the statement is prepared again.
+    /// Marks the parameter types as unknown to the server, so that the next execution sends them
+    /// again. With `forget` the statement must also be prepared again.
     #[cold]
     pub(super) fn doubt(&mut self, forget: bool) {
         self.types.clear();
@@ -107,8 +108,8 @@ impl PreparedStatement {
         put_command(out, COM_STMT_PREPARE, self.statement.sql.as_bytes());
     }
 
-    /// Fails unless `n_given`, the number of given values, is the number of the statement's
-    /// parameters.
+    /// Fails unless `n_given`, the number of values for an execution, is the number of the
+    /// statement's parameters.
     pub(super) fn check_count(&self, n_given: usize) -> Result<(), DbError> {
         if n_given == self.n_values {
             return Ok(());
@@ -232,8 +233,8 @@ impl PreparedStatement {
     }
 }
 
-/// Inserts the server's ID of a statement into an encoded execution, whose packet begins at the
-/// offset `start` of `out`.
+/// Inserts the server's statement ID into an encoded execution, whose packet begins at the offset
+/// `start` of `out`.
 pub(super) fn set_id(out: &mut [u8], start: usize, id: u32) {
     out[start + ID_OFFSET..start + ID_OFFSET + 4].copy_from_slice(&id.to_le_bytes());
 }

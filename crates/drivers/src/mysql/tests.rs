@@ -1,4 +1,4 @@
-//! Tests of the MySQL family, on real servers where possible, otherwise with scripted ones.
+//! Tests of the MySQL driver, on real servers where possible, otherwise with scripted ones.
 
 mod late;
 mod odd;

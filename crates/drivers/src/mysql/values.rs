@@ -1,5 +1,5 @@
-//! Encodes values in the binary form of prepared statements, as literals, and in lines of a bulk
-//! load. Nothing is copied except into the output.
+//! Encoding of values for MySQL and MariaDB: in the binary format of prepared statements, as SQL
+//! literals, and as fields of a bulk load. Nothing is copied except into the output.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::columns::kind;
 use super::dates;
 use super::packets::put_length;
 
-/// Returns the protocol's number of the type as which a value is sent.
+/// Returns the MySQL protocol's number of the type with which a value is sent.
 #[inline]
 pub(super) fn kind_of(value: &Value<'_>) -> u8 {
     match value {
@@ -24,8 +24,8 @@ pub(super) fn kind_of(value: &Value<'_>) -> u8 {
     }
 }
 
-/// Appends a value in binary format. A null appends nothing, since it is a bit in the packet's null
-/// bitmap. Fails if MySQL's type for the value cannot hold it.
+/// Appends a value in binary format; a null appends nothing, since it is a bit in the packet's
+/// null bitmap. Fails if MySQL's type cannot hold the value.
 #[inline]
 pub(super) fn put_binary(out: &mut Vec<u8>, value: &Value<'_>) -> Result<(), DbError> {
     match *value {
@@ -67,18 +67,17 @@ fn put_day(out: &mut Vec<u8>, civil: Civil) {
     out.extend_from_slice(&[civil.month, civil.day]);
 }
 
-/// The way in which quotes within a quoted SQL text are escaped, which depends on the session's
-/// `sql_mode`.
+/// Escaping of quotes within a quoted SQL text, which depends on the session's `sql_mode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Escapes {
-    /// Backslash escapes, as in `\'`.
+    /// Escapes with a backslash, as in `\'`.
     Backslash,
-    /// Doubled quotes only, as in `''`, because `sql_mode` contains `NO_BACKSLASH_ESCAPES`.
+    /// Escapes by doubling quotes, as in `''`, because `sql_mode` contains `NO_BACKSLASH_ESCAPES`.
     Doubled,
 }
 
 /// Appends a value as an SQL literal. Fails if MySQL has no literal for it, such as infinity or a
-/// date outside of its years.
+/// year that its dates do not allow.
 pub(super) fn put_literal(
     out: &mut Vec<u8>,
     value: &Value<'_>,

@@ -1,4 +1,4 @@
-//! Reads the server's packets, and converts them to rows and outcomes.
+//! Parser of the replies of MySQL and MariaDB: converts packets to rows and outcomes.
 //!
 //! Not here: the commands that are sent, and the queue of their expected replies.
 
@@ -23,8 +23,9 @@ enum Wanted {
 }
 
 impl MySql {
-    /// Reads packets, and passes rows to `visit`. Returns true once all replies of the request are
-    /// complete, and false if more bytes must be received or rows of a load must be sent.
+    /// Reads packets of the current request's reply and passes rows to `visit`. Returns true once
+    /// the reply is complete, and false if more bytes must be received or rows of a load must be
+    /// sent.
     #[inline]
     pub(super) fn read(
         &mut self,
@@ -122,8 +123,8 @@ impl MySql {
         Ok(Wanted::More)
     }
 
-    /// Reads the first packet of a result with rows: the number of its columns, and whether their
-    /// definitions follow.
+    /// Reads the first packet of a result with rows, which contains the number of columns and
+    /// whether their definitions follow.
     #[inline]
     fn read_width(&mut self, expected: Expected, payload: &[u8]) -> Result<(), DbError> {
         let mut reader = Reader(payload);
@@ -288,8 +289,8 @@ impl MySql {
         Ok(())
     }
 
-    /// Whether a part of the command `expected` may have committed although a later part failed,
-    /// such as in a procedure or a text of several statements.
+    /// Whether the command `expected` may have committed a part of its work although a later part
+    /// failed, such as in a procedure or a text of several statements.
     fn may_commit_within(&self, expected: Expected) -> bool {
         match expected {
             Expected::Call(place) => may_commit_within(&self.known[place].statement.sql),
@@ -303,8 +304,8 @@ impl MySql {
         self.db_error.get_or_insert(no);
     }
 
-    /// Drops the executions that are not sent yet. The parameter types in them are forgotten, since
-    /// the server never receives them, so that they are sent again.
+    /// Drops the executions of a batch that are not sent yet. The parameter types in them never
+    /// reach the server, so they are marked to be sent again.
     pub(super) fn drop_held(&mut self) {
         for held in self.held.drain(..) {
             self.known[held.place].doubt(false);

@@ -1,5 +1,5 @@
-//! Tests of the reply lag with a client that reads late. The time that a reply lay in its socket
-//! comes from the kernel.
+//! Tests of the reply lag (the time that a reply waits in its socket before it is read) with a
+//! client that reads late.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -15,8 +15,9 @@ use rustix::time::{ClockId, clock_gettime};
 use super::rude::{OK, hear, opened, say, server, sign_in};
 use crate::conformance::{OnLoops, TestSession, block_on};
 
-/// Most round trips until a reply is sampled: many times those that fit between two spells of
-/// timestamps.
+/// Limit on the round trips until the lag of a reply is sampled. The kernel's timestamps are on
+/// for only 25 ms of each second; this limit is many times the round trips that fit between two
+/// such periods.
 const ROUND_TRIPS: usize = 1_000_000;
 
 fn unix_ns() -> u64 {
@@ -28,7 +29,7 @@ fn read_ns(clock: ClockId) -> u64 {
     now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64
 }
 
-/// Recorded reply lags, each with the instant at which the reply arrived.
+/// Recorded reply lags in nanoseconds, each with the instant at which its reply arrived.
 #[derive(Default)]
 struct Kept {
     arrived_unix_ns: RefCell<u64>,
@@ -61,8 +62,8 @@ impl ReplyLags for Kept {
 }
 
 /// Sends requests until the lag of a reply is sampled, and reads each reply `late` after it was
-/// sent. Returns two instants between which the sampled reply was sent, and its recorded arrival
-/// and lag.
+/// sent. Returns two instants between which the server sent the sampled reply, and its recorded
+/// arrival and lag, all in nanoseconds.
 fn ask_late(
     session: &mut TestSession,
     kept: &Kept,

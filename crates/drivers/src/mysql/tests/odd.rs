@@ -1,5 +1,5 @@
-//! Tests with unusual settings of a server, and with users who have few rights. The driver does
-//! what is possible, and reports what is not, with the remedy.
+//! Tests of the MySQL driver with unusual server settings, and with users who have few privileges.
+//! The driver must do what is possible, and report what is not, with the remedy.
 
 use model::{DbError, DbErrorKind, Reply, Request, Target};
 use servers::Kind;
@@ -15,8 +15,8 @@ keeps! {
     named Kind::MariaDb, Kind::MySql;
 }
 
-/// Creates a user who may sign in from here, and has no right except `more` (`RIGHT` or
-/// `RIGHT|OPTION`) on the law's database. Returns the target of the law with this user.
+/// Creates a user whose only privilege on the database of the test `law` is `more` (`RIGHT` or
+/// `RIGHT|OPTION`). Returns the target of that database with this user.
 fn user(site: &Site, law: &str, name: &str, more: &str) -> Target {
     let mut session = TestSession::connect(&site.open(law, &[]), &[]);
     for host in ["127.0.0.1", "localhost"] {

@@ -1,4 +1,4 @@
-//! Tests of behaviour that only the MySQL family has, on real servers.
+//! Tests, on real servers, of behaviour that only MySQL and MariaDB have.
 
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -104,7 +104,7 @@ fn a_server_that_is_gone_in_mid_query_leaves_no_doubt_but_of_commits(site: &Site
     assert_eq!(kind, DbErrorKind::UnknownCommit, "nobody knows whether it was committed");
 }
 
-/// Checks packets of more than 16 MiB, which come in parts, in both directions.
+/// Tests that packets of more than 16 MiB, which are sent in parts, work in both directions.
 pub(super) fn packets_of_more_than_16_mib(database: &Arc<dyn Database>) {
     const N: usize = 17 << 20;
     TestSession::connect(database, &[]).do_all(&["SET GLOBAL max_allowed_packet = 67108864"]);
@@ -116,7 +116,7 @@ pub(super) fn packets_of_more_than_16_mib(database: &Arc<dyn Database>) {
     assert_eq!(session.int(&sql), N as i64);
 }
 
-/// A source of 450,500 rows that differ in their number only, enough for 300 packets.
+/// Source of 450,500 rows that differ only in their number, enough for a load of 300 packets.
 struct Same(i64);
 
 impl RowSource for Same {
@@ -128,8 +128,8 @@ impl RowSource for Same {
     }
 }
 
-/// Checks a load over a compressed connection. It has more packets than sequence numbers have
-/// values.
+/// Tests a bulk load over a compressed connection, with more packets than there are sequence
+/// numbers (256).
 pub(super) fn loads_are_small_on_the_wire(database: &Arc<dyn Database>) {
     let column = |name, column_type| Column { name, of: column_type, nullable: false };
     let columns = vec![column("id", ColumnType::Int), column("c", ColumnType::VarChar(40))];

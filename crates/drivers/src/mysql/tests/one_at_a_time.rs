@@ -1,5 +1,5 @@
-//! Tests with a proxy that takes one command at a time and otherwise closes the connection, as
-//! ProxySQL does.
+//! Tests with a proxy that accepts one command at a time and closes the connection if it gets
+//! more, as ProxySQL does.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -16,7 +16,7 @@ keeps! {
     on mariadb: MARIADB;
 }
 
-/// Returns the number of commands that begin in `bytes`, which a client wrote at once. The packets
+/// Returns the number of commands that begin in `bytes`, which a client sent in one write. Packets
 /// of a command are numbered from 0, those of a sign-in from 1.
 fn n_commands(mut bytes: &[u8]) -> usize {
     let mut n_commands = 0;
@@ -28,8 +28,8 @@ fn n_commands(mut bytes: &[u8]) -> usize {
     n_commands
 }
 
-/// Passes bytes on until the sender ends, or `is_enough` holds for the bytes of one read; then
-/// closes both connections.
+/// Copies bytes from one connection to the other until the sender closes, or until `is_enough`
+/// returns true for the bytes of one read; then closes both.
 fn pass(
     mut from: TcpStream,
     mut to: TcpStream,
@@ -46,8 +46,8 @@ fn pass(
     }
 }
 
-/// Starts such a proxy to a target, and returns the target with the proxy's port. The proxy lives
-/// as long as the test process.
+/// Starts a proxy that accepts one command at a time, in front of a target. Returns the target
+/// with the proxy's port. The proxy runs until the test process ends.
 fn through_a_proxy(target: Target) -> Target {
     let server = ("127.0.0.1", target.hosts[0].port.expect("a port"));
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");

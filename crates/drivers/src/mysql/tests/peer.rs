@@ -1,6 +1,6 @@
-//! Sign-ins to a scripted server, by methods that no test server has. The client's proofs are
-//! checked with another library than the one that made them, or with what the inventors of the
-//! method publish.
+//! Tests of sign-ins to a scripted server, with authentication methods that no test server has.
+//! The client's proofs are verified with another library than the one that made them, or with
+//! published examples of the method.
 
 use std::sync::Arc;
 
@@ -28,12 +28,12 @@ use crate::net::{Channel, Input, SignIn, Step, TlsMode};
 const PASSWORD: &[u8] = b"secret";
 const NONCE: &[u8; 20] = b"abcdefghijklmnopqrst";
 const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
-/// URL of a server to which the password may be sent in clear text.
+/// URL of a target to which the password may be sent in clear text.
 const CLEAR: &str = "mysql://bench:secret@nowhere/db?tls=disable&clear_password=true";
 const FAST: &[u8] = &[1, 3];
 const FULL: &[u8] = &[1, 4];
 
-/// A client that signs in, with the bytes between it and the scripted server.
+/// A client that is signing in to a scripted server, with the buffers for the bytes between them.
 struct Client {
     sign_in: MysqlSignIn,
     input: Input,
@@ -54,8 +54,8 @@ impl Client {
         Client { sign_in, input: Input::new(1 << 16), out: Vec::new(), channel, sequence: 0 }
     }
 
-    /// Gives the client a packet of the server, and returns the payload of its answer; `None` if it
-    /// sends none.
+    /// Passes a server packet with this payload to the client, and returns the payload of the
+    /// client's answer; `None` if it sends none.
     fn hear(&mut self, payload: &[u8]) -> Result<Option<Vec<u8>>, DbError> {
         let mut packet = Vec::new();
         put_packet(&mut packet, self.sequence, |out| out.extend_from_slice(payload));
@@ -74,7 +74,8 @@ impl Client {
         Ok(Some(payload.to_owned()))
     }
 
-    /// Gives the client the server's greeting, and returns the authentication data of its answer.
+    /// Passes the server's greeting to the client, and returns the authentication data in the
+    /// client's answer.
     fn greet(&mut self, plugin: &str) -> Vec<u8> {
         let payload = greeting(plugin, CapabilityFlags::all() - CapabilityFlags::CLIENT_SSL);
         let answer = self.hear(&payload).expect("greeted").expect("an answer");
@@ -89,7 +90,8 @@ impl Client {
         self.hear(&payload).map(|answer| answer.expect("an answer"))
     }
 
-    /// Accepts the password, and checks that the client sets the session's state and is signed in.
+    /// Accepts the client's password, and checks that the client then sends its first SET
+    /// statement and is signed in.
     fn accept(&mut self) {
         let setting = self.hear(OK).expect("accepted").expect("a statement");
         assert!(setting.starts_with(b"\x03SET autocommit=1"));
@@ -149,8 +151,8 @@ fn caching_sha2_shows_the_password_only_where_nobody_listens() {
     }
 }
 
-/// Covers an RSA key without TLS, and an unverified certificate: neither proves the identity of a
-/// server.
+/// Tests servers whose identity is not verified: one that offers its RSA key without TLS, and one
+/// with an unverified certificate.
 #[test]
 fn a_server_that_has_proven_nothing_does_not_get_the_password() {
     let over_tls = |tls_mode| Channel { tls_mode, is_tls: true, ..open_channel() };
@@ -211,7 +213,8 @@ fn where_it_is_allowed_the_password_goes_under_the_servers_key() {
     }
 }
 
-/// Decrypts as a server with this key (PKCS #1) does: RSA, and OAEP with SHA-1 (RFC 8017, 7.1.2).
+/// Decrypts a password with the server's private key (PKCS #1), as a server does: RSA, and OAEP
+/// with SHA-1 (RFC 8017, 7.1.2).
 fn decrypt(key: &[u8], encrypted: &[u8]) -> Vec<u8> {
     let numbers: Vec<Vec<u8>> = yasna::parse_der(key, |reader| {
         reader.collect_sequence_of(|reader| Ok(reader.read_bigint_bytes()?.0))
@@ -231,7 +234,8 @@ fn decrypt(key: &[u8], encrypted: &[u8]) -> Vec<u8> {
     rest[begin + 1..].to_vec()
 }
 
-/// Returns the mask that follows from `seed` (MGF1 with SHA-1: RFC 8017, appendix B.2.1).
+/// Computes the mask generation function MGF1 with SHA-1: `length` bytes from `seed` (RFC 8017,
+/// appendix B.2.1).
 fn mask(seed: &[u8], length: usize) -> Vec<u8> {
     let blocks = (0u32..).flat_map(|block| Sha1::digest([seed, &block.to_be_bytes()].concat()));
     blocks.take(length).collect()
@@ -344,7 +348,8 @@ proptest! {
     }
 }
 
-/// A case found by fuzzing: the length of the nonce was looked for behind the wrong zero.
+/// Regression test, found by fuzzing: the client searched for the end of the nonce behind the
+/// wrong zero byte.
 #[test]
 fn a_greeting_of_protocol_0_with_a_nonce_of_no_length_is_refused() {
     let greeting = [b"\x008.4.0\0", &[0xff; 20][..], &[0x80], &[0; 40]].concat();

@@ -1,4 +1,5 @@
-//! Tests with scripted servers that fall silent, do not listen, or are gone.
+//! Tests of the MySQL driver with scripted servers that stop answering, refuse, or no longer
+//! exist.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -21,8 +22,8 @@ use super::super::packets::put_packet;
 use crate::conformance::{OnLoops, StillClock, TestSession, block_on, refused};
 use crate::{CannotOpen, Opening};
 
-/// Starts a scripted server that handles each connection by `manners`, on a thread of its own, and
-/// returns its port.
+/// Starts a scripted server, which runs `manners` for each connection on a thread of its own.
+/// Returns its port.
 pub(super) fn server(manners: impl Fn(&mut TcpStream) + Clone + Send + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("it is bound").port();
@@ -42,7 +43,7 @@ pub(super) fn say(stream: &mut TcpStream, sequence: u8, payload: &[u8]) {
     let _ = stream.write_all(&packet);
 }
 
-/// Reads the payload of the next packet; `None` if the client has closed the connection.
+/// Reads the payload of the client's next packet; `None` if the client has closed the connection.
 pub(super) fn hear(stream: &mut TcpStream) -> Option<Vec<u8>> {
     let mut header = [0; 4];
     stream.read_exact(&mut header).ok()?;
@@ -54,7 +55,7 @@ pub(super) fn hear(stream: &mut TcpStream) -> Option<Vec<u8>> {
 pub(super) const OK: &[u8] = &[0, 0, 0, 2, 0, 0, 0];
 const OK_IN_TRANSACTION: &[u8] = &[0, 0, 0, 3, 0, 0, 0];
 
-/// Signs a client in, whatever its user and password are.
+/// Signs a client in to the scripted server, whatever its user and password are.
 pub(super) fn sign_in(stream: &mut TcpStream) {
     let offered = CapabilityFlags::all() - CapabilityFlags::CLIENT_SSL;
     let nonce = Some(b"ijklmnopqrst\0".as_slice());
@@ -77,7 +78,7 @@ fn open(port: u16, connect_timeout: &str) -> Result<Arc<dyn Database>, CannotOpe
     (ENTRY.open)(&Target::parse(&url).expect("a URL"), Opening { create: false, seed: 1 })
 }
 
-/// Opens a scripted server with as long a connect timeout as any busy machine needs.
+/// Opens a scripted server with a connect timeout that is long enough for a busy machine.
 pub(super) fn opened(port: u16) -> Arc<dyn Database> {
     opened_within(port, "15m")
 }
@@ -86,7 +87,7 @@ fn opened_within(port: u16, connect_timeout: &str) -> Arc<dyn Database> {
     open(port, connect_timeout).unwrap_or_else(|no| panic!("{no}"))
 }
 
-/// Checks a law for clients on threads and for clients on event loops.
+/// Runs a test for clients on threads, and again for clients on event loops.
 fn both(database: &Arc<dyn Database>, law: fn(&Arc<dyn Database>)) {
     law(database);
     law(&(Arc::new(OnLoops(Arc::clone(database))) as Arc<dyn Database>));
@@ -102,8 +103,8 @@ fn a_server_that_never_greets_is_given_up() {
     assert!(no.message.contains("does not answer in time"), "{no}");
 }
 
-/// Covers a greeting that never ends although each of its bytes comes in time. Without a limit on
-/// the whole sign-in, the client would wait a thousand times.
+/// Tests that the connect timeout limits the whole sign-in: here each byte of a greeting comes in
+/// time, but the greeting never ends.
 #[test]
 fn a_server_that_greets_byte_by_byte_is_given_up_when_the_time_is_over() {
     let port = server(|stream| {
@@ -157,7 +158,7 @@ fn a_commit_whose_answer_never_comes_is_unknown() {
     });
 }
 
-/// An endless source of rows, which counts them.
+/// Source of endlessly many rows, with a counter of those taken.
 struct Endless<'c>(&'c AtomicU64);
 
 impl RowSource for Endless<'_> {
@@ -212,13 +213,14 @@ fn a_load_to_a_server_that_never_reads_takes_bounded_memory_and_can_be_cancelled
     });
 }
 
-/// Payload of the error of a packet that is too long.
+/// Returns the payload of the error packet for a packet that is too long.
 fn too_long() -> Vec<u8> {
     [&b"\xff\x81\x04#08S01"[..], b"Got a packet bigger than 'max_allowed_packet' bytes"].concat()
 }
 
-/// Covers a build whose rows the server refuses while they are sent: it closes the connection with
-/// most of them unread, so that sending fails. The rows are more than the kernel's buffers hold.
+/// Tests a bulk load that the server refuses while its rows are being sent. The server closes the
+/// connection with most rows unread, so that sending fails: there are more rows than the kernel's
+/// buffers hold.
 #[test]
 fn a_load_that_is_refused_before_it_is_read_has_the_servers_reason() {
     let port = server(|stream| {
@@ -301,7 +303,7 @@ fn a_server_that_stops_in_mid_reply_is_given_up_by_who_builds_and_a_slow_one_is_
     assert!(no.message.contains("it is stopped or hangs"), "{no}");
 }
 
-/// Returns a port on which nothing listens any more.
+/// Returns a port of this machine on which no server listens.
 fn gone() -> u16 {
     let gone = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     gone.expect("a port").port()

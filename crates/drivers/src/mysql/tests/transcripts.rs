@@ -1,7 +1,8 @@
-//! Tests of the protocol with recorded bytes of servers, in pieces of every size, and with garbage.
+//! Tests of the MySQL protocol with recorded bytes of servers, in pieces of every size, and with
+//! garbage.
 //!
-//! `DBDYNO_RECORD=file`, and a server named by the environment (TCP, no TLS), record
-//! another transcript.
+//! To record another transcript, set `DBDYNO_RECORD=file` and name a server by the environment
+//! (TCP, no TLS).
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -26,16 +27,16 @@ use crate::net::{Channel, Input, Protocol, SignIn, Step, TlsMode};
 
 const LIMIT: usize = 1 << 20;
 
-/// A source of a server's bytes: a recording or a real server.
+/// The server's end of a protocol test: a recording, or a connection to a real server.
 trait Source {
-    /// Receives the bytes sent to the server.
+    /// Receives bytes that the client sends to the server.
     fn send(&mut self, _bytes: &[u8]) {}
 
-    /// Returns the server's next bytes.
+    /// Returns the bytes that the server sends next.
     fn next(&mut self) -> Vec<u8>;
 }
 
-/// A connection to a real server, all of whose bytes are kept.
+/// A connection to a real server, which keeps all received bytes for a recording.
 struct Recording {
     stream: TcpStream,
     heard: Vec<Vec<u8>>,
@@ -56,7 +57,7 @@ impl Source for Recording {
     }
 }
 
-/// Replays a recording in pieces.
+/// Replays the recorded bytes of a server, in pieces of given sizes.
 struct Replay {
     bytes: Vec<u8>,
     at: usize,
@@ -65,9 +66,9 @@ struct Replay {
 
 #[derive(Clone, Copy)]
 enum Pieces {
-    /// Pieces of this number of bytes.
+    /// All pieces have this number of bytes.
     Of(usize),
-    /// Two pieces, of which the first has this number of bytes.
+    /// The bytes come in two pieces, of which the first has this number of bytes.
     Cut(usize),
 }
 
@@ -86,10 +87,10 @@ impl Source for Replay {
     }
 }
 
-/// Rows, each with the number of its result set.
+/// Rows of a reply, each with the index of its result set.
 type Rows = Vec<(usize, Vec<Kept>)>;
 
-/// Drives a protocol without a session, with bytes of `source`.
+/// Runs a protocol directly, without a session, with server bytes from `source`.
 struct Hand<'s> {
     source: &'s mut dyn Source,
     input: Input,
@@ -193,7 +194,8 @@ impl RowSource for Lines {
     }
 }
 
-/// Sends requests and checks the replies, which are the same on every server of the family.
+/// Sends a fixed series of requests and checks the replies, which are the same on every version of
+/// MySQL and MariaDB.
 fn converse(hand: &mut Hand<'_>, server: &Arc<MysqlServer>) {
     let mut protocol = hand.sign_in(server, &statements());
     let protocol = &mut protocol;
@@ -321,8 +323,8 @@ fn transcripts_are_understood_when_cut_at_every_byte() {
     }
 }
 
-/// Drives a protocol, request by request, with a server that sends `bytes` and nothing more, until
-/// an error breaks the connection.
+/// Sends requests to a server that answers with `bytes` and nothing more, until an error breaks
+/// the connection.
 fn listen(bytes: &[u8], agreed: Agreed) {
     let mut protocol = MySql::new(agreed, false, LIMIT, &Arc::from(statements()));
     let mut input = Input::new(LIMIT + 8);
@@ -372,7 +374,8 @@ fn agreed(has_column_end: bool) -> Agreed {
     }
 }
 
-/// Generates packets with valid headers around garbage, which get further than garbage alone.
+/// Generates packets with valid headers and random content, which the client parses further than
+/// purely random bytes.
 fn packets() -> impl Strategy<Value = Vec<u8>> {
     let first = prop::sample::select(vec![0x00, 0x01, 0x02, 0xfb, 0xfe, 0xff, 0x03]);
     let payload = (first, prop::collection::vec(any::<u8>(), 0..40)).prop_map(|(first, rest)| {

@@ -1,4 +1,4 @@
-//! Tests of signing in to the MySQL family: authentication methods, TLS, sockets.
+//! Tests of signing in to MySQL and MariaDB: authentication methods, TLS, Unix sockets.
 
 use model::{DbErrorKind, Request, Secret, Target};
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, MYSQL_9_7, TestServer};
@@ -8,7 +8,7 @@ use crate::certificates::Certificates;
 use crate::conformance::{Kept, Read, TestSession, refused};
 use crate::on_servers::{Site, cannot_open, load_odd, opened, tls_is_as_it_is_asked_for, with};
 
-/// Starts a server with TLS and this certificate.
+/// Starts a server of this product with TLS and the given certificate.
 fn secured(product: &TestServer, certificates: &Certificates) -> Server {
     let mut server = product.start();
     let files = [
@@ -27,7 +27,7 @@ fn secured(product: &TestServer, certificates: &Certificates) -> Server {
     server
 }
 
-/// Creates a user with all privileges, and returns the target of a law with this user.
+/// Creates a user with all privileges, and returns a target of the test server with this user.
 fn user(site: &Site, name: &str, identified: &str, more: &str) -> Target {
     let mut admin = TestSession::connect(&site.open("users", &[]), &[]);
     for host in ["127.0.0.1", "localhost"] {
@@ -122,8 +122,8 @@ fn an_old_server_has_no_tls_that_is_safe_and_may_take_no_loads() {
     assert!(words.contains("SET GLOBAL local_infile = 1"), "{words}");
 }
 
-/// Checks sign-ins after the server has emptied its cache of passwords, so that it asks for the
-/// password itself, and after it has cached the password again.
+/// Tests sign-ins after the server has emptied its password cache, so that it asks for the
+/// password itself, and again when the password is cached.
 fn signs_in_in_full(site: &Site, target: &Target, is_tls: bool) {
     let mut admin = TestSession::connect(&site.open("users", &[]), &[]);
     for _ in 0..2 {
