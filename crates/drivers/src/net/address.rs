@@ -1,13 +1,14 @@
-//! The address of a server. Not here: connecting to it (connector).
+//! Address of a database server: host and port, or a Unix socket. Not here: connecting to it
+//! (connect).
 
 use std::fmt;
 use std::path::PathBuf;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Address {
-    /// Host (name or IP address) and port.
+    /// Server at a host (name or IP address) and TCP port.
     Host(String, u16),
-    /// Path of a Unix socket.
+    /// Server on this machine, by the path of its Unix socket.
     Socket(PathBuf),
 }
 

@@ -1,4 +1,5 @@
-//! Errors of broken connections. Not here: their detection (stream, tls_client, connect).
+//! Errors for connections that are broken. Not here: code that detects them (stream, tls_client,
+//! connect).
 
 use std::io;
 
@@ -14,8 +15,7 @@ pub(super) fn silent() -> DbError {
     db_error(io::ErrorKind::TimedOut.into())
 }
 
-/// Converts an I/O error of a socket to an error that breaks the connection, of the kind
-/// `ConnectionLost`.
+/// Converts an I/O error of a socket to a database error of the kind `ConnectionLost`.
 pub(super) fn db_error(error: io::Error) -> DbError {
     if error.kind() == io::ErrorKind::TimedOut {
         let advice = "check scheme, host and port, or raise connect_timeout";

@@ -1,11 +1,12 @@
 //! Cancellation of sessions from other threads: makes the server stop the session's work, and shuts
 //! the socket down.
 //!
-//! A server does not look at the socket while it executes a statement, so it must be told on
-//! another connection. A pooler in between cannot relay the cancel before the statement has reached
-//! the server, nor after the socket is gone. So the cancel is repeated until the session has
-//! noticed it, and only then the socket is shut down. One thread per target does this for all its
-//! cancelled sessions. Not here: the cancel request itself (each driver's `Server::end`).
+//! A server does not read the socket while it executes a statement, so the cancel request needs
+//! another connection. A connection pooler cannot relay the request before the statement has
+//! reached the server, nor after the socket is closed. So the request is repeated until the session
+//! has noticed the cancel, and only then the socket is shut down. One thread per target does this
+//! for all its cancelled sessions. Not here: the cancel request itself (each driver's
+//! `Server::end`).
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -27,7 +28,7 @@ pub(super) struct Handle<S> {
     canceller: Option<Arc<Canceller<S>>>,
 }
 
-/// Flags of a session that it reads and writes with each request, together in one cache line.
+/// Flags that a session reads and writes with each request, together in one cache line.
 #[derive(Default)]
 pub(super) struct Flags {
     cancelled: AtomicBool,
@@ -36,7 +37,7 @@ pub(super) struct Flags {
 }
 
 impl Flags {
-    /// Whether the session was cancelled. A cancelled session stays so.
+    /// Whether the session was cancelled. A cancelled session never becomes usable again.
     #[inline]
     pub(super) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Acquire)
@@ -53,8 +54,8 @@ impl Flags {
 #[derive(Default)]
 struct Held {
     socket: Option<Arc<OwnedFd>>,
-    /// Index of the host that the session is connected to, and the key by which it can be cancelled
-    /// there; `None` before the sign-in and without a connection.
+    /// Index of the host to which the session is connected, and the key by which the server can
+    /// cancel it; `None` while the session is not signed in.
     key: Option<(usize, CancelKey)>,
 }
 
@@ -67,13 +68,13 @@ impl<S: Server> Handle<S> {
         &self.flags
     }
 
-    /// Whether the session was cancelled. A cancelled session stays so.
+    /// Whether the session was cancelled. A cancelled session never becomes usable again.
     pub(super) fn is_cancelled(&self) -> bool {
         self.flags.is_cancelled()
     }
 
-    /// Registers the session's new socket, before it is connected, so that a cancel can shut it
-    /// down. Shuts it down at once if the session is already cancelled.
+    /// Registers the new socket of the session before it is connected, so that a cancel can shut
+    /// the socket down. Does so at once if the session is already cancelled.
     pub(super) fn watch(&self, socket: &Arc<OwnedFd>) {
         *lock(&self.held) = Held { socket: Some(Arc::clone(socket)), key: None };
         // An earlier cancel found no socket.
@@ -82,8 +83,8 @@ impl<S: Server> Handle<S> {
         }
     }
 
-    /// Notes that the session is signed in at the host with the index `place`, and that the server
-    /// stops its work if it gets `key`.
+    /// Notes that the session is signed in at the host with the index `place`, where the server
+    /// stops the session's work on a cancel request with `key`.
     pub(super) fn know(&self, place: usize, key: CancelKey) {
         lock(&self.held).key = Some((place, key));
     }
@@ -102,7 +103,8 @@ impl<S> Handle<S> {
     }
 
     /// Shuts the session's connection down if it is signed in at the host with the index `place`,
-    /// and returns whether it was. The session sees a lost connection, and may reconnect elsewhere.
+    /// and returns whether it was. The session notices a lost connection, and may reconnect to
+    /// another host.
     pub(super) fn cut(&self, place: usize) -> bool {
         let held = lock(&self.held);
         match (&held.key, &held.socket) {
@@ -130,15 +132,15 @@ impl<S: Server> Cancel for Handle<S> {
     }
 }
 
-/// Worker that asks a target's servers to stop the work of cancelled sessions, on a thread that
-/// lives only while there are some.
+/// Worker that asks a target's servers to stop the work of cancelled sessions. Its thread exists
+/// only while there are cancelled sessions.
 pub(super) struct Canceller<S> {
     server: Arc<S>,
     waiting: Mutex<Waiting>,
     is_done: Condvar,
 }
 
-/// Longest time that closing a target waits until its servers have been asked to stop the work of
+/// Limit on the time that closing a target waits until its servers were asked to stop the work of
 /// cancelled sessions, since a server that hangs never answers.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Time after a cancel at which the session's socket is shut down, even if the server has not

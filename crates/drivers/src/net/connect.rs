@@ -1,4 +1,4 @@
-//! Connecting: a socket, optionally TLS, and a sign-in, all within a time limit.
+//! Opening a connection: a socket, optionally TLS, and a sign-in, all within a time limit.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -21,22 +21,22 @@ use super::socket::{Got, Socket, Wait};
 use super::stream::{Channel, Stream};
 use super::{Connector, Protocol, Server, SignIn, Step};
 
-/// Largest number of times that a sign-in waits for bytes, so that a broken server cannot continue
-/// it forever.
+/// Limit on the number of times that a sign-in waits for bytes, so that a faulty server cannot
+/// continue it forever.
 const WAITS_MAX: u32 = 1_000;
-/// Multiple of the option `connect_timeout`: after so long a silence during a request, dbdyno
-/// checks whether the server still accepts connections.
+/// Multiple of the option `connect_timeout`: if a request has no reply for this long, dbdyno checks
+/// whether the server still accepts connections.
 const SILENCE_TIMES: u32 = 6;
-/// Pause, in nanoseconds, before connecting to a Unix socket is tried again because too many
-/// connections wait there.
+/// Pause, in nanoseconds, before dbdyno tries again to connect to a Unix socket whose queue of
+/// connections is full.
 const CROWDED_NS: u64 = NS_PER_MS;
 
 /// The way in which a session waits: by blocking its thread, or on an event loop.
 #[derive(Clone)]
 pub(super) enum ExecContext {
-    /// The session blocks a thread of its own.
+    /// The session blocks its thread while it waits.
     Thread,
-    /// The session is polled by an event loop, and this clock measures its time limits.
+    /// The session is polled by an event loop, and the clock measures its time limits.
     Loop(Rc<dyn Clock>),
 }
 
@@ -49,7 +49,8 @@ impl ExecContext {
     }
 }
 
-/// Parameters for connecting a session, which are kept so that it can reconnect.
+/// Server, host index, statements and other parameters for connecting a session, which are kept so
+/// that it can reconnect.
 pub(super) struct ConnectSpec<S> {
     pub(super) server: Arc<S>,
     /// Index of the host to connect to, in the target's [`Connector`].
@@ -63,9 +64,9 @@ pub(super) struct ConnectSpec<S> {
 }
 
 impl<S: Server> ConnectSpec<S> {
-    /// Makes the parameters of an auxiliary session (one that loads, checks or queries), which
-    /// blocks this thread, has no prepared statements and cannot be cancelled. `place` is the index
-    /// of its host.
+    /// Makes the parameters of an auxiliary session (one that loads, checks or queries). The
+    /// session blocks this thread, has no prepared statements and cannot be cancelled. `place` is
+    /// the index of its host.
     pub(super) fn here(server: &Arc<S>, place: usize) -> ConnectSpec<S> {
         ConnectSpec {
             server: Arc::clone(server),
@@ -79,8 +80,8 @@ impl<S: Server> ConnectSpec<S> {
 }
 
 impl<S: Server> ConnectSpec<S> {
-    /// Selects the next host of the target for the next attempt, because the current one does not
-    /// respond.
+    /// Selects the next host of the target for the next attempt to connect, because the current one
+    /// does not respond.
     pub(super) fn go_on(&mut self) {
         self.place = self.server.connector().place_after(self.place, self.client);
     }
@@ -316,7 +317,7 @@ async fn sign_in<S: Server>(
     }
 }
 
-/// Adds advice to the error of a connection that was lost before the server had sent a byte.
+/// Adds advice to the error of a connection that was lost before the server had sent anything.
 fn unheard(no: DbError) -> DbError {
     if no.is_silence() {
         return no;
@@ -334,10 +335,10 @@ fn channel(connector: &Connector, address: &Address) -> Channel {
     }
 }
 
-/// Sets how long a new session waits for replies. A benchmark client waits without limit, since the
-/// run cancels it. An auxiliary session, which loads, checks or queries and has no declared
-/// statements, may wait an hour for an index, but after a long silence it checks whether the server
-/// still responds.
+/// Sets how long a new session waits for replies. A benchmark client waits without limit, since a
+/// run cancels its clients in the end. An auxiliary session, which loads, checks or queries and has
+/// no declared statements, may wait an hour for an index, but after a long silence it checks
+/// whether the server still responds.
 fn watch_over<S: Server, P>(spec: &ConnectSpec<S>, line: &mut Line<P>) -> Result<(), DbError> {
     if !spec.statements.is_empty() {
         return line.stream.set_receive_timeout(None).map_err(no_socket);

@@ -1,5 +1,5 @@
-//! The places of a target, which are its hosts or its Unix socket, and their assignment to clients.
-//! Not here: bytes (socket), TLS itself (tls).
+//! The hosts of a target or its Unix socket, called places, and their assignment to clients. Not
+//! here: transfer of bytes (socket), and TLS itself (tls).
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,20 +16,21 @@ use super::address::Address;
 use super::hosts::Spread;
 use super::tls::Tls;
 
-/// Most hosts that can be added to a target while it is open; a removed host keeps its index.
+/// Limit on the number of hosts added to a target while it is open. A removed host keeps its index
+/// and still counts.
 const ADDED_MAX: usize = 64;
 
-/// Value of the count of lost batches after commands that were sent together have once been
-/// answered. It means that servers and proxies on the way support this.
+/// Value of the count of lost batches after commands sent together were answered once, which proves
+/// that servers and proxies in between support this.
 const ARRIVED: u32 = u32::MAX;
-/// Number of consecutive connections lost with commands that were sent together, from which a proxy
-/// is suspected that takes only one command at a time.
+/// Number of consecutive connections lost with several unanswered commands from which dbdyno
+/// suspects a proxy that takes only one command at a time.
 const LOST_FLIGHTS: u32 = 2;
 
 /// The hosts of a target (or its Unix socket), the assignment of clients to them, and the
-/// parameters that all connections share. A host is known by its index, called place.
+/// parameters of all connections. A host is identified by its index, called place.
 pub(crate) struct Connector {
-    /// Hosts by index: those of the target's URL, those added later, and empty room for more.
+    /// Hosts by index: those in the target's URL, those added later, and empty slots for more.
     places: Box<[OnceLock<Arc<KnownHost>>]>,
     spread: Mutex<Spread>,
     /// Number of times that hosts were added or removed since the target was opened.
@@ -40,7 +41,7 @@ pub(crate) struct Connector {
     /// Indexes of the hosts that have failed to respond to an auxiliary session (one that loads,
     /// checks or queries).
     silent: Mutex<BTreeSet<usize>>,
-    /// Number of consecutive connections that were lost with commands that were sent together;
+    /// Number of consecutive connections that were lost with several unanswered commands;
     /// [`ARRIVED`] once such commands were answered.
     n_lost_flights: AtomicU32,
     /// Entrance of the simulated network through which clients connect; `None` if they connect
@@ -48,7 +49,7 @@ pub(crate) struct Connector {
     entrance: Mutex<Option<PathEntrance>>,
     default_port: u16,
     pub(crate) tls: Tls,
-    /// Time limit of connecting and signing in together (option `connect_timeout`).
+    /// Time limit for connecting and signing in together (option `connect_timeout`).
     pub(crate) timeout: Duration,
 }
 
@@ -142,8 +143,8 @@ impl Connector {
         self.n_changes.load(Ordering::Relaxed)
     }
 
-    /// Returns the indexes of the hosts to be tried, in this order, for an auxiliary session (one
-    /// that loads, checks or queries). The host that responded last comes first.
+    /// Returns the indexes of the hosts in the order in which an auxiliary session (one that loads,
+    /// checks or queries) tries them. The host that responded last comes first.
     pub(crate) fn admin_places(&self) -> Vec<usize> {
         let mut places = self.used();
         let last = self.desk_place.load(Ordering::Relaxed);
@@ -162,8 +163,8 @@ impl Connector {
         }
     }
 
-    /// Notes that commands that were sent together were answered, so that the servers are known to
-    /// support this.
+    /// Notes that several commands sent together were answered, so that servers and proxies are
+    /// known to support this.
     #[inline]
     pub(super) fn note_flight(&self) {
         if self.n_lost_flights.load(Ordering::Relaxed) != ARRIVED {
@@ -171,8 +172,8 @@ impl Connector {
         }
     }
 
-    /// Notes that a connection broke before commands that were sent together were answered. Returns
-    /// true if a proxy is to be suspected: this has happened before, and no such commands were ever
+    /// Notes that a connection broke before several commands sent together were answered. Returns
+    /// true if a proxy is to be suspected: this has happened before, and such commands were never
     /// answered.
     pub(super) fn note_lost_flight(&self) -> bool {
         let add = |n_lost| (n_lost != ARRIVED).then(|| LOST_FLIGHTS.min(n_lost + 1));
@@ -181,8 +182,7 @@ impl Connector {
     }
 
     /// Sets the entrance of a simulated network, through which clients then connect; `None` for
-    /// direct connections. Returns false if one of the hosts is a Unix socket, which cannot be
-    /// reached through it.
+    /// direct connections. Returns false, without effect, if one of the hosts is a Unix socket.
     pub(super) fn enter_through(&self, entrance: Option<PathEntrance>) -> bool {
         *lock(&self.entrance) = entrance;
         self.used().into_iter().all(|place| matches!(self.address(place), Address::Host(..)))
@@ -226,8 +226,8 @@ impl Connector {
         self.hosts(silent)
     }
 
-    /// Adds a host, and moves an equal share of the clients to it, for [`model::Hosts::add`].
-    /// Returns the number of clients that it gets; fails if its name cannot be resolved, or too
+    /// Adds a host and moves an equal share of the clients to it, for [`model::Hosts::add`].
+    /// Returns the number of these clients. Fails if the host's name cannot be resolved, or too
     /// many hosts were added.
     pub(super) fn add(&self, host: &Host) -> Result<usize, String> {
         let address = self.address_of(host);
@@ -254,8 +254,8 @@ impl Connector {
         Ok(n_moved)
     }
 
-    /// Removes a host, and moves its clients to the others, for [`model::Hosts::remove`]. Returns
-    /// the number of clients that were moved; fails if the host is not in use, or is the only one.
+    /// Removes a host and moves its clients to the others, for [`model::Hosts::remove`]. Returns
+    /// the number of these clients. Fails if the host is not in use, or is the only one.
     pub(super) fn remove(&self, host: &Host) -> Result<usize, String> {
         let address = self.address_of(host);
         let mut spread = lock(&self.spread);
@@ -273,8 +273,8 @@ impl Connector {
         (!lock(&self.spread).used().contains(&place)).then_some(place)
     }
 
-    /// Returns the IP addresses of the host with the index `place`, in the order in which they are
-    /// to be tried. Blocks in the system's resolver if they are not known yet.
+    /// Returns the IP addresses of the host with the index `place`, in the order in which a client
+    /// tries them. Resolves the name first if necessary, which blocks this thread.
     pub(super) fn resolve(&self, place: usize) -> Result<Vec<SocketAddr>, DbError> {
         let known = self.known(place);
         let addresses = known.resolved().addresses.clone();
@@ -286,8 +286,8 @@ impl Connector {
         Ok(found)
     }
 
-    /// Returns the known IP addresses of the host with the index `place`, without blocking. If
-    /// there are none, starts to resolve its name in the background, and fails.
+    /// Returns the known IP addresses of the host with the index `place`, without blocking. If none
+    /// is known, starts to resolve the host's name in the background, and fails.
     pub(super) fn resolved(&self, place: usize) -> Result<Vec<SocketAddr>, DbError> {
         let known = self.known(place);
         let addresses = known.resolved().addresses.clone();
@@ -298,8 +298,8 @@ impl Connector {
         Ok(addresses)
     }
 
-    /// Resolves the names of all hosts in use, so that no event loop must wait for this. Ignores
-    /// failures, since a client that connects tries again.
+    /// Resolves the names of all hosts in use in advance, so that no event loop must wait for this.
+    /// Failures are ignored, since clients try again when they connect.
     pub(super) fn resolve_all(&self) {
         for place in self.used() {
             let _ = self.resolve(place);
@@ -307,7 +307,7 @@ impl Connector {
     }
 
     /// Resolves the name of the host with the index `place` again in the background, because
-    /// connecting to it has failed. The known addresses are used until there is a result.
+    /// connecting to it has failed. The known addresses stay in use until then.
     pub(super) fn doubt(&self, place: usize) {
         let known = self.known(place);
         if known.is_number() || std::mem::replace(&mut known.resolved().is_asked, true) {

@@ -1,5 +1,5 @@
-//! A limit in real time on several waits of a thread together, such as those of one connection
-//! attempt. Not here: event loops, which have a clock.
+//! A common time limit, in real time, for several waits of a thread, such as those of one attempt
+//! to connect. Not here: event loops, which have a clock.
 
 use std::io;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use rustix::time::{ClockId, clock_gettime};
 pub(super) struct Deadline(Duration);
 
 impl Deadline {
-    /// Makes a deadline `limit` from now.
+    /// Makes a deadline that expires after `limit` from now.
     pub(super) fn after(limit: Duration) -> Deadline {
         Deadline(now().saturating_add(limit))
     }

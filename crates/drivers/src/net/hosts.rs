@@ -1,20 +1,22 @@
-//! Assignment of clients to the places of a target, which are its hosts by index. Not here:
-//! connecting to a place (address), and moving a client (session).
+//! Assignment of clients to the hosts of a target, which are identified by an index, called place.
+//! Not here: connecting to a host (connect), and moving a client (session).
 
 use std::collections::BTreeMap;
 
-/// The assignment of clients to the hosts of a target. A host is known by its index, called place.
+/// Assignment of clients to the hosts of a target. A host is identified by its index, called place.
 pub(super) struct Spread {
-    /// Indexes of the hosts that clients use, in the order in which they were named or added.
+    /// Indexes of the hosts that clients use, in the order in which the URL names them or they were
+    /// added.
     used: Vec<usize>,
-    /// Index of the assigned host by number of the client, for clients that have connected.
+    /// Index of the assigned host by the number of the client, for clients that have ever
+    /// connected.
     homes: BTreeMap<u32, usize>,
     /// Whether a host was added or removed since the target was opened.
     has_changed: bool,
 }
 
 impl Spread {
-    /// Makes an assignment to the hosts with the indexes 0 to `n_places` - 1, without clients yet.
+    /// Makes an assignment without clients to the hosts with the indexes 0 to `n_places` - 1.
     pub(super) fn over(n_places: usize) -> Spread {
         assert!(n_places > 0, "a target has a place");
         Spread { used: (0..n_places).collect(), homes: BTreeMap::new(), has_changed: false }
@@ -38,9 +40,9 @@ impl Spread {
         home
     }
 
-    /// Returns the index of the host that a client tries next if the one at `place` does not
-    /// respond. Half of the clients try the next host and half the previous one, so that those of a
-    /// lost host are spread.
+    /// Returns the index of the host that a client tries next if the host at `place` does not
+    /// respond. Half of the clients try the next host and half the previous one, so that the
+    /// clients of a lost host are spread.
     pub(super) fn after(&self, place: usize, client: u32) -> usize {
         let n_used = self.used.len();
         let at = self.used.iter().position(|used| *used == place);
@@ -52,8 +54,8 @@ impl Spread {
         }
     }
 
-    /// Adds the host with the index `place`, and moves clients to it from the hosts with the most
-    /// until it has an equal share. Returns the number of clients that were moved.
+    /// Adds the host with the index `place`, and moves clients to it from the hosts with the most,
+    /// until it has an equal share. Returns the number of moved clients.
     pub(super) fn add(&mut self, place: usize) -> usize {
         self.has_changed = true;
         self.used.push(place);
@@ -76,7 +78,7 @@ impl Spread {
     }
 
     /// Removes the host with the index `place`, and moves its clients to the hosts with the fewest.
-    /// Returns the number of clients that were moved; `None` if it is the last host, which stays.
+    /// Returns the number of moved clients; `None` if it is the last host, which is not removed.
     pub(super) fn remove(&mut self, place: usize) -> Option<usize> {
         if self.used.len() < 2 {
             return None;
@@ -111,7 +113,7 @@ impl Spread {
     }
 }
 
-/// Returns the index of the smallest count, the first if there are several.
+/// Returns the index of the smallest of `counts`, the first if there are several.
 fn least(counts: &[usize]) -> usize {
     let fewest = counts.iter().min().expect("one at least is in use");
     counts.iter().position(|count| count == fewest).expect("it was found there")

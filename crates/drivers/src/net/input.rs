@@ -1,6 +1,6 @@
 //! Received bytes of a connection that are not parsed yet, in one buffer.
 //!
-//! A connection has a buffer only while something in it is unread, since most of ten thousand
+//! A connection has a buffer only while something in it is unread, because most of ten thousand
 //! clients are idle, and those of one event loop are read one after the other. Not here: receiving
 //! (stream), and parsing (protocols).
 
@@ -8,12 +8,12 @@ use std::cell::RefCell;
 
 use model::{DbError, DbErrorKind};
 
-/// Initial size of a buffer, in bytes, into which most replies fit.
+/// Initial size of a receive buffer, in bytes. Most replies fit into it.
 const BYTES_FIRST: usize = 16 << 10;
-/// Size of a buffer, in bytes, beyond which it is freed and not reused once it is read.
+/// Size of a receive buffer, in bytes, beyond which its memory is freed instead of reused.
 const BYTES_KEPT: usize = 1 << 20;
-/// Most empty receive buffers that a thread keeps for its connections. Usually one is in use at a
-/// time; more are in use by connections that have received half a message, or that decompress.
+/// Limit on the empty receive buffers that a thread keeps for its connections. Usually one is in
+/// use at a time; others hold half-received messages, or decompressed data.
 const SPARE_MAX: usize = 4;
 
 thread_local! {
@@ -24,7 +24,8 @@ thread_local! {
 /// Receive buffer of a connection: bytes that were received and are not parsed yet. It grows up to
 /// a limit.
 pub(crate) struct Input {
-    /// Buffer whose bytes from `start` to `end` are unread; it is empty while nothing is unread.
+    /// Buffer whose bytes from `start` to `end` are unread. It has no memory while nothing is
+    /// unread.
     buffer: Vec<u8>,
     start: usize,
     end: usize,
@@ -51,7 +52,7 @@ impl Input {
         self.rest();
     }
 
-    /// Returns the buffer's memory to this thread's other connections if all bytes in it are
+    /// Returns the buffer's memory to the other connections of this thread, if all bytes in it are
     /// parsed.
     #[inline]
     pub(crate) fn rest(&mut self) {
@@ -71,9 +72,8 @@ impl Input {
         }
     }
 
-    /// Returns free space behind the unread bytes, into which more can be received;
-    /// [`Input::filled`] must follow. Fails if the size limit is reached, because the server's
-    /// message is too long.
+    /// Returns the free space behind the unread bytes, for receiving more; call [`Input::filled`]
+    /// afterwards. Fails if the size limit is reached, because the server's message is too long.
     pub(crate) fn room(&mut self) -> Result<&mut [u8], DbError> {
         if self.buffer.is_empty() {
             self.buffer = self.first();
@@ -84,7 +84,7 @@ impl Input {
         Ok(&mut self.buffer[self.end..])
     }
 
-    /// Adds `n_bytes` to the unread bytes, after they were received into the space from
+    /// Adds to the unread bytes the `n_bytes` that were received into the space from
     /// [`Input::room`].
     #[inline]
     pub(crate) fn filled(&mut self, n_bytes: usize) {
@@ -92,8 +92,8 @@ impl Input {
         self.end += n_bytes;
     }
 
-    /// Appends bytes that do not come from a socket, such as decompressed ones. Fails if the limit
-    /// is reached.
+    /// Appends bytes that do not come from a socket, such as decompressed ones. Fails if the buffer
+    /// reaches its limit.
     pub(crate) fn push(&mut self, mut bytes: &[u8]) -> Result<(), DbError> {
         while !bytes.is_empty() {
             let room = self.room()?;

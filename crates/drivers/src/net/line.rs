@@ -1,4 +1,5 @@
-//! A connection with its protocol: sends the protocol's output, and passes received bytes to it.
+//! A connection together with its protocol: sends the protocol's output, and passes received bytes
+//! to it.
 //!
 //! Not here: the session (session), and connecting (connect).
 
@@ -12,8 +13,8 @@ use super::socket::{Got, Wait};
 use super::stream::Stream;
 use super::{Protocol, Step};
 
-/// Most reads for a server's last message, which contains the reason for closing the connection and
-/// comes in few pieces.
+/// Limit on the reads for a server's last message, which gives the reason for closing the
+/// connection and arrives in few pieces.
 const LAST_READS_MAX: u32 = 16;
 
 pub(super) struct Line<P> {
@@ -21,22 +22,21 @@ pub(super) struct Line<P> {
     pub(super) stream: Stream,
     pub(super) input: Input,
     pub(super) out: Vec<u8>,
-    /// Number of bytes of the output buffer that are sent already.
+    /// Number of bytes at the start of the output buffer that are already sent.
     n_sent: usize,
-    /// Whether at least a part of the current request was sent, so that the server may have
-    /// executed it.
+    /// Whether any part of the current request was sent, so that the server may have executed it.
     pub(super) has_sent: bool,
-    /// Whether something was sent since the last wait for a reply, so that the next wait counts as
-    /// a round trip.
+    /// Whether anything was sent since the last wait for a reply, so that the next wait counts as a
+    /// round trip.
     is_unanswered: bool,
     round_trips: u64,
-    /// Check whether the server still responds, made after a long silence; `None` if silence is an
-    /// error.
+    /// Check whether the server still responds, to be made when it was silent for long; `None` if
+    /// silence is an error.
     pub(super) read_watchdog: Option<ReadWatchdog>,
 }
 
-/// Check whether a server that has sent nothing for long still responds. `Ok` continues the wait
-/// for its reply, and an error ends it.
+/// Check whether a server that was silent for long still responds. `Ok` continues the wait for its
+/// reply; an error ends the wait.
 pub(super) type ReadWatchdog = Box<dyn Fn() -> Result<(), DbError>>;
 
 impl<P> Line<P> {
@@ -54,8 +54,7 @@ impl<P> Line<P> {
         }
     }
 
-    /// Returns this connection with another protocol, such as that of requests after that of the
-    /// sign-in.
+    /// Replaces the protocol of this connection, such as that of the sign-in by that of requests.
     pub(super) fn with<Q>(self, protocol: Q) -> Line<Q> {
         let Line { stream, input, out, n_sent, has_sent, is_unanswered, .. } = self;
         let Line { round_trips, read_watchdog, .. } = self;
@@ -76,8 +75,7 @@ impl<P> Line<P> {
         self.has_sent = false;
     }
 
-    /// Sends as much of the output buffer as is possible without waiting. Returns whether all is
-    /// sent.
+    /// Sends as much of the output buffer as possible without waiting. Returns whether all is sent.
     #[inline]
     fn send(&mut self, context: &mut Context<'_>) -> Result<bool, DbError> {
         if self.out.is_empty() {
@@ -96,8 +94,8 @@ impl<P> Line<P> {
         Ok(all_sent)
     }
 
-    /// Waits until the output buffer is sent. Bytes that arrive meanwhile are received but not
-    /// parsed.
+    /// Waits until the output buffer is sent. Bytes that arrive in the meantime are received but
+    /// not parsed.
     pub(super) fn poll_send(&mut self, context: &mut Context<'_>) -> Poll<Result<(), DbError>> {
         loop {
             if self.send(context)? {
@@ -144,9 +142,9 @@ impl<P> Line<P> {
         }
     }
 
-    /// Reads the server's last message after sending has failed with the error `no`, since it may
-    /// contain the reason. Returns the operation's result if `advance` finds one in it, otherwise
-    /// `no`.
+    /// Reads the server's last message after sending has failed with the error `no`, since that
+    /// message may give the reason. Returns the operation's result if `advance` finds one in it,
+    /// otherwise `no`.
     #[cold]
     fn last_words<T>(
         &mut self,
@@ -170,8 +168,8 @@ impl<P> Line<P> {
         Err(no)
     }
 
-    /// Whether the server has closed the connection, checked without waiting. A last message that
-    /// it sent remains in the receive buffer.
+    /// Whether the server has closed the connection; checked without waiting. A last message from
+    /// the server remains in the receive buffer.
     pub(super) fn has_ended(&mut self) -> bool {
         let context = &mut Context::from_waker(Waker::noop());
         for _ in 0..LAST_READS_MAX {
@@ -185,7 +183,7 @@ impl<P> Line<P> {
     }
 
     /// Waits for the event that `wait` names, and receives bytes into the buffer. Returns whether
-    /// any came.
+    /// any bytes were received.
     #[inline]
     pub(super) fn poll_receive(
         &mut self,
@@ -230,8 +228,8 @@ impl<P: Protocol> Line<P> {
     }
 }
 
-/// Calls `poll` once, for a session that blocks its thread instead of being pending, and returns
-/// its result. Panics if it is pending.
+/// Polls once and returns the result, for a session that blocks its thread instead of returning
+/// `Pending`. Panics if it does return `Pending`.
 pub(super) fn here<T>(poll: impl FnOnce(&mut Context<'_>) -> Poll<T>) -> T {
     match poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,

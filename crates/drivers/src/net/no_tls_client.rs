@@ -1,4 +1,4 @@
-//! Replacement for `tls_client` in builds without TLS.
+//! Replacement for the module `tls_client` in builds without TLS.
 
 use std::convert::Infallible;
 use std::io;
@@ -10,12 +10,11 @@ use model::{BadParameter, DbError};
 use super::socket::{Got, Socket, Wait};
 use super::tls_mode::TlsMode;
 
-/// TLS configuration, of which no value exists in a build without TLS.
+/// TLS configuration in builds without TLS, where no value of it exists.
 #[derive(Clone)]
 pub(super) struct Config(Infallible);
 
-/// Returns `None`, the configuration without TLS. Fails if `mode` requires TLS, which this build
-/// lacks.
+/// Returns `None`, since this build has no TLS. Fails if `mode` requires TLS.
 pub(super) fn config(mode: TlsMode, _: Option<&Path>) -> Result<Option<Config>, BadParameter> {
     if mode.is_required() {
         let why = "this dbdyno was built without TLS: use tls=disable, or build dbdyno with \
@@ -31,7 +30,7 @@ impl Config {
     }
 }
 
-/// TLS on a connection, of which no value exists in a build without TLS.
+/// TLS state of a connection in builds without TLS, where no value of it exists.
 pub(super) struct Secured(Infallible);
 
 impl Secured {

@@ -1,5 +1,5 @@
-//! Common options of targets behind a network protocol, and opening such targets. Not here: options
-//! of a single product.
+//! Options of targets that all databases with a network protocol share, and opening such targets.
+//! Not here: options of a single product.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -91,8 +91,8 @@ pub(crate) fn connector(
     Ok(Connector::new(addresses, tls, timeout).with_default_port(default_port))
 }
 
-/// Opens the target of `server` and connects once, so that its errors are reported before many
-/// clients connect. If the database is missing and `opening` allows it, calls `make` to create it.
+/// Opens the target of `server` and connects once, so that errors are reported before many clients
+/// connect. If the database does not exist and `opening` allows creating it, calls `make` to do so.
 pub(crate) fn open<S: Server>(
     server: Result<S, BadParameter>,
     opening: Opening,

@@ -2,11 +2,11 @@
 //!
 //! The kernel can timestamp what a TCP socket receives (`SO_TIMESTAMPING` with `RX_SOFTWARE`,
 //! Documentation/networking/timestamping.rst); `recvmsg` then returns the timestamp of the last
-//! byte. It does so for all sockets of the host as soon as one asks, which costs each query some
-//! CPU time. So timestamps are switched on for short periods only, called spells ([`Spells`]);
-//! replies that come within a spell are the sample. A reply that waited long is noticed outside of
-//! spells too: after each long round trip the kernel is asked how long ago the last data came
-//! (`TCP_INFO`), to a tick of its clock.
+//! byte. The kernel timestamps all sockets of the host as soon as one requests it, which costs each
+//! query some CPU time. So timestamps are switched on for short periods only, called spells
+//! ([`Spells`]); only replies within a spell are sampled. A reply that waited long is noticed
+//! outside of spells too: after each long round trip the kernel reports how long ago the last data
+//! came (`TCP_INFO`), in ticks of its clock.
 //!
 //! Not here: the use of reply lags (engine).
 
@@ -27,28 +27,29 @@ use super::timestamping::set_timestamping;
 /// Period in which the kernel's timestamps of received packets are switched on once, at an offset
 /// that varies from period to period.
 const PERIOD: Duration = Duration::from_secs(1);
-/// Time for which timestamps of received packets are switched on in each period, so that one reply
-/// in 40 has one. `examples/reply_lag.rs` measures the cost (docs/explanation/generator.md).
+/// Time for which timestamps of received packets are switched on in each period of 1 s, so that one
+/// reply in 40 has one. `examples/reply_lag.rs` measures the cost (docs/explanation/generator.md).
 const SPELL: Duration = Duration::from_millis(25);
-/// Interval of checks whether timestamps are in force after they were requested. The kernel
-/// switches them on in a worker, which may wait long for a CPU.
+/// Interval between checks whether requested packet timestamps are in force. The kernel switches
+/// them on in a worker, which may wait long for a CPU.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
-/// Number of checks after which timestamps count as in force even if no reply has shown one.
+/// Number of checks after which requested packet timestamps count as in force, even if no reply has
+/// had one.
 const LOOKS_MAX: u32 = 100;
-/// Time, after timestamps were switched off, during which replies that arrived before are still
-/// read with theirs. A reply that waits longer makes a long round trip, and is noticed by that.
+/// Time after timestamps were switched off, during which replies that had arrived before are still
+/// read with their timestamps. A reply that waits longer is noticed by its long round trip.
 const GRACE: Duration = Duration::from_millis(10);
 
-/// Reply lag, in nanoseconds, from which a reply counts as late. After a round trip of this length,
-/// the kernel is asked whether its reply was late. The next reply is then read with its timestamp
-/// in any case, since timestamps may be switched on after its request.
+/// Reply lag, in nanoseconds, from which a reply counts as late. After a round trip that takes at
+/// least as long, the kernel is asked whether the reply was late. The next reply is then read with
+/// its timestamp in any case, since timestamps may be switched on after its request.
 const LATE_NS: u64 = 10 * NS_PER_MS;
 
-/// Size of the buffer for the control message with a packet's timestamps, in bytes. The message has
-/// three times, of which the first is used.
+/// Size of the buffer for the kernel's control message with a packet's timestamps, in bytes. The
+/// message has three times, of which the first is used.
 const CONTROL_BYTES: usize = 128;
 
-/// Buffer for a control message, aligned as the kernel's header of such a message must be.
+/// Buffer for a control message of `recvmsg`, aligned as the kernel requires.
 #[repr(align(8))]
 struct Control([u8; CONTROL_BYTES]);
 
@@ -58,18 +59,19 @@ struct Spells {
     /// Socket that receives nothing, and whose option switches timestamps on for all sockets of the
     /// machine.
     asking: OwnedFd,
-    /// Whether replies are read with their timestamps, which is so while timestamps are on and
-    /// shortly after.
+    /// Whether replies are read with their timestamps: true while timestamps are on and shortly
+    /// after.
     are_read: AtomicBool,
-    /// Whether a reply with a timestamp was read since timestamps were last switched on.
+    /// Whether any reply with a timestamp was read since timestamps were last switched on.
     has_begun: AtomicBool,
 }
 
 static SPELLS: Mutex<Weak<Spells>> = Mutex::new(Weak::new());
 
 impl Spells {
-    /// Returns this process's switch of the kernel's packet timestamps, and on first use starts the
-    /// thread that turns them on for 25 ms in every second. Fails if the kernel has none.
+    /// Returns this process's switch of the kernel's packet timestamps. The first call starts the
+    /// thread that turns them on for 25 ms in every second. Fails if the kernel does not support
+    /// them.
     fn shared() -> io::Result<Arc<Spells>> {
         let mut shared = SPELLS.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(spells) = shared.upgrade() {
@@ -103,8 +105,8 @@ impl Spells {
     }
 }
 
-/// Turns the kernel's timestamps on and off in every period until no socket is measured any more;
-/// the body of a thread.
+/// Turns the kernel's packet timestamps on and off in every period, until no socket is measured any
+/// more. Runs as a thread of its own.
 fn keep_time(spells: &Weak<Spells>) {
     // The offset of a spell in its period follows a Weyl sequence, so that it does not coincide
     // with any other period.
@@ -131,8 +133,8 @@ fn keep_time(spells: &Weak<Spells>) {
     }
 }
 
-/// Pauses the thread, and returns the switch of timestamps; `None` if no socket is measured any
-/// more. The exact length of the pause does not matter.
+/// Pauses the thread for about `pause`, and returns the switch of timestamps; `None` if no socket
+/// is measured any more.
 fn after(pause: Duration, spells: &Weak<Spells>) -> Option<Arc<Spells>> {
     thread::park_timeout(pause);
     spells.upgrade()
@@ -157,7 +159,7 @@ pub(super) struct Probe {
 
 impl Probe {
     /// Prepares a TCP socket for the measurement of reply lags. If the kernel rejects timestamps,
-    /// reports this to `lags` and returns `None`.
+    /// reports that to `lags` and returns `None`.
     pub(super) fn new(descriptor: &OwnedFd, lags: Rc<dyn ReplyLags>) -> Option<Probe> {
         let reported = set_timestamping(descriptor, libc::SOF_TIMESTAMPING_SOFTWARE);
         let spells = match reported.and_then(|()| Spells::shared()) {
@@ -180,8 +182,8 @@ impl Probe {
         self.is_sampling = self.took_long || self.spells.are_read();
     }
 
-    /// Notes that the reply is complete, and records its lag: the age of its last byte when that
-    /// was read.
+    /// Notes that the reply is complete, and records its lag: the time from the arrival of its last
+    /// byte until that byte was read.
     #[inline]
     pub(super) fn end(&mut self, descriptor: &OwnedFd) {
         if !std::mem::take(&mut self.is_under_way) {
@@ -227,8 +229,8 @@ impl Probe {
     }
 }
 
-/// Returns the nanoseconds since a TCP socket last received data, in whole milliseconds; `None` if
-/// the kernel does not tell.
+/// Returns the nanoseconds since a TCP socket last received data, rounded to whole milliseconds;
+/// `None` if the kernel does not provide this.
 #[allow(unsafe_code)]
 fn since_last_data_ns(descriptor: &OwnedFd) -> Option<u64> {
     // SAFETY: a `tcp_info` of zeros is valid: it is made of numbers alone.
@@ -247,8 +249,8 @@ fn since_last_data_ns(descriptor: &OwnedFd) -> Option<u64> {
     (result == 0).then(|| u64::from(info.tcpi_last_data_recv) * NS_PER_MS)
 }
 
-/// Receives bytes into `room`. Returns their number, and the arrival time of the last one in
-/// nanoseconds of `CLOCK_REALTIME`, which is `None` if it has no timestamp.
+/// Receives bytes into `room`. Returns their number and the arrival time of the last one, in
+/// nanoseconds of `CLOCK_REALTIME`; the time is `None` if the kernel has not timestamped it.
 #[allow(unsafe_code)]
 fn receive_stamped(
     descriptor: &OwnedFd,
@@ -302,7 +304,7 @@ mod tests {
 
     use super::*;
 
-    /// A receiver of reply lags that keeps all of them. A lag is the number of timestamps so far.
+    /// A receiver of reply lags that keeps all of them, and whose clock counts its own calls.
     #[derive(Default)]
     struct Heard {
         arrived: RefCell<Vec<u64>>,
@@ -349,7 +351,7 @@ mod tests {
         Probe::new(near, Rc::clone(heard) as Rc<dyn ReplyLags>).expect("this kernel stamps")
     }
 
-    /// Receives a reply in two pieces, as a session does it.
+    /// Sends a reply in two pieces and receives it as a session does.
     fn round_trip(probe: &mut Probe, far: &mut TcpStream, near: &OwnedFd) {
         let mut room = [0; 8];
         probe.begin(near);

@@ -1,4 +1,5 @@
-//! A session over a network: runs requests on a connection, and handles its loss.
+//! A database session over a network: runs requests on a connection, and handles the loss of the
+//! connection.
 //!
 //! A round trip on a thread is one system call to send and one to receive. Not here: parsing
 //! (protocols), and connecting (connect).
@@ -22,16 +23,15 @@ use super::input::Input;
 use super::line::{Line, cancelled, here};
 use super::{CancelKey, Connector, Protocol, Server};
 
-/// An open database behind a network protocol, from which clients get their sessions.
+/// An open database with a network protocol, from which clients get their sessions.
 pub(crate) struct NetDatabase<S> {
     server: Arc<S>,
     canceller: Arc<Canceller<S>>,
     product: Product,
     is_pooled: bool,
-    /// Number of consecutive failures to connect by client, for clients whose last attempt failed.
+    /// Number of consecutive failed attempts to connect, for each client whose last attempt failed.
     n_refused: Mutex<BTreeMap<u32, usize>>,
-    /// Handles of the clients' sessions, through which their connections to a removed host are
-    /// counted and broken.
+    /// Handles of the clients' sessions, used to count and break connections to a removed host.
     handles: Mutex<Vec<Weak<Handle<S>>>>,
 }
 
@@ -58,8 +58,9 @@ impl<S: Server> NetDatabase<S> {
         }
     }
 
-    /// Looks up in the first session what later ones need, and whether a connection pooler is
-    /// between dbdyno and the server; then commits are not counted and limits not lifted.
+    /// Finds out in the first session what later ones need, and whether a connection pooler is
+    /// between dbdyno and the server. With a pooler, commits are not counted and the server's
+    /// limits on statements are not lifted.
     pub(super) fn learn(&mut self, session: &mut NetSession<S>) {
         if self.server.learn(session) {
             self.is_pooled = true;
@@ -83,8 +84,8 @@ impl<S: Server> NetDatabase<S> {
         &self.server
     }
 
-    /// Makes a session for [`model::Database::connect`]. A benchmark client connects to its
-    /// assigned host only, any other session to the first host that responds.
+    /// Makes a session for [`model::Database::connect`]. A benchmark client connects only to its
+    /// assigned host, any other session to the first host that responds.
     pub(super) fn connect_client(
         &self,
         place: Place,
@@ -122,8 +123,8 @@ impl<S: Server> NetDatabase<S> {
         self.counts().get(&client).copied().unwrap_or(0)
     }
 
-    /// Counts a client's consecutive failures to connect, so that it tries the next host. `no` is
-    /// the error of its last attempt; `None` means that it succeeded, and resets the count.
+    /// Counts a client's consecutive failed attempts to connect, so that it tries the next host.
+    /// `no` is the error of the last attempt; `None` means success, and resets the count.
     fn note(&self, client: u32, no: Option<&DbError>) {
         let mut counts = self.counts();
         match no {
@@ -139,7 +140,7 @@ impl<S: Server> NetDatabase<S> {
     }
 
     /// Calls `is_so` for each client's session with the index of the removed `host`, and returns
-    /// the number of sessions for which it returned true; 0 if the host is in use.
+    /// for how many it was true; 0 if the host is still in use.
     fn count_at(&self, host: &Host, is_so: fn(&Handle<S>, usize) -> bool) -> usize {
         let Some(place) = self.server.connector().place_left(host) else { return 0 };
         let mut handles = lock(&self.handles);
@@ -180,8 +181,8 @@ impl<S: Server> Hosts for NetDatabase<S> {
     }
 }
 
-/// Connects to the first host that responds, since one of several servers may be down. If none
-/// does, returns the error of the first host.
+/// Connects to the first host that responds, since some of the target's servers may be down. If
+/// none responds, returns the error of the first host.
 async fn first_of<S: Server>(
     connector: &Connector,
     connect: impl AsyncFn(usize) -> Result<NetSession<S>, DbError>,
@@ -199,7 +200,7 @@ async fn first_of<S: Server>(
     Err(first.expect("a target has a place"))
 }
 
-/// Waits until the servers were asked to stop cancelled work, up to a time limit.
+/// Waits until the servers were asked to stop the work of cancelled sessions, up to 2 s.
 impl<S> Drop for NetDatabase<S> {
     fn drop(&mut self) {
         self.canceller.wait();
@@ -212,13 +213,13 @@ pub(crate) struct NetSession<S: Server> {
     flags: Arc<Flags>,
     /// Connection to the server; `None` once it is broken.
     line: Option<Line<ProtocolOf<S>>>,
-    /// Address of the server and the error that broke the connection; `None` while no error has.
+    /// Address of the server with the error that broke the connection; `None` if no error has.
     why_broken: Option<String>,
-    /// Reconnect that was started and is not complete; `None` if there is none.
+    /// Reconnect that is in progress; `None` if there is none.
     connecting: Option<Reconnecting<S>>,
     under_way: UnderWay,
-    /// Whether the current request was sent as several commands together, without waiting for
-    /// replies in between.
+    /// Whether the current request was sent as several commands without waiting for replies in
+    /// between.
     is_flight: bool,
     /// Receiver of the measured reply lags (times from arrival to reading); `None` if they are not
     /// measured.
@@ -227,13 +228,13 @@ pub(crate) struct NetSession<S: Server> {
     /// its connections.
     past: Traffic,
     /// Number of changes of the target's hosts ([`Connector::n_changes`]) that the session has
-    /// taken into account.
+    /// already considered.
     n_changes: u64,
 }
 
 type Reconnecting<S> = Pin<Box<dyn Future<Output = Result<Line<ProtocolOf<S>>, DbError>>>>;
 
-/// Advice appended to the error if commands that were sent together are lost repeatedly and were
+/// Advice appended to the error if several commands sent together are lost repeatedly and were
 /// never answered.
 const ONE_AT_A_TIME: &str = "; commands that were sent together were lost more than once: a proxy \
                              may take only one at a time (use --mode prepared)";
@@ -317,8 +318,8 @@ impl<S: Server> NetSession<S> {
         result.map_err(|no| self.break_off(no))
     }
 
-    /// Passes a result of connecting on. If it is an error by which the server is unavailable
-    /// (shutting down, full, out of its cluster), selects another host for the next attempt.
+    /// Passes on the result of an attempt to connect. If the server is unavailable (shutting down,
+    /// full, out of its cluster), selects another host for the next attempt.
     #[inline]
     fn note_failure<T>(&mut self, result: Result<T, DbError>) -> Result<T, DbError> {
         result.map_err(|no| {
@@ -329,9 +330,9 @@ impl<S: Server> NetSession<S> {
         })
     }
 
-    /// Closes the connection, which the error `no` has broken, and returns that error: as
-    /// `Cancelled` if the session was cancelled, and as `UnknownCommit` if a commit was not
-    /// answered.
+    /// Closes the connection after the error `no` has broken it, and returns that error: as
+    /// `Cancelled` if the session was cancelled, and as `UnknownCommit` if the reply to a commit
+    /// was awaited.
     #[cold]
     fn break_off(&mut self, mut no: DbError) -> DbError {
         let is_committing =
@@ -354,7 +355,7 @@ impl<S: Server> NetSession<S> {
         no
     }
 
-    /// Replaces the session's connection by a new one, after a reconnect.
+    /// Continues with a new connection in place of the broken one, after a reconnect.
     fn take(&mut self, mut line: Line<ProtocolOf<S>>) {
         if let Some(lags) = &self.reply_lags {
             line.stream.measure_reply_lag(Rc::clone(lags));

@@ -1,7 +1,7 @@
-//! Sockets whose waits block on a thread, and are pending on an event loop.
+//! Sockets whose waits block on a thread, and return `Pending` on an event loop.
 //!
-//! Sending never blocks, so that replies can be read while a long batch is being sent: two sides
-//! that only write would wait for each other forever. Not here: TLS.
+//! Sending never blocks, so that replies can be read while a long batch is being sent; if client
+//! and server both only wrote, they would wait for each other forever. Not here: TLS.
 
 use std::io;
 use std::net::SocketAddr;
@@ -25,30 +25,31 @@ use rustix::net::{
 use super::deadline::Deadline;
 use super::reply_lag::Probe;
 
-/// The event that ends a wait to receive bytes.
+/// Event for which a receiver waits on a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wait {
-    /// The arrival of bytes from the server.
+    /// Waits until bytes arrive from the server.
     Bytes,
-    /// The arrival of bytes from the server, or space in the socket to send more.
+    /// Waits until bytes arrive from the server, or the socket has space to send more.
     BytesOrRoom,
-    /// No event: bytes that have already arrived are received without waiting. On an event loop,
-    /// these are the bytes of which the loop knows, which saves a call of the system.
+    /// Does not wait: receives only bytes that have already arrived. On an event loop, these are
+    /// the bytes that the loop has noticed, which saves a system call.
     Nothing,
-    /// As [`Wait::Nothing`], but the system is asked, so that no byte that has arrived is missed.
+    /// Does not wait, and asks the kernel for bytes that have already arrived, even those that the
+    /// event loop has not noticed yet.
     NothingAsked,
 }
 
-/// The event with which a wait to receive has ended.
+/// Event that ended a wait on a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Got {
     /// Number of received bytes; 0 if the other side has closed the connection.
     Bytes(usize),
     /// The socket has space to send more.
     Room,
-    /// No bytes had arrived, and the caller did not want to wait.
+    /// No bytes had arrived, and the caller wanted no wait ([`Wait::Nothing`]).
     Nothing,
-    /// Nothing arrived before the time limit. Occurs only for sessions that block a thread.
+    /// Nothing arrived before the time limit. Occurs only if the session blocks its thread.
     Silence,
 }
 
@@ -56,18 +57,19 @@ pub(super) struct Socket {
     descriptor: Arc<OwnedFd>,
     /// Registration with an event loop; `None` if the socket blocks its thread.
     watched: Option<Watched>,
-    /// Time limit of each wait to receive, if the socket blocks its thread; `None` for no limit.
+    /// Time limit of each wait to receive, for a session that blocks its thread; `None` for no
+    /// limit.
     receive_timeout: Option<Duration>,
-    /// Instant at which all waits end while connecting and signing in, if the socket blocks its
-    /// thread.
+    /// Instant at which all waits end while connecting and signing in, for a session that blocks
+    /// its thread; `None` if there is no such limit.
     deadline: Option<Deadline>,
     /// Measurement of reply lags (times from the arrival of a reply to its reading); `None` if they
     /// are not measured.
     probe: Option<Probe>,
 }
 
-/// Time without any packet after which the kernel probes whether the server's host is still there.
-/// Together with the probes, the loss of a host is noticed after half a minute.
+/// Time without any packet after which the kernel probes whether the server's host is reachable.
+/// With these probes, the loss of a host is noticed after half a minute.
 const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
 const KEEPALIVE_EVERY: Duration = Duration::from_secs(5);
 const KEEPALIVE_COUNT: u32 = 3;
@@ -101,8 +103,8 @@ impl Socket {
         }
     }
 
-    /// Starts to measure reply lags, which are passed to `lags`. If the kernel cannot measure them,
-    /// as on Unix sockets, reports this to `lags` instead.
+    /// Starts to measure reply lags (times from arrival to reading) and to report them to `lags`.
+    /// Reports instead that they are not measured if the kernel cannot, as on Unix sockets.
     pub(super) fn measure_reply_lag(&mut self, lags: Rc<dyn ReplyLags>) {
         let domain = sockopt::socket_domain(&self.descriptor);
         if domain.is_ok_and(|domain| domain == AddressFamily::UNIX) {
@@ -112,8 +114,8 @@ impl Socket {
         }
     }
 
-    /// Tells the measurement of reply lags that a request was sent and its reply is awaited. Does
-    /// nothing without one.
+    /// Notes for the measurement of reply lags that a request was sent and its reply is awaited.
+    /// Does nothing if they are not measured.
     #[inline]
     pub(super) fn begin_reply(&mut self) {
         if let Some(probe) = &mut self.probe {
@@ -132,14 +134,14 @@ impl Socket {
         &self.descriptor
     }
 
-    /// Starts to connect to an address, without waiting; [`Socket::poll_connected`] waits for the
+    /// Starts to connect to a TCP address without waiting; [`Socket::poll_connected`] waits for the
     /// result.
     pub(super) fn connect_tcp(&self, address: &SocketAddr) -> io::Result<()> {
         begun(rustix::net::connect(&self.descriptor, &SocketAddrAny::from(*address)))
     }
 
-    /// Connects to the Unix socket at `path`. The error `WouldBlock` means that too many
-    /// connections are waiting there, so that the caller should try again.
+    /// Connects to the Unix socket at `path`. The error `WouldBlock` means that the server's queue
+    /// of connections is full, so the caller should try again.
     pub(super) fn connect_unix(&self, path: &Path) -> io::Result<()> {
         let address = SocketAddrUnix::new(path)?;
         begun(rustix::net::connect(&self.descriptor, &address))
@@ -152,8 +154,8 @@ impl Socket {
         Ok(())
     }
 
-    /// Waits until connecting succeeds or fails. A socket that blocks its thread waits for at most
-    /// `timeout`.
+    /// Waits until connecting succeeds or fails; for at most `timeout` if the socket blocks its
+    /// thread.
     pub(super) fn poll_connected(
         &self,
         context: &mut Context<'_>,
@@ -169,8 +171,8 @@ impl Socket {
         })
     }
 
-    /// Sends the first bytes of a connection without waiting; the empty socket always has space for
-    /// them. Fails if not all are sent.
+    /// Sends the first bytes of a connection without waiting, since the socket's send buffer is
+    /// empty and has space for them. Fails if not all are sent.
     pub(super) fn greet(&mut self, bytes: &[u8]) -> io::Result<()> {
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
         match rustix::net::send(&self.descriptor, bytes, flags)? {
@@ -179,7 +181,7 @@ impl Socket {
         }
     }
 
-    /// Sets the time after which a wait to receive, if it blocks the thread, ends with
+    /// Sets the time limit of each wait to receive, after which a blocking wait ends with
     /// [`Got::Silence`]; `None` for no limit. Has no effect on an event loop.
     pub(super) fn set_receive_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         if self.watched.is_none() {
@@ -190,8 +192,8 @@ impl Socket {
         Ok(())
     }
 
-    /// Sets the instant at which every wait to receive, if it blocks the thread, ends with
-    /// [`Got::Silence`]. Has no effect on an event loop.
+    /// Sets the instant at which every blocking wait to receive ends with [`Got::Silence`]. Has no
+    /// effect on an event loop.
     pub(super) fn set_deadline(&mut self, deadline: Deadline) -> io::Result<()> {
         if self.watched.is_none() {
             rustix::io::ioctl_fionbio(&self.descriptor, false)?;
@@ -206,7 +208,7 @@ impl Socket {
         Ok(sockopt::set_socket_timeout(&self.descriptor, Timeout::Send, Some(timeout))?)
     }
 
-    /// Sends as many of `bytes` as is possible without waiting, and returns their number; 0 if the
+    /// Sends as many of `bytes` as possible without waiting, and returns their number; 0 if the
     /// socket has no space. On an event loop the task is then woken when there is space.
     #[inline]
     pub(super) fn send(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> io::Result<usize> {
@@ -345,7 +347,7 @@ fn receive(
     }
 }
 
-/// Shuts a connection down, from any thread, so that a wait for bytes on it ends in another thread.
+/// Shuts down a connection, from any thread. A wait for bytes on it in another thread then ends.
 pub(super) fn shut_down(descriptor: &OwnedFd) {
     // It may not be connected any more.
     let _ = rustix::net::shutdown(descriptor.as_fd(), Shutdown::Both);

@@ -1,4 +1,4 @@
-//! A connection: a socket, with TLS on top once that has begun.
+//! A connection to a server: a socket, with TLS once that has begun.
 
 use std::io;
 use std::rc::Rc;
@@ -44,14 +44,14 @@ impl Stream {
         Stream { socket, tls: None, bytes_out: 0, bytes_in: 0 }
     }
 
-    /// Sets the time after which a wait to receive, if it blocks the thread, ends with
+    /// Sets the time limit of each wait to receive, after which a blocking wait ends with
     /// [`Got::Silence`]; `None` for no limit. Has no effect on an event loop.
     pub(super) fn set_receive_timeout(&mut self, timeout: Option<Duration>) -> io::Result<()> {
         self.socket.set_receive_timeout(timeout)
     }
 
-    /// Sets the instant at which every wait to receive, if it blocks the thread, ends with
-    /// [`Got::Silence`]. Has no effect on an event loop.
+    /// Sets the instant at which every blocking wait to receive ends with [`Got::Silence`]. Has no
+    /// effect on an event loop.
     pub(super) fn set_deadline(&mut self, deadline: Deadline) -> io::Result<()> {
         self.socket.set_deadline(deadline)
     }
@@ -60,8 +60,8 @@ impl Stream {
         self.socket.measure_reply_lag(lags);
     }
 
-    /// Tells the measurement of reply lags that a request was sent and its reply is awaited. Does
-    /// nothing without one.
+    /// Notes for the measurement of reply lags that a request was sent and its reply is awaited.
+    /// Does nothing if they are not measured.
     #[inline]
     pub(super) fn begin_reply(&mut self) {
         self.socket.begin_reply();
@@ -89,7 +89,7 @@ impl Stream {
     }
 
     /// Sends `bytes` from the index `n_sent` on, as far as possible without waiting, and increases
-    /// `n_sent` by what was sent. Returns whether all is sent.
+    /// `n_sent` by the number of bytes sent. Returns whether all are sent.
     #[inline]
     pub(super) fn send(
         &mut self,

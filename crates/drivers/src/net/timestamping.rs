@@ -1,11 +1,11 @@
-//! Switches kernel timestamps of received data on and off (`SO_TIMESTAMPING`). The example
-//! `reply_lag` includes this file. Not here: when they are on, and reading them.
+//! Switch of the kernel's timestamps of received data (`SO_TIMESTAMPING`). The example `reply_lag`
+//! includes this file. Not here: when they are on, and reading them.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Sets the option `SO_TIMESTAMPING` of a socket to the flags `wanted` (`SOF_TIMESTAMPING_*`), with
-/// which the kernel timestamps packets; 0 switches that off.
+/// Sets the socket option `SO_TIMESTAMPING` to the flags `wanted` (`SOF_TIMESTAMPING_*`), with
+/// which the kernel timestamps packets; 0 switches timestamps off.
 #[allow(unsafe_code)]
 pub(crate) fn set_timestamping(socket: &impl AsFd, wanted: u32) -> io::Result<()> {
     // SAFETY: the kernel reads the four bytes of `wanted`, which lives through the call.

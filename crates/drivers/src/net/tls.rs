@@ -1,4 +1,4 @@
-//! TLS of connections: the mode, and the trusted authorities.
+//! TLS configuration of a target: the mode, and the trusted authorities.
 //!
 //! Not here: when a protocol starts TLS (its sign-in), and TLS itself (tls_client).
 
@@ -23,9 +23,9 @@ impl Tls {
         Tls { mode: TlsMode::Disable, config: None }
     }
 
-    /// Makes the configuration for `mode`, which trusts the certificate authorities in the file
-    /// `ca`, or those of the system if it is `None`. Fails if the file is invalid, or `mode`
-    /// requires TLS and this build lacks it.
+    /// Makes the TLS configuration for `mode`. Trusts the certificate authorities in the file `ca`,
+    /// or those of the operating system if `ca` is `None`. Fails if the file is invalid, or if
+    /// `mode` requires TLS and this build lacks it.
     pub(crate) fn new(mode: TlsMode, ca: Option<&Path>) -> Result<Tls, BadParameter> {
         if mode == TlsMode::Disable {
             return Ok(Tls::disabled());
@@ -35,8 +35,8 @@ impl Tls {
             .map_or_else(Tls::disabled, |config| Tls { mode, config: Some(config) }))
     }
 
-    /// Returns the TLS mode for a connection to `address`: the target's, except that `prefer` means
-    /// no TLS over Unix sockets.
+    /// Returns the TLS mode for a connection to `address`: that of the target, but no TLS over Unix
+    /// sockets if it is `prefer`.
     pub(crate) fn mode_for(&self, address: &Address) -> TlsMode {
         match (self.mode, address) {
             (TlsMode::Prefer, Address::Socket(_)) => TlsMode::Disable,

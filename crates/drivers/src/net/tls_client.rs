@@ -1,4 +1,5 @@
-//! TLS by `rustls`: verification of certificates, transfer of records, and errors in plain words.
+//! TLS by `rustls`: verification of certificates, transfer of records, and error messages in plain
+//! words.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -25,8 +26,8 @@ use super::tls_mode::TlsMode;
 #[derive(Clone)]
 pub(super) struct Config(Arc<ClientConfig>);
 
-/// Makes the configuration for `mode`, which trusts the certificate authorities in the file `ca`,
-/// or those of the system if it is `None`. The result is `None` only in builds without TLS.
+/// Makes the TLS configuration for `mode`. Trusts the certificate authorities in the file `ca`, or
+/// those of the operating system if `ca` is `None`. The result is never `None` in builds with TLS.
 pub(super) fn config(mode: TlsMode, ca: Option<&Path>) -> Result<Option<Config>, BadParameter> {
     let provider = Arc::new(ring::default_provider());
     let verifier = verifier(mode, ca, &provider)?;
@@ -52,7 +53,7 @@ impl Config {
     }
 }
 
-/// The client's TLS state of one connection: keys, and bytes in progress.
+/// TLS state of one connection: keys, and bytes in progress.
 pub(super) struct Secured(Box<ClientConnection>);
 
 impl Secured {
@@ -82,7 +83,7 @@ impl Secured {
     }
 
     /// Encrypts and sends `bytes` from the index `n_sent` on, as far as possible without waiting,
-    /// and increases `n_sent` by what was accepted. Returns whether all is sent.
+    /// and increases `n_sent` by the number of bytes accepted. Returns whether all are sent.
     pub(super) fn send(
         &mut self,
         socket: &mut Socket,
@@ -128,8 +129,8 @@ impl Secured {
     }
 }
 
-/// Sends TLS records that wait in `tls`, as far as possible without waiting. Returns whether all
-/// are sent.
+/// Sends the TLS records that wait in `tls`, as far as possible without waiting. Returns whether
+/// all are sent.
 fn send_records(
     tls: &mut ClientConnection,
     socket: &mut Socket,
@@ -171,7 +172,7 @@ fn read_records(
     }
 }
 
-/// A writer through which `rustls` sends TLS records on the socket.
+/// Writer through which `rustls` sends TLS records on the socket.
 struct Out<'s, 'c, 'w> {
     socket: &'s mut Socket,
     context: &'c mut Context<'w>,
@@ -190,7 +191,7 @@ impl Write for Out<'_, '_, '_> {
     }
 }
 
-/// A reader through which `rustls` receives TLS records from the socket.
+/// Reader through which `rustls` receives TLS records from the socket.
 struct In<'s, 'c, 'w> {
     socket: &'s mut Socket,
     context: &'c mut Context<'w>,
@@ -251,7 +252,8 @@ fn refused(error: &Error) -> DbError {
     DbError::new(kind, format!("TLS: {}{advice}", in_words(error)))
 }
 
-/// Describes an error of `rustls` in plain words, since the library shows internal names for most.
+/// Describes a `rustls` error in plain words, because the library's own messages show internal
+/// names.
 fn in_words(error: &Error) -> String {
     match error {
         Error::InvalidCertificate(why) => {
@@ -294,8 +296,8 @@ fn of_certificate(why: &CertificateError) -> String {
     }
 }
 
-/// Converts the name of a Rust enum variant to words, such as `BadEncoding(..)` to `bad encoding`;
-/// content in parentheses is dropped.
+/// Converts the name of a Rust enum variant to words, such as `BadEncoding(..)` to `bad encoding`.
+/// Content in parentheses is dropped.
 fn spaced(name: &str) -> String {
     let end = name.find(['(', '{', ' ']).unwrap_or(name.len());
     let mut words = String::new();
@@ -308,8 +310,8 @@ fn spaced(name: &str) -> String {
     words
 }
 
-/// Whether the error means that a server presents an authority's certificate as its own, for which
-/// `rustls` has no variant.
+/// Whether the error means that the server presents an authority's certificate as its own. `rustls`
+/// has no variant for this.
 fn is_of_an_authority(error: &CertificateError) -> bool {
     match error {
         CertificateError::Other(why) => why.0.to_string().contains("CaUsedAsEndEntity"),
@@ -329,8 +331,8 @@ fn is_too_old(error: &Error) -> bool {
     )
 }
 
-/// Whether the error means that client and server have a TLS version in common, but no cipher,
-/// curve or signature algorithm.
+/// Whether the error means that client and server have a TLS version in common, but no common
+/// cipher, curve or signature algorithm.
 fn has_no_cipher(error: &Error) -> bool {
     use rustls::AlertDescription::{HandshakeFailure, InsufficientSecurity};
     let is_alert = matches!(error, Error::AlertReceived(HandshakeFailure | InsufficientSecurity));
@@ -356,7 +358,7 @@ fn verifier(
     })
 }
 
-/// Longest file of trusted certificate authorities that is read, in bytes; that of an operating
+/// Limit on the size of a file of trusted certificate authorities, in bytes; that of an operating
 /// system has a quarter of a megabyte.
 const CA_BYTES_MAX: u64 = 16 << 20;
 
@@ -386,14 +388,14 @@ fn roots(ca: Option<&Path>) -> Result<RootCertStore, BadParameter> {
     Ok(roots)
 }
 
-/// Verifier of server certificates for all TLS modes except `verify-full`; unlike a browser it
-/// never checks the host name.
+/// Verifier of server certificates that, unlike a browser, never checks the host name; used for all
+/// TLS modes except `verify-full`.
 #[derive(Debug)]
 struct Lenient {
-    /// Verifier that the certificate is from a trusted authority, for any host name (`verify-ca`).
-    /// `None` accepts any certificate (`prefer`, `require`): traffic is hidden from eavesdroppers,
-    /// but the server's identity is not verified. Certificates are then not parsed, since servers
-    /// generate old ones (X.509 version 1) that would be rejected.
+    /// Verifier that requires a certificate from a trusted authority (`verify-ca`). `None` accepts
+    /// any certificate (`prefer`, `require`): nobody can eavesdrop, but the server's identity is
+    /// not verified. Certificates are then not parsed, since servers generate old ones (X.509
+    /// version 1) that would be rejected.
     trusted: Option<Arc<WebPkiServerVerifier>>,
     schemes: Vec<SignatureScheme>,
 }

@@ -1,18 +1,19 @@
-//! TLS modes that users choose with the option `tls`. Not here: TLS itself (tls_client).
+//! TLS modes, which users choose with the option `tls`. Not here: TLS itself (tls_client).
 
 use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TlsMode {
-    /// Never uses TLS, even if offered.
+    /// Never uses TLS, even if the server supports it.
     Disable,
-    /// Uses TLS if the server supports it, with any certificate, but not over Unix sockets.
+    /// Uses TLS if the server supports it, and accepts any certificate. Uses none over Unix
+    /// sockets.
     Prefer,
-    /// Requires TLS, with any certificate, and fails if the server lacks it.
+    /// Requires TLS, and accepts any certificate. Fails if the server does not support TLS.
     Require,
-    /// Requires TLS, with a certificate from a trusted authority.
+    /// Requires TLS with a certificate from a trusted authority, for any host name.
     VerifyCa,
-    /// Requires TLS, with a trusted certificate for the host's name.
+    /// Requires TLS with a certificate from a trusted authority for the host's name.
     VerifyFull,
 }
 
@@ -34,7 +35,7 @@ impl TlsMode {
         })
     }
 
-    /// Whether this mode never uses TLS (`disable`).
+    /// Whether this is the mode `disable`, which never uses TLS.
     pub(crate) fn is_none(self) -> bool {
         self == TlsMode::Disable
     }
