@@ -1,4 +1,4 @@
-//! SQL for building data in PostgreSQL, and for its settings.
+//! SQL with which dbdyno builds data and reads and changes settings in PostgreSQL.
 
 use model::{Administration, ClientLoad, DatabaseLock, FileFormat, FlatFile, SettingsBySql, Table};
 
@@ -78,9 +78,9 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     ..Administration::PLAIN
 };
 
-/// Returns the statements to be executed after a table was loaded: one that moves the sequence of a
-/// serial column behind the loaded numbers, and VACUUM ANALYZE. Without VACUUM the first readers
-/// would write the rows' hint bits, and autovacuum would run during the benchmark.
+/// Returns the statements to be executed after a table was loaded: one that moves the sequence of
+/// an auto-increment column past the loaded numbers, and VACUUM ANALYZE. Without VACUUM the first
+/// readers would write the rows' hint bits, and autovacuum would run during the benchmark.
 fn after_load(table: &Table) -> Vec<String> {
     let name = &table.name;
     let serial = table.columns.iter().find(|column| column.of.is_serial());
@@ -96,8 +96,8 @@ fn after_load(table: &Table) -> Vec<String> {
     moved.into_iter().chain([format!("VACUUM ANALYZE {name}")]).collect()
 }
 
-/// Settings, with their values, with which an acknowledged commit may be lost, and the failure that
-/// loses it. Only the first one in force is reported.
+/// Risky settings of PostgreSQL, with which an acknowledged commit may be lost: name, value and the
+/// failure that loses it. Only the first one in force is reported.
 const RISKY: &[RiskyMode] = &[
     ("fsync", "off", "a loss of power may lose commits and damage the data"),
     ("full_page_writes", "off", "a loss of power may damage the data"),
@@ -114,9 +114,10 @@ fn load_file(file: &FlatFile) -> String {
 }
 
 /// Returns the query for a setting: its name, its value, its value from `ALTER SYSTEM`, and the
-/// reason why it cannot be set that way.
+/// reason if `ALTER SYSTEM` cannot set it.
 ///
-/// A list of names cannot: it is stored with each name in quotes, which no single text can express.
+/// A setting that is a list of names cannot be set by dbdyno: the server stores it with each name
+/// in quotes, which no single text can express.
 fn look_at_setting(name: &str) -> String {
     format!(
         "SELECT s.name, current_setting(s.name), \

@@ -1,4 +1,4 @@
-//! Encodes and decodes values in PostgreSQL's binary format, which is the hot path.
+//! Encoding and decoding of values in PostgreSQL's binary format. This is the hot path.
 
 use std::str;
 
@@ -7,8 +7,8 @@ use model::{ColumnType, Value};
 use super::numeric;
 use super::types::{EPOCH_DAYS, EPOCH_US, Type};
 
-/// Decodes a value that the server sent in binary format. If its bytes do not fit the type `kind`,
-/// they are returned as `Value::Bytes`.
+/// Decodes a value that the server sent in binary format. Bytes that do not fit the type `kind` are
+/// returned as `Value::Bytes`.
 #[inline]
 pub(super) fn read(kind: Type, bytes: &[u8]) -> Value<'_> {
     let read = match kind {
@@ -49,9 +49,9 @@ fn read_timestamp(us: i64) -> Value<'static> {
     }
 }
 
-/// Appends a value and its length in the binary format of the parameter type `kind`. Returns false,
-/// and appends nothing, if that type cannot hold the value; the caller then sends it as text, and
-/// the server decides.
+/// Appends a value, after its length, in the binary format of the parameter type `kind`. Returns
+/// false and appends nothing if that type cannot hold the value; the caller then sends the value as
+/// text, and the server decides.
 #[inline]
 pub(super) fn put(out: &mut Vec<u8>, kind: Type, value: &Value<'_>) -> bool {
     match (kind, *value) {
@@ -88,8 +88,8 @@ pub(super) fn put(out: &mut Vec<u8>, kind: Type, value: &Value<'_>) -> bool {
     true
 }
 
-/// Appends a value and its length for a column of a bulk load (binary COPY). Returns false if the
-/// column cannot hold it. Unlike [`put`] it converts numbers for float columns, since a bulk load
+/// Appends a value, after its length, for a column of a bulk load (binary COPY). Returns false if
+/// the column cannot hold it. Unlike [`put`], converts numbers for float columns, since a bulk load
 /// cannot fall back on text.
 pub(super) fn put_column(out: &mut Vec<u8>, column_type: ColumnType, value: &Value<'_>) -> bool {
     match (column_type, *value) {
@@ -123,7 +123,7 @@ fn put_fixed<const N: usize>(out: &mut Vec<u8>, bytes: [u8; N]) {
     out.extend_from_slice(&bytes);
 }
 
-/// Appends bytes after their length; false, and nothing is appended, if they are longer than a
+/// Appends `bytes` after their length. Returns false and appends nothing if they are longer than a
 /// message can be.
 #[inline]
 fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) -> bool {

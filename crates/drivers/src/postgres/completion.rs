@@ -1,5 +1,5 @@
-//! Parses the messages that complete a statement or a request: the number of changed rows, and the
-//! transaction status.
+//! Parser of the messages that complete a statement or a request: the number of changed rows, and
+//! the transaction status.
 //!
 //! Not here: framing (messages), and the order of messages (protocol, load).
 
@@ -7,7 +7,8 @@ use model::DbError;
 
 use super::db_errors::garbled;
 
-/// Transaction status of a session: idle (`I`), in a transaction (`T`), or in a failed one (`E`).
+/// Transaction status of a session: idle (`I`), in a transaction (`T`), or in a failed transaction
+/// (`E`).
 pub(super) type Status = u8;
 
 /// Parses the transaction status in the body of a ReadyForQuery message. Fails if it is malformed.

@@ -1,4 +1,5 @@
-//! Converts PostgreSQL's errors to database errors, classified by SQLSTATE, with advice.
+//! Conversion of PostgreSQL's errors to database errors, classified by SQLSTATE, with advice for
+//! the user.
 //!
 //! The codes are those of <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
 
@@ -7,7 +8,8 @@ use fallible_iterator::FallibleIterator;
 use model::{DbError, DbErrorKind};
 use postgres_protocol::message::backend::Message;
 
-/// Most bytes that are kept of each text (such as message or hint) in a server's error.
+/// Limit on the length of each text (such as message or hint) that is kept of a server's error, in
+/// bytes.
 const WORDS_BYTES_MAX: usize = 2_000;
 
 /// An error that the server sent, and whether the server closes the connection after it.
@@ -54,8 +56,8 @@ pub(super) fn read_error(message: &[u8]) -> Result<ServerError, DbError> {
     Ok(ServerError { db_error: DbError { kind, code: 0, sqlstate, message }, is_fatal })
 }
 
-/// Makes the error for a server that violates the protocol, which breaks the connection; `what`
-/// says how, such as `a truncated row`.
+/// Makes the error for a server that violates the protocol. The error breaks the connection. `what`
+/// describes the violation, such as `a truncated row`.
 #[cold]
 pub(super) fn garbled(what: &dyn std::fmt::Display) -> DbError {
     let message =
@@ -105,8 +107,8 @@ fn kind(sqlstate: &str, words: &str) -> DbErrorKind {
     }
 }
 
-/// Returns kind and advice for an error of a connection pooler, which is recognized by its English
-/// message; `None` for any other error. PgBouncer reports nearly all errors as a protocol error
+/// Classifies the error of a connection pooler by its English message, and returns its kind and
+/// advice; `None` for any other error. PgBouncer reports nearly all errors as a protocol error
 /// (`src/objects.c`, `src/client.c`, `src/janitor.c` of 1.18 to 1.24), and other poolers use the
 /// server's codes.
 fn of_pooler(sqlstate: &str, words: &str) -> Option<(DbErrorKind, &'static str)> {
@@ -179,7 +181,7 @@ fn of_pooler(sqlstate: &str, words: &str) -> Option<(DbErrorKind, &'static str)>
 const KNOWN_TO_POOLER: &str = "check user and password of the target (--ask-password); the pooler \
                                must know them too (auth_file or auth_query of PgBouncer)";
 
-/// Whether `words`, the message of a protocol error, is PgBouncer's for a missing database.
+/// Whether `words`, the message of a protocol error, is that of PgBouncer for a missing database.
 /// PgBouncer reports every failed sign-in as a protocol error.
 fn is_no_database(words: &str) -> bool {
     let is_of_server = words.starts_with("database \"") && words.ends_with("does not exist");
@@ -188,8 +190,8 @@ fn is_no_database(words: &str) -> bool {
 
 const NAME_ANOTHER: &str = "name another database in the target, or create it with CREATE DATABASE";
 
-/// Returns advice for the user that is appended to a server's error message; empty if there is none
-/// for this error.
+/// Returns advice for the user, to be appended to the server's error message; empty if there is
+/// none for this error.
 fn remedy(sqlstate: &str, words: &str) -> &'static str {
     match sqlstate {
         "28000" if words.contains("not permitted to log in") => {

@@ -1,5 +1,5 @@
-//! Facts of an opened PostgreSQL database: product, version, settings in force and TLS, as the
-//! server reports them.
+//! Facts about a PostgreSQL database that a run records: product, version, settings in force and
+//! TLS, as the server reports them.
 
 use std::sync::Arc;
 

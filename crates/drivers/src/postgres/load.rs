@@ -1,6 +1,7 @@
-//! Bulk load by `COPY ... FROM STDIN` in binary format, with rows pulled from a source in chunks.
+//! Bulk loads into PostgreSQL by `COPY ... FROM STDIN` in binary format, with rows from a source,
+//! in chunks.
 //!
-//! Columns must have the types of our own CREATE TABLE; the server rejects a table with other
+//! Columns must have the types of dbdyno's own CREATE TABLE; the server rejects a table with other
 //! types, since it cannot convert binary values.
 
 use std::borrow::Cow;
@@ -14,8 +15,7 @@ use super::db_errors::{garbled, read_error};
 use super::messages::{self, Message, is_aside, put_query};
 use crate::net::{FLIGHT_BYTES, Step};
 
-/// Number of bytes of output at which a chunk of rows is sent before further rows are taken from
-/// the source.
+/// Number of bytes of rows that are sent together, before further rows are taken from the source.
 const CHUNK_BYTES: usize = FLIGHT_BYTES;
 /// Bytes before the rows of a binary COPY: signature, flags, and the length of an empty extension.
 const HEAD: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
@@ -38,12 +38,12 @@ pub(super) struct Loaded {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// COPY was sent, and the server has not accepted it yet.
+    /// COPY was sent, and the server has not accepted the bulk load yet.
     Asked,
-    /// Rows are being sent. `has_begun` is false before the first chunk, which the head of a binary
-    /// COPY precedes.
+    /// Rows are being sent. `has_begun` is false before the first chunk, which begins with the
+    /// header of a binary COPY.
     Sending { has_begun: bool },
-    /// All rows were sent, or the load has failed; the server's last reply is awaited.
+    /// All rows were sent or the load has failed, and the server's last reply is awaited.
     Ended,
 }
 

@@ -1,7 +1,7 @@
 //! Frames of PostgreSQL's messages (protocol 3.0), and the messages that prepare and run
 //! statements.
 //!
-//! Messages that occur with each statement are written here, byte by byte; those that occur once
+//! Messages that are sent for each statement are encoded here, byte by byte; those of the sign-in
 //! come from `postgres-protocol`. Not here: the handling of messages.
 
 use std::io;
@@ -12,18 +12,17 @@ use postgres_protocol::message::backend::Header;
 
 use super::db_errors::garbled;
 
-/// Longest message with a row that the client accepts, in bytes: 1 GiB, which is the server's own
-/// limit.
+/// Limit on the length of a message with a row, in bytes: 1 GiB, which is the server's own limit.
 pub(super) const ROW_BYTES_MAX: usize = 1 << 30;
-/// Longest message without a row that the client accepts, in bytes. Most are short, but an error
-/// may quote a statement.
+/// Limit on the length of a message without a row, in bytes. Most are short, but an error may quote
+/// a statement.
 const MESSAGE_BYTES_MAX: usize = 16 << 20;
 
-/// Execute message for the unnamed portal, without a limit of rows.
+/// Encoded Execute message for the unnamed portal, without a limit of rows.
 pub(super) const EXECUTE: &[u8] = b"E\0\0\0\x09\0\0\0\0\0";
 pub(super) const SYNC: &[u8] = b"S\0\0\0\x04";
 
-/// A complete message in the received bytes.
+/// A message that was received completely, as a slice of the received bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Message<'b> {
     pub(super) tag: u8,
@@ -31,7 +30,7 @@ pub(super) struct Message<'b> {
 }
 
 impl<'b> Message<'b> {
-    /// Returns the content of the message, which follows tag and length.
+    /// Returns the content of the message, without tag and length.
     #[inline]
     pub(super) fn body(&self) -> &'b [u8] {
         &self.whole[5..]
@@ -62,8 +61,8 @@ pub(super) fn is_aside(tag: u8) -> bool {
     matches!(tag, b'N' | b'A' | b'S')
 }
 
-/// Appends a simple Query message, whose SQL the function `write` appends. Fails, and appends
-/// nothing, if the SQL contains a zero byte or is too long.
+/// Appends a simple Query message. `write` appends its SQL. Fails, and appends nothing, if the SQL
+/// contains a zero byte or is too long.
 #[inline]
 pub(super) fn put_query(
     out: &mut Vec<u8>,
@@ -82,8 +81,8 @@ pub(super) fn put_query(
 }
 
 /// Appends the messages Parse and Describe, which prepare `sql` under `name` and ask for its types.
-/// If the name is not empty, Close comes before them, since an earlier attempt may have left a
-/// statement of that name; it is allowed if there is none.
+/// A named statement is closed first, since an earlier attempt may have left a statement of that
+/// name; closing a statement that does not exist is no error.
 pub(super) fn put_prepare(out: &mut Vec<u8>, name: &str, sql: &str) -> Result<(), DbError> {
     let start = out.len();
     if !name.is_empty() {
@@ -120,8 +119,8 @@ fn bad_statement() -> DbError {
     DbError::new(DbErrorKind::Unsupported, message)
 }
 
-/// Completes a message that begins at `start` of `out` and ends at its end: writes its length after
-/// its tag. Returns false if it is too long.
+/// Completes the message from `start` to the end of `out`, by writing its length after its tag.
+/// Returns false if the message is too long.
 #[inline]
 pub(super) fn close(out: &mut [u8], start: usize) -> bool {
     let Ok(n_bytes) = i32::try_from(out.len() - start - 1) else { return false };
@@ -129,8 +128,8 @@ pub(super) fn close(out: &mut [u8], start: usize) -> bool {
     true
 }
 
-/// Appends a message that a function of `postgres-protocol` writes. Fails if the protocol cannot
-/// express it.
+/// Appends a message that `write` encodes with `postgres-protocol`. Fails if the protocol cannot
+/// express the message.
 pub(super) fn put(
     out: &mut Vec<u8>,
     write: impl FnOnce(&mut BytesMut) -> io::Result<()>,

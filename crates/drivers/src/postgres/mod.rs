@@ -1,7 +1,7 @@
-//! PostgreSQL, with a thin client of our own: protocol 3.0, prepared statements in binary format,
-//! one write and one read per round trip.
+//! Driver for PostgreSQL, with its own thin client: protocol 3.0, prepared statements in binary
+//! format, one write and one read per round trip.
 //!
-//! Messages that occur once and MD5 come from `postgres-protocol`; sockets and TLS are in net.
+//! Messages of the sign-in and MD5 come from `postgres-protocol`; sockets and TLS are in net.
 //! `CHAR(n)` is returned as the server sends it, padded with blanks.
 
 mod administration;
@@ -69,7 +69,7 @@ pub(crate) static ENTRY: Entry = Entry {
 
 const PORT: u16 = 5432;
 
-/// Capabilities of PostgreSQL, in all versions.
+/// Description of PostgreSQL, in all versions, for the list of drivers: its capabilities and SQL.
 static PRODUCT: Product = Product {
     dialect: sql::DIALECT,
     administration: administration::ADMINISTRATION,
@@ -112,11 +112,11 @@ static PARAMETERS: &[Parameter] = &[
 /// The way in which statements are sent, as chosen by the option `statements`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// Prepared once per connection, with a name.
+    /// Statements are prepared once per connection, with a name.
     Named,
-    /// Prepared at each call, without a name.
+    /// Statements are prepared at each execution, without a name.
     Unnamed,
-    /// Sent as text, with values as literals.
+    /// Statements are sent as text, with their values as literals.
     Simple,
 }
 
@@ -138,7 +138,7 @@ impl Way {
     }
 }
 
-/// A target: one or several servers, with the account there.
+/// One or several PostgreSQL servers of a target, with the account there.
 struct Server {
     connector: Connector,
     packet_bytes_max: usize,
@@ -209,9 +209,9 @@ impl net::Server for Server {
     }
 }
 
-/// Terminates cancelled sessions by SQL, and removes from `keys` those that the server knows. A
-/// cancel request is not enough, since it is lost if it arrives before the statement, and a server
-/// does not check whether its client still waits.
+/// Terminates sessions that were cancelled, by SQL, and removes from `keys` those that the server
+/// knows. A cancel request is not enough: it is lost if it arrives before the statement, and a
+/// server does not check whether its client still waits.
 fn terminate(
     server: &Arc<Server>,
     place: usize,
@@ -238,10 +238,12 @@ fn open(target: &Target, opening: Opening) -> Opened {
     net::open(server(target), opening, || make_database(target))
 }
 
-/// Databases to connect to while creating another. They exist on every server unless removed.
+/// Databases to which dbdyno connects in order to create another. They exist on every server unless
+/// somebody removed them.
 const ALWAYS_THERE: [&str; 2] = ["postgres", "template1"];
 
-/// Creates the target's database, unless another client does so at the same time.
+/// Creates the target's database if it does not exist, and ignores that another client does so at
+/// the same time.
 fn make_database(target: &Target) -> Result<(), DbError> {
     let decided = |target: &Target| server(target).expect("it was decided before");
     let name = decided(target).account.database.replace('"', "\"\"");
@@ -292,8 +294,8 @@ fn server(target: &Target) -> Result<Server, BadParameter> {
 }
 
 /// Returns the path of a target's Unix socket: in `directory`, or in a host written as a path
-/// (`postgres://user@%2Fvar%2Frun%2Fpostgresql/database`). Either may be the socket itself. `None`
-/// if the target is reached over TCP.
+/// (`postgres://user@%2Fvar%2Frun%2Fpostgresql/database`). Instead of a directory, either may be
+/// the path of the socket itself. `None` if the target is reached over TCP.
 fn socket(target: &Target, directory: &str) -> Option<PathBuf> {
     let host = target.hosts.first();
     let port = host.and_then(|host| host.port).unwrap_or(PORT);
@@ -313,7 +315,7 @@ fn socket(target: &Target, directory: &str) -> Option<PathBuf> {
 #[cfg(any(test, feature = "fuzzing"))]
 const FUZZ_WAYS: [Way; 3] = [Way::Named, Way::Unnamed, Way::Simple];
 
-/// Makes a sign-in that has sent nothing yet, for fuzzing.
+/// Makes a PostgreSQL sign-in that has sent nothing yet, for fuzzing.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn fuzz_sign_in(way: usize, statements: Arc<[Statement]>) -> impl net::SignIn {
     let target = Target::parse("postgres://fuzz:secret@nowhere/db?tls=disable").expect("a URL");
@@ -323,13 +325,13 @@ pub(crate) fn fuzz_sign_in(way: usize, statements: Arc<[Statement]>) -> impl net
     PostgresSignIn::new(Arc::new(account), statements, [7; 18])
 }
 
-/// Makes a signed-in connection, for fuzzing.
+/// Makes a PostgreSQL connection that is already signed in, for fuzzing.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn fuzz_protocol(way: usize, statements: Arc<[Statement]>) -> impl net::Protocol {
     protocol::Postgres::new(FUZZ_WAYS[way], statements, CancelKey::Secret(1, 2), b'I')
 }
 
-/// Returns bytes that a server once sent, for fuzzing.
+/// Returns bytes recorded from a real server, as a seed for fuzzing.
 #[cfg(test)]
 pub(crate) fn fuzz_recorded() -> Vec<u8> {
     let digits_of = |line: &'static str| line.split_once(' ').map_or("", |(_, hex)| hex).as_bytes();

@@ -1,9 +1,10 @@
 //! Counters, session states and summaries of PostgreSQL, from its cumulative statistics system.
 //!
-//! A row of a view is returned as names and values, whatever columns a version has; a missing view
-//! is an error of its query only. Sessions report their counts at most once per second, so a second
-//! may contain more or less than its own. The name of a counter is that of the view and the column:
-//! `database_xact_commit` is `xact_commit` of `pg_stat_database` for the target's database.
+//! A view's row is read as names and values, so that its columns may differ between versions; a
+//! missing view fails only its own query. Sessions report their counts at most once per second, so
+//! the value of a second may include parts of others. The name of a counter is that of the view and
+//! the column: `database_xact_commit` is `xact_commit` of `pg_stat_database` for the target's
+//! database.
 
 use model::{
     CommitCounter, ConnectionCounter, Counter, Counters, Monitoring, Reading, SessionSampling,
@@ -181,8 +182,8 @@ const CHOSEN: &[Counter] = &[
     level("waits_timeout", "Active sessions waiting for a timeout."),
 ];
 
-/// Query for the counters of the target's database, by name and value. The caller skips values that
-/// are not numbers.
+/// Query for the counters of the target's database, as rows of name and value. The caller skips
+/// values that are not numbers.
 const OF_DATABASE: &str = "SELECT 'database_' || e.key, e.value FROM pg_stat_database AS s, \
     LATERAL jsonb_each_text(to_jsonb(s) - 'datid' - 'datname') AS e \
     WHERE s.datname = current_database()";
@@ -197,7 +198,7 @@ const OF_IO: &str = "SELECT 'io_' || e.key, sum(e.value::numeric)::text FROM pg_
     LATERAL jsonb_each_text(to_jsonb(s) - 'op_bytes') AS e \
     WHERE e.value ~ '^[0-9]+([.][0-9]+)?$' GROUP BY e.key";
 /// Query for the numbers of sessions by state, such as active or idle, and by kind of wait, such as
-/// a lock. Sessions that this user may not inspect have no state, and are not counted.
+/// a lock. Sessions that this user may not inspect are not counted.
 const OF_SESSIONS: &str = "SELECT v.name, v.count::text FROM (SELECT \
     count(*) FILTER (WHERE state = 'active') AS active, \
     count(*) FILTER (WHERE state = 'idle') AS idle, \
@@ -214,8 +215,8 @@ const OF_SESSIONS: &str = "SELECT v.name, v.count::text FROM (SELECT \
     ('waits_io', s.io), ('waits_client', s.client), ('waits_ipc', s.ipc), \
     ('waits_timeout', s.timeout)) AS v(name, count)";
 
-/// Returns a query per statistics view for the server's counters with these `names`, or for all
-/// counters if `names` is empty.
+/// Returns the queries for the server's counters with these `names`, or for all counters if `names`
+/// is empty: one per statistics view.
 fn ask(names: &[&str]) -> Vec<String> {
     let all = [OF_DATABASE, OF_WAL, OF_WRITER, OF_CHECKPOINTER, OF_IO, OF_SESSIONS];
     if names.is_empty() {

@@ -1,4 +1,4 @@
-//! Encodes and decodes NUMERIC, in binary format and as text.
+//! Encoding and decoding of NUMERIC values, in binary format and as text.
 //!
 //! The binary format is that of `numeric_send` in PostgreSQL's `numeric.c`: digits of base 10,000,
 //! the weight of the first one, and the scale.
@@ -11,8 +11,8 @@ const NAN: u16 = 0xC000;
 const INFINITY: u16 = 0xD000;
 const MINUS_INFINITY: u16 = 0xF000;
 
-/// Most digits after the decimal point that are decoded. More do not fit into an `i64` with one
-/// digit before the point.
+/// Limit on the digits after the decimal point of a decoded number. More do not fit into an `i64`
+/// together with one digit before the point.
 const SCALE_MAX: u8 = 18;
 
 /// Appends the NUMERIC value `unscaled` / 10^`scale` in binary format, without its length.
@@ -46,8 +46,9 @@ pub(super) fn put(out: &mut Vec<u8>, unscaled: i64, scale: u8) {
     }
 }
 
-/// Decodes a NUMERIC value in binary format; `None` if it is malformed. Digits after the decimal
-/// point that do not fit are cut off; if those before it do not fit, the value becomes a float.
+/// Decodes a NUMERIC value in binary format; `None` if it is malformed. Excess digits after the
+/// decimal point are cut off; if the digits before the point do not fit into `i64`, the value
+/// becomes a float.
 pub(super) fn read(bytes: &[u8]) -> Option<Value<'static>> {
     let (head, digits) = bytes.split_first_chunk::<8>()?;
     let word = |at: usize| u16::from_be_bytes([head[at], head[at + 1]]);
@@ -81,8 +82,8 @@ pub(super) fn read(bytes: &[u8]) -> Option<Value<'static>> {
     Some(Value::Decimal { unscaled, scale: kept })
 }
 
-/// Parses a NUMERIC value written in decimal digits; `None` if it is malformed. Digits that do not
-/// fit are treated as in [`read`].
+/// Parses a NUMERIC value written in decimal digits; `None` if it is malformed. Excess digits are
+/// treated as in [`read`].
 pub(super) fn read_text(text: &str) -> Option<Value<'static>> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(rest) => (-1, rest),
@@ -119,7 +120,7 @@ struct Digits<'a> {
 }
 
 impl Digits<'_> {
-    /// Returns a digit of the value in base 10,000: `place` 0 is the last one before the decimal
+    /// Returns a base-10,000 digit of the number: `place` 0 is the last one before the decimal
     /// point, and -1 the first one after it.
     fn at(&self, place: i32) -> i64 {
         let index = usize::try_from(self.weight - place).unwrap_or(usize::MAX);

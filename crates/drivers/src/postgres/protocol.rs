@@ -1,9 +1,9 @@
 //! PostgreSQL's protocol on a signed-in connection: converts requests to messages, and messages to
 //! replies.
 //!
-//! A call of a prepared statement is Bind, Execute and Sync in one write. A batch is sent at once
-//! and ends in one Sync, so that outside of a transaction it is one by itself. Not here: bulk loads
-//! (load), and the start of a connection (sign_in).
+//! Executing a prepared statement is Bind, Execute and Sync in one write. A batch is sent at once
+//! and ends in one Sync, so that outside of a transaction the batch is a transaction of its own.
+//! Not here: bulk loads (load), and the start of a connection (sign_in).
 
 use std::sync::Arc;
 
@@ -32,16 +32,16 @@ pub(super) struct Postgres {
     flight: Vec<Flown>,
     /// Index in `flight` of the execution that the server is answering.
     at: usize,
-    /// Columns of the result set that is being received, if its statement was sent as text.
+    /// Columns of the result set that is being received, for a statement that was sent as text.
     columns: Vec<Column>,
-    /// Whether a result set of a statement sent as text has begun and not ended.
+    /// Whether a result set of a statement sent as text is being received.
     is_open: bool,
     fields: Fields,
     n_sets: usize,
     reply: Reply,
     db_error: Option<DbError>,
-    /// Error that the caller's visitor of rows has returned. The server continues its work, so
-    /// later rows are skipped.
+    /// Error that the caller's visitor of rows has returned; `None` if there is none. The server
+    /// continues its work, so later rows are skipped.
     unread: Option<DbError>,
     load: Option<Load>,
     is_committing: bool,
@@ -54,22 +54,22 @@ pub(super) struct Postgres {
 /// A statement execution of the current request, which was sent to the server.
 #[derive(Clone, Copy)]
 struct Flown {
-    /// Index of the executed statement in the connection's list.
+    /// Index of the executed statement among the connection's statements.
     index: usize,
     /// Whether this execution also prepares its statement. If it fails, the statement counts as not
     /// prepared.
     asks: bool,
 }
 
-/// The kind of request whose replies are being received.
+/// The kind of the current request, which determines how its replies are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Exchange {
     Nothing,
-    /// Executions of prepared statements, whose rows come in binary format.
+    /// Executions of prepared statements, whose rows arrive in binary format.
     Calls,
-    /// SQL sent as text, whose rows come in text format.
+    /// SQL sent as text, whose rows arrive in text format.
     Text,
-    /// COMMIT for the request to commit, sent as text.
+    /// COMMIT sent as text, for a request that only commits.
     Commit,
 }
 
@@ -181,8 +181,8 @@ impl Postgres {
         Ok(())
     }
 
-    /// Marks as not prepared the statements that unanswered executions of the current request were
-    /// also to prepare, after an error.
+    /// After an error, marks statements as not prepared if their preparation was sent with this
+    /// request and not answered.
     #[cold]
     fn ground(&mut self) {
         for flown in &self.flight[self.at.min(self.flight.len())..] {
@@ -203,8 +203,8 @@ impl Postgres {
         Ok(())
     }
 
-    /// Handles one message of the server, and passes a row to `visit`. Returns the result of the
-    /// request if it was its last message, otherwise `None`.
+    /// Handles one message of the server. A row is passed to `visit`. Returns the result of the
+    /// request if this was its last message, otherwise `None`.
     #[inline]
     fn take(
         &mut self,
@@ -257,8 +257,8 @@ impl Postgres {
         Ok(())
     }
 
-    /// Returns the index of the statement whose execution the server is answering. Fails if all are
-    /// answered.
+    /// Returns the index of the statement whose execution the server is answering. Fails if all
+    /// executions are answered.
     #[inline]
     fn current(&self) -> Result<usize, DbError> {
         let flown = self.flight.get(self.at);
@@ -355,8 +355,8 @@ impl Postgres {
     }
 
     /// Returns the smallest number of statements that the server must have answered when the
-    /// request ends: all prepared ones, but only one for a text, which may contain empty
-    /// statements.
+    /// request ends: all that are prepared, but only one for SQL sent as text, which may contain
+    /// empty statements.
     #[inline]
     fn n_answers_least(&self) -> usize {
         if self.exchange == Exchange::Calls { self.flight.len() } else { 1 }
@@ -482,8 +482,8 @@ impl Protocol for Postgres {
     }
 }
 
-/// Returns the process ID in a cancel key. It belongs to the server's process, or is random if a
-/// pooler is in between; 0 if the key has none.
+/// Returns the process ID in a cancel key, which identifies the server's process. A connection
+/// pooler sends a random one instead; 0 if the key has none.
 fn process_of(cancel_key: &CancelKey) -> i32 {
     match cancel_key {
         CancelKey::Secret(process, _) => *process,

@@ -1,4 +1,4 @@
-//! Reads a DataRow message in place. Nothing is copied or allocated per row.
+//! Reads rows directly from their DataRow messages. Nothing is copied or allocated per row.
 
 use model::{Row, Value};
 
@@ -6,7 +6,7 @@ use super::db_errors::garbled;
 use super::types::Type;
 use super::{binary, text};
 
-/// A column of a result, from the message RowDescription.
+/// A column of a result, as described by a RowDescription message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Column {
     pub(super) name: String,
@@ -20,18 +20,17 @@ pub(super) enum Format {
     Binary,
 }
 
-/// Position of a value in the body of a row's message. A null has the length -1.
+/// Position of a value in the body of a DataRow message. A null has the length -1.
 #[derive(Clone, Copy, Debug)]
 struct Field {
     start: u32,
     n_bytes: i32,
-    /// Whether the value was hexadecimal text, and its decoded bytes are in `Fields::unhexed`
-    /// instead of the message.
+    /// Whether the value is hexadecimal text, whose decoded bytes are in `Fields::unhexed`.
     is_unhexed: bool,
 }
 
-/// Positions of the values of the current row, and its decoded bytes. The memory is reused for each
-/// row.
+/// Positions of the values of the current row, and bytes decoded from hexadecimal text. The memory
+/// is reused for each row.
 #[derive(Default)]
 pub(super) struct Fields {
     fields: Vec<Field>,
@@ -39,8 +38,8 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// Locates the values of a row in the body of a DataRow message. Fails if their number is not
-    /// that of `columns`, or the message is malformed.
+    /// Finds the positions of the values in the body of a DataRow message. Fails if their number is
+    /// not that of `columns`, or the message is malformed.
     #[inline]
     pub(super) fn find(
         &mut self,
@@ -76,8 +75,8 @@ impl Fields {
         Ok(())
     }
 
-    /// Decodes the values of type `bytea` in a row in text format, in which they come as
-    /// hexadecimal digits.
+    /// Decodes the `bytea` values of a row in text format, which contains them as hexadecimal
+    /// digits.
     fn unhex(&mut self, body: &[u8], columns: &[Column]) {
         self.unhexed.clear();
         for (field, column) in self.fields.iter_mut().zip(columns) {
@@ -94,7 +93,8 @@ impl Fields {
     }
 }
 
-/// A row in a DataRow message, of which the position of each value is known.
+/// A row in a DataRow message, with the position of each value. Values are decoded when they are
+/// read.
 pub(super) struct DataRow<'r> {
     pub(super) body: &'r [u8],
     pub(super) fields: &'r Fields,

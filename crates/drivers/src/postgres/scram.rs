@@ -1,8 +1,8 @@
-//! The client's side of SCRAM-SHA-256 and SCRAM-SHA-256-PLUS (RFC 5802, 5677, 7677).
+//! Client implementation of SCRAM-SHA-256 and SCRAM-SHA-256-PLUS (RFC 5802, 5677, 7677).
 //!
-//! Stretching a password takes milliseconds by design. All connections of a target share the
-//! result, so that only the first of a thousand pays for it. Not here: sending and receiving
-//! messages.
+//! Deriving keys from a password takes milliseconds by design. All connections of a target share
+//! the keys, so that they are derived once and not by each of a thousand clients. Not here: sending
+//! and receiving messages.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -16,11 +16,11 @@ use sha2::{Digest, Sha256, Sha384, Sha512};
 pub(super) const PLAIN: &str = "SCRAM-SHA-256";
 pub(super) const PLUS: &str = "SCRAM-SHA-256-PLUS";
 
-/// Most iterations that a server may demand, since they cost CPU time. PostgreSQL's default is
-/// 4,096.
+/// Limit on the iterations that a server may demand, since they cost CPU time. PostgreSQL's default
+/// is 4,096.
 const ITERATIONS_MAX: u32 = 1_000_000;
-/// Most salts whose keys are cached. A target has one per server, but a hostile server may invent
-/// more.
+/// Limit on the number of salts whose keys are cached. A target has one per server, but a hostile
+/// server may invent more.
 const SALTS_MAX: usize = 64;
 
 type Hash = [u8; 32];
@@ -41,7 +41,7 @@ pub(super) struct KeyCache {
 
 impl KeyCache {
     /// Returns the SCRAM keys of a password, and derives them if they are not cached. Concurrent
-    /// callers wait for this instead of deriving them too.
+    /// callers wait for the result instead of deriving the same keys.
     fn get(&self, password: &str, salt: &[u8], iterations: u32) -> Keys {
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = keys.get(&(salt.to_vec(), iterations)) {
@@ -101,12 +101,13 @@ fn xor(mut a: Hash, b: Hash) -> Hash {
 /// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Binding {
-    /// No binding is possible, because there is no TLS, or none is defined for the server's
+    /// No channel binding is possible, because there is no TLS, or none is defined for the server's
     /// certificate.
     Impossible,
-    /// No binding is used, because the server does not offer it.
+    /// No channel binding is used, because the server does not offer it.
     NotOffered,
-    /// The binding is this hash of the server's certificate (`tls-server-end-point`, RFC 5929).
+    /// Binds the sign-in to TLS by this hash of the server's certificate (`tls-server-end-point`,
+    /// RFC 5929).
     Certificate(Vec<u8>),
 }
 
@@ -123,14 +124,14 @@ impl Binding {
 pub(super) struct Scram {
     binding: Binding,
     nonce: String,
-    /// Signature that the server must present at the end; `None` before the client's last message
-    /// was made.
+    /// Signature with which the server must prove at the end that it knows the password; `None`
+    /// before the client's last message is made.
     server_signature: Option<Hash>,
 }
 
 impl Scram {
     /// Begins a SCRAM sign-in, and returns its state and the client's first message. `nonce` must
-    /// be random and never used before.
+    /// be random and never be used again.
     pub(super) fn begin(binding: Binding, nonce: [u8; 18]) -> (Scram, String) {
         let nonce = STANDARD.encode(nonce);
         let first = format!("{}{}", binding.header(), first_bare(&nonce));
@@ -182,8 +183,8 @@ impl Scram {
     }
 }
 
-/// Returns the client's first message without the header of the channel binding. The user's name is
-/// empty in it, since the start-up message contains it.
+/// Returns the client's first message without the header for channel binding. The user name in it
+/// is empty, since the start-up message already contains it.
 fn first_bare(nonce: &str) -> String {
     format!("n=,r={nonce}")
 }
@@ -234,7 +235,7 @@ pub(super) fn certificate_hash(certificate: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Returns the content of the DER element at the start of `bytes`, and the bytes after the element.
-/// `None` if its tag is not `tag`, or it is malformed.
+/// `None` if the element is malformed or has another tag.
 fn der(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     let (&[found, first], rest) = bytes.split_first_chunk::<2>()?;
     if found != tag {
@@ -255,7 +256,8 @@ fn der(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
 mod tests {
     use super::*;
 
-    /// Uses the example of RFC 7677, section 3, whose first message contains a user's name.
+    /// Tests with the example of RFC 7677, section 3, whose first message, unlike dbdyno's,
+    /// contains a user name.
     #[test]
     fn keys_are_those_of_the_rfc() {
         let salt = STANDARD.decode("W22ZaJ0SNY7soEsUEjb6gQ==").expect("base64");

@@ -1,22 +1,23 @@
-//! Settling of PostgreSQL: how dead rows are vacuumed, dirty pages written, and standbys awaited.
+//! Settling of PostgreSQL before a measurement: vacuums dead rows, writes dirty pages, and waits
+//! for standbys.
 
 use model::{Fact, Settling, SettlingLevel, SettlingStep};
 
 use crate::modes::mode;
 
-/// Step before a measurement that vacuums the tables with all their indexes. By default VACUUM
-/// skips the indexes of a table in which few pages have dead rows, and these rows stay.
+/// Settling step that vacuums the tables with all their indexes. By default VACUUM skips the
+/// indexes of a table in which few pages have dead rows, and these rows stay.
 const VACUUM_ALL: SettlingStep =
     SettlingStep { statements: &["VACUUM (INDEX_CLEANUP ON, ANALYZE) {tables}"], ..VACUUM };
 
-/// Query for the tables that this user may not vacuum, for PostgreSQL 17 and later, which have a
-/// privilege for it.
+/// Query for those tables that the user may not vacuum, for PostgreSQL 17 and later, which have a
+/// privilege for vacuuming.
 const MAY_NOT_MAINTAIN: &str = "SELECT c.relname::text FROM pg_class c, pg_database d \
     WHERE c.relname IN ({names}) AND c.relkind IN ('r', 'p') AND pg_table_is_visible(c.oid) \
     AND d.datname = current_database() AND NOT pg_has_role(d.datdba, 'USAGE') \
     AND NOT has_table_privilege(c.oid, 'MAINTAIN') ORDER BY 1";
 
-/// Query for the tables that this user may not vacuum, for PostgreSQL before 17, where only the
+/// Query for those tables that the user may not vacuum, for PostgreSQL before 17, where only the
 /// owner of the table or of the database may.
 const DOES_NOT_OWN: &str = "SELECT c.relname::text FROM pg_class c, pg_database d \
     WHERE c.relname IN ({names}) AND c.relkind IN ('r', 'p') AND pg_table_is_visible(c.oid) \
@@ -26,7 +27,7 @@ const DOES_NOT_OWN: &str = "SELECT c.relname::text FROM pg_class c, pg_database 
 /// First major version whose VACUUM has the option INDEX_CLEANUP.
 const INDEX_CLEANUP_FROM: u32 = 12;
 
-/// Step before a measurement that vacuums the tables, in PostgreSQL before 12.
+/// Settling step that vacuums the tables, for PostgreSQL before 12.
 const VACUUM: SettlingStep = SettlingStep {
     name: "vacuum",
     doing: "vacuuming and analysing",

@@ -19,8 +19,8 @@ use super::protocol::Postgres;
 use super::scram::{self, Binding, KeyCache, Scram};
 use crate::net::{CancelKey, Channel, Input, SignIn, Step, check_clear};
 
-/// Most messages that a server may send in a sign-in. Some twenty settings and a few notices are
-/// usual; a hostile server might never stop.
+/// Limit on the messages that a server may send in a sign-in. Some twenty settings and a few
+/// notices are usual; a hostile server might never stop.
 const MESSAGES_MAX: usize = 1_000;
 
 /// User, password, database and options with which all connections of a target sign in.
@@ -30,7 +30,7 @@ pub(super) struct Account {
     pub(super) database: String,
     pub(super) application_name: String,
     pub(super) way: Way,
-    /// Whether the user permits sending the password itself to a server whose identity is not
+    /// Whether the user permits sending the password unencrypted to a server whose identity is not
     /// verified.
     pub(super) clear_password: bool,
     /// Server-side time limit of a statement, in milliseconds; 0 for none.
@@ -38,14 +38,14 @@ pub(super) struct Account {
     /// Cache of the keys derived from the password, for SCRAM sign-ins.
     pub(super) keys: KeyCache,
     /// Whether a connection pooler is between dbdyno and the server; false until the first session
-    /// has found it out.
+    /// has found out.
     pub(super) is_pooled: AtomicBool,
 }
 
 pub(super) struct PostgresSignIn {
     account: Arc<Account>,
     statements: Arc<[Statement]>,
-    /// Random bytes for SCRAM, never used before.
+    /// Random bytes for a SCRAM sign-in, newly drawn for each.
     nonce: [u8; 18],
     stage: Stage,
     scram: Option<Scram>,
@@ -56,13 +56,13 @@ pub(super) struct PostgresSignIn {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Nothing,
-    /// The client has asked whether the server supports TLS.
+    /// The client has asked whether the server supports TLS, and waits for the reply.
     AskedTls,
-    /// The server supports TLS, and the handshake is under way.
+    /// The server supports TLS, and the TLS handshake is under way.
     Securing,
     /// The start-up message was sent, and the server is authenticating the user.
     Proving,
-    /// The password is accepted; the server's settings and the cancel key follow.
+    /// The server has accepted the password, and sends its settings and the cancel key.
     Known,
 }
 

@@ -5,7 +5,7 @@ use model::{
     StorageEngine,
 };
 
-/// Storage option of tables whose changes are not written to the write-ahead log.
+/// Storage option UNLOGGED of tables: their changes are not written to the write-ahead log.
 const UNLOGGED: StorageEngine = StorageEngine {
     before_table: "UNLOGGED ",
     is_emptied_by_crash: true,

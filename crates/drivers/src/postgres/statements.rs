@@ -1,8 +1,8 @@
-//! Statements of a connection, declared ones and later ones, which are prepared at their first use.
+//! The statements that a PostgreSQL connection knows. Each is prepared when it is first executed.
 //!
-//! The first call of a statement is sent with its preparation, so that this costs no further round
-//! trip. The server's types are not known then, so the values of that call are sent as text, which
-//! the server parses by the expected type. Those of later calls are binary.
+//! The first execution of a statement is sent together with its preparation, so that this needs no
+//! further round trip. The parameter types are not known then, so its values are sent as text,
+//! which the server parses by the expected type. Later executions send binary values.
 
 use std::sync::Arc;
 
@@ -21,19 +21,19 @@ use super::template::Template;
 use super::types::Type;
 use super::{Way, binary, text};
 
-/// Most parameters that a prepared statement may have, by the protocol.
+/// Limit of the protocol on the number of parameters of a prepared statement.
 const VALUES_MAX: usize = u16::MAX as usize;
 /// Last bytes of a Bind message, which request all result columns in binary format.
 const BINARY_RESULT: &[u8] = &[0, 1, 0, 1];
-/// Bind message for the unnamed statement, which has no parameters, with its result in binary
+/// Encoded Bind message for the unnamed statement without parameters, with its result in binary
 /// format.
 const BIND_NOTHING: &[u8] = b"B\0\0\0\x0e\0\0\0\0\0\0\0\x01\0\x01";
 
 pub(super) struct Statements {
     way: Way,
-    /// Number in the names of this connection's prepared statements, so that those of two
-    /// connections differ. A pooler may assign both to one server connection, where equal names
-    /// would execute the wrong statement.
+    /// Number in the names of this connection's prepared statements, which makes them different
+    /// from those of other connections. A connection pooler may assign two of them to one server
+    /// connection, where equal names would execute the wrong statement.
     connection: i32,
     declared: Arc<[Statement]>,
     late: Vec<Statement>,
@@ -47,10 +47,10 @@ pub(super) struct Statements {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
-    /// The statement is not prepared, or it is uncertain whether the server knows it.
+    /// The statement is not prepared, or the server may have forgotten it.
     #[default]
     Unknown,
-    /// The messages that prepare the statement were sent and are not answered yet.
+    /// The messages that prepare the statement were sent, and the reply is awaited.
     Asked,
     /// The server has prepared the statement and reported the types of its parameters and columns.
     Ready,
@@ -60,12 +60,13 @@ enum State {
 pub(super) struct Prepared {
     state: State,
     parameters: Vec<Type>,
-    /// Start of the statement's Bind message, up to the first value.
+    /// Encoded start of the statement's Bind message, before the first value.
     head: Vec<u8>,
     pub(super) columns: Vec<Column>,
     /// Whether the statement returns a result set, which may be empty.
     pub(super) has_rows: bool,
-    /// The statement's text split at its placeholders; `None` before it is first sent as text.
+    /// SQL text of the statement, split at its placeholders; `None` before the statement is first
+    /// sent as text.
     template: Option<Template>,
 }
 
@@ -91,9 +92,8 @@ impl Statements {
         commit.is_some_and(|commit| usize::from(commit.0) == index)
     }
 
-    /// Returns the ID of the statement to execute. For an ID that means BEGIN or COMMIT within a
-    /// batch, this is a statement that is added at its first use; any other ID is returned as it
-    /// is.
+    /// Returns the ID of the statement to execute. An ID that means BEGIN or COMMIT within a batch
+    /// gets a statement at its first use; any other ID is returned unchanged.
     #[inline]
     pub(super) fn resolve(&mut self, id: StatementId) -> Result<StatementId, DbError> {
         if id.is_control() { self.control(id) } else { Ok(id) }
@@ -134,8 +134,8 @@ impl Statements {
         &self.prepared[index]
     }
 
-    /// Returns the declared kind of a statement, by which it is counted. Fails if no statement has
-    /// this ID.
+    /// Returns the kind (such as read or write) with which the statement was declared. Fails if no
+    /// statement has this ID.
     #[inline]
     pub(super) fn kind(&self, id: StatementId) -> Result<StatementKind, DbError> {
         let index = usize::from(id.0);
@@ -187,8 +187,8 @@ impl Statements {
         Ok(asks)
     }
 
-    /// Appends the messages that prepare a statement. Until they are answered, its parameter types
-    /// are unknown, so that values are sent as text.
+    /// Appends the messages that prepare the statement at `index`. Its parameter types are unknown
+    /// until they are answered, so values are sent as text.
     #[cold]
     fn ask(&mut self, index: usize, n_values: usize, out: &mut Vec<u8>) -> Result<(), DbError> {
         if n_values > VALUES_MAX {
@@ -204,8 +204,8 @@ impl Statements {
     }
 
     /// Appends messages that execute a statement with its values as literals, within a batch that
-    /// also has prepared ones. The text is prepared without a name at each execution, so that one
-    /// Sync ends the whole batch.
+    /// also has prepared statements. The text is prepared without a name at each execution, so that
+    /// one Sync ends the whole batch.
     #[cold]
     pub(super) fn put_parsed(&mut self, call: &Call<'_>, out: &mut Vec<u8>) -> Result<(), DbError> {
         let mut sql = std::mem::take(&mut self.sql);
@@ -236,8 +236,9 @@ impl Statements {
         Ok(())
     }
 
-    /// Returns what would be sent for a call: the text with literals, or the prepared statement and
-    /// its values. `None` if its statement is unknown.
+    /// Returns the statement as it would be sent for a call, to be shown to users: as text with
+    /// literals, or as prepared statement with its values. `None` if the call's statement is
+    /// unknown.
     pub(super) fn sent(&mut self, call: &Call<'_>) -> Option<SentStatement> {
         let index = usize::from(call.statement.0);
         (index < self.prepared.len()).then(|| {
@@ -276,9 +277,8 @@ impl Statements {
         Ok(())
     }
 
-    /// Stores the result columns of the statement at `index`, from the server's message
-    /// RowDescription, and marks the statement as prepared. `message` is `None` if it returns no
-    /// rows.
+    /// Stores the result columns of the statement at `index` from a RowDescription message, and
+    /// marks the statement as prepared. `message` is `None` if the statement returns no rows.
     pub(super) fn learn_columns(
         &mut self,
         index: usize,
@@ -363,7 +363,7 @@ fn read_parameters(message: Message<'_>) -> Result<Vec<Type>, DbError> {
     body.parameters().map(|oid| Ok(Type::from_oid(oid))).collect().map_err(|error| garbled(&error))
 }
 
-/// Parses a RowDescription, and appends its columns.
+/// Parses a RowDescription message, and appends its columns to `columns`.
 pub(super) fn read_columns(message: Message<'_>, columns: &mut Vec<Column>) -> Result<(), DbError> {
     let backend::Message::RowDescription(body) = parse(message)? else {
         return Err(garbled(&"the description of the columns is missing"));

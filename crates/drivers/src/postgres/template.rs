@@ -1,4 +1,4 @@
-//! Writes values as literals into the text of statements, for `statements=simple`.
+//! Statements as text with values as literals, for the option `statements=simple`.
 //!
 //! A value becomes an untyped literal (`'12'`), whose type the server derives from the context, as
 //! for a parameter. A literal with a backslash is preceded by `E`, so that its meaning does not
@@ -11,11 +11,12 @@ use super::text;
 /// SQL text of a statement, split at its placeholders, to be sent with literals in their place.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Template {
-    /// Text before each placeholder, and the index, from 0, of the value that replaces it.
+    /// Text before each placeholder, with the index, from 0, of the value that replaces the
+    /// placeholder.
     parts: Vec<(String, usize)>,
     /// SQL text after the last placeholder.
     rest: String,
-    /// Number of values that the text needs: the highest number of a placeholder, such as 3 for
+    /// Number of values that the statement needs: the highest placeholder number, such as 3 for
     /// `$3`.
     pub(super) n_values: usize,
 }
@@ -64,7 +65,7 @@ fn put_literal(out: &mut Vec<u8>, value: &Value<'_>) {
     out.push(b'\'');
 }
 
-/// Doubles quotes and backslashes in the unfinished literal from `start` to the end of `out`.
+/// Doubles quotes and backslashes in the literal that begins at `start` and is not closed yet.
 #[cold]
 fn escape(out: &mut Vec<u8>, start: usize) {
     let written = out.split_off(start);
@@ -80,8 +81,8 @@ fn escape(out: &mut Vec<u8>, start: usize) {
     }
 }
 
-/// Returns number and length of a placeholder such as `$7` at the start of `rest`; `None` if there
-/// is none. `before` is the text before it.
+/// Returns number and length of the placeholder, such as `$7`, at the start of `rest`; `None` if
+/// there is none. `before` is the text before `rest`.
 fn placeholder(before: &str, rest: &str) -> Option<(usize, usize)> {
     if before.ends_with(is_of_word) {
         return None;
@@ -93,8 +94,8 @@ fn placeholder(before: &str, rest: &str) -> Option<(usize, usize)> {
     Some((usize::from(number), n_digits + 1))
 }
 
-/// Returns the length of the token at the start of `rest`: a quoted text, a comment, or one
-/// character. `before` is the text before it.
+/// Returns the length in bytes of the token at the start of `rest`: a quoted text, a comment, or
+/// one character. `before` is the text before `rest`.
 fn skip(before: &str, rest: &str) -> usize {
     let first = rest.chars().next().expect("something is left");
     let to = |end: Option<usize>, n_bytes: usize| end.map_or(rest.len(), |at| at + n_bytes);
@@ -115,8 +116,8 @@ fn is_of_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '$'
 }
 
-/// Returns the length in bytes of a quoted text with backslash escapes, such as `'...\'...'` after
-/// an `E`, at the start of `rest`.
+/// Returns the length in bytes of the quoted text with backslash escapes, such as `'...\'...'`
+/// after an `E`, at the start of `rest`.
 fn escaped(rest: &str) -> usize {
     let mut bytes = rest.bytes().enumerate().skip(1);
     while let Some((at, byte)) = bytes.next() {
@@ -129,8 +130,8 @@ fn escaped(rest: &str) -> usize {
     rest.len()
 }
 
-/// Returns the length in bytes of the comment `/*...*/` at the start of `rest`, which may contain
-/// other comments.
+/// Returns the length in bytes of the comment `/*...*/` at the start of `rest`, including nested
+/// comments.
 fn comment(rest: &str) -> usize {
     let (mut depth, mut at) = (0, 0);
     while let Some(found) = rest[at..].find(['/', '*']) {
@@ -145,7 +146,8 @@ fn comment(rest: &str) -> usize {
     rest.len()
 }
 
-/// Returns the tag `$$` or `$word$` at the start of a dollar-quoted text; `None` if there is none.
+/// Returns the tag, `$$` or `$word$`, of a dollar-quoted text at the start of `rest`; `None` if
+/// there is none.
 fn dollar_tag(rest: &str) -> Option<&str> {
     let end = rest[1..].find('$')? + 2;
     let word = &rest[1..end - 1];

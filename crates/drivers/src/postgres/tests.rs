@@ -1,4 +1,4 @@
-//! Tests of PostgreSQL, on real servers where possible, otherwise on scripted bytes.
+//! Tests of the PostgreSQL driver, on real servers where possible, otherwise on scripted bytes.
 
 mod odd;
 mod on_server;

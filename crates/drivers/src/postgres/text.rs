@@ -1,4 +1,4 @@
-//! Encodes and decodes values in PostgreSQL's text format.
+//! Encoding and decoding of values in PostgreSQL's text format.
 //!
 //! Timestamps are parsed in the `ISO` form of `DateStyle`, which every session sets.
 
@@ -10,7 +10,7 @@ use model::{Civil, Value, put_decimal};
 use super::numeric;
 use super::types::Type;
 
-/// Appends a value as text, which the server parses by the type that it expects there. Appends
+/// Appends a value as text, which the server parses by the type that the statement expects. Appends
 /// nothing for a null.
 pub(super) fn put(out: &mut Vec<u8>, value: &Value<'_>) {
     let written = match value {
@@ -56,8 +56,8 @@ fn with_era(civil: Civil) -> (Civil, &'static [u8]) {
     }
 }
 
-/// Parses a value that the server sent in text format. If the text does not fit the type `kind`, it
-/// is returned as `Value::Text`, or as `Value::Bytes` if it is not UTF-8.
+/// Parses a value that the server sent in text format. A text that does not fit the type `kind` is
+/// returned as `Value::Text`, or as `Value::Bytes` if it is not UTF-8.
 pub(super) fn read(kind: Type, bytes: &[u8]) -> Value<'_> {
     let Ok(text) = str::from_utf8(bytes) else { return Value::Bytes(bytes) };
     let read = match kind {
@@ -87,8 +87,8 @@ pub(super) fn read_bytes(text: &[u8], out: &mut Vec<u8>) -> bool {
     }
 }
 
-/// Appends the bytes of the escape form of a `bytea`; false if it is malformed. In it `\\` is a
-/// backslash, `\012` an octal byte, and any other byte itself.
+/// Appends the bytes of a `bytea` value in escape form, where `\\` is a backslash, `\012` an octal
+/// byte, and any other byte itself. Returns false if the text is malformed.
 fn unescape(mut text: &[u8], out: &mut Vec<u8>) -> bool {
     let n_before = out.len();
     while let Some((&first, rest)) = text.split_first() {
@@ -109,7 +109,8 @@ fn unescape(mut text: &[u8], out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Appends the bytes of hexadecimal digits, such as `0a0b`; false if they are malformed.
+/// Appends the bytes that hexadecimal digits such as `0a0b` represent. Returns false if the digits
+/// are malformed.
 fn unhex(digits: &[u8], out: &mut Vec<u8>) -> bool {
     let (pairs, rest) = digits.as_chunks::<2>();
     let n_before = out.len();
@@ -127,7 +128,8 @@ fn unhex(digits: &[u8], out: &mut Vec<u8>) -> bool {
     is_whole
 }
 
-/// Parses `2030-01-02`, `... BC` or `infinity` into days since 1970; `None` if it is malformed.
+/// Parses a date such as `2030-01-02`, `2030-01-02 BC` or `infinity` into days since 1970; `None`
+/// if it is malformed.
 fn read_date(text: &str) -> Option<i32> {
     match text {
         "infinity" => return Some(i32::MAX),
@@ -156,8 +158,8 @@ fn read_day(date: &str, is_before_christ: bool, year_max: i64) -> Option<Civil> 
     Some(Civil { year, month, day, ..Civil::default() })
 }
 
-/// Parses `2030-01-02`, `2030-01-02 03:04:05.6`, `...+05:30`, `... BC` or `infinity` into
-/// microseconds since 1970; `None` if it is malformed.
+/// Parses a timestamp such as `2030-01-02`, `2030-01-02 03:04:05.6`, `...+05:30`, `... BC` or
+/// `infinity` into microseconds since 1970; `None` if it is malformed.
 fn read_timestamp(text: &str) -> Option<i64> {
     match text {
         "infinity" => return Some(i64::MAX),

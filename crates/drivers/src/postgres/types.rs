@@ -1,4 +1,4 @@
-//! PostgreSQL's built-in types, as far as our values have an encoding for them.
+//! PostgreSQL's built-in types for which dbdyno has an encoding.
 
 /// PostgreSQL type of a column or a parameter, by which values are encoded. Values of types without
 /// a variant (`Other`) are sent as text, and received as bytes.
@@ -8,12 +8,12 @@ pub(super) enum Type {
     Int2,
     Int4,
     Int8,
-    /// Object identifier: 32 bits, unsigned.
+    /// Object identifier (OID): 32 bits, unsigned.
     Oid,
     Float4,
     Float8,
     Numeric,
-    /// Text of any length; `CHAR(n)` is padded with blanks, as the server stores it.
+    /// Text of any length, including `CHAR(n)`, which the server pads with blanks.
     Text,
     Bytes,
     Date,

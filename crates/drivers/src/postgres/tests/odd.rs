@@ -1,5 +1,5 @@
-//! Tests with unusual settings of a server, and with users who have few rights. The driver does
-//! what is possible, and reports what is not, with the remedy.
+//! Tests of the PostgreSQL driver with unusual server settings, and with users who have few
+//! privileges. The driver must do what is possible, and report what is not, with the remedy.
 
 use std::thread;
 
@@ -23,8 +23,8 @@ keeps! {
     named Kind::Postgres;
 }
 
-/// Creates a user with the rights that the statements `sql` give, and returns the target of the law
-/// with this user.
+/// Creates a user with the privileges that the statements `sql` grant. Returns the target of the
+/// database of the test `law` with this user.
 fn user(site: &Site, law: &str, name: &str, sql: &[&str]) -> Target {
     let mut admin = TestSession::connect(&site.open(law, &[]), &[]);
     let there = format!("SELECT count(*) FROM pg_roles WHERE rolname = '{name}'");

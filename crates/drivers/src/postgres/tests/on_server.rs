@@ -1,4 +1,4 @@
-//! Tests of behaviour that only PostgreSQL has, on real servers.
+//! Tests, on real servers, of behaviour that only PostgreSQL has.
 
 use std::sync::Barrier;
 use std::thread;

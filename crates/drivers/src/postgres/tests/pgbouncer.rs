@@ -1,5 +1,5 @@
-//! Tests with PgBouncer, which assigns its connections to the server by transaction, so that a
-//! statement prepared by name on one is unknown on another.
+//! Tests with PgBouncer, which assigns server connections to clients for one transaction at a time,
+//! so that a statement prepared on one is unknown on another.
 
 use std::fs::{self, Permissions};
 use std::io::{BufRead, BufReader};
@@ -15,13 +15,13 @@ use crate::Opening;
 use crate::conformance::{Kept, Read, TestSession, holds, refused};
 use crate::postgres::ENTRY;
 
-/// PgBouncer as packaged by Debian: version 1.18, which many run. Later ones can keep prepared
-/// statements.
+/// Path of PgBouncer as packaged by Debian. Version 1.18 is common and cannot keep prepared
+/// statements, which later versions can.
 const PROGRAM: &str = "/usr/sbin/pgbouncer";
-/// Port number in the name of PgBouncer's Unix socket; it listens on no TCP port.
+/// Port number in the name of PgBouncer's Unix socket. PgBouncer does not listen on TCP.
 const PORT: u16 = 6432;
 
-/// A PgBouncer with at most two connections to a server of its own.
+/// PgBouncer with at most two server connections, in front of a PostgreSQL server of its own.
 struct Pooler {
     child: Child,
     folder: TempDir,
@@ -33,7 +33,8 @@ impl Pooler {
         Pooler::start_with("")
     }
 
-    /// Starts server and PgBouncer, with further settings of the latter, one per line.
+    /// Starts a PostgreSQL server and PgBouncer. `more` has further settings of PgBouncer, one per
+    /// line.
     fn start_with(more: &str) -> Pooler {
         let mut options = Options::default();
         let counted = ("shared_preload_libraries".to_owned(), "pg_stat_statements".to_owned());
@@ -106,8 +107,8 @@ fn behind_a_pooler_unnamed_and_simple_statements_hold_the_laws_and_named_ones_ar
     named_statements_are_refused(&pooler.open("named"));
 }
 
-/// Checks the spelling of our session's settings. If the server reports a setting in another
-/// spelling, PgBouncer sets it again at each transaction, which halves throughput.
+/// Tests that dbdyno spells session settings as the server reports them. PgBouncer sets a setting
+/// with another spelling again at each transaction, which halves throughput.
 #[test]
 fn a_pooler_puts_no_statements_between_our_transactions() {
     let pooler = Pooler::start();

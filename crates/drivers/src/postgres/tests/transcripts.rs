@@ -1,5 +1,5 @@
-//! Tests of the protocol without a server: with bytes recorded from PostgreSQL 15 (`recorded.txt`,
-//! in hex), with made-up messages, and with garbage.
+//! Tests of the PostgreSQL protocol without a server: with bytes recorded from PostgreSQL 15
+//! (`recorded.txt`, in hex), with made-up messages, and with garbage.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use crate::postgres::protocol::Postgres;
 use crate::postgres::scram::KeyCache;
 use crate::postgres::sign_in::{Account, PostgresSignIn};
 
-/// Returns the recorded replies of a server by name; each is a line of the file.
+/// Returns the recorded replies of a server by name. Each is a line of the file `recorded.txt`.
 fn recorded() -> BTreeMap<&'static str, Vec<u8>> {
     let line = |line: &'static str| {
         let (name, hex) = line.split_once(' ').expect("a name and its bytes");
@@ -33,12 +33,12 @@ fn message(tag: u8, body: &[u8]) -> Vec<u8> {
     [&[tag], &(body.len() as u32 + 4).to_be_bytes()[..], body].concat()
 }
 
-/// The sizes of the pieces in which bytes arrive.
+/// The pieces in which the bytes of a server arrive.
 #[derive(Clone, Copy, Debug)]
 enum Cut {
-    /// This number of bytes first, then the rest.
+    /// Two pieces, of which the first has this number of bytes.
     At(usize),
-    /// One byte after the other.
+    /// Pieces of one byte each.
     Each,
 }
 
@@ -50,7 +50,7 @@ impl Cut {
         }
     }
 
-    /// Returns every way to cut `n_bytes`, with the uncut one first.
+    /// Returns every way to cut `n_bytes` into pieces, with the uncut one first.
     fn all(n_bytes: usize) -> impl Iterator<Item = Cut> {
         [Cut::At(0), Cut::Each].into_iter().chain((1..n_bytes).map(Cut::At))
     }
@@ -84,7 +84,7 @@ fn sign_in(account: &Arc<Account>) -> PostgresSignIn {
     PostgresSignIn::new(Arc::clone(account), Arc::from([]), NONCE)
 }
 
-/// Gives a sign-in further bytes of the server. Returns its next step and its output.
+/// Passes further bytes of the server to a sign-in. Returns its next step and its output.
 fn hear(
     sign_in: &mut PostgresSignIn,
     input: &mut Input,
@@ -97,8 +97,8 @@ fn hear(
     (step, out)
 }
 
-/// Signs in to a server that answers the start-up message with `bytes`, checks the kind of the
-/// error, and returns its message.
+/// Signs in to a scripted server that answers the start-up message with `bytes`. Checks that the
+/// error has this kind, and returns its message.
 fn sign_in_refused(password: Option<&str>, bytes: &[u8], kind: DbErrorKind) -> String {
     let mut sign_in = sign_in(&account(Way::Named, password));
     let mut input = Input::new(1 << 20);
@@ -122,8 +122,8 @@ struct Heard {
     out: Vec<u8>,
 }
 
-/// Sends a request to a server that answers with `bytes`, which arrive in pieces. Returns the
-/// result, and the rows and the output of the client.
+/// Sends a request to a scripted server that answers with `bytes`, which arrive in pieces. Returns
+/// the result, and the rows and the output of the client.
 fn converse(
     protocol: &mut Postgres,
     request: Request<'_>,
@@ -503,7 +503,8 @@ fn table() -> Table {
     Table { name: "t".into(), columns, primary_key: vec!["id"], indexes: Vec::new() }
 }
 
-/// A source of the rows from `next` to `end`, which is excluded. The id of row `wrong` is a text.
+/// Source of rows for a bulk load, with ids from `next` up to, but not including, `end`. The id of
+/// the row `wrong` is a text, which is invalid.
 struct Rows {
     next: i64,
     end: i64,
@@ -522,8 +523,8 @@ impl RowSource for Rows {
     }
 }
 
-/// Loads rows into a server that sends one of `answers` after the other. Returns the result, and
-/// the bytes that the client sent.
+/// Loads rows into a scripted server that sends one of `answers` after the other. Returns the
+/// result, and the bytes that the client sent.
 fn load(rows: Rows, answers: &[&[u8]]) -> Result<(Result<Reply, DbError>, Vec<u8>), DbError> {
     let (mut protocol, mut rows) = (protocol(Way::Named), rows);
     let (mut input, mut out, mut sent) = (Input::new(1 << 20), Vec::new(), Vec::new());
@@ -595,7 +596,8 @@ fn a_row_that_does_not_go_into_its_table_ends_a_load() {
     assert!(sent.ends_with(&message(b'f', b"the rows are invalid\0")));
 }
 
-/// Generates the index of a recorded reply, changes of its bytes, and a size of pieces.
+/// Generates the index of a recorded reply, changes of its bytes, and the size of the pieces in
+/// which they arrive.
 fn garbled() -> impl Strategy<Value = (usize, Vec<(usize, u8)>, usize)> {
     (0usize..15, proptest::collection::vec((0usize..2_000, any::<u8>()), 0..8), 1usize..200)
 }
@@ -620,8 +622,8 @@ proptest! {
     }
 }
 
-/// Gives `bytes` in pieces to a request, a sign-in and a load, and checks that their output stays
-/// small.
+/// Passes `bytes`, in pieces of `n_piece`, to a request, a sign-in and a bulk load, and checks that
+/// the client's output stays small.
 fn hear_anything(bytes: &[u8], n_piece: usize) {
     let visit = &mut |row: &dyn Row| {
         (0..row.width()).for_each(|column| drop(keep(row.value(column))));

@@ -1,4 +1,5 @@
-//! Tests of signing in to PostgreSQL: the methods of pg_hba.conf, with TLS and without.
+//! Tests of signing in to PostgreSQL: the authentication methods of pg_hba.conf, with TLS and
+//! without.
 
 use std::sync::LazyLock;
 
@@ -10,8 +11,8 @@ use crate::certificates::Certificates;
 use crate::conformance::TestSession;
 use crate::on_servers::{Site, cannot_open, opened, tls_is_as_it_is_asked_for, with};
 
-/// A server with TLS, and a user for each authentication method, whose password is the name of the
-/// method in Polish letters.
+/// Test server with TLS, and with a user for each authentication method. The password of each is
+/// the name of the method in Polish letters.
 static SECURED: LazyLock<(Server, Certificates)> = LazyLock::new(|| {
     let mut server = POSTGRES.start();
     let site = Site::at(&server);
