@@ -1,8 +1,8 @@
-//! A simulated database, which answers any statement after a random service time.
+//! A simulated database without data, which answers any statement after a random service time.
 //!
-//! With the same draws, the samples of the whole tool must equal those of the queueing recursion.
-//! Without a service time a statement costs nanoseconds, so that the tool's own overhead is
-//! visible. Not here: data, since rows that are written are lost.
+//! Given the same random draws, dbdyno's samples must equal those that queueing theory computes (by
+//! recursion). Without a service time a statement costs nanoseconds, so that dbdyno's own overhead
+//! is visible. Rows that are written are discarded.
 
 mod servers;
 mod service;
@@ -110,32 +110,34 @@ static PARAMETERS: &[Parameter] = &[
     ),
 ];
 
-/// Decided options of an opened database, and the state that all its sessions share.
+/// Options of an opened simulated database, and the state that all its sessions share.
 struct Decided {
     seed: u64,
     service: SimService,
-    /// Factor on drawn service times, from the options `drift` and `spread`.
+    /// Factor by which drawn service times are multiplied, from the options `drift` and `spread`.
     slowness: f64,
     /// Relative growth of service times per minute of the run, from the option `slowing`.
     slowing: f64,
     failures: Failures,
     by_key: bool,
     stall: Stall,
-    /// `None` for an unlimited number of servers.
+    /// The simulated servers, which serve one statement each at a time; `None` for an unlimited
+    /// number.
     servers: Option<Mutex<Servers>>,
     n_draws: AtomicU64,
-    /// Total service time of all statements so far.
+    /// Total service time of all statements so far, in nanoseconds.
     served_ns: AtomicU64,
-    /// Total time that all statements so far have waited for a server or the end of a stall.
+    /// Total time, in nanoseconds, that all statements so far have waited for a server or the end
+    /// of a stall.
     waited_ns: AtomicU64,
     connect_ns: u64,
     n_rows: u64,
     control_is_served: bool,
-    /// Whether statements take no time and never fail. Then no lock is taken and no clock read.
+    /// Whether statements take no time and never fail, so that no lock is taken and no clock read.
     at_once: bool,
 }
 
-/// The completion of a statement: its instant, and its error if it fails.
+/// The completion of a simulated statement: its instant, and its error if it fails.
 #[derive(Clone, Copy)]
 struct Served {
     completion_ns: u64,
@@ -146,8 +148,8 @@ impl Served {
     const AT_ONCE: Served = Served { completion_ns: 0, failure: None };
 }
 
-/// Bit in the draw numbers of statements without a key, with `draws=key`, so that they differ from
-/// those of statements with a key.
+/// Bit that is set in the draw numbers of statements without a key, so that they differ from those
+/// of statements with a key (option `draws=key`).
 const WITHOUT_KEY: u64 = 1 << 63;
 
 impl Decided {
@@ -182,7 +184,8 @@ impl Decided {
         })
     }
 
-    /// Draws the service time of a statement that arrives now, and returns its completion.
+    /// Draws the service time and the error of a statement that arrives now, and returns its
+    /// completion.
     fn serve(&self, clock: &dyn Clock, key: Option<i64>) -> Served {
         if self.at_once {
             return Served::AT_ONCE;
@@ -204,8 +207,8 @@ impl Decided {
         Served { completion_ns, failure }
     }
 
-    /// Adds a statement's times to the totals: `here_ns` from arrival to completion, of which
-    /// `service_ns` are service.
+    /// Adds a statement's times to the totals: `here_ns` is the time from arrival to completion,
+    /// `service_ns` the part of it that is service.
     fn count(&self, here_ns: u64, service_ns: u64) {
         self.served_ns.fetch_add(service_ns, Ordering::Relaxed);
         self.waited_ns.fetch_add(here_ns.saturating_sub(service_ns), Ordering::Relaxed);
@@ -232,7 +235,7 @@ impl Decided {
     }
 }
 
-/// Number of databases with the option `drift` that this process has opened.
+/// Number of simulated databases with the option `drift` that this process has opened.
 static OPENINGS: AtomicU64 = AtomicU64::new(0);
 
 fn drifted(settings: &Settings) -> f64 {
@@ -242,8 +245,8 @@ fn drifted(settings: &Settings) -> f64 {
     }
 }
 
-/// Returns a lognormal factor with mean 1 and about the standard deviation `sd`, which depends on
-/// the seed only.
+/// Returns a random lognormal factor with mean 1 and a standard deviation of about `sd`, which
+/// depends only on the seed.
 fn spread(seed: u64, sd: f64) -> f64 {
     let mut rng = model::Rng::new(seed, model::Stream::Sim, u64::MAX);
     // The sum of twelve uniform draws minus six is close to normal.
@@ -274,8 +277,8 @@ static PRODUCT: Product = Product {
     },
 };
 
-/// Counters of the total time, in seconds, that statements have spent in a state. Their rate is the
-/// mean number of statements in that state, without sampling.
+/// Counters of the total time, in seconds, that statements have spent in each state. The growth per
+/// second is the mean number of statements in that state, without sampling.
 const STATES: &[Counter] = &[
     Counter {
         name: "sessions/executing",
@@ -291,7 +294,8 @@ const STATES: &[Counter] = &[
     },
 ];
 
-/// Parses the options of a target. Fails if it also has a path, a host or a user.
+/// Parses the options of a target for the simulated database. Fails if the target also has a path,
+/// a host or a user.
 fn decide(target: &Target) -> Result<Settings, BadParameter> {
     if !target.path.is_empty() || !target.hosts.is_empty() || target.user.is_some() {
         let words = "sim has no path and no host: write sim: or sim:?service=exponential:2ms";

@@ -1,24 +1,23 @@
-//! The servers of a simulated database with one queue, first come first served, in integer
-//! nanoseconds.
+//! Simulated servers of a database with one queue, first come first served, in integer nanoseconds.
 //!
 //! By the recursion of Kiefer and Wolfowitz (1955), completion = max(arrival, time at which a
-//! server becomes free) + service. Not here: clocks, draws and locks.
+//! server becomes free) + service. Not here: clocks, random draws and locks.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A period in which the simulated database serves nothing, as if it were frozen.
+/// A period in which the simulated database serves nothing, as if it were suspended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stall {
-    /// Start of the stall, in nanoseconds of the run's clock.
+    /// Start of the stall, in nanoseconds on the run's clock.
     pub(super) at_ns: u64,
     /// Length of the stall, in nanoseconds; 0 for none.
     pub(super) length_ns: u64,
 }
 
 impl Stall {
-    /// Returns the time at which a service ends that begins at `begin_ns` and takes `service_ns`,
-    /// delayed by its overlap with the stall. All are in nanoseconds.
+    /// Returns when a service ends that begins at `begin_ns` and takes `service_ns`, if no service
+    /// is possible during the stall. All times are in nanoseconds.
     pub(super) fn completion_ns(self, begin_ns: u64, service_ns: u64) -> u64 {
         let end_ns = self.at_ns.saturating_add(self.length_ns);
         let completion_ns = begin_ns.saturating_add(service_ns);
@@ -35,22 +34,23 @@ impl Stall {
 /// The simulated servers of a database, a fixed number with one common queue, first come first
 /// served.
 pub(super) struct Servers {
-    /// Times, in nanoseconds, at which the servers become free; the earliest is taken first.
+    /// Times, in nanoseconds on the run's clock, at which each server becomes free; the earliest is
+    /// taken first.
     free_ns: BinaryHeap<Reverse<u64>>,
     stall: Stall,
     last_arrival_ns: u64,
 }
 
 impl Servers {
-    /// Makes `count` simulated servers, which are free until the first statement arrives.
+    /// Makes `count` simulated servers, all of them free.
     pub(super) fn new(count: usize, stall: Stall) -> Servers {
         assert!(count > 0, "no servers would never answer");
         Servers { free_ns: vec![Reverse(0); count].into(), stall, last_arrival_ns: 0 }
     }
 
-    /// Takes a statement that arrives at `arrival_ns` and needs `service_ns` of service, and
-    /// returns the time of its completion. Arrivals must be in order. One that is earlier than the
-    /// last counts as the first of another run, which finds all servers free.
+    /// Assigns a statement that arrives at `arrival_ns` and needs `service_ns` of service to a
+    /// server, and returns when it completes, in nanoseconds. Arrivals must be in order; an earlier
+    /// one than the last begins another run, in which all servers are free.
     pub(super) fn completion_ns(&mut self, arrival_ns: u64, service_ns: u64) -> u64 {
         if arrival_ns < self.last_arrival_ns {
             self.free_ns = vec![Reverse(0); self.free_ns.len()].into();

@@ -1,23 +1,23 @@
-//! Random draws of a simulated database: service times and failures.
+//! Random draws of the simulated database: service times and failures.
 //!
-//! Every draw is a function of seed and number, so that the queueing recursion can use the same
-//! draws. Not here: the numbering of statements (the database), and queueing (servers).
+//! Every draw is a function of the seed and the statement's number, so that a model can use the
+//! same draws. Not here: the numbering of statements (the database), and queueing (servers).
 
 use model::{BadParameter, DbErrorKind, Rng, Stream, parse_duration};
 
 /// Distribution of the service times of a simulated database.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SimService {
-    /// The same time for every statement, in nanoseconds.
+    /// The same service time for every statement, in nanoseconds.
     Constant(u64),
-    /// Exponentially distributed times with this mean, in nanoseconds.
+    /// Exponentially distributed service times with this mean, in nanoseconds.
     Exponential(f64),
-    /// A cyclic list of times, in nanoseconds: each statement takes the next one, and the first
-    /// follows the last.
+    /// Service times from a list, in nanoseconds. Each statement takes the next one, and after the
+    /// last one the first.
     List(Vec<u64>),
 }
 
-/// Most service times that the option `service=list:...` may have.
+/// Limit on the number of service times in the option `service=list:...`.
 const LIST_LENGTH_MAX: usize = 10_000;
 
 impl SimService {
@@ -42,8 +42,8 @@ impl SimService {
         }
     }
 
-    /// Returns the service time of the draw number `n`, in nanoseconds. `bits` returns the 64
-    /// random bits of that draw, and is called only if they are needed.
+    /// Returns the service time of draw number `n`, in nanoseconds. `bits`, which is called only if
+    /// needed, returns the 64 random bits of that draw.
     fn time_ns(&self, n: u64, bits: impl FnOnce() -> u64) -> u64 {
         match self {
             SimService::Constant(ns) => *ns,
@@ -53,14 +53,14 @@ impl SimService {
     }
 }
 
-/// Returns the service time in nanoseconds that the simulated database draws as number `n` with
-/// this seed, for models that must use the same times.
+/// Returns the service time, in nanoseconds, that the simulated database draws for number `n` with
+/// this seed. Models use it to compute with the same times.
 pub fn service_draw_ns(seed: u64, service: &SimService, n: u64) -> u64 {
     service.time_ns(n, || Rng::new(seed, Stream::Sim, n).bits())
 }
 
-/// Probabilities of simulated errors: for each kind of error, the sum of its probability and of
-/// those before it.
+/// Probabilities of simulated errors. The number beside each kind of error is the cumulative
+/// probability: its own, and those of the kinds before it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Failures(Vec<(f64, DbErrorKind)>);
 
@@ -94,7 +94,7 @@ impl Failures {
         }
     }
 
-    /// Whether no statement ever fails, since there are no probabilities of errors.
+    /// Whether no statement ever fails, since no probability of an error is set.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -105,8 +105,8 @@ impl Failures {
     }
 }
 
-/// Draws service time and error of the statement number `n`: the time of [`service_draw_ns`], in
-/// nanoseconds, and the kind of the error, `None` if the statement succeeds.
+/// Draws service time (in nanoseconds) and error of statement number `n`. The service time is that
+/// of [`service_draw_ns`]; the error is `None` if the statement succeeds.
 pub(super) fn draw(
     seed: u64,
     service: &SimService,

@@ -1,4 +1,4 @@
-//! A session of the simulated database: computes when a reply is due, and waits until then.
+//! A session of the simulated database, which computes when a reply is due and waits until then.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use model::{
 
 use super::{Decided, Served};
 
-/// SQL that begins a transaction, in the form of the SQL standard. The simulated database only
-/// shows it to users and never parses it.
+/// SQL that begins a transaction, in standard SQL. The simulated database never parses it, but
+/// shows it to users.
 const BEGIN: BeginSql = BeginSql {
     writes: "START TRANSACTION",
     reads: "START TRANSACTION READ ONLY",
@@ -25,33 +25,34 @@ pub(super) struct SimSession {
     decided: Arc<Decided>,
     clock: Rc<dyn Clock>,
     declared: Arc<[Statement]>,
-    /// Statements that were prepared at run time. Their numbers follow those declared when the
-    /// session was connected.
+    /// Statements that were added at run time. Their numbers follow those of the statements
+    /// declared when the session was connected.
     late: Vec<Statement>,
     cancelled: Arc<Flag>,
     traffic: Traffic,
     step: Step,
-    /// Statements of the current batch that are still to be served, in reverse order.
+    /// Statements of the current batch that are not served yet, in reverse order.
     to_come: Vec<ToCome>,
     reply: Reply,
     n_result_sets: usize,
     broken: bool,
-    /// Time at which the reconnect in progress completes, in nanoseconds; `None` if there is none.
+    /// Time at which the reconnect in progress completes, in nanoseconds on the run's clock; `None`
+    /// if there is none.
     reconnected_ns: Option<u64>,
 }
 
-/// A statement of a batch that is still to be served.
+/// A statement of a batch that is not served yet.
 #[derive(Clone, Copy)]
 enum ToCome {
-    /// A statement of this kind, and its first value if that is an integer, which may select its
-    /// random draw.
+    /// A statement of this kind. Its first value, if that is an integer, may select the random
+    /// draw.
     Statement(StatementKind, Option<i64>),
     Control {
         commits: bool,
     },
 }
 
-/// The statement that is being served, with its completion.
+/// The simulated statement that is being served, with its completion.
 #[derive(Clone, Copy)]
 struct Step {
     served: Served,
@@ -62,7 +63,7 @@ struct Step {
 const NOTHING: Step = Step { served: Served::AT_ONCE, kind: StatementKind::Other, commits: false };
 
 /// Flag that a session was cancelled, which is never reset. Setting it does not wake a session that
-/// waits for the clock; the engine also aborts these waits.
+/// waits on the clock; the engine aborts such waits.
 #[derive(Default)]
 struct Flag(AtomicBool);
 
@@ -110,8 +111,8 @@ impl SimSession {
         Step { served: self.decided.serve(&*self.clock, key), kind, commits: false }
     }
 
-    /// Serves BEGIN, COMMIT (`commits`) or ROLLBACK, and returns its step. It takes no time unless
-    /// the option `transaction_control` says otherwise.
+    /// Serves BEGIN, COMMIT (if `commits` is set) or ROLLBACK. These take no time unless the option
+    /// `transaction_control` says otherwise.
     fn control(&self, commits: bool) -> Step {
         let step = match self.decided.control_is_served {
             true => self.serve(StatementKind::Other, None),
@@ -155,8 +156,8 @@ impl SimSession {
         })
     }
 
-    /// Completes the current statement. Returns the error that was drawn for it, if any; otherwise
-    /// counts its changed row or passes its rows to `visit`.
+    /// Completes the current statement. Returns the error that was drawn for the statement, if any;
+    /// otherwise counts its changed row, or passes its rows to `visit`.
     fn answer(&mut self, visit: &mut Visit<'_>) -> Result<(), DbError> {
         if let Some(kind) = self.step.served.failure {
             let kind = match kind {
@@ -287,8 +288,8 @@ impl Session for SimSession {
     }
 }
 
-/// Returns the first of a statement's values if it is an integer, otherwise `None`. It selects the
-/// statement's random draw with the option `draws=key`.
+/// Returns a statement's first value if it is an integer, otherwise `None`. With the option
+/// `draws=key` it selects the statement's random draw.
 fn key(values: &[Value<'_>]) -> Option<i64> {
     match values.first() {
         Some(Value::Int(key)) => Some(*key),
@@ -300,8 +301,8 @@ pub(super) fn cancelled() -> DbError {
     DbError::new(DbErrorKind::Cancelled, "cancelled")
 }
 
-/// A simulated row. The first column is the number of the row in its result, from 0, and any
-/// further one reads as null.
+/// A simulated row. Its first column is the number of the row in the result, from 0; any further
+/// column is null.
 struct SimRow {
     number: i64,
     result_set: usize,

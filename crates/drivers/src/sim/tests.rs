@@ -1,4 +1,5 @@
-//! Tests of the simulated database through its sessions, on a clock that jumps.
+//! Tests of the simulated database through its sessions, with a clock that jumps to the awaited
+//! instant.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -63,7 +64,8 @@ fn connected_to(
 const READ: u16 = 0;
 const WRITE: u16 = 1;
 
-/// Returns the instants at which `n` statements, executed one after the other, are answered.
+/// Returns the instants, in nanoseconds, at which `n` statements, executed one after the other, are
+/// answered.
 fn instants(url: &str, n: u64) -> Vec<u64> {
     let (mut session, clock) = connected(url);
     (0..n)
@@ -264,8 +266,9 @@ fn a_url_that_cannot_be_right_is_reported_with_its_remedy() {
     check("sim:?server=2", "did you mean 'servers'?");
 }
 
-/// A session without statements, such as the one that inspects the data, runs in real time. The
-/// clock here would jump, and a real one would wait for an hour.
+/// Tests a session without statements, such as one that inspects the data. It runs in real time, so
+/// it must not wait for a simulated connect time: the clock of this test would jump, but a real one
+/// would wait for an hour.
 #[test]
 fn a_session_that_measures_nothing_does_not_wait_for_its_connection() {
     let (_, clock) = connected("sim:?connect=1h");

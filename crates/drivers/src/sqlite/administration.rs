@@ -14,7 +14,7 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     ..Administration::PLAIN
 };
 
-/// Step before a measurement that writes the pages of the write-ahead log back to the file. Other
+/// Settling step that writes the pages of the write-ahead log back to the database file. Other
 /// journal modes have no such pages.
 const CHECKPOINT: SettlingStep = SettlingStep {
     name: "checkpoint",
@@ -48,8 +48,8 @@ fn settling(facts: &[Fact]) -> Result<Settling, String> {
     Ok(Settling { steps, ..Settling::NOTHING })
 }
 
-/// Settings, with their values, with which an acknowledged commit may be lost, and the failure that
-/// loses it. Only the first one in force is reported.
+/// Risky settings of SQLite, with which an acknowledged commit may be lost: name, value and the
+/// failure that loses it. Only the first one in force is reported.
 const RISKY: &[RiskyMode] = &[
     ("synchronous", "off", "a loss of power may lose commits and damage the file"),
     ("journal_mode", "off", "a crash damages the file"),

@@ -1,7 +1,8 @@
-//! Access of other threads to a session: cancelling it, and granting it a turn in the queue.
+//! State of a session that other threads change: they cancel it, or let it go on after it has
+//! queued for the database.
 //!
-//! A cancel must reach a session wherever it is: in a statement, waiting for its turn, or waiting
-//! for another process's lock. A statement is interrupted, and also checks a permanent flag now and
+//! A cancel must reach a session that executes a statement, waits in the queue, or waits for
+//! another process's lock. A statement is interrupted, and also checks a permanent flag now and
 //! then, since an interrupt between two statements is lost. Not here: the queue itself.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,38 +12,38 @@ use std::time::Duration;
 use model::Cancel;
 use rusqlite::InterruptHandle;
 
-/// State of a session through which other threads can cancel it, or let it go on after it has
-/// queued for the database.
+/// State of a session with which other threads can cancel it, or let it go on after it has queued
+/// for the database.
 #[derive(Default)]
 pub(super) struct Handle {
     cancelled: AtomicBool,
     interrupt: Mutex<Option<InterruptHandle>>,
-    /// Whether the session, which has queued for the database, may go on.
+    /// Whether the session, after queueing, may now use the database.
     turn: Mutex<bool>,
     changed: Condvar,
 }
 
 impl Handle {
-    /// Whether the session was cancelled. A cancelled session stays so.
+    /// Whether the session was cancelled. A cancelled session never becomes usable again.
     pub(super) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Acquire)
     }
 
     /// Cancels the session without interrupting SQLite, for tests: as if the interrupt had come
-    /// between two statements and were lost.
+    /// between two statements and been lost.
     #[cfg(test)]
     pub(super) fn cancel_without_interrupt(&self) {
         self.cancelled.store(true, Ordering::SeqCst);
     }
 
-    /// Sets the handle of the session's connection, by which a cancel interrupts the running
+    /// Sets the interrupt handle of the session's connection, with which a cancel stops the running
     /// statement.
     pub(super) fn watch(&self, interrupt: InterruptHandle) {
         *lock(&self.interrupt) = Some(interrupt);
     }
 
-    /// Notes that the session is about to queue for the database, so that [`Handle::wait_for_turn`]
-    /// will wait.
+    /// Notes that the session is about to queue for the database. [`Handle::wait_for_turn`] then
+    /// waits.
     pub(super) fn expect_turn(&self) {
         *lock(&self.turn) = false;
     }
@@ -63,7 +64,7 @@ impl Handle {
         !self.is_cancelled()
     }
 
-    /// Sleeps for `duration`, or until the session is cancelled. Returns false if it is cancelled.
+    /// Sleeps for `duration`, or until the session is cancelled. Returns false if it was cancelled.
     pub(super) fn sleep(&self, duration: Duration) -> bool {
         let guard = lock(&self.turn);
         let awake = self.changed.wait_timeout_while(guard, duration, |_| !self.is_cancelled());

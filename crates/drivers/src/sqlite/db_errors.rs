@@ -1,5 +1,5 @@
-//! Converts SQLite's result codes to database errors. Not here: paths, which are added to an error
-//! where a file is opened.
+//! Conversion of SQLite's result codes to database errors. Not here: paths, which are added to an
+//! error where a file is opened.
 
 use model::{DbError, DbErrorKind};
 use rusqlite::{Error, ffi};
@@ -23,7 +23,7 @@ pub(super) fn cancelled() -> DbError {
     DbError::new(DbErrorKind::Cancelled, "cancelled")
 }
 
-/// Classifies an error by its extended result code, then by its primary one
+/// Classifies an error of SQLite by its extended result code, or else by its primary code
 /// (<https://www.sqlite.org/rescode.html>).
 fn kind(code: i32, message: &str) -> DbErrorKind {
     match code {

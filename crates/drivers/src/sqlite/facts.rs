@@ -1,5 +1,5 @@
-//! Facts of an opened SQLite database: version, file and settings in force, as SQLite reports them
-//! on a connection that is set up like a session's.
+//! Facts about an SQLite database that a run records: version, file and settings in force, as
+//! SQLite reports them on a connection with the options of a session.
 
 use std::fs;
 use std::sync::Arc;

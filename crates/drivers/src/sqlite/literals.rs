@@ -1,4 +1,4 @@
-//! Writes values as literals into the text of statements, which are compiled at each call.
+//! Statements as text with values as literals, which SQLite compiles at each execution.
 //!
 //! Every value has an exact literal, so that the result is the same as with a bound value. Not
 //! here: execution.
@@ -10,7 +10,8 @@ use model::{DbError, DbErrorKind, Value};
 /// SQL text of a statement, split at its placeholders, to be executed with literals in their place.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Pieces {
-    /// Text before each placeholder, and the index, from 0, of the value that replaces it.
+    /// Text before each placeholder, with the index, from 0, of the value that replaces the
+    /// placeholder.
     parts: Vec<(String, usize)>,
     rest: String,
     n_values: usize,
@@ -35,8 +36,8 @@ impl Pieces {
         Pieces { parts, rest: sql[start..].to_owned(), n_values }
     }
 
-    /// Returns the SQL text with `values` as literals in place of the placeholders. Fails if there
-    /// are more or fewer values than it needs.
+    /// Returns the SQL text with `values` as literals in place of the placeholders. Fails if the
+    /// number of values is wrong.
     pub(super) fn fill(&self, values: &[Value<'_>]) -> Result<String, DbError> {
         if values.len() != self.n_values {
             let (wanted, got) = (self.n_values, values.len());
@@ -92,8 +93,8 @@ fn put_bytes(sql: &mut String, bytes: &[u8]) {
     sql.push('\'');
 }
 
-/// Returns the length of the token at the start of `rest`: a quoted text, a comment, a placeholder,
-/// or one character.
+/// Returns the length in bytes of the token at the start of `rest`: a quoted text, a comment, a
+/// placeholder, or one character.
 fn length(rest: &str) -> usize {
     let first = rest.chars().next().expect("something is left");
     let to = |end: Option<usize>, n_bytes: usize| end.map_or(rest.len(), |at| at + n_bytes);

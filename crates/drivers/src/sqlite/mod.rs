@@ -1,7 +1,8 @@
-//! SQLite, which runs in this process: a file, or memory that all sessions of a target share.
+//! Driver for SQLite, which runs in this process: a file, or memory that all sessions of a target
+//! share.
 //!
-//! SQLite blocks, so its clients must be threads. Not here: SQL beyond transaction control and
-//! pragmas.
+//! SQLite blocks the thread, so each client must have a thread of its own. Not here: SQL other than
+//! transaction control and pragmas.
 
 mod administration;
 mod cancel;
@@ -51,7 +52,8 @@ pub(crate) static ENTRY: Entry = Entry {
     open,
 };
 
-/// Capabilities of the bundled version of SQLite.
+/// Description of SQLite, in the bundled version, for the list of drivers: its capabilities and
+/// SQL.
 static PRODUCT: Product = Product {
     dialect: sql::DIALECT,
     administration: administration::ADMINISTRATION,
@@ -115,7 +117,7 @@ static PARAMETERS: &[Parameter] = &[
 
 struct Sqlite {
     shared: Arc<Shared>,
-    /// Connection that keeps an in-memory database alive while it has no session; `None` for a
+    /// Connection that keeps a database in memory alive while there is no session; `None` for a
     /// file.
     _keeper: Option<Mutex<Connection>>,
 }

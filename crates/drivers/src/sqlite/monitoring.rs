@@ -1,9 +1,10 @@
-//! Counters of SQLite: those of the sessions' page caches, summed over all sessions, and the sizes
-//! of the files.
+//! Counters of SQLite: those of the page caches, summed over all sessions, and the sizes of the
+//! database files.
 //!
-//! Only its own thread can query a connection's counters, so each session reports them now and
-//! then, between two requests. Source: sqlite.org/c3ref/c_dbstatus_options.html. Not here: pages of
-//! connections that are not sessions of this target.
+//! A connection's counters can be read only on the thread that uses it, so each session adds them
+//! to the sums now and then, between two requests. Source:
+//! sqlite.org/c3ref/c_dbstatus_options.html. Not here: page caches of connections outside of
+//! dbdyno.
 
 use std::fs;
 use std::path::Path;
@@ -14,8 +15,8 @@ use rusqlite::{Connection, ffi};
 
 use super::location::Location;
 
-/// Number of requests after which a session adds its connection's counters to the sums. This costs
-/// some tenths of a microsecond, so some hundredths per request.
+/// Number of requests after which a session adds its connection's counters to the sums. Doing so
+/// takes tenths of a microsecond, so hundredths per request.
 const REQUESTS_BETWEEN: u32 = 16;
 
 pub(super) const MONITORING: Monitoring = Monitoring {
@@ -68,8 +69,8 @@ impl Caches {
         }
     }
 
-    /// Returns the current values of all counters by name: the sums over all sessions, and the
-    /// sizes of the files that exist.
+    /// Returns all counters as pairs of name and value: page cache counters summed over all
+    /// sessions, and the sizes of the database files that exist, in bytes.
     pub(super) fn counters(&self, location: &Location) -> Vec<(&'static str, f64)> {
         let sums = self.0.iter().map(|sum| sum.load(Ordering::Relaxed) as f64);
         let names = CHOSEN.iter().map(|counter| counter.name);
@@ -91,8 +92,8 @@ impl Caches {
 pub(super) struct Turns(u32);
 
 impl Turns {
-    /// Counts a request of a session. After every 16th request, adds the counters of `connection`
-    /// to the sums in `caches`.
+    /// Counts a request of a session. At every 16th request, adds the counters of `connection` to
+    /// the sums in `caches`.
     #[inline]
     pub(super) fn count(&mut self, caches: &Caches, connection: &Connection) {
         self.0 += 1;
@@ -103,8 +104,8 @@ impl Turns {
     }
 }
 
-/// Returns by how much a connection's counter has grown since the last call, and resets it to 0.
-/// `operation` is SQLite's number of the counter.
+/// Returns the value of a connection's counter and resets it to 0. `operation` is SQLite's number
+/// of the counter.
 #[allow(unsafe_code)]
 fn taken(connection: &Connection, operation: i32) -> u64 {
     let (mut current, mut highest) = (0_i64, 0_i64);

@@ -1,5 +1,5 @@
-//! Options of a target, and opening connections to it, with an error for every way in which that
-//! can fail.
+//! Options of an SQLite target, and opening connections to it, with an error message for each way
+//! in which that can fail.
 //!
 //! Not here: requests (the session).
 
@@ -18,15 +18,15 @@ use super::location::Location;
 use super::monitoring::Caches;
 use super::queue::{Queue, Turn};
 
-/// Number of steps of SQLite's virtual machine after which a statement checks whether its session
-/// is cancelled. They take some tenths of a millisecond.
+/// Number of instructions of SQLite's virtual machine after which a statement checks whether its
+/// session was cancelled. That many take tenths of a millisecond.
 const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 
-/// Largest size of an in-memory database, in bytes. It is one allocation, and SQLite makes none of
-/// 2 GiB.
+/// Limit on the size of a database in memory, in bytes. SQLite allocates it as one block, which
+/// must be smaller than 2 GiB.
 pub(super) const MEMORY_BYTES_MAX: i64 = 0x7fff_0000;
 
-/// State of an open SQLite database that all its sessions share.
+/// Target, options, queue and counters of an open SQLite database, which all its sessions share.
 pub(super) struct Shared {
     pub(super) location: Location,
     pub(super) options: Options,
@@ -35,7 +35,7 @@ pub(super) struct Shared {
     pub(super) create: bool,
     pub(super) caches: Caches,
     /// Lock that a session holds while it changes the journal mode, since SQLite's busy handler
-    /// does not help concurrent changes of it.
+    /// does not help if several change it at once.
     changing_journal: Mutex<()>,
 }
 
@@ -66,7 +66,7 @@ impl Busy {
     }
 }
 
-/// Options of a target, parsed from its URL and completed by defaults.
+/// Options of an SQLite target, from its URL or by default.
 #[derive(Clone, Debug)]
 pub(super) struct Options {
     pub(super) read_only: bool,
@@ -76,8 +76,8 @@ pub(super) struct Options {
     pub(super) busy_timeout_ms: u64,
     cache_size_kib: i64,
     mmap_size_bytes: u64,
-    /// Page size of the database in bytes, which only a new one adopts; `None` keeps SQLite's
-    /// default or that of the database.
+    /// Page size in bytes that a new database gets; `None` for SQLite's default. An existing
+    /// database keeps its page size.
     page_size_bytes: Option<u64>,
     wal_autocheckpoint_pages: u64,
 }
@@ -163,8 +163,8 @@ fn connect(shared: &Shared, handle: &Arc<Handle>) -> Result<Connection, DbError>
     Ok(connection)
 }
 
-/// Opens a connection to a file or a memory database, without applying the target's options.
-/// `create` allows that the file does not exist.
+/// Opens a connection to an SQLite file or a database in memory, without applying the target's
+/// options. With `create` the file need not exist.
 pub(super) fn open(
     location: &Location,
     create: bool,
@@ -197,8 +197,8 @@ pub(super) fn open(
     })
 }
 
-/// Checks that a database file can be opened, so that the error tells the reason; SQLite's says
-/// only that it cannot be opened. `create` allows that the file does not exist.
+/// Checks that a database file can be opened, and fails with the reason; SQLite's own error says
+/// only that the file cannot be opened. With `create` the file need not exist.
 pub(super) fn check_path(path: &Path, create: bool) -> Result<(), DbError> {
     let no = |kind, message: String| Err(DbError::new(kind, message));
     let shown = path.display();
@@ -248,7 +248,7 @@ pub(super) fn check_path(path: &Path, create: bool) -> Result<(), DbError> {
     }
 }
 
-/// Applies the target's options to a new connection. Fails if the file is unsuitable for them.
+/// Applies the target's options to a new connection. Fails if the file does not allow them.
 fn set_up(connection: &Connection, shared: &Shared) -> Result<(), DbError> {
     let options = &shared.options;
     if let Some(bytes) = options.page_size_bytes {
@@ -321,7 +321,8 @@ fn set(connection: &Connection, pragma: &str, value: &str) -> Result<(), DbError
     connection.execute_batch(&sql).map_err(|error| db_error(error).during(sql))
 }
 
-/// Adds the database's path and advice for the user to an error of opening a connection.
+/// Adds the database's path and advice for the user to an error that occurred when a connection was
+/// opened.
 fn explain(no: DbError, shared: &Shared) -> DbError {
     let remedy = match no.kind {
         DbErrorKind::Corrupt => "it is not an SQLite database, or it is damaged",
@@ -337,10 +338,10 @@ fn explain(no: DbError, shared: &Shared) -> DbError {
     no.during(format_args!("cannot open {}{sign}{remedy}", shared.location))
 }
 
-/// Returns the time in milliseconds that the busy handler sleeps at call number `n_calls`, from 0;
-/// `None` when all sleeps together have reached `limit_ms`. The times are SQLite's own
+/// Returns the time in milliseconds for which the busy handler sleeps at its call number `n_calls`,
+/// from 0; `None` once all sleeps together have reached `limit_ms`. The times are SQLite's own
 /// (`sqliteDefaultBusyCallback` in main.c), so that `busy=handler` measures what users of SQLite
-/// have; but our sleeps can be cancelled.
+/// experience; but these sleeps can be cancelled.
 fn patience_ms(n_calls: i32, limit_ms: u64) -> Option<u64> {
     const STEPS_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
     let n_calls = usize::try_from(n_calls).unwrap_or_default();

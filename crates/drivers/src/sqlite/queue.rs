@@ -1,22 +1,23 @@
-//! A fair queue of a process's writers to an SQLite database: first come, first served.
+//! A fair queue of the sessions that write to an SQLite database in this process: first come, first
+//! served.
 //!
 //! SQLite admits one writer and lets the others poll, so that chance decides which is next. Here a
-//! writer waits for its turn, is woken individually, and passes the turn on without a race. Readers
-//! need a turn only where SQLite allows no reads beside a writer (an in-memory database); there
-//! they share one. Not here: the use of a turn, and other processes (the busy handler waits for
-//! them).
+//! session waits until it is granted access (its turn), is woken individually, and grants access to
+//! the next one. Readers queue only where SQLite allows no reads beside a writer (a database in
+//! memory), and may then read together. Not here: the use of the access, and other processes (the
+//! busy handler waits for them).
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use super::cancel::{Handle, lock};
 
-/// The kind of access to the database for which a session queues.
+/// The access to the database for which a session queues: shared or exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
-    /// Reading, which several sessions may do at the same time.
+    /// Access to read, which several sessions may have at the same time.
     Shared,
-    /// Writing, while no other session reads or writes.
+    /// Access to write, while no other session reads or writes.
     Exclusive,
 }
 
@@ -27,8 +28,8 @@ pub(super) struct Queue(Mutex<State>);
 struct State {
     n_readers: usize,
     has_writer: bool,
-    /// Sessions in the queue with the access that they want, in order of arrival; each session at
-    /// most once.
+    /// Sessions in the queue, in order of arrival, with the access that each wants. A session is in
+    /// the queue at most once.
     waiting: VecDeque<(Turn, Arc<Handle>)>,
 }
 
@@ -55,8 +56,8 @@ impl Queue {
         lock(&self.0).leave(turn);
     }
 
-    /// Removes a cancelled session from the queue. If the session has just got its access, gives
-    /// that back instead.
+    /// Removes a cancelled session from the queue. If the session was granted access in the
+    /// meantime, returns that access.
     fn abandon(&self, turn: Turn, session: &Arc<Handle>) {
         let mut state = lock(&self.0);
         let place = state.waiting.iter().position(|(_, waiter)| Arc::ptr_eq(waiter, session));
@@ -98,7 +99,7 @@ impl State {
     }
 
     /// Grants access to the sessions that have waited longest, if the database is free: to one
-    /// writer, or to all readers before the next writer.
+    /// writer, or to all readers ahead of the next writer.
     fn hand_over(&mut self) {
         while let Some((turn, _)) = self.waiting.front()
             && self.admits(*turn)
@@ -129,7 +130,8 @@ mod tests {
             Scene { queue: Arc::default(), order: Arc::default(), threads: Vec::new() }
         }
 
-        /// Starts a thread that waits for `turn`. Returns its session once it waits.
+        /// Starts a thread whose session queues for the access `turn`. Returns the session once it
+        /// waits.
         fn wait_in_line(&mut self, name: usize, turn: Turn) -> Arc<Handle> {
             let session = Arc::new(Handle::default());
             let (queue, order) = (Arc::clone(&self.queue), Arc::clone(&self.order));

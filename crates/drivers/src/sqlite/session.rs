@@ -1,9 +1,10 @@
 //! A session of SQLite: one connection, which executes the requests of a client.
 //!
-//! The values of a prepared statement are bound in `start` and run in `poll_reply`, so that nothing
-//! is copied and `start` never waits. Other requests (first use of a statement, a batch, text) are
-//! copied in `start`, since preparing reads the schema and may have to wait for a turn. A statement
-//! sent as text is never prepared: it is compiled at each call, with its values as literals.
+//! The values of a prepared statement are bound in `start`, and the statement runs in `poll_reply`,
+//! so that nothing is copied and `start` never waits. Other requests (first use of a statement, a
+//! batch, text) are copied in `start`, since preparing a statement reads the schema and may have to
+//! queue for the database. A statement sent as text is never prepared: it is compiled at each
+//! execution, with its values as literals.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -32,23 +33,24 @@ pub(super) struct SqliteSession {
     pub(super) handle: Arc<Handle>,
     shared: Arc<Shared>,
     declared: Arc<[Statement]>,
-    /// Statements that were prepared at run time. Their numbers follow those declared when the
-    /// session was connected.
+    /// Statements that were added at run time. Their numbers follow those of the statements
+    /// declared when the session was connected.
     late: Vec<Statement>,
-    /// Texts, split at their placeholders, of statements that are sent as text, by number of the
-    /// statement; `None` before their first use.
+    /// SQL of each statement that is sent as text, split at its placeholders, by number of the
+    /// statement; `None` before its first use.
     pieces: Vec<Option<Pieces>>,
-    /// Index of the prepared statement to be run next, whose values are bound already; `None` if
-    /// the request is of another kind.
+    /// Index of the prepared statement that runs next, with its values already bound; `None` if the
+    /// request is of another kind.
     bound: Option<usize>,
-    /// Request that was started and is not run yet, unless it is a prepared statement with bound
+    /// Request that was started and has not run yet, other than a prepared statement with bound
     /// values.
     under_way: UnderWay,
     turns: Turns,
     traffic: Traffic,
 }
 
-/// A request that was started and not run yet, of a kind other than one prepared statement.
+/// A request that was started and has not run yet, other than a prepared statement with bound
+/// values.
 enum UnderWay {
     Nothing,
     Calls(Vec<Copied>),
@@ -56,18 +58,19 @@ enum UnderWay {
     Control(Control),
 }
 
-/// A statement to be executed, with a copy of its values, since the caller's may be gone by then.
+/// A statement to be executed, with copies of its values, since the caller's values may be gone by
+/// then.
 struct Copied {
     index: usize,
     what: What,
 }
 
 enum What {
-    /// Values for a prepared statement.
+    /// Values to be bound to a prepared statement.
     Values(Vec<rusqlite::types::Value>),
-    /// SQL text of a statement with its values as literals.
+    /// SQL text of a statement, with its values as literals.
     Text(String),
-    /// BEGIN or COMMIT within a batch.
+    /// BEGIN or COMMIT, as a part of a batch.
     Control(Control),
 }
 
@@ -129,8 +132,8 @@ impl SqliteSession {
         Ok(())
     }
 
-    /// Runs the prepared statement at `index` with the values that are bound, and passes its rows
-    /// to `visit`. This is the hot path.
+    /// Runs the prepared statement at `index` with the values that are already bound, and passes
+    /// its rows to `visit`. This is the hot path.
     #[inline]
     fn run_bound(&mut self, index: usize, visit: Visit<'_>) -> Result<Reply, DbError> {
         let Self { connected, permit, .. } = self;
@@ -211,7 +214,8 @@ impl SqliteSession {
         self.permit.settle(self.connected.borrow_owner());
     }
 
-    /// Rolls back the open transaction, if there is one. Closing would do so too, but later.
+    /// Rolls back the open transaction, if there is one, instead of waiting until the connection is
+    /// closed.
     fn roll_back(&mut self) {
         self.connected.with_dependent_mut(|connection, prepared| {
             if !connection.is_autocommit() {
@@ -287,7 +291,7 @@ impl SqliteSession {
     }
 
     /// Completes an error with what the session knows: replaces it if the session was cancelled,
-    /// and adds the location of a database without space.
+    /// and adds the database's location if it has no space left.
     fn explain(&self, no: DbError) -> DbError {
         match no.kind {
             // A cancelled wait for another process's lock.
@@ -402,8 +406,8 @@ fn known<'s>(declared: &'s [Statement], late: &'s [Statement], index: usize) -> 
     declared.get(index).unwrap_or_else(|| &late[index - declared.len()])
 }
 
-/// Returns what would be executed for a call: the text with literals, or the prepared statement and
-/// its values.
+/// Returns the statement as it would be executed for a call, to be shown to users: as text with
+/// literals, or as prepared statement with its values.
 fn sent(statement: &Statement, call: &Call<'_>) -> SentStatement {
     let Statement { name, sql, .. } = statement;
     let filled = match statement.sent {
@@ -465,7 +469,7 @@ fn run_calls<'c>(
 }
 
 /// Executes the statements of an SQL text one after the other, and passes their rows to `visit`.
-/// Each statement that returns rows makes a result set.
+/// Each statement that returns rows counts as a result set.
 fn run_text(
     connection: &Connection,
     permit: &mut WritePermit,

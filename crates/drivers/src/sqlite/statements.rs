@@ -1,6 +1,6 @@
-//! A connection with the statements that are prepared on it, which are kept as long as it.
+//! A connection together with its prepared statements, which live as long as the connection.
 //!
-//! Statements are reused without a look-up by text, since rusqlite's cache hashes and copies the
+//! Statements are found by number and not by text, since rusqlite's cache hashes and copies the
 //! text each time. Not here: when a statement may run (write_permit).
 
 use model::{DbError, DbErrorKind, Reply, StatementKind, Visit};
@@ -11,7 +11,7 @@ use super::sql::BEGIN;
 use super::values::Visited;
 
 self_cell::self_cell!(
-    /// A connection with its prepared statements, which borrow it.
+    /// A connection with its prepared statements, which borrow the connection.
     pub(super) struct Connected {
         owner: Connection,
         #[covariant]
@@ -24,13 +24,13 @@ pub(super) struct Prepared<'c> {
     pub(super) begin_read_only: rusqlite::Statement<'c>,
     pub(super) commit: rusqlite::Statement<'c>,
     pub(super) rollback: rusqlite::Statement<'c>,
-    /// Prepared statements by number; `None` before the first use of each, since its tables may not
-    /// exist earlier.
+    /// Prepared statements by number; `None` before a statement's first use, since its tables may
+    /// not exist earlier.
     pub(super) ready: Vec<Option<Ready<'c>>>,
 }
 
 impl<'c> Prepared<'c> {
-    /// Prepares the statements that begin and end transactions, and makes room for the
+    /// Prepares the statements that begin and end transactions, and makes slots for the
     /// `n_statements` that the session may execute.
     pub(super) fn new(
         connection: &'c Connection,
@@ -60,9 +60,9 @@ fn prepare<'c>(connection: &'c Connection, sql: &str) -> Result<rusqlite::Statem
 /// A prepared statement, and whether it writes or returns rows.
 pub(super) struct Ready<'c> {
     statement: rusqlite::Statement<'c>,
-    /// Kind that the caller has declared, by which the statement is counted.
+    /// Kind (such as read or write) with which the statement was declared and is counted.
     pub(super) kind: StatementKind,
-    /// Whether the statement may change the database, as SQLite judges from its SQL, whatever its
+    /// Whether the statement may change the database, as SQLite derives from its SQL, whatever its
     /// declared kind is.
     pub(super) writes: bool,
     pub(super) has_rows: bool,
@@ -92,7 +92,7 @@ impl<'c> Ready<'c> {
         ))
     }
 
-    /// Wraps a statement that SQLite has prepared.
+    /// Makes a [`Ready`] from a statement that SQLite has prepared.
     pub(super) fn from_statement(
         statement: rusqlite::Statement<'c>,
         kind: StatementKind,
@@ -106,8 +106,7 @@ impl<'c> Ready<'c> {
         }
     }
 
-    /// Binds the values of all placeholders. Fails if there are more or fewer values than
-    /// placeholders.
+    /// Binds values to all placeholders of the statement. Fails if the number of values is wrong.
     #[inline]
     pub(super) fn bind<T: ToSql>(
         &mut self,
@@ -122,7 +121,7 @@ impl<'c> Ready<'c> {
         Ok(())
     }
 
-    /// Runs the statement to its end, with the values that were bound last, and passes its rows to
+    /// Runs the statement to its end with the values that were bound last, and passes its rows to
     /// `visit`.
     #[inline]
     pub(super) fn run(

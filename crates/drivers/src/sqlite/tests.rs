@@ -92,7 +92,8 @@ fn sessions_of_one_memory_see_the_same_and_other_memories_do_not() {
     refused(TestSession::connect(&other, &[]).text("SELECT i FROM t"), DbErrorKind::Missing);
 }
 
-/// Checks that opening or connecting fails with this kind of error and these words.
+/// Tests that opening a target or connecting to it fails with this kind of error and these words in
+/// the message.
 fn check_refused(url: &str, opening: Opening, kind: DbErrorKind, words: &str) {
     let no = match try_open(url, opening) {
         Ok(database) => TestSession::try_connect(&any(&database), &[]).err().expect("refused"),
@@ -238,8 +239,8 @@ fn the_facts_of_memory_say_so() {
     assert_eq!(value("busy").and_then(FactValue::text), Some("queue"));
 }
 
-/// Begins transactions in `n` threads while a session writes, each after the one before it waits.
-/// Returns the numbers of the threads in the order in which their transactions began.
+/// Begins transactions in `n` threads while another session writes; each thread starts once the
+/// previous one waits. Returns the thread numbers in the order in which the transactions began.
 fn begin_in_line(database: &Arc<Sqlite>, n: usize) -> Vec<usize> {
     let mut first = TestSession::connect(&any(database), &[]);
     first.ask(Request::Begin).expect("begun");

@@ -1,7 +1,7 @@
-//! Binds values to statements, and reads rows, without copies.
+//! Binding of values to SQLite statements, and reading of rows, without copies.
 //!
-//! Decimals are integers of their smallest unit, timestamps integers of microseconds and dates
-//! integers of days, since SQLite has none of these types. Not here: statements.
+//! Decimals are stored as integers of their smallest unit, timestamps as integer microseconds and
+//! dates as integer days, since SQLite has none of these types. Not here: statements.
 
 use model::{DbError, DbErrorKind, Row, Value};
 use rusqlite::ToSql;
@@ -25,7 +25,7 @@ impl ToSql for Given<'_> {
     }
 }
 
-/// Copies a value into SQLite's own type, since it must be kept until it can be bound.
+/// Converts a value to an owned one in SQLite's own type, since it must be kept until it is bound.
 pub(super) fn owned(value: &Value<'_>) -> rusqlite::types::Value {
     use rusqlite::types::Value as Owned;
     match *value {
@@ -40,7 +40,7 @@ pub(super) fn owned(value: &Value<'_>) -> rusqlite::types::Value {
     }
 }
 
-/// The current row of an SQLite statement, valid until the next one is read.
+/// The current row of an SQLite statement, which is valid until the next row is read.
 pub(super) struct Visited<'r, 's> {
     pub(super) row: &'r rusqlite::Row<'s>,
     pub(super) result_set: usize,

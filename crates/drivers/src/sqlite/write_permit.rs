@@ -1,7 +1,7 @@
-//! Permission to run a statement: its session is not cancelled, its transaction is not read-only if
-//! it writes, and its turn has come.
+//! Permission for a session to run a statement: the session is not cancelled, its transaction is
+//! not read-only if the statement writes, and the queue has granted access.
 //!
-//! A turn is taken before SQLite is called, and given back when SQLite has left the transaction,
+//! Access is taken before SQLite is called, and given back when SQLite has left the transaction,
 //! for whatever reason. Not here: the queue.
 
 use std::sync::Arc;
@@ -14,16 +14,15 @@ use super::db_errors::cancelled;
 use super::opening::{Busy, Shared};
 use super::queue::Turn;
 
-/// Permission of a session's statements to run: the access to the database that the session has got
-/// from the queue, and the state of its transaction.
+/// A session's access to the database, as granted by the queue, and the state of its transaction.
+/// Both decide whether a statement may run.
 pub(super) struct WritePermit {
     shared: Arc<Shared>,
     handle: Arc<Handle>,
     held: Option<Turn>,
-    /// Whether statements that only read may run without queueing.
+    /// Whether statements that only read may run without queueing for access.
     reads_freely: bool,
-    /// Whether the session is in a transaction that a request has begun, so that it already has
-    /// access to the database.
+    /// Whether the session is in a transaction, so that it already has access to the database.
     in_transaction: bool,
     /// Whether the session's open transaction is read-only.
     read_only: bool,
@@ -37,8 +36,9 @@ impl WritePermit {
         WritePermit { shared, handle, held, reads_freely, in_transaction, read_only }
     }
 
-    /// Waits in the queue until a statement may run; `writes` says that it may change data. Fails
-    /// if the session is cancelled, or if the statement writes in a read-only transaction.
+    /// Waits in the queue until a statement may run; `writes` says that the statement may change
+    /// data. Fails if the session is cancelled, or if the statement writes in a read-only
+    /// transaction.
     #[inline]
     pub(super) fn acquire(&mut self, connection: &Connection, writes: bool) -> Result<(), DbError> {
         let is_free = match writes {
@@ -99,8 +99,8 @@ impl WritePermit {
         (self.in_transaction, self.read_only) = (true, read_only);
     }
 
-    /// Lets the next session use the database after a statement that reads or writes data, unless a
-    /// transaction is open.
+    /// Gives back the session's access to the database after a statement, unless a transaction is
+    /// open.
     #[inline]
     pub(super) fn settle_statement(&mut self, connection: &Connection) {
         if !self.in_transaction && self.held.is_some() {
@@ -108,8 +108,8 @@ impl WritePermit {
         }
     }
 
-    /// Lets the next session use the database after any request, unless a transaction is still
-    /// open.
+    /// Gives back the session's access to the database after any request, unless a transaction is
+    /// still open.
     pub(super) fn settle(&mut self, connection: &Connection) {
         if connection.is_autocommit() {
             (self.in_transaction, self.read_only) = (false, false);
