@@ -1,13 +1,13 @@
-//! Measures the least that a client can do for a point select in PostgreSQL or MariaDB: `send` and
-//! `recv` of bytes that were made beforehand, on threads, on bare `epoll` loops, or with `poll`, as
-//! pgbench waits. The difference between dbdyno and this is dbdyno's own cost. No client of the
-//! same placement can be faster than this.
+//! Measures the smallest possible client cost of a point select in PostgreSQL or MariaDB: it only
+//! sends requests that were encoded beforehand and receives the replies, on threads, on bare
+//! `epoll` loops, or with `poll`, as pgbench waits. The difference between dbdyno's throughput and
+//! that of this example is dbdyno's own cost.
 //!
 //!     DBDYNO_PASSWORD=… cargo run --release -p drivers --example bare -- \
 //!         postgres://bench@127.0.0.1:5432/bench 64 5 loop
 //!
-//! The table is that of `oltp-point-select`. It prints queries and seconds. Not here: checks of any
-//! kind, and latencies.
+//! The table is that of `oltp-point-select`. It prints queries and seconds. Not here: checks of
+//! any kind, and latencies.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -81,14 +81,15 @@ fn run(arguments: &[String]) -> Result<String, Failure> {
     Ok(format!("queries: {n_queries}\nseconds: {seconds:.6}"))
 }
 
-/// A connection with the bytes of its only request.
+/// A connection with the bytes of its only request, a point select, in which only the row's id
+/// changes.
 struct Line {
     stream: TcpStream,
     rng: Rng,
     request: Vec<u8>,
-    /// Offset of the row's id in the request.
+    /// Offset of the row's id in the encoded request, in bytes.
     id_at: usize,
-    /// Encodes the id as the server reads it.
+    /// Function that encodes a row's id in the byte order of the server's protocol.
     id_bytes: fn(u32) -> [u8; 4],
     is_whole: fn(&[u8]) -> bool,
 }
@@ -113,7 +114,8 @@ impl Line {
         self.stream.write_all(&self.request)
     }
 
-    /// Receives the reply, and fails unless it comes in one piece and contains a row.
+    /// Receives the reply to a point select into `room`. Fails unless one read returns all of it,
+    /// with a row.
     fn take(&mut self, room: &mut [u8]) -> io::Result<()> {
         let n_bytes = self.stream.read(room)?;
         let whole = n_bytes > 100 && (self.is_whole)(&room[..n_bytes]);
@@ -131,7 +133,8 @@ fn serve_one(mut line: Line) -> io::Result<u64> {
     Ok(n_queries)
 }
 
-/// Serves connections as pgbench does, waiting by `poll` for all of them.
+/// Runs point selects on all connections from one thread, waiting with `poll` for replies, as
+/// pgbench does. Returns the number of queries.
 fn serve_polled(mut lines: Vec<Line>) -> io::Result<u64> {
     for line in &mut lines {
         line.ask()?;

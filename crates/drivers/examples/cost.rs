@@ -102,13 +102,15 @@ fn build(session: &mut dyn Session) {
     ask(session, text(&sql));
 }
 
-/// Returns the first decile of the times, since other programs on the machine can only add to them.
+/// Returns the first decile of the times, which is used instead of the mean because other programs
+/// on the machine can only lengthen a round.
 fn fast(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     values[values.len() / 10]
 }
 
-/// Runs rounds of both loops in turn, and prints the times of their fast rounds.
+/// Runs rounds of the bare rusqlite loop and of a dbdyno session in turn, and prints the first
+/// decile of the times of each.
 fn compare(
     n_rounds: usize,
     name: &str,

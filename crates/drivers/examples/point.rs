@@ -129,7 +129,8 @@ fn make_table(database: &Arc<dyn Database>) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Runs a client on this thread, where every wait blocks.
+/// Runs a client that blocks this thread while it waits for the server. Returns its number of
+/// queries.
 fn serve_one(
     database: &Arc<dyn Database>,
     client: u32,
@@ -138,7 +139,8 @@ fn serve_one(
     block_on(serve(Arc::clone(database), Placement::Thread, client, Arc::clone(stop)))
 }
 
-/// Runs every other client, from `number` on, on an event loop of this thread.
+/// Runs every second client, from `number` on, on an event loop of this thread. Returns their
+/// number of queries.
 fn serve_many(
     database: &Arc<dyn Database>,
     number: u64,

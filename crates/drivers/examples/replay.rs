@@ -1,14 +1,14 @@
-//! Measures the least that writers to MariaDB can do: threads that do nothing else send the bytes
-//! again that dbdyno sent. The difference between dbdyno and this is dbdyno's own cost.
+//! Measures the smallest possible client cost of writing to MariaDB: bare threads send the same
+//! bytes again that dbdyno sent in a recorded run. The difference between dbdyno's throughput and
+//! that of this example is dbdyno's own cost.
 //!
 //!     cargo run --release -p drivers --example replay -- record 127.0.0.1:4000 HOST:PORT FILE
 //!     dbdyno run arm --target mariadb://bench@127.0.0.1:4000/bench ...   # then end the first
 //!     DBDYNO_PASSWORD=… … --example replay -- play mariadb://bench@HOST:PORT/bench FILE
 //!
-//! `record` passes connections on, and keeps the commands that each sends after it has signed in,
-//! until its standard input ends. `play` sends the commands of each connection on one of its own,
-//! each when the one before is answered, and prints commands, bytes and seconds. Not here: reading
-//! replies.
+//! `record` is a proxy that stores the commands of each connection after its sign-in, until the
+//! standard input ends. `play` opens as many connections, sends each command once the previous one
+//! is answered, and prints the number of commands, bytes and seconds. Not here: reading replies.
 
 use std::io::{self, BufWriter, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -28,19 +28,21 @@ const COM_QUIT: u8 = 1;
 const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_EXECUTE: u8 = 0x17;
 const ERROR: u8 = 0xff;
-/// Capabilities with which dbdyno signs in: no packet ends a list (`CLIENT_DEPRECATE_EOF`), and the
-/// columns of a prepared statement come once (`MARIADB_CLIENT_CACHE_METADATA`).
+/// Capability flags that dbdyno uses when it signs in: `CLIENT_DEPRECATE_EOF`, without EOF packets
+/// after lists, and `MARIADB_CLIENT_CACHE_METADATA`, with which a prepared statement's columns are
+/// sent only once.
 const AS_DBDYNO: u64 = 1 << 24 | 1 << 36;
 
-/// A command with its packet header, and the number of packets that answered it.
+/// A recorded command with its packet header, and the number of packets with which the server
+/// replied.
 struct Command {
     bytes: Vec<u8>,
     n_replies: u32,
-    /// The server's ID of the statement that it prepared; 0 for any other command.
+    /// The server's ID of the statement, if this command prepared one; 0 for any other command.
     prepared: u32,
 }
 
-/// The commands of each connection; connections are in the order in which they were made.
+/// Recorded commands by connection, in the order in which the connections were made.
 type Recording = Arc<Mutex<Vec<Vec<Command>>>>;
 
 fn main() -> ExitCode {
@@ -97,7 +99,8 @@ fn is_insert(command: &Command) -> bool {
     command.bytes.get(5..).is_some_and(|text| text.starts_with(b"INSERT INTO "))
 }
 
-/// Passes a connection on, packet by packet, on two threads, and records its commands.
+/// Forwards a client's connection to the server, packet by packet on two threads, and records its
+/// commands.
 fn pass_on(client: TcpStream, server: TcpStream, index: usize, recording: &Recording) {
     let pair = || -> io::Result<_> { Ok((client.try_clone()?, server.try_clone()?)) };
     let (Ok(up), Ok(down)) = (pair(), pair()) else { return };
@@ -209,7 +212,8 @@ fn play_one(mut stream: TcpStream, commands: &mut [Command]) -> io::Result<usize
     Ok(n_bytes)
 }
 
-/// Returns the ID of a statement, which follows the first byte of a payload.
+/// Returns the ID of a prepared statement from the payload of a packet about it, in which the ID
+/// follows the first byte.
 fn statement_of(payload: &[u8]) -> u32 {
     payload.get(1..5).map_or(0, |bytes| u32::from_le_bytes(bytes.try_into().expect("four")))
 }

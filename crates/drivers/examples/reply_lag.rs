@@ -1,5 +1,5 @@
-//! Measures the cost of measuring the reply lag: CPU time per query with it and without it,
-//! interleaved.
+//! Measures the CPU time per query that the measurement of reply lags costs. A reply lag is the
+//! time that a reply waits in its socket before the client reads it.
 //!
 //!     cargo run --release -p drivers --example point -- URL       (makes the table)
 //!     cargo run --release -p drivers --example reply_lag -- URL [CLIENTS] [PAIRS]
@@ -36,13 +36,13 @@ use timestamping::set_timestamping;
 
 const N_ROWS: i64 = 100_000;
 const QUERIES: u32 = 1_000;
-/// Number of first pairs that do not count.
+/// Number of pairs at the start that are discarded as warm-up.
 const WARM_UP: usize = 5;
-/// Time with timestamps, or without, before they are switched.
+/// Time for which packet timestamps stay on, or off, before they are switched.
 const MOMENT: Duration = Duration::from_millis(100);
 
-/// A receiver of reply lags that reads the same clocks as the engine's, and records into a
-/// histogram behind a lock, as the recorder does.
+/// A receiver of reply lags that reads the same clocks as the engine does, and records the lags
+/// into a histogram behind a lock.
 struct Lags(Arc<Mutex<Histogram>>);
 
 impl ReplyLags for Lags {
@@ -189,8 +189,8 @@ fn measure_stamps(url: &str, n_clients: usize, n_pairs: usize) -> Result<String,
     Ok(format!("{n_clients} clients, stamps of all, {}", compared(&pairs[WARM_UP..])?))
 }
 
-/// Runs a client, and returns for each pair its CPU time per query in microseconds, without and
-/// with measuring.
+/// Runs a client. Returns for each pair of measurements the CPU time per query in microseconds:
+/// without and with measuring reply lags.
 fn serve(
     database: &Arc<dyn Database>,
     client: u32,

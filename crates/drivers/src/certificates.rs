@@ -16,9 +16,9 @@ const RSA_KEY: &str = include_str!("certificates/rsa_test_key.pem");
 pub(crate) struct Certificates {
     ca: NamedTempFile,
     stranger: NamedTempFile,
-    /// The server's certificate (PEM).
+    /// The test server's certificate (PEM), for the name `localhost`.
     pub(crate) certificate: String,
-    /// The server's key (PEM).
+    /// Private key of the test server's certificate (PEM).
     pub(crate) key: String,
 }
 
@@ -37,8 +37,8 @@ impl Certificates {
         }
     }
 
-    /// Makes a certificate for a server with the old TLS library yaSSL: RSA, self-signed, with the
-    /// key in the older format PKCS #1.
+    /// Makes a certificate for a test server with the old TLS library yaSSL: RSA, self-signed,
+    /// with the key in the older format PKCS #1.
     pub(crate) fn make_old() -> Certificates {
         let key = rsa_key();
         let params = CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");

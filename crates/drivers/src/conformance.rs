@@ -1,7 +1,8 @@
-//! Laws that every driver with real tables must obey, as a test suite over an opened database.
+//! Conformance suite for drivers with real tables: tests, called laws, that every such driver must
+//! pass on an opened database.
 //!
-//! Each law makes its own table, so that laws can share a server. Not here: tests of a single
-//! database (its driver), and the simulated one, which keeps no data.
+//! Each test creates its own table, so that tests can share a server. Not here: tests of a single
+//! database (in its driver), and of the simulated database, which stores no data.
 
 mod as_text;
 pub(crate) mod as_transaction;
@@ -20,8 +21,8 @@ use model::{
     StatementKind, Table, Traffic, Value, Woken, load, query, reconnect,
 };
 
-/// Runs the conformance suite: calls `make` for each of its laws, to open a database, and panics if
-/// a law does not hold there. `make` may return the same database each time.
+/// Runs the conformance suite. For each of its tests, calls `make` to open a database, which may
+/// be the same one each time. Panics if a test fails.
 pub(crate) fn holds(make: &dyn Fn() -> Arc<dyn Database>) {
     for (name, law) in LAWS {
         eprintln!("conformance: {name}");
@@ -60,8 +61,8 @@ const LAWS: &[(&str, Law)] = &[
     ("statements are counted by kind", traffic_is_counted),
 ];
 
-/// A clock for sessions that block a thread. It stands still at 0, and every wait ends at once,
-/// since real drivers wait for their database and not for the clock.
+/// A clock for sessions that block a thread. It always shows 0 and every wait ends at once, since
+/// real drivers wait for their database and not for the clock.
 pub(crate) struct StillClock;
 
 impl Clock for StillClock {
@@ -78,7 +79,7 @@ impl Clock for StillClock {
     }
 }
 
-/// A clock for sessions on event loops. It stands still at 0, and its waits never end, so no time
+/// A clock for sessions on event loops. It always shows 0 and its waits never end, so that no time
 /// limit is ever reached.
 struct PatientClock;
 
@@ -96,8 +97,8 @@ impl Clock for PatientClock {
     }
 }
 
-/// A wrapper of a database that permits sessions on event loops only, so that tests use no blocking
-/// ones.
+/// A wrapper of a database that permits sessions on event loops only, so that a test runs without
+/// blocking sessions.
 pub(crate) struct OnLoops(pub(crate) Arc<dyn Database>);
 
 impl Database for OnLoops {
@@ -127,8 +128,8 @@ fn new_loop() -> EventLoop {
     EventLoop::new().expect("an event loop")
 }
 
-/// Runs a future to its end, on this thread's event loop if there is one. Without one the future
-/// must block instead of being pending; otherwise this panics.
+/// Runs a future to its end, on this thread's event loop if there is one. Otherwise the future
+/// must block instead of returning `Pending`, or this panics.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     LOOP.with(|event_loop| match event_loop.get() {
         Some(event_loop) => event_loop.block_on(future),
@@ -139,7 +140,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     })
 }
 
-/// An owned copy of a column's [`Value`], which outlives its row.
+/// An owned copy of a column's [`Value`], which a test can keep after the row is gone.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kept {
     Null,
@@ -258,7 +259,7 @@ fn column(name: &'static str, column_type: ColumnType, nullable: bool) -> Column
     Column { name, of: column_type, nullable }
 }
 
-/// Creates the empty table `name` with the columns `id` (its key), `name` and `v`.
+/// Creates the empty table `name` with the columns `id` (its primary key), `name` and `v`.
 fn items(session: &mut TestSession, database: &Arc<dyn Database>, name: &'static str) -> Table {
     let columns = vec![
         column("id", ColumnType::BigInt, false),

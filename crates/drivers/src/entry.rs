@@ -1,4 +1,4 @@
-//! Entries in the list of drivers, and the parameters and errors of opening a target.
+//! Registration of drivers, and the parameters and errors of opening a target.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -31,7 +31,8 @@ pub struct Entry {
     /// the database has no server.
     pub local_server: Option<LocalServer>,
     pub product: &'static Product,
-    /// Checks a target for missing parts and unknown options, without opening it.
+    /// Checks the URL of a target for missing parts and unknown options, without opening the
+    /// target.
     pub check: fn(&Target) -> Result<(), BadParameter>,
     /// Opens a target and returns its database. Fails with `CannotOpen::Bad` if the URL is invalid,
     /// and with `CannotOpen::Refused` if the database returns an error.

@@ -1,7 +1,7 @@
-//! Wraps a database, for tests of any crate, so that an interceptor sees each request and each
-//! reply of its sessions, and may answer itself.
+//! Interceptors of database sessions for tests of any crate: they see each request and reply, and
+//! may replace them.
 //!
-//! Not here: the tests that use it.
+//! Not here: the tests that use them.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,9 +18,8 @@ pub fn reserved_names(sql: &str) -> Vec<&str> {
     crate::mysql::reserved::reserved_names(sql)
 }
 
-/// An observer between a caller and its session, for tests: it sees requests, replies and bulk
-/// loads, and may return an error or another reply itself. By default each method passes the call
-/// on.
+/// An observer of a session's requests, replies and bulk loads, for tests. It may return an error
+/// or another reply; by default each method passes the call on.
 pub trait Interceptor {
     /// Called instead of `Session::start`. Passes the request on to `session`, or returns an error
     /// without doing so.

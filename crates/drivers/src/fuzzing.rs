@@ -73,7 +73,8 @@ fn statements() -> Arc<[Statement]> {
     ])
 }
 
-/// A conversation of a fuzzed client with a server whose bytes are given.
+/// State of one fuzzed connection, between a client under test and a server whose bytes are the
+/// fuzzer's input.
 struct Talk<'d> {
     said: &'d [u8],
     /// State of the generator of random piece sizes; 0 means that all bytes are received in one
@@ -88,8 +89,8 @@ impl<'d> Talk<'d> {
         Talk { said, cut: cut.into(), input: Input::new(LIMIT_BYTES + 16), out: Vec::new() }
     }
 
-    /// Gives the client the server's next piece of bytes. False if no bytes are left, or the
-    /// client's buffer is full because a message is too long.
+    /// Moves the next piece of the server's bytes into the client's receive buffer. False if no
+    /// bytes are left, or the buffer is full because a message is too long.
     fn hear(&mut self) -> bool {
         self.out.clear();
         if self.said.is_empty() {
@@ -215,7 +216,7 @@ fn silent() -> DbError {
     DbError::new(DbErrorKind::ConnectionLost, "the server has nothing more to say")
 }
 
-/// Reads all columns of a row, which must not panic.
+/// Reads all columns of a row, whatever their bytes are, to show that this does not panic.
 fn look(row: &dyn Row) {
     for column in 0..row.width() {
         let _ = (row.value(column).type_name(), row.name(column).len());
@@ -239,8 +240,8 @@ mod tests {
 
     use super::*;
 
-    /// Generates bytes that are mostly message tags, short lengths and end marks, which determine
-    /// what a client does next.
+    /// Generates server bytes for fuzzing that are mostly message tags, short lengths and end
+    /// marks, since these determine what a client does next.
     fn steering() -> impl Strategy<Value = Vec<u8>> {
         let short = prop::sample::select(b"\0\0\0\x01\x02\x03\x04\x05\xfa\xfb\xfe\xff".as_slice());
         let tags = prop::sample::select(b"RKZEN123tTnDCIGHSs".as_slice());

@@ -28,7 +28,7 @@ use model::{BadParameter, Target, did_you_mean};
 pub use entry::{CannotOpen, Entry, LocalServer, Opened, Opening};
 pub use sim::{SimService, service_draw_ns};
 
-/// Built-in drivers, in display order.
+/// Drivers that are built into dbdyno, in the order in which lists show them.
 static ALL: &[&Entry] = &[&sqlite::ENTRY, &mysql::ENTRY, &postgres::ENTRY, &sim::ENTRY];
 
 /// Drivers that a program linking dbdyno has added with [`add`].
@@ -37,7 +37,7 @@ static ADDED: OnceLock<&'static [&'static Entry]> = OnceLock::new();
 /// Driver for runs that name no target: SQLite, which needs a file but no server.
 pub static EMBEDDED: &Entry = &sqlite::ENTRY;
 
-/// URL scheme of private servers that the app starts; no driver has it.
+/// URL scheme `managed`, for private servers that dbdyno itself starts. No driver has it.
 const MANAGED: &str = "managed";
 
 /// Adds the drivers of a program that links dbdyno. It must be called before any other function of
@@ -100,7 +100,7 @@ pub fn server_of(target: &Target) -> String {
     format!("{product}://{name}{port}")
 }
 
-/// Checks a target for missing parts and unknown options, without opening it.
+/// Checks the URL of a target for missing parts and unknown options, without opening the target.
 pub fn check(target: &Target) -> Result<(), BadParameter> {
     (by_scheme(&target.scheme)?.check)(target)
 }

@@ -1,8 +1,8 @@
 //! Real servers for tests of both network drivers: those started for the tests, and those named by
 //! `DBDYNO_TEST_MARIADB_URL`, `DBDYNO_TEST_MYSQL_URL` or `DBDYNO_TEST_POSTGRES_URL`.
 //!
-//! Not here: the laws, which are tests of a driver. Each driver lists its laws, with the servers
-//! that must obey them.
+//! Not here: the tests. Each driver lists its tests on real servers, called laws, with the servers
+//! on which they must pass.
 
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -18,7 +18,7 @@ use crate::certificates::Certificates;
 use crate::conformance::{Kept, Read, TestSession, Write, block_on, refused};
 use crate::{CannotOpen, Opening, open};
 
-/// A real database server on which driver tests (laws) run.
+/// A real database server on which tests of a driver run.
 pub(crate) struct Site {
     target: Target,
 }
@@ -30,7 +30,7 @@ impl Site {
         Site::at(product.shared())
     }
 
-    /// Makes a site of a server that the test has started for itself.
+    /// Uses a server that the test has started for itself.
     pub(crate) fn at(server: &Server) -> Site {
         Site { target: server.target() }
     }
@@ -103,7 +103,7 @@ pub(crate) fn cannot_open(target: &Target) -> (DbErrorKind, String) {
     }
 }
 
-/// Checks each TLS mode on a server at 127.0.0.1 whose certificate is for `localhost`. `is_secured`
+/// Tests each TLS mode on a server at 127.0.0.1 whose certificate is for `localhost`. `is_secured`
 /// must query whether a session's connection uses TLS.
 pub(crate) fn tls_is_as_it_is_asked_for(
     target: &Target,
@@ -136,14 +136,14 @@ pub(crate) fn tls_is_as_it_is_asked_for(
     refused(at("localhost", "verify-full", stranger), "tls_ca=");
 }
 
-/// Returns the target with the user `user`, whose password is `x`.
+/// Returns the target with another user, whose password is `x`.
 pub(crate) fn signed_in_as(mut target: Target, user: &str) -> Target {
     (target.user, target.password) = (Some(user.to_owned()), Some(Secret::new("x")));
     target
 }
 
-/// Checks that a second connection fails with `TooManyConnections` and good advice. The server must
-/// limit the target's user to one connection.
+/// Tests that a second connection fails with `TooManyConnections` and useful advice. The server
+/// must limit the target's user to one connection.
 pub(crate) fn too_many_are_reported_so(target: &Target) {
     let database = opened(target);
     // The connection that checked the target may take a moment to end.
@@ -180,20 +180,20 @@ pub(crate) fn load_odd(database: &Arc<dyn Database>) -> Result<Reply, DbError> {
 /// SQL by which a test ends another session on the server. The tests append the connection ID of
 /// that session to `under_way` and `kill`.
 pub(crate) struct Killing {
-    /// Query with which a session finds its own connection ID.
+    /// Query with which a session asks for its own connection ID.
     pub(crate) number: &'static str,
-    /// Query, to which a connection ID is appended, for whether that session is executing a
-    /// statement: 0 or 1.
+    /// Query, to which a connection ID is appended, whether that session is executing a statement:
+    /// 0 or 1.
     pub(crate) under_way: &'static str,
-    /// Statement, to which a connection ID is appended, that ends that session.
+    /// Statement, to which a connection ID is appended, that terminates that session.
     pub(crate) kill: &'static str,
-    /// SQL text after the connection ID in the statement `kill`, such as `)`.
+    /// SQL text that follows the connection ID in the statement `kill`, such as `)`.
     pub(crate) end: &'static str,
 }
 
 impl Killing {
-    /// Ends a session while it executes `sql` (which `writes` or reads), checks that it can
-    /// reconnect, and returns the kind of the error that it got.
+    /// Terminates a session while it executes `sql`, which changes data if `writes` is set. Checks
+    /// that the session can reconnect, and returns the kind of its error.
     pub(crate) fn during(
         &self,
         database: &Arc<dyn Database>,
@@ -222,8 +222,8 @@ impl Killing {
         })
     }
 
-    /// Ends an idle session on the server, and checks that the session notices this before its next
-    /// request and can reconnect.
+    /// Terminates an idle session on the server. Checks that the session notices this before its
+    /// next request and can reconnect.
     pub(crate) fn while_idle(&self, database: &Arc<dyn Database>) {
         let mut killer = TestSession::connect(database, &[]);
         let mut session = TestSession::connect(database, &[(Read, "SELECT 7")]);
@@ -241,9 +241,9 @@ impl Killing {
     }
 }
 
-/// Declares a test for each pair of a law and a server, so that each is reported separately. With
-/// `named`, also declares one test of all laws on the servers of these products that the
-/// environment names.
+/// Declares a test for each pair of a test function (called law) and a server, so that each is
+/// reported separately. With `named`, also declares one test of all these functions on the servers
+/// that environment variables name for these products.
 ///
 /// ```text
 /// keeps! {

@@ -1,4 +1,4 @@
-//! A minimal client of MariaDB: packets and sign-in
+//! A minimal MariaDB client for examples: packets and sign-in
 //! (<https://mariadb.com/kb/en/clientserver-protocol/>).
 
 use std::io::{self, Read, Write};
@@ -7,14 +7,15 @@ use std::net::TcpStream;
 use model::Target;
 use mysql_common::auth::plugins::mysql_native_password::scramble_native;
 
-/// Error that ends an example.
+/// Error that ends an example program.
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Capabilities: protocol 4.1, a database, native passwords, sign-in by a plugin's name.
+/// Capability flags of the client at sign-in: protocol 4.1, a default database, native passwords,
+/// and authentication plugins.
 const CAPABILITIES: u32 = 0x0200 | 0x0008 | 0x8000 | 0x0008_0000;
 
-/// Signs in with a native password, and with the additional capabilities `more`; MariaDB's own
-/// begin at bit 32.
+/// Signs in with a native password. `more` has additional capability flags; those from bit 32 on
+/// are MariaDB's own.
 pub(crate) fn sign_in(stream: &mut TcpStream, target: &Target, more: u64) -> Result<(), Failure> {
     let hello = packet(stream)?;
     let version_end = hello.iter().position(|byte| *byte == 0).ok_or("no version")?;
@@ -44,7 +45,7 @@ pub(crate) fn sign_in(stream: &mut TcpStream, target: &Target, more: u64) -> Res
     }
 }
 
-/// Returns a packet with this sequence number.
+/// Returns a packet with the sequence number `number`: its header and `payload`.
 pub(crate) fn framed(number: u8, payload: &[u8]) -> Vec<u8> {
     let mut out = (payload.len() as u32).to_le_bytes().to_vec();
     out[3] = number;
@@ -52,12 +53,12 @@ pub(crate) fn framed(number: u8, payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Sends a packet with this sequence number.
+/// Sends a packet with the sequence number `number`.
 pub(crate) fn send(stream: &mut TcpStream, number: u8, payload: &[u8]) -> io::Result<()> {
     stream.write_all(&framed(number, payload))
 }
 
-/// Reads a packet, and returns its payload.
+/// Receives the next packet and returns its payload.
 pub(crate) fn packet(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
     let mut head = [0; 4];
     stream.read_exact(&mut head)?;

@@ -6,8 +6,8 @@ use std::task::{Context, Poll, Waker};
 
 use model::{Clock, Placement, Woken};
 
-/// A clock that stands still, since a driver waits for its server only. On a thread every instant
-/// is due at once. On an event loop none ever is, since only time limits wait for the clock there.
+/// A clock that always shows 0, since drivers need it only for time limits. With blocking sessions
+/// every wait ends at once; on event loops no wait ever ends, so that no time limit is reached.
 pub(crate) struct StillClock(pub(crate) Placement);
 
 impl Clock for StillClock {
@@ -27,7 +27,7 @@ impl Clock for StillClock {
     }
 }
 
-/// Runs a future that blocks where it waits. Panics if it is pending.
+/// Runs a future of a blocking session to its end. Panics if it returns `Pending`.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,

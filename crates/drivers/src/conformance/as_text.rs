@@ -1,4 +1,4 @@
-//! Statements sent as text must give the same results as prepared ones.
+//! Conformance tests that statements sent as text give the same results as prepared ones.
 //!
 //! Every value is written both ways and read both ways. Not here: performance.
 

@@ -1,4 +1,5 @@
-//! Laws of batches that begin or commit their transaction. Not here: batches within a transaction.
+//! Conformance tests of batches that begin or commit their transaction. Not here: batches within a
+//! transaction.
 
 use std::sync::Arc;
 
