@@ -1,4 +1,4 @@
-//! A single server, or the nodes of a Galera cluster.
+//! A single private server, or the nodes of a Galera cluster.
 //!
 //! The first node bootstraps the cluster; the others join it and receive all its data. A node that
 //! starts while no other runs bootstraps the cluster again, with its own data. Not here: the
@@ -45,28 +45,29 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Returns all nodes, including those whose process has ended.
+    /// Returns all nodes of the cluster, including those whose process has ended.
     pub fn nodes(&self) -> &[Server] {
         &self.nodes
     }
 
-    /// Returns the node with this index, from 0; `None` if there is none.
+    /// Returns the cluster node with this index, from 0; `None` if there is no such node.
     pub fn node(&mut self, index: usize) -> Option<&mut Server> {
         self.nodes.get_mut(index)
     }
 
-    /// Returns the first node. It always exists, but its process may have ended.
+    /// Returns the first node of the cluster. The node always exists, but its process may have
+    /// ended.
     pub fn first(&self) -> &Server {
         &self.nodes[0]
     }
 
-    /// Shuts all nodes down. The first node is the last, because it bootstraps the cluster at the
-    /// next start and must have all data.
+    /// Shuts all nodes down. The first node is shut down last, because it bootstraps the cluster at
+    /// the next start and so must have all data.
     fn shut_down_all(&mut self) -> Result<(), ServerError> {
         self.nodes.iter_mut().rev().try_for_each(Server::shut_down)
     }
 
-    /// Whether any node other than the one at `index` is running.
+    /// Whether any node of the cluster other than the one at `index` is running.
     fn runs_besides(&mut self, index: usize) -> bool {
         let mut others = self.nodes.iter_mut().enumerate().filter(|(other, _)| *other != index);
         others.any(|(_, node)| node.ended().is_none())

@@ -17,7 +17,7 @@ pub trait ServerControl: Send {
     /// Returns product and version of the first node's server, such as `MariaDB 10.11.19`.
     fn title(&self) -> String;
 
-    /// Whether this is a cluster, even one of a single node, and not a single server.
+    /// Whether this is a cluster, even with a single node, and not a single server.
     fn is_cluster(&self) -> bool;
 
     /// Returns the TCP addresses of all nodes, including those whose process has ended.
@@ -31,7 +31,7 @@ pub trait ServerControl: Send {
     /// Returns the path of the Unix socket of the first node.
     fn socket(&self) -> PathBuf;
 
-    /// Folder of the first node, which contains its data directory.
+    /// Returns the folder of the first node, which contains its data directory.
     fn folder(&self) -> &Path;
 
     /// Returns the server settings of all nodes, including dbdyno's defaults.
@@ -48,8 +48,8 @@ pub trait ServerControl: Send {
     /// if the setting may not be changed.
     fn set(&mut self, name: &str, value: &str) -> Result<(), BadParameter>;
 
-    /// Limits the benchmark's load to the first `n_nodes` nodes, by the hosts in
-    /// [`ServerControl::target`]; `None` means all nodes.
+    /// Limits the benchmark's load to the first `n_nodes` nodes: [`ServerControl::target`] then
+    /// names only these. `None` means all nodes.
     fn load_on(&mut self, n_nodes: Option<u32>);
 
     /// Shuts a node down if it runs, and starts it with the current settings.
@@ -64,10 +64,10 @@ pub trait ServerControl: Send {
     /// Kills all processes of a node at once, as a crash would.
     fn kill(&mut self, node: usize) -> Result<(), ServerError>;
 
-    /// Freezes all processes of a node until [`ServerControl::resume`].
+    /// Suspends all processes of a node until [`ServerControl::resume`].
     fn pause(&mut self, node: usize) -> Result<(), ServerError>;
 
-    /// Continues a paused node.
+    /// Resumes the processes of a node that [`ServerControl::pause`] has suspended.
     fn resume(&mut self, node: usize) -> Result<(), ServerError>;
 
     /// Starts another node of the cluster and returns its index. On return the node has all data
@@ -77,19 +77,19 @@ pub trait ServerControl: Send {
     /// Shuts all nodes down and starts them again, with the current settings.
     fn restart_all(&mut self) -> Result<(), ServerError>;
 
-    /// Restores the original set of nodes: starts those of them that have ended, and removes nodes
+    /// Restores the original set of nodes: starts original nodes that have ended, and removes nodes
     /// that joined later. Returns whether anything was changed.
     fn restore(&mut self) -> Result<bool, ServerError>;
 
-    /// Shuts all nodes down and copies their data, for [`ServerControl::put_back`].
-    /// [`ServerControl::restart_all`] starts them again.
+    /// Shuts all nodes down and copies their data, for [`ServerControl::put_back`]. The nodes stay
+    /// stopped until [`ServerControl::restart_all`].
     fn copy_data(&mut self) -> Result<(), ServerError>;
 
     /// Whether the data of all nodes have been copied by [`ServerControl::copy_data`].
     fn has_copy(&self) -> bool;
 
-    /// Kills all nodes and restores their data from the copy; [`ServerControl::restart_all`] starts
-    /// them again.
+    /// Kills all nodes and restores their data from the copy. The nodes stay stopped until
+    /// [`ServerControl::restart_all`].
     fn put_back(&mut self) -> Result<(), ServerError>;
 
     /// Returns the number of nodes, including those whose process has ended.
@@ -97,8 +97,8 @@ pub trait ServerControl: Send {
         self.process_ids().len()
     }
 
-    /// Returns exit status and last log lines of the first node that has ended, in a cluster
-    /// preceded by its number from 1; `None` while all nodes run.
+    /// Returns exit status and last log lines of the first node that has ended; `None` while all
+    /// nodes run. In a cluster the text begins with the node's number, from 1.
     fn how_it_ended(&mut self) -> Option<String> {
         let is_cluster = self.is_cluster();
         (0..self.n_nodes()).find_map(|node| {

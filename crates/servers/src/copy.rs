@@ -1,7 +1,7 @@
-//! Copies the data of a stopped server, and restores them later from that copy.
+//! Copies of a stopped server's data, from which the data can be restored.
 //!
-//! `cp` runs as the server's account, so that owners stay the same. Not here: stopping and starting
-//! the server.
+//! `cp` runs as the server's account, so that the owners of files stay the same. Not here: stopping
+//! and starting the server.
 
 use std::fs;
 use std::io;
@@ -14,9 +14,9 @@ use rustix::fs::{statvfs, syncfs};
 use crate::instance::Instance;
 use crate::{ServerError, ServerErrorKind};
 
-/// Time limit for copying the data. A terabyte at 100 MB/s takes three hours.
+/// Time limit for copying a server's data. A terabyte at 100 MB/s takes three hours.
 const COPY_LIMIT: Duration = Duration::from_secs(3 * 3600);
-/// Disk space, in bytes, that must remain free after the data were copied.
+/// Disk space, in bytes, that must remain free after a server's data were copied.
 const LEFT_BYTES: u64 = 64 << 20;
 
 /// Copies the data of a server that is not running, for [`put_back`], and replaces an earlier copy.
@@ -62,8 +62,8 @@ fn copy_folder(server: &Instance, from: &str, to: &str) -> Result<(), ServerErro
     synced.map_err(|error| ServerError::system(dir.display(), error))
 }
 
-/// Whether copied files share disk blocks (reflinks) on the file system of the server's folder, so
-/// that a copy takes no space. This copies a small file to find out.
+/// Whether the file system of the server's folder lets copied files share disk blocks (reflinks),
+/// so that a copy takes no space. Tries this with a small file.
 fn shares_blocks(server: &Instance) -> bool {
     let dir = server.folder();
     let mut command = server.command(Path::new("cp"));
@@ -100,7 +100,7 @@ fn fits(bytes: u64, free: u64, dir: &Path) -> Result<(), ServerError> {
     Err(ServerError::new(ServerErrorKind::BadOption, text))
 }
 
-/// Returns the disk space of all files below a folder, in bytes.
+/// Returns the disk space that all files in a folder and its subfolders occupy, in bytes.
 fn bytes_in(folder: &Path) -> io::Result<u64> {
     let mut total = 0;
     for entry in fs::read_dir(folder)? {

@@ -21,11 +21,11 @@ use crate::{ServerError, ServerErrorKind};
 
 const PREFIX: &str = "dbdyno-server-";
 
-/// Longest path of a Unix socket: 108 bytes with the terminating zero (`sun_path`, unix(7)).
+/// Longest path of a Unix socket, in bytes: 108 less the terminating zero (`sun_path`, unix(7)).
 const SOCKET_PATH_MAX: usize = 107;
 const SOCKET_LONGEST: &str = "/run/.s.PGSQL.65535";
 
-/// Most lines of the server's log that an error message quotes.
+/// Limit on the lines of the server's log that an error message quotes.
 const TAIL_LINES_MAX: usize = 15;
 const TAIL_BYTES_MAX: u64 = 16 * 1024;
 
@@ -33,16 +33,16 @@ pub(crate) struct DataDir {
     path: PathBuf,
     account: OsUser,
     removed: bool,
-    /// Process that ends the server and removes the folder if this process is killed.
+    /// Shell process that ends the server and removes the folder if dbdyno's process is killed.
     _watchdog: Watchdog,
-    /// The folder's file `owner`, whose lock shows other processes that the folder is in use. It is
-    /// dropped, and so unlocked, last.
+    /// The file `owner` in the folder, whose lock shows other processes that the folder is in use.
+    /// Dropping it releases the lock, which must happen last.
     _owner: File,
 }
 
 impl DataDir {
     /// Creates and locks a folder in `parent` for a server that runs as `account`. Fails if the
-    /// account cannot enter it, or if its path is too long for a socket.
+    /// account cannot enter the folder, or if its path is too long for a Unix socket in it.
     pub(crate) fn make(parent: &Path, account: OsUser) -> Result<DataDir, ServerError> {
         let bad = |text: String| ServerError::new(ServerErrorKind::BadOption, text);
         let shown = parent.display();
@@ -98,7 +98,8 @@ impl DataDir {
         &self.path
     }
 
-    /// Returns the folder's name without its path; random characters at its end make it unique.
+    /// Returns the folder's name without its path. Random characters at the end make the name
+    /// unique.
     pub(crate) fn name(&self) -> &str {
         self.path.file_name().and_then(|name| name.to_str()).expect("a name of ours is ASCII")
     }
@@ -107,8 +108,8 @@ impl DataDir {
         Marks::in_dir(&self.path)
     }
 
-    /// Writes or replaces a file that only the server's account may read, and returns its full
-    /// path. `name` is its path within this folder.
+    /// Writes or replaces a file that only the server's account may read. `name` is the file's path
+    /// within this folder. Returns the full path.
     pub(crate) fn write(&self, name: &str, contents: &[u8]) -> io::Result<PathBuf> {
         let path = self.path.join(name);
         // Created again: an old one belongs to the server, which may have replaced it by a link.
@@ -127,7 +128,7 @@ impl DataDir {
         OpenOptions::new().append(true).create(true).mode(0o600).open(self.path.join("log"))
     }
 
-    /// Returns the last lines of the server's log; empty if it cannot be read.
+    /// Returns the last lines of the server's log, at most 15; empty if the log cannot be read.
     pub(crate) fn log_tail(&self) -> String {
         let read = || -> io::Result<String> {
             let mut file = File::open(self.path.join("log"))?;
@@ -160,9 +161,9 @@ impl Drop for DataDir {
     }
 }
 
-/// Creates and locks the file `owner` in `dir`, which shows that the folder is in use. The file is
-/// locked before it gets that name, so that no other process takes a new folder for an abandoned
-/// one.
+/// Creates and locks the file `owner` in `dir`, which shows that the folder is in use. The file
+/// gets this name only once it is locked, so that no other process takes a new folder for an
+/// abandoned one.
 fn own(dir: &Path) -> io::Result<File> {
     let unseen = dir.join("owner.new");
     let mut owner = OpenOptions::new().write(true).create_new(true).open(&unseen)?;
@@ -179,8 +180,8 @@ fn last_lines(text: &str) -> String {
 }
 
 /// Removes the folders of private servers in `parent` that a killed dbdyno process has left, after
-/// ending their servers. Returns the number of folders removed. Ignores folders of other users, so
-/// that they cannot make dbdyno end a process.
+/// ending their servers. Returns the number of folders removed. Ignores folders of other users, who
+/// could otherwise make dbdyno end any process.
 pub fn sweep(parent: &Path) -> io::Result<usize> {
     let us = geteuid().as_raw();
     let parent = fs::canonicalize(parent)?;

@@ -1,4 +1,4 @@
-//! Waits for the end of a process, for a pause, or for a deadline, whichever comes first.
+//! Waits for the end of a process, until a pause is over or a deadline passes.
 //!
 //! The deadline is a timer of the kernel (timerfd), so no clock is read here.
 
@@ -20,17 +20,17 @@ pub(crate) struct Deadline {
 /// Reason why [`Deadline::wait`] returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Woken {
-    /// The process that was waited for has ended.
+    /// The process that the caller waited for has ended.
     Ended,
-    /// The deadline has passed.
+    /// The deadline of the wait has passed.
     Over,
-    /// The pause is over, or a signal interrupted the wait, so the caller should check its
+    /// The pause is over, or a signal interrupted the wait, so that the caller should check its
     /// condition and wait again.
     Look,
 }
 
 impl Deadline {
-    /// Creates a deadline `limit` from now.
+    /// Creates a deadline that expires after `limit` from now.
     pub(crate) fn new(limit: Duration) -> io::Result<Deadline> {
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
         let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
@@ -41,8 +41,8 @@ impl Deadline {
         Ok(Deadline { timer })
     }
 
-    /// Waits until `process` ends (if one is given), the deadline passes, or the time `pause` is
-    /// over, and returns which it was.
+    /// Waits until `process` ends (if given), the deadline passes, or the time `pause` is over.
+    /// Returns which of these happened.
     pub(crate) fn wait(&self, process: Option<BorrowedFd<'_>>, pause: Duration) -> Woken {
         let mut watched = vec![PollFd::new(&self.timer, PollFlags::IN)];
         watched.extend(process.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
@@ -58,7 +58,7 @@ impl Deadline {
         }
     }
 
-    /// Waits for `process` to end. Returns false if the deadline passes first.
+    /// Waits until `process` ends, and returns true; false if the deadline passes first.
     pub(crate) fn sees_end_of(&self, process: BorrowedFd<'_>) -> bool {
         loop {
             match self.wait(Some(process), Duration::from_secs(1)) {
@@ -71,14 +71,15 @@ impl Deadline {
 }
 
 /// Opens a file descriptor of the process `pid` (a pidfd), with which [`Deadline::wait`] can wait
-/// for its end.
+/// for the end of that process.
 pub(crate) fn handle(pid: u32) -> io::Result<OwnedFd> {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     let pid = pid.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
 
-/// Waits for `child` to end; it must not be reaped yet. Returns false if the deadline passes first.
+/// Waits until `child` ends, and returns true; false if the deadline passes first. The child's exit
+/// status must not have been read yet.
 pub(crate) fn child_ends(child: &std::process::Child, deadline: &Deadline) -> io::Result<bool> {
     Ok(deadline.sees_end_of(handle(child.id())?.as_fd()))
 }

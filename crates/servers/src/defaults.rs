@@ -7,15 +7,15 @@ use crate::Kind;
 pub struct DefaultSetting {
     /// Products whose servers get this setting.
     pub kinds: &'static [Kind],
-    /// Server versions that have this setting.
+    /// Server versions that know this setting.
     versions: Versions,
     pub name: &'static str,
     pub value: &'static str,
-    /// Reason for the value, in a few words for the user.
+    /// Reason for the value of this setting, in a few words for the user.
     pub why: &'static str,
 }
 
-/// Range of server versions, each as its first three numbers.
+/// Range of server versions, whose bounds are the first three numbers of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Versions {
     All,
@@ -24,7 +24,7 @@ enum Versions {
 }
 
 /// First MySQL version with `innodb_redo_log_capacity`, the size of the whole redo log. Earlier
-/// ones have `innodb_log_file_size`, the size of each of its files.
+/// versions have `innodb_log_file_size`, the size of each file of the log.
 const ONE_REDO_LOG: [u32; 3] = [8, 0, 30];
 
 const MYSQL_FAMILY: &[Kind] = &[Kind::MariaDb, Kind::MySql];
@@ -32,10 +32,10 @@ const MARIADB: &[Kind] = &[Kind::MariaDb];
 const MYSQL: &[Kind] = &[Kind::MySql];
 const POSTGRES: &[Kind] = &[Kind::Postgres];
 
-/// All settings that dbdyno gives to its private servers unless the user sets them. Others keep the
-/// server's own defaults, such as those for durability (a commit is on disk when it is
-/// acknowledged), isolation, checkpoints by time, autovacuum and statistics. The performance_schema
-/// of MySQL 5.6 grows with max_connections: it takes 800 MiB for 2,000.
+/// All settings that dbdyno gives to its private servers unless the user sets them. All other
+/// settings keep the server's own defaults, such as those for durability (a commit is on disk when
+/// it is acknowledged), isolation, checkpoints by time, autovacuum and statistics. The
+/// performance_schema of MySQL 5.6 grows with max_connections: it takes 800 MiB for 2,000.
 pub const DEFAULTS: &[DefaultSetting] = &[
     DefaultSetting {
         kinds: MYSQL_FAMILY,
@@ -145,8 +145,8 @@ pub const DEFAULTS: &[DefaultSetting] = &[
     },
 ];
 
-/// Returns the settings in [`DEFAULTS`] for a product that the given version knows. `version` is
-/// the text that the server's program prints, such as `8.0.30-22`.
+/// Returns those settings in [`DEFAULTS`] that apply to a product in the given version. `version`
+/// is the text that the server's program prints, such as `8.0.30-22`.
 pub fn defaults(kind: Kind, version: &str) -> impl Iterator<Item = &'static DefaultSetting> {
     let version = numbers(version);
     let is_known = move |versions| match versions {

@@ -1,4 +1,4 @@
-//! Error of this crate: a kind to branch on, and a text that names the remedy.
+//! Error of private servers: a kind to branch on, and a text that names the remedy.
 
 use std::fmt::Display;
 use std::io;
@@ -7,18 +7,18 @@ use std::io;
 pub enum ServerErrorKind {
     /// A program or library of the server is missing or unusable, or belongs to another product.
     NotInstalled,
-    /// A folder, operating system user, file name or setting that was asked for cannot be used.
+    /// A folder, operating system user, file name or setting that the user wants cannot be used.
     BadOption,
     /// The server, or a program that creates its data, ended unexpectedly.
     Ended,
     /// The server did not start or stop within its time limit, or a program that prepares or copies
-    /// its data did not end within its own.
+    /// its data took too long.
     TooSlow,
     /// An operation of the operating system failed, such as writing a file or starting a process.
     System,
 }
 
-/// Error while a server is found, started, changed or stopped.
+/// Error that occurs when a private server is looked for, started, changed or stopped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct ServerError {

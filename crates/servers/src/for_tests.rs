@@ -12,25 +12,25 @@ use rustix::fs::statvfs;
 
 use crate::{Kind, Options, Server, ServerError, server};
 
-/// Folder of the test servers that are not packages of Debian, unless the environment variable
-/// `DBDYNO_TEST_SERVERS` names another.
+/// Folder of the test servers that are not packages of Debian. The environment variable
+/// `DBDYNO_TEST_SERVERS` may name another.
 const UNPACKED: &str = "/opt/dbdyno-servers";
 
 /// Folder of a file system in memory, for the data of test servers. The tests create and remove
 /// thousands of files, which would cost CPU time on a disk.
 const MEMORY: &str = "/dev/shm";
 
-/// Free space in [`MEMORY`], in bytes, below which the data of test servers are on disk instead. It
-/// is several times what concurrent tests with two warehouses each take.
+/// Free space in [`MEMORY`], in bytes, below which the data of test servers are stored on disk
+/// instead. It is several times what tests running at the same time take, each with two warehouses.
 const MEMORY_MIN_BYTES: u64 = 8 << 30;
 
 /// A database product and version on which tests run, with its installation on this machine.
 pub struct TestServer {
     pub kind: Kind,
-    /// Beginning of the version that the server's program must print, such as `10.11.`.
+    /// Prefix of the version that the server's program must print, such as `10.11.`.
     pub version: &'static str,
-    /// Subfolder of the folder of test servers with this version; `None` if the operating system
-    /// has installed it.
+    /// Subfolder with this version in the folder of test servers; `None` if the operating system
+    /// has installed the server.
     folder: Option<&'static str>,
     shared: OnceLock<Server>,
 }
@@ -54,8 +54,8 @@ impl TestServer {
         TestServer { kind, version, folder, shared: OnceLock::new() }
     }
 
-    /// Returns the server that all tests of a test binary share, started on first use. It ends with
-    /// the process.
+    /// Returns the server that all tests of a test binary share. The first call starts the server,
+    /// which ends with the process.
     ///
     /// # Panics
     /// If the server cannot be started; the message says what to do.
@@ -63,7 +63,8 @@ impl TestServer {
         self.shared.get_or_init(|| self.start())
     }
 
-    /// Starts a small server for one test (see [`TestServer::small`]); it ends when it is dropped.
+    /// Starts a small server for one test (see [`TestServer::small`]). The server ends when it is
+    /// dropped.
     ///
     /// # Panics
     /// If the server cannot be started; the message says what to do.
@@ -122,9 +123,9 @@ impl TestServer {
     }
 }
 
-/// Starts a server for a test like [`crate::start`], but faster: it copies initial data that an
-/// earlier test created and stored beside cargo's executables, or creates them if there are none.
-/// Tests of that creation use [`crate::start`].
+/// Starts a server for a test like [`crate::start`], but faster: copies initial data that an
+/// earlier test stored beside cargo's executables, and creates them only if there are none. Tests
+/// of that creation use [`crate::start`].
 pub fn start(kind: Kind, options: &Options) -> Result<Server, ServerError> {
     match templates() {
         Some(templates) => server::start_from(&templates, kind, options),
@@ -147,8 +148,8 @@ fn templates() -> Option<PathBuf> {
     folder.ends_with("deps").then(|| folder.with_file_name("server-templates"))
 }
 
-/// Returns the path of a file that tests need and that is no package of Debian, such as
-/// `axe-core-4.14/axe.min.js`. It is stored in the folder of the test servers.
+/// Returns the path of a file that tests need and that no Debian package contains, such as
+/// `axe-core-4.14/axe.min.js`. The file is in the folder of the test servers.
 ///
 /// # Panics
 /// If the file is missing; the message says how to fetch it.
@@ -158,7 +159,7 @@ pub fn fetched(file: &str) -> PathBuf {
     path
 }
 
-/// Returns the target of a server that the user wants to be tested too, from the environment
+/// Returns the target of a further server for tests, which the user has named in the environment
 /// variable `DBDYNO_TEST_MARIADB_URL`, `DBDYNO_TEST_MYSQL_URL` or `DBDYNO_TEST_POSTGRES_URL`;
 /// `None` if it is not set. The target's user must have a password and all privileges; tests create
 /// and drop users, databases and tables.

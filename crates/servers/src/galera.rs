@@ -1,4 +1,4 @@
-//! A MariaDB as a node of a Galera cluster: its ports, its command line, and its state.
+//! A MariaDB server as a node of a Galera cluster: its ports, its command line, and its state.
 //!
 //! Not here: the set of nodes and the order of their starts (cluster). A node's state is not
 //! queried by SQL; the node reports each change through the command of `wsrep_notify_cmd`.
@@ -18,34 +18,37 @@ use crate::{ServerError, ServerErrorKind};
 
 /// File name of Galera's replication library, which the setting `wsrep_provider` names.
 const PROVIDER: &str = "libgalera_smm.so";
-/// Folders, relative to the server's installation folder, in which [`PROVIDER`] is looked for.
+/// Folders, relative to the server's installation folder, that may contain Galera's library
+/// [`PROVIDER`].
 const BESIDE: &[&str] = &["lib/galera", "lib64/galera", "lib64/galera-4", "lib"];
-/// Folders of Debian's and MariaDB's packages in which [`PROVIDER`] is looked for.
+/// Folders of Debian's and MariaDB's packages that may contain Galera's library [`PROVIDER`].
 const SYSTEM: &[&str] = &["/usr/lib/galera", "/usr/lib64/galera-4", "/usr/lib64/galera"];
 
-/// Size of a node's cache of write sets (changes of transactions), from which it updates a node
-/// that returns. A node that missed more gets all data again.
+/// Option for the size of a node's cache of write sets (changes of transactions). A node that
+/// returns gets the changes that it missed from this cache or, if it missed more, all data again.
 const CACHE: &str = "gcache.size=64M";
-/// File, below the node's folder, to which [`NOTIFY`] appends a line for each change of state.
+/// File, relative to the node's folder, to which the command in [`NOTIFY`] appends a line for each
+/// change of the node's state.
 const STATES: &str = "run/states";
-/// Argument that sets the command that the server runs at each change of its cluster state. It
-/// appends the state (`$1`) to the file [`STATES`] in the node's folder (HOME).
+/// Command-line argument with the command that the server runs at each change of its cluster state.
+/// The command appends the state (`$1`) to the file [`STATES`] in the node's folder (HOME).
 const NOTIFY: &str = r#"--wsrep-notify-cmd=sh -c 'echo "$1" >>"$HOME/run/states"'"#;
-/// Name of the server setting for Galera's options. dbdyno sets some of them, and appends those of
-/// the user.
+/// Name of the server setting with Galera's options. dbdyno sets some of these options, and appends
+/// those of the user.
 const PROVIDER_OPTIONS: &str = "wsrep_provider_options";
 
-/// The data with which a server takes part in a Galera cluster: Galera's library, the node's ports,
-/// and the ports of the other nodes.
+/// Properties of a server as a node of a Galera cluster: Galera's library, the node's ports, and
+/// the ports of the other nodes.
 pub(crate) struct Member {
     provider: PathBuf,
     /// Port on which the node communicates with the other nodes.
     group: Port,
-    /// Port for incremental state transfer (IST), which gives the node the changes that it missed.
+    /// Port for incremental state transfer (IST), by which the node gets the changes that it
+    /// missed.
     missed: Port,
-    /// Port for full state transfer (SST), which gives the node all data.
+    /// Port for full state transfer (SST), by which the node gets all data.
     all_data: Port,
-    /// Ports on which the other nodes communicate with this one.
+    /// Ports on which the other nodes of the cluster communicate with this one.
     pub(crate) peers: Vec<u16>,
     /// Whether this node bootstraps the cluster at its next start, since no other node runs.
     pub(crate) is_first: bool,
@@ -64,7 +67,7 @@ impl Member {
         })
     }
 
-    /// Returns the port on which the node communicates with the other nodes.
+    /// Returns the TCP port on which this node communicates with the other nodes.
     pub(crate) fn port(&self) -> u16 {
         self.group.number()
     }

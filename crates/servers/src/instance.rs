@@ -1,5 +1,5 @@
-//! A private server, running or not: program, folder, user, settings; and commands that run in its
-//! environment.
+//! A private server, running or not: program, folder, user and settings; and the execution of
+//! commands in its environment.
 //!
 //! Not here: starting and stopping (server).
 
@@ -24,8 +24,8 @@ use crate::{Kind, ServerError, ServerErrorKind};
 /// Text in an error message between a server's exit status and its last log lines.
 pub const END_OF_LOG: &str = "; the end of its log:\n";
 
-/// All that belongs to a private server except its process: program, folder, settings, port. It
-/// remains while the server is stopped.
+/// All parts of a private server except its process: program, folder, settings, port. They remain
+/// while the server is stopped.
 pub(crate) struct Instance {
     pub(crate) kind: Kind,
     pub(crate) program: Program,
@@ -36,9 +36,10 @@ pub(crate) struct Instance {
     pub(crate) settings: Vec<Setting>,
     pub(crate) password: Secret,
     pub(crate) port: Port,
-    /// Time limit for starting, for shutting down, and for each step of creating the data.
+    /// Time limit for starting the server, for shutting it down, and for each step of creating its
+    /// data.
     pub(crate) limit: Duration,
-    /// The server's part in a Galera cluster; `None` for a single server.
+    /// Ports and library of the server as a node of a Galera cluster; `None` for a single server.
     pub(crate) member: Option<Member>,
     pub(crate) dir: DataDir,
 }
@@ -66,8 +67,8 @@ impl Instance {
         removed.map_err(|error| ServerError::system(format!("removing '{name}'"), error))
     }
 
-    /// Returns a command that runs the program `exe` as the server's account, in its folder, with a
-    /// clean environment. It gets its own process group, so that Ctrl-C does not reach it.
+    /// Makes a command that runs the program `exe` as the server's account, in its folder, with a
+    /// clean environment. The process has its own process group, so that Ctrl-C does not reach it.
     pub(crate) fn command(&self, exe: &Path) -> Command {
         let mut command = Command::new(exe);
         command
@@ -96,7 +97,7 @@ impl Instance {
         self.run_within(self.limit, what, command, stdin)
     }
 
-    /// Runs a command as [`Instance::run_to_end`] does, but within `limit` instead of the server's
+    /// Runs a command as [`Instance::run_to_end`] does, but with `limit` instead of the server's
     /// time limit.
     pub(crate) fn run_within(
         &self,
@@ -132,8 +133,8 @@ impl Instance {
         self.spawn_beside_log(command)
     }
 
-    /// Starts a command whose stderr goes to the server's log; its stdout remains as the caller set
-    /// it.
+    /// Starts a command with its stderr appended to the server's log, and its stdout as the caller
+    /// has set it.
     pub(crate) fn spawn_beside_log(&self, mut command: Command) -> Result<Child, ServerError> {
         let log = self.dir.log().map_err(|error| ServerError::system("the log", error))?;
         command.stderr(log);
@@ -152,8 +153,8 @@ impl Instance {
         })
     }
 
-    /// Waits for `child` and returns its exit status. Kills it after the time `limit`, and then
-    /// returns `None`.
+    /// Waits for `child` to end and returns its exit status. If it takes longer than `limit`, kills
+    /// it and returns `None`.
     pub(crate) fn end_of(
         &self,
         child: &mut Child,

@@ -1,8 +1,9 @@
-//! MariaDB and MySQL: initial data, command line, readiness probe.
+//! Private servers of MariaDB and MySQL: initial data, command line, readiness probe.
 //!
-//! The data are created as `mariadb-install-db` does, from the same scripts, but fed to the server
-//! itself, which works for every package layout. Help texts, the `sys` schema and the accounts of
-//! those scripts are left out, so that no anonymous user shadows ours and no root lacks a password.
+//! The data are created as `mariadb-install-db` does, from the same scripts, but the server itself
+//! reads them, which works for every package layout. Help texts, the `sys` schema and the accounts
+//! of those scripts are left out, so that no anonymous user hides dbdyno's user and no root lacks a
+//! password.
 
 use std::ffi::OsString;
 use std::fs;
@@ -19,8 +20,8 @@ use crate::options::Setting;
 use crate::program::Program;
 use crate::{Kind, ServerError, ServerErrorKind, galera};
 
-/// Folders, relative to the server's installation folder, that may contain its messages and SQL
-/// scripts.
+/// Folders, relative to the server's installation folder, that may contain the server's error
+/// messages and SQL scripts.
 const SHARES: &[&str] = &["share", "share/mysql", "share/mariadb"];
 
 /// Prefixes of settings that must be in force while the initial data are created, since they
@@ -38,8 +39,8 @@ const SHAPING: &[&str] = &[
     "table_encryption",
 ];
 
-/// Settings with a prefix of [`SHAPING`] that are left out while the initial data are created,
-/// since they would restrict the statements that create system tables.
+/// Settings that match a prefix in [`SHAPING`] but must not be set while the initial data are
+/// created, since they would restrict the statements that create system tables.
 const RESTRICTING: &[&str] = &[
     "innodb_force_primary_key",
     "innodb_force_recovery",
@@ -48,8 +49,8 @@ const RESTRICTING: &[&str] = &[
     "innodb_strict_mode",
 ];
 
-/// Time limit of one readiness probe for the server's greeting. A server that accepts connections
-/// sends it at once; otherwise the probe is repeated.
+/// Time limit of one readiness probe, which waits for the server's greeting. A server that accepts
+/// connections sends the greeting at once; otherwise the probe is repeated.
 const GREETING_LIMIT: Duration = Duration::from_secs(1);
 
 /// Parses the version from `shown`, the output of `--version`, such as `mariadbd  Ver
@@ -79,8 +80,8 @@ pub(crate) fn socket(dir: &Path) -> PathBuf {
     dir.join("run/mysqld.sock")
 }
 
-/// Returns the arguments that set the server's folders, socket, port and account, and keep it from
-/// reading option files.
+/// Returns the command-line arguments for the server's folders, socket, port and account, and
+/// against reading option files.
 fn place(server: &Instance) -> Vec<OsString> {
     let dir = server.folder();
     let path = |name: &str, path: PathBuf| {
@@ -107,7 +108,7 @@ fn place(server: &Instance) -> Vec<OsString> {
 }
 
 /// Returns the command-line arguments with which the server starts, without `--init-file`, which
-/// only the first start has.
+/// only the first start needs.
 pub(crate) fn arguments(server: &Instance) -> Vec<OsString> {
     let settings = &server.settings;
     let mut arguments = place(server);
@@ -129,8 +130,8 @@ fn argument(setting: &Setting) -> OsString {
 }
 
 /// Returns the settings that are in force while the initial data are created: dbdyno's defaults,
-/// and the user's settings that determine the format of the files. Others may reject the statements
-/// that create the system tables.
+/// and the user's settings that determine the format of the files. With other settings, the
+/// statements that create the system tables may fail.
 pub(crate) fn making_data(server: &Instance) -> impl Iterator<Item = &Setting> {
     server.settings.iter().filter(|setting| setting.is_default || shapes_data(&setting.name))
 }
@@ -141,8 +142,8 @@ fn shapes_data(name: &str) -> bool {
     SHAPING.iter().any(|start| name.starts_with(start)) && !RESTRICTING.contains(&name)
 }
 
-/// Creates the initial data with the system tables. Database and user are created by
-/// [`first_words`], at the first start.
+/// Creates the initial data with the system tables. dbdyno's database and user are created by the
+/// SQL of [`first_words`] when the server first starts.
 pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
     let scripts = share(&server.program).map(|share| scripts(&share)).unwrap_or_default();
     if scripts.is_empty() && server.kind == Kind::MariaDb {
@@ -176,7 +177,8 @@ pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
     server.run_to_end("creating the data directory", command, &sql)
 }
 
-/// Returns the SQL, one statement per line, that creates database and user at the first start.
+/// Returns the SQL, one statement per line, that creates dbdyno's database and user when the server
+/// first starts.
 pub(crate) fn first_words(server: &Instance) -> String {
     let password = server.password.reveal();
     assert!(password.bytes().all(|byte| byte.is_ascii_alphanumeric()), "needs no quoting");
@@ -193,8 +195,8 @@ pub(crate) fn first_words(server: &Instance) -> String {
     sql
 }
 
-/// Whether the server in the folder `dir` accepts connections. It then sends a greeting at once, a
-/// packet whose first byte is the protocol version, 10 (255 would be an error).
+/// Whether the server in the folder `dir` accepts connections: it sends a greeting, a packet whose
+/// first byte is the protocol version, 10 (255 would be an error).
 pub(crate) fn greets(dir: &Path) -> io::Result<bool> {
     let mut stream = UnixStream::connect(socket(dir))?;
     stream.set_read_timeout(Some(GREETING_LIMIT))?;

@@ -1,22 +1,22 @@
-//! Settings of a server: the defaults, and those of the user.
+//! Server settings of private servers: dbdyno's defaults, and those of the user.
 //!
-//! Not here: the settings that users may give (model).
+//! Not here: which settings users may give (model).
 
 use model::plain_setting;
 
 use crate::{DefaultSetting, Kind, defaults};
 
-/// A server setting with its value, as it was written.
+/// A server setting as a pair of name and value, in the form in which it was written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Setting {
     pub name: String,
     pub value: String,
-    /// Whether this is a default of dbdyno, and not given by the user.
+    /// Whether this setting is a default of dbdyno, and not given by the user.
     pub is_default: bool,
 }
 
 /// Returns the settings with which a server of this version starts: dbdyno's defaults, overridden
-/// by the user's in `asked`. If a name is given twice, the last value wins.
+/// by those of the user in `asked`. If a name is given twice, the last value applies.
 pub(crate) fn in_force(kind: Kind, version: &str, asked: &[(String, String)]) -> Vec<Setting> {
     let default = |row: &DefaultSetting| Setting {
         name: row.name.to_owned(),
@@ -30,8 +30,8 @@ pub(crate) fn in_force(kind: Kind, version: &str, asked: &[(String, String)]) ->
     settings
 }
 
-/// Adds a setting of the user to `settings`, or replaces the default or earlier setting of that
-/// name.
+/// Adds a setting of the user to `settings`. Replaces a default or an earlier value of the same
+/// setting.
 pub(crate) fn put(settings: &mut Vec<Setting>, name: &str, value: &str) {
     let is_same = |known: &&mut Setting| bare(&known.name) == bare(name);
     let asked = Setting { name: name.to_owned(), value: value.to_owned(), is_default: false };
@@ -41,8 +41,8 @@ pub(crate) fn put(settings: &mut Vec<Setting>, name: &str, value: &str) {
     }
 }
 
-/// Normalizes the name of a setting, so that spellings can be compared, and removes MySQL's prefix
-/// `loose_`.
+/// Normalizes the name of a server setting for comparisons, as servers accept several spellings.
+/// Also removes MySQL's prefix `loose_`.
 fn bare(name: &str) -> String {
     let name = plain_setting(name);
     name.strip_prefix("loose_").map(str::to_owned).unwrap_or(name)

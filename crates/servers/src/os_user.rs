@@ -1,5 +1,5 @@
-//! Operating system account that a server runs as. If dbdyno is root, that is normally another one,
-//! since PostgreSQL refuses root and no server should be root.
+//! Operating system account that a private server runs as. If dbdyno runs as root, the server
+//! normally gets another account, since PostgreSQL refuses root and no server should be root.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,13 +17,14 @@ pub(crate) struct OsUser {
     name: String,
     uid: u32,
     gid: u32,
-    /// Whether dbdyno itself runs as this account, so that nothing need be given to it.
+    /// Whether dbdyno itself runs as this account, so that the server's files need no other owner.
     is_us: bool,
 }
 
 impl OsUser {
-    /// Chooses the operating system account for a server of `kind`: `wanted` if given; otherwise
-    /// the product's own account or `nobody` if dbdyno runs as root, and dbdyno's own if not.
+    /// Chooses the operating system account for a server of `kind`. This is `wanted` if given.
+    /// Otherwise it is dbdyno's own account or, if dbdyno runs as root, the product's account or
+    /// `nobody`.
     pub(crate) fn choose(kind: Kind, wanted: Option<&str>) -> Result<OsUser, ServerError> {
         let us = geteuid().as_raw();
         // Without the file no account has a name, and root needs one.
@@ -68,16 +69,16 @@ impl OsUser {
         self.uid == 0
     }
 
-    /// Makes `command` run as this account, without supplementary groups. Does nothing if it is
-    /// dbdyno's own.
+    /// Makes `command` run as this account, without supplementary groups. Does nothing if dbdyno
+    /// runs as the account itself.
     pub(crate) fn run(&self, command: &mut Command) {
         if !self.is_us {
             command.uid(self.uid).gid(self.gid);
         }
     }
 
-    /// Makes this account the owner of a folder. Safe only before the account has any access: later
-    /// the path may be a link.
+    /// Makes this account the owner of a folder. Safe only while the account has no access yet:
+    /// later it could replace the path by a link.
     pub(crate) fn own(&self, path: &Path) -> io::Result<()> {
         if self.is_us {
             return Ok(());
@@ -93,8 +94,8 @@ impl OsUser {
         fchown(file, Some(self.uid), Some(self.gid))
     }
 
-    /// Returns the first parent folder of `path`, from the root on, that this account may not
-    /// enter; `None` if it may enter all.
+    /// Returns the first folder on `path`, from the root on, that this account may not enter;
+    /// `None` if it may enter all.
     pub(crate) fn stopped_at(&self, path: &Path) -> Option<PathBuf> {
         if self.is_us || self.is_root() {
             return None;

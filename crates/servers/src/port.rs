@@ -1,4 +1,4 @@
-//! A reserved port of 127.0.0.1.
+//! Reservation of a TCP port of 127.0.0.1 for a server.
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::os::fd::OwnedFd;
@@ -8,8 +8,9 @@ use rustix::net::{
 };
 
 /// A TCP port reserved for a server by a bound socket that never listens. Linux gives the port
-/// neither to a process that asks for any free port nor to an outgoing connection. A server that
-/// names the port and sets SO_REUSEADDR, as all of ours do, may listen on it, also after a restart.
+/// neither to a process that asks for any free port nor to an outgoing connection. The server may
+/// listen on the port, also after a restart, because it sets SO_REUSEADDR, as MariaDB, MySQL and
+/// PostgreSQL do.
 pub(crate) struct Port {
     number: u16,
     _socket: OwnedFd,

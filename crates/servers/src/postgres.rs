@@ -1,4 +1,4 @@
-//! PostgreSQL: initial data, command line, readiness probe.
+//! Private servers of PostgreSQL: initial data, command line, readiness probe.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -13,7 +13,8 @@ use crate::{ServerError, ServerErrorKind};
 /// Time limit of one readiness probe. A server that accepts connections answers at once; otherwise
 /// the probe is repeated.
 const ANSWER_LIMIT: Duration = Duration::from_secs(1);
-/// Most bytes of an answer that a readiness probe reads. The error that it looks for is shorter.
+/// Limit on the bytes of an answer that a readiness probe reads. The error that it looks for is
+/// shorter.
 const ANSWER_MAX: u64 = 16 * 1024;
 
 /// Parses the version from `shown`, the output of `--version`, such as `postgres (PostgreSQL) 15.18
@@ -49,8 +50,8 @@ pub(crate) fn arguments(server: &Instance) -> Vec<OsString> {
     arguments
 }
 
-/// Creates the server's initial data, user and database, all in the collation `C`, which exists in
-/// every version and on every machine.
+/// Creates the server's initial data with dbdyno's user and database. The collation is `C`, which
+/// exists in every version and on every machine.
 pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
     let dir = server.folder();
     let initdb = server.program.beside("initdb");
@@ -84,12 +85,12 @@ pub(crate) fn prepare(server: &Instance) -> Result<(), ServerError> {
     server.run_to_end("creating the database", command, sql.as_bytes())
 }
 
-/// Field of the error "the database system is starting up": its SQLSTATE, 57P03
+/// Part of the server's error "the database system is starting up": its SQLSTATE, 57P03
 /// (`cannot_connect_now` in PostgreSQL's errcodes.txt).
 const STARTING_UP: &[u8] = b"C57P03\0";
 
-/// Whether the server in the folder `dir` handles sign-ins: it answers a startup message with a
-/// request for the password (`R`), or with an error (`E`) other than that it is starting.
+/// Whether the server in the folder `dir` handles sign-ins: it answers a startup message by asking
+/// for the password (`R`), or with an error (`E`) other than that it is starting.
 pub(crate) fn greets(dir: &Path, port: u16) -> io::Result<bool> {
     let mut stream = UnixStream::connect(socket(dir, port))?;
     stream.set_read_timeout(Some(ANSWER_LIMIT))?;

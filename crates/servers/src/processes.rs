@@ -1,9 +1,9 @@
-//! Finds, signals and ends all processes of a private server.
+//! Processes of a private server: finds, signals and ends all of them.
 //!
 //! They are identified by their command lines, which contain the server's folder or PostgreSQL's
 //! cluster name. This works after their parent is gone and in containers with a restricted /proc,
-//! and never matches an unrelated process that has reused a process id. watchdog.sh ends them in
-//! the same way if this process is killed.
+//! and never matches an unrelated process that has reused a process ID. watchdog.sh ends them in
+//! the same way if dbdyno's process is killed.
 
 use std::fs;
 use std::io;
@@ -16,30 +16,31 @@ use rustix::process::{Signal, pidfd_send_signal};
 
 use crate::deadline::{Deadline, handle};
 
-/// Texts that occur in the command lines of one server's processes only, by which these are found.
+/// Texts that occur only in the command lines of one server's processes, by which these processes
+/// are found.
 pub(crate) struct Marks {
     cluster: Vec<Vec<u8>>,
     folder: Vec<Vec<u8>>,
 }
 
-/// A process with its pidfd, through which a signal never reaches another process that has got the
-/// same ID.
+/// A process with its pidfd. A signal sent through the pidfd never reaches another process that has
+/// got the same ID.
 pub(crate) struct Process {
     pub(crate) pid: u32,
     handle: OwnedFd,
 }
 
-/// Time that PostgreSQL gets after SIGQUIT to release its System V shared memory, which it would
-/// leave behind if it were killed at once.
+/// Time that PostgreSQL gets after SIGQUIT to release its System V shared memory, which would be
+/// left behind by SIGKILL.
 const QUIT_LIMIT: Duration = Duration::from_secs(1);
-/// Time limit for killed processes to end; one with much memory takes a while to release it.
+/// Time limit for killed processes to end. A process with much memory takes a while to release it.
 const KILL_LIMIT: Duration = Duration::from_secs(30);
-/// Most rounds of listing and signalling a server's processes. It is more than the generations of
-/// children that a server can start while it is killed.
+/// Limit on the rounds of listing and signalling a server's processes; more than the generations of
+/// children that a server can start while it is being killed.
 const ROUNDS_MAX: usize = 100;
 
 impl Marks {
-    /// Returns the texts that identify the processes of the server whose folder is `dir`.
+    /// Makes the texts that identify the processes of the server whose folder is `dir`.
     pub(crate) fn in_dir(dir: &Path) -> Marks {
         let name = dir.file_name().unwrap_or(dir.as_os_str()).as_bytes();
         let data = dir.join("data");
@@ -55,12 +56,13 @@ impl Marks {
         }
     }
 
-    /// Returns all living processes of the server.
+    /// Returns all living processes of the private server.
     pub(crate) fn processes(&self) -> io::Result<Vec<Process>> {
         find(&[&self.cluster, &self.folder])
     }
 
-    /// Sends `signal` once to every process of the server, including those that start meanwhile.
+    /// Sends `signal` once to every process of the server, including processes that start in the
+    /// meantime.
     pub(crate) fn signal(&self, signal: Signal) -> io::Result<()> {
         let mut signalled: Vec<u32> = Vec::new();
         for _ in 0..ROUNDS_MAX {
@@ -75,8 +77,8 @@ impl Marks {
         Err(io::Error::other("the server starts processes faster than they can be signalled"))
     }
 
-    /// Kills every process of the server and waits until all are gone. It also waits for those that
-    /// are already ending, since they still hold shared memory that prevents a new start.
+    /// Kills every process of the server and waits until all have ended, including those that were
+    /// ending already, since they still hold shared memory that prevents a new start.
     pub(crate) fn kill(&self) -> io::Result<()> {
         let deadline = Deadline::new(KILL_LIMIT)?;
         for _ in 0..ROUNDS_MAX {
@@ -95,8 +97,8 @@ impl Marks {
         Err(io::Error::other("the server starts processes faster than they can be killed"))
     }
 
-    /// Ends every process of the server by SIGKILL. Before that, PostgreSQL gets SIGQUIT and a
-    /// second to release its shared memory.
+    /// Ends every process of the server by SIGKILL. PostgreSQL first gets SIGQUIT and a second to
+    /// release its shared memory.
     pub(crate) fn end(&self) -> io::Result<()> {
         let deadline = Deadline::new(QUIT_LIMIT)?;
         let cluster = find(&[&self.cluster])?;
@@ -122,9 +124,8 @@ fn find(marks: &[&Vec<Vec<u8>>]) -> io::Result<Vec<Process>> {
     Ok(all.map(|one| one.process).collect())
 }
 
-/// Returns the processes whose command lines contain one of `marks`, and those of their children
-/// that are ending. Such a child has already released its command line, so it is identified by its
-/// parent.
+/// Returns the processes whose command lines contain one of `marks`, and children of these that are
+/// ending. Such a child has no command line any more, so it is identified by its parent.
 fn with_ending_children(marks: &[&Vec<Vec<u8>>]) -> io::Result<Vec<Process>> {
     let all = seen()?;
     let parents: Vec<u32> =
@@ -138,7 +139,7 @@ fn with_ending_children(marks: &[&Vec<Vec<u8>>]) -> io::Result<Vec<Process>> {
     Ok(found.map(|one| one.process).collect())
 }
 
-/// A process found in /proc, with its command line, which is empty while the process is ending.
+/// A process as found in /proc, with its command line, which is empty while the process is ending.
 struct Seen {
     process: Process,
     line: Vec<u8>,
@@ -164,9 +165,9 @@ fn seen() -> io::Result<Vec<Seen>> {
     Ok(all)
 }
 
-/// Parses the parent's process ID in the content of `/proc/PID/stat` (proc(5)); `None` if it is
-/// malformed. It is the second field after the name, which is in parentheses and may itself contain
-/// parentheses.
+/// Parses the parent's process ID from the content of `/proc/PID/stat` (proc(5)); `None` if it is
+/// malformed. The ID is the second field after the process name, which is in parentheses and may
+/// itself contain parentheses.
 fn parent_in(stat: &str) -> Option<u32> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }

@@ -1,4 +1,5 @@
-//! Finds a server's program, in Debian's folders or those of `?bin=`.
+//! Finds the program of a database server, in the folders of Debian's packages or in the folder of
+//! the option `?bin=`.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -7,23 +8,24 @@ use std::path::{Path, PathBuf};
 
 use crate::{Kind, Options, ServerError, ServerErrorKind};
 
-/// The executable of a server that was found, and its installation folder.
+/// The executable of a database server on this machine, and its installation folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Program {
     pub(crate) exe: PathBuf,
-    /// Installation folder: the one that contains `bin`, or else the executable's own folder.
+    /// Installation folder of the server: the folder that contains `bin`, or else the executable's
+    /// own folder.
     pub(crate) base: PathBuf,
-    /// Folders of libraries that come with the program; empty for a program that the operating
-    /// system has installed.
+    /// Folders with libraries that are bundled with the program; empty if the operating system has
+    /// installed the program.
     libraries: Vec<PathBuf>,
 }
 
-/// Value of PATH for servers and watchdogs. They inherit nothing of dbdyno's environment, so that a
-/// run does not depend on it.
+/// Value of PATH for servers and watchdogs. They inherit nothing from dbdyno's environment, so that
+/// a run does not depend on it.
 pub(crate) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Subfolders of the user's `?bin=` in which programs are looked for: those of Debian, of the
-/// vendors' archives, and of npm packages (`server/mysqld`, `native/bin/postgres`).
+/// Subfolders of the folder given as `?bin=` that may contain the server's program: those of
+/// Debian, of the vendors' archives, and of npm packages (`server/mysqld`, `native/bin/postgres`).
 const BELOW: &[&str] = &["", "bin", "sbin", "libexec", "server", "native/bin"];
 
 const SYSTEM: &[&str] = &["/usr/sbin", "/usr/bin", "/usr/libexec", "/usr/local/sbin"];
@@ -31,8 +33,8 @@ const SYSTEM_BASES: &[&str] = &["/", "/usr", "/usr/local"];
 
 const POSTGRES_VERSIONS: &str = "/usr/lib/postgresql";
 
-/// Checks that the program of a server of this product is installed, without starting it. Fails
-/// with advice if not.
+/// Checks that the server program of this product is installed, without starting the server. Fails
+/// with advice if it is not.
 pub fn check_installed(kind: Kind, options: &Options) -> Result<(), ServerError> {
     Program::find(kind, options.bin.as_deref()).map(drop)
 }
@@ -70,21 +72,21 @@ impl Program {
     }
 
     /// Whether the operating system has installed the program, in a folder such as `/usr/sbin`, so
-    /// that it finds its libraries and messages by itself.
+    /// that it finds its libraries and messages without help.
     pub(crate) fn is_of_system(&self) -> bool {
         SYSTEM_BASES.iter().any(|system| self.base == Path::new(system))
     }
 
-    /// Returns the path of the program `name` in the folder of the server's program, such as
-    /// `initdb`.
+    /// Returns the path of another program, such as `initdb`, in the same folder as the server's
+    /// program.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.exe.with_file_name(name)
     }
 
     /// Returns the value of LD_LIBRARY_PATH that the program needs; `None` without bundled
-    /// libraries. npm packages contain no symbolic links, so those that the loader needs
-    /// (`libicuuc.so.60` for `libicuuc.so.60.2`) are created in the folder `links`; the package
-    /// itself is not changed.
+    /// libraries. npm packages lack the symbolic links that the loader needs (`libicuuc.so.60` for
+    /// `libicuuc.so.60.2`), so these are created in the folder `links`; the package itself is not
+    /// changed.
     pub(crate) fn libraries(&self, links: &Path) -> std::io::Result<Option<String>> {
         for folder in &self.libraries {
             for entry in fs::read_dir(folder)? {
@@ -103,8 +105,8 @@ impl Program {
     }
 }
 
-/// Returns the shorter names under which a library is looked for: `libx.so.60` and `libx.so` for
-/// `libx.so.60.2`.
+/// Returns the shorter names of a library by which the loader looks for it: `libx.so.60` and
+/// `libx.so` for `libx.so.60.2`.
 fn shorter_names(name: &str) -> Vec<&str> {
     let Some((stem, _)) = name.split_once(".so.") else { return Vec::new() };
     let shortest = stem.len() + ".so".len();

@@ -1,4 +1,4 @@
-//! A private server, from its start to its end.
+//! A private database server: start, settings, pause, copies of its data, and end.
 
 use std::fs;
 use std::io;
@@ -22,7 +22,7 @@ use crate::port::Port;
 use crate::program::Program;
 use crate::{Kind, Options, ServerError, ServerErrorKind, mysql, postgres, template};
 
-/// Pause between two checks whether a starting server accepts connections.
+/// Pause between two checks whether a starting server accepts connections yet.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// Time limit for a server's program to print its version.
 const VERSION_LIMIT: Duration = Duration::from_secs(10);
@@ -37,8 +37,8 @@ pub struct Server {
     instance: Instance,
 }
 
-/// Creates and starts a private server, which accepts connections on return. Also ends and removes
-/// servers in the same parent folder that a killed dbdyno process has left.
+/// Creates and starts a private server, and returns once it accepts connections. Also ends and
+/// removes servers in the same parent folder that killed dbdyno processes have left.
 pub fn start(kind: Kind, options: &Options) -> Result<Server, ServerError> {
     let mut server = set_up(kind, options, None, credentials::draw_password()?)?;
     prepare(&server.instance)?;
@@ -46,8 +46,8 @@ pub fn start(kind: Kind, options: &Options) -> Result<Server, ServerError> {
     Ok(server)
 }
 
-/// Creates and starts a server as [`start`] does, but copies its initial data from matching data
-/// stored in the folder `templates`, which are created if they are missing.
+/// Creates and starts a server as [`start`] does, but copies its initial data from the folder
+/// `templates`. If no matching data are stored there, creates them and stores a copy.
 pub(crate) fn start_from(
     templates: &Path,
     kind: Kind,
@@ -59,9 +59,9 @@ pub(crate) fn start_from(
     Ok(server)
 }
 
-/// Creates and starts a node of a cluster. `password` is that of the other nodes; `None` makes a
+/// Creates and starts a node of a cluster. `password` is that of the other nodes; `None` draws a
 /// new one, for the first node. A node creates its initial data only if it bootstraps the cluster;
-/// otherwise it gets them from the other nodes.
+/// otherwise the other nodes send them.
 pub(crate) fn start_node(
     kind: Kind,
     options: &Options,
@@ -125,8 +125,8 @@ fn set_up(
     Ok(server)
 }
 
-/// Returns the default parent folder of servers: /var/tmp if it exists, since it is on a disk. /tmp
-/// is in memory on many systems, where a commit costs nothing.
+/// Returns the default parent folder of private servers: /var/tmp if it exists, since it is on a
+/// disk. /tmp is in memory on many systems, where a commit costs nothing.
 fn disk() -> PathBuf {
     let disk = PathBuf::from("/var/tmp");
     if disk.is_dir() { disk } else { tempfile::env::temp_dir() }
@@ -143,18 +143,18 @@ impl Server {
         &self.version
     }
 
-    /// Returns the settings with which the server starts, including dbdyno's defaults.
+    /// Returns the settings with which the server starts: dbdyno's defaults and those of the user.
     pub fn settings(&self) -> &[Setting] {
         &self.instance.settings
     }
 
-    /// Returns the path of the folder with the server's data, log and socket, which is removed with
-    /// the server.
+    /// Returns the path of the folder with the server's data, log and socket. The folder is removed
+    /// together with the server.
     pub fn folder(&self) -> &Path {
         self.instance.folder()
     }
 
-    /// Returns the TCP port on 127.0.0.1; it stays the same for the life of the server.
+    /// Returns the server's TCP port on 127.0.0.1, which never changes.
     pub fn port(&self) -> u16 {
         self.instance.port.number()
     }
@@ -166,12 +166,13 @@ impl Server {
         }
     }
 
-    /// Returns the ID of the server's main process; `None` once its end was noticed.
+    /// Returns the process ID of the server's main process; `None` once its end was noticed.
     pub fn process_id(&self) -> Option<u32> {
         self.child.as_ref().map(Child::id)
     }
 
-    /// Returns the target to connect to the server over TCP, with a user that has all privileges.
+    /// Returns the target for connections to the server over TCP, with a user that has all
+    /// privileges.
     pub fn target(&self) -> Target {
         // The default sign-in method of newer servers first needs the password in clear text. It is
         // random, and valid on this server only.
@@ -189,7 +190,7 @@ impl Server {
         }
     }
 
-    /// Returns the target to connect to the server over its Unix socket, whose path is in the
+    /// Returns the target for connections to the server over its Unix socket, whose path is in the
     /// option `socket`.
     pub fn socket_target(&self) -> Target {
         let socket = self.socket();
@@ -201,8 +202,8 @@ impl Server {
         self.instance.log_tail()
     }
 
-    /// Returns exit status and last log lines if the server was killed, has crashed, or was stopped
-    /// in any other way; `None` while it runs.
+    /// Returns exit status and last log lines of a server that was killed, has crashed, or was
+    /// stopped in any other way; `None` while it runs.
     pub fn ended(&mut self) -> Option<String> {
         if let Some(child) = &mut self.child {
             match child.try_wait() {
@@ -218,16 +219,16 @@ impl Server {
         Some(self.instance.with_log("is not running".to_owned()))
     }
 
-    /// Changes a server setting; it takes effect at the next [`Server::restart`]. Fails if the
-    /// setting may not be changed.
+    /// Changes a setting of the server from the next [`Server::restart`] on. Fails if the setting
+    /// may not be changed.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), BadParameter> {
         check_setting(self.instance.kind, name, value)?;
         put(&mut self.instance.settings, name, value);
         Ok(())
     }
 
-    /// Writes a file that only the server can read, such as a certificate or a key, and returns its
-    /// path, which can be the value of a setting. Replaces a file of the same name.
+    /// Writes a file that only the server can read, such as a certificate or a key, and replaces
+    /// one of the same name. Returns the path, which can be the value of a server setting.
     pub fn put_file(&self, name: &str, contents: &[u8]) -> Result<PathBuf, ServerError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
@@ -238,7 +239,7 @@ impl Server {
         self.instance.write(name, contents)
     }
 
-    /// Shuts the server down without losing commits, if it runs, and starts it with the current
+    /// Shuts the server down without losing commits if it runs, and starts it with its current
     /// settings.
     pub fn restart(&mut self) -> Result<(), ServerError> {
         if self.ended().is_none() {
@@ -252,7 +253,7 @@ impl Server {
         if self.ended().is_some() { Ok(()) } else { self.stop_gently() }
     }
 
-    /// Kills all processes of the server at once (SIGKILL), as a crash would; the data stay.
+    /// Kills all processes of the server at once (SIGKILL), as a crash would. The data stay.
     /// PostgreSQL leaves a few KiB of System V shared memory, which only its next start frees.
     pub fn kill(&mut self) -> Result<(), ServerError> {
         let killed = self.instance.dir.marks().kill();
@@ -261,22 +262,22 @@ impl Server {
         Ok(())
     }
 
-    /// Freezes all processes of the server (SIGSTOP). Connections stay open, but nothing is
-    /// answered until [`Server::resume`].
+    /// Suspends all processes of the server (SIGSTOP) until [`Server::resume`]. Connections stay
+    /// open, but get no answers.
     pub fn pause(&self) -> Result<(), ServerError> {
         let paused = self.instance.dir.marks().signal(Signal::STOP);
         paused.map_err(|error| ServerError::system("the server cannot be paused", error))
     }
 
-    /// Lets a server continue that [`Server::pause`] has frozen.
+    /// Resumes a server that [`Server::pause`] has suspended.
     pub fn resume(&self) -> Result<(), ServerError> {
         let resumed = self.instance.dir.marks().signal(Signal::CONT);
         resumed.map_err(|error| ServerError::system("the server cannot be resumed", error))
     }
 
-    /// Shuts the server down and copies its data for [`Server::put_back`]; [`Server::restart`]
-    /// starts it again. The copy takes no space if the file system shares blocks (reflinks);
-    /// otherwise this fails if there is no room for it.
+    /// Shuts the server down and copies its data for [`Server::put_back`]. The server stays stopped
+    /// until [`Server::restart`]. The copy takes no space if the file system shares blocks
+    /// (reflinks); otherwise fails if the disk has too little space.
     pub fn copy_data(&mut self) -> Result<(), ServerError> {
         self.shut_down()?;
         crate::copy::keep(&self.instance)?;
@@ -289,8 +290,8 @@ impl Server {
         self.has_copy
     }
 
-    /// Kills the server and restores its data from the copy; [`Server::restart`] starts it again.
-    /// Panics if there is no copy.
+    /// Kills the server and restores its data from the copy. The server stays stopped until
+    /// [`Server::restart`]. Panics if there is no copy.
     pub fn put_back(&mut self) -> Result<(), ServerError> {
         assert!(self.has_copy, "what was not copied cannot be put back");
         // Killed, since the data are discarded.
@@ -300,7 +301,8 @@ impl Server {
         crate::copy::put_back(&self.instance)
     }
 
-    /// Kills the server and removes its folder, as drop does, but reports a failure.
+    /// Kills the server and removes its folder, as dropping it does, but returns an error if that
+    /// fails.
     pub fn stop(mut self) -> Result<(), ServerError> {
         let removed = self.instance.dir.remove();
         removed.map_err(|error| ServerError::system(self.folder().display(), error))
@@ -316,8 +318,8 @@ impl Server {
         self.instance.member.as_ref().map(Member::port)
     }
 
-    /// Sets, for the next start of a cluster node, the ports on which the other nodes communicate,
-    /// and whether this node bootstraps the cluster. Does nothing to a single server.
+    /// Sets the ports of the other cluster nodes, and whether this node bootstraps the cluster,
+    /// both for the next start. Does nothing to a single server.
     pub(crate) fn meet(&mut self, peers: Vec<u16>, is_first: bool) {
         if let Some(member) = &mut self.instance.member {
             (member.peers, member.is_first) = (peers, is_first);
@@ -363,8 +365,8 @@ impl Server {
         launched
     }
 
-    /// Starts the server with the additional arguments `more`, and waits until it accepts
-    /// connections. If it does not within the time limit, ends it and fails.
+    /// Starts the server with the additional arguments `more`, and returns once it accepts
+    /// connections. If that takes longer than the time limit, ends the server and fails.
     fn launch(&mut self, more: &[&str]) -> Result<(), ServerError> {
         // Children of a server that was killed by others may still hold its data.
         self.kill()?;

@@ -1,10 +1,10 @@
-//! Templates of servers' initial data, for tests. Creating such data takes seconds, copying them a
-//! tenth of a second.
+//! Stored initial data of servers (templates), for tests. Creating such data takes seconds, copying
+//! them a tenth of a second.
 //!
 //! The name of a template is a hash of all that its data depend on: the program, the account, the
-//! settings, and the code that creates them. One process creates a template while others wait; it
-//! gets its name when it is complete, and never changes. Not here: servers outside of tests, whose
-//! data are created each time.
+//! settings, and the code that creates them. One process creates a template while others wait. The
+//! template gets its name when it is complete, and never changes. Not here: servers outside of
+//! tests, whose data are created each time.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -18,12 +18,12 @@ use model::Secret;
 use crate::instance::Instance;
 use crate::{Kind, ServerError, mysql};
 
-/// Source code of the functions that create initial data. It is a part of a template's name, so
-/// that a change of it leads to new templates.
+/// Source code of the functions that create initial data. Its hash is a part of a template's name,
+/// so that a change of the code leads to new templates.
 const MAKERS: [&str; 2] = [include_str!("mysql.rs"), include_str!("postgres.rs")];
 
-/// Gives a server a copy of initial data (a template) stored in the folder `templates`. If none
-/// match, calls `make` to create the server's data, and stores a copy of them there.
+/// Copies stored initial data (a template) from the folder `templates` to a server. If none match,
+/// calls `make` to create the server's data, and stores a copy of them.
 pub(crate) fn prepare(
     server: &mut Instance,
     templates: &Path,
@@ -42,7 +42,7 @@ pub(crate) fn prepare(
     take(server, &path).map_err(failed)
 }
 
-/// Locks the template (stored initial data) at `path`, so that only one process creates it. The
+/// Locks the stored initial data (template) at `path`, so that only one process creates them. The
 /// lock is released when the file is closed or the process ends.
 fn lock(templates: &Path, path: &Path) -> io::Result<File> {
     fs::create_dir_all(templates)?;
@@ -75,7 +75,7 @@ fn take(server: &mut Instance, path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Copies a folder with the owners of its files. It runs as the current user, since the server's
+/// Copies a folder, keeping the owners of its files. Runs as dbdyno's user, since the server's
 /// account may not enter cargo's folders.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let mut command = Command::new("cp");
@@ -86,8 +86,8 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns the name of the stored initial data that match a server: product, and a hash of all that
-/// its data depend on.
+/// Returns the name of the stored initial data that match a server: its product, and a hash of all
+/// that its data depend on.
 fn name(server: &Instance) -> io::Result<String> {
     let program = fs::metadata(&server.program.exe)?;
     let mut hasher = DefaultHasher::new();

@@ -1,7 +1,7 @@
-//! Cleans up if this process is killed, by a shell that waits for the end of a pipe from us.
+//! Cleans up if dbdyno's process is killed: a shell process notices that by the end of a pipe.
 //!
-//! It is a shell and not dbdyno itself, since that works the same in the program, in tests and in
-//! programs that use this crate, and needs no hidden subcommand.
+//! A shell works in the same way for the dbdyno program, for tests and for programs that use this
+//! crate, and needs no hidden subcommand.
 
 use std::ffi::OsStr;
 use std::io::{self, PipeReader, Write};
@@ -16,34 +16,35 @@ const FOLDER: &str = include_str!("watchdog.sh");
 const GROUP: &str = include_str!("watchdog_group.sh");
 
 /// A shell process that cleans up if dbdyno's process ends without dropping this value, such as by
-/// SIGKILL. Dropping it tells the shell that nothing is left to do, and waits for its end.
+/// SIGKILL. Dropping the value tells the shell that nothing is left to do, and waits for its end.
 pub struct Watchdog {
     child: Child,
-    /// Pipe to the shell. The kernel closes it when this process ends, by which the shell notices
-    /// that.
+    /// Pipe to the shell, which the kernel closes when dbdyno's process ends. That tells the shell
+    /// to clean up.
     pipe: Option<ChildStdin>,
 }
 
 impl Watchdog {
-    /// Starts a watchdog: if this process ends without dropping it, it ends the server whose folder
-    /// is `dir` and removes that folder. Fails if no shell can be started.
+    /// Starts a watchdog for a server: if dbdyno's process ends without dropping the watchdog, it
+    /// ends the server whose folder is `dir` and removes that folder. Fails if no shell can be
+    /// started.
     pub(crate) fn over_folder(dir: &Path) -> io::Result<Watchdog> {
         let line: &OsStr = dir.as_os_str();
         assert!(!line.as_bytes().contains(&b'\n'), "a folder's path is one line");
         Watchdog::new(FOLDER, line.as_bytes(), Stdio::null())
     }
 
-    /// Starts a watchdog: if this process ends without dropping it, it ends the process group of
-    /// our child `leader` by SIGTERM, and by SIGKILL two seconds later. `output` is the pipe with
-    /// the group's output, which we read. The watchdog keeps it open until then, since a write to a
-    /// closed pipe would end the group by SIGPIPE before it cleans up. Fails if no shell can be
-    /// started.
+    /// Starts a watchdog for a process group: if dbdyno's process ends without dropping the
+    /// watchdog, it ends the group of the child `leader` by SIGTERM, and by SIGKILL two seconds
+    /// later. `output` is the pipe from which dbdyno reads the group's output. The watchdog keeps
+    /// the pipe open until then, since a write to a closed pipe would end the group by SIGPIPE
+    /// before it cleans up. Fails if no shell can be started.
     pub fn over_group(leader: u32, output: PipeReader) -> io::Result<Watchdog> {
         Watchdog::new(GROUP, leader.to_string().as_bytes(), output.into())
     }
 
-    /// Starts a shell with this script, which gets `line` on its stdin and keeps the pipe `held`
-    /// open as its stdout.
+    /// Starts a shell with this script. The shell gets `line` on its stdin, and keeps the pipe
+    /// `held` open as its stdout.
     fn new(script: &str, line: &[u8], held: Stdio) -> io::Result<Watchdog> {
         // In its own process group, so that Ctrl-C does not reach it.
         let mut child = Command::new("/bin/sh")

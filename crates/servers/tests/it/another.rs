@@ -1,4 +1,4 @@
-//! A second process of this test binary that performs a task, so that a test can kill it or run it
+//! A second process of this test binary, which performs a task so that a test can kill it or run it
 //! as another user.
 
 use std::fs::{self, Permissions};
@@ -12,14 +12,14 @@ use servers::{Kind, Server};
 use crate::client::{ask, command, start_small};
 use crate::nodes::start_nodes;
 
-/// Environment variable that makes this test binary perform a task.
+/// Environment variable that tells this test binary to perform a task instead of running tests.
 const TASK: &str = "DBDYNO_SERVERS_TASK";
 const TEST: &str = "another::a_task_is_done_where_one_is_given";
 
-/// Prefix of the line on stderr that announces a running server: its process id and folder.
+/// Prefix of the line on stderr that announces a running server by its process ID and folder.
 const TOLD: &str = "@@";
 
-/// A second process that has started a server and keeps it until it is killed.
+/// A second process that has started a server and keeps the server until it is killed.
 pub(crate) struct Holder {
     pub(crate) child: Child,
     pub(crate) server_pid: u32,
@@ -46,7 +46,7 @@ impl Holder {
         holder
     }
 
-    /// Kills the process by SIGKILL, so that it cannot clean up.
+    /// Kills the process by SIGKILL, so that it cannot clean up its server.
     pub(crate) fn kill(&mut self) {
         self.child.kill().expect("killed");
         self.child.wait().expect("reaped");
@@ -59,7 +59,7 @@ impl Drop for Holder {
     }
 }
 
-/// Copies this test binary into `folder`, and lets every user run it there.
+/// Copies this test binary into `folder`, where every user may run it.
 pub(crate) fn copy_for_all(folder: &Path) -> PathBuf {
     let copy = folder.join("it");
     fs::copy(std::env::current_exe().expect("ourselves"), &copy).expect("copied");
@@ -99,7 +99,7 @@ fn a_task_is_done_where_one_is_given() {
     }
 }
 
-/// Holds the server until stdin ends, which does not happen before this process is killed.
+/// Keeps the server until stdin ends, which does not happen before this process is killed.
 fn hold(server: &Server) {
     tell(server);
     std::io::stdin().read_to_end(&mut Vec::new()).expect("stdin");
@@ -110,7 +110,7 @@ fn tell(server: &Server) {
     eprintln!("{TOLD}{pid} {}", server.folder().display());
 }
 
-/// Starts a client whose statement never ends. On return the statement is running.
+/// Starts a client whose statement never ends. Returns once the statement is running.
 pub(crate) fn busy(server: &Server) -> Child {
     assert_eq!(server.kind(), Kind::Postgres);
     let sql = "DO $$ BEGIN LOOP END LOOP; END $$";

@@ -1,4 +1,4 @@
-//! The servers under test, and Debian's clients, which share no code with us.
+//! Servers under test, and Debian's command-line clients for them, which share no code with dbdyno.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -9,14 +9,14 @@ use model::{Secret, Target};
 use servers::{Kind, Options, Server, for_tests};
 use tempfile::TempDir;
 
-/// Creates a folder for servers, which any user may enter.
+/// Creates a parent folder for servers, which any user may enter.
 pub(crate) fn parent() -> TempDir {
     let folder = tempfile::Builder::new().prefix("it").tempdir().expect("a folder");
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("opened");
     folder
 }
 
-/// Options of a small server of Debian's in `folder`.
+/// Returns options for a small server in `folder`, of the version that Debian packages.
 pub(crate) fn small(kind: Kind, folder: &Path) -> Options {
     let settings: &[(&str, &str)] = match kind {
         Kind::Postgres => &[("shared_buffers", "16MB"), ("max_connections", "50")],
@@ -28,12 +28,13 @@ pub(crate) fn small(kind: Kind, folder: &Path) -> Options {
     Options { folder: Some(folder.to_owned()), settings: settings.collect(), ..Options::default() }
 }
 
-/// Starts a small server of Debian's. Panics with the remedy if it is not installed.
+/// Starts a small server of the version that Debian packages. Panics if it is not installed; the
+/// message says how to install it.
 pub(crate) fn start_small(kind: Kind, folder: &Path) -> Server {
     for_tests::start(kind, &small(kind, folder)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Runs a query over TCP and returns its result.
+/// Executes a query over TCP with Debian's client, and returns the result as text.
 pub(crate) fn ask(server: &Server, sql: &str) -> String {
     answer(run(server.kind(), &server.target(), sql))
 }
@@ -44,7 +45,7 @@ pub(crate) fn answer(output: Output) -> String {
     String::from_utf8(output.stdout).expect("UTF-8").trim().to_owned()
 }
 
-/// Runs Debian's client on a target.
+/// Executes SQL on a target with Debian's client, and returns the client's output.
 pub(crate) fn run(kind: Kind, target: &Target, sql: &str) -> Output {
     let output = command(kind, target, sql).output();
     output.expect("Debian's mariadb-client and postgresql-client are installed")

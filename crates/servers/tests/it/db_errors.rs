@@ -1,4 +1,5 @@
-//! Impossible requests fail with their remedy, and leave nothing behind.
+//! Tests that impossible requests fail with a message that names the remedy, and leave nothing
+//! behind.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Restarts, kills, pauses and copies, on a server of each family.
+//! Tests of restarts, kills, pauses and copies, on a MariaDB and a PostgreSQL server.
 
 use std::io::Read;
 use std::os::unix::net::UnixStream;
@@ -12,7 +12,8 @@ use crate::another::busy;
 use crate::client::{ask, parent, run, start_small};
 use crate::waiting::{LIMIT, ends_within};
 
-/// Runs `check` on a server of each family, in a separate folder, with a table of three rows.
+/// Runs `check` with a MariaDB and with a PostgreSQL server, each in a folder of its own and with a
+/// table of three rows.
 fn both(check: fn(Server, &Path)) {
     for kind in [Kind::MariaDb, Kind::Postgres] {
         let parent = parent();

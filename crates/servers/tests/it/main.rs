@@ -1,4 +1,5 @@
-//! Real servers, from start to end. A missing server fails with its remedy; nothing is skipped.
+//! Tests with real servers, from start to end. If a server is not installed, the tests fail and say
+//! how to install it; none is skipped.
 
 mod another;
 mod client;

@@ -1,4 +1,4 @@
-//! MariaDB as a Galera cluster: nodes, and what is left of them.
+//! Tests of MariaDB as a Galera cluster: its nodes, and that nothing of them is left behind.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::another::Holder;
 use crate::client::{ask, parent, small};
 use crate::waiting::{LIMIT, ends_within, gone_within};
 
-/// Starts a cluster of small nodes with short failure time-outs.
+/// Starts a Galera cluster of small nodes, with short time-outs for noticing failed nodes.
 pub(crate) fn start_nodes(n_nodes: u32, folder: &Path) -> Cluster {
     let mut options = Options { nodes: Some(n_nodes), ..small(Kind::MariaDb, folder) };
     let soon = "evs.keepalive_period=PT0.3S;evs.inactive_check_period=PT0.3S;\

@@ -1,4 +1,5 @@
-//! Servers whose owner is killed, and owners who are not root.
+//! Tests of servers whose dbdyno process is killed, and of dbdyno processes that do not run as
+//! root.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -24,8 +25,8 @@ fn watchdog_of(holder: &Holder) -> Pid {
     Pid::from_raw(pids.find(is_it).expect("a watchdog")).expect("not 0")
 }
 
-/// Number of processes that name the server's folder: its own and its children, but not the
-/// watchdog's `rm`, which ends a moment after the folder is gone.
+/// Returns the number of processes whose command lines contain the server's folder: the server and
+/// its children, but not the watchdog's `rm`, which ends a moment after the folder is gone.
 fn n_processes_of(holder: &Holder) -> usize {
     let name = holder.dir.file_name().and_then(|name| name.to_str()).expect("ASCII");
     let entries = fs::read_dir("/proc").expect("listed").map(|entry| entry.expect("listed"));

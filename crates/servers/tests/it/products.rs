@@ -1,5 +1,5 @@
-//! Every installed product and version: it starts with dbdyno's defaults, answers by TCP and
-//! socket, rejects other users, and leaves nothing behind.
+//! Tests of every installed product and version: the server starts with dbdyno's defaults, answers
+//! over TCP and its socket, rejects other users, and leaves nothing behind.
 
 use std::time::Duration;
 
