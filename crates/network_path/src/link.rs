@@ -1,29 +1,31 @@
-//! One direction of the path, shared by all connections: bytes leave in the order in which they
-//! came, no faster than its bandwidth, and arrive after its delay.
+//! One direction of a network path, shared by all connections: bytes leave in the order in which
+//! they came, no faster than the bandwidth, and arrive after the delay.
 //!
 //! A pure function of time. Not here: sockets.
 
 use crate::clock::NS_PER_S;
 
-/// Longest time for which bytes may wait before the link sends them, in nanoseconds. Beyond it, no
-/// more are taken from connections, so that they stay in the sockets and senders are held up. It is
-/// longer than a wake-up takes, so that the link never idles while there is something to send.
+/// Limit on the time for which bytes wait before the link sends them, in nanoseconds. Beyond it, no
+/// more bytes are read from connections, so that senders are held up. It is longer than a thread
+/// takes to wake up, so that the link never idles while there is something to send.
 const BACKLOG_NS_MAX: u64 = 5_000_000;
 /// Number of pieces per second in which the link sends at full bandwidth, so that connections take
 /// turns.
 const PIECES_PER_S: u64 = 1_000;
-/// Smallest number of bytes that are taken from a connection at once: an Ethernet packet.
+/// Smallest number of bytes that are read from a connection at once: an Ethernet packet.
 const PIECE_BYTES_MIN: u64 = 1_500;
-/// Largest number of bytes that are taken from a connection at once: the read buffer.
+/// Largest number of bytes that are read from a connection at once: the read buffer.
 pub(crate) const PIECE_BYTES_MAX: usize = 1 << 16;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     delay_ns: u64,
     bytes_per_s: Option<u64>,
-    /// Instant at which the link has sent all bytes taken so far, in nanoseconds.
+    /// Instant at which the link will have sent all bytes put on it so far, in nanoseconds of the
+    /// caller's clock.
     free_ns: u64,
-    /// Instant at which all bytes taken so far have arrived at the other end, in nanoseconds.
+    /// Instant at which all bytes put on the link so far will have arrived, in nanoseconds of the
+    /// caller's clock.
     due_ns: u64,
 }
 
@@ -32,16 +34,16 @@ impl Link {
         Link { delay_ns, bytes_per_s, free_ns: 0, due_ns: 0 }
     }
 
-    /// Changes delay and bandwidth. Bytes on their way arrive as they would have, and later ones do
-    /// not overtake them.
+    /// Changes delay and bandwidth. Bytes already on their way arrive when they would have anyway,
+    /// and later bytes do not overtake them.
     pub(crate) fn change(&mut self, delay_ns: u64, bytes_per_s: Option<u64>) {
         (self.delay_ns, self.bytes_per_s) = (delay_ns, bytes_per_s);
     }
 
     /// Puts bytes on the link now, and returns the instant at which all of them arrive at the other
-    /// end. If they have waited for their turn since `since_ns`, the link was not idle meanwhile,
-    /// even if the caller woke up late; but they do not arrive before now plus the delay, since it
-    /// is unknown when the last of them came.
+    /// end. Bytes that have waited since `since_ns` are sent as from then on, even if the caller
+    /// woke up late; but they do not arrive before now plus the delay, since it is unknown when the
+    /// last of them came.
     pub(crate) fn send(&mut self, now_ns: u64, since_ns: u64, n_bytes: usize) -> u64 {
         let per_s = |per_s| (n_bytes as u128 * u128::from(NS_PER_S)).div_ceil(u128::from(per_s));
         let sending_ns = self.bytes_per_s.map_or(0, per_s) as u64;
@@ -50,17 +52,17 @@ impl Link {
         self.due_ns
     }
 
-    /// Whether so many bytes wait for their turn that no more may be taken.
+    /// Whether so many bytes wait for the link that no more may be read from connections.
     pub(crate) fn is_full(&self, now_ns: u64) -> bool {
         self.free_ns.saturating_sub(now_ns) > BACKLOG_NS_MAX
     }
 
-    /// Returns the instant at which more bytes may be taken.
+    /// Returns the instant, in nanoseconds, from which more bytes may be read from connections.
     pub(crate) fn has_room_ns(&self) -> u64 {
         self.free_ns.saturating_sub(BACKLOG_NS_MAX)
     }
 
-    /// Returns the largest number of bytes to take from a connection at once.
+    /// Returns the largest number of bytes to read from a connection at once.
     pub(crate) fn piece_bytes(&self) -> usize {
         let piece = |per_s: u64| (per_s / PIECES_PER_S).max(PIECE_BYTES_MIN) as usize;
         self.bytes_per_s.map_or(PIECE_BYTES_MAX, piece).min(PIECE_BYTES_MAX)

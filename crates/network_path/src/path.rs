@@ -1,4 +1,4 @@
-//! Starts and controls the process of a network path, which ends with ours.
+//! Starts and controls the separate process of a network path, which ends together with dbdyno.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -8,11 +8,11 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use model::{NetworkConditions, PathEntrance};
 
 /// Emulated network between clients and servers, with a known delay and bandwidth, in a separate
-/// process. That process ends when this is dropped, or when our process ends.
+/// process. That process ends when this value is dropped, or when dbdyno's process ends.
 pub struct NetworkPath {
     child: Child,
-    /// Standard input of the path's process. The system closes it when our process ends, however it
-    /// does; no other process has it.
+    /// Standard input of the path's process. The kernel closes the pipe when dbdyno's process ends,
+    /// even by a kill, since no other process has it.
     pipe: Option<ChildStdin>,
     said: BufReader<ChildStdout>,
     entrance: PathEntrance,
@@ -66,17 +66,17 @@ impl NetworkPath {
         Ok(path)
     }
 
-    /// Returns the local port and the secret with which clients connect to the path.
+    /// Returns the local port and the secret with which clients connect through the path.
     pub fn entrance(&self) -> PathEntrance {
         self.entrance
     }
 
-    /// Returns the PID of the path's process.
+    /// Returns the process ID of the path's process.
     pub fn process(&self) -> u32 {
         self.child.id()
     }
 
-    /// Changes delay and bandwidth of the path. Fails if its process has ended.
+    /// Changes delay and bandwidth of the path during a run. Fails if the path's process has ended.
     pub fn change(&mut self, conditions: NetworkConditions) -> io::Result<()> {
         self.ask(&format!("change {}", in_numbers(conditions))).map(drop)
     }
@@ -99,8 +99,8 @@ impl NetworkPath {
         }
     }
 
-    /// Sends a request to the path's process as a line, and returns the line that it answers. Fails
-    /// if the process has ended.
+    /// Sends a request line to the path's process, and returns the line that it answers. Fails if
+    /// the process has ended.
     fn ask(&mut self, line: &str) -> io::Result<String> {
         let pipe = self.pipe.as_mut().expect("it is open until the end");
         pipe.write_all(format!("{line}\n").as_bytes())?;

@@ -1,5 +1,6 @@
-//! Code of the path's process: it accepts connections of clients, connects to the servers that they
-//! name, and passes bytes on when they are due. One thread, which waits for descriptors only.
+//! Code of a network path's process: accepts connections of clients, connects to the servers that
+//! they name, and passes bytes on when they are due. There is one thread, which waits for
+//! descriptors only.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Write};
@@ -20,35 +21,35 @@ use crate::clock::{cpu_ns, now_ns, timespec};
 use crate::link::{Link, PIECE_BYTES_MAX};
 use crate::sockets::{Got, accept, begin_connect, end, is_connected, listen_here, read, write};
 
-/// Limit on bytes per direction of a connection that are on their way or wait to be written; beyond
-/// it the sender waits. A second at 8 MB/s, or 8 ms at 1 GB/s.
+/// Limit on the bytes per direction of a connection that are on their way or wait to be written.
+/// Beyond it, nothing more is read from the sender. It is a second at 8 MB/s, or 8 ms at 1 GB/s.
 const UNDER_WAY_MAX: usize = 8 << 20;
 /// Largest size of a client's greeting, in bytes: a secret and dozens of addresses.
 const GREETING_MAX: usize = 4_096;
-/// Largest number of events handled before due bytes are delivered.
+/// Limit on the number of events handled before due bytes are delivered.
 const EVENTS_MAX: usize = 64;
-/// Event data of the three descriptors that are not connections; from `FIRST` on follow two for
-/// each connection.
+/// Event data of the three descriptors that are not connections. From `FIRST` on, each connection
+/// has two values, one per socket.
 const INPUT: u64 = 0;
 const LISTENER: u64 = 1;
 const TIMER: u64 = 2;
 const FIRST: u64 = 3;
 
-/// Indexes of the two sides of a connection.
+/// Indexes of the two sockets of a connection: the client's and the server's.
 const CLIENT: usize = 0;
 const SERVER: usize = 1;
 
-/// Bytes to be delivered to the other side of a connection.
+/// Bytes on their way from one socket of a connection to the other.
 struct Parcel {
     due_ns: u64,
     connection: usize,
-    /// Serial number of the connection, because indexes are reused.
+    /// Serial number of the connection, which is unique, while its index is reused.
     serial: u64,
-    /// Bytes to deliver; empty if the sender has finished.
+    /// Bytes to deliver; empty if the sender has closed its end.
     bytes: Vec<u8>,
 }
 
-/// Side of a connection whose bytes wait for room on the link.
+/// Socket of a connection whose received bytes wait until the link has room.
 struct Paused {
     connection: usize,
     serial: u64,
@@ -58,25 +59,26 @@ struct Paused {
 #[derive(Default)]
 struct Side {
     socket: Option<OwnedFd>,
-    /// Events for which the socket is watched; `None` if it is not watched.
+    /// Events for which the event loop watches the socket; `None` if it does not watch it.
     watched: Option<EventFlags>,
-    /// Whether this side has finished sending.
+    /// Whether the client or server behind this socket has closed its end.
     has_ended: bool,
-    /// Whether bytes of this side wait for room on the link.
+    /// Whether bytes received from this socket wait until the link has room.
     is_paused: bool,
-    /// Number of bytes from this side that are not written to the other side yet.
+    /// Number of bytes received from this socket that are not yet written to the connection's other
+    /// socket.
     n_under_way: usize,
-    /// Bytes for this side that are due and not all written yet.
+    /// Bytes to be written to this socket that are due, of which some may be written already.
     unwritten: Vec<u8>,
-    /// Number of bytes at the beginning of `unwritten` that are written.
+    /// Number of bytes at the start of `unwritten` that are written already.
     n_written: usize,
-    /// Whether nothing follows the bytes in `unwritten`, because the other side has finished
-    /// sending.
+    /// Whether nothing follows the bytes in `unwritten`, because the sender has closed its end.
     is_last: bool,
 }
 
 impl Side {
-    /// Whether more bytes of this side may be on their way ([`UNDER_WAY_MAX`]).
+    /// Whether more bytes may be read from this socket, since fewer than [`UNDER_WAY_MAX`] are on
+    /// their way.
     fn has_room(&self) -> bool {
         self.n_under_way < UNDER_WAY_MAX
     }
@@ -84,13 +86,13 @@ impl Side {
 
 /// State of a connection, from the client's greeting on.
 enum State {
-    /// The client is sending its greeting: the secret and the addresses of its servers. Holds its
-    /// bytes so far.
+    /// The client is sending its greeting, with the secret and the addresses of its servers. Holds
+    /// the bytes received so far.
     Greeting(Vec<u8>),
-    /// The path is connecting to a server. Holds the remaining addresses, and what the client has
-    /// sent after its greeting.
+    /// The path is connecting to a server. Holds the addresses to try next, and the bytes that the
+    /// client has sent after its greeting.
     Connecting(VecDeque<SocketAddr>, Vec<u8>),
-    /// Bytes are passed on in both directions.
+    /// Client and server are connected, and bytes are passed on in both directions.
     Open,
 }
 
@@ -100,7 +102,7 @@ struct Connection {
     sides: [Side; 2],
 }
 
-/// State of the path's process: its connections, and its links in both directions.
+/// State of a network path's process: its connections, and its links in both directions.
 struct Paths {
     epoll: OwnedFd,
     timer: OwnedFd,
@@ -108,7 +110,7 @@ struct Paths {
     token: String,
     connections: Slab<Connection>,
     n_connections: u64,
-    /// Links of both directions, by the side that sends.
+    /// Links of both directions, by the index of the socket that sends (client or server).
     links: [Link; 2],
     parcels: [VecDeque<Parcel>; 2],
     paused: [VecDeque<Paused>; 2],
@@ -119,8 +121,8 @@ struct Paths {
     late_ns_max: u64,
 }
 
-/// Runs a network path until standard input ends. Its first line has the secret and the conditions,
-/// later lines are requests of the owner; answers go to standard output, the first one is the port.
+/// Runs a network path until standard input ends. The first input line has the secret and the
+/// conditions, later lines are requests. Answers go to standard output; the first one is the port.
 /// Fails if the conditions cannot be read, or the system refuses a socket.
 pub fn serve() -> io::Result<()> {
     let mut first = String::new();
@@ -141,7 +143,8 @@ pub fn serve() -> io::Result<()> {
     paths.run()
 }
 
-/// Parses a delay in nanoseconds, and a bandwidth in bytes per second, where 0 means unlimited.
+/// Parses a line with a delay in nanoseconds and a bandwidth in bytes per second, where 0 means
+/// unlimited and becomes `None`.
 fn read_conditions(line: &str) -> io::Result<(u64, Option<u64>)> {
     let numbers: Result<Vec<u64>, _> = line.split(' ').map(str::parse).collect();
     match numbers.as_deref() {
@@ -154,7 +157,7 @@ fn bad(line: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("no conditions: '{line}'"))
 }
 
-/// Sends a line to the owner of the path, the process that started this one.
+/// Writes a line to standard output, for dbdyno's main process, which started this one.
 fn say(line: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(format!("{line}\n").as_bytes())?;
@@ -189,8 +192,7 @@ impl Paths {
         Ok((paths, port))
     }
 
-    /// Serves clients, and requests of the process that started this one, until that process is
-    /// gone.
+    /// Serves clients, and requests of dbdyno's main process, until that process has ended.
     fn run(&mut self) -> io::Result<()> {
         let mut events: Vec<Event> = Vec::with_capacity(EVENTS_MAX);
         loop {
@@ -221,8 +223,8 @@ impl Paths {
         }
     }
 
-    /// Handles a request of the process that started this one: new conditions or a report. Returns
-    /// true if that process is gone.
+    /// Handles a request of dbdyno's main process: new conditions or a report. Returns true if that
+    /// process has ended.
     fn hear(&mut self) -> io::Result<bool> {
         let mut line = String::new();
         if io::stdin().lock().read_line(&mut line)? == 0 {
@@ -241,7 +243,7 @@ impl Paths {
         Ok(false)
     }
 
-    /// Accepts all waiting clients.
+    /// Accepts all clients that wait to connect.
     fn welcome(&mut self) -> io::Result<()> {
         while let Some(socket) = accept(&self.listener)? {
             self.n_connections += 1;
@@ -255,7 +257,7 @@ impl Paths {
         Ok(())
     }
 
-    /// Handles a socket that is readable, writable or broken.
+    /// Handles an event of a socket, which is readable, writable or broken.
     fn ready(&mut self, index: usize, side: usize, flags: EventFlags) {
         let Some(connection) = self.connections.get_mut(index) else { return };
         match &mut connection.state {
@@ -276,8 +278,8 @@ impl Paths {
         }
     }
 
-    /// Reads a client's greeting. When it is complete, connects to the first server that it names;
-    /// removes the connection if the secret is wrong or the greeting too long.
+    /// Reads a client's greeting. When it is complete, connects to the first server that the
+    /// greeting names. Closes the connection if the secret is wrong or the greeting too long.
     fn greeted(&mut self, index: usize) {
         let connection = &mut self.connections[index];
         let State::Greeting(said) = &mut connection.state else { return };
@@ -302,7 +304,8 @@ impl Paths {
         self.connect_next(index);
     }
 
-    /// Starts to connect to the next server address; removes the connection if there is none.
+    /// Starts to connect to the next server address of a connection. Closes the connection if there
+    /// is none left.
     fn connect_next(&mut self, index: usize) {
         let connection = &mut self.connections[index];
         let server = &mut connection.sides[SERVER];
@@ -319,7 +322,7 @@ impl Paths {
         self.remove(index);
     }
 
-    /// Handles the outcome of connecting to a server: opens the connection, or tries the next
+    /// Handles the outcome of connecting to a server: starts passing bytes on, or tries the next
     /// address.
     fn connected(&mut self, index: usize) {
         let connection = &mut self.connections[index];
@@ -335,8 +338,8 @@ impl Paths {
         self.watch(index);
     }
 
-    /// Takes a piece of what a side has sent, if the link has room for it; otherwise the side
-    /// waits.
+    /// Reads bytes from a socket and puts them on the link. If the link has no room, the socket
+    /// must wait.
     fn take(&mut self, index: usize, side: usize) {
         let Some(connection) = self.connections.get_mut(index) else { return };
         let from = &mut connection.sides[side];
@@ -352,8 +355,8 @@ impl Paths {
         self.take_piece(index, side, since_ns);
     }
 
-    /// Takes a piece of what a side has sent, which waited since `since_ns`; returns whether there
-    /// may be more, and room for it.
+    /// Reads bytes from a socket, which has waited since `since_ns`, and puts them on the link.
+    /// Returns whether there may be more bytes, and room for them.
     fn take_piece(&mut self, index: usize, side: usize, since_ns: u64) -> bool {
         let from = &mut self.connections[index].sides[side];
         let n_bytes_max = self.links[side].piece_bytes();
@@ -374,8 +377,8 @@ impl Paths {
         }
     }
 
-    /// Puts bytes of a side, which waited since `since_ns`, on its link. No bytes mean that the
-    /// side has finished sending.
+    /// Puts bytes of a socket, which has waited since `since_ns`, on the link of its direction. No
+    /// bytes mean that the sender has closed its end.
     fn send(&mut self, index: usize, side: usize, since_ns: u64, bytes: Vec<u8>) {
         let connection = &mut self.connections[index];
         connection.sides[side].n_under_way += bytes.len();
@@ -385,8 +388,8 @@ impl Paths {
         self.parcels[side].push_back(Parcel { due_ns, connection: index, serial, bytes });
     }
 
-    /// Delivers the bytes that are due to the other sides of their connections. Bytes of a link are
-    /// due in the order in which they came.
+    /// Delivers all bytes that are due to the sockets at the other end, in the order in which they
+    /// came.
     fn deliver(&mut self) {
         for from in [CLIENT, SERVER] {
             loop {
@@ -415,8 +418,8 @@ impl Paths {
         }
     }
 
-    /// Writes due bytes to a side, as many as fit. Removes the connection if that fails, or if both
-    /// sides have received everything.
+    /// Writes due bytes to a socket, as many as fit. Closes the connection if that fails, or if
+    /// client and server have received everything.
     fn flush(&mut self, index: usize, side: usize) {
         let Some(connection) = self.connections.get_mut(index) else { return };
         let to = &mut connection.sides[side];
@@ -447,7 +450,7 @@ impl Paths {
         }
     }
 
-    /// Resumes sides that wait for room on a link, first come first served.
+    /// Reads again from sockets that waited until a link has room, first come first served.
     fn resume(&mut self) {
         for side in [CLIENT, SERVER] {
             while !self.paused[side].is_empty() && !self.links[side].is_full(now_ns()) {
@@ -467,7 +470,8 @@ impl Paths {
         }
     }
 
-    /// Sets the timer to the next delivery, or to when a link has room for waiting sides.
+    /// Sets the timer to the next delivery, or to the instant at which a link has room for waiting
+    /// sockets.
     fn set_timer(&mut self) -> io::Result<()> {
         let due = self.parcels.iter().filter_map(|queue| queue.front()).map(|parcel| parcel.due_ns);
         let waiting = self.links.iter().zip(&self.paused).filter(|(_, queue)| !queue.is_empty());
@@ -479,7 +483,7 @@ impl Paths {
         Ok(())
     }
 
-    /// Updates the events for which both sides of a connection are watched.
+    /// Updates the events for which the event loop watches both sockets of a connection.
     fn watch(&mut self, index: usize) {
         let Some(connection) = self.connections.get_mut(index) else { return };
         for (side, endpoint) in connection.sides.iter_mut().enumerate() {
@@ -507,7 +511,7 @@ impl Paths {
         }
     }
 
-    /// Removes a connection and closes its sockets; bytes on their way are lost, as when a
+    /// Closes both sockets of a connection and removes it. Bytes on their way are lost, as when a
     /// connection breaks.
     fn remove(&mut self, index: usize) {
         drop(self.connections.remove(index));

@@ -1,4 +1,4 @@
-//! Non-blocking sockets of the path, which send without delay (TCP_NODELAY).
+//! Non-blocking TCP sockets of a network path, which send without delay (TCP_NODELAY).
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
@@ -11,10 +11,10 @@ use rustix::net::{
 };
 
 const FLAGS: SocketFlags = SocketFlags::CLOEXEC.union(SocketFlags::NONBLOCK);
-/// Largest number of connections that wait to be accepted: more than clients connect at once.
+/// Limit on the connections that wait to be accepted; more than clients connect at once.
 const WAITING_MAX: i32 = 4_096;
 
-/// Listens on the loopback address, at any free port; returns the socket and the port.
+/// Listens on any free port of the loopback address. Returns the socket and the port.
 pub(crate) fn listen_here() -> io::Result<(OwnedFd, u16)> {
     let listener = socket_with(AddressFamily::INET, SocketType::STREAM, FLAGS, None)?;
     bind(&listener, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0))?;
@@ -23,7 +23,7 @@ pub(crate) fn listen_here() -> io::Result<(OwnedFd, u16)> {
     Ok((listener, port))
 }
 
-/// Accepts a client; `None` if none is waiting.
+/// Accepts a client's connection; `None` if no client is waiting.
 pub(crate) fn accept(listener: &OwnedFd) -> io::Result<Option<OwnedFd>> {
     match accept_with(listener, FLAGS) {
         Ok(socket) => {
@@ -35,7 +35,7 @@ pub(crate) fn accept(listener: &OwnedFd) -> io::Result<Option<OwnedFd>> {
     }
 }
 
-/// Starts to connect to a server, without waiting for the outcome.
+/// Starts to connect to the server at `to`, without waiting for the outcome.
 pub(crate) fn begin_connect(to: SocketAddr) -> io::Result<OwnedFd> {
     let family = if to.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let socket = socket_with(family, SocketType::STREAM, FLAGS, None)?;
@@ -46,7 +46,7 @@ pub(crate) fn begin_connect(to: SocketAddr) -> io::Result<OwnedFd> {
     }
 }
 
-/// Whether a connection that was started is established; false if it failed.
+/// Whether a connection that was started is established; false if connecting failed.
 pub(crate) fn is_connected(socket: &OwnedFd) -> bool {
     matches!(sockopt::socket_error(socket), Ok(Ok(())))
 }
@@ -55,13 +55,13 @@ pub(crate) fn is_connected(socket: &OwnedFd) -> bool {
 pub(crate) enum Got {
     /// Number of bytes that were read.
     Bytes(usize),
-    /// The other side has finished sending, or the connection is broken.
+    /// The peer has closed its end, or the connection is broken.
     End,
-    /// No bytes are available now.
+    /// No bytes can be read from the socket now.
     Nothing,
 }
 
-/// Reads available bytes into `room`.
+/// Reads the bytes that have arrived into `room`, without waiting.
 pub(crate) fn read(socket: &OwnedFd, room: &mut [u8]) -> Got {
     match recv(socket, room, RecvFlags::DONTWAIT) {
         Ok((0, _)) => Got::End,
@@ -72,7 +72,8 @@ pub(crate) fn read(socket: &OwnedFd, room: &mut [u8]) -> Got {
     }
 }
 
-/// Writes as many bytes as fit and returns their number; fails if the other side no longer reads.
+/// Writes as many of `bytes` as fit into the socket, and returns their number. Fails if the peer no
+/// longer reads.
 pub(crate) fn write(socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
     match send(socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
         Err(Errno::AGAIN | Errno::INTR) => Ok(0),
@@ -80,7 +81,8 @@ pub(crate) fn write(socket: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
     }
 }
 
-/// Shuts down sending. An error means that the connection is broken already, and is ignored.
+/// Closes the sending direction of a connection. Errors are ignored, since they mean that the
+/// connection is already broken.
 pub(crate) fn end(socket: &OwnedFd) {
     let _broken = shutdown(socket.as_fd(), Shutdown::Write);
 }
