@@ -1,7 +1,7 @@
-//! An event loop on one thread: it polls tasks, and waits for descriptors with `epoll`.
+//! An event loop on one thread, which polls tasks and waits for file descriptors with `epoll`.
 //!
-//! Its cost is part of each measurement, so it does as little as possible: waking a task pushes it
-//! onto a queue; waiting for a descriptor sets a flag and compares the stored waker. Nothing is
+//! Its CPU time is part of each measurement, so it does as little as possible: waking a task pushes
+//! it onto a queue; waiting for a descriptor sets a flag and compares the stored waker. Nothing is
 //! allocated once a task has waited for each of its descriptors. Not here: clocks (engine) and
 //! bytes (drivers).
 
@@ -31,7 +31,7 @@ use watched::Sources;
 pub use tasks::{Join, Panicked, yield_now};
 pub use watched::Watched;
 
-/// Largest number of events that one `epoll_wait` returns, so that their tasks run soon.
+/// Limit on the events that one `epoll_wait` returns; a low one lets their tasks run soon.
 const EVENTS_MAX: usize = 64;
 
 /// Executor of async tasks on one thread, which waits for file descriptors with `epoll`. A thread
@@ -77,8 +77,8 @@ impl EventLoop {
         join
     }
 
-    /// Polls the future and all tasks until the future is done; waits for descriptors while none is
-    /// ready. Panics if `epoll` fails.
+    /// Polls the future and all tasks until the future is done. Waits for file descriptors while no
+    /// task is ready. Panics if `epoll` fails.
     pub fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
         let mut future = pin!(future);
         let handle = Arc::new(Handle::new(ready::THE_FUTURE, Arc::clone(&self.remote)));
@@ -122,8 +122,8 @@ impl EventLoop {
         }
     }
 
-    /// Reads events of the descriptors and wakes the tasks that wait for them. Blocks until there
-    /// is one if no task is ready.
+    /// Reads events of the file descriptors and wakes the tasks that wait for them. Blocks until
+    /// there is an event if no task is ready.
     fn wait(&self) {
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         let timeout = (!ready::is_empty()).then_some(&now);

@@ -1,6 +1,6 @@
-//! The queue of ready tasks of each thread, and a way into it from other threads.
+//! The queue of ready tasks of each thread, into which other threads can also put tasks.
 //!
-//! Tasks are in it by their keys. Not here: the tasks (`tasks`).
+//! Tasks are identified by keys. Not here: the tasks (`tasks`).
 
 use std::cell::RefCell;
 use std::io;
@@ -11,15 +11,17 @@ use std::task::Wake;
 
 use rustix::event::{EventfdFlags, eventfd};
 
-/// Key of the future passed to `block_on`, among the keys of ready tasks.
+/// Key of the future passed to `block_on`, which distinguishes it from tasks in the queue of ready
+/// tasks.
 pub(crate) const THE_FUTURE: usize = usize::MAX;
-/// Data of the `epoll` event that signals wake-ups from other threads; other events have the key of
-/// a watched descriptor.
+/// Data of the `epoll` event by which other threads wake the loop. All other events have the key of
+/// a watched descriptor as their data.
 pub(crate) const THE_REMOTE: u64 = u64::MAX;
 
-/// Queue of the tasks of a thread's event loop that are ready to be polled, by their keys.
+/// Queue of the ready tasks of a thread's event loop, which are to be polled; tasks are identified
+/// by keys.
 struct Ready {
-    /// Identifier of the loop; 0 if the thread has none.
+    /// Identifier of the event loop of this thread; 0 if the thread has none.
     id: u64,
     keys: Vec<usize>,
 }
@@ -49,12 +51,13 @@ pub(crate) fn take(room: &mut Vec<usize>) {
     READY.with_borrow_mut(|ready| std::mem::swap(room, &mut ready.keys));
 }
 
-/// Puts keys of ready tasks that were taken but not polled back at the front of the queue.
+/// Puts keys of tasks that [`take`] returned but that were not polled back at the front of the
+/// queue.
 pub(crate) fn put_back(keys: impl Iterator<Item = usize>) {
     READY.with_borrow_mut(|ready| drop(ready.keys.splice(..0, keys)));
 }
 
-/// Whether no task of this thread's loop is ready.
+/// Whether no task of this thread's event loop is ready.
 pub(crate) fn is_empty() -> bool {
     READY.with_borrow(|ready| ready.keys.is_empty())
 }
@@ -62,9 +65,9 @@ pub(crate) fn is_empty() -> bool {
 /// Waker of one task, or of the future of `block_on`, that any thread may use.
 pub(crate) struct Handle {
     key: usize,
-    /// Whether the task is in a queue of ready tasks already.
+    /// Whether the task is already in a queue of ready tasks.
     is_queued: AtomicBool,
-    /// Identifier of the task's event loop.
+    /// Identifier of the event loop that runs the task.
     id: u64,
     remote: Arc<Remote>,
 }
@@ -74,7 +77,7 @@ impl Handle {
         Handle { key, is_queued: AtomicBool::new(false), id: remote.id, remote }
     }
 
-    /// Marks the start of a poll: a wake-up from now on queues the task again.
+    /// Notes that a poll of the task begins, so that a wake-up from now on queues the task again.
     pub(crate) fn begin(&self) {
         self.is_queued.store(false, Ordering::Release);
     }
@@ -104,7 +107,7 @@ impl Wake for Handle {
     }
 }
 
-/// Queue through which other threads wake tasks of an event loop.
+/// Queue through which other threads wake the tasks of an event loop.
 pub(crate) struct Remote {
     id: u64,
     keys: Mutex<Vec<usize>>,
@@ -127,15 +130,15 @@ impl Remote {
         &self.descriptor
     }
 
-    /// Queues a task from another thread, and wakes the loop.
+    /// Queues a task for the event loop from another thread, and wakes the loop.
     fn push(&self, key: usize) {
         self.keys().push(key);
         // A counter that is full has woken the loop already.
         let _ = rustix::io::write(&self.descriptor, &1u64.to_ne_bytes());
     }
 
-    /// Moves tasks woken by other threads to the queue of ready tasks. Must be called on the loop's
-    /// own thread.
+    /// Moves the tasks that other threads have woken to the queue of ready tasks. Must be called on
+    /// the loop's own thread.
     pub(crate) fn hand_over(&self) {
         let _ = rustix::io::read(&self.descriptor, &mut [0u8; 8]);
         let woken = std::mem::take(&mut *self.keys());

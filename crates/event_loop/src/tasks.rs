@@ -14,10 +14,10 @@ use crate::ready::Handle;
 
 type Boxed = Pin<Box<dyn Future<Output = ()>>>;
 
-/// Task of an event loop; `None` while it is polled.
+/// A task of an event loop, with its future and waker; `None` while the task is being polled.
 pub(crate) struct Task(Option<Work>);
 
-/// The future of a task, with its waker.
+/// The future of a task, with the waker of that task.
 pub(crate) struct Work {
     future: Boxed,
     handle: Arc<Handle>,
@@ -25,7 +25,7 @@ pub(crate) struct Work {
 }
 
 impl Task {
-    /// Makes a task and queues it for its first poll.
+    /// Makes a task from a future, and queues it for its first poll.
     pub(crate) fn new(future: Boxed, handle: Handle) -> Task {
         let handle = Arc::new(handle);
         let waker = Waker::from(Arc::clone(&handle));
@@ -50,7 +50,8 @@ impl Work {
 }
 
 /// Future of the result of a task, from [`crate::EventLoop::spawn`]: `Err(Panicked)` if the task
-/// panicked. The task runs even if this is dropped. Panics if polled again after it was ready.
+/// panicked. The task also runs if this future is dropped. Panics if it is polled again after it
+/// was ready.
 pub struct Join<T>(Rc<RefCell<State<T>>>);
 
 enum State<T> {
@@ -95,8 +96,8 @@ impl<T> Future for Join<T> {
     }
 }
 
-/// Wraps a future for a task so that its result goes to the returned [`Join`]. A panic ends this
-/// task only, and is its result.
+/// Wraps a future so that its result goes to the returned [`Join`]. If the future panics, only its
+/// task ends, and the panic is the result.
 pub(crate) fn joined<T: 'static>(future: impl Future<Output = T> + 'static) -> (Join<T>, Boxed) {
     let state = Rc::new(RefCell::new(State::UnderWay(None)));
     let join = Join(Rc::clone(&state));

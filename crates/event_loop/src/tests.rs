@@ -1,4 +1,4 @@
-//! Guarantees of the event loop to tasks, tested with real descriptors.
+//! Tests of the event loop with real file descriptors.
 
 use std::future::poll_fn;
 use std::os::fd::OwnedFd;
@@ -14,7 +14,7 @@ fn new_loop() -> EventLoop {
     EventLoop::new().expect("an epoll and a counter")
 }
 
-/// Makes the two ends of a connection that does not block.
+/// Makes a connected pair of sockets that do not block.
 fn pair() -> (Arc<OwnedFd>, Arc<OwnedFd>) {
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let pair = socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None);
@@ -22,7 +22,7 @@ fn pair() -> (Arc<OwnedFd>, Arc<OwnedFd>) {
     (Arc::new(one), Arc::new(other))
 }
 
-/// One end of the connection, watched by the event loop.
+/// One of two connected sockets, watched by the event loop.
 struct End(Arc<OwnedFd>, Watched);
 
 impl End {

@@ -1,4 +1,4 @@
-//! Descriptors watched by an event loop, and whether they can be read and written.
+//! File descriptors that an event loop watches, and whether they can be read and written.
 
 use std::cell::RefCell;
 use std::io;
@@ -11,7 +11,7 @@ use rustix::event::epoll::{self, EventFlags};
 use slab::Slab;
 
 thread_local! {
-    /// Descriptors watched by this thread's event loop.
+    /// File descriptors that the event loop of this thread watches.
     static CURRENT: RefCell<Weak<Sources>> = const { RefCell::new(Weak::new()) };
 }
 
@@ -22,7 +22,8 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Makes the set of descriptors of this thread's loop, to which new [`Watched`] ones are added.
+    /// Makes the set of file descriptors that this thread's event loop watches. From now on, new
+    /// [`Watched`] descriptors of the thread are added to it.
     pub(crate) fn enter(epoll: OwnedFd) -> Rc<Sources> {
         let sources = Rc::new(Sources { epoll, all: RefCell::default() });
         CURRENT.set(Rc::downgrade(&sources));
@@ -33,7 +34,8 @@ impl Sources {
         &self.epoll
     }
 
-    /// Handles an event of the descriptor with this key, which may no longer be watched.
+    /// Handles an event of the descriptor with this key. Does nothing if the descriptor is no
+    /// longer watched.
     pub(crate) fn happened(&self, key: usize, flags: EventFlags) {
         if let Some(source) = self.all.borrow_mut().get_mut(key) {
             source.happened(flags);
@@ -55,12 +57,12 @@ struct Source {
 
 #[derive(Default)]
 struct Direction {
-    /// Whether an event has made this direction (reads or writes) ready, and it was not cleared
-    /// since.
+    /// Whether reads (or writes) of the descriptor may succeed: an event said so, and this was not
+    /// cleared since.
     is_ready: bool,
-    /// Whether a task waits for the next event of this direction; `waker` wakes the task.
+    /// Whether a task waits until the descriptor can be read (or written); `waker` wakes that task.
     is_awaited: bool,
-    /// Waker of the last task that waited; kept, since it is mostly the same again.
+    /// Waker of the last task that waited, which is kept because the next one is mostly the same.
     waker: Option<Waker>,
 }
 
@@ -88,8 +90,8 @@ impl Direction {
 }
 
 impl Source {
-    /// Sets the readiness by an event. The end of a connection and errors make both directions
-    /// ready, so that a read or write finds them.
+    /// Notes that an event has made the descriptor readable or writable. Errors and the end of a
+    /// connection do both, so that a read or write encounters them.
     fn happened(&mut self, flags: EventFlags) {
         let is_over = flags.intersects(EventFlags::HUP | EventFlags::ERR);
         if is_over || flags.intersects(EventFlags::IN | EventFlags::RDHUP) {
@@ -101,7 +103,7 @@ impl Source {
     }
 }
 
-/// Descriptor that the event loop of this thread watches until this is dropped.
+/// A file descriptor that the event loop of this thread watches until this value is dropped.
 ///
 /// Events are edge-triggered: after a read or write that is incomplete or fails with `EAGAIN`, call
 /// [`Watched::clear_readable`] or [`Watched::clear_writable`]; otherwise the next wait returns at
@@ -128,29 +130,27 @@ impl Watched {
         Ok(Watched { sources, key, descriptor })
     }
 
-    /// Waits until a read may succeed; ready at once unless reads were cleared since the last
-    /// event.
+    /// Waits until a read may succeed. Returns at once unless [`Watched::clear_readable`] was
+    /// called after the last event.
     #[inline]
     pub fn poll_readable(&self, context: &Context<'_>) -> Poll<()> {
         self.with(|source| source.readable.poll(context))
     }
 
-    /// Waits until a write may succeed; ready at once unless writes were cleared since the last
-    /// event.
+    /// Waits until a write may succeed. Returns at once unless [`Watched::clear_writable`] was
+    /// called after the last event.
     #[inline]
     pub fn poll_writable(&self, context: &Context<'_>) -> Poll<()> {
         self.with(|source| source.writable.poll(context))
     }
 
-    /// Declares that reads would block, so that [`Watched::poll_readable`] waits for the next
-    /// event.
+    /// Notes that a read would block, so that [`Watched::poll_readable`] waits for the next event.
     #[inline]
     pub fn clear_readable(&self) {
         self.with(|source| source.readable.is_ready = false);
     }
 
-    /// Declares that writes would block, so that [`Watched::poll_writable`] waits for the next
-    /// event.
+    /// Notes that a write would block, so that [`Watched::poll_writable`] waits for the next event.
     #[inline]
     pub fn clear_writable(&self) {
         self.with(|source| source.writable.is_ready = false);

@@ -1,4 +1,4 @@
-//! Files of users: read up to a limit, and written as a whole or not at all.
+//! Files of users, which are read up to a limit, and written completely or not at all.
 //!
 //! Not here: the contents of files, wording of errors for a command, and kernel files.
 

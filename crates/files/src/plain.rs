@@ -1,12 +1,12 @@
-//! Reads plain files named by users, up to a limit. Others are refused, because a pipe would block
-//! when opened, and a device may have no end.
+//! Reads plain files named by users, up to a limit. Pipes and devices are refused, because a pipe
+//! would block when opened, and a device may have no end.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Error, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Flag of open(2) with which a pipe is opened without waiting for a writer.
+/// Flag of open(2) with which a pipe opens without waiting for a writer, so that it can be refused.
 const O_NONBLOCK: i32 = 0o4000;
 
 /// Returns the text of a plain file of at most `bytes_max` bytes. Fails if the file is longer, is a
@@ -32,7 +32,7 @@ pub fn read_bytes(path: impl AsRef<Path>, bytes_max: u64) -> io::Result<Vec<u8>>
     }
 }
 
-/// Fails if there is a pipe, a socket or a device at the path. A path with nothing there passes.
+/// Fails if there is a pipe, a socket or a device at `path`. Succeeds if nothing exists there.
 pub fn refuse_special(path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(there) if !there.is_file() && !there.is_dir() => Err(special()),

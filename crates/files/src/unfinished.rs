@@ -1,10 +1,10 @@
 //! Files with a temporary name until they are complete, so that an incomplete file is never seen
 //! under its own name, however the process ends.
 //!
-//! Files left by a killed process are removed by the next process that writes the same file. The
+//! Files that a killed process left are removed by the next process that writes the same file. The
 //! temporary name identifies the process: `runs.sqlite-1a2b3c4d-18456-0.new`, with a hash of boot
-//! and PID namespace, the PID, and a number. Processes of another boot or container are invisible
-//! from here: their files count as left after a day, which is longer than any write.
+//! and PID namespace, the PID, and a number. Processes of another boot or container cannot be seen:
+//! their files count as left behind after a day, which is longer than any write takes.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
@@ -18,13 +18,13 @@ use std::time::Duration;
 /// Suffixes of the files that SQLite keeps beside a database.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 const END: &str = ".new";
-/// Largest number of bytes of the file's own name in the temporary one: 255 (NAME_MAX) less up to
-/// 60 for our suffix and SQLite's.
+/// Limit on the bytes of the final file name that the temporary one contains: 255 (NAME_MAX) less
+/// up to 60 for the suffixes of dbdyno and SQLite.
 const NAME_BYTES_MAX: usize = 180;
 const LEFT_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// File with a temporary name until it is complete. Dropping it removes the file unless it was
-/// renamed.
+/// A file with a temporary name until it is complete. Dropping this value removes the file unless
+/// it was renamed.
 #[derive(Debug)]
 pub struct Unfinished {
     path: PathBuf,
@@ -47,7 +47,7 @@ impl Unfinished {
         Ok(Unfinished { path, file })
     }
 
-    /// Returns the temporary path of the file.
+    /// Returns the temporary path, at which the file is written.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -63,7 +63,7 @@ impl Unfinished {
         fs::rename(&self.path, path)
     }
 
-    /// Like [`Unfinished::replace`], but fails if `path` exists.
+    /// Renames the file to `path` as [`Unfinished::replace`] does, but fails if `path` exists.
     pub fn create(self, path: &Path) -> io::Result<()> {
         self.file.sync_all()?;
         match fs::hard_link(&self.path, path) {
@@ -99,8 +99,8 @@ pub fn remove_leftovers(path: &Path) {
     }
 }
 
-/// Whether a temporary file was left by a process that is gone; `rest` is the end of its name. If
-/// the process belongs to another boot or container, `is_old` decides.
+/// Whether a temporary file was left by a process that has ended; `rest` is the end of the file's
+/// name. If the process belongs to another boot or container, `is_old` decides.
 fn is_left(rest: &[u8], is_old: &dyn Fn() -> bool) -> bool {
     let parse = || {
         let rest = std::str::from_utf8(rest).ok()?.strip_suffix(END)?;
@@ -121,7 +121,7 @@ fn is_left(rest: &[u8], is_old: &dyn Fn() -> bool) -> bool {
     }
 }
 
-/// Returns a hash of this boot and PID namespace, within which a PID is unique.
+/// Returns a hash of this boot and this PID namespace, within which a process ID is unique.
 fn place() -> u32 {
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
@@ -129,7 +129,7 @@ fn place() -> u32 {
     model::fnv1a(&both) as u32
 }
 
-/// Returns the beginning of temporary names for the file at `path`: its name, shortened if
+/// Returns the prefix of temporary names for the file at `path`: the file's name, shortened if
 /// necessary, and a hyphen.
 fn prefix(path: &Path) -> OsString {
     let name = path.file_name().unwrap_or(OsStr::new("dbdyno")).as_bytes();
@@ -138,14 +138,14 @@ fn prefix(path: &Path) -> OsString {
     prefix
 }
 
-/// Returns the folder that contains a file, or would contain it; `.` for a mere name.
+/// Returns the folder of a file, whether or not the file exists; `.` for a name without a folder.
 pub fn folder_of(path: &Path) -> &Path {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new("."))
 }
 
-/// Removes a file and SQLite's files beside it. Those are removed first, since they are found by
-/// its name.
+/// Removes a file and the files that SQLite keeps beside it. The latter are removed first, since
+/// they are found by the file's name.
 fn remove(path: &Path) {
     for end in BESIDE.iter().chain([&""]) {
         let mut name = path.as_os_str().to_owned();
