@@ -1,4 +1,5 @@
-//! The interface of a collector, which is read once a second. Not here: when it is read (monitor).
+//! The interface of collectors, which read gauges from one source once a second. Not here: when
+//! they are read (monitor).
 
 use model::{Event, Fact};
 
@@ -11,8 +12,8 @@ pub trait Collector {
     /// [`model::Gauge::about`].
     fn about(&self) -> String;
 
-    /// Number of times per second at which the monitor calls the collector: the last time of a
-    /// second it calls `read`, the other times `look`.
+    /// Number of times per second that the monitor calls the collector: once `read`, at the end of
+    /// the second, and `look` the other times.
     fn looks_per_second(&self) -> u32 {
         1
     }
@@ -37,8 +38,8 @@ pub trait Collector {
         Vec::new()
     }
 
-    /// Returns facts to be reported at the end of the run, which say what could not be read, and
-    /// why.
+    /// Returns facts to be reported at the end of the run, such as which values could not be read,
+    /// and why.
     fn facts(&self) -> Vec<Fact>;
 }
 

@@ -1,6 +1,7 @@
-//! Collectors of a run: this machine, dbdyno itself, the server if it is local, the database.
+//! The collectors of a run: this machine, dbdyno itself, the server if it is local, and the
+//! database.
 //!
-//! Not here: how each one reads.
+//! Not here: how each of them reads its values.
 
 use std::sync::Arc;
 
@@ -22,7 +23,8 @@ use crate::tasks::SharedTasks;
 pub struct Scope {
     /// Level of monitoring, as chosen by the user.
     pub monitor: MonitorScope,
-    /// Threads of this process, with counters that the report of its CPU usage reads too.
+    /// Threads of this process with their counters, which the report of dbdyno's own CPU usage
+    /// reads too.
     pub threads: SharedTasks,
     /// Database under load; `None` if there is none.
     pub database: Option<Arc<dyn Database>>,
@@ -31,12 +33,12 @@ pub struct Scope {
     /// Function that connects in the same way as the clients of the load, for measuring round
     /// trips.
     pub connect_as_client: Connect,
-    /// Servers that were started for the run: the name of each, and a function that finds its
-    /// process. `None` if the run started none, and uses a server that ran already.
+    /// Name of each server that was started for the run, with a function that finds its process.
+    /// `None` if the run started no server but uses one that was already running.
     pub servers: Option<Vec<(String, Locate)>>,
     /// Other processes of dbdyno in this run, such as agents: name and process id.
     pub helpers: Vec<(String, u32)>,
-    /// Constructors of further collectors, which the caller provides.
+    /// Constructors of further collectors, which the caller of the monitor provides.
     pub own: Vec<Make>,
 }
 
@@ -89,8 +91,8 @@ pub fn start(scope: Scope) -> (Monitor, Vec<Fact>) {
     (Monitor::over(collectors, canceller), facts)
 }
 
-/// Finds the process of a server that dbdyno did not start; adds a fact if it cannot. A database
-/// without hosts runs in this process and has none.
+/// Finds the process of a server that dbdyno did not start; if that fails, adds a fact with the
+/// reason. Returns none for a database that runs inside this process and has no server.
 fn found(database: &dyn Database, facts: &mut Vec<Fact>) -> Vec<(String, Locate)> {
     match database.hosts().map(|hosts| ProcessLocator::for_hosts(&hosts.list())) {
         None => Vec::new(),

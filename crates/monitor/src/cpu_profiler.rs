@@ -1,13 +1,15 @@
-//! Samples the stacks of server and generator in the measured phase, with Linux `perf`.
+//! Samples the call stacks of the database server and of dbdyno (the generator) in the measured
+//! phase, with Linux `perf`.
 //!
-//! If the kernel allows it, one recording covers the whole machine, and only the processes of the
-//! two sides are evaluated: this costs nothing at a context switch, and a run with 25,000 switches
-//! per second lost 1.5 % of its throughput. Otherwise each side has a recording that is attached to
-//! its processes, whose timers are set at each switch: the same run lost 15 %. Recordings begin
-//! before clients connect, with their events disabled: threads and processes that begin later are
-//! in them, and the measured phase only enables and disables them. They are written to unnamed
-//! files, so nothing is left behind if this process is killed, and `perf record` ends with its
-//! command, a `cat` whose input only this process holds open.
+//! If the kernel allows it, one recording covers the whole machine, and only the processes of
+//! server and generator are evaluated: this costs nothing at a context switch, and a run with
+//! 25,000 switches per second lost 1.5 % of its throughput. Otherwise server and generator each
+//! have a recording that is attached to their processes, whose timers are set at each switch: the
+//! same run lost 15 %. Recordings begin before clients connect, with their events disabled, so that
+//! threads and processes that begin later are included; the measured phase only enables and
+//! disables the events. Recordings are written to unnamed files, so nothing is left behind if this
+//! process is killed, and `perf record` ends with its command, a `cat` whose input only this
+//! process holds open.
 //!
 //! Stacks are unwound by DWARF: distributions build servers without frame pointers, and by these
 //! their stacks would end after a frame or two. It costs a copy of 16 KiB of stack per sample, so
@@ -37,26 +39,27 @@ use crate::stacks::{Folded, Folder};
 /// times per second are not sampled always or never.
 const FREQUENCY_HZ_MAX: u64 = 99;
 
-/// Minimum number of samples per second; fewer make no useful profile.
+/// Minimum number of samples per second of a busy CPU; fewer make no useful profile.
 const FREQUENCY_HZ_MIN: u64 = 5;
 
-/// Target number of samples per side: at most 250 MB of stacks, and about 10 s to resolve names.
+/// Target number of samples for the server and for the generator: at most 250 MB of stacks, and
+/// about 10 s to resolve names.
 const SAMPLES_AIMED: u64 = 15_000;
 
 /// Option of `perf record` for the maximum size of a recording.
 const RECORDING_MAX: &str = "--max-size=512M";
 
-/// Unwinding method, and bytes of stack copied per sample. With 8 KiB, two fifths of MariaDB's
-/// stacks were incomplete.
+/// Option of `perf record` for the unwinding method, and the bytes of stack copied per sample. With
+/// 8 KiB, two fifths of MariaDB's stacks were incomplete.
 const CALL_GRAPH: &str = "dwarf,16384";
 
-/// Time limit for `perf` to report that it has attached.
+/// Time limit for `perf` to report that it has attached to the processes.
 const READY_WITHIN: Duration = Duration::from_secs(10);
 
 /// Time limit for `perf` to write its data after its input has ended.
 const END_WITHIN: Duration = Duration::from_secs(20);
 
-/// Search path of `perf`, which gets none of the user's environment.
+/// Search path for programs that `perf` starts, which inherits nothing from the user's environment.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Subject under which facts about CPU profiles are reported.
@@ -81,17 +84,19 @@ pub struct CpuProfiler {
     facts: Vec<Fact>,
 }
 
-/// Server or load generator, with the processes to sample for its CPU profile.
+/// Server or generator, with the processes to sample for its CPU profile.
 #[derive(Clone, Debug)]
 struct Side {
     side: ProfileSide,
     /// Ids of the processes that the caller gave for sampling.
     roots: Vec<u32>,
-    /// Ids of the processes to sample: the roots and, for a server, their children.
+    /// Ids of the processes to sample: those that the caller gave and, for a server, their
+    /// children.
     processes: Vec<u32>,
 }
 
-/// A running `perf record`, which samples the whole machine or the processes of one side.
+/// A running `perf record`, which samples the whole machine, or the processes of the server or the
+/// generator.
 struct Recording {
     sides: Vec<Side>,
     is_system_wide: bool,
@@ -110,7 +115,7 @@ struct Recording {
 
 /// Finds the ids of the server's processes for a CPU profile: those that dbdyno started or, if
 /// there are none, the one that listens where clients connect. `Err` is the reason, in a sentence,
-/// why none is found.
+/// why no process is found.
 pub fn server_processes(
     database: Option<&dyn Database>,
     started: Option<Vec<(String, Locate)>>,
@@ -147,8 +152,8 @@ impl Side {
         side
     }
 
-    /// Adds the current children of a server, which may have a process per session. The generator
-    /// has no children with clients except its agents, which are among the roots.
+    /// Adds the current children of a server's processes, since a server may have a process per
+    /// session. Does nothing for the generator, whose client processes are given by the caller.
     fn find_children(&mut self) {
         if self.side == ProfileSide::Server {
             self.processes.extend(self.roots.iter().flat_map(|root| children_of(*root)));
@@ -160,7 +165,7 @@ impl Side {
 
 impl CpuProfiler {
     /// Starts `perf` for the server and the generator, with sampling disabled at first. If one of
-    /// them cannot be sampled, a fact says why.
+    /// them cannot be sampled, a fact about it has the reason.
     pub fn start(scope: ProfileScope) -> CpuProfiler {
         let mut profiler =
             CpuProfiler { perf: scope.perf, recordings: Vec::new(), facts: Vec::new() };
@@ -186,8 +191,8 @@ impl CpuProfiler {
         profiler
     }
 
-    /// Enables sampling when `event` begins the measured phase, and disables it when it begins the
-    /// drain. Call it with each event of the run.
+    /// Enables sampling when the measured phase begins, and disables it when the drain begins. Call
+    /// it with each event of the run.
     pub fn follow(&mut self, event: &Event) {
         let command: &[u8] = match event {
             Event::Phase { phase: Phase::Measure, .. } => b"enable\n",
@@ -204,8 +209,8 @@ impl CpuProfiler {
         }
     }
 
-    /// Ends `perf` after the load, and returns the CPU profiles of server and generator. If one has
-    /// no profile, a fact says why.
+    /// Ends `perf` after the load, and returns the CPU profiles of server and generator. If one of
+    /// them has no profile, a fact has the reason.
     pub fn end(mut self) -> (Vec<CpuProfile>, Vec<Fact>) {
         let mut profiles = Vec::new();
         for recording in std::mem::take(&mut self.recordings) {
@@ -219,8 +224,7 @@ impl CpuProfiler {
         (profiles, self.facts)
     }
 
-    /// Ends `perf` without a profile, as when a run fails. The returned facts give the reason
-    /// `why`.
+    /// Ends `perf` without a profile, as when a run fails. Returns facts with the reason `why`.
     pub fn abandon(mut self, why: &str) -> Vec<Fact> {
         for recording in std::mem::take(&mut self.recordings) {
             self.facts.extend(recording.sides.iter().map(|side| none(side.side, why)));
@@ -229,12 +233,13 @@ impl CpuProfiler {
     }
 }
 
-/// Returns the fact that a side has no profile, with the reason.
+/// Returns the fact that the server or generator (`side`) has no CPU profile, with the reason
+/// `why`.
 fn none(side: ProfileSide, why: &str) -> Fact {
     Fact::new(ABOUT, side.name(), why.to_owned())
 }
 
-/// Returns how many samples per second and CPU `perf` shall take: fewer for a long run or many
+/// Returns how many samples per second `perf` takes of a busy CPU: fewer for a long run or many
 /// CPUs, so that the data stay small.
 fn frequency_hz(measured: Option<Duration>) -> u64 {
     let seconds = measured.unwrap_or(Duration::from_secs(60)).as_secs().max(1);
@@ -243,8 +248,8 @@ fn frequency_hz(measured: Option<Duration>) -> u64 {
     aimed.clamp(FREQUENCY_HZ_MIN, FREQUENCY_HZ_MAX) | 1
 }
 
-/// Returns the event to sample. Cycles include kernel code with interrupts disabled, but many
-/// virtual machines have no counter of cycles.
+/// Returns the `perf` event to sample: `cycles` or `cpu-clock`. Cycles include kernel code with
+/// interrupts disabled, but many virtual machines have no counter of cycles.
 fn event() -> &'static str {
     match Path::new("/sys/bus/event_source/devices/cpu/events/cpu-cycles").exists() {
         true => "cycles",
@@ -273,15 +278,15 @@ fn nameless_file() -> io::Result<File> {
     Ok(File::from(made))
 }
 
-/// Lets child processes inherit a descriptor, and returns the descriptor's number. Another child
-/// started at the same time inherits it too, which is harmless.
+/// Lets child processes inherit a file descriptor, and returns its number. Another child started at
+/// the same time inherits it too, which is harmless.
 fn inherited(fd: BorrowedFd<'_>) -> io::Result<i32> {
     rustix::io::fcntl_setfd(fd, FdFlags::empty())?;
     Ok(fd.as_raw_fd())
 }
 
-/// Waits until data or the end of the stream can be read from `fd`, but not longer than `limit`.
-/// The flags are empty if nothing came.
+/// Waits until `fd` has data or has ended, for at most `limit`. Returns the flags of the event, or
+/// none after the limit.
 fn is_readable_within(fd: BorrowedFd<'_>, limit: Duration) -> PollFlags {
     let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: 0 };
     let mut polled = [PollFd::from_borrowed_fd(fd, PollFlags::IN)];
@@ -297,7 +302,8 @@ fn list(processes: &[u32]) -> String {
 }
 
 impl Recording {
-    /// Starts a recording whose events are disabled. The error is a sentence with the reason.
+    /// Starts a recording with disabled events. `Err` is the reason, in a sentence, why it cannot
+    /// be started.
     fn start(
         program: &Path,
         sides: &[Side],
@@ -369,8 +375,8 @@ impl Recording {
         }
     }
 
-    /// Whether `perf` answers a ping, which it does once it has attached. `disable` is no test for
-    /// this, because it also disables the records of new threads and processes.
+    /// Whether `perf` answers a ping, which it does once it has attached. The command `disable`
+    /// cannot test this, because it also disables the records of new threads and processes.
     fn is_ready(&mut self) -> bool {
         let asked = self.control.write_all(b"ping\n");
         let polled = is_readable_within(self.acknowledged.as_fd(), READY_WITHIN);
@@ -379,7 +385,7 @@ impl Recording {
             && self.acknowledged.read(&mut [0; 8]).is_ok_and(|n| n > 0)
     }
 
-    /// Ends `perf` and returns its error output.
+    /// Ends `perf`, waits until it has written its data, and returns its error output.
     fn close(&mut self) -> String {
         drop(self.pipe.take());
         let Some(mut errors) = self.child.stderr.take() else { return String::new() };
@@ -439,7 +445,8 @@ impl Recording {
         })
     }
 
-    /// Returns folded stacks with function names, and the CPU time of `perf script` in nanoseconds.
+    /// Resolves the function names of recorded stacks of one side (server or generator). Returns
+    /// the folded stacks, and the CPU time of `perf script` in nanoseconds.
     fn fold(&self, program: &Path, side: &Side) -> io::Result<(Folded, u64)> {
         let mut data = self.data.try_clone()?;
         data.rewind()?;
@@ -467,8 +474,8 @@ impl Recording {
     }
 }
 
-/// Waits for a child to end, and reaps it. Returns its CPU time in nanoseconds, which the kernel
-/// keeps until then; 0 if it cannot be read.
+/// Waits for a child process to end, and reaps it. Returns the CPU time that it has used, in
+/// nanoseconds; 0 if that cannot be read.
 fn ended_cpu_ns(child: &mut Child) -> u64 {
     if let Some(process) = Pid::from_raw(child.id() as i32) {
         let _ended = waitid(WaitId::Pid(process), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
@@ -486,7 +493,7 @@ impl Drop for Recording {
     }
 }
 
-/// Reason why `perf` does not record.
+/// Reason why `perf` does not record call stacks.
 enum Refused {
     /// The program `perf` cannot be started.
     Start(io::Error),
@@ -501,7 +508,7 @@ impl From<io::Error> for Refused {
 }
 
 impl Refused {
-    /// Describes the reason in a sentence, with the remedy.
+    /// Describes in a sentence why `perf` does not record, and the remedy.
     fn sentence(&self) -> String {
         match self {
             Refused::Start(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -518,7 +525,8 @@ fn paranoid() -> String {
     level.trim().to_owned()
 }
 
-/// Turns the error output of `perf` into a sentence with the reason.
+/// Converts the error output of `perf` to a sentence with the reason. `paranoid` is the value of
+/// the kernel setting `perf_event_paranoid`.
 fn why(said: &str, paranoid: &str) -> String {
     let lower = said.to_ascii_lowercase();
     let is_refused = ["paranoid", "permission", "not permitted", "is limited", "no permission"]
@@ -553,7 +561,7 @@ mod tests {
         }
     }
 
-    /// Reason for a missing profile of the generator, with a script in place of `perf`.
+    /// Returns the reason for a missing profile of the generator, with a script in place of `perf`.
     fn reason(script: &str) -> String {
         let folder = tempfile::tempdir().expect("a folder");
         let program = folder.path().join("perf");

@@ -1,7 +1,8 @@
 //! A database's own counters, read on a separate connection.
 //!
 //! Counters that cannot be read are reported once and are no error. After a lost connection the
-//! collector connects again, and there is a gap. Not here: the list of counters (drivers).
+//! collector connects again, and the seconds in between have no values. Not here: the list of
+//! counters (drivers).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,9 +18,10 @@ pub(crate) struct DatabaseCounters {
     database: Arc<dyn Database>,
     by: Counters,
     /// Rank of each counter that the driver has chosen, by the counter's name in lower case.
+    /// Reports sort counters by rank.
     places: HashMap<String, usize>,
     session: QuerySession,
-    /// Queries that this server supports and permits.
+    /// Queries for counters that this server supports and permits.
     queries: Vec<String>,
     /// First reason why a counter or query could not be read, in a sentence; `None` if all were
     /// read.
@@ -64,8 +66,8 @@ impl DatabaseCounters {
         }
     }
 
-    /// Runs the queries and returns names and values of counters. A rejected query is not sent
-    /// again.
+    /// Queries the server's counters and returns their names and values. A rejected query is not
+    /// sent again.
     fn ask(&mut self) -> Result<Vec<(String, f64)>, DbError> {
         self.session.connect()?;
         let mut shown = Vec::new();

@@ -4,8 +4,8 @@
 //! identify a person or a host are deliberately absent: host name, network addresses, serial
 //! numbers, users, the kernel's command line. The paths of disks are reported as they were given.
 //!
-//! Also absent: facts about the database (drivers), and their evaluation (findings). Resources that
-//! the process used between two instants are in [`crate::Watch`].
+//! Not here: facts about the database (drivers), judgement of facts (findings), and the resources
+//! that this process uses ([`crate::Watch`]).
 
 use std::collections::BTreeSet;
 use std::num::NonZero;
@@ -20,9 +20,9 @@ use crate::kernel_files::read;
 /// Maximum number of network interfaces that are reported: a container host has hundreds.
 const INTERFACES_MAX: usize = 16;
 
-/// Returns all facts about this machine, this build, and the disks that hold `paths`.
+/// Returns all facts about this machine, this build of dbdyno, and the disks that hold `paths`.
 ///
-/// Cheap enough for the start of every run: it reads about a hundred small files.
+/// Cheap enough for the start of every run: reads about a hundred small files.
 pub fn machine(paths: &[&Path]) -> Vec<Fact> {
     let mut facts = Vec::new();
     facts.extend(build());
@@ -46,18 +46,18 @@ pub fn machine(paths: &[&Path]) -> Vec<Fact> {
     facts
 }
 
-/// Reads a file with one line; `None` if it is missing or empty.
+/// Reads a file with one line; `None` if the file is missing or empty.
 fn read_line(path: impl AsRef<Path>) -> Option<String> {
     let line = read(path).trim().to_owned();
     (!line.is_empty()).then_some(line)
 }
 
-/// Reads a file with one number; `None` if it is missing or contains something else.
+/// Reads a file with one number; `None` if the file is missing or contains something else.
 fn read_number(path: impl AsRef<Path>) -> Option<u64> {
     read_line(path)?.parse().ok()
 }
 
-/// Returns the names in a folder, sorted. Returns none if it cannot be read.
+/// Returns the names of the entries in a folder, sorted; none if the folder cannot be read.
 fn entries(folder: &Path) -> Vec<String> {
     let Ok(listing) = fs::read_dir(folder) else { return Vec::new() };
     let mut names: Vec<String> =
@@ -66,12 +66,12 @@ fn entries(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Makes the fact `name` about `about`; `None` if there is no value.
+/// Makes the fact `name` about the subject `about`; `None` if there is no value.
 fn fact(about: &str, name: &str, value: Option<impl Into<FactValue>>) -> Option<Fact> {
     value.map(|value| Fact::new(about, name, value))
 }
 
-/// Returns the word in brackets, which is the current choice in a file of the kernel: `madvise` in
+/// Returns the word in brackets, which marks the current choice in a kernel file: `madvise` in
 /// `always [madvise] never`.
 fn chosen(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once('[')?;
@@ -208,7 +208,8 @@ fn topology(siblings: &[Sibling]) -> Vec<Fact> {
     .collect()
 }
 
-/// Returns the caches of the first processor, each with the number of processors that share it.
+/// Returns facts about the caches of the first processor: size, and number of processors that share
+/// the cache.
 fn caches(folder: &Path) -> Vec<Fact> {
     let of_cache = |name: String| {
         let cache = folder.join(name);
@@ -225,7 +226,7 @@ fn caches(folder: &Path) -> Vec<Fact> {
     entries(folder).into_iter().filter_map(of_cache).flatten().collect()
 }
 
-/// Parses the size of a cache, written as `32K` or seldom `8M`.
+/// Parses the size of a cache, such as `32K` or `8M`, into bytes; `None` if it is malformed.
 fn cache_bytes(text: &str) -> Option<u64> {
     let (number, unit) = match text.as_bytes().last()? {
         b'K' => (&text[..text.len() - 1], 1 << 10),
@@ -235,7 +236,7 @@ fn cache_bytes(text: &str) -> Option<u64> {
     Some(number.parse::<u64>().ok()? * unit)
 }
 
-/// Counts the numbers in a list of the kernel. `0-3,8` has five.
+/// Counts the numbers in a list of the kernel: five in `0-3,8`. `None` if it is malformed.
 fn list_length(list: &str) -> Option<u32> {
     list.trim().split(',').try_fold(0, |sum, part| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -288,7 +289,8 @@ fn memory(meminfo: &str, huge_pages: &str) -> Vec<Fact> {
 
 // The control group (version 2).
 
-/// Returns the strictest limits on the path from our control group to its root.
+/// Returns facts about the strictest CPU and memory limits of this process's control group and of
+/// all groups that contain it.
 fn control_group(mounts: &[Mount], membership: &str) -> Vec<Fact> {
     let Some(mount) = mounts.iter().find(|mount| mount.kind == "cgroup2") else {
         return Vec::new();
@@ -309,8 +311,8 @@ fn control_group(mounts: &[Mount], membership: &str) -> Vec<Fact> {
     .collect()
 }
 
-/// Returns the smallest limit as text: `none` if every level says `max`. `None` if no level has a
-/// value.
+/// Returns the lowest limit among several control groups as text: `none` if all say `max`. `None`
+/// if no group has a value.
 fn strictest(levels: &[String], limit_of: fn(&str) -> Option<f64>) -> Option<String> {
     if levels.is_empty() {
         return None;
@@ -320,7 +322,8 @@ fn strictest(levels: &[String], limit_of: fn(&str) -> Option<f64>) -> Option<Str
     Some(least.map_or("none".to_owned(), |limit| limit.to_string()))
 }
 
-/// Parses `cpu.max`, a quota of CPU time, in cores: `200000 100000` is two, `max 100000` none.
+/// Converts `cpu.max`, a control group's quota of CPU time, to cores: 2 for `200000 100000`. `None`
+/// for `max 100000`, which has no limit.
 fn cores_of(cpu_max: &str) -> Option<f64> {
     let (quota, period) = cpu_max.split_once(' ')?;
     let (quota, period) = (quota.parse::<f64>().ok()?, period.parse::<f64>().ok()?);
@@ -333,7 +336,7 @@ fn bytes_of(memory_max: &str) -> Option<f64> {
 
 // Disks.
 
-/// One line of `/proc/self/mountinfo`.
+/// Mount point, device and file system of a mount, from one line of `/proc/self/mountinfo`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Mount {
     /// Major and minor number of the device, such as `254:0`.
@@ -348,8 +351,9 @@ fn parse_mounts(mountinfo: &str) -> Vec<Mount> {
     mountinfo.lines().filter_map(parse_mount).collect()
 }
 
-/// Parses a line as in `proc_pid_mountinfo(5)`: id, parent, major:minor, root, point, options, any
-/// number of tags, a hyphen, type, source, options of the file system.
+/// Parses a line of `/proc/self/mountinfo` (`proc_pid_mountinfo(5)`): id, parent, major:minor,
+/// root, point, options, any number of tags, a hyphen, type, source, options of the file system.
+/// `None` if it is malformed.
 fn parse_mount(line: &str) -> Option<Mount> {
     let (here, of_file_system) = line.split_once(" - ")?;
     let mut here = here.split(' ').skip(2);
@@ -390,8 +394,8 @@ fn telling_options(here: &str, of_file_system: &str) -> String {
     kept.join(",")
 }
 
-/// Finds the mount that holds `path`: the one with the longest mount point that is a prefix. Of
-/// several with that mount point, it is the last, which hides the others.
+/// Finds the mount that holds `path`: the one with the longest mount point that is a prefix of it.
+/// Of several mounts with the same mount point, returns the last, which hides the others.
 fn mount_of<'a>(path: &Path, mounts: &'a [Mount]) -> Option<&'a Mount> {
     let holding = mounts.iter().filter(|mount| path.starts_with(&mount.point));
     holding.max_by_key(|mount| mount.point.components().count())
@@ -423,8 +427,8 @@ fn disk(about: &str, path: &Path, mounts: &[Mount]) -> Vec<Fact> {
     facts
 }
 
-/// Finds the folder of the whole device under `/sys`, because that of a partition lacks most
-/// attributes.
+/// Finds the folder under `/sys` of the disk that a mount is on. For a partition, that is the whole
+/// disk's folder, because a partition lacks most attributes.
 fn device_folder(mount: &Mount) -> Option<PathBuf> {
     let number = if mount.device.starts_with("0:") && mount.source.starts_with("/dev/") {
         // Btrfs and similar file systems mount under their own device number.
@@ -472,8 +476,8 @@ fn network(folder: &Path) -> Vec<Fact> {
     names.take(INTERFACES_MAX).enumerate().flat_map(of_interface).flatten().collect()
 }
 
-/// Replaces the name of an interface by its index if it contains the hardware address, such as
-/// `enx0123456789ab`, because addresses are private.
+/// Returns the name of a network interface for reports: its index if the name contains the hardware
+/// address, such as `enx0123456789ab`, because addresses are private.
 fn reported_name(name: &str, index: usize) -> String {
     let address = name.strip_prefix("enx").or_else(|| name.strip_prefix("wlx"));
     match address {
@@ -488,7 +492,7 @@ fn reported_name(name: &str, index: usize) -> String {
 mod tests {
     use super::*;
 
-    /// Facts as lines `about/name = value`.
+    /// Returns facts as lines `about/name = value`, for tests.
     fn page(facts: &[Fact]) -> Vec<String> {
         facts.iter().map(|fact| format!("{}/{} = {}", fact.about, fact.name, fact.value)).collect()
     }

@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Initial buffer size in bytes. Most of these files fit, and are read by one call and a second
-/// that finds the end.
+/// Initial buffer size in bytes. Most kernel files fit into it, and are read by one system call and
+/// a second that finds the end.
 const BYTES_FIRST: usize = 4 << 10;
 
-/// Returns the file's text, or an empty string if it cannot be read, which every caller treats as
-/// "not known".
+/// Returns the text of a kernel file, or an empty string if it cannot be read, which every caller
+/// treats as "not known".
 pub(crate) fn read(path: impl AsRef<Path>) -> String {
     let Ok(file) = File::open(path) else { return String::new() };
     let mut text = String::with_capacity(BYTES_FIRST);

@@ -1,10 +1,10 @@
 //! System and database metrics of a host: the machine, its processes, the database's own counters.
 //!
-//! Each collector is read once per second on its own thread, and its readings are sent as events;
-//! there are also the facts of the machine, and the resources that this process used between two
-//! instants. A collector declares gauges and reads them. Not here: a plan, a load, a driver, and
-//! judging a reading (analysis). A program that links only this crate gets a monitor, and provides
-//! the sessions that query the database.
+//! A collector declares gauges and reads their values once per second on its own thread; the values
+//! are sent as events. This crate also has the facts about the machine, and the resources that this
+//! process used between two instants. Not here: a plan, a load, a driver, and judging a reading
+//! (analysis). A program that links only this crate gets a monitor, and provides the sessions that
+//! query the database.
 
 mod collector;
 mod collectors;

@@ -14,11 +14,11 @@ use crate::collector::Collector;
 use crate::kernel_files::read;
 use crate::readings::{Readings, What};
 
-/// Maximum number of disks, and of interfaces, that are reported by name. A container host has
-/// hundreds of interfaces.
+/// Limit on the number of disks, and of network interfaces, that are reported by name. A container
+/// host has hundreds of interfaces.
 const DEVICES_MAX: usize = 16;
 
-/// Size of a sector in /proc/diskstats, independent of the device.
+/// Size of a sector in /proc/diskstats, in bytes, which is the same for every device.
 const SECTOR_BYTES: f64 = 512.0;
 
 /// Collector of the whole machine's gauges: CPU, memory, disks, network and kernel.
@@ -60,20 +60,21 @@ impl Collector for Machine {
 pub(crate) struct CpuTicks([u64; 8]);
 
 impl CpuTicks {
-    /// Parses the first line of `/proc/stat`. The guests' times at its end are left out, because
-    /// user and nice include them.
+    /// Parses the CPU times of the whole machine from `/proc/stat`. The guests' times at the end of
+    /// the line are ignored, because user and nice include them. `None` if malformed.
     pub(crate) fn parse(stat: &str) -> Option<CpuTicks> {
         CpuTicks::of_line(stat.lines().find_map(|line| line.strip_prefix("cpu "))?)
     }
 
-    /// Parses the numbers in a CPU's line of `/proc/stat`, after the name.
+    /// Parses the numbers in the line of a CPU in `/proc/stat`, after the CPU's name. `None` if
+    /// malformed.
     fn of_line(line: &str) -> Option<CpuTicks> {
         let ticks: Vec<u64> = numbers(line).collect();
         Some(CpuTicks(*ticks.first_chunk()?))
     }
 
-    /// Returns the share of each kind of time since an earlier reading, 0 to 1. A counter that went
-    /// backwards counts as no growth; `None` if none has grown.
+    /// Returns, for each kind of CPU time, its share of all time since an earlier reading, from 0
+    /// to 1. A counter that fell counts as unchanged; `None` if no counter has grown.
     pub(crate) fn shares_since(&self, earlier: &CpuTicks) -> Option<[f64; 8]> {
         let mut growth = [0; 8];
         for (kind, growth) in growth.iter_mut().enumerate() {
@@ -85,15 +86,16 @@ impl CpuTicks {
     }
 }
 
-/// Returns the busy share of the processors: the sum of user, nice, system, irq and softirq in
-/// `shares`, which [`CpuTicks::shares_since`] returned. Waiting for I/O and steal are not busy.
+/// Returns the busy share of the processors, from 0 to 1: the sum of user, nice, system, irq and
+/// softirq in `shares`, as [`CpuTicks::shares_since`] returns them. Time waiting for I/O and stolen
+/// time are not included.
 pub(crate) fn busy_of(shares: &[f64; 8]) -> f64 {
     let [user, nice, system, _, _, irq, softirq, _] = shares;
     user + nice + system + irq + softirq
 }
 
-/// Returns the share of time that the hypervisor gave to other guests, from `shares` as
-/// [`CpuTicks::shares_since`] returns them.
+/// Returns the share of time, from 0 to 1, that the hypervisor gave to other guests, from `shares`
+/// as [`CpuTicks::shares_since`] returns them.
 pub(crate) fn steal_of(shares: &[f64; 8]) -> f64 {
     shares[7]
 }
@@ -127,7 +129,8 @@ const CORE: What<'_> = What::new(
     "Share of one core's time in which it worked, in programs or in the kernel.",
 );
 
-/// Maximum number of cores with gauges of their own; if there are more, none has.
+/// Limit on the number of cores for gauges per core. If the machine has more, no core has its own
+/// gauge.
 const CORES_MAX: usize = 64;
 
 fn put_cores(stat: &str, before: &mut BTreeMap<String, CpuTicks>, readings: &mut Readings) {
@@ -199,8 +202,8 @@ fn put_memory(meminfo: &str, readings: &mut Readings) {
     readings.level(SWAP, seen.swap_total.saturating_sub(seen.swap_free) as f64);
 }
 
-/// Gauges of pressure stall information: resource, line of its file, and gauge. For the CPU, `full`
-/// is undefined for a whole machine.
+/// Gauges of pressure stall information: the resource, the line of its file in /proc/pressure, and
+/// the gauge. For the CPU, the line `full` is undefined for a whole machine.
 const PRESSURE: [(&str, &str, What<'_>); 5] = [
     (
         "cpu",
@@ -249,8 +252,9 @@ fn put_pressure(resource: &str, text: &str, readings: &mut Readings) {
     }
 }
 
-/// Returns the block devices that are not partitions, by name. The flag is true if the device
-/// stores data itself, and false if it passes them on to another device or a file, as LVM does.
+/// Returns the machine's block devices that are not partitions, by name. The flag is true if the
+/// device stores data itself, and false if it passes them on to another device or a file, as LVM
+/// does.
 fn whole_disks() -> BTreeMap<String, bool> {
     let Ok(listing) = fs::read_dir("/sys/block") else { return BTreeMap::new() };
     let stores = |name: &str| {
@@ -281,7 +285,7 @@ const LATENCY: What<'_> = What::new(
     "Mean time of the requests completed in this second, including time in the queue.",
 );
 
-/// Reports the disks with any activity since boot.
+/// Reports gauges of the disks that had any activity since boot.
 fn put_disks(diskstats: &str, whole: &BTreeMap<String, bool>, readings: &mut Readings) {
     let (mut all_read, mut all_written, mut n_stores) = (0.0, 0.0, 0);
     let shown = diskstats.lines().filter_map(|line| {
@@ -328,7 +332,8 @@ const PACKETS_IN: What<'_> = What::new("packets_in", "1/s", "Packets received.")
 const PACKETS_OUT: What<'_> = What::new("packets_out", "1/s", "Packets sent.");
 const DROPS: What<'_> = What::new("packets_dropped", "1/s", "Packets dropped, received and sent.");
 
-/// Reports the interfaces with any traffic since boot, including the loopback.
+/// Reports gauges of the network interfaces that had any traffic since boot, including the
+/// loopback.
 fn put_network(dev: &str, readings: &mut Readings) {
     let shown = dev.lines().filter_map(|line| {
         // A long name has no blank after the colon.
@@ -354,8 +359,8 @@ const SOFTIRQS: What<'_> = What::new(
      timers, SCHED of the scheduler, BLOCK of disks, RCU of the kernel itself.",
 );
 
-/// Reports the kinds of softirqs that occurred since boot. Each line has a kind, and a number per
-/// CPU.
+/// Reports a gauge for each kind of softirq that occurred since boot. Each line of the text has a
+/// kind, and a number per CPU.
 fn put_softirqs(softirqs: &str, readings: &mut Readings) {
     for (kind, counts) in softirqs.lines().filter_map(|line| line.split_once(':')) {
         let n = numbers(counts).fold(0_u64, u64::saturating_add);
@@ -365,7 +370,7 @@ fn put_softirqs(softirqs: &str, readings: &mut Readings) {
     }
 }
 
-/// Page counters of machines with several NUMA nodes.
+/// Gauges of page counters that matter on machines with several NUMA nodes.
 const NUMA: [(&str, What<'_>); 3] = [
     (
         "numa_miss",
@@ -378,7 +383,7 @@ const NUMA: [(&str, What<'_>); 3] = [
     ("numa_pages_migrated", What::new("numa_migrated", "1/s", "Pages moved to another NUMA node.")),
 ];
 
-/// Reports the NUMA counters that are not zero, which takes several nodes.
+/// Reports the NUMA page counters that are not zero. They are all zero on a machine with one node.
 fn put_numa(vmstat: &str, readings: &mut Readings) {
     for (name, what) in NUMA {
         let parse = |line: &str| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok();
@@ -387,7 +392,7 @@ fn put_numa(vmstat: &str, readings: &mut Readings) {
     }
 }
 
-/// Parses the numbers at the start of a line.
+/// Parses the numbers at the start of a line, up to the first word that is no number.
 fn numbers(line: &str) -> impl Iterator<Item = u64> {
     line.split_ascii_whitespace().map_while(|text| text.parse().ok())
 }
@@ -412,7 +417,8 @@ mod tests {
         assert_eq!(shown, [("numa_migrated".to_owned(), 3.0)]);
     }
 
-    /// Returns the values that are reported for the second between two readings of a file.
+    /// Returns names and values of the gauges that `put` reports for the second between two
+    /// readings of a file, with these two texts.
     fn between(put: &mut dyn FnMut(&str, &mut Readings), texts: [&str; 2]) -> Vec<(String, f64)> {
         let mut readings = Readings::new("machine".to_owned());
         let mut names = Vec::new();

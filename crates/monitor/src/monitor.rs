@@ -1,5 +1,5 @@
-//! Collectors of a run: each is read once a second on its own thread, and its readings become
-//! events.
+//! The monitor of a run, which reads each collector once a second on a thread of its own and turns
+//! the readings into events.
 //!
 //! A collector that hangs leaves a gap in its own gauges and does not delay others. Not here: the
 //! meaning of a gauge (each collector), and charts (analysis).
@@ -18,12 +18,12 @@ use crate::query_session::Canceller;
 use crate::readings::Readings;
 use crate::wall_clock::{self, since};
 
-/// Time granted to a reading that is in progress when the load ends. Then its query is cancelled,
+/// Time for a reading that is still in progress when the load ends. Then its query is cancelled,
 /// and after the same time again its thread is abandoned. The final sums of a busy server take more
 /// than a second.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Minimum time between the last two readings, in nanoseconds; rates over less are noise.
+/// Minimum time between the last two readings, in nanoseconds. Rates over a shorter time are noise.
 const LAST_NS_MIN: i64 = 200 * NS_PER_MS as i64;
 
 const SECOND_NS: i64 = NS_PER_S as i64;
@@ -38,11 +38,11 @@ enum Message {
 pub struct Monitor {
     signal: Arc<PhaseSignal>,
     hear: Receiver<(usize, Message)>,
-    /// Index of each gauge among all gauges of the run, by collector and by the gauge's index in
-    /// it.
+    /// Index of each gauge among all gauges of the run, by collector and by the gauge's index
+    /// within the collector.
     places: Vec<Vec<u16>>,
     n_gauges: u16,
-    /// Number of collectors that have not ended.
+    /// Number of collectors whose threads have not ended yet.
     n_left: usize,
     canceller: Canceller,
     cpu_ns: u64,
@@ -51,7 +51,7 @@ pub struct Monitor {
 
 impl Monitor {
     /// Starts a thread for each collector, which waits for [`Monitor::begin`]; `canceller` cancels
-    /// queries that hang. A thread that cannot be started becomes a fact.
+    /// queries that hang. If a thread cannot be started, a fact at the end of the run says so.
     pub fn over(collectors: Vec<Make>, canceller: Canceller) -> Monitor {
         let (tell, hear) = channel();
         let signal: Arc<PhaseSignal> = Arc::default();
@@ -72,14 +72,14 @@ impl Monitor {
         !self.places.is_empty()
     }
 
-    /// Returns a function to be called when the start of the measured phase is known. Its argument
-    /// is the time from the call until that start.
+    /// Returns a function to be called once the start of the measured phase is known, with the time
+    /// that remains until then.
     pub fn begin(&self) -> impl Fn(Duration) + use<> {
         let signal = Arc::clone(&self.signal);
         move |ahead| signal.begin(wall_clock::now() + ahead)
     }
 
-    /// Passes the gauges and values that were read since the last call to `tell`, as events.
+    /// Passes all gauges and values that were read since the last call to `tell`, as events.
     pub fn follow(&mut self, tell: &mut dyn FnMut(Event)) {
         while let Ok((index, message)) = self.hear.try_recv() {
             self.take(index, message, tell);
@@ -203,8 +203,8 @@ fn look_from(
     }
 }
 
-/// Waits until second `next` of the measured phase begins. Until then it calls [`Collector::look`]
-/// as often as the collector wants.
+/// Waits until second number `next` of the measured phase begins. Until then, calls
+/// [`Collector::look`] as often as the collector wants.
 fn look_until(
     start: Instant,
     next: i64,
@@ -224,27 +224,27 @@ fn look_until(
     }
 }
 
-/// Returns the instant `at_ns` nanoseconds from the start; `None` if this machine cannot represent
-/// it.
+/// Returns the instant that is `at_ns` nanoseconds after `start`; `None` if this machine cannot
+/// represent it.
 fn at(start: Instant, at_ns: i64) -> Option<Instant> {
     let away = Duration::from_nanos(at_ns.unsigned_abs());
     if at_ns < 0 { start.checked_sub(away) } else { start.checked_add(away) }
 }
 
-/// Returns the first whole second, as a number of seconds, at or after the time `at_ns`.
+/// Returns the first whole second at or after the time `at_ns`, as a number of seconds.
 fn whole_second_from(at_ns: i64) -> i64 {
     -((-at_ns).div_euclid(SECOND_NS))
 }
 
-/// Returns the second that a reading belongs to. It is the one that has just ended, even if its
-/// thread woke a little late. At the end of the load it is the one that contains most of the time
-/// since the reading before.
+/// Returns the second to which a reading belongs: the one that has just ended, even if the thread
+/// woke up a little late. At the end of the load, it is the second that contains most of the time
+/// since the previous reading.
 fn second_between(before_ns: i64, at_ns: i64) -> i64 {
     let back_ns = ((at_ns - before_ns) / 2).min(SECOND_NS / 2);
     (at_ns - back_ns).div_euclid(SECOND_NS)
 }
 
-/// Returns the CPU time of this thread, in nanoseconds.
+/// Returns the CPU time that this thread has used, in nanoseconds.
 fn own_cpu_ns() -> u64 {
     let spent = clock_gettime(ClockId::ThreadCPUTime);
     let positive = |n: i64| u64::try_from(n).unwrap_or(0);

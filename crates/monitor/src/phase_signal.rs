@@ -1,5 +1,5 @@
-//! Signal for background work: the start of the measured phase, an instant, and the end of the
-//! load. Not here: the work.
+//! Signal for work in the background: the start of the measured phase, and the end of the load. Not
+//! here: the work.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use crate::wall_clock;
 
 #[derive(Default)]
 struct State {
-    /// Start of the measured phase; `None` until it is known.
+    /// Start of the measured phase; `None` while it is not known.
     start: Option<Instant>,
     is_over: bool,
 }
@@ -26,11 +26,11 @@ pub struct PhaseSignal {
 /// Reason why [`PhaseSignal::wait`] returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Woken {
-    /// The condition that the caller waited for holds.
+    /// The condition that the caller waited for has become true.
     Done,
-    /// The instant until which the caller would wait has come.
+    /// The instant until which the caller wanted to wait has come.
     Due,
-    /// The load is over.
+    /// The load of the run is over, so that background work should end.
     Over,
 }
 
@@ -39,13 +39,14 @@ impl PhaseSignal {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets the start of the measured phase, which may lie in the future, and wakes all waiters.
+    /// Sets the start of the measured phase, which may be in the future, and wakes all waiting
+    /// threads.
     pub fn begin(&self, start: Instant) {
         self.state().start = Some(start);
         self.changed.notify_all();
     }
 
-    /// Ends all waits, because the load is over.
+    /// Notes that the load is over, which ends all waits.
     pub fn end(&self) {
         self.state().is_over = true;
         self.changed.notify_all();
@@ -62,8 +63,8 @@ impl PhaseSignal {
         self.changed.notify_all();
     }
 
-    /// Returns the nanoseconds since the start of the measured phase, negative before it; 0 if the
-    /// start is not known yet.
+    /// Returns the nanoseconds since the start of the measured phase, negative before it; 0 while
+    /// the start is not known.
     pub fn now_ns(&self) -> i64 {
         self.state().start.map_or(0, |start| wall_clock::since(start, wall_clock::now()))
     }
@@ -101,13 +102,13 @@ impl PhaseSignal {
         }
     }
 
-    /// Returns how many starts and ends of actions on the server, such as disturbances, were
-    /// counted so far. A change tells that an action took place in between.
+    /// Returns how many starts and ends of actions on the server, such as a restart, were counted
+    /// so far. If two results differ, an action took place in between.
     pub fn n_server_actions(&self) -> u32 {
         self.n_server_actions.load(Ordering::Acquire)
     }
 
-    /// Counts one start or one end of an action on the server, such as a disturbance.
+    /// Counts the start or the end of an action on the server, such as a restart.
     pub fn count_server_action(&self) {
         self.n_server_actions.fetch_add(1, Ordering::AcqRel);
     }

@@ -1,7 +1,7 @@
-//! Resources of a process: the generator's own, or the server's with its children.
+//! Resources of a process: the generator's own, or those of the server with its children.
 //!
 //! Sources: proc_pid_stat(5), proc_pid_statm(5), proc_pid_io(5). A process that restarts with
-//! another id is found again. Not here: the choice of the process (process_locator).
+//! another ID is found again. Not here: the choice of the process (process_locator).
 
 use std::fs;
 
@@ -12,23 +12,23 @@ use crate::kernel_files::read;
 use crate::readings::{Readings, What};
 use crate::tasks::{SharedTasks, Task, Tasks, field};
 
-/// Maximum number of threads or children that are read per second; if there are more, they are read
-/// in turn. Each takes up to 50 µs on a slow machine, so 0.25 % of a core in all. With 128 it was
-/// 1.4 % at 900 clients.
+/// Limit on the threads or children that are read per second. If there are more, they are read in
+/// turn. Each takes up to 50 µs on a slow machine, so 0.25 % of a core in all. With 128 it was 1.4
+/// % at 900 clients.
 const TASKS_A_SECOND: usize = 48;
 
-/// Maximum number of threads with gauges of their own, as many as a chart can show.
+/// Limit on the threads with gauges of their own; a chart cannot show more.
 const THREADS_SHOWN: usize = 8;
 
 /// Minimum CPU use of a thread, in percent of a core, for gauges of its own.
 const SHOWN_PERCENT_MIN: f64 = 0.5;
 
-/// Maximum number of child processes that are read. A server with more has a pooler in front of it,
+/// Limit on the child processes that are read. A server with more has a connection pooler in front,
 /// or needs one.
 const CHILDREN_MAX: usize = 1_024;
 
-/// Interval in seconds for finding children if the kernel does not list them, which takes a scan of
-/// all processes.
+/// Interval, in seconds, between searches for child processes if the kernel does not list them.
+/// Each search scans all processes.
 const CHILDREN_EVERY: u32 = 5;
 
 const USER: What<'_> =
@@ -97,7 +97,7 @@ pub(crate) struct Process {
     threads: SharedTasks,
     has_children: bool,
     root: Option<u32>,
-    /// Id and start time of the process at the last reading.
+    /// ID and start time of the process at the last reading; `None` before the first.
     read_last: Option<(u32, u64)>,
     children: Vec<u32>,
     n_threads: u64,
@@ -107,21 +107,21 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Creates the collector of this process, the load generator. Other parts of dbdyno read the
-    /// counters of `threads` too.
+    /// Creates the collector of this process, the load generator. Other parts of dbdyno use
+    /// `threads` as well.
     pub(crate) fn generator(threads: SharedTasks) -> Process {
         let process = std::process::id();
         Process::new("generator".to_owned(), Box::new(move || Some(process)), threads, false)
     }
 
-    /// Creates the collector of another process of dbdyno, such as an agent; gauges have the
+    /// Creates the collector of another process of dbdyno, such as an agent. Its gauges have the
     /// subject `about`.
     pub(crate) fn helper(about: String, process: u32) -> Process {
         Process::new(about, Box::new(move || Some(process)), SharedTasks::default(), false)
     }
 
-    /// Creates the collector of a server and its child processes; gauges have the subject `about`.
-    /// `locate` finds the process, also after a restart.
+    /// Creates the collector of a server and its child processes. Its gauges have the subject
+    /// `about`; `locate` finds the process, also after a restart.
     pub(crate) fn server(about: String, locate: Locate) -> Process {
         Process::new(about, locate, SharedTasks::default(), true)
     }
@@ -142,8 +142,8 @@ impl Process {
         }
     }
 
-    /// Returns the id and `stat` of the process. Finds it again if it has ended; `None` if it is
-    /// not found.
+    /// Returns the ID of the process and its `/proc/<pid>/stat`. If the process has ended, looks
+    /// for it again; `None` if it is not found.
     fn root(&mut self) -> Option<(u32, Stat)> {
         if let Some(root) = self.root {
             let is_same = |stat: &Stat| self.read_last.is_none_or(|(_, began)| began == stat.began);
@@ -231,7 +231,7 @@ impl Process {
     }
 
     /// Reports the bytes that the process and its children read from and wrote to files. For other
-    /// processes this needs permission to trace them.
+    /// users' processes this needs permission to trace them.
     fn put_files(&self, root: u32, readings: &mut Readings) {
         let (mut read_bytes, mut written) = (None::<u64>, None::<u64>);
         for process in std::iter::once(&root).chain(&self.children) {
@@ -295,7 +295,7 @@ impl Collector for Process {
     }
 }
 
-/// Appends thread ids to names that are not unique.
+/// Appends thread IDs to names that several threads share.
 fn with_own_names(tasks: Vec<(Task, String)>) -> Vec<(Task, String)> {
     let is_alone = |name: &str| tasks.iter().filter(|(_, other)| other == name).count() == 1;
     let named = |(task, name): &(Task, String)| match is_alone(name) {
@@ -305,23 +305,24 @@ fn with_own_names(tasks: Vec<(Task, String)>) -> Vec<(Task, String)> {
     tasks.iter().map(named).collect()
 }
 
-/// Fields of `/proc/<pid>/stat`, in ticks.
+/// Fields of `/proc/<pid>/stat`; times are in clock ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stat {
     parent: u32,
     user: u64,
     system: u64,
-    /// User time of children that ended and were waited for, in ticks.
+    /// User time of child processes that ended and were waited for, in clock ticks.
     user_of_children: u64,
     system_of_children: u64,
     n_threads: u64,
-    /// Start time, in ticks since boot.
+    /// Start time of the process, in clock ticks since boot.
     began: u64,
 }
 
 impl Stat {
-    /// Parses `/proc/<pid>/stat`. The command (field 2) may contain anything, so fields are counted
-    /// from the last parenthesis. `None` for a zombie, which uses nothing any more.
+    /// Parses `/proc/<pid>/stat`. Fields are counted from the last parenthesis, since the command
+    /// (field 2) may contain anything. `None` if malformed, or for a zombie, which uses nothing any
+    /// more.
     fn parse(text: &str) -> Option<Stat> {
         let (_, fields) = text.rsplit_once(')')?;
         let mut fields = fields.split_ascii_whitespace();
@@ -350,20 +351,20 @@ impl Stat {
     }
 }
 
-/// Number of CPUs of the machine.
+/// Returns the number of CPUs of this machine.
 fn cpu_count() -> usize {
     let stat = read("/proc/stat");
     let is_one = |line: &&str| line.starts_with("cpu") && !line.starts_with("cpu ");
     stat.lines().filter(is_one).count().max(1)
 }
 
-/// Returns the parent of a process; `None` if the process has ended.
+/// Returns the ID of a process's parent; `None` if the process has ended.
 pub(crate) fn parent_of(process: u32) -> Option<u32> {
     Stat::parse(&read(format!("/proc/{process}/stat"))).map(|stat| stat.parent)
 }
 
-/// Returns the children of a process as the kernel lists them, sorted. `None` if the process has
-/// several threads, or if the kernel lists no children.
+/// Returns the IDs of a process's children as listed by the kernel, sorted. `None` if the process
+/// has several threads, or the kernel lists no children.
 fn children_told(root: u32) -> Option<Vec<u32>> {
     let mut threads = fs::read_dir(format!("/proc/{root}/task")).ok()?;
     let is_single = threads.next().is_some() && threads.next().is_none();
@@ -375,7 +376,7 @@ fn children_told(root: u32) -> Option<Vec<u32>> {
     Some(children)
 }
 
-/// Finds the current children of a process by a scan of all processes. They are sorted.
+/// Returns the IDs of a process's children, found by a scan of all processes, sorted.
 pub(crate) fn children_of(root: u32) -> Vec<u32> {
     let Ok(folder) = fs::read_dir("/proc") else { return Vec::new() };
     let all = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -387,7 +388,7 @@ pub(crate) fn children_of(root: u32) -> Vec<u32> {
     children
 }
 
-/// Memory of several processes that share a part of it.
+/// Memory used by several processes that share a part of it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Memory {
     own_pages: u64,
@@ -396,8 +397,9 @@ struct Memory {
 }
 
 impl Memory {
-    /// Adds a process by its `statm`, which has pages: total, resident, and resident ones backed by
-    /// a file or shared memory. `status` has the same counters at several times the cost.
+    /// Adds the memory of a process from the text of its `statm`, in pages: total, resident, and
+    /// resident ones backed by a file or shared memory. The file `status` has the same counters at
+    /// several times the cost.
     fn add(&mut self, statm: &str) {
         let mut pages = statm.split_ascii_whitespace().skip(1).map(str::parse::<u64>);
         let (Some(Ok(resident)), Some(Ok(shared))) = (pages.next(), pages.next()) else { return };

@@ -1,7 +1,8 @@
 //! Finds the process of a target's server, if it runs on this machine.
 //!
-//! /proc lists the sockets that listen at a port or a path; root and the server's own user can find
-//! the process that holds one. This makes no connection. Not here: the resources of the process.
+//! /proc lists the sockets that listen on a port or a path. The process that holds such a socket is
+//! visible to root and to the server's own user. No connection is made. Not here: the resources of
+//! the process.
 
 use std::fs;
 use std::path::Path;
@@ -11,25 +12,26 @@ use model::Host;
 use crate::kernel_files::read;
 use crate::process::parent_of;
 
-/// Code of the state of a listening socket in /proc/net/tcp.
+/// Code for the state of a listening socket in /proc/net/tcp.
 const LISTENS: &str = "0A";
 
 /// Flag of a listening socket in /proc/net/unix.
 const ACCEPTS: &str = "00010000";
 
-/// Location at which clients connect to a server.
+/// Location at which clients connect to a server: a Unix socket, a local port, or another machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ProcessLocator {
-    /// The server listens at the Unix socket with this path.
+    /// The server listens on the Unix socket with this path.
     Socket(String),
-    /// The server listens at this TCP port of this machine.
+    /// The server listens on this TCP port of this machine.
     Port(u16),
-    /// The server is on another machine, or it is not known where.
+    /// The server is on another machine, or its location is not known.
     Elsewhere,
 }
 
 impl ProcessLocator {
-    /// Derives the location from the clients' hosts. A host whose name is a path is a Unix socket.
+    /// Derives the server's location from the hosts to which clients connect. A host whose name is
+    /// a path is a Unix socket.
     pub(crate) fn for_hosts(hosts: &[Host]) -> ProcessLocator {
         match hosts.first() {
             Some(host) if host.name.starts_with('/') => ProcessLocator::Socket(host.name.clone()),
@@ -40,7 +42,8 @@ impl ProcessLocator {
         }
     }
 
-    /// Finds the process that listens at the location; `None` if it is elsewhere or not visible.
+    /// Finds the process that listens at this location; `None` if it is on another machine or not
+    /// visible.
     pub(crate) fn process(&self) -> Option<u32> {
         match self {
             ProcessLocator::Socket(path) => {
@@ -55,7 +58,7 @@ impl ProcessLocator {
     }
 }
 
-/// Names of programs that forward clients to a server, as the kernel has them: cut after 15
+/// Names of programs that forward connections to a server, as the kernel has them: cut after 15
 /// characters.
 const PROXIES: [&str; 15] = [
     "docker-proxy",
@@ -75,16 +78,16 @@ const PROXIES: [&str; 15] = [
     "toxiproxy-serve",
 ];
 
-/// Returns the name of a process if it is a proxy. Then the server is another process, perhaps on
-/// another machine.
+/// Returns the name of a process if it is a known proxy, otherwise `None`. The database server is
+/// then another process, perhaps on another machine.
 pub(crate) fn proxy(process: u32) -> Option<String> {
     let name = read(format!("/proc/{process}/comm"));
     PROXIES.contains(&name.trim()).then(|| name.trim().to_owned())
 }
 
-/// Finds the inode of the socket that listens at a path, in the text of /proc/net/unix. Columns are
+/// Finds the inode of the socket that listens on a path, in the text of /proc/net/unix. Columns are
 /// number, references, protocol, flags, type, state, inode and the path as it was bound, which may
-/// contain any character.
+/// contain any character. `None` if there is no such socket.
 fn listener_at(table: &str, path: &Path) -> Option<u64> {
     let real = |path: &Path| fs::canonicalize(path).ok();
     let wanted = real(path);
@@ -108,9 +111,9 @@ fn listener_at(table: &str, path: &Path) -> Option<u64> {
     })
 }
 
-/// Finds the inode of the socket that listens at a port, in the text of /proc/net/tcp
+/// Finds the inode of the socket that listens on a port, in the text of /proc/net/tcp
 /// (proc_pid_net(5)). Columns are number, local address, remote address, state, queues, timer,
-/// retransmissions, user, timeout, inode.
+/// retransmissions, user, timeout, inode. `None` if there is no such socket.
 fn listener(table: &str, port: u16) -> Option<u64> {
     let at_port = format!(":{port:04X}");
     table.lines().skip(1).find_map(|line| {
@@ -120,16 +123,17 @@ fn listener(table: &str, port: u16) -> Option<u64> {
     })
 }
 
-/// Finds the process that listens at a socket, among those that we may inspect. If several hold it,
-/// because a server forks, returns the oldest ancestor, since a child may end at any time.
+/// Finds the process that holds the socket with this inode, among those that this user may inspect.
+/// If several hold it, because a server forks, returns the oldest ancestor, since a child may end
+/// at any time.
 fn holder_of(inode: u64) -> Option<u32> {
     let folder = fs::read_dir("/proc").ok()?;
     let mut all = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     all.find(|process: &u32| holds(*process, inode)).and_then(|one| eldest_holder(one, inode))
 }
 
-/// Whether a process holds a socket. False for systemd, which opens sockets for others and keeps
-/// them.
+/// Whether a process holds the socket with this inode. Always false for systemd, which opens
+/// sockets for other programs and keeps them.
 fn holds(process: u32, inode: u64) -> bool {
     let wanted = format!("socket:[{inode}]");
     let Ok(files) = fs::read_dir(format!("/proc/{process}/fd")) else { return false };
@@ -138,8 +142,8 @@ fn holds(process: u32, inode: u64) -> bool {
         && read(format!("/proc/{process}/comm")).trim() != "systemd"
 }
 
-/// Follows the parents of a holder while they hold the socket too, and returns the last that does;
-/// `None` if a process ended meanwhile.
+/// Returns the oldest ancestor of `holder` that also holds the socket, over an unbroken line of
+/// parents that do; `None` if a process ended in the meantime.
 fn eldest_holder(holder: u32, inode: u64) -> Option<u32> {
     let mut eldest = holder;
     loop {

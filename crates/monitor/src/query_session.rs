@@ -1,5 +1,5 @@
-//! A collector's connection to a database: opened on demand, reopened after a failure, and
-//! cancelled from another thread if it hangs.
+//! A collector's connection to a database: opened on demand, opened again after a failure, and
+//! cancelled from another thread if a query hangs.
 //!
 //! Not here: the queries.
 
@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::{Cancel, Database, DbError, Reply, Value, Visit};
 
-/// Connection by which a collector reads a server's counters. It stays on the thread that opened
-/// it.
+/// A connection with which a collector queries a server's counters. It stays on the thread that
+/// opened it.
 pub trait CounterSession {
     /// Runs the query `sql` as text, and passes each row of its result to `visit`.
     fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<Reply, DbError>;
 
-    /// Returns a handle by which another thread can cancel the query that runs.
+    /// Returns a handle with which another thread can cancel the running query.
     fn canceller(&self) -> Arc<dyn Cancel>;
 }
 
@@ -36,7 +36,7 @@ impl Canceller {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reserves a place for the handle that cancels another session's queries, and returns its
+    /// Reserves a slot for the handle that cancels another session's queries, and returns its
     /// index.
     fn place(&self) -> usize {
         let mut held = self.held();
@@ -52,7 +52,7 @@ impl Canceller {
         held.sessions[place] = session;
     }
 
-    /// Cancels the queries that run, and from now on the sessions that connect.
+    /// Cancels the running queries of all collectors, and those of sessions that connect later.
     pub fn cut_off(&self) {
         let mut held = self.held();
         held.is_over = true;
@@ -60,7 +60,7 @@ impl Canceller {
     }
 }
 
-/// Connection to a database for one collector, which reconnects when it broke.
+/// A collector's connection to a database, which is opened again after it broke.
 pub(crate) struct QuerySession {
     database: Arc<dyn Database>,
     connect: Connect,
@@ -80,7 +80,7 @@ impl QuerySession {
         QuerySession { database, connect, canceller, place, session: None }
     }
 
-    /// Connects to the database, unless the session is connected already.
+    /// Connects to the database, unless the session is already connected.
     pub(crate) fn connect(&mut self) -> Result<(), DbError> {
         if self.session.is_none() {
             let session = (self.connect)(self.database.as_ref())?;
@@ -95,7 +95,7 @@ impl QuerySession {
     }
 
     /// Runs the query `sql` as text, and passes each row of its result to `visit`. Connects first
-    /// if the last connection broke.
+    /// if there is no connection.
     pub(crate) fn read(&mut self, sql: &str, visit: Visit<'_>) -> Result<(), DbError> {
         self.connect()?;
         let Some(session) = self.session.as_mut() else { return Ok(()) };
@@ -108,7 +108,7 @@ impl QuerySession {
     }
 }
 
-/// Converts a numeric value of any type; `None` if it is no number.
+/// Converts a numeric database value of any type to a float; `None` if it is not a number.
 pub(crate) fn number(value: &Value<'_>) -> Option<f64> {
     match value {
         Value::Int(number) => Some(*number as f64),

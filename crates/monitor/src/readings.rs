@@ -1,7 +1,7 @@
-//! Readings of one collector: names become gauges, counters become rates.
+//! The readings of one collector: makes gauges from names, and rates from counters.
 //!
-//! All arithmetic of rates is here: the growth of a counter over the time between two readings. A
-//! counter that fell was reset: that second has no value. Not here: the sources.
+//! A rate is the growth of a counter over the time between two readings. A counter that fell was
+//! reset, and has no value for that second. Not here: the sources of values.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -10,23 +10,22 @@ use model::{Gauge, NS_PER_S};
 
 use crate::wall_clock;
 
-/// Maximum number of gauges of one collector: enough for all counters of a server, and a limit for
-/// a broken one.
+/// Limit on the gauges of one collector: enough for all counters of a server, and few enough for a
+/// faulty one.
 const GAUGES_MAX: usize = 2_000;
 
-/// Nanoseconds after which a counter that stays lower than before counts as reset.
+/// Time in nanoseconds after which a counter that stays lower than before counts as reset.
 const FELL_NS: i64 = 5 * NS_PER_S as i64 / 2;
 
-/// Factor by which a rate may exceed its maximum, because counters of ticks and the clock are not
-/// read at one instant.
+/// Factor by which a measured rate may exceed its possible maximum, because counters of ticks and
+/// the clock are not read at the same instant.
 const ABOVE_MAX: f64 = 1.1;
 
-/// Name, unit and help of a [`Gauge`], as the methods of [`Readings`] take them; the subject is
-/// that of the readings.
+/// Name, unit and help text of a [`Gauge`], as an argument of the methods of [`Readings`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct What<'a> {
     pub name: &'a str,
-    /// Unit of the value, such as `%` or `bytes`; empty for a plain number.
+    /// Unit of the gauge's value, such as `%` or `bytes`; empty for a plain number.
     pub unit: &'a str,
     /// Description of the gauge, in a sentence.
     pub help: &'a str,
@@ -41,9 +40,9 @@ impl<'a> What<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Known {
     place: u16,
-    /// Time in nanoseconds and value of the counter's last reading; `None` before the first.
+    /// Time in nanoseconds and value of a counter at its last reading; `None` before the first.
     before: Option<(i64, f64)>,
-    /// Last numerator and denominator of a ratio; `None` before the first.
+    /// Numerator and denominator of a ratio at its last reading; `None` before the first.
     ratio_before: Option<(f64, f64)>,
 }
 
@@ -51,7 +50,8 @@ struct Known {
 #[derive(Debug)]
 pub struct Readings {
     about: String,
-    /// Instant that is time 0 of the readings; `None` if the caller sets times by [`Readings::at`].
+    /// Instant from which the times of readings count; `None` if the caller sets times by
+    /// [`Readings::at`].
     origin: Option<Instant>,
     at_ns: i64,
     known: HashMap<String, Known>,
@@ -66,51 +66,52 @@ impl Readings {
         Readings { about, origin: None, at_ns: 0, known, new, values }
     }
 
-    /// Sets the instant that is time 0 of the readings, for [`Readings::again`].
+    /// Sets the instant from which the times of readings count, for [`Readings::again`].
     pub fn from(mut self, origin: Instant) -> Readings {
         self.origin = Some(origin);
         self
     }
 
-    /// Begins another reading: sets the time of the values that follow to now. Does nothing if time
-    /// 0 was not set by [`Readings::from`].
+    /// Begins another reading, and takes the current time for the values that follow. Does nothing
+    /// if [`Readings::from`] was not called.
     pub fn again(&mut self) {
         if let Some(origin) = self.origin {
             self.at_ns = wall_clock::since(origin, wall_clock::now());
         }
     }
 
-    /// Returns the time of the current reading, in nanoseconds from time 0.
+    /// Returns the time of the current reading, in nanoseconds since the instant given to
+    /// [`Readings::from`].
     pub fn at_ns(&self) -> i64 {
         self.at_ns
     }
 
-    /// Begins another reading: sets the time of the values that follow, in nanoseconds from time 0.
+    /// Begins another reading, whose values have the time `at_ns`, in nanoseconds.
     pub fn at(&mut self, at_ns: i64) {
         self.at_ns = at_ns;
     }
 
-    /// Adds a gauge's value that is reported unchanged, such as memory in use.
+    /// Adds the value of a gauge, which is reported unchanged, such as memory in use.
     pub fn level(&mut self, what: What<'_>, value: f64) {
         self.level_of(what, "", value);
     }
 
-    /// Adds a gauge's value that is reported unchanged, for one of several items, such as the disk
-    /// `item`.
+    /// Adds the value of a gauge for one of several items, such as the disk `item`. The value is
+    /// reported unchanged.
     pub fn level_of(&mut self, what: What<'_>, item: &str, value: f64) {
         if let Some(place) = self.known(what, item).map(|known| known.place) {
             self.put(place, value);
         }
     }
 
-    /// Adds the value of a counter. Its growth per second since the last reading is reported;
-    /// nothing is reported if it fell.
+    /// Adds the value of a counter. Reported is its growth per second since the last reading, or
+    /// nothing if the counter fell.
     pub fn total(&mut self, what: What<'_>, total: f64) {
         self.total_of(what, "", total);
     }
 
-    /// Adds the value of a counter, as [`Readings::total`] does, for one of several items, such as
-    /// the disk `item`.
+    /// Adds the value of a counter for one of several items, such as the disk `item`, and reports
+    /// its rate as [`Readings::total`] does.
     pub fn total_of(&mut self, what: What<'_>, item: &str, total: f64) {
         let at_ns = self.at_ns;
         let Some(known) = self.known(what, item) else { return };
@@ -125,10 +126,10 @@ impl Readings {
         }
     }
 
-    /// Adds two counters that together grow by at most `rate_max` per second. A slightly higher
-    /// rate is reduced to this maximum; a much higher one is a gap. A short fall is ignored,
-    /// because the CPU time of a child that has ended appears in its parent's counters a little
-    /// later.
+    /// Adds two counters that together grow by at most `rate_max` per second, and reports their
+    /// rates. A slightly higher rate is reduced to this maximum; a much higher one is not reported.
+    /// A short fall is ignored, because the CPU time of a child process that has ended appears in
+    /// its parent's counters a little later.
     pub fn totals_within(&mut self, counters: [(What<'_>, f64); 2], rate_max: f64) {
         let at_ns = self.at_ns;
         let mut before = [None; 2];
@@ -155,7 +156,7 @@ impl Readings {
         }
     }
 
-    /// Forgets the last values of all counters, since the next values are those of another process,
+    /// Forgets the last values of all counters, since the next values come from another process,
     /// such as a restarted server.
     pub fn begin_anew(&mut self) {
         for known in self.known.values_mut() {
@@ -163,8 +164,8 @@ impl Readings {
         }
     }
 
-    /// Adds two counters, and reports how much `part` grew since the last reading per growth of
-    /// `whole`. Reports nothing if `whole` has not grown.
+    /// Adds two counters, and reports the growth of `part` since the last reading divided by the
+    /// growth of `whole`. Reports nothing if `whole` has not grown.
     pub fn ratio_of(&mut self, what: What<'_>, item: &str, part: f64, whole: f64) {
         let Some(known) = self.known(what, item) else { return };
         let before = known.ratio_before.replace((part, whole));
@@ -177,8 +178,8 @@ impl Readings {
         }
     }
 
-    /// Adds a value, rounded to seven digits: more than the precision of any source, and half the
-    /// bytes in the store.
+    /// Adds the value of the gauge with the index `place`, rounded to seven digits. That is more
+    /// than the precision of any source, and takes half the bytes in the store.
     fn put(&mut self, place: u16, value: f64) {
         let short = f64::from(value as f32);
         if short.is_finite() {
@@ -209,20 +210,21 @@ impl Readings {
         self.known.get_mut(&name)
     }
 
-    /// Takes what is new since the last call: gauges declared, and values as (index of the gauge,
-    /// value). Gauges are numbered from 0 in the order in which the collector declared them.
+    /// Returns what is new since the last call: gauges that were declared, and values, each with
+    /// the index of its gauge. Gauges are numbered from 0 in the order in which the collector
+    /// declared them.
     pub fn take(&mut self) -> (Vec<Gauge>, Vec<(u16, f64)>) {
         (std::mem::take(&mut self.new), std::mem::take(&mut self.values))
     }
 
-    /// Drops the values of the current reading unreported. Counters keep them as the base of their
-    /// growth.
+    /// Drops the values of the current reading without reporting them. Rates of counters still
+    /// continue from them.
     pub fn forget_values(&mut self) {
         self.values.clear();
     }
 }
 
-/// Returns the values since the last call by name, for tests.
+/// Returns the values reported since the last call, with the names of their gauges, for tests.
 #[cfg(test)]
 pub(crate) fn by_name(readings: &mut Readings, names: &mut Vec<String>) -> Vec<(String, f64)> {
     let (new, values) = readings.take();

@@ -1,4 +1,5 @@
-//! Round-trip time on the path of the clients during the load: an empty query, ten times a second.
+//! Round-trip time between clients and server while the load runs: an empty query, ten times a
+//! second.
 //!
 //! Not here: the round-trip time before the load, and the speed of a large reply (app).
 
@@ -19,7 +20,8 @@ const ROUND_TRIP: What<'_> = What::new(
     "The shortest of ten round trips of a query that does nothing, on the path of the clients.",
 );
 
-/// Collector that measures the time of a round trip to the server, apart from the load.
+/// Collector that measures the round-trip time to the server on a connection of its own, while the
+/// load runs.
 pub(crate) struct RoundTrips {
     session: QuerySession,
     sql: &'static str,
@@ -27,7 +29,8 @@ pub(crate) struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// Creates the collector; `None` for a database without a network path.
+    /// Creates the collector of round-trip times; `None` for a database that is not reached over a
+    /// network.
     pub(crate) fn if_supported(
         database: Arc<dyn Database>,
         connect_as_client: Connect,

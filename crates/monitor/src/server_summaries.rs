@@ -1,6 +1,7 @@
-//! Cumulative statistics of a server, read at the start of the measured phase and at the end of the
-//! load; their growth is kept. Statements and waits are also read in between, so that a page shows
-//! the last seconds, and most is known of a server that does not answer at the end.
+//! Collector of cumulative statistics that a server keeps, such as time by statement or by wait
+//! event. They are read at the start of the measured phase and at the end of the load, and their
+//! growth is reported. Statements and waits are also read in between, so that a page shows the last
+//! seconds, and most is known of a server that does not answer at the end.
 //!
 //! Not here: the list of summaries (drivers).
 
@@ -17,94 +18,96 @@ use crate::query_session::{Canceller, Connect, QuerySession, number};
 use crate::readings::Readings;
 use crate::wall_clock;
 
-/// Maximum number of rows that are kept of a summary.
+/// Limit on the rows of a summary in the report of a run; the others are reported as one sum.
 const ROWS_MAX: usize = 40;
 
-/// Maximum number of rows in a report of the last seconds.
+/// Limit on the rows in a report of the last seconds, while the load runs.
 pub(crate) const ROWS_SO_FAR: usize = 10;
 
-/// Approximate period of the reports of the last seconds, in nanoseconds.
+/// Approximate period of reports of the last seconds while the load runs, in nanoseconds.
 pub(crate) const SO_FAR_NS: i64 = 5 * NS_PER_S as i64 - SLACK_NS;
 
-/// Interval for reading the sums of single sessions, in nanoseconds. It is a second, because a
-/// session that ends takes its sums along.
+/// Interval, in nanoseconds, for reading the statistics of single sessions. It is about a second,
+/// because the statistics of a session are lost when it ends.
 const OF_SESSIONS_NS: i64 = NS_PER_S as i64 - SLACK_NS;
 
-/// Number of readings that found no sums of single sessions after which the server is assumed to
+/// Number of readings without statistics of single sessions, after which the server is assumed to
 /// have none. The first readings are made however long they take, since a short run has no others.
 const READINGS_MIN: u32 = 5;
 
-/// Tolerance, in nanoseconds, for a reading that comes early after a late one.
+/// Tolerance, in nanoseconds, for a reading that comes early because the one before was late.
 const SLACK_NS: i64 = 500 * NS_PER_MS as i64;
 
-/// Factor by which the interval between two readings exceeds the time that a reading takes, so that
+/// Minimum ratio between the interval of readings and the time that one reading takes, so that
 /// reading takes at most 1/120 of the time while the load runs.
 const REST_FACTOR: i64 = 120;
 
 /// Maximum interval in nanoseconds that [`REST_FACTOR`] may demand.
 const REST_MAX_NS: i64 = 10 * NS_PER_S as i64;
 
-/// Maximum number of characters that are kept of a statement's text.
+/// Limit on the characters that are kept of a statement's text.
 const LETTERS_MAX: usize = 400;
 
-/// Values of a summary, such as the sums of each statement, by the key of the row that has them.
+/// Values of a summary by the key of the row, such as those of each statement.
 type Stood = HashMap<String, Vec<f64>>;
 
-/// Values of a summary at one time, cumulative since some earlier start.
+/// Cumulative values of a summary at one reading.
 #[derive(Clone)]
 struct Stand {
     at_ns: i64,
     stood: Arc<Stood>,
 }
 
-/// Collector of the tables of sums that a server keeps, such as time by statement or by wait event
-/// (summaries).
+/// Collector of summaries: tables of cumulative statistics that a server keeps, such as time by
+/// statement or by wait event.
 pub(crate) struct ServerSummaries {
     session: QuerySession,
     all: Vec<Summed>,
     facts: Vec<Fact>,
 }
 
-/// A summary, a table of sums that the server keeps, with the values read so far.
+/// A summary (a table of cumulative statistics that the server keeps), with the values read so far.
 struct Summed {
     query: &'static SummaryQuery,
-    /// Sums that the server keeps for each session; `None` if the summary has no query for them.
+    /// Statistics that the server keeps for each session; `None` if the summary has no query for
+    /// them.
     of_sessions: Option<OfSessions>,
     first: Option<Stand>,
-    /// Values at the last reading.
+    /// Values at the last reading; `None` before the first.
     last: Option<Stand>,
-    /// Values at the time of the last report that was made while the load ran.
+    /// Values at the last report while the load ran; `None` before the first.
     told: Option<Stand>,
-    /// Values at the last reading at which every session of the reading before still existed.
+    /// Values at the last reading at which every session of the reading before still existed;
+    /// `None` if there is none.
     whole: Option<Stand>,
     /// Time of the next reading, in nanoseconds from the start of the measured phase.
     due_ns: i64,
     so_far: Option<ServerSummary>,
-    /// Error of the last reading; `None` if it succeeded.
+    /// Error of the last reading; `None` if that reading succeeded.
     db_error: Option<DbError>,
 }
 
-/// Sums of single sessions, to which ended sessions still contribute.
+/// Statistics of single sessions, summed by row. Sessions that have ended still contribute.
 struct OfSessions {
     query: &'static SessionsQuery,
-    /// Values at the last reading, by session; `None` before the first one.
+    /// Values at the last reading, by session; `None` before the first reading.
     before: Option<Stood>,
-    /// Growth of the values since the first reading, summed over sessions, by row.
+    /// Growth of the values since the first reading, summed over all sessions, by row.
     grown: Stood,
     /// Number of sessions that ended before their last values were read.
     n_gone: usize,
     /// Value of `n_gone` at the last reading at which no session had ended. Sessions that ended
-    /// later may have ended because the load did.
+    /// later may have ended only because the load did.
     n_gone_in_mid_run: usize,
     n_readings: u32,
-    /// Number of readings that found at least one session.
+    /// Number of readings that found statistics of at least one session.
     n_readings_with_any: u32,
     db_error: Option<DbError>,
 }
 
 impl OfSessions {
-    /// Adds a reading, a list of (session, row, values). Returns whether every session of the
-    /// reading before still exists.
+    /// Adds a reading of the statistics of single sessions, as (session, row, values). Returns
+    /// whether every session of the reading before still exists.
     fn add(&mut self, now: Vec<(String, String, Vec<f64>)>) -> bool {
         let is_first = self.before.is_none();
         let mut before = self.before.take().unwrap_or_default();
@@ -133,8 +136,8 @@ impl OfSessions {
         !self.grown.is_empty()
     }
 
-    /// Whether the sums of single sessions are read each second. This also holds while it is
-    /// unknown whether the server has any.
+    /// Whether the statistics of single sessions are read each second. This is also done while it
+    /// is unknown whether the server has any.
     fn is_followed(&self) -> bool {
         self.counts() || self.may_count()
     }
@@ -169,7 +172,7 @@ impl Summed {
         }
     }
 
-    /// Whether the summary is also read while the load runs.
+    /// Whether the summary is also read while the load runs, and not only at its start and end.
     fn is_followed(&self) -> bool {
         matches!(self.query.of, SummaryOf::Statements | SummaryOf::Waits)
     }
@@ -192,7 +195,7 @@ impl Summed {
         self.tell(at_ns);
     }
 
-    /// Reads the summary from the server. After an error the values of earlier readings stay.
+    /// Reads the summary from the server. If that fails, the values of earlier readings stay.
     fn read(&mut self, session: &mut QuerySession, at_ns: i64) {
         let mut stood = Stood::new();
         let n_columns = self.query.columns.len();
@@ -210,7 +213,7 @@ impl Summed {
         self.stands(at_ns, stood, is_whole);
     }
 
-    /// Stores the server's values plus the sums of sessions as the last reading. `is_whole` says
+    /// Stores as last reading the server's values plus those of single sessions. `is_whole` says
     /// that no session has ended since the reading before.
     fn stands(&mut self, at_ns: i64, mut stood: Stood, is_whole: bool) {
         for (what, grown) in self.of_sessions.iter().flat_map(|sessions| &sessions.grown) {
@@ -226,8 +229,8 @@ impl Summed {
         self.last = Some(stand);
     }
 
-    /// Reads the sums of single sessions. Returns whether every session of the reading before still
-    /// exists.
+    /// Reads the statistics of single sessions. Returns whether every session of the reading before
+    /// still exists.
     fn read_sessions(&mut self, session: &mut QuerySession) -> bool {
         let Some(of_sessions) = &mut self.of_sessions else { return true };
         let is_lasting = |error: &DbError| !error.kind.breaks_session();
@@ -247,7 +250,7 @@ impl Summed {
         }
     }
 
-    /// Prepares a report of the growth since the last report, if the period of reports is over.
+    /// Prepares a report of the growth since the last report, if it is time for one.
     fn tell(&mut self, at_ns: i64) {
         let (Some(told), Some(last)) = (&self.told, &self.last) else { return };
         if self.is_followed() && at_ns - told.at_ns >= SO_FAR_NS && last.at_ns == at_ns {
@@ -256,8 +259,8 @@ impl Summed {
         }
     }
 
-    /// Returns the growth over the load, and adds facts about gaps. `None` if there are no two
-    /// readings.
+    /// Returns the growth of the summary over the load, and adds facts about gaps. `None` if there
+    /// are fewer than two readings.
     fn end(&self, facts: &mut Vec<Fact>) -> Option<ServerSummary> {
         let mut say = |source: &str, text: String| {
             facts.push(Fact::new("monitor", source, text));
@@ -310,7 +313,8 @@ fn is_missing(error: &DbError) -> bool {
     error.kind == DbErrorKind::Missing
 }
 
-/// Returns the values of a row from column `from` on, scaled to the units of the summary's columns.
+/// Returns the values of a result's row from the column with index `from` on, scaled to the units
+/// of the summary's columns.
 fn values(query: &SummaryQuery, row: &dyn Row, from: usize) -> Vec<f64> {
     let value = |(place, column): (usize, &SummaryColumn)| {
         number(&row.value(place)).unwrap_or(0.0) * column.scale
@@ -323,7 +327,7 @@ fn add(sums: &mut [f64], values: &[f64]) {
 }
 
 impl ServerSummaries {
-    /// Creates the collector; `None` if the database has no summaries.
+    /// Creates the collector of summaries; `None` if the database has none.
     pub(crate) fn if_supported(
         database: Arc<dyn Database>,
         connect: Connect,
@@ -362,14 +366,14 @@ impl ServerSummaries {
     }
 }
 
-/// Whether all statements of a summary only begin or end transactions.
+/// Whether all statements in a summary only begin or end transactions.
 fn has_control_alone(summary: &ServerSummary) -> bool {
     const CONTROL: [&str; 4] = ["BEGIN", "START TRANSACTION", "COMMIT", "ROLLBACK"];
     let is_control = |row: &SummaryRow| CONTROL.iter().any(|word| row.what.starts_with(word));
     summary.rows.iter().all(is_control)
 }
 
-/// Puts a statement into one line of limited length.
+/// Puts a statement's text into one line of limited length.
 fn shortened(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let line = words.join(" ");
@@ -379,7 +383,8 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// Returns the growth of each value. If any of them fell, all were reset and count from 0.
+/// Returns the growth of each value since an earlier reading. If any value fell, all were reset,
+/// and the growth is counted from 0.
 fn growth_of(before: Option<&[f64]>, now: &[f64]) -> Vec<f64> {
     match before.filter(|before| now.iter().zip(*before).all(|(now, before)| now >= before)) {
         Some(before) => now.iter().zip(before).map(|(now, before)| now - before).collect(),
@@ -387,7 +392,7 @@ fn growth_of(before: Option<&[f64]>, now: &[f64]) -> Vec<f64> {
     }
 }
 
-/// Returns the growth of each row in which a value grew.
+/// Returns, for each row of a summary in which a value grew, the growth of its values.
 fn growth(before: &Stood, now: &Stood) -> Vec<(String, Vec<f64>)> {
     let grown = |(what, now): (&String, &Vec<f64>)| {
         let values = growth_of(before.get(what).map(Vec::as_slice), now);
@@ -517,7 +522,8 @@ mod tests {
     const OF_SESSIONS: SummaryQuery =
         SummaryQuery { of_sessions: Some(SessionsQuery { source: "sessions", sql: "" }), ..QUERY };
 
-    /// Reads a summary at these times, with these sums of single sessions.
+    /// Makes a summary with readings at these times (in nanoseconds), each with these statistics of
+    /// single sessions.
     fn read(readings: &[(i64, &[(&str, f64)])]) -> Summed {
         let mut summed = Summed::new(&OF_SESSIONS);
         for (at_ns, sessions) in readings {

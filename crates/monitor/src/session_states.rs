@@ -1,6 +1,7 @@
-//! States of a database's sessions, sampled ten times a second.
+//! Collector of the states of a database's sessions, such as executing or waiting for a lock,
+//! sampled ten times a second.
 //!
-//! A slow server is sampled less often, so that the queries take less than 1 % of a CPU; but at
+//! A slow server is sampled less often, so that the queries take less than 1 % of a CPU, but at
 //! least about once a second.
 //!
 //! Not here: the states (model), and the queries for them (drivers).
@@ -21,7 +22,7 @@ use crate::wall_clock;
 
 const LOOKS_PER_SECOND: u32 = 10;
 
-/// Factor by which the interval between two samples exceeds the time that a sample takes, so that
+/// Minimum ratio between the interval of samples and the time that one sample takes, so that
 /// sampling takes at most 1/120 of the time.
 const REST_FACTOR: i64 = 120;
 
@@ -29,14 +30,14 @@ const REST_FACTOR: i64 = 120;
 /// second.
 const REST_MAX_NS: i64 = 900 * NS_PER_MS as i64;
 
-/// Maximum number of rows in a summary of session states: those found most often.
+/// Limit on the rows in a summary of session states, which has the most frequent ones.
 const ROWS_MAX: usize = 60;
 
-/// Maximum number of tables and indexes with a gauge of the sessions that wait for their locks.
+/// Limit on the tables and indexes for which a gauge shows how many sessions wait for their locks.
 const LOCKS_MAX: usize = 60;
 
-/// Counts of the sessions that the samples of a period found, by state and by the server's own name
-/// for the state.
+/// Number of sessions that the samples of a period found, by state and by the server's own name for
+/// the state.
 #[derive(Default)]
 struct Seen {
     by_state: BTreeMap<(SessionState, String), f64>,
@@ -53,13 +54,15 @@ impl Seen {
         }
     }
 
-    /// Returns the number of samples that were due in a period, at least that of the samples taken.
+    /// Returns the number of samples that should have been taken in a period; at least the number
+    /// of those that were.
     fn n_due(&self, from_ns: i64, to_ns: i64) -> u32 {
         let each_ns = model::NS_PER_S as i64 / i64::from(LOOKS_PER_SECOND);
         u32::try_from((to_ns - from_ns) / each_ns).unwrap_or(0).max(self.n_seen)
     }
 
-    /// Returns a summary of the period with at most `rows_max` rows; `None` without samples.
+    /// Returns a summary of session states over the period, with at most `rows_max` rows; `None`
+    /// without samples.
     fn summary(self, to_ns: i64, n_due: u32, rows_max: usize) -> Option<ServerSummary> {
         let from_ns = self.from_ns?;
         let seconds = (to_ns - from_ns) as f64 / model::NS_PER_S as f64;
@@ -82,25 +85,27 @@ impl Seen {
     }
 }
 
-/// Collector that samples the state of each session of a server, such as running or waiting for a
+/// Collector that samples the state of each session of a server, such as executing or waiting for a
 /// lock.
 pub(crate) struct SessionStates {
     states: QuerySession,
-    /// Queries that have not failed yet, the most detailed one first; the first one is used.
+    /// Queries for session states that have not failed yet, the most detailed one first. The first
+    /// one is used.
     queries: &'static [&'static str],
-    /// Sums of sessions over the samples since the last reading, by state.
+    /// Number of sessions in each state, summed over the samples since the last reading.
     now: [f64; SessionState::ALL.len()],
     n_now: u32,
-    /// Numbers of sessions that waited for a lock in the samples since the last reading, by table
-    /// or index. A name found once stays, with 0.
+    /// Number of sessions that waited for a lock on each table or index, summed over the samples
+    /// since the last reading. A table or index that was found once stays in the map, with 0.
     locked: BTreeMap<String, f64>,
     /// Longest time that a sample took since the last reading, in nanoseconds.
     longest_ns: i64,
-    /// States of sessions sampled in the measured phase.
+    /// States of the sessions in all samples of the measured phase.
     seen: Seen,
-    /// States of sessions sampled since the last report that was made while the load ran.
+    /// States of the sessions in the samples since the last report that was made while the load
+    /// ran.
     seen_since: Seen,
-    /// Time of the last sample in the measured phase, in nanoseconds from its start.
+    /// Time of the last sample in the measured phase, in nanoseconds from the start of that phase.
     last_ns: i64,
     /// Time of the next sample, in nanoseconds from the start of the measured phase.
     due_ns: i64,
@@ -108,7 +113,7 @@ pub(crate) struct SessionStates {
 }
 
 impl SessionStates {
-    /// Creates the collector; `None` if the database has no query for sessions.
+    /// Creates the collector of session states; `None` if the database has no query for them.
     pub(crate) fn if_supported(
         database: Arc<dyn Database>,
         connect: Connect,
@@ -187,14 +192,14 @@ impl SessionStates {
     }
 }
 
-/// Returns the table or index of a lock wait if the server names one, such as `warehouse` in
-/// `Lock/tuple on warehouse`.
+/// Returns the table or index in a server's name for a lock wait, such as `warehouse` in
+/// `Lock/tuple on warehouse`; `None` if the name contains none.
 fn what_is_locked(event: &str) -> Option<&str> {
     let locked = event.rsplit_once(" on ").map_or(event, |(_, table)| table);
     (!locked.is_empty() && !locked.contains([' ', '/'])).then_some(locked)
 }
 
-/// Returns a finding if fewer than half of the samples that were due were taken.
+/// Returns a finding if fewer than half of the samples that were due were taken, otherwise `None`.
 fn few_samples(n_seen: u32, n_due: u32) -> Option<Event> {
     (2 * u64::from(n_seen) < u64::from(n_due)).then(|| {
         let observed = format!("The server's sessions were sampled {n_seen} of {n_due} times.");

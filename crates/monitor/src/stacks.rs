@@ -1,5 +1,5 @@
-//! Folds sampled stacks, as printed by `perf script`: equal stacks become one line of frames and a
-//! count.
+//! Folding of sampled call stacks, as printed by `perf script`: equal stacks become one line of
+//! frames with a count.
 //!
 //! Not here: sampling (cpu_profiler).
 
@@ -7,36 +7,38 @@ use std::collections::HashMap;
 
 use model::{FRAME_SEPARATOR, KERNEL_FRAME};
 
-/// Maximum number of distinct stacks that are kept; rarer ones would be invisible in a graph.
+/// Limit on the distinct stacks that are kept in a profile; rarer ones would be invisible in a
+/// graph.
 const STACKS_MAX: usize = 5_000;
 
-/// Maximum bytes of all kept stacks; the store compresses them to a tenth or less.
+/// Limit on the bytes of all stacks kept in a profile; the store compresses them to a tenth or
+/// less.
 const BYTES_MAX: usize = 4 << 20;
 
-/// Maximum number of distinct stacks in memory; samples of further stacks are counted as left out.
+/// Limit on the distinct stacks in memory. Samples of further stacks are counted as left out.
 const DISTINCT_MAX: usize = 200_000;
 
-/// Maximum number of characters that are kept of a name: those of templates may be longer than a
-/// screen.
+/// Limit on the characters that are kept of a function's name: those of templates may be longer
+/// than a screen.
 const LETTERS_MAX: usize = 160;
 
-/// Maximum number of frames that are kept of a stack, starting at the function that ran.
+/// Limit on the frames that are kept of a stack, starting at the function that was running.
 const FRAMES_MAX: usize = 128;
 
-/// Counts equal call stacks in the output of `perf script`, which it takes line by line.
+/// Counter of equal call stacks in the output of `perf script`, which is passed line by line.
 #[derive(Debug, Default)]
 pub(crate) struct Folder {
-    /// Thread of the current sample; `None` before its first line.
+    /// Name of the thread of the current sample; `None` before the first line of a sample.
     thread: Option<String>,
-    /// Frames of the current sample, innermost first.
+    /// Functions on the stack of the current sample, innermost first.
     frames: Vec<String>,
     counts: HashMap<String, u64>,
     samples: u64,
-    /// Samples of stacks that did not fit into memory.
+    /// Number of samples whose stacks did not fit into memory.
     overflow: u64,
 }
 
-/// Call stacks of a CPU profile, each with its number of samples.
+/// Folded call stacks of a CPU profile, each with its number of samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Folded {
     pub(crate) samples: u64,
@@ -46,8 +48,8 @@ pub(crate) struct Folded {
 }
 
 impl Folder {
-    /// Adds a line of `perf script -F comm,event,ip,sym,dso`. A sample has a line with its thread,
-    /// a line for each frame, and an empty line.
+    /// Adds a line of the output of `perf script -F comm,event,ip,sym,dso`. A sample is a line with
+    /// its thread, a line for each frame, and an empty line.
     pub(crate) fn line(&mut self, line: &str) {
         let is_frame = line.starts_with('\t');
         if line.trim().is_empty() {
@@ -106,8 +108,9 @@ impl Folder {
     }
 }
 
-/// Returns the name of the thread from the first line of a sample: the text before the last word,
-/// which is the event. Drops a number at its end, so that threads of a pool share a name.
+/// Returns the thread's name from the first line of a sample: the text before the last word, which
+/// is the event. A number at the end of the name is dropped, so that threads of a pool share a
+/// name.
 fn thread(line: &str) -> Option<String> {
     let (name, _event) = line.trim().trim_end_matches(':').rsplit_once(char::is_whitespace)?;
     let name = name.trim();
@@ -116,7 +119,8 @@ fn thread(line: &str) -> Option<String> {
     Some(kept(if family.is_empty() { name } else { family }))
 }
 
-/// Parses a frame's line: an address, the function, and the file in parentheses.
+/// Returns the function in the line of a frame, which has an address, the function, and the file in
+/// parentheses. `None` if it is malformed.
 fn frame(line: &str) -> Option<String> {
     let (_address, rest) = line.trim().split_once(' ')?;
     let (function, file) = match rest.rsplit_once(" (") {
@@ -134,7 +138,8 @@ fn frame(line: &str) -> Option<String> {
     })
 }
 
-/// Shortens the name of a function or thread, and replaces the character that separates frames.
+/// Shortens the name of a function or thread, and replaces the character that separates frames in
+/// folded stacks.
 fn kept(name: &str) -> String {
     name.chars()
         .take(LETTERS_MAX)
@@ -152,7 +157,7 @@ fn without_hash(function: &str) -> &str {
     }
 }
 
-/// Removes the arguments from a C++ function.
+/// Removes the argument list from the name of a C++ function.
 fn without_arguments(function: &str) -> &str {
     let whole = function.split(" [clone").next().unwrap_or(function).trim_end();
     let head = whole.strip_suffix(" const").unwrap_or(whole);
@@ -177,7 +182,7 @@ fn without_arguments(function: &str) -> &str {
 mod tests {
     use super::*;
 
-    /// Written for this test, in the format of `perf script -F comm,event,ip,sym,dso`.
+    /// Sample output of `perf script -F comm,event,ip,sym,dso`, written for these tests.
     const TEXT: &str = "client-7 cpu-clock: \n\
         \tffffffff81a0 tcp_sendmsg ([kernel.kallsyms])\n\
         \t    7f10a0 __libc_send (/usr/lib/libc.so.6)\n\

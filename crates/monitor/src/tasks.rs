@@ -1,9 +1,9 @@
 //! Kernel counters of a process's threads, summed: CPU time, run delay, context switches,
 //! migrations.
 //!
-//! A thread's counters disappear with it, so its work after the last reading is not counted; to
-//! include it, read before the threads end. Not here: the totals of a process (process), and when
-//! they are read.
+//! A thread's counters disappear when it ends, so its work after the last reading is not counted,
+//! unless the counters are read before the thread ends. Not here: the totals of a process
+//! (process), and when they are read.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -13,12 +13,12 @@ use model::NS_PER_S;
 
 use crate::kernel_files::read;
 
-/// A thread of any process, by the ids that the kernel has for it; its counters can be read.
+/// A thread of any process, identified as the kernel does, whose counters can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Task {
-    /// Id of the process that the thread belongs to.
+    /// ID of the process to which the thread belongs.
     pub process: u32,
-    /// Id of the thread itself.
+    /// Kernel ID of the thread.
     pub thread: u32,
 }
 
@@ -27,8 +27,8 @@ impl Task {
         format!("/proc/{}/task/{}/{name}", self.process, self.thread)
     }
 
-    /// Returns the name that the program gave to the thread, reduced to letters, digits, `-`, `_`
-    /// and `.`.
+    /// Returns the name that the program gave to the thread. All characters except letters, digits,
+    /// `-`, `_` and `.` are removed.
     pub fn name(self) -> String {
         let name = read(self.file("comm"));
         let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -59,15 +59,15 @@ impl Task {
 /// report is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskCounters {
-    /// CPU time, in nanoseconds.
+    /// CPU time that the thread has used, in nanoseconds.
     pub cpu_ns: Option<u64>,
-    /// Time in which the thread was ready to run but waited for a processor, in nanoseconds.
+    /// Time in which the thread was ready to run but had no processor, in nanoseconds.
     pub run_delay_ns: Option<u64>,
-    /// Context switches because the thread waited.
+    /// Number of context switches because the thread waited for something.
     pub voluntary_switches: Option<u64>,
-    /// Context switches because the thread's processor was taken away.
+    /// Number of context switches because the kernel gave the thread's processor to another thread.
     pub involuntary_switches: Option<u64>,
-    /// Moves of the thread to another processor.
+    /// Number of times that the thread moved to another processor.
     pub migrations: Option<u64>,
 }
 
@@ -89,8 +89,8 @@ impl TaskCounters {
         }
     }
 
-    /// Combines each counter with that of `other` by the function `join`, such as a sum. If only
-    /// one of them is known, it is kept.
+    /// Combines each counter with that of `other` by the function `join`, such as a sum. A counter
+    /// that only one of them has is kept.
     pub fn join(self, other: TaskCounters, join: fn(u64, u64) -> u64) -> TaskCounters {
         let each = |ours: Option<u64>, theirs: Option<u64>| match (ours, theirs) {
             (Some(ours), Some(theirs)) => Some(join(ours, theirs)),
@@ -105,8 +105,8 @@ impl TaskCounters {
         }
     }
 
-    /// Whether no counter is lower than `earlier`. Otherwise this is a newer thread with the same
-    /// id.
+    /// Whether no counter is lower than in `earlier`. Otherwise a new thread has got the ID of one
+    /// that has ended.
     fn continues(&self, earlier: &TaskCounters) -> bool {
         self.cpu_ns >= earlier.cpu_ns
             && self.run_delay_ns >= earlier.run_delay_ns
@@ -116,8 +116,8 @@ impl TaskCounters {
     }
 }
 
-/// Returns the number after `name:` in a file of lines such as `/proc/self/status`; blanks around
-/// it are allowed. `None` if there is none.
+/// Returns the number after `name:` in the text of a file such as `/proc/self/status`, with or
+/// without blanks around it. `None` if there is no such line or number.
 pub(crate) fn field(text: &str, name: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| {
         line.strip_prefix(name)?.trim_start_matches([' ', '\t']).strip_prefix(':')
@@ -130,7 +130,7 @@ pub(crate) fn field(text: &str, name: &str) -> Option<u64> {
 pub struct SharedTasks(Arc<Mutex<Tasks>>);
 
 impl SharedTasks {
-    /// Locks the threads. A panic of another reader does not matter, because the counters stay
+    /// Locks the list of threads. The panic of another reader is ignored, because the counters stay
     /// consistent.
     pub fn lock(&self) -> MutexGuard<'_, Tasks> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -146,7 +146,8 @@ struct Ledger {
 }
 
 impl Ledger {
-    /// Enters a reading. Returns the growth of each thread's CPU time, in nanoseconds.
+    /// Adds a reading of several threads. Returns by how much the CPU time of each has grown, in
+    /// nanoseconds.
     fn enter(&mut self, now: &[(Task, TaskCounters)]) -> Vec<(Task, u64)> {
         let mut grown = Vec::new();
         for &(task, counters) in now {
@@ -167,13 +168,13 @@ impl Ledger {
     }
 }
 
-/// Counters of a process's threads, read in two ways. [`Tasks::read_all`] reads all threads, for
-/// sums between two instants. [`Tasks::read_some`] reads some of them in turn, for values per
-/// second at a small cost. Sums of the first kind include readings in turn, but not the other way
-/// round.
+/// Counters of a process's threads, which are read in two ways. [`Tasks::read_all`] reads all
+/// threads, for sums between two instants. [`Tasks::read_some`] reads some of them in turn, for
+/// values per second at a small cost. The sums for `read_all` include the readings in turn, but
+/// those for `read_some` include nothing else.
 #[derive(Debug, Default)]
 pub struct Tasks {
-    /// Threads that [`Tasks::read_some`] reads in turn and [`Tasks::read_all`] reads all.
+    /// Threads of which [`Tasks::read_some`] reads some in turn, and [`Tasks::read_all`] reads all.
     list: Vec<Task>,
     next: usize,
     all: Ledger,
@@ -183,8 +184,8 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// Returns the growth of each counter since the first reading, summed over the threads, by all
-    /// readings.
+    /// Returns the growth of each counter since the first reading, summed over the threads, by
+    /// readings of either kind.
     pub fn total(&self) -> TaskCounters {
         self.all.total
     }
@@ -195,19 +196,19 @@ impl Tasks {
         self.in_turn.total
     }
 
-    /// Returns the counters of a thread at its last reading of any kind; `None` if it was never
+    /// Returns the counters of a thread at its last reading of either kind; `None` if it was never
     /// read.
     pub fn last_read(&self, task: Task) -> Option<TaskCounters> {
         self.all.seen.get(&task).copied()
     }
 
-    /// Returns the number of threads that are read.
+    /// Returns the number of threads whose counters are read.
     pub fn count(&self) -> usize {
         self.list.len()
     }
 
-    /// Returns the counters of a thread when [`Tasks::read_some`] read it last; `None` if it was
-    /// never read so.
+    /// Returns the counters of a thread when [`Tasks::read_some`] last read it; `None` if that
+    /// never happened.
     pub fn seen(&self, task: Task) -> Option<TaskCounters> {
         self.in_turn.seen.get(&task).copied()
     }
@@ -222,8 +223,8 @@ impl Tasks {
         busy.into_iter().map(|(task, _)| task).take(n_most).collect()
     }
 
-    /// Sets the threads to read from now on. Forgets the last counters of threads that are not in
-    /// the list, but not their part of the sums.
+    /// Sets the threads to be read from now on. Forgets the last counters of threads that are not
+    /// in the list, but not their part of the sums.
     pub fn set_list(&mut self, list: Vec<Task>) {
         let alive: HashSet<Task> = list.iter().copied().collect();
         for ledger in [&mut self.all, &mut self.in_turn] {
@@ -232,15 +233,16 @@ impl Tasks {
         self.list = list;
     }
 
-    /// Reads all threads, which have two small files each and take about 5 µs each. Work before the
-    /// first reading does not count.
+    /// Reads the counters of all threads, from two small files each, which take about 5 µs each.
+    /// Work before the first reading does not count.
     pub fn read_all(&mut self) {
         let now = read_each(self.list.iter().copied());
         self.all.enter(&now);
     }
 
-    /// Reads the threads `first`, and up to `n_most` of the known threads in turn, the next ones at
-    /// the next call. What a thread has used since its last reading is counted when it is read.
+    /// Reads the counters of the threads `first`, and of up to `n_most` others in turn; the next
+    /// call continues with the next ones. What a thread has used since its last reading is counted
+    /// when it is read.
     pub fn read_some(&mut self, first: &[Task], n_most: usize) {
         // The first reading is the base of growth.
         let is_first = !self.in_turn.is_begun;
@@ -258,7 +260,7 @@ impl Tasks {
     }
 }
 
-/// Reads the threads that still exist.
+/// Reads the counters of those threads that still exist.
 fn read_each(tasks: impl Iterator<Item = Task>) -> Vec<(Task, TaskCounters)> {
     tasks.filter_map(|task| Some((task, task.counters()?))).collect()
 }
@@ -276,7 +278,7 @@ mod tests {
         }
     }
 
-    /// Returns a thread that does not exist.
+    /// Returns a thread that does not exist, for tests.
     const fn task(thread: u32) -> Task {
         Task { process: u32::MAX, thread }
     }

@@ -1,4 +1,5 @@
-//! Resources that this process used between two instants, and the noise of its machine meanwhile.
+//! Resources that dbdyno's process used between two instants, and the load of its machine from
+//! others in that time.
 //!
 //! CPU time is exact. Run delay and context switches are sampled by thread (see [`SharedTasks`]): a
 //! thread's work after the last reading before its end is not counted.
@@ -11,11 +12,11 @@ use crate::tasks::{SharedTasks, Task, TaskCounters, field};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// Maximum number of threads that one [`look`] reads. If there are more, the next look goes on with
-/// the others.
+/// Limit on the threads that one call of [`look`] reads. If there are more, the next call continues
+/// with the others.
 const THREADS_A_LOOK: usize = 256;
 
-/// Measurement of this process's use of CPU and memory, from its creation on.
+/// Measurement of this process's use of CPU and memory, which begins when this value is created.
 #[derive(Debug)]
 pub struct Watch {
     cpu_ns_begin: u64,
@@ -28,25 +29,28 @@ pub struct Watch {
 /// could not be read is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
-    /// CPU time of all threads of this process, user and system, including those that have ended.
+    /// CPU time of all threads of this process, user and system, including those that have ended,
+    /// in nanoseconds.
     pub cpu_ns: u64,
-    /// Peak memory of the process in bytes, since it started rather than since the measurement
+    /// Peak memory of the process in bytes, since the process started and not since the measurement
     /// began.
     pub max_rss_bytes: Option<u64>,
-    /// Share of all processors' time that the hypervisor gave to other guests, 0 to 1.
+    /// Share of all processors' time that the hypervisor gave to other guests, from 0 to 1.
     pub steal_share: Option<f64>,
-    /// Share of all processors' time with work of any process, including this one, 0 to 1. Waiting
-    /// for a disk is not work, and stolen time is not ours.
+    /// Share of all processors' time in which they executed any process, including this one, from 0
+    /// to 1. Waiting for a disk and time given to other guests are not included.
     pub system_busy_share: Option<f64>,
-    /// Time in which threads were runnable without a processor, summed over them, in nanoseconds.
+    /// Time in which threads were ready to run but had no processor, summed over all threads, in
+    /// nanoseconds.
     pub run_delay_ns: Option<u64>,
-    /// Context switches because a thread waited.
+    /// Number of context switches because a thread waited for something, over all threads.
     pub voluntary_switches: Option<u64>,
-    /// Context switches because a processor was taken away.
+    /// Number of context switches because the kernel gave a thread's processor to another one, over
+    /// all threads.
     pub involuntary_switches: Option<u64>,
 }
 
-/// Reads all threads of this process and returns their sum.
+/// Reads the counters of all threads of this process, and returns their sum.
 fn read_all(threads: &SharedTasks) -> TaskCounters {
     let mut tasks = threads.lock();
     tasks.set_list(Task::of_process(std::process::id()));
@@ -54,8 +58,8 @@ fn read_all(threads: &SharedTasks) -> TaskCounters {
     tasks.total()
 }
 
-/// Reads the counters of some threads while the load runs, so that the work of threads that end
-/// before [`Watch::read`] is not lost.
+/// Reads the counters of some threads of this process. Called while the load runs, so that the work
+/// of threads that end before [`Watch::read`] is not lost.
 pub fn look(threads: &SharedTasks) {
     let mut tasks = threads.lock();
     if tasks.count() <= THREADS_A_LOOK {
@@ -65,13 +69,14 @@ pub fn look(threads: &SharedTasks) {
 }
 
 impl Watch {
-    /// Begins a measurement over the threads of this process, if nothing else reads their counters.
+    /// Begins a measurement over the threads of this process, if no other code reads their
+    /// counters.
     pub fn start() -> Watch {
         Watch::over(&SharedTasks::default())
     }
 
-    /// Begins a measurement over the threads of this process, whose counters in `threads` others
-    /// read too.
+    /// Begins a measurement over the threads of this process, whose counters in `threads` other
+    /// code reads too.
     pub fn over(threads: &SharedTasks) -> Watch {
         Watch {
             cpu_ns_begin: cpu_ns(),
@@ -81,8 +86,8 @@ impl Watch {
         }
     }
 
-    /// Returns the use since the beginning of the measurement. Reads all threads: cheap at the end
-    /// of a phase, but too slow for a measured loop.
+    /// Returns the resources used since the beginning of the measurement. Reads all threads, which
+    /// is cheap at the end of a phase, but too slow for a measured loop.
     pub fn read(&mut self) -> Usage {
         let total = read_all(&self.threads).join(self.threads_begin, |now, then| now - then);
         let now = CpuTicks::parse(&read("/proc/stat"));

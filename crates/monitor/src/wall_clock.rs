@@ -2,13 +2,13 @@
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// Returns the current instant, for durations in reports.
+/// Returns the current instant, for durations in reports and for waits.
 #[expect(clippy::disallowed_methods, reason = "builds are timed for people, outside any run")]
 pub fn now() -> Instant {
     Instant::now()
 }
 
-/// Waits for at most `ms` milliseconds, outside of any run. The wait may end early.
+/// Sleeps for at most `ms` milliseconds, outside of any run. The sleep may end early.
 pub fn rest_ms(ms: u64) {
     std::thread::park_timeout(std::time::Duration::from_millis(ms));
 }
