@@ -2,7 +2,8 @@
 //! it with retries, and records it.
 //!
 //! The same code runs on a thread, on an event loop and in virtual time; only its clock and its
-//! sessions differ. Not here: polling (place), and when transactions are due (pacer).
+//! sessions differ. Not here: the threads and event loops that run it (place), and when
+//! transactions are due (pacer).
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -21,7 +22,8 @@ use crate::recorder::Recorder;
 use crate::rejections::{Acceptance, Next, Rejections, is_rejection};
 use crate::stop::{AHEAD_NS, NEVER, Stop};
 
-/// First and longest pause between attempts to reconnect, in nanoseconds; pauses double in between.
+/// First and longest pause between a client's attempts to reconnect, in nanoseconds. Each pause is
+/// twice the one before, up to the longest.
 const RECONNECT_NS: (u64, u64) = (10 * NS_PER_MS, NS_PER_S);
 /// Duration of an idle period, in nanoseconds, after which a client checks that its connection is
 /// still open. Servers and proxies close idle connections after seconds at the earliest, and the
@@ -29,18 +31,20 @@ const RECONNECT_NS: (u64, u64) = (10 * NS_PER_MS, NS_PER_S);
 const IDLE_NS: u64 = 100 * NS_PER_MS;
 /// Number of transactions after which a client on an event loop lets other clients run.
 const TURN: u32 = 16;
-/// Number of consecutive transactions that take no virtual time, after which a simulated run fails
-/// because it would never end.
+/// Number of consecutive transactions that take no virtual time, after which a simulated run fails,
+/// because virtual time would never advance.
 const STILL_MAX: u32 = 100_000;
 
 const CLOSED_WHILE_IDLE: &str = "the connection was closed while its client paused; it was made \
                                  again before the next transaction";
 
-/// A client's running transaction, visible to the coordinator, which counts it as unfinished if the
-/// client cannot. Aligned so that neighbours on other cores do not share a cache line.
+/// The transaction that a client is running, visible to the coordinator, which counts it as
+/// unfinished if the client itself cannot. Aligned so that clients on different cores do not share
+/// a cache line.
 #[repr(align(128))]
 pub(crate) struct UnderWay {
-    /// Intended start of the transaction; [`NEVER`] if none is running.
+    /// Intended start of the running transaction, in nanoseconds of the run's clock; [`NEVER`] if
+    /// none is running.
     intended_ns: AtomicU64,
     kind: AtomicU32,
 }
@@ -65,8 +69,8 @@ impl UnderWay {
         self.intended_ns.load(Ordering::Acquire) == NEVER
     }
 
-    /// Removes and returns transaction type and intended start of the running transaction, so that
-    /// it is counted only once; `None` if none is running.
+    /// Returns type and intended start (in nanoseconds) of the running transaction, and removes
+    /// them so that it is counted only once; `None` if none is running.
     pub(crate) fn take(&self) -> Option<(KindIndex, u64)> {
         let intended_ns = self.intended_ns.swap(NEVER, Ordering::AcqRel);
         let kind = self.kind.load(Ordering::Relaxed) as KindIndex;
@@ -81,7 +85,7 @@ pub(crate) struct Common {
     pub(crate) recorder: Recorder,
 }
 
-/// A client at work on its thread or event loop, with its connections, its clock and its results.
+/// A client that is executing transactions, with its connections, clock and results.
 pub(crate) struct ClientLoop {
     pub(crate) client: u32,
     pub(crate) group: u16,
@@ -99,8 +103,8 @@ pub(crate) struct ClientLoop {
     /// Coarse histograms of the response times that are summed up in `moments`, by transaction
     /// type; empty if the run keeps no histogram per client.
     times: Vec<CoarseHistogram>,
-    /// Signal that the workload's producer raises when it may have made more input for clients;
-    /// `None` if the workload has no producer.
+    /// Signal that the workload's producer raises when it may have generated more input for
+    /// clients; `None` if the workload has no producer.
     for_input: Option<Arc<Signal>>,
     measured: Vec<(u16, u64)>,
     database: Arc<dyn Database>,
@@ -111,14 +115,15 @@ pub(crate) struct ClientLoop {
     leaves: bool,
     /// Whether the connection is broken and not yet replaced.
     is_broken: bool,
-    /// Instant since which the connection is idle.
+    /// Instant since which the connection is idle, in nanoseconds of the run's clock.
     idle_since_ns: u64,
     /// Pause before the next attempt to reconnect, in nanoseconds; 0 after a successful
     /// transaction.
     reconnect_ns: u64,
 }
 
-/// Parts from which the worker (thread or event loop) of a client creates its [`ClientLoop`].
+/// Properties of a client that are known before it starts. The thread or event loop that runs the
+/// client creates its [`ClientLoop`] from them.
 pub(crate) struct ClientSpec {
     pub(crate) database: Arc<dyn Database>,
     pub(crate) statements: Arc<[Statement]>,
@@ -131,9 +136,10 @@ pub(crate) struct ClientSpec {
     pub(crate) pacer: Pacer,
     pub(crate) common: Arc<Common>,
     pub(crate) under_way: Arc<UnderWay>,
-    /// Which transaction types the server has accepted, shared by all clients of the group.
+    /// State of the transaction types by whether the server has accepted them, shared by all
+    /// clients of the group.
     pub(crate) acceptance: Arc<Acceptance>,
-    /// Whether a histogram of response times is kept for each client.
+    /// Whether each client keeps its own histogram of response times.
     pub(crate) keeps_times: bool,
 }
 
@@ -166,7 +172,8 @@ impl ClientLoop {
         }
     }
 
-    /// Lets the workload's client prepare its new connection, if it needs that.
+    /// Lets the workload's client prepare its new connection, for workloads that need that. Fails
+    /// if the database returns an error.
     pub(crate) async fn begin(&mut self) -> Result<(), DbError> {
         self.measured.clear();
         let mut context = TxContext {
@@ -181,8 +188,8 @@ impl ClientLoop {
         }
     }
 
-    /// Executes transactions from `load_start_ns` until the load is over. If clients are cut off,
-    /// leaves the running transaction to the coordinator.
+    /// Executes transactions from `load_start_ns` until the load is over. If the run is cut off,
+    /// the coordinator counts the transaction that was still running.
     pub(crate) async fn serve(&mut self, load_start_ns: u64, placement: Placement) {
         self.pacer.begin(load_start_ns, self.workload.as_ref());
         through(self.clock.as_ref(), load_start_ns).await;
@@ -257,15 +264,15 @@ impl ClientLoop {
         }
     }
 
-    /// Whether the server or a proxy has closed the connection during an idle period of 100 ms or
-    /// more.
+    /// Whether the server or a proxy has closed the connection while it was idle, which is checked
+    /// after 100 ms or more.
     fn has_ended(&mut self, now_ns: u64) -> bool {
         now_ns.saturating_sub(self.idle_since_ns) >= IDLE_NS && self.sessions.own().has_ended()
     }
 
-    /// Reconnects, because the server closed the connection while it was idle, and then starts the
-    /// transaction, which was already due. `None` if there is no connection before the measured
-    /// window ends.
+    /// Reconnects because the server closed the connection while it was idle, and then starts the
+    /// claimed transaction, which was already due. `None` if there is no connection before the
+    /// measured window ends.
     async fn begin_anew(
         &mut self,
         claim: Claim,
@@ -291,7 +298,7 @@ impl ClientLoop {
     }
 
     /// Waits for input from the workload's producer, if it has one. Returns false if there will be
-    /// none before the load is over. The transaction starts after this wait.
+    /// none before the load is over. The wait is not part of the transaction.
     async fn await_input(&mut self) -> bool {
         let Some(signal) = &self.for_input else { return true };
         let stop = &self.common.stop;
@@ -309,8 +316,8 @@ impl ClientLoop {
         }
     }
 
-    /// Counts as unfinished the transactions that this client would have started before the end of
-    /// the measured window, had it been connected. Their unknown duration counts as 0.
+    /// Counts as unfinished those transactions that this client could not start before the end of
+    /// the measured window, because it was disconnected. Their unknown duration counts as 0.
     fn leave_unfinished(&mut self, mut claim: Claim, mut kind: KindIndex, mut intended_ns: u64) {
         self.under_way.end();
         let now_ns = self.clock.now();
@@ -401,9 +408,9 @@ impl ClientLoop {
         through(self.clock.as_ref(), self.clock.now() + pause_ns).await;
     }
 
-    /// Records a database error of a transaction of type `kind`, or of a connection attempt
-    /// (`None`). Makes the client leave its host, or ends the run, if the server keeps rejecting
-    /// it.
+    /// Records a database error of a transaction of type `kind`, or of an attempt to connect
+    /// (`None`). If the server keeps rejecting the client, makes it reconnect to another host, or
+    /// ends the run.
     fn count_error(&mut self, db_error: &DbError, kind: Option<KindIndex>) {
         let now_ns = self.clock.now();
         let stop = &self.common.stop;
@@ -430,7 +437,7 @@ impl ClientLoop {
     }
 
     /// Whether the client must reconnect before its next transaction, because the connection is
-    /// broken or another host is assigned.
+    /// broken or the client was assigned to another host.
     fn must_connect(&mut self) -> bool {
         if !self.is_broken {
             self.reconnect_ns = 0;
@@ -528,7 +535,7 @@ fn outcome_of_db_error(kind: DbErrorKind) -> Outcome {
     }
 }
 
-/// Whether a transaction with this outcome leaves the connection broken.
+/// Whether the connection is broken after a transaction with this outcome.
 fn is_lost(outcome: Outcome) -> bool {
     match outcome {
         Outcome::Unknown => true,
@@ -537,8 +544,8 @@ fn is_lost(outcome: Outcome) -> bool {
     }
 }
 
-/// Whether a transaction may have ended only because the run was cut off; it then counts as
-/// unfinished.
+/// Whether a transaction may have this outcome only because the run was cut off. Such a transaction
+/// counts as unfinished.
 fn is_cut_off(outcome: Outcome) -> bool {
     use DbErrorKind::{Cancelled, ConnectionLost, TooManyConnections};
     matches!(outcome, Outcome::Failed(Cancelled | ConnectionLost | TooManyConnections))

@@ -1,5 +1,5 @@
-//! Runs a job: connects all clients, starts them at one instant, enters the phases, enforces time
-//! limits, and reports events.
+//! Coordinator of a run in this process: connects all clients, starts them at one instant, enters
+//! the phases, enforces time limits, and reports events.
 //!
 //! Not here: transactions (client_loop), and what becomes of the events (store, analysis).
 
@@ -26,24 +26,26 @@ use crate::recorder::{GroupShape, Recorder, second_of};
 use crate::rejections::Acceptance;
 use crate::stop::{AHEAD_NS, NEVER, Stop};
 
-/// Interval at which the coordinator checks for a requested stop, in nanoseconds.
+/// Interval at which the coordinator checks whether the user has asked to stop the run, in
+/// nanoseconds.
 const LOOK_NS: u64 = 50 * NS_PER_MS;
-/// Delay in nanoseconds between the end of a second and the report on it, so that its last samples
-/// have been recorded by then.
+/// Delay, in nanoseconds, between the end of a second and the report about that second, so that its
+/// last samples are recorded by then.
 const SETTLE_NS: u64 = 50 * NS_PER_MS;
-/// Time that cancelled transactions have to end before their clients are abandoned, in nanoseconds.
+/// Time that cancelled transactions have to end, in nanoseconds. After it, their clients are
+/// abandoned.
 const GRACE_NS: u64 = 500 * NS_PER_MS;
-/// Longest wait for all clients to disconnect, in nanoseconds; ten thousand took a quarter of a
-/// second.
+/// Longest time to wait until all clients have disconnected, in nanoseconds. Ten thousand clients
+/// took a quarter of a second.
 const PARTING_NS: u64 = 5 * NS_PER_S;
-/// Largest number of clients for which each client's response times are kept as histograms, which
-/// take 2 KiB per client and transaction type.
+/// Limit on the number of clients for which the response times of each client are kept as
+/// histograms, which take 2 KiB per client and transaction type.
 const TIMES_OF_CLIENTS_MAX: u32 = 1_000;
 
-/// Reason why a job could not start its load.
+/// Reason why the load of a run could not start.
 #[derive(Debug)]
 pub enum CannotRun {
-    /// Some clients could not connect.
+    /// At least one client could not connect to its database.
     Refused {
         /// Number of clients that could not connect.
         n_refused: u32,
@@ -52,7 +54,7 @@ pub enum CannotRun {
         /// Error of the first client that failed.
         db_error: DbError,
     },
-    /// The operating system denied threads or file descriptors.
+    /// The operating system refused to create threads or file descriptors for the clients.
     Place(std::io::Error),
     /// The user asked to stop before the load began.
     Interrupted,
@@ -72,12 +74,13 @@ impl fmt::Display for CannotRun {
 
 impl std::error::Error for CannotRun {}
 
-/// Lateness of the coordinator's own wake-up, in nanoseconds, from which the whole generator counts
-/// as paused: suspended, on a paused host, or without a CPU. The coordinator asks to be woken every
-/// [`LOOK_NS`].
+/// Lateness of the coordinator's own wake-up, in nanoseconds, from which the whole load generator
+/// counts as paused: its process or host was suspended, or it had no CPU. The coordinator asks to
+/// be woken every [`LOOK_NS`].
 const PAUSE_NS: u64 = 250 * NS_PER_MS;
 
-/// Pauses in which the whole generator did not run, from the start of the load until the drain.
+/// Pauses in which the whole load generator did not run, from the start of the load until the
+/// drain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pauses {
     /// Number of pauses of at least 250 ms.
@@ -89,8 +92,8 @@ pub struct Pauses {
 }
 
 impl Pauses {
-    /// Counts a pause if a wake-up that was due at `due_ns` came 250 ms later or more, at
-    /// `woken_ns`.
+    /// Counts a pause of the load generator if a wake-up that was due at `due_ns` came 250 ms late
+    /// or later, at `woken_ns`. Instants are in nanoseconds of the run's clock.
     fn look(&mut self, due_ns: u64, woken_ns: u64, measure_start_ns: u64) {
         let late_ns = woken_ns.saturating_sub(due_ns);
         if late_ns < PAUSE_NS {
@@ -104,7 +107,8 @@ impl Pauses {
     }
 }
 
-/// Result of a job: why its load ended, how long it took, and what hindered it.
+/// Result of a job (a run, or its part in this process): why the load ended, how long it took, and
+/// what hindered it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
     /// Reason why the load ended.
@@ -115,24 +119,25 @@ pub struct Ran {
     pub elapsed_ns: u64,
     /// Scheduling privileges that the kernel granted to client threads; `None` in virtual time.
     pub granted: Option<Granted>,
-    /// Number of clients that did not end after they were cut off, and were abandoned.
+    /// Number of clients that were abandoned because they did not end after they were cut off.
     pub n_left_behind: u32,
-    /// Pauses in which the whole generator did not run; none in virtual time.
+    /// Pauses in which the whole load generator did not run; none in virtual time.
     pub pauses: Pauses,
-    /// Whether clients wait for input from their workloads' producers, so that time outside of
-    /// transactions is not the generator's fault.
+    /// Whether clients wait for input from their workloads' producers. Time outside of transactions
+    /// is then not the load generator's fault.
     pub waits_for_input: bool,
     /// Number of connections that were closed while their clients were idle, and replaced.
     pub n_idle_losses: u64,
-    /// Reason why it is unknown for some connection how long replies waited in the socket before
-    /// they were read (reply lag); `None` if it is known for all, and in virtual time.
+    /// Reason why it is unknown, for at least one connection, how long replies waited in the socket
+    /// before they were read (reply lag). `None` if it is known for all connections, and in virtual
+    /// time.
     pub no_reply_lag: Option<String>,
 }
 
-/// Runs a job, and calls `events` with each event as it happens. Calls `start` once all clients
-/// have connected, with the current instant of the run's clock; `start` returns the instant at
-/// which the load begins. Fails if clients cannot connect or be started, or if the user stops
-/// before the load.
+/// Runs a job (a run, or its part in this process), and calls `events` with each event as it
+/// happens. Once all clients have connected, calls `start` with the current instant of the run's
+/// clock; `start` returns the instant at which the load begins. Fails if clients cannot connect or
+/// be started, or if the user stops the run before the load.
 pub fn run(
     job: Job,
     stop: &Arc<Stop>,
@@ -145,7 +150,7 @@ pub fn run(
     }
 }
 
-/// State of a job in progress, the same on threads, on event loops and in virtual time.
+/// State of a run in progress, which is the same on threads, on event loops and in virtual time.
 struct Coordinator<'a> {
     job: &'a Job,
     stop: Arc<Stop>,
@@ -162,11 +167,11 @@ struct Coordinator<'a> {
     phase: Phase,
     load_start_ns: u64,
     taken_before: i64,
-    /// Second up to which (exclusive) the lengths of the arrival queues have been read, counted
-    /// from the start of the measured phase.
+    /// End of the seconds, counted from the start of the measured phase, for which the lengths of
+    /// arrival queues have been read; this second itself is not included.
     queued_before: i64,
-    /// Lengths of arrival queues that were read and not yet reported: index of the group, second,
-    /// and number of waiting arrivals.
+    /// Lengths of arrival queues that are not reported yet: index of the group, second, and number
+    /// of waiting arrivals.
     queued: Vec<(u16, i64, u64)>,
     pauses: Pauses,
     events: &'a mut dyn FnMut(Event),
@@ -209,8 +214,8 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Returns a [`ClientSpec`] for each client, from which its worker creates it. The start of the
-    /// load is not known yet, so arrivals count from 0 until [`Coordinator::begin`] moves them.
+    /// Returns the [`ClientSpec`] of each client. The start of the load is not known yet, so
+    /// arrivals are counted from instant 0 until [`Coordinator::begin`] moves them.
     fn specs(&mut self) -> Vec<ClientSpec> {
         let mut specs = Vec::new();
         let keeps_times = self.n_clients() <= TIMES_OF_CLIENTS_MAX;
@@ -287,12 +292,12 @@ impl<'a> Coordinator<'a> {
         None
     }
 
-    /// Returns the number of clients that have connected or failed to.
+    /// Returns the number of clients that have either connected or failed to connect.
     fn n_answered(&self) -> u32 {
         self.connected.iter().map(|(connected, failed, _)| connected + failed).sum()
     }
 
-    /// Reports the connections of each group. Fails if any client has none.
+    /// Reports how many clients of each group are connected. Fails if any client could not connect.
     fn report_connected(&mut self) -> Result<(), CannotRun> {
         for (group, (connected, failed, times)) in self.connected.iter().enumerate() {
             (self.events)(Event::Connected {
@@ -317,8 +322,8 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Begins the load at `load_start_ns`: sets measured window and arrivals, and enters the first
-    /// phase.
+    /// Begins the load at `load_start_ns`: sets the measured window and the start of arrivals, and
+    /// enters the first phase.
     fn begin(&mut self, load_start_ns: u64) {
         let phases = self.job.phases;
         let measure_start_ns = load_start_ns + phases.ramp_up_ns;
@@ -340,7 +345,7 @@ impl<'a> Coordinator<'a> {
         (self.events)(Event::Phase { phase, at_ns });
     }
 
-    /// Enters the phase that `now_ns` lies in, and reports the seconds that are over.
+    /// Enters the phase of the run that contains `now_ns`, and reports the seconds that are over.
     fn tick(&mut self, now_ns: u64) {
         let (measure_start_ns, end_ns) = (self.stop.measure_start_ns(), self.stop.end_ns());
         if self.phase == Phase::RampUp && now_ns >= measure_start_ns && end_ns > measure_start_ns {
@@ -400,8 +405,8 @@ impl<'a> Coordinator<'a> {
             .any(|group| group.stop_condition == StopCondition::Time && !is_limited(group))
     }
 
-    /// Returns the tasks that produce input for the clients of each workload. A stop wakes them by
-    /// their signals.
+    /// Returns the tasks that generate input for clients (producers), of all workloads. A stop of
+    /// the run wakes them by their signals.
     fn produce(&self) -> Vec<Box<dyn ProducerTask>> {
         let mut tasks = Vec::new();
         for producer in self.producers() {
@@ -421,8 +426,8 @@ impl<'a> Coordinator<'a> {
         ours.filter_map(|group| Some((group.name.as_str(), group.workload.producer()?)))
     }
 
-    /// Reports the facts and findings of all producers. A fact that several groups have gets the
-    /// name of the group in front.
+    /// Reports the facts and findings of all workloads' producers. If several groups have the same
+    /// fact, the group's name is put in front.
     fn report_producers(&mut self) {
         let accounts: Vec<(&str, Vec<Fact>)> =
             self.named_producers().map(|(group, producer)| (group, producer.account())).collect();
@@ -444,8 +449,8 @@ impl<'a> Coordinator<'a> {
         events.into_iter().for_each(|event| (self.events)(event));
     }
 
-    /// Whether the load ended because the number of transactions was reached, and not by a time
-    /// limit, a user or a failure.
+    /// Whether the load ended because the planned number of transactions was reached, and not by a
+    /// time limit, a user or a failure.
     fn has_reached_its_count(&self) -> bool {
         let is_whole = self.n_left == self.n_clients() && self.lost.is_none();
         let is_idle = self.under_way.iter().all(|(_, under_way)| under_way.is_idle());
@@ -453,15 +458,15 @@ impl<'a> Coordinator<'a> {
         ends_by_count && self.stop.reason().is_none() && is_whole && is_idle
     }
 
-    /// Whether the run must go on until the measured window ends, although all clients have ended.
-    /// It must in a run with a time limit (the last arrival may be long before its end), and while
-    /// other processes still work.
+    /// Whether the run must continue until the measured window ends, although all clients have
+    /// ended: in a run with a time limit, whose last arrival may be long before its end, and while
+    /// other processes still have load.
     fn awaits_end(&self, now_ns: u64) -> bool {
         let is_awaited = self.is_timed() || self.stop.awaits_others();
         is_awaited && self.lost.is_none() && now_ns < self.stop.end_ns()
     }
 
-    /// Reports the lateness of each event loop's heartbeats.
+    /// Reports how late the heartbeats of each event loop were (timers that fire every 10 ms).
     fn report_heartbeats(&mut self, heartbeats: &AllHeartbeats, now_ns: u64) {
         let (start_ns, end_ns) = (self.stop.measure_start_ns(), self.stop.end_ns());
         for (index, of_loop) in heartbeats.read(now_ns, end_ns).into_iter().enumerate() {
@@ -477,7 +482,7 @@ impl<'a> Coordinator<'a> {
     }
 
     /// Counts unfinished transactions, closes the recorder, and reports all remaining events.
-    /// Returns how the job ended.
+    /// Returns the result of the run in this process.
     fn finish(&mut self, now_ns: u64, granted: Option<Granted>) -> Ran {
         let last_ns = self.common.recorder.last_finish_ns();
         let start_ns = self.stop.measure_start_ns();
@@ -550,8 +555,8 @@ impl<'a> Coordinator<'a> {
     }
 }
 
-/// Enters lengths of arrival queues (group, second, length) into the records of `parts` for the
-/// same group and second. Adds a record where there is none.
+/// Adds lengths of arrival queues (group, second, length) to the records in `parts` for the same
+/// group and second. Adds a record if there is none.
 fn with_queues(
     mut parts: Vec<Second>,
     queued: impl Iterator<Item = (u16, i64, u64)>,
@@ -629,8 +634,8 @@ fn run_in_time(
     Ok(ran)
 }
 
-/// Waits until all clients have disconnected, so that the next run finds room on the server. Gives
-/// up after five seconds.
+/// Waits until all clients have disconnected, so that the next run does not exceed the server's
+/// limit on connections. Gives up after five seconds.
 fn await_parting(hear: &Receiver<WorkerMessage>, origin: Origin) {
     let end_ns = origin.elapsed_ns() + PARTING_NS;
     let left = || Duration::from_nanos(end_ns.saturating_sub(origin.elapsed_ns()));
@@ -643,8 +648,8 @@ fn limiter_of(job: &Job) -> ConnectLimiter {
     ConnectLimiter::new(job.connect, first.unwrap_or(0))
 }
 
-/// Waits until every client has connected, and returns what cancels each one's requests. Fails if a
-/// client cannot connect, or the user stops.
+/// Waits until every client has connected, and returns handles with which the requests of each
+/// client can be cancelled. Fails if a client cannot connect, or the user stops the run.
 fn admit(
     coordinator: &mut Coordinator<'_>,
     hear: &Receiver<WorkerMessage>,
@@ -667,8 +672,8 @@ fn admit(
     Ok(cancels)
 }
 
-/// Receives messages, reports seconds and enforces limits until all clients have ended, or must be
-/// abandoned.
+/// Receives messages from clients, reports seconds and enforces time limits, until all clients have
+/// ended or must be abandoned.
 fn oversee(
     coordinator: &mut Coordinator<'_>,
     origin: Origin,

@@ -1,5 +1,5 @@
-//! Heartbeats measure how late an event loop notices what it waits for: on each loop, a timer that
-//! does nothing expires every 10 ms, and its lateness is recorded.
+//! Heartbeats, which measure how late an event loop notices events: on each loop, a timer without
+//! any task expires every 10 ms, and its lateness is recorded.
 //!
 //! While a loop works for other clients, is stopped or has no CPU, replies wait unnoticed in their
 //! sockets; the heartbeat shows that. Not here: the kernel's statistics about the loop's thread.
@@ -13,22 +13,23 @@ use stats::Histogram;
 use crate::clock::until;
 use crate::stop::{NEVER, RUNNING, Stop};
 
-/// Interval of heartbeats, in nanoseconds. Timer and wake-up of one cost about 5 µs of CPU time, so
-/// those of one event loop take 0.05 % of a CPU.
+/// Interval of heartbeats, in nanoseconds. One takes about 5 µs of CPU time, so those of one event
+/// loop take 0.05 % of a CPU.
 const INTERVAL_NS: u64 = 10 * NS_PER_MS;
 
 /// Lateness of an event loop's heartbeats: wake-ups every 10 ms in the measured phase, which come
 /// late if the loop is too busy or its thread gets no CPU. In a run that ends after a number of
-/// transactions, heartbeats end when the coordinator notices that the number is reached.
+/// transactions, heartbeats end when the coordinator notices that this number is reached.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heartbeats {
-    /// Lateness of each heartbeat, including missed ones: a loop that was busy for 50 ms has missed
-    /// five.
+    /// Lateness of each heartbeat, in nanoseconds. Missed ones are included: a loop that was busy
+    /// for 50 ms has missed five.
     pub(crate) lag: Histogram,
     /// Due time of the heartbeat that was late by the most, in nanoseconds of the run's clock;
     /// meaningless while `lag` is empty.
     pub(crate) most_delayed_due_ns: u64,
-    /// Due time of the next heartbeat; [`NEVER`] before the measured phase and after the end.
+    /// Due time of the next heartbeat, in nanoseconds of the run's clock; [`NEVER`] before the
+    /// measured phase and after its end.
     next_ns: u64,
 }
 
@@ -47,8 +48,8 @@ impl Heartbeats {
     }
 }
 
-/// Records the heartbeats until `now_ns`, and ends them, because the loop has no clients any more
-/// and may block.
+/// Records the heartbeats until `now_ns` and records none after it, because the loop has no clients
+/// any more and may block.
 pub(crate) fn end(heartbeats: &Mutex<Heartbeats>, now_ns: u64, end_ns: u64) {
     let mut heartbeats = lock(heartbeats);
     heartbeats.see(now_ns, end_ns);
@@ -64,7 +65,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl AllHeartbeats {
-    /// Adds and returns the heartbeats of one more event loop.
+    /// Adds heartbeats for one more event loop, and returns them.
     pub(crate) fn of_next_loop(&self) -> Arc<Mutex<Heartbeats>> {
         let heartbeats = Heartbeats { next_ns: NEVER, ..Heartbeats::default() };
         let heartbeats = Arc::new(Mutex::new(heartbeats));
@@ -72,8 +73,8 @@ impl AllHeartbeats {
         heartbeats
     }
 
-    /// Returns the heartbeats of each loop, with those that are due by `now_ns` but have not
-    /// expired, because a loop that is still busy is late too.
+    /// Returns the heartbeats of each loop. Those that were due by `now_ns` but have not expired,
+    /// because the loop is still busy, are included as late.
     pub(crate) fn read(&self, now_ns: u64, end_ns: u64) -> Vec<Heartbeats> {
         let all = lock(&self.0);
         let read = |one: &Arc<Mutex<Heartbeats>>| {

@@ -1,5 +1,5 @@
-//! The input of the engine: what to run, with all decisions made. Not here: plans and parameters
-//! (app decides from them).
+//! The input of the engine: groups of clients, phases and placement, with all values decided. Not
+//! here: plans and parameters (app derives a job from them).
 
 use std::sync::Arc;
 
@@ -16,61 +16,64 @@ use crate::threads::ClientThreads;
 /// path.
 pub type SampleHook = Arc<dyn Fn(&Sample) + Send + Sync>;
 
-/// A group of clients with the same workload and load, as the engine gets it.
+/// A group of clients with the same workload, database and load, as the engine needs it.
 pub struct GroupJob {
     /// Name of the group in the plan.
     pub name: String,
-    /// Workload of the clients.
+    /// Workload that the clients of the group execute.
     pub workload: Arc<dyn Workload>,
-    /// Database to which they connect.
+    /// Database to which the clients of the group connect.
     pub database: Arc<dyn Database>,
     /// The workload's statements in the database's dialect.
     pub statements: Arc<[Statement]>,
-    /// Index of the group's first client in the run.
+    /// Index of the group's first client among all clients of the run.
     pub first_client: u32,
-    /// Number of clients over all processes.
+    /// Number of clients in the group, over all client processes.
     pub clients: u32,
-    /// Part of the clients that runs in this process; `None` if all run elsewhere.
+    /// The part of the group's clients that runs in this process; `None` if all run in other
+    /// processes.
     pub share: Option<Share>,
-    /// Load model; an arrival rate is that of all processes together.
+    /// Load model of the group: closed, key/think, or open with an arrival rate over all client
+    /// processes.
     pub load: Load,
-    /// Condition on which the group stops; a number of transactions is for this process only.
+    /// Condition on which the load of the group stops. A number of transactions is only that of
+    /// this process.
     pub stop_condition: StopCondition,
 }
 
 impl GroupJob {
-    /// Returns the indexes of this process's clients in the run.
+    /// Returns the indexes, in the run, of the group's clients that run in this process.
     pub(crate) fn our_clients(&self) -> impl Iterator<Item = u32> {
         let ours = self.share.iter().flat_map(|share| share.below(self.clients));
         ours.map(|nth| self.first_client + nth)
     }
 }
 
-/// A run, or the part of a run in one process.
+/// A run, or that part of a run which is executed in this process.
 pub struct Job {
-    /// Seed of all random draws.
+    /// Seed of all random draws of the run.
     pub seed: u64,
-    /// Durations of the phases.
+    /// Durations of the phases: ramp-up, measured phase and drain.
     pub phases: Phases,
     /// Groups of clients, in the order of their indexes.
     pub groups: Vec<GroupJob>,
     /// Placement of the clients: threads, event loops or virtual time.
     pub placement: Placement,
-    /// Rate and concurrency of connecting before the load.
+    /// Limits on the rate and the number of simultaneous connection attempts before the load.
     pub connect: Connect,
-    /// Which failed transactions are retried, how often, and after which pause.
+    /// Rules for retries: which failed transactions are repeated, how often, and after which pause.
     pub retry: Retry,
-    /// Range and resolution of the recorded histograms.
+    /// Range and resolution of the histograms in which times are recorded.
     pub recording: Recording,
-    /// Instant from which the clocks of this process count.
+    /// Time 0 of the clocks of this process.
     pub origin: Origin,
-    /// Number of cores to use. This many event loops run, and the recorder has as many separately
-    /// locked parts.
+    /// Number of cores to use. There are as many event loops, and as many separately locked parts
+    /// of the recorder.
     pub workers: usize,
     /// Whether each event loop is pinned to a CPU, if there are enough CPUs.
     pub pin: bool,
     /// List to which each client thread adds itself.
     pub threads: ClientThreads,
-    /// Function that is called with every sample; `None` in normal runs.
+    /// Function that is called with every sample, for calibration; `None` in normal runs.
     pub sample_hook: Option<SampleHook>,
 }

@@ -1,9 +1,9 @@
 //! Generates the load and measures it: clocks, pacing, phases, placements, recording.
 //!
-//! The engine takes a [`Job`] (what to run, and which clients of each group), runs it on one of
-//! three placements, and reports a stream of events, whose counts add up to the whole run. Not
-//! here: what is requested (workloads), from which database (drivers), and what is kept (store,
-//! analysis). It opens no file.
+//! The engine takes a [`Job`] (what to run, and which clients of each group), runs it with one of
+//! three placements (threads, event loops, virtual time), and reports a stream of events, whose
+//! counts add up to the whole run. Not here: what is requested (workloads), from which database
+//! (drivers), and what is kept (store, analysis). It opens no file.
 
 #![warn(missing_docs)]
 

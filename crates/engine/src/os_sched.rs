@@ -2,7 +2,7 @@
 //!
 //! The timer of a sleeping thread may be late by its slack (50 µs by default), and a woken thread
 //! waits for its turn on a CPU, which a short scheduling slice makes sooner. The kernel may deny
-//! both; the result is a fact of a run.
+//! both; whether it did is stored as a fact of the run.
 
 use std::num::NonZeroU64;
 
@@ -23,9 +23,9 @@ pub struct Granted {
 
 const SLICE_NS: u64 = NS_PER_MS / 10;
 
-/// Asks for exact timers and, with `keeps_time`, for a short scheduling slice of the calling
-/// thread. `keeps_time` is false in closed load, which has no due times: there a short slice would
-/// only let the server preempt a client that is about to send.
+/// Asks the kernel for exact timers and, with `keeps_time`, for a short scheduling slice of the
+/// calling thread. `keeps_time` is false in closed load, which has no due times: there a short
+/// slice would only let the server preempt a client that is about to send.
 pub(crate) fn prepare_thread(keeps_time: bool) -> Granted {
     let slack = NonZeroU64::new(1).expect("one is not zero");
     Granted {
@@ -35,9 +35,10 @@ pub(crate) fn prepare_thread(keeps_time: bool) -> Granted {
     }
 }
 
-/// Pins the calling thread to the `index`-th of the CPUs that this process may use, if there are
-/// exactly `n_threads` of them, and returns whether it did. A server thread on the same machine
-/// that it wakes then runs on the same CPU, which saves an interrupt of another CPU per query.
+/// Pins the calling thread to one CPU, the `index`-th of those that this process may use, if there
+/// are exactly `n_threads` of them. Returns whether it did. A server thread on the same machine
+/// that this thread wakes then runs on the same CPU, which saves an interrupt of another CPU per
+/// query.
 pub(crate) fn pin_thread(index: usize, n_threads: usize) -> bool {
     let Ok(allowed) = sched_getaffinity(None) else { return false };
     let cpus: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect();

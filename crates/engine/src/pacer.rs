@@ -1,7 +1,7 @@
 //! Decides when a client's transactions start, by load model.
 //!
-//! Claiming takes two steps: `claim` determines the next transaction, so that its inputs are ready
-//! before it is due; `wait` waits until then. Not here: execution (client_loop).
+//! There are two steps: `claim` determines the next transaction, so that its inputs are ready
+//! before it is due; `wait` waits until it is due. Not here: execution (client_loop).
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -18,8 +18,8 @@ use crate::schedule::Schedule;
 use crate::stop::{NEVER, Stop};
 use crate::think_time::ThinkTime;
 
-/// Number of transactions that may still start in the measured phase. It is shared by all clients
-/// of a group, or belongs to one client, as the stop condition says.
+/// Number of transactions that may still start in the measured phase, for all clients of a group
+/// together or for one client, as the stop condition says.
 pub(crate) struct Budget(AtomicI64);
 
 impl Budget {
@@ -32,14 +32,15 @@ impl Budget {
     }
 }
 
-/// An arrival in open load that found the queue full.
+/// An arrival in open load that was dropped because the queue was full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dropped {
     pub(crate) nth: u64,
     pub(crate) intended_ns: u64,
 }
 
-/// Arrivals of an open-load group, with the queue of those that no client has claimed.
+/// Arrivals of an open-load group, and the queue of arrivals that are due and that no client has
+/// claimed yet.
 pub(crate) struct Arrivals {
     group: u16,
     queue_full: QueueFull,
@@ -50,16 +51,18 @@ pub(crate) struct Arrivals {
 struct Queue {
     schedule: Schedule,
     bound: usize,
-    /// Number and due time of arrivals that are due and not claimed.
+    /// Number and due time, in nanoseconds, of each arrival that is due and not claimed.
     waiting: VecDeque<(u64, u64)>,
     /// Number of arrivals that may still come in the measured phase.
     left: u64,
-    /// Whether the queue was full and the plan says to stop then, so that no further arrivals come.
+    /// Whether the load ends because the queue was full and the plan says to stop then, so that no
+    /// further arrivals come.
     is_over: bool,
 }
 
 impl Queue {
-    /// Returns number and instant of the next arrival; `None` if the load ends before it.
+    /// Returns number and due time (in nanoseconds) of the next arrival; `None` if the load ends
+    /// before it.
     fn peek(&self, measure_start_ns: u64, end_ns: u64) -> Option<(u64, u64)> {
         let (nth, instant_ns) = self.schedule.peek();
         let is_over = self.is_over
@@ -95,15 +98,15 @@ impl Arrivals {
         Arrivals { group, queue_full, stop, state }
     }
 
-    /// Moves the schedule of arrivals to the start of the load.
+    /// Moves the schedule of arrivals so that it begins at the start of the load.
     pub(crate) fn begin(&self, load_start_ns: u64) {
         let mut queue = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         queue.schedule.begin(load_start_ns);
     }
 
     /// Claims the next arrival for a client that is free at `now_ns`: the first one in the queue,
-    /// or else the next one to come. Returns its number and due time; `None` if the load is over.
-    /// Arrivals that found the queue full until now are added to `dropped`.
+    /// or else the next one of the schedule. Returns its number and due time; `None` if the load is
+    /// over. Arrivals that found the queue full until now are added to `dropped`.
     fn claim(&self, now_ns: u64, dropped: &mut Vec<Dropped>) -> Option<(Number, u64)> {
         let (start_ns, end_ns) = (self.stop.measure_start_ns(), self.stop.end_ns());
         let mut queue = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -138,16 +141,16 @@ impl Arrivals {
         }
     }
 
-    /// Returns the length of the queue at `now_ns`. Arrivals that found it full until then are
-    /// added to `dropped`.
+    /// Returns the number of arrivals in the queue at `now_ns`. Arrivals that found the queue full
+    /// until then are added to `dropped`.
     pub(crate) fn waiting(&self, now_ns: u64, dropped: &mut Vec<Dropped>) -> u64 {
         let mut queue = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         self.admit(&mut queue, now_ns, dropped);
         queue.waiting.len() as u64
     }
 
-    /// Returns number and due time of the arrivals that were queued when the run ended, and the
-    /// arrivals that found the queue full.
+    /// Returns number and due time of the arrivals that were in the queue when the run ended, and
+    /// the arrivals that were dropped because the queue was full.
     pub(crate) fn leftovers(&self, now_ns: u64) -> (Vec<(u64, u64)>, Vec<Dropped>) {
         let mut dropped = Vec::new();
         let mut queue = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -161,13 +164,14 @@ impl Arrivals {
 pub(crate) struct Claim {
     pub(crate) number: Number,
     claimed_ns: u64,
-    /// Instant at which the transaction should start, in nanoseconds. `None` in closed and
-    /// key/think load, where [`Pacer::wait`] computes it, unless the client has just reconnected.
+    /// Instant at which the transaction should start, in nanoseconds of the run's clock. `None` in
+    /// closed and key/think load, where [`Pacer::wait`] computes it, unless the client has just
+    /// reconnected.
     intended_ns: Option<u64>,
 }
 
 enum Pace {
-    /// Closed load: the next transaction is due as soon as the last one has ended.
+    /// Closed load: each transaction is due as soon as the one before has ended.
     Closed {
         free_ns: u64,
     },
@@ -175,18 +179,19 @@ enum Pace {
     KeyThink(ThinkTime),
 }
 
-/// Decides when the transactions of one client start.
+/// Decides when the transactions of one client start, by the load model.
 pub(crate) struct Pacer {
     client: u32,
     nth: u64,
     stop: Arc<Stop>,
     budget: Option<Arc<Budget>>,
     pace: Pace,
-    /// Arrivals that were dropped at the last claim, for the recorder.
+    /// Arrivals that the last claim found dropped, because the queue was full. The recorder counts
+    /// them.
     pub(crate) dropped: Vec<Dropped>,
 }
 
-/// Parameters from which a client's pacer is created.
+/// Parameters from which a client's [`Pacer`] is created.
 pub(crate) struct Pacing<'a> {
     pub(crate) load: &'a Load,
     pub(crate) arrivals: Option<&'a Arc<Arrivals>>,
@@ -206,13 +211,13 @@ impl Pacer {
         Pacer { client, nth: 0, stop, budget: pacing.budget, pace, dropped: Vec::new() }
     }
 
-    /// Whether transactions have due times, as in open and key/think load.
+    /// Whether transactions have due times for which a client waits, as in open and key/think load.
     pub(crate) fn keeps_time(&self) -> bool {
         !matches!(self.pace, Pace::Closed { .. })
     }
 
-    /// Whether the client has its own sequence of transactions, and does not share arrivals with
-    /// others.
+    /// Whether the client has its own sequence of transactions; false in open load, where clients
+    /// share arrivals.
     pub(crate) fn has_own(&self) -> bool {
         !matches!(self.pace, Pace::Open(_))
     }
@@ -292,8 +297,8 @@ impl Pacer {
         (intended_ns < self.stop.end_ns() && self.take(intended_ns)).then_some(intended_ns)
     }
 
-    /// Returns the claim of a client that has reconnected at `now_ns`, with that instant as claim
-    /// time and `intended_ns` as the due time, which passed in the meantime.
+    /// Returns a claim for a client that has reconnected at `now_ns`: the claim time is that
+    /// instant, and the due time is `intended_ns`, which passed in the meantime.
     pub(crate) fn reconnected(&mut self, claim: Claim, intended_ns: u64, now_ns: u64) -> Claim {
         if let Pace::KeyThink(think_time) = &mut self.pace {
             think_time.connected_ns = now_ns;
@@ -301,8 +306,8 @@ impl Pacer {
         Claim { claimed_ns: now_ns, intended_ns: Some(intended_ns), ..claim }
     }
 
-    /// Must be called at the end of each transaction, since the next one's due time follows from it
-    /// in closed and key/think load.
+    /// Notes the end of a transaction. Must be called each time, since the next due time follows
+    /// from it in closed and key/think load.
     pub(crate) fn finished(&mut self, kind: KindIndex, slot: Slot, finished_ns: u64) {
         match &mut self.pace {
             Pace::Closed { free_ns } => *free_ns = finished_ns,
@@ -342,7 +347,8 @@ impl Pacer {
         is_wanted
     }
 
-    /// Starts the load of this client. A key/think client starts in the middle of its cycle.
+    /// Starts the load of this client. A client in key/think load starts in the middle of its cycle
+    /// of keying and thinking.
     pub(crate) fn begin(&mut self, load_start_ns: u64, workload: &dyn Workload) {
         match &mut self.pace {
             Pace::Closed { free_ns } => *free_ns = load_start_ns,
@@ -352,8 +358,8 @@ impl Pacer {
     }
 }
 
-/// Returns this process's part of the arrivals of an open-load group; `None` for other load models,
-/// or if no client of the group runs in this process.
+/// Returns the arrivals of an open-load group that this process must serve; `None` for other load
+/// models, or if no client of the group runs in this process.
 pub(crate) fn arrivals_of(
     index: u16,
     group: &GroupJob,

@@ -1,4 +1,5 @@
-//! Records samples during a run, in shards with short locks, of which there is about one per core.
+//! Recorder of samples during a run. Each client adds samples to one of several shards with short
+//! locks, of which there is about one per core.
 //!
 //! A sample is added to its *intended* second. The current second has a dense histogram, which is
 //! set aside when the next second begins; samples of earlier seconds go into sparse histograms. The
@@ -18,12 +19,12 @@ use stats::{Histogram, Range, Sparse};
 use crate::job::SampleHook;
 use crate::stop::{NEVER, Stop};
 
-/// Largest number of emptied histograms that are kept for reuse.
+/// Limit on the emptied histograms that are kept for reuse.
 const SPARES: usize = 4;
 
-/// Histograms of values over time: one for each span, which is a second or a window of several
-/// seconds. Only the latest span has a dense histogram, the late values of earlier ones a sparse
-/// one.
+/// Histograms of values over time, one for each span: a second, or a window of several seconds. The
+/// latest span has a dense histogram; values that come late for earlier spans are kept in sparse
+/// ones.
 struct Spans {
     range: Range,
     seconds_per_span: i64,
@@ -31,7 +32,8 @@ struct Spans {
     current: Option<(i64, Histogram)>,
     /// Earlier spans that [`Spans::take`] has not yet returned: first second and histogram.
     done: Vec<(i64, Histogram)>,
-    /// Values that came after a later span had begun, by the first second of their own span.
+    /// Values that came after a later span had begun, by the first second of the span to which they
+    /// belong.
     late: BTreeMap<i64, Sparse>,
     spares: Vec<Histogram>,
 }
@@ -70,8 +72,8 @@ impl Spans {
         }
     }
 
-    /// Removes the spans that are over by the start of `second`, and calls `give` with first second
-    /// and values of each.
+    /// Removes all spans that are over at the start of `second`. Calls `give` with the first second
+    /// and the values of each.
     fn take(&mut self, second: i64, give: &mut dyn FnMut(i64, &Histogram)) {
         let is_over = |span: i64, length: i64| span.saturating_add(length) <= second;
         if let Some((span, histogram)) = self.current.take() {
@@ -107,7 +109,7 @@ impl Spans {
     }
 }
 
-/// Counts, commits and traffic of one transaction type in one second.
+/// Numbers of transactions, commits and statements of one transaction type in one second.
 #[derive(Clone, Copy, Default)]
 struct Figures {
     counts: Counts,
@@ -117,13 +119,13 @@ struct Figures {
     traffic: Traffic,
 }
 
-/// Transactions that were intended in one phase of the run and ended in a later one.
+/// Transactions that were due in one phase of the run and ended in a later one.
 #[derive(Clone, Copy, Default)]
 struct Carried {
     count: u64,
-    /// Total time that such transactions ran after their own phase had ended, in nanoseconds.
+    /// Total time that these transactions ran after their own phase had ended, in nanoseconds.
     beyond_ns: u64,
-    /// Longest response time of such a transaction, in nanoseconds.
+    /// Longest response time of these transactions, in nanoseconds.
     max_ns: u64,
 }
 
@@ -137,8 +139,8 @@ impl Carried {
 
 /// Counts and histograms of one transaction type of a group, in one shard of the recorder.
 struct KindCells {
-    /// Counts by second, in the order in which the seconds were first used. Only the few seconds
-    /// that are not yet taken are here.
+    /// Counts by second, in the order in which the seconds were first used. Seconds that the
+    /// coordinator has taken are removed, so there are only few.
     figures: Vec<(i64, Figures)>,
     response: Spans,
     failures: Spans,
@@ -168,7 +170,7 @@ struct CustomMetricCells {
     values: Option<Spans>,
 }
 
-/// Counts and histograms of one group in one shard (separately locked part) of the recorder.
+/// Counts and histograms of one group in one shard (a separately locked part) of the recorder.
 struct GroupCells {
     recording: Recording,
     has_parts: bool,
@@ -231,8 +233,8 @@ impl GroupCells {
 pub(crate) struct GroupShape {
     pub(crate) n_kinds: usize,
     pub(crate) custom_metrics: Vec<CustomMetric>,
-    /// Whether service time and wait time are recorded besides the response time, as in open and
-    /// key/think load.
+    /// Whether service time and wait time are recorded in addition to the response time, as in open
+    /// and key/think load.
     pub(crate) has_parts: bool,
 }
 
@@ -244,22 +246,23 @@ impl GroupShape {
 }
 
 /// A separately locked part of the recorder, used by some of the clients. Its alignment keeps two
-/// of them from sharing a cache line.
+/// shards from sharing a cache line.
 #[repr(align(128))]
 struct Shard {
     groups: Vec<GroupCells>,
-    /// Latest instant at which a transaction of this shard has finished, in nanoseconds.
+    /// Latest instant at which a transaction of this shard has finished, in nanoseconds of the
+    /// run's clock.
     last_finish_ns: u64,
     is_closed: bool,
 }
 
-/// Records the results of all clients of a run in this process, and returns them by second.
+/// Recorder of the results of all clients of a run in this process, which returns them by second.
 pub(crate) struct Recorder {
     shards: Vec<Mutex<Shard>>,
     stop: Arc<Stop>,
     sample_hook: Option<SampleHook>,
     /// First reported reason why it is unknown how long a connection's replies waited in the socket
-    /// (reply lag).
+    /// (reply lag); `None` if it is known for all.
     no_reply_lag: OnceLock<String>,
     n_idle_losses: AtomicU64,
 }
@@ -281,7 +284,8 @@ impl Recorder {
         Recorder { shards, stop, sample_hook, no_reply_lag, n_idle_losses }
     }
 
-    /// Records a transaction that has ended, and the custom metrics in `measured`.
+    /// Records a transaction that has ended, and its values of custom metrics in `measured` (index
+    /// of the metric, value).
     pub(crate) fn record(&self, client: u32, group: u16, sample: &Sample, measured: &[(u16, u64)]) {
         if let Some(sample_hook) = &self.sample_hook {
             sample_hook(sample);
@@ -342,7 +346,8 @@ impl Recorder {
         });
     }
 
-    /// Counts a transaction that had not ended when the run did, with its age at `now_ns`.
+    /// Counts a transaction that had not ended when the run did, and records the time from its
+    /// intended start to `now_ns`.
     pub(crate) fn record_unfinished(
         &self,
         group: u16,
@@ -362,8 +367,8 @@ impl Recorder {
         });
     }
 
-    /// Counts a database error in the second of `now_ns`, also that of an attempt that will be
-    /// retried.
+    /// Counts a database error in the second that contains `now_ns`. Errors of attempts that will
+    /// be retried count too.
     pub(crate) fn record_error(&self, client: u32, group: u16, now_ns: u64, db_error: &DbError) {
         let second = second_of(now_ns, self.stop.measure_start_ns());
         let error = ErrorCount::one(db_error);
@@ -421,7 +426,8 @@ impl Recorder {
         self.no_reply_lag.get().cloned()
     }
 
-    /// Returns the latest instant at which a transaction has finished so far, in nanoseconds.
+    /// Returns the latest instant at which any transaction has finished so far, in nanoseconds of
+    /// the run's clock.
     pub(crate) fn last_finish_ns(&self) -> u64 {
         let last = |shard: &Mutex<Shard>| {
             shard.lock().unwrap_or_else(PoisonError::into_inner).last_finish_ns
@@ -442,8 +448,8 @@ impl Recorder {
         parts.0.into_values().collect()
     }
 
-    /// Removes and returns everything that is still recorded. Later results, of abandoned clients,
-    /// are ignored.
+    /// Removes and returns all results that are still recorded. Later results, from clients that
+    /// were abandoned, are ignored.
     pub(crate) fn close(&self) -> Vec<Second> {
         for shard in &self.shards {
             shard.lock().unwrap_or_else(PoisonError::into_inner).is_closed = true;
@@ -451,7 +457,8 @@ impl Recorder {
         self.take(i64::MAX)
     }
 
-    /// Whether a transaction finished before the measured window ended, so that it counts in rates.
+    /// Whether a transaction finished before the end of the measured window, so that rates such as
+    /// TPS include it.
     fn is_rated(&self, sample: &Sample, start_ns: u64) -> bool {
         sample.finished_ns < self.stop.end_ns() || start_ns == NEVER
     }
@@ -526,13 +533,13 @@ impl CustomMetricCells {
     }
 }
 
-/// Returns the second in which an instant lies, counted from the start of the measured phase;
+/// Returns the second that contains an instant, counted from the start of the measured phase;
 /// negative before it.
 pub(crate) fn second_of(instant_ns: u64, measure_start_ns: u64) -> i64 {
     (instant_ns as i64 - measure_start_ns as i64).div_euclid(NS_PER_S as i64)
 }
 
-/// Results that are collected from all shards, by second and group.
+/// Results collected from all shards of the recorder, by second and group.
 struct Parts(BTreeMap<(i64, u16), Second>);
 
 impl Parts {

@@ -1,6 +1,6 @@
-//! Decides what a client does about rejections, which are errors that retries cannot heal, and when
-//! they end the run: at once for a transaction type that was never accepted, after half a minute
-//! for others, since the server may be changing.
+//! Reactions of a client to rejections, which are errors that retries cannot heal. They end the
+//! run: at once for a transaction type that was never accepted, after half a minute for others,
+//! since the server may be changing.
 //!
 //! Not here: conflicts, which are retried, and lost connections, which are replaced until the
 //! measured window ends.
@@ -9,22 +9,23 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::{DbErrorKind, KindIndex, NS_PER_S};
 
-/// Number of consecutive rejections after which a client may give up; one more for each further
-/// host of its target.
+/// Number of consecutive rejections after which a client may give up. For each further host of its
+/// target, one more is needed.
 const IN_A_ROW: u32 = 10;
 /// Time after which a client gives up on transactions that were accepted before, in nanoseconds.
 /// Failovers take seconds, and half a minute is as long as a build waits for a server to come back.
 const PATIENCE_NS: u64 = 30 * NS_PER_S;
 
-/// State of a transaction type of which none was accepted yet.
+/// State of a transaction type of which no transaction was accepted yet.
 const NEVER: u64 = u64::MAX;
-/// State of a transaction type whose last transaction was accepted.
+/// State of a transaction type of which the last transaction was accepted.
 const ACCEPTED: u64 = 0;
 
-/// Which transaction types of a group the server accepts, shared by the group's clients.
+/// State of each transaction type of a group by whether the server accepts it, shared by the
+/// group's clients.
 pub(crate) struct Acceptance {
-    /// State by transaction type: [`NEVER`], [`ACCEPTED`], or the instant of the first rejection
-    /// since the last success, in nanoseconds.
+    /// State of each transaction type: [`NEVER`], [`ACCEPTED`], or the instant of the first
+    /// rejection since the last success, in nanoseconds.
     kinds: Box<[AtomicU64]>,
 }
 
@@ -33,8 +34,8 @@ impl Acceptance {
         Acceptance { kinds: (0..n_kinds).map(|_| AtomicU64::new(NEVER)).collect() }
     }
 
-    /// Records that a transaction was accepted. Writes only if that changes the state, since all
-    /// threads read it.
+    /// Notes that a transaction of this type was accepted. Writes only if that changes the state,
+    /// since all threads read it.
     pub(crate) fn accept(&self, kind: KindIndex) {
         let state = &self.kinds[usize::from(kind)];
         if state.load(Ordering::Relaxed) != ACCEPTED {
@@ -42,13 +43,13 @@ impl Acceptance {
         }
     }
 
-    /// Returns true if a transaction of any type was accepted.
+    /// Whether a transaction of any type was accepted so far.
     fn is_any_accepted(&self) -> bool {
         self.kinds.iter().any(|state| state.load(Ordering::Relaxed) != NEVER)
     }
 
-    /// Records that a transaction was rejected. Returns the instant of the first rejection since
-    /// the last success; `None` if the type was never accepted.
+    /// Notes that a transaction of this type was rejected. Returns the instant of the first
+    /// rejection since the last success, in nanoseconds; `None` if the type was never accepted.
     fn refuse(&self, kind: KindIndex, now_ns: u64) -> Option<u64> {
         let state = &self.kinds[usize::from(kind)];
         match state.load(Ordering::Relaxed) {
@@ -63,18 +64,18 @@ impl Acceptance {
     }
 }
 
-/// Reaction of a client to a rejection.
+/// Reaction of a client to a rejection by the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// The client continues on the same connection.
+    /// The client continues on the same connection, with its next transaction.
     Stay,
-    /// The client reconnects, to another host if there is one.
+    /// The client reconnects before its next transaction, to another host if there is one.
     Leave,
-    /// The client gives up, which ends the run.
+    /// The client gives up, which ends the run as failed.
     GiveUp,
 }
 
-/// Rejections of one client since its last success.
+/// Consecutive rejections of one client since its last success.
 #[derive(Default)]
 pub(crate) struct Rejections {
     in_a_row: u32,
@@ -82,7 +83,7 @@ pub(crate) struct Rejections {
 }
 
 impl Rejections {
-    /// Resets the count after a success, or after an error that retries can heal.
+    /// Resets the number of rejections, after a success or after an error that retries can heal.
     pub(crate) fn clear(&mut self) {
         self.in_a_row = 0;
     }
@@ -139,7 +140,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Returns a client's reaction to each of `n` rejections, one every 100 ms.
+    /// Returns a client's reaction to each of `n` rejections, one every 100 ms, for tests.
     fn refused(
         n: u64,
         db_error: DbErrorKind,

@@ -10,13 +10,13 @@ use model::{Clock, NS_PER_MS, ReplyLags};
 use crate::client_loop::Common;
 use crate::clock::{coarse_ns, unix_ns};
 
-/// Largest change, in nanoseconds, of the difference between wall clock and run clock that does not
-/// mean that the wall clock was set. Both run at the same speed; small changes come from the time
-/// between the two readings.
+/// Limit, in nanoseconds, on changes of the difference between wall clock and run clock. A larger
+/// change means that the wall clock was set; smaller ones come from the time between the two
+/// readings.
 const STEP_NS: u64 = NS_PER_MS;
 
-/// Receives the reply lags of one client's sessions, and records them. A reply lag is the time that
-/// a reply waited in the socket before the client read it.
+/// Receiver and recorder of the reply lags of one client's sessions. A reply lag is the time that a
+/// reply waited in the socket before the client read it.
 pub(crate) struct ClientReplyLags {
     client: u32,
     group: u16,
@@ -31,7 +31,7 @@ struct Distance(Cell<u64>);
 
 impl Distance {
     /// Updates the difference between `CLOCK_REALTIME` and the run's clock from new readings.
-    /// Returns whether it changed so much that a clock was set since the last readings.
+    /// Returns whether the difference changed so much that a clock was set since the last readings.
     fn has_jumped(&self, now_unix_ns: u64, now_ns: u64) -> bool {
         let ahead_ns = now_unix_ns.saturating_sub(now_ns);
         self.0.replace(ahead_ns).abs_diff(ahead_ns) > STEP_NS

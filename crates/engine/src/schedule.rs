@@ -1,8 +1,9 @@
-//! Arrival times of an open-load group: one sequence that follows from the seed, the same in all
-//! processes.
+//! Arrival times of an open-load group: one sequence that follows from the seed and is the same in
+//! all processes.
 //!
-//! Random gaps are drawn in blocks, block k from seed and k alone, so that any process can compute
-//! any block; each process takes the arrivals of its share. Not here: serving them.
+//! Random gaps between arrivals are drawn in blocks, block k from seed and k alone, so that any
+//! process can compute any block; each process takes the arrivals of its share. Not here: serving
+//! them.
 
 use model::{ArrivalRate, Arrivals, NS_PER_S, Rng, Stream};
 use stats::Intensity;
@@ -11,8 +12,8 @@ use crate::share::Share;
 
 const BLOCK: usize = 1024;
 
-/// The arrival times of an open-load group from the start of the load, reduced to those that this
-/// process must serve. Times are computed in blocks.
+/// Arrival times of an open-load group, of which this process serves a share. They are computed in
+/// blocks.
 pub struct Schedule {
     seed: u64,
     group: u16,
@@ -22,24 +23,24 @@ pub struct Schedule {
     origin_ns: u64,
     block: Vec<u64>,
     block_number: u64,
-    /// Number of arrivals of this process that are before its next one.
+    /// Number of arrivals that this process has already taken.
     n_taken: u64,
-    /// Number of this process's next arrival, counted over the arrivals of all processes.
+    /// Number of this process's next arrival among the arrivals of all processes.
     next_nth: u64,
 }
 
-/// Converts random draws into arrival times, for a constant or a changing rate.
+/// Conversion of random draws into arrival times, for a constant or a changing rate.
 enum Pace {
     /// Constant rate: mean gap between arrivals, and the last arrival of the block that was
     /// computed before, both in nanoseconds.
     Constant { gap_ns: f64, before_ns: u64 },
-    /// Changing rate: the rate over time, its ramp-up, and the integral of the rate up to the last
-    /// arrival of the block that was computed before.
+    /// Changing rate: the rate over time, its ramp-up, and the number of arrivals expected (the
+    /// integral of the rate) up to the last arrival of the block that was computed before.
     Changing { intensity: Intensity, lead: Lead, before: f64 },
 }
 
-/// Ramp-up before a changing rate, with its length in seconds and the initial rate, which stays
-/// constant in it.
+/// Ramp-up before a changing rate: its length in seconds, and the initial rate, which is constant
+/// during the ramp-up.
 #[derive(Clone, Copy)]
 struct Lead {
     seconds: f64,
@@ -47,8 +48,8 @@ struct Lead {
 }
 
 impl Schedule {
-    /// Creates the schedule of `group` at this rate, of which this process takes `share`. It begins
-    /// at instant 0; a changing rate starts to change `ramp_up_ns` later.
+    /// Creates the arrival schedule of `group` at this rate, of which this process takes `share`.
+    /// The schedule begins at instant 0; a changing rate starts to change `ramp_up_ns` later.
     pub fn new(
         seed: u64,
         group: u16,
@@ -85,13 +86,13 @@ impl Schedule {
         schedule
     }
 
-    /// Moves the whole schedule so that it begins at `origin_ns`.
+    /// Moves the whole arrival schedule so that it begins at `origin_ns`.
     pub fn begin(&mut self, origin_ns: u64) {
         self.origin_ns = origin_ns;
     }
 
-    /// Returns this process's next arrival: its number over all processes, and its instant in
-    /// nanoseconds.
+    /// Returns this process's next arrival: its number among the arrivals of all processes, and its
+    /// instant in nanoseconds.
     pub fn peek(&self) -> (u64, u64) {
         let place = (self.next_nth % BLOCK as u64) as usize;
         (self.next_nth, self.origin_ns.saturating_add(self.block[place]))
@@ -160,7 +161,7 @@ mod tests {
         Schedule::new(7, 0, arrivals, &rate.parse().unwrap(), ramp_up_s * NS_PER_S, share)
     }
 
-    /// Returns the number of arrivals before each of these seconds.
+    /// Returns the number of arrivals before each of these seconds, for tests.
     fn counts(mut schedule: Schedule, seconds: &[u64]) -> Vec<u64> {
         let mut count = |second: &u64| {
             while schedule.peek().1 < second * NS_PER_S {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-/// A subset of the numbers 0, 1, 2, ... (of clients or arrivals) that belongs to one process. The
-/// pattern repeats after a period, in which each process has as many numbers as its weight, evenly
-/// spread, so that neither clients nor arrivals come in blocks.
+/// A subset of the numbers 0, 1, 2, ... (of clients or arrivals) that belongs to one process. Its
+/// pattern repeats after a period, in which each process has as many numbers as its weight. They
+/// are evenly spread, so that a process does not have all its clients or arrivals in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
     /// Numbers of the first period that belong to the process, in ascending order.
@@ -59,15 +59,16 @@ impl Share {
         (0..n_ours).map(|nth| self.number(nth) as u32)
     }
 
-    /// Returns how many numbers of this share are below `count`, which is its part of a number of
-    /// transactions.
+    /// Returns how many numbers below `count` belong to this share. For a number of transactions,
+    /// this is the part that the process executes.
     pub fn count_below(&self, count: u64) -> u64 {
         let (periods, rest) = (count / u64::from(self.period), count % u64::from(self.period));
         let in_rest = self.places.partition_point(|place| u64::from(*place) < rest) as u64;
         periods * self.places.len() as u64 + in_rest
     }
 
-    /// Returns this share's part of a limit, rounded up, so that each process may queue if any may.
+    /// Returns this share's part of a limit on queued arrivals, rounded up so that every process
+    /// may queue at least one if any may.
     pub(crate) fn of_limit(&self, limit: u64) -> u64 {
         let (places, period) = (self.places.len() as u128, u128::from(self.period));
         let part = (u128::from(limit) * places).div_ceil(period);

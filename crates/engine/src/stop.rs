@@ -1,4 +1,5 @@
-//! The stop word of a run, which wakes everything that waits, and the measured window.
+//! The state word of a run, which wakes all waiting code when the run stops, and the measured
+//! window.
 //!
 //! Threads sleep on the word itself (a futex with an absolute deadline); event loops sleep on a
 //! timer that is made to expire when the word changes. Not here: decisions to stop (coordinator,
@@ -13,33 +14,33 @@ use model::{NS_PER_MS, Signal, StopReason, Woken};
 use rustix::thread::futex;
 use rustix::time::{Itimerspec, TimerfdTimerFlags, Timespec, timerfd_settime};
 
-/// State of a run that goes on; initial value of the word in [`Stop`] that all clients watch.
+/// Value of a run's state word while the run goes on.
 pub(crate) const RUNNING: u32 = 0;
-/// State of a run in which no new transactions may begin; a value of the word in [`Stop`].
+/// Value of a run's state word when no new transactions may begin.
 pub(crate) const DRAINING: u32 = 1;
-/// State of a run whose running transactions are cut off; a value of the word in [`Stop`].
+/// Value of a run's state word when running transactions are cut off.
 pub(crate) const ABORTED: u32 = 2;
 
-/// Time between the decision to end the load early and that end, in nanoseconds, so that clients
-/// that wait for an instant learn of the end before it comes.
+/// Time from the decision to end the load early to the end itself, in nanoseconds, so that waiting
+/// clients learn of the end in advance.
 pub(crate) const AHEAD_NS: u64 = NS_PER_MS;
 
-/// Instant that is not known yet, or never comes.
+/// Value for an instant that is not known yet, or never comes.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// Stops a run from any thread, and holds its measured window.
+/// Handle to stop a run from any thread; it also has the measured window of the run.
 pub struct Stop {
     word: AtomicU32,
     /// Number of times that the user has asked to stop. The coordinator reads it and acts on it.
     asked: Arc<AtomicU32>,
-    /// Whether a request to stop was seen.
+    /// Whether any code has seen the user's request to stop.
     is_heard: Arc<AtomicBool>,
     measure_start_ns: AtomicU64,
     end_ns: AtomicU64,
     reason: Mutex<Option<StopReason>>,
     has_reason: AtomicBool,
-    /// Reason why the load cannot continue; the coordinator then ends the run as failed. `None` if
-    /// it can continue.
+    /// Reason why the load cannot continue, upon which the coordinator ends the run as failed;
+    /// `None` if there is none.
     failure: Mutex<Option<String>>,
     timers: Mutex<Vec<Arc<OwnedFd>>>,
     /// Signals for which clients and producers wait, raised when the run stops.
@@ -70,15 +71,15 @@ impl Default for Stop {
 }
 
 impl Stop {
-    /// Creates the `Stop` of a further run, which a request of the user ends together with this
-    /// one.
+    /// Creates the `Stop` of another run that follows. A request of the user to stop counts for
+    /// that run as well as for this one.
     pub fn of_next(&self) -> Stop {
         let (asked, is_heard) = (Arc::clone(&self.asked), Arc::clone(&self.is_heard));
         Stop { asked, is_heard, ..Stop::default() }
     }
 
     /// Asks the run to end: the first call drains it, the second cuts off running transactions. May
-    /// be called from the thread that handles a process signal.
+    /// be called in a handler of a process signal.
     pub fn ask(&self) {
         self.asked.fetch_add(1, Ordering::SeqCst);
     }
@@ -92,8 +93,8 @@ impl Stop {
         asked
     }
 
-    /// Whether any code has seen the request to stop. Code that is blocked in a system call does
-    /// not see it.
+    /// Whether any code has seen the request to stop. Code that is blocked in a system call has
+    /// not.
     pub fn is_heard(&self) -> bool {
         self.is_heard.load(Ordering::SeqCst)
     }
@@ -115,8 +116,8 @@ impl Stop {
         self.n_others.store(n_others, Ordering::SeqCst);
     }
 
-    /// Reports that the load of another process is over, and how long its measured phase was, in
-    /// nanoseconds.
+    /// Notes that the load of another client process of the run is over, and how long its measured
+    /// phase was, in nanoseconds.
     pub fn other_has_ended(&self, measured_ns: u64) {
         self.others_measured_ns.fetch_max(measured_ns, Ordering::SeqCst);
         let less = |n_others: u32| n_others.checked_sub(1);
@@ -132,17 +133,18 @@ impl Stop {
         self.others_measured_ns.load(Ordering::SeqCst)
     }
 
-    /// Ends the run just after `now_ns`, because the queue of another process is full.
+    /// Ends the run just after `now_ns`, because the arrival queue of another client process is
+    /// full.
     pub fn other_queue_is_full(&self, now_ns: u64) {
         self.drain(|| now_ns + AHEAD_NS, StopReason::QueueFull);
     }
 
-    /// Whether the run ends early because a queue is full.
+    /// Whether the run ends early because an arrival queue is full.
     pub fn is_queue_full(&self) -> bool {
         self.reason() == Some(StopReason::QueueFull)
     }
 
-    /// Whether [`Stop::fail`] has reported that the load cannot continue.
+    /// Whether [`Stop::fail`] was called, so that the run ends as failed.
     pub fn has_failed(&self) -> bool {
         self.failure().is_some()
     }
@@ -177,8 +179,8 @@ impl Stop {
         self.measure_start_ns.load(Ordering::Relaxed)
     }
 
-    /// Returns the end of the measured window. [`NEVER`] in a run that ends after a number of
-    /// transactions, until that number is reached.
+    /// Returns the end of the measured window, in nanoseconds of the run's clock. [`NEVER`] in a
+    /// run that ends after a number of transactions, until that number is reached.
     pub(crate) fn end_ns(&self) -> u64 {
         self.end_ns.load(Ordering::Relaxed)
     }
@@ -202,7 +204,7 @@ impl Stop {
         self.raise(DRAINING);
     }
 
-    /// Cuts off running transactions.
+    /// Cuts off running transactions and wakes all waiting code.
     pub(crate) fn abort(&self) {
         self.raise(ABORTED);
     }
@@ -216,27 +218,26 @@ impl Stop {
         self.reason.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Adds an event loop's timer. It expires at once when the run begins to drain or is cut off,
-    /// which wakes the loop.
+    /// Adds the timer of an event loop. The timer expires at once when the run begins to drain or
+    /// is cut off, which wakes the loop.
     pub(crate) fn watch(&self, timer: Arc<OwnedFd>) {
         self.timers.lock().unwrap_or_else(PoisonError::into_inner).push(timer);
     }
 
-    /// Adds a signal for which clients or producers wait. It is raised when the run begins to drain
-    /// or is cut off.
+    /// Adds a signal for which clients or producers wait. The signal is raised when the run begins
+    /// to drain or is cut off.
     pub(crate) fn watch_signal(&self, signal: Arc<Signal>) {
         self.signals.lock().unwrap_or_else(PoisonError::into_inner).push(signal);
     }
 
-    /// Raises all signals, so that clients and producers that wait for one check whether the load
-    /// is over.
+    /// Raises all signals, so that waiting clients and producers check whether the load is over.
     pub(crate) fn raise_signals(&self) {
         for signal in self.signals.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             signal.raise();
         }
     }
 
-    /// Returns why a wait for a signal ended: by the signal, or by a stop.
+    /// Returns why a wait for a signal ended: because of the signal, or because the run stops.
     pub(crate) fn woken(&self) -> Woken {
         if self.word() == RUNNING { Woken::Due } else { Woken::Stopped }
     }
@@ -266,7 +267,7 @@ impl Stop {
     }
 }
 
-/// Makes a timer expire at once.
+/// Makes a timer of the kernel expire at once.
 fn fire(timer: &OwnedFd) {
     let soon = Itimerspec {
         it_interval: Timespec { tv_sec: 0, tv_nsec: 0 },

@@ -1,4 +1,4 @@
-//! Tests of the engine's laws, on a made-up database whose every service time is known.
+//! Tests of the engine on a simulated database of which every service time is known.
 
 mod outages;
 mod several_sessions;
@@ -22,25 +22,25 @@ use stats::{kiefer_wolfowitz, kiefer_wolfowitz_bounded};
 use crate::clock::unix_ns;
 use crate::{ClientThreads, GroupJob, Job, Origin, Ran, SampleHook, Schedule, Share, Stop, run};
 
-/// A made-up database that answers statement `nth` after a known time, or refuses it as a function
-/// says.
+/// A simulated database that answers the statement with number `nth` after a known time, or with an
+/// error, as functions decide.
 struct Fake {
     service_ns: fn(u64) -> u64,
     /// Time for which statement `nth` keeps the thread busy when it is sent, in nanoseconds.
     blocks_ns: fn(u64) -> u64,
     refuses: fn(nth: u64, attempt: u32) -> Option<DbErrorKind>,
-    /// Period of an outage: answers that are due in it become lost connections, and no new
-    /// connection is accepted.
+    /// Period of an outage, in nanoseconds: replies that are due in it become errors about a lost
+    /// connection, and no new connection is accepted.
     outage_ns: Range<u64>,
-    /// Period in which the server is read-only: answers that are due in it become such errors,
-    /// while connections are still accepted.
+    /// Period in which the server is read-only, in nanoseconds: replies that are due in it become
+    /// such errors, while connections are still accepted.
     read_only_ns: Range<u64>,
     /// Time after which the server closes an idle connection, in nanoseconds.
     idle_limit_ns: u64,
     present: Arc<Present>,
 }
 
-/// Number of open sessions, its minimum at any request, and the number of requests.
+/// Number of open sessions, the lowest number of them at any request, and the number of requests.
 struct Present {
     now: AtomicU32,
     least: AtomicU32,
@@ -226,8 +226,8 @@ impl Session for FakeSession {
     }
 }
 
-/// A workload whose transactions send one statement with their own number, of two types in turn.
-/// Records the inputs that were drawn.
+/// A workload with two transaction types in turn, each of which sends one statement with the
+/// transaction's number. Records the inputs that were drawn.
 struct Asks {
     kinds: Vec<Kind>,
     kind_of: fn(Number) -> KindIndex,
@@ -241,7 +241,8 @@ impl Asks {
         Asks { kinds: vec![kind("even"), kind("odd")], kind_of, drawn: Arc::default() }
     }
 
-    /// Creates a workload of three types at random, whose pauses are as different as TPC-C's.
+    /// Creates a workload of three transaction types at random, with keying and think times as
+    /// different as those of TPC-C.
     fn as_users_do(kind_of: fn(Number) -> KindIndex) -> Asks {
         let kind = |name, weight, keying_s: u64, thinking_s: u64| Kind {
             name,
@@ -345,7 +346,7 @@ fn open(rate_per_s: f64, queue: u64) -> Load {
     Load::Open { arrivals: Arrivals::Poisson, rate, queue, queue_full: QueueFull::Drop }
 }
 
-/// Events of a run with their sums.
+/// Events of a run, and sums of their counts.
 struct WorkerMessage {
     ran: Ran,
     events: Vec<Event>,
@@ -404,7 +405,8 @@ fn two_ms(_: u64) -> u64 {
     2 * NS_PER_MS
 }
 
-/// Service time of 0.1 ms to 6.4 ms, scattered.
+/// Returns a service time from 0.1 ms to 6.4 ms that varies irregularly with the statement's
+/// number, in nanoseconds.
 fn scattered(nth: u64) -> u64 {
     (nth.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) * 100_000 + 100_000
 }
@@ -656,7 +658,7 @@ fn key_think_load_without_pauses_ends_with_its_window() {
     assert!(shown.samples.iter().all(|sample| sample.wait_ns() == 0));
 }
 
-/// Returns each second and the length of the queue when it had just ended.
+/// Returns the seconds of a run, each with the length of the arrival queue at its end.
 fn queues(shown: &WorkerMessage) -> Vec<(i64, u64)> {
     let queue = |event: &Event| match event {
         Event::Second(part) => part.waiting.map(|waiting| (part.second, waiting)),
@@ -814,7 +816,7 @@ fn late_samples_belong_to_the_second_in_which_they_were_intended() {
     assert_eq!(commits, [3, 3, 4, 4, 4, 4, 4, 4, 5, 4]);
 }
 
-/// A database that refuses its first connections.
+/// A database that refuses its first connections and accepts later ones.
 struct Shy {
     refused: std::sync::atomic::AtomicU32,
     n_refused_most: u32,
@@ -903,7 +905,7 @@ fn clients_connect_at_their_rate() {
     assert_eq!(connected_ns, 9 * (NS_PER_S / 3));
 }
 
-/// Runs a closed load in which each of eight clients blocks its thread for 50 ms, once.
+/// Runs a closed load with eight clients, each of which blocks its thread once for 50 ms.
 fn blocked_for_50_ms(placement: Placement) -> WorkerMessage {
     let mut job = job(Load::Closed, 8, 60 * NS_PER_S, |_| NS_PER_MS);
     let blocks = |nth: u64| if nth == 100 { 50 * NS_PER_MS } else { 0 };

@@ -1,25 +1,25 @@
-//! Draws the keying and think times of one client in key/think load, which determine when its next
+//! Random keying and think times of one client in key/think load, which determine when its next
 //! transaction is due.
 //!
 //! Not here: waiting (pacer), and the mean times of a workload (workloads).
 
 use model::{Kind, KindIndex, NS_PER_S, Number, Rng, Slot, Stream, Workload};
 
-/// Largest think time as a multiple of the mean (TPC-C 5.2.5.4).
+/// Limit on a think time, as a multiple of the mean (TPC-C 5.2.5.4).
 const THINK_CAP: f64 = 10.0;
-/// Random stream number for the state in which a client starts; a value that no transaction has as
-/// its number.
+/// Number in the random stream from which a client's initial state is drawn. No transaction has
+/// this number.
 const AT_THE_START: u64 = u64::MAX;
-/// Bound of the number of a client's first transaction. A random number below it is chosen whose
-/// transaction type fits the state in which the client starts; later types follow from the number,
-/// such as by a shuffled deck.
+/// Upper bound of the number of a client's first transaction. The number is chosen at random so
+/// that its transaction type fits the state in which the client starts; later types follow from the
+/// number, such as in a shuffled deck.
 const FOUND_AMONG: u64 = 1 << 20;
-/// Largest number of draws in search of a first transaction of a given type: enough for a type with
-/// a share of 1/1000.
+/// Limit on the draws in search of a first transaction of a given type: enough for a type with a
+/// share of 1/1000 in the mix.
 const LOOKS_MAX: u32 = 100_000;
 
-/// Decides when the transactions of one key/think user are due. Such a user keys the input,
-/// executes the transaction, thinks about the result, and begins again.
+/// Clock of one key/think client, which decides when its transactions are due. Such a client keys
+/// the input, executes the transaction, thinks about the result, and begins again.
 pub(crate) struct ThinkTime {
     client: u32,
     seed: u64,
@@ -27,8 +27,8 @@ pub(crate) struct ThinkTime {
     scale: f64,
     /// Type of the last transaction; `None` before the first one.
     previous: Option<KindIndex>,
-    /// End of the last transaction in nanoseconds, less the time that it waited for a connection;
-    /// before the first transaction, the instant at which that one is due.
+    /// End of the last transaction in nanoseconds, less the time that it waited for a connection.
+    /// Before the first transaction, the instant at which the first one is due.
     free_ns: u64,
     /// Instant at which the client last reconnected, in nanoseconds.
     pub(crate) connected_ns: u64,
@@ -37,11 +37,12 @@ pub(crate) struct ThinkTime {
     pub(crate) is_behind: bool,
 }
 
-/// Where in its cycle of keying and thinking a client is at the start of the load.
+/// The state in its cycle of keying and thinking in which a client is at the start of the load.
 enum Found {
-    /// The client thinks for `left_ns` more after a transaction of this type, and then keys.
+    /// The client still thinks for `left_ns` nanoseconds after a transaction of this type, and then
+    /// keys the next one.
     Thinking { kind: KindIndex, left_ns: u64 },
-    /// The client keys for `left_ns` more before a transaction of this type.
+    /// The client still keys for `left_ns` nanoseconds before a transaction of this type.
     Keying { kind: KindIndex, left_ns: u64 },
 }
 
@@ -58,9 +59,9 @@ impl ThinkTime {
         }
     }
 
-    /// Must be called at the end of each transaction, so that the next one's due time can follow
-    /// from it. The time that it waited for a connection is left out, so that the wait delays no
-    /// later transaction.
+    /// Notes the end of a transaction, from which the next due time follows. The time that the
+    /// transaction waited for a connection is subtracted, so that the wait delays no later
+    /// transaction.
     pub(crate) fn finished(&mut self, kind: KindIndex, slot: Slot, finished_ns: u64) {
         let wait_ns = slot.claimed_ns.saturating_sub(slot.intended_ns);
         let was_unconnected = slot.intended_ns < self.connected_ns;
@@ -69,8 +70,8 @@ impl ThinkTime {
         self.free_ns = finished_ns - if was_unconnected { wait_ns } else { 0 };
     }
 
-    /// Returns when a transaction is due, in nanoseconds: when the user has thought after the last
-    /// transaction and keyed for this one.
+    /// Returns when a transaction is due, in nanoseconds of the run's clock: when the client has
+    /// thought about the last transaction and keyed this one.
     pub(crate) fn intend(&self, number: Number, kind: KindIndex, kinds: &[Kind]) -> u64 {
         let Some(previous) = self.previous else { return self.free_ns };
         let mut rng = Rng::new(self.seed, Stream::Thinking(self.client), number.nth());
@@ -80,8 +81,8 @@ impl ThinkTime {
     }
 
     /// Starts the load of this client in the middle of its cycle, as if it had been running
-    /// forever, so that the rate is stationary from the start. Returns the number of its first
-    /// transaction.
+    /// forever, so that the rate is stationary from the start. Returns the number of the client's
+    /// first transaction.
     pub(crate) fn begin(&mut self, load_start_ns: u64, workload: &dyn Workload) -> u64 {
         let kinds = workload.kinds();
         let kind_of =
@@ -102,9 +103,9 @@ impl ThinkTime {
         nth
     }
 
-    /// Draws in which pause of its cycle a client is at a random instant, and how much of the pause
-    /// is left. Long pauses are more likely in proportion. The unknown duration of transactions
-    /// counts as 0.
+    /// Draws the pause of its cycle (keying or thinking) in which a client is at a random instant,
+    /// and how much of it is left. Long pauses are more likely in proportion. The unknown duration
+    /// of transactions counts as 0.
     fn find(&self, kinds: &[Kind], rng: &mut Rng) -> Found {
         let mean_s = |kind: &Kind| {
             let weight = kind.weight as f64 / NS_PER_S as f64;

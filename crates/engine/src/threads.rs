@@ -1,5 +1,5 @@
-//! Lists the threads that run clients by their kernel thread IDs, so that the kernel's statistics
-//! of them can be read. Not here: reading them, which needs files (app).
+//! List of the threads that run clients, by their kernel thread IDs, from which the kernel's
+//! statistics about them can be found. Not here: reading these statistics, which needs files (app).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,7 +10,7 @@ use rustix::thread::gettid;
 pub struct ClientThread {
     /// Index of the event loop on this thread; `None` if the thread serves a single client.
     pub loop_index: Option<u32>,
-    /// Kernel thread ID (TID).
+    /// Kernel thread ID (TID) of a client thread.
     pub thread: u32,
 }
 
@@ -19,15 +19,16 @@ pub struct ClientThread {
 pub struct ClientThreads(Arc<Mutex<Vec<ClientThread>>>);
 
 impl ClientThreads {
-    /// Adds the calling thread to the list. `loop_index` is `None` for the thread of a single
-    /// client.
+    /// Adds the calling thread to the list of client threads. `loop_index` is `None` for the thread
+    /// of a single client.
     pub(crate) fn enter(&self, loop_index: Option<u32>) {
         let thread = gettid().as_raw_nonzero().get() as u32;
         let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         list.push(ClientThread { loop_index, thread });
     }
 
-    /// Returns the threads that have started so far; event loops are in order of their indexes.
+    /// Returns the client threads that have started so far. Threads of event loops are in the order
+    /// of their indexes.
     pub fn list(&self) -> Vec<ClientThread> {
         let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         list.sort_unstable();

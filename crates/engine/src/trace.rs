@@ -1,4 +1,5 @@
-//! Executes one transaction outside of a run, and records each of its requests with reply and time.
+//! Execution of one transaction outside of a run, with a record of each request, its reply and its
+//! time.
 //!
 //! The transaction is the same one that a run measures. Not here: a load, retries, a recorder.
 
@@ -20,40 +21,42 @@ use crate::clock::{Origin, ThreadClock, thread_cpu_ns};
 use crate::place::threads::block_on;
 use crate::stop::Stop;
 
-/// Largest number of rows that are kept of a reply.
+/// Limit on the rows of a reply that are kept in a trace.
 const ROWS_MAX: usize = 10;
-/// Largest number of transaction numbers among which one of the requested type is searched. The
-/// rarest type of a workload has a share of 1/1000.
+/// Number of transaction numbers among which one of the requested type is looked for. The rarest
+/// type of a workload has a share of 1/1000.
 const NUMBERS_MAX: u64 = 100_000;
 
-/// The transaction to trace.
+/// Parameters for tracing a transaction: workload, database, transaction type and number.
 pub struct Traced {
-    /// Workload of the transaction.
+    /// Workload of the traced transaction.
     pub workload: Arc<dyn Workload>,
-    /// Database to which the client connects.
+    /// Database to which the traced client connects.
     pub database: Arc<dyn Database>,
-    /// Index of the transaction type.
+    /// Index of the transaction type in the workload.
     pub kind: KindIndex,
-    /// Smallest number that the transaction may have; its inputs are drawn from seed and number.
+    /// Smallest number that the traced transaction may have. Its inputs are drawn from the seed and
+    /// its number.
     pub number: u64,
-    /// Number of transactions of the same type that the connection executes before the traced one,
-    /// with higher numbers.
+    /// Number of transactions of the same type, with higher numbers, that are executed before the
+    /// traced one on the same connection.
     pub warm_up: u32,
 }
 
-/// Reason why no transaction could be traced.
+/// Reason why a transaction could not be traced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CannotTrace {
-    /// None of the searched numbers is a transaction of the requested type.
+    /// No transaction of the requested type was found, since its share in the mix is too small or
+    /// 0.
     NotInMix,
-    /// The workload's producer generated no input.
+    /// The workload's producer generated no input, so that the client has nothing to send.
     NothingToSend,
-    /// The database did not accept the connection.
+    /// The database returned this error when the client connected.
     Refused(DbError),
 }
 
-/// Executes one transaction on the calling thread, and returns its trace, also if the transaction
-/// failed.
+/// Executes one transaction on the calling thread and returns its trace, also if the transaction
+/// failed. Fails if no transaction can be executed.
 pub fn trace(traced: &Traced) -> Result<TransactionTrace, CannotTrace> {
     let stop = Arc::new(Stop::default());
     let origin = Origin::now();
@@ -73,7 +76,7 @@ pub fn trace(traced: &Traced) -> Result<TransactionTrace, CannotTrace> {
     })
 }
 
-/// Guard whose drop stops the tasks of the workload's producer, however the transaction ended.
+/// Guard that, when it is dropped, stops the tasks of the workload's producer.
 struct Ended(Arc<Stop>);
 
 impl Drop for Ended {
@@ -140,12 +143,12 @@ fn converse(traced: &Traced, clock: ThreadClock) -> Result<TransactionTrace, Can
     Ok(TransactionTrace { transaction, number, outcome, elapsed_ns, traffic, exchanges })
 }
 
-/// Returns the `nth` transaction of the first client in a closed load.
+/// Returns the number of the `nth` transaction of the first client in a closed load.
 fn number_of(nth: u64) -> Number {
     Number::OfClient { client: 0, nth }
 }
 
-/// The traced client with its connection and its clock.
+/// The client of a traced transaction, with its connection and clock.
 struct Conversation<'t> {
     traced: &'t Traced,
     client: Box<dyn Client>,
@@ -154,7 +157,7 @@ struct Conversation<'t> {
 }
 
 impl Conversation<'_> {
-    /// Draws the inputs of transaction `nth`, and waits for input of the workload's producer.
+    /// Draws the inputs of transaction `nth`, and waits for input from the workload's producer.
     fn begin(&mut self, nth: u64) -> Result<(), CannotTrace> {
         let kind = self.client.inputs(number_of(nth));
         assert_eq!(kind, self.traced.kind, "a workload draws what kind_of says");
@@ -172,8 +175,8 @@ impl Conversation<'_> {
         block_on(self.client.converse(&mut context))
     }
 
-    /// Waits until the workload's producer, if there is one, has input for the client. Fails if
-    /// there will be none.
+    /// Waits until the workload's producer, if there is one, has input for the client. Fails if no
+    /// input will come.
     fn await_input(&mut self) -> Result<(), CannotTrace> {
         let signal = self.traced.workload.producer().map(Producer::for_clients);
         loop {
@@ -189,7 +192,7 @@ impl Conversation<'_> {
     }
 }
 
-/// First rows of a reply, with their column names, kept for the trace.
+/// First rows of a reply with their column names, as kept for the trace.
 #[derive(Default)]
 struct Seen {
     rows: Vec<Vec<String>>,
@@ -209,17 +212,17 @@ impl Seen {
     }
 }
 
-/// A session that records each request with its reply and time.
+/// A session that records each request with its reply and time, for a trace.
 struct ObservedSession {
     session: Box<dyn Session>,
     clock: Rc<dyn Clock>,
     exchanges: Rc<RefCell<Vec<Exchange>>>,
-    /// The request that is being executed, and the session's traffic before it; `None` between
+    /// The request that is being executed, with the session's traffic before it; `None` between
     /// requests.
     begun: Option<(Exchange, Traffic)>,
-    /// Texts of the prepared statements that were executed on this connection.
+    /// SQL texts of the prepared statements that were already executed on this connection.
     called: HashSet<String>,
-    /// Kept part of the reply that is being read.
+    /// The part of the current reply that the trace keeps.
     seen: Seen,
 }
 

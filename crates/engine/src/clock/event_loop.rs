@@ -1,4 +1,4 @@
-//! The clock of an event loop: one kernel timer for all tasks that wait on the loop.
+//! The clock of an event loop: one kernel timer for all tasks of the loop that wait for an instant.
 //!
 //! The event loop itself has no timers: it watches the timer's file descriptor like any other.
 
@@ -26,7 +26,7 @@ pub(crate) struct LoopClock {
     origin: Origin,
     stop: Arc<Stop>,
     timer: Arc<OwnedFd>,
-    /// Wakers of waiting tasks, by instant and by order of registration.
+    /// Wakers of waiting tasks, by the instant for which they wait and by order of registration.
     waiting: RefCell<BTreeMap<(u64, u64), Waker>>,
     registered: Cell<u64>,
     armed_ns: Cell<u64>,
@@ -47,8 +47,8 @@ impl LoopClock {
         }))
     }
 
-    /// Wakes waiting tasks when they are due or the run is stopped. Never returns; spawned once per
-    /// loop.
+    /// Wakes waiting tasks when their instants have come or the run is stopped. Never returns, and
+    /// is spawned once per loop.
     pub(crate) async fn serve(self: Rc<Self>) -> io::Result<()> {
         let watched = Watched::new(Arc::clone(&self.timer))?;
         let mut seen = RUNNING;

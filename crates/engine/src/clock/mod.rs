@@ -25,8 +25,8 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Makes the current instant the origin. Reads both clocks several times, and uses the closest
-    /// pair.
+    /// Makes the current instant the origin. The monotonic clock and the wall clock are read
+    /// several times, and the two readings closest to each other are used.
     pub fn now() -> Origin {
         let readings = (0..ORIGIN_READINGS).map(|_| {
             let before_ns = monotonic_ns();
@@ -48,7 +48,8 @@ impl Origin {
         self.unix_ns
     }
 
-    /// Converts an instant, in nanoseconds since the origin, into the kernel's absolute time.
+    /// Converts an instant, in nanoseconds since the origin, to an absolute time of CLOCK_MONOTONIC
+    /// for system calls.
     pub(crate) fn timespec(self, instant_ns: u64) -> Timespec {
         let absolute_ns = self.monotonic_ns.saturating_add(instant_ns);
         Timespec {
@@ -58,7 +59,8 @@ impl Origin {
     }
 }
 
-/// Number of readings of both clocks, of which the closest pair is used.
+/// Number of times that the monotonic clock and the wall clock are read to find the origin; the two
+/// readings closest to each other are used.
 const ORIGIN_READINGS: usize = 8;
 
 fn monotonic_ns() -> u64 {
@@ -66,8 +68,8 @@ fn monotonic_ns() -> u64 {
     now.tv_sec as u64 * NS_PER_S + now.tv_nsec as u64
 }
 
-/// Returns CLOCK_REALTIME in nanoseconds since 1970, with which the kernel stamps received data. It
-/// jumps if somebody sets it.
+/// Returns CLOCK_REALTIME in nanoseconds since 1970, with which the kernel timestamps received
+/// data. This clock jumps if somebody sets it.
 pub(crate) fn unix_ns() -> u64 {
     let now = clock_gettime(ClockId::Realtime);
     u64::try_from(now.tv_sec).unwrap_or(0) * NS_PER_S + now.tv_nsec as u64

@@ -25,31 +25,33 @@ impl Agenda {
         self.now_ns.get()
     }
 
-    /// Says which task is polled next. The waits that it begins are entered in the queue under its
-    /// index.
+    /// Sets which task is polled next. Waits that the task begins are entered in the queue under
+    /// the index `client`.
     pub(crate) fn act(&self, client: u32) {
         self.acting.set(client);
     }
 
-    /// Returns instant and task index of the next entry; `None` if no task waits.
+    /// Returns the next instant in the queue, in nanoseconds, and the index of the task that waits
+    /// for it; `None` if no task waits.
     pub(crate) fn next(&self) -> Option<(u64, u32)> {
         self.waiting.borrow().first().copied()
     }
 
-    /// Removes the next entry, advances the time to its instant, and returns its task; `None` if no
-    /// task waits.
+    /// Removes the next task from the queue, advances the time to the instant for which the task
+    /// waits, and returns its index; `None` if no task waits.
     pub(crate) fn advance(&self) -> Option<u32> {
         let (instant_ns, client) = self.waiting.borrow_mut().pop_first()?;
         self.go_to(instant_ns);
         Some(client)
     }
 
-    /// Advances the time to `instant_ns`; never goes backwards.
+    /// Advances the virtual time to `instant_ns`. Does nothing if that instant has passed.
     pub(crate) fn go_to(&self, instant_ns: u64) {
         self.now_ns.set(self.now_ns.get().max(instant_ns));
     }
 
-    /// Removes and returns all waiting tasks in order of their indexes, to be polled again.
+    /// Removes all waiting tasks from the queue and returns their indexes in order, so that all can
+    /// be polled again.
     pub(crate) fn take_all(&self) -> Vec<u32> {
         let all = std::mem::take(&mut *self.waiting.borrow_mut());
         let mut clients: Vec<u32> = all.into_iter().map(|(_, client)| client).collect();
@@ -58,7 +60,7 @@ impl Agenda {
     }
 }
 
-/// Clock of virtual time for all tasks of a simulation.
+/// Clock of virtual time, shared by all tasks of a simulated run.
 pub(crate) struct SimulatedClock {
     agenda: Rc<Agenda>,
     stop: Arc<Stop>,

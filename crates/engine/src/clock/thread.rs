@@ -1,4 +1,5 @@
-//! The clock of a thread, which sleeps on the futex of the stop word with an absolute deadline.
+//! The clock of a thread, which sleeps with an absolute deadline on a futex, the state word of the
+//! run.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use rustix::thread::futex;
 use super::Origin;
 use crate::stop::{ABORTED, RUNNING, Stop};
 
-/// Clock of real time for a client on its own thread, where waits block the thread.
+/// Clock of real time for a client that has a thread of its own and blocks it while waiting.
 pub struct ThreadClock {
     origin: Origin,
     stop: Arc<Stop>,
@@ -21,7 +22,7 @@ impl ThreadClock {
         ThreadClock { origin, stop }
     }
 
-    /// Creates a clock whose origin is now, and which nothing stops.
+    /// Creates a clock whose time 0 is now, and whose waits no stop of a run interrupts.
     pub fn unstopped() -> ThreadClock {
         ThreadClock::new(Origin::now(), Arc::new(Stop::default()))
     }

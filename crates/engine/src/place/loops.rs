@@ -1,4 +1,4 @@
-//! Placement of many clients on each of several event loops, one loop per core.
+//! Placement of clients on event loops: many clients on each loop, and one loop per core.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -17,7 +17,8 @@ use crate::clock::LoopClock;
 use crate::heartbeat::{self, Heartbeats};
 use crate::os_sched::{Granted, pin_thread, prepare_thread};
 
-/// Starts `workers` event loops, each on its own thread, and assigns the clients to them in turn.
+/// Starts `workers` event loops, each on its own thread, and distributes the clients over them in
+/// turn. Fails if a thread cannot be started.
 pub(crate) fn start(
     specs: Vec<ClientSpec>,
     workers: usize,

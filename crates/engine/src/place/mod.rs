@@ -30,9 +30,9 @@ use crate::reply_lag::ClientReplyLags;
 use crate::stop::Stop;
 use crate::threads::ClientThreads;
 
-/// Message about a client from its worker to the coordinator.
+/// Message about a client that the thread or event loop which runs it sends to the coordinator.
 pub(crate) enum WorkerMessage {
-    /// The client has opened a session, which can be cancelled from now on.
+    /// The client has opened a database session, which the coordinator can cancel from now on.
     Signed {
         cancel: Arc<dyn Cancel>,
     },
@@ -41,7 +41,7 @@ pub(crate) enum WorkerMessage {
         group: u16,
         took_ns: u64,
     },
-    /// An attempt to connect has failed, and another one will follow.
+    /// The client has failed to connect, and will try again.
     Retried {
         db_error: DbError,
     },
@@ -53,19 +53,19 @@ pub(crate) enum WorkerMessage {
         group: u16,
         moments: Vec<ClientMoments>,
     },
-    /// The client has panicked, which is a bug.
+    /// The client's code has panicked, which is a bug in dbdyno.
     Lost {
         why: String,
     },
 }
 
-/// State shared by all workers (client threads or event loops) of a run.
+/// State that all threads or event loops with clients of a run share.
 #[derive(Clone)]
 pub(crate) struct RunContext {
     pub(crate) origin: Origin,
     pub(crate) stop: Arc<Stop>,
     pub(crate) start_barrier: Arc<Barrier>,
-    /// Barrier at which clients wait, still connected, until the run is over.
+    /// Barrier at which clients wait at the end, still connected, until the run is over.
     pub(crate) end_barrier: Arc<Barrier>,
     pub(crate) tell: Sender<WorkerMessage>,
     pub(crate) granted: Arc<OnceLock<Granted>>,
@@ -74,25 +74,25 @@ pub(crate) struct RunContext {
     pub(crate) heartbeats: AllHeartbeats,
 }
 
-/// Largest number of attempts of a client to connect before the load.
+/// Limit on a client's attempts to connect before the load.
 const CONNECT_ATTEMPTS: u32 = 5;
-/// Pause before the second attempt to connect, in nanoseconds; it doubles with each further one.
+/// Pause before a client's second attempt to connect, in nanoseconds. Each further pause is twice
+/// the one before.
 const CONNECT_PAUSE_NS: u64 = 50 * NS_PER_MS;
-/// Interval at which a client that waits for permission to connect checks whether the run is cut
-/// off.
+/// Interval at which a client that is not yet allowed to connect checks whether the run is cut off.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Limits the rate and the number of simultaneous connection attempts.
 pub(crate) struct ConnectLimiter {
-    /// Time between the first attempts of two clients, in nanoseconds; 0 without a limit of the
-    /// rate.
+    /// Time between the first connection attempts of two clients, in nanoseconds; 0 if their rate
+    /// is not limited.
     interval_ns: u64,
     first_client: u32,
     pub(crate) at_once: u32,
     n_within: Mutex<u32>,
     has_left: Condvar,
-    /// Whether a client has finally failed to connect. Then the run cannot begin, and no client
-    /// tries again.
+    /// Whether a client has failed to connect after its last attempt. The run then cannot begin,
+    /// and no client tries again.
     is_shut: AtomicBool,
 }
 
@@ -109,7 +109,7 @@ impl ConnectLimiter {
         }
     }
 
-    /// Blocks the thread until another attempt to connect is allowed, or the run is cut off.
+    /// Blocks the thread until another connection attempt is allowed, or the run is cut off.
     pub(crate) fn enter(&self, stop: &Stop) -> Within<'_> {
         let mut n_within = self.n_within.lock().unwrap_or_else(PoisonError::into_inner);
         while *n_within >= self.at_once && !stop.is_aborted() {
@@ -125,7 +125,7 @@ impl ConnectLimiter {
     }
 }
 
-/// Permission for one attempt to connect, dropped when it has ended.
+/// Permission for one attempt to connect. It is dropped when the attempt has ended.
 pub(crate) struct Within<'a>(&'a ConnectLimiter);
 
 impl Drop for Within<'_> {
@@ -139,7 +139,8 @@ const CLOSED: u32 = 0;
 const OPEN: u32 = 1;
 const ABANDONED: u32 = 2;
 
-/// A barrier at which all clients wait, until all have connected or until the run is over.
+/// A barrier at which all clients wait: before the load until all have connected, and after it
+/// until the run is over.
 #[derive(Default)]
 pub(crate) struct Barrier {
     word: AtomicU32,
@@ -161,8 +162,8 @@ impl Barrier {
         let _ = futex::wake(&self.word, futex::Flags::PRIVATE, i32::MAX as u32);
     }
 
-    /// Blocks until the barrier is opened or abandoned. Returns the start of the load, or `None` if
-    /// it was abandoned.
+    /// Blocks until the barrier is opened or abandoned. Returns the start of the load in
+    /// nanoseconds, or `None` if the barrier was abandoned.
     pub(crate) fn wait(&self) -> Option<u64> {
         loop {
             match self.word.load(Ordering::SeqCst) {
@@ -178,8 +179,9 @@ impl Barrier {
     }
 }
 
-/// Connects a client at its turn, and lets it prepare its connection. Retries if the server is full
-/// or down, and reports the outcome to the coordinator. `None` if it failed.
+/// Connects a client once the limits on connecting allow it, and lets the client prepare its
+/// connection. Retries if the server is full or down, and reports the outcome to the coordinator.
+/// `None` if the client could not connect.
 pub(crate) async fn connect(
     spec: ClientSpec,
     placement: Placement,
@@ -221,8 +223,8 @@ pub(crate) async fn connect(
     }
 }
 
-/// Returns the session set of a client that has just connected. Cancelling the client cancels all
-/// its sessions, and for each it is measured how long replies wait in the socket (reply lag).
+/// Makes the set of sessions for a client that has just connected. Cancelling the client cancels
+/// all of them, and how long replies wait in their sockets (reply lag) is measured for each.
 fn sessions(
     spec: &ClientSpec,
     place: Place,
@@ -252,7 +254,7 @@ fn take_in(session: &mut dyn Session, lags: Option<&Rc<dyn ReplyLags>>, cancels:
     cancels.add(session.canceller());
 }
 
-/// Opens further sessions for one client, measured and cancelled like its first one.
+/// Opens further sessions for one client, which are measured and cancelled like its first one.
 struct ClientConnector {
     database: Arc<dyn Database>,
     place: Place,
@@ -273,7 +275,7 @@ impl Connector for ClientConnector {
     }
 }
 
-/// Cancels all sessions of a client, including those that it opens after the cancellation.
+/// Handle that cancels all sessions of a client, including those that it opens later.
 #[derive(Default)]
 struct ClientCancels(Mutex<(bool, Vec<Arc<dyn Cancel>>)>);
 

@@ -1,5 +1,5 @@
-//! Threads for the workloads' producers, one per task, whatever the placement of the clients. Not
-//! here: the tasks themselves (workloads).
+//! Threads for the workloads' producers (tasks that generate input for clients), one per task,
+//! whatever the placement of the clients. Not here: the tasks themselves (workloads).
 
 use std::io;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use crate::stop::Stop;
 pub(crate) struct Threads(Vec<JoinHandle<()>>);
 
 impl Threads {
-    /// Cuts off the run, so that the producers' tasks end, since no client is left for their input;
-    /// then waits until all threads have ended.
+    /// Cuts off the run so that the producers' tasks end, since no client needs their input any
+    /// more, and waits until all threads have ended.
     pub(crate) fn end(self, stop: &Stop) {
         if self.0.is_empty() {
             return;
@@ -30,8 +30,8 @@ impl Threads {
     }
 }
 
-/// Starts a thread for each task, which begins its work at the start of the load. Fails if a thread
-/// cannot be started.
+/// Starts a thread for each producer's task, which begins its work at the start of the load. Fails
+/// if a thread cannot be started.
 pub(crate) fn start(
     tasks: Vec<Box<dyn ProducerTask>>,
     load_start_ns: u64,

@@ -1,5 +1,5 @@
-//! Placement in virtual time: all clients are tasks on one thread, and are polled in the order of
-//! the instants for which they wait. If these are equal, the lower index is first.
+//! Placement in virtual time: all clients are tasks on one thread, polled in the order of the
+//! instants for which they wait. If two wait for the same instant, the lower index is first.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -17,10 +17,11 @@ use crate::client_loop::ClientSpec;
 use crate::clock::{Agenda, SimulatedClock, through};
 use crate::stop::Stop;
 
-/// A client or producer in virtual time; `None` once it has ended.
+/// The task of a client or producer in virtual time; `None` once it has ended.
 type Task<'a> = Option<Pin<Box<dyn Future<Output = ()> + 'a>>>;
 
-/// Waker that adds its task to the set of those woken by a signal.
+/// Waker of a task in virtual time, which adds the task to the set of those that a signal has
+/// woken.
 struct WakesTask {
     task: usize,
     woken: Arc<Mutex<BTreeSet<usize>>>,
@@ -50,7 +51,7 @@ impl Simulation {
         self.agenda.now_ns()
     }
 
-    /// Connects all clients, and returns those that succeeded, in order.
+    /// Connects all clients in virtual time, and returns those that succeeded, in order.
     pub(crate) fn connect(
         &self,
         specs: Vec<ClientSpec>,
@@ -104,8 +105,8 @@ impl Simulation {
         self.run(&mut tasks, ahead);
     }
 
-    /// Polls tasks and advances the time until all tasks have ended, or none waits for an instant
-    /// or a signal.
+    /// Polls tasks and advances the virtual time until all tasks have ended, or none of them waits
+    /// for an instant or a signal.
     fn run(&self, tasks: &mut [Task<'_>], ahead: &mut dyn FnMut(u64) -> Option<u64>) {
         let mut seen = self.stop.word();
         let woken = Arc::new(Mutex::new(BTreeSet::new()));

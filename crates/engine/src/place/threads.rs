@@ -1,5 +1,5 @@
 //! Placement of each client on its own thread, where sockets block and every future is ready when
-//! polled.
+//! it is polled.
 
 use std::future::Future;
 use std::io;
@@ -15,11 +15,11 @@ use crate::client_loop::ClientSpec;
 use crate::clock::{ThreadClock, through};
 use crate::os_sched::prepare_thread;
 
-/// Stack size of a client thread: enough for SQLite's parser and our transactions; untouched pages
-/// cost nothing.
+/// Stack size of a client thread, in bytes: enough for SQLite's parser and the workloads'
+/// transactions. Pages that are never touched cost nothing.
 const STACK_BYTES: usize = 1 << 20;
 
-/// Starts a thread for each client. Fails if a thread cannot be started.
+/// Starts a thread for each client. Fails if one of the threads cannot be started.
 pub(crate) fn start(specs: Vec<ClientSpec>, context: &RunContext) -> io::Result<()> {
     for spec in specs {
         let context = context.clone();

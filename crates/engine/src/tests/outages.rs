@@ -1,15 +1,16 @@
-//! Tests of lost connections: an outage must be in the response times of the transactions that were
-//! intended meanwhile.
+//! Tests of lost connections: an outage must be included in the response times of the transactions
+//! that were due during the outage.
 
 use super::*;
 
-/// Instant after the end of any run.
+/// An instant after the end of any run, in nanoseconds.
 const NEVER_NS: u64 = u64::MAX;
 
-/// Pauses between attempts to reconnect, in milliseconds; the last one is repeated.
+/// Expected pauses between a client's attempts to reconnect, in milliseconds; the last one repeats.
 const PAUSES_MS: [u64; 8] = [10, 20, 40, 80, 160, 320, 640, 1000];
 
-/// Returns the instant at which a client that lost its connection at `lost_ns` has one again.
+/// Returns the instant at which a client that lost its connection at `lost_ns` is connected again,
+/// in nanoseconds.
 fn reconnected_ns(lost_ns: u64, outage_ns: &Range<u64>) -> u64 {
     let pauses = PAUSES_MS.iter().chain(std::iter::repeat(&PAUSES_MS[7]));
     let mut attempts = std::iter::once(lost_ns).chain(pauses.scan(lost_ns, |now_ns, pause_ms| {
@@ -24,7 +25,7 @@ fn with_outage(mut job: Job, outage_ns: Range<u64>) -> Job {
     job
 }
 
-/// Times and outcome of one transaction.
+/// Expected or measured times and outcome of one transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Done {
     client: u32,
@@ -35,7 +36,7 @@ struct Done {
 }
 
 impl Done {
-    /// Response time in nanoseconds; `None` if the transaction failed.
+    /// Returns the response time in nanoseconds; `None` if the transaction failed.
     fn response_ns(&self) -> Option<u64> {
         self.is_committed.then(|| self.started_ns + 2 * NS_PER_MS - self.intended_ns)
     }
@@ -57,8 +58,8 @@ fn done(samples: &[Sample]) -> Vec<Done> {
 }
 
 /// Computes the transactions of a run with an outage from those of a run without one: the
-/// transaction that the outage hits fails, and those that its client would have started until it
-/// reconnects wait in line.
+/// transaction that the outage hits fails, and those that its client could not start until it
+/// reconnects wait in a queue.
 fn hit(all: &[Done], outage_ns: &Range<u64>) -> Vec<Done> {
     let mut expected: Vec<Done> = Vec::new();
     let mut connected_ns = 0;
@@ -85,7 +86,7 @@ fn hit(all: &[Done], outage_ns: &Range<u64>) -> Vec<Done> {
 }
 
 /// Runs a job and returns its transactions, samples, counts, and the age of the oldest unfinished
-/// transaction. Events are not kept, because a run of an hour has too many.
+/// transaction in nanoseconds. Events are not kept, because a run of an hour has too many.
 fn watch(mut job: Job) -> (Vec<Done>, Vec<Sample>, Counts, u64) {
     let samples: Arc<Mutex<Vec<Sample>>> = Arc::default();
     let kept = Arc::clone(&samples);
@@ -257,8 +258,8 @@ fn with_read_only(mut job: Job, read_only_ns: Range<u64>) -> Job {
     job
 }
 
-/// Returns the instants at which a client whose session is refused at `lost_ns` tries again, until
-/// it is accepted. Each time it reconnects, and waits 2 ms for the answer.
+/// Returns the instants, in nanoseconds, at which a client whose statement is rejected at `lost_ns`
+/// tries again until one is accepted. Each time it reconnects, and waits 2 ms for the answer.
 fn asks_again_ns(lost_ns: u64, read_only_ns: &Range<u64>) -> Vec<u64> {
     let pauses = [0].iter().chain(&PAUSES_MS).chain(std::iter::repeat(&PAUSES_MS[7]));
     let mut answered_ns = lost_ns;

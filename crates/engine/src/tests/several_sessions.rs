@@ -4,8 +4,8 @@ use model::{Beginning, FurtherSession, Identity, Sessions};
 
 use super::*;
 
-/// A workload whose clients prepare each connection with statement [`BEGINS`], and send each
-/// transaction over the session that `over` says.
+/// A workload whose clients prepare each connection with the statement [`BEGINS`], and send each
+/// transaction over the session that `over` selects.
 struct Prepares {
     kinds: Vec<Kind>,
     over: Over,
@@ -16,13 +16,13 @@ struct Prepares {
 #[derive(Clone, Copy, PartialEq)]
 enum Over {
     Own,
-    /// A second session, which is opened when the client begins.
+    /// A second session, which the client opens when it begins.
     Second,
-    /// A new session for each transaction, closed when it has ended.
+    /// A new session for each transaction, which is closed when the transaction has ended.
     Fresh,
 }
 
-/// Number of the statement that prepares a connection.
+/// Number of the statement with which clients prepare a connection.
 const BEGINS: i64 = 1_000_000;
 
 struct Prepared {
@@ -113,7 +113,7 @@ impl Client for Prepared {
 }
 
 /// Runs three clients for one second with transactions of 2 ms. Returns how often a connection was
-/// prepared, and the result and events of the run.
+/// prepared, with the result and events of the run.
 fn run_conversations(
     over: Over,
     placement: Placement,
@@ -130,7 +130,7 @@ fn run_conversations(
     (n_begun.load(Ordering::SeqCst), ran.map(|ran| (ran, events)).map_err(|no| no.to_string()))
 }
 
-/// Returns the number of commits, and the number of their statements.
+/// Returns the number of commits in a run, and the number of statements of these transactions.
 fn totals(events: &[Event]) -> (u64, u64) {
     let seconds = events.iter().filter_map(|event| match event {
         Event::Second(second) => Some(second),
