@@ -1,5 +1,6 @@
-//! The measured application, and the agent that puts its measurements into buffers. Both are tasks
-//! of a producer. Not here: the pools between them, and what is written.
+//! The simulated application that makes measurements, and the agent that puts these into buffers.
+//! Both are tasks of a producer. Not here: the pools between them, and the writing of buffers to
+//! the database.
 
 use std::sync::Arc;
 
@@ -9,19 +10,19 @@ use super::measurement::{Buffer, Chunk, Head, Status};
 use super::parameters::{Class, PoolEmpty};
 use super::pools::{Lacking, Pools};
 
-/// Maximum number of measurements that an application thread hands over at once.
+/// Maximum number of measurements that an application thread passes to the agent at once.
 pub(super) const CHUNK_MAX: u64 = 64;
 /// Minimum sleep, in nanoseconds, of an application thread that makes measurements at a given rate.
-/// After it, the thread makes all measurements that became due, because waking costs many times as
+/// When it wakes up, it makes all measurements that became due, because waking costs many times as
 /// much as a measurement.
 const SLEEP_NS_MIN: u64 = 1_000_000;
-/// Virtual time that a measurement takes, in nanoseconds. Without it, a load without a rate would
-/// never leave one virtual instant.
+/// Virtual time that a measurement takes, in nanoseconds. If it took none, virtual time would never
+/// advance in a load without a rate.
 const VIRTUAL_NS: u64 = 1000;
 /// Number of consecutive measurements that form a group. The first is the parent of the others, if
-/// it has a correlator.
+/// its class has a correlator.
 const FAMILY: u64 = 4;
-/// Characters of context values and diagnostic details.
+/// Characters of which context values and diagnostic details consist.
 const LETTERS: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 
 /// Settings of the simulated application whose measurements are stored, shared by its threads.
@@ -36,12 +37,13 @@ pub(super) struct Shape {
     pub(super) aborted_per_million: i64,
     pub(super) diagnostic_bytes: u8,
     pub(super) n_threads: u64,
-    /// Number of measurements of all threads together; 0 for no limit.
+    /// Number of measurements that all application threads make together; 0 for no limit.
     pub(super) n_measurements: u64,
-    /// Number of measurements per second that all threads make together; 0 for as many as possible.
+    /// Number of measurements per second that all application threads make together; 0 for as many
+    /// as possible.
     pub(super) rate_per_s: f64,
     pub(super) pool_empty: PoolEmpty,
-    /// Maximum number of measurements that a thread hands over to the agent at once.
+    /// Maximum number of measurements that an application thread passes to the agent at once.
     pub(super) n_chunk: u64,
 }
 
@@ -50,7 +52,7 @@ impl Shape {
         self.classes.iter().map(|class| class.weight as i64).sum()
     }
 
-    /// Draws the class of a measurement by weight.
+    /// Draws the class of a measurement by the weights of the classes, and returns its index.
     fn class(&self, rng: &mut Rng) -> usize {
         if self.classes.len() == 1 {
             return 0;
@@ -63,7 +65,7 @@ impl Shape {
         self.classes.iter().position(is_it).expect("weights add up")
     }
 
-    /// Draws the status of a measured transaction.
+    /// Draws the status of a measured transaction: good, failed or aborted.
     fn status(&self, rng: &mut Rng) -> Status {
         let aborted_to = self.failed_per_million + self.aborted_per_million;
         if aborted_to == 0 {
@@ -76,13 +78,14 @@ impl Shape {
         }
     }
 
-    /// Returns the rate at which one thread shall make measurements, per nanosecond.
+    /// Returns the number of measurements per nanosecond that one application thread must make.
     fn rate_per_ns(&self) -> f64 {
         self.rate_per_s / self.n_threads as f64 / NS_PER_S as f64
     }
 
-    /// Returns the minimum sleep of a thread, in nanoseconds. It is at most the time in which a
-    /// whole chunk becomes due, since more measurements at once might not fit into the pools.
+    /// Returns the minimum sleep of an application thread, in nanoseconds. It is at most the time
+    /// in which a whole chunk of measurements becomes due, since more at once might not fit into
+    /// the pools.
     fn sleep_ns(&self) -> u64 {
         SLEEP_NS_MIN.min((self.n_chunk as f64 / self.rate_per_ns()) as u64).max(1)
     }
@@ -92,7 +95,7 @@ impl Shape {
     }
 }
 
-/// Thread of the simulated application, which makes measurements and hands them over to the agent.
+/// Thread of the simulated application, which makes measurements and passes them to the agent.
 pub(super) struct Application {
     pub(super) shape: Arc<Shape>,
     pub(super) pools: Arc<Pools>,
@@ -125,7 +128,7 @@ impl ProducerTask for Application {
 
 impl Application {
     /// Makes measurements until there are enough or the load is over. Returns the nanoseconds for
-    /// which it waited for room in the pools.
+    /// which the thread waited for room in the pools.
     async fn make_all(&self, context: &ProducerContext<'_>, begun_ns: u64) -> u64 {
         let shape = self.shape.as_ref();
         let n_all = match shape.n_measurements {
@@ -231,8 +234,8 @@ impl Application {
         }
     }
 
-    /// Fills a chunk with the thread's next `n` measurements, after the `made` ones. Their numbers
-    /// in the run are interleaved with those of other threads.
+    /// Fills a chunk with the thread's next `n` measurements; `made` is the number of its earlier
+    /// ones. Their numbers in the run alternate with those of other threads.
     fn fill(&self, context: &ProducerContext<'_>, chunk: &mut Chunk, made: u64, n: u64) {
         let shape = self.shape.as_ref();
         let mut parent = 0;
@@ -286,8 +289,8 @@ fn put_letters(out: &mut Vec<u8>, n: usize, rng: &mut Rng) {
     }
 }
 
-/// Agent of the ARM implementation, which copies the application's measurements into the buffers
-/// that writers store.
+/// Agent that copies the application's measurements into buffers, which clients (writers) then
+/// store in the database.
 pub(super) struct Agent {
     pub(super) pools: Arc<Pools>,
     pub(super) buffer_bytes: u64,
@@ -310,8 +313,8 @@ impl ProducerTask for Agent {
 }
 
 impl Agent {
-    /// Fills buffers until all measurements are in them or the load is over. Returns the number of
-    /// measurements in a partly filled buffer that was not queued, and whether all measurements
+    /// Fills buffers until all measurements are in buffers or the load is over. Returns the number
+    /// of measurements in a partly filled buffer that was not queued, and whether all measurements
     /// were queued.
     async fn fill_all(&self, context: &ProducerContext<'_>) -> (u64, bool) {
         let signal = Arc::clone(&self.pools.for_tasks);
@@ -335,8 +338,9 @@ impl Agent {
         }
     }
 
-    /// Puts the measurements of `chunk` into `buffer`, and into further buffers when it is full.
-    /// Returns the buffer that is in use then; `Err` if the load ends while no buffer is free.
+    /// Copies the measurements of `chunk` into `buffer`, and into further buffers when it is full.
+    /// Returns the buffer that is filled at the end; `Err` if the load ends while no buffer is
+    /// free.
     async fn put(
         &self,
         context: &ProducerContext<'_>,

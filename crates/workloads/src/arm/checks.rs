@@ -1,5 +1,5 @@
-//! Checks that the tables contain what was generated, by the counts and checksums that the writers
-//! note for each buffer in `arm_buffer`.
+//! Consistency checks of `arm`: whether the tables contain the generated measurements, by the
+//! counts and checksums that writers store for each buffer in `arm_buffer`.
 
 use model::{Check, Dialect};
 

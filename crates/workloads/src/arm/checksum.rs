@@ -1,5 +1,4 @@
-//! Values that a measurement adds to the checksums of its buffer, and the SQL that computes the
-//! same.
+//! Checksums of measurements, computed by the client for each buffer and by SQL from the tables.
 //!
 //! A row adds the product of its id and of all its values, each modulo a prime, so any one value
 //! that changes changes the sum. Texts contribute their length and some of their letters, since
@@ -12,13 +11,13 @@ use super::parameters::Contexts;
 use super::tables::{CONTEXT_COLUMNS, GAUGE, Layout};
 
 const PRIME: i64 = 65_521;
-/// Maximum number of letters of a text that go into its checksum.
+/// Maximum number of a text's letters from which its checksum is computed.
 const LETTERS_MAX: usize = 8;
-/// Number of letters of a diagnostic detail, from the first one, that go into its checksum.
+/// Number of letters, from the first one, that a diagnostic detail contributes to the checksum.
 const DIAGNOSTIC_LETTERS: usize = LETTERS_MAX;
 
-/// Returns the positions (from 0) of the letters that go into the checksum of a text of `letters`
-/// letters. There are at most eight, spread evenly over the text.
+/// Returns the positions, from 0, of the letters from which a text's checksum is computed, for a
+/// text of `letters` letters. There are at most eight, spread evenly over the text.
 fn places(letters: usize) -> impl Iterator<Item = usize> {
     let n = letters.min(LETTERS_MAX);
     (0..n).map(move |nth| if n < 2 { 0 } else { nth * (letters - 1) / (n - 1) })
@@ -28,8 +27,8 @@ fn row(id: i64, values: i64) -> i64 {
     (1 + id % PRIME) * (1 + values % PRIME)
 }
 
-/// Returns the SQL expression for the same term as the function `row`, from SQL expressions for the
-/// id and the sum of a row's values.
+/// Returns the SQL expression for a row's part of a checksum, from SQL expressions for the row's id
+/// and the sum of its values. The function `row` computes the same number.
 fn row_sql(id: &str, values: &str) -> String {
     format!("(1 + {id} % {PRIME}) * (1 + ({values}) % {PRIME})")
 }
@@ -53,7 +52,7 @@ fn text_sql(dialect: &Dialect, text: &str, letters: usize) -> String {
     format!("LENGTH({text}){letters}")
 }
 
-/// Returns what a measurement adds to the checksum of all measurements, without its metrics and
+/// Returns the part of a measurement in the checksum of all measurements, without its metrics and
 /// context values.
 pub(super) fn measurement(measured: &Measurement<'_>, id: i64, parent: Option<i64>) -> i64 {
     let head = &measured.head;
@@ -71,8 +70,8 @@ pub(super) fn measurement(measured: &Measurement<'_>, id: i64, parent: Option<i6
     row(id, values)
 }
 
-/// Returns the SQL expression for what a row of the table of measurements adds to their checksum,
-/// equal to [`measurement`].
+/// Returns the SQL expression for the part of a measurement's row in the checksum of all
+/// measurements. It gives the same number as [`measurement`].
 pub(super) fn measurement_sql(dialect: &Dialect) -> String {
     let diagnostic = text_sql(dialect, "diagnostic", DIAGNOSTIC_LETTERS);
     let values = format!(
@@ -82,26 +81,26 @@ pub(super) fn measurement_sql(dialect: &Dialect) -> String {
     row_sql("id", &values)
 }
 
-/// Returns what the metrics of a measurement add to the checksum of metrics.
+/// Returns the part of a measurement's metrics in the checksum of all metrics.
 pub(super) fn metrics(measured: &Measurement<'_>, id: i64) -> i64 {
     let metric = |(slot, value): (usize, i64)| row(id, 3 * (slot as i64 + 1) + 5 * GAUGE + value);
     measured.metrics().enumerate().map(metric).sum()
 }
 
-/// Returns the SQL expression for what one row of the table of metrics adds to their checksum;
-/// [`metrics`] is the sum of a measurement.
+/// Returns the SQL expression for the part of a metric's row in the checksum of all metrics. The
+/// sum over a measurement's rows is the result of [`metrics`].
 pub(super) fn metric_sql() -> String {
     row_sql("measurement", "3 * slot + 5 * kind + value")
 }
 
-/// Returns what the context values of a measurement add to the checksum of context values.
+/// Returns the part of a measurement's context values in the checksum of all context values.
 pub(super) fn contexts(measured: &Measurement<'_>, id: i64, layout: Layout) -> i64 {
     let letters = usize::from(layout.context_bytes);
     let context = |(slot, value)| row(id, 3 * (slot as i64 + 1) + text(value, letters));
     measured.contexts().enumerate().map(context).sum()
 }
 
-/// Returns the SELECT of the number of context values (`n_stored`) and of their checksum
+/// Returns the query for the number of stored context values (`n_stored`) and their checksum
 /// (`sum_stored`).
 pub(super) fn contexts_sql(dialect: &Dialect, layout: Layout) -> String {
     let letters = usize::from(layout.context_bytes);

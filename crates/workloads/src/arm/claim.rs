@@ -1,20 +1,21 @@
-//! A run's claim in the database before it writes: a range of ids, and the numbers of its classes.
-//! Not here: the statements that make the claim (writer).
+//! Measurement ids and class numbers that a run reserves in the database before it writes, so that
+//! runs do not use the same ones. Not here: the statements that reserve them (writer).
 
 use super::measurement::Head;
 
 /// Number of measurement ids that a run reserves for itself.
 pub(super) const RANGE: i64 = 1 << 40;
-/// Class number in the row of `arm_buffer` that reserves ids; no measurement has this class.
+/// Class number of the row in `arm_buffer` that reserves measurement ids; no measurement has this
+/// class.
 pub(super) const NO_CLASS: i64 = -1;
 
 /// Measurement ids and class numbers that a group of clients has reserved for one run, so that runs
 /// do not collide.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Claim {
-    /// Last id before the reserved ones.
+    /// Last measurement id before the reserved ones.
     pub(super) base: i64,
-    /// Number of each class of measurements in the tables, in the order of the parameter
+    /// Number in the tables of each class of measurements, in the order of the parameter
     /// `scenario`.
     pub(super) classes: Vec<i64>,
 }
@@ -24,13 +25,14 @@ impl Claim {
         self.base + number as i64
     }
 
-    /// Returns the number that a measurement's class has in the tables.
+    /// Returns the number in the tables of a measurement's class.
     pub(super) fn class(&self, head: &Head) -> i64 {
         self.classes[usize::from(head.class)]
     }
 
-    /// Returns a number for each class in `names`: its number in `held`, the classes in the
-    /// database, or else a new one above all others. The flag is true for a new number.
+    /// Returns a number for each class in `names`, and whether the number is new. A class in
+    /// `held`, the classes in the database, keeps its number; any other gets a new one above all
+    /// others.
     pub(super) fn number<'n>(
         names: impl Iterator<Item = &'n str>,
         held: &[(i64, String)],

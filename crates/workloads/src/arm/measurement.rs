@@ -1,6 +1,6 @@
-//! A measurement as the application makes it, and as it is encoded in a buffer.
+//! A measurement of a transaction, as the application makes it and as it is encoded in a buffer.
 
-/// Status of the measured transaction, numbered as in ARM 4.0.
+/// Status of the measured transaction, with the numbers of ARM 4.0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     Good = 0,
@@ -12,7 +12,7 @@ impl Status {
     const ALL: [Status; 3] = [Status::Good, Status::Aborted, Status::Failed];
 }
 
-/// Fields of fixed size that every measurement has.
+/// Fields of fixed size in every measurement, such as its number, class and start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     /// Number of the measurement within the run, from 1.
@@ -22,7 +22,7 @@ pub(super) struct Head {
     /// Start of the measured transaction, in nanoseconds of the run's clock.
     pub(super) start_ns: u64,
     pub(super) stop_ns: u64,
-    /// Number of the parent transaction; 0 means none.
+    /// Number of the parent transaction's measurement; 0 if there is none.
     pub(super) parent: u64,
     pub(super) has_correlator: bool,
     pub(super) n_metrics: u8,
@@ -30,16 +30,17 @@ pub(super) struct Head {
     pub(super) diagnostic_bytes: u8,
 }
 
-/// Encoded size of a [`Head`], in bytes.
+/// Size of an encoded [`Head`], in bytes.
 const HEAD_BYTES: usize = 8 * 4 + 2 + 6;
 
-/// Measurements that an application thread hands over at once. Metrics and texts, which vary in
-/// number, are stored in the order of the measurements.
+/// Measurements that an application thread passes to the agent at once. Metrics and texts, whose
+/// number varies, are stored one after the other in the order of the measurements.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
     pub(super) heads: Vec<Head>,
     pub(super) metrics: Vec<i64>,
-    /// Texts of each measurement: its context values, then its diagnostic detail.
+    /// Texts of all measurements in the chunk; for each its context values, then its diagnostic
+    /// detail.
     pub(super) text: Vec<u8>,
     /// Number of metrics for which room is reserved in the pool of metrics.
     pub(super) n_metrics_reserved: u64,
@@ -93,13 +94,14 @@ impl Buffer {
         self.n += 1;
     }
 
-    /// Iterates over the measurements of the buffer. Each context value takes `context_bytes`.
+    /// Returns an iterator over the measurements in the buffer, whose context values have
+    /// `context_bytes` bytes each.
     pub(super) fn read(&self, context_bytes: usize) -> Reader<'_> {
         Reader { rest: &self.bytes, context_bytes }
     }
 }
 
-/// A measurement, borrowed from a buffer.
+/// A measurement, with values borrowed from the buffer in which it is encoded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measurement<'a> {
     pub(super) head: Head,
@@ -123,8 +125,8 @@ impl<'a> Measurement<'a> {
     }
 }
 
-/// Converts the bytes of a context value or diagnostic detail to text. They are ASCII letters and
-/// digits, so it cannot fail.
+/// Converts the bytes of a context value or diagnostic detail to text. All are ASCII characters, so
+/// this cannot fail.
 fn letters(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("letters are ASCII")
 }

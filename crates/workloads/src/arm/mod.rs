@@ -1,8 +1,9 @@
 //! `arm`: measurements of transactions, as defined by ARM 4.0 (The Open Group, C807), on their way
 //! from an application into a database.
 //!
-//! An application makes measurements on threads of its own, an agent puts them into buffers, and
-//! each client writes full buffers, one in a transaction. Not here: threads and time (engine).
+//! A simulated application makes measurements on threads of its own, an agent puts them into
+//! buffers, and each client writes full buffers, one per transaction. Not here: threads and time
+//! (engine).
 
 mod application;
 mod checks;
@@ -45,15 +46,15 @@ pub(crate) static ENTRY: Entry = Entry {
 
 const NAME: &str = "arm";
 
-/// Minimum number of buffers' worth of measurements that must wait at the end before a run is
-/// warned that the database cannot keep up.
+/// Minimum number of measurements that must wait at the end of a run, in multiples of a full
+/// buffer, for the finding that the database cannot keep up.
 const PILED_LEAST: u64 = 32;
 
-/// Minimum number of filled buffers in a run; with fewer, a finding says that its rates are coarse.
+/// Number of filled buffers in a run below which a finding says that the rates are coarse.
 const BUFFERS_FEW: u64 = 20;
 
-/// Minimum share of the requested rate that the application must generate; with less, a finding
-/// says that it falls behind.
+/// Share of the requested rate below which a finding says that the simulated application does not
+/// reach the rate.
 const OFFERED_LEAST: f64 = 0.95;
 
 /// Custom metrics of the workload, in the order of the index constants in the module `writer`.
@@ -177,8 +178,8 @@ impl Workload for Arm {
         &CUSTOM_METRICS
     }
 
-    /// Declares the rates of committed measurements and of their bytes. Response times are those of
-    /// buffers.
+    /// Declares the primary metrics: rates of committed measurements and of their bytes. Response
+    /// times are those of buffers.
     fn primary_metrics(&self) -> Vec<PrimaryMetric> {
         let primary = |name, title, metric, per_ns| {
             let rate = PrimaryOf::Rate { kinds: Vec::new(), metric: Some(metric), per_ns };
@@ -258,8 +259,9 @@ impl Workload for Arm {
         checks::checks(self.shared.layout, dialect)
     }
 
-    /// Compares commits with the buffers noted in the database. A buffer is one commit, and is
-    /// noted once for each of its classes. Claims of id ranges note no measurements.
+    /// Declares the comparison of dbdyno's commits with the buffers counted in the database. Each
+    /// buffer is one commit, and has one row per class of its measurements in `arm_buffer`. Rows
+    /// that reserve ids do not count.
     fn crosscheck(&self, _dialect: &Dialect) -> Option<Crosscheck> {
         let sql = "SELECT COUNT(DISTINCT id) FROM arm_buffer WHERE measurements > 0".to_owned();
         Some(Crosscheck { sql, kind: 0, per_commit: 1 })
@@ -267,7 +269,7 @@ impl Workload for Arm {
 }
 
 impl Arm {
-    /// Returns the finding that measurements were dropped because a pool was empty.
+    /// Makes the finding that measurements were dropped because a pool had no room.
     fn too_many(&self, counts: &Counts) -> Finding {
         let Counts { dropped, generated, .. } = *counts;
         let percent = numbers::percent_text(100.0 * dropped as f64 / generated as f64);
@@ -280,8 +282,8 @@ impl Arm {
         Finding::with_advice("dropped_measurements", Severity::Warning, observed, advice)
     }
 
-    /// Returns the finding that the application generated fewer measurements than the requested
-    /// rate demands; `None` if it generated enough.
+    /// Makes the finding that the application generated fewer measurements than the requested rate
+    /// demands; `None` if it generated enough.
     fn too_slow(&self, counts: &Counts) -> Option<Finding> {
         let shape = &self.shared.shape;
         let lived_s = counts.lived_ns as f64 / NS_PER_S as f64 / shape.n_threads as f64;
@@ -301,7 +303,7 @@ impl Arm {
         )))
     }
 
-    /// Returns the finding that more and more measurements wait in the pools at the requested rate;
+    /// Makes the finding that more and more measurements wait in the pools at the requested rate;
     /// `None` if they do not.
     fn piles_up(&self, counts: &Counts, pending: u64) -> Option<Finding> {
         let each = counts.handled.checked_div(counts.filled_buffers).unwrap_or(0).max(1);
@@ -325,8 +327,8 @@ impl Arm {
         Finding::with_advice("application_behind", Severity::Warning, observed, advice)
     }
 
-    /// Returns the finding that too few buffers were filled for a precise rate; `None` if there
-    /// were enough.
+    /// Makes the finding that too few buffers were filled for a precise rate; `None` if there were
+    /// enough.
     fn few_buffers(counts: &Counts) -> Option<Finding> {
         let n = counts.filled_buffers;
         (1..BUFFERS_FEW).contains(&n).then(|| {
@@ -340,8 +342,8 @@ impl Arm {
         })
     }
 
-    /// Returns the finding that no measurement was stored, or fewer than the requested number;
-    /// `None` if enough were stored.
+    /// Makes the finding that no measurement was stored, or fewer than the requested number; `None`
+    /// if enough were stored.
     fn too_little(&self, counts: &Counts, pending: u64) -> Option<Finding> {
         let warning =
             |id, text, advice| Some(Finding::with_advice(id, Severity::Warning, text, advice));

@@ -1,45 +1,45 @@
-//! The parameters of `arm`, and the parser of its mixture of scenarios.
+//! The parameters of the workload `arm`, and the parser of its parameter `scenario`.
 
 use model::{BadParameter, Choice, Parameter, ParameterKind, Settings, choice};
 
 use crate::storage_engine;
 
-/// Layout of the context values in the tables.
+/// Layout of the context values in the tables of `arm`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Contexts {
-    /// A row for each context value, in a table of their own.
+    /// Each context value is a row in a table of its own.
     Rows,
-    /// A column for each context value, in the measurement's row.
+    /// Each context value is a column in the measurement's row.
     Columns,
-    /// One JSON text with all context values, in the measurement's row.
+    /// All context values are one JSON text in the measurement's row.
     Json,
 }
 
 choice!(Contexts { Rows = "rows", Columns = "columns", Json = "json" });
 
-/// Way in which the rows of a buffer are written.
+/// Way in which clients write the rows of a buffer to the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Write {
-    /// INSERT statements with many rows each.
+    /// Writes by INSERT statements with many rows each.
     Insert,
-    /// One execution of a prepared INSERT for each row.
+    /// Writes each row by one execution of a prepared INSERT.
     Row,
-    /// Bulk load by LOAD DATA, COPY or the database's equivalent.
+    /// Writes by a bulk load: LOAD DATA, COPY or the database's equivalent.
     Bulk,
 }
 
 choice!(Write { Insert = "insert", Row = "row", Bulk = "bulk" });
 
-/// Maximum number of metrics of a measurement: the slots of ARM 4.0.
+/// Maximum number of metrics per measurement, as many as ARM 4.0 has slots.
 const METRICS_MAX: u64 = 7;
-/// Maximum number of context values of a measurement: the slots of ARM 4.0.
+/// Maximum number of context values per measurement, as many as ARM 4.0 has slots.
 pub(super) const CONTEXTS_MAX: u64 = 20;
 
-/// Action of the application if a pool has no room for a measurement.
+/// Action of the application if a pool has no room for a measurement: drop it or wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PoolEmpty {
     Block,
-    /// The measurement is dropped, and counted as dropped.
+    /// Drops the measurement, and counts it as dropped.
     Drop,
 }
 
@@ -156,18 +156,20 @@ pub(super) static PARAMETERS: &[Parameter] = &[
     ),
 ];
 
-/// Name of the scenario whose measurements have no correlator, metrics or context values.
+/// Name of the class of measurements without correlator, metrics and context values, in the
+/// parameter `scenario`.
 const SIMPLE: &str = "simple";
 const METRICS: &str = "metrics";
 const CONTEXT_VALUES: &str = "context values";
 
-/// A class of measurements that carry the same data, such as `metrics=2`: one part of the parameter
-/// `scenario`.
+/// A class of measurements with the same kind of data, such as `metrics=2`: one part of the
+/// parameter `scenario`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Class {
     /// Name of the class as the user wrote it, such as `metrics=2`.
     pub(super) name: String,
-    /// Number of measurements of this class, relative to the sum of the weights of all classes.
+    /// Weight of the class: its share of all measurements is this weight divided by the sum of the
+    /// weights.
     pub(super) weight: u64,
     pub(super) has_correlator: bool,
     pub(super) n_metrics: u64,
@@ -225,7 +227,7 @@ fn class(text: &str) -> Result<Class, String> {
 
 impl Class {
     /// Parses a feature of measurements, such as `metrics=3`, and adds it to the class. Returns the
-    /// feature's name without its number; `Err` says what is wrong.
+    /// feature's name without its number; `Err` is the reason why it is invalid.
     fn add(&mut self, feature: &str) -> Result<&'static str, String> {
         let number = |counted: &str, text: &str, max: u64| match text.parse::<u64>() {
             Ok(n) if (1..=max).contains(&n) => Ok(n),

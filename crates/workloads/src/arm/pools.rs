@@ -1,5 +1,5 @@
-//! Bounded pools between the application and the writers, and the account of their contents. Not
-//! here: the threads that put in and take out.
+//! Bounded pools between the application and the writers, and counts of their contents. Not here:
+//! the threads that put measurements in and take them out.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,8 @@ use model::Signal;
 
 use super::measurement::{Buffer, Chunk, Head};
 
-/// Capacities of the pools through which measurements pass, in measurements, metrics and buffers.
+/// Capacities of the pools through which measurements pass: numbers of measurements, metrics and
+/// buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Limits {
     pub(super) transactions: u64,
@@ -16,7 +17,7 @@ pub(super) struct Limits {
     pub(super) buffers: u64,
 }
 
-/// Pool that is full, so that measurements have to wait or are dropped.
+/// The pool that has no room, so that measurements have to wait or are dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lacking {
     Transactions = 0,
@@ -30,14 +31,15 @@ pub(super) struct Counts {
     pub(super) generated: u64,
     pub(super) dropped: u64,
     pub(super) stored: u64,
-    /// Number of measurements that the agent has put into buffers.
+    /// Number of measurements that the agent has copied into buffers.
     pub(super) handled: u64,
-    /// Number of buffers that were full when queued for writing. Includes the last one of a run
-    /// that made all its measurements.
+    /// Number of buffers that were full when they were queued for writing. The last buffer of a run
+    /// that made all its measurements counts as full.
     pub(super) filled_buffers: u64,
-    /// Number of waits for room in each pool; the index is that of the variant of [`Lacking`].
+    /// Number of waits for room in each pool, in the order of the variants of [`Lacking`].
     pub(super) waits: [u64; 3],
-    /// Time in which application threads waited for room in a pool, summed over the threads.
+    /// Time for which application threads waited for room in a pool, in nanoseconds, summed over
+    /// the threads.
     pub(super) blocked_ns: u64,
     pub(super) lived_ns: u64,
     /// CPU time that all application threads used, in nanoseconds.
@@ -50,7 +52,7 @@ pub(super) struct Counts {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Number of measurements that take up room in the pool of transactions.
+    /// Number of measurements that occupy room in the transaction pool.
     transactions: u64,
     metrics: u64,
     buffers: u64,
@@ -58,11 +60,11 @@ struct State {
     spare_chunks: Vec<Chunk>,
     full: VecDeque<Buffer>,
     spare_buffers: Vec<Buffer>,
-    /// Number of application threads that have not ended.
+    /// Number of application threads that have not ended yet.
     n_applications: u64,
     /// Whether all measurements are in buffers that were queued for writers.
     is_flushed: bool,
-    /// Number of measurements that were in a partly filled buffer when the load was over.
+    /// Number of measurements in the buffer that was only partly filled when the load was over.
     in_part: u64,
     /// Number of measurements in buffers that writers have taken but not written yet.
     with_writers: u64,
@@ -87,7 +89,8 @@ impl Pools {
         }
     }
 
-    /// Returns the maximum bytes in all pools, without texts that wait for room in a buffer.
+    /// Returns the maximum size of all pools in bytes, without texts that wait for room in a
+    /// buffer.
     pub(super) fn bytes(&self, buffer_bytes: u64) -> u64 {
         let Limits { transactions, metrics, buffers } = self.limits;
         let heads = transactions.saturating_mul(size_of::<Head>() as u64);
@@ -99,14 +102,14 @@ impl Pools {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Empties the pools and counts at the start of a run with `n_applications` application
-    /// threads.
+    /// Empties the pools and resets the counts, at the start of a run with `n_applications`
+    /// application threads.
     pub(super) fn begin(&self, n_applications: u64) {
         *self.lock() = State { n_applications, ..State::default() };
     }
 
     /// Reserves room for `n` measurements with `n_metrics` metrics in all, and returns an empty
-    /// chunk for them. `Err` is the pool that has no room.
+    /// chunk for them. `Err` names the pool that has no room.
     pub(super) fn reserve(&self, n: u64, n_metrics: u64) -> Result<Chunk, Lacking> {
         let mut state = self.lock();
         if state.transactions + n > self.limits.transactions {
@@ -129,8 +132,8 @@ impl Pools {
         self.for_tasks.raise();
     }
 
-    /// Takes the oldest chunk that waits for the agent, `None` if there is none. The flag is false
-    /// if none will come any more.
+    /// Takes the oldest chunk of measurements that waits for the agent; `None` if there is none.
+    /// The flag is false if no more chunks will come.
     pub(super) fn take_chunk(&self) -> (Option<Chunk>, bool) {
         let mut state = self.lock();
         let chunk = state.chunks.pop_front();
@@ -138,7 +141,7 @@ impl Pools {
         (chunk, may_come)
     }
 
-    /// Frees the room of a chunk whose measurements are all in buffers.
+    /// Frees the room of a chunk, after all its measurements were copied into buffers.
     pub(super) fn release(&self, mut chunk: Chunk) {
         let mut state = self.lock();
         state.counts.handled += chunk.heads.len() as u64;
@@ -150,15 +153,16 @@ impl Pools {
         self.for_tasks.raise();
     }
 
-    /// Counts a chunk that was being put into buffers when the load ended. Measurements before
-    /// `from` are in buffers; the others stay unwritten, and count as pending.
+    /// Notes that the load ended while a chunk was being copied into buffers. Its measurements
+    /// before index `from` are in buffers; the others count as pending, since they are never
+    /// written.
     pub(super) fn leave(&self, chunk: &Chunk, from: usize) {
         let mut state = self.lock();
         state.counts.handled += from as u64;
         state.in_part += (chunk.heads.len() - from) as u64;
     }
 
-    /// Takes an empty buffer; `None` if all are in use.
+    /// Takes an empty buffer from the pool; `None` if all are in use.
     pub(super) fn empty_buffer(&self) -> Option<Buffer> {
         let mut state = self.lock();
         if state.buffers == self.limits.buffers {
@@ -169,7 +173,8 @@ impl Pools {
     }
 
     /// Queues a buffer for a writer. `is_full` is also true for the last buffer of a run that made
-    /// all its measurements. Otherwise the buffer was partly filled when the load was over.
+    /// all its measurements; it is false for a buffer that was only partly filled when the load was
+    /// over.
     pub(super) fn fill(&self, buffer: Buffer, is_full: bool) {
         let mut state = self.lock();
         state.counts.filled_buffers += u64::from(is_full);
@@ -178,7 +183,7 @@ impl Pools {
         self.for_clients.raise();
     }
 
-    /// Called by the agent when it ends. Wakes the clients, so that they end after the last buffer.
+    /// Notes that the agent has ended, and wakes the clients, which end after the last buffer.
     /// `n_in_part` measurements remain in a partly filled buffer; `is_flushed` is true if all
     /// measurements are in queued buffers.
     pub(super) fn end_filling(&self, n_in_part: u64, is_flushed: bool) {
@@ -189,8 +194,8 @@ impl Pools {
         self.for_clients.raise();
     }
 
-    /// Takes a full buffer. `Err(true)` means that no more will come, `Err(false)` that none is
-    /// ready yet.
+    /// Takes a full buffer for a writer. `Err(true)` means that no more buffers will come,
+    /// `Err(false)` that none is ready yet.
     pub(super) fn take_buffer(&self) -> Result<Buffer, bool> {
         let mut state = self.lock();
         match state.full.pop_front() {
@@ -202,7 +207,7 @@ impl Pools {
         }
     }
 
-    /// Frees a buffer whose measurements were committed at `now_ns`, and counts them as stored.
+    /// Frees a buffer whose measurements were committed at `now_ns`, and counts these as stored.
     pub(super) fn stored(&self, mut buffer: Buffer, now_ns: u64) {
         let mut state = self.lock();
         state.with_writers -= buffer.n;
@@ -219,14 +224,15 @@ impl Pools {
         change(&mut self.lock().counts);
     }
 
-    /// Called by each application thread when it ends, to wake the agent, which ends after the last
-    /// one.
+    /// Notes that an application thread has ended, and wakes the agent, which ends after the last
+    /// thread.
     pub(super) fn end_application(&self) {
         self.lock().n_applications -= 1;
         self.for_tasks.raise();
     }
 
-    /// Returns the counts, and the number of measurements that were made but not stored.
+    /// Returns the counts of the run so far, and the number of measurements that were made but not
+    /// stored.
     pub(super) fn account(&self) -> (Counts, u64) {
         let state = self.lock();
         let in_chunks: u64 = state.chunks.iter().map(|chunk| chunk.heads.len() as u64).sum();

@@ -1,4 +1,4 @@
-//! The tables of `arm`, and the rows that a buffer becomes in each of them.
+//! The tables of `arm`, and the rows in each of them that the measurements in a buffer become.
 
 use model::{Column, ColumnType, RowSource, Settings, Table, Value};
 
@@ -6,7 +6,7 @@ use super::claim::Claim;
 use super::measurement::{Buffer, Measurement, Reader};
 use super::parameters::{CONTEXTS_MAX, Contexts};
 
-/// Layout of the tables, as determined by the parameters.
+/// Layout of the tables of `arm`, which follows from the workload's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) contexts: Contexts,
@@ -14,18 +14,18 @@ pub(super) struct Layout {
     pub(super) has_keys: bool,
 }
 
-/// Index of the table of measurements in [`Layout::tables`]; the constants below are those of the
-/// other tables.
+/// Index in [`Layout::tables`] of the table of measurements. The constants after it are those of
+/// the other tables.
 pub(super) const MEASUREMENT: usize = 0;
 pub(super) const METRIC: usize = 1;
 pub(super) const BUFFER: usize = 2;
 pub(super) const CONTEXT: usize = 3;
 
-/// Kind of a metric: gauge. ARM 4.0 defines a gauge as a value that goes up and down; 1 is a
-/// counter, 3 a number without an order.
+/// Code of the metric type gauge, which ARM 4.0 defines as a value that goes up and down. Code 1 is
+/// a counter, 3 a number without an order.
 pub(super) const GAUGE: i64 = 2;
 
-/// Names of the columns for context values; a measurement's first value is in `context_1`.
+/// Names of the columns for context values, from the first to the last value of a measurement.
 pub(super) static CONTEXT_COLUMNS: [&str; CONTEXTS_MAX as usize] = [
     "context_1",
     "context_2",
@@ -58,7 +58,7 @@ impl Layout {
         }
     }
 
-    /// Declares the tables, in the order of their indices.
+    /// Declares the tables of `arm`, in the order of their indices.
     pub(super) fn tables(&self) -> Vec<Table> {
         let column = |name, column_type| Column { name, of: column_type, nullable: false };
         let optional = |name, column_type| Column { name, of: column_type, nullable: true };
@@ -118,8 +118,8 @@ impl Layout {
         tables
     }
 
-    /// Returns the indices of the tables into which a buffer's measurements are written. The table
-    /// that lists the buffers is not among them.
+    /// Returns the indices of those tables that contain measurements, without the table that lists
+    /// the buffers.
     pub(super) fn written(&self) -> &'static [usize] {
         match self.contexts {
             Contexts::Rows => &[MEASUREMENT, METRIC, CONTEXT],
@@ -209,8 +209,8 @@ impl<'a> Rows<'a> {
         emit(&row[..width]);
     }
 
-    /// Returns the next metric or context value, as its measurement and its index there; `None` at
-    /// the end of the buffer.
+    /// Returns the next metric or context value, given as its measurement and its index in it;
+    /// `None` at the end of the buffer.
     fn slot(&mut self) -> Option<(Measurement<'a>, usize)> {
         let n_slots = |measurement: &Measurement<'_>| match self.table {
             METRIC => usize::from(measurement.head.n_metrics),

@@ -1,5 +1,5 @@
-//! A writer takes full buffers and writes each in one transaction. Not here: its rows (tables), and
-//! the wait for the next buffer (engine).
+//! Client of `arm` (writer), which takes full buffers and writes each in one transaction. Not here:
+//! the rows of a buffer (tables), and the wait for the next buffer (engine).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,27 +19,29 @@ use super::tables::{BUFFER, CONTEXT, Layout, MEASUREMENT, Rows};
 use crate::empty_tables::EmptyTables;
 use crate::tx_control::{control, end};
 
-/// Id of the query for the last id in use; the constants below are those of the other queries. The
-/// INSERTs for the tables have the ids before it.
+/// Id of the query for the last measurement id in use. The constants after it are those of the
+/// other queries; the INSERT statements of the tables come before it.
 pub(super) const LAST_ID: StatementId = StatementId(CONTEXT as u16 + 1);
 pub(super) const IS_STORED: StatementId = StatementId(CONTEXT as u16 + 2);
 pub(super) const CLASSES: StatementId = StatementId(CONTEXT as u16 + 3);
 
-/// Index of the custom metric that counts stored measurements; the constants below are those of the
-/// others.
+/// Index of the custom metric that counts stored measurements. The constants after it are those of
+/// the other custom metrics.
 pub(super) const MEASUREMENTS: u16 = 0;
 pub(super) const ROWS: u16 = 1;
 pub(super) const BYTES: u16 = 2;
 pub(super) const AGE: u16 = 3;
 
-/// Approximate maximum length of a statement with many rows, in bytes; servers reject longer ones.
+/// Approximate maximum length of a statement with many rows, in bytes. Servers reject much longer
+/// ones.
 const STATEMENT_BYTES: usize = 512 << 10;
 
-/// Maximum number of rows that one statement removes; servers plan longer lists as scans of the
-/// table.
+/// Maximum number of rows that one DELETE removes by id. Servers execute longer lists of ids by
+/// reading the whole table.
 const REMOVED_IDS: usize = 4096;
 
-/// State shared by all clients of the group, which write buffers into the database.
+/// Settings and buffers that all clients of a group share, which write measurements into the
+/// database.
 pub(super) struct Shared {
     pub(super) pools: Arc<Pools>,
     pub(super) layout: Layout,
@@ -55,11 +57,11 @@ pub(super) struct Shared {
 pub(super) struct Writer {
     shared: Arc<Shared>,
     buffer: Option<Buffer>,
-    /// Whether the connection was lost while the buffer was written, so that the buffer may be
-    /// stored.
+    /// Whether the connection was lost while the current buffer was being written, so that the
+    /// buffer may be stored.
     is_uncertain: bool,
-    /// Whether an attempt failed on a storage engine that cannot roll back, so that its rows may
-    /// remain.
+    /// Whether an attempt to write the current buffer failed on a storage engine that cannot roll
+    /// back, so that some rows may remain.
     has_left_rows: bool,
     sql: Vec<u8>,
 }
@@ -69,8 +71,8 @@ impl Writer {
         Writer { shared, buffer: None, is_uncertain: false, has_left_rows: false, sql: Vec::new() }
     }
 
-    /// Returns the ids and class numbers that are reserved for this run. Reserves them if no writer
-    /// has done so.
+    /// Returns the measurement ids and class numbers that are reserved for this run. Reserves them
+    /// in the database if no writer has done so.
     async fn claim(&self, session: &mut dyn Session) -> Result<Arc<Claim>, DbError> {
         let slot = || self.shared.claim.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -87,7 +89,7 @@ impl Writer {
         }
     }
 
-    /// Reserves the measurement ids above all others in the database for this run, and numbers for
+    /// Reserves for this run the measurement ids above all others in the database, and numbers for
     /// classes that have none yet.
     async fn reserve(&self, session: &mut dyn Session) -> Result<Claim, DbError> {
         let base = query_number(session, LAST_ID, &[]).await?.unwrap_or(0);
@@ -121,8 +123,8 @@ impl Writer {
         Ok(numbers.into_iter().map(|(class, _)| class).collect())
     }
 
-    /// Writes the measurements of a buffer, and its entries in `arm_buffer`. Returns the number of
-    /// rows without these entries.
+    /// Writes the measurements of a buffer, and then the rows in `arm_buffer` that describe it.
+    /// Returns the number of rows without those.
     async fn write(
         &mut self,
         session: &mut dyn Session,
@@ -149,7 +151,7 @@ impl Writer {
         Ok(n_rows)
     }
 
-    /// Writes rows with as few INSERT statements as possible. Returns their number.
+    /// Writes rows with as few INSERT statements as possible. Returns the number of rows.
     async fn insert(
         &mut self,
         session: &mut dyn Session,
@@ -185,8 +187,8 @@ impl Writer {
         }
     }
 
-    /// Inserts a row into `arm_buffer` for each class of measurements in the buffer, with their
-    /// totals.
+    /// Inserts a row into `arm_buffer` for each class of measurements in the buffer, with the
+    /// counts and checksums of the class.
     async fn note(
         &self,
         session: &mut dyn Session,
@@ -222,8 +224,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Removes the rows of this buffer that failed attempts to write it have left. Deletes by exact
-    /// id, because ids of other buffers may lie between them.
+    /// Removes rows of this buffer that failed attempts to write it have left. Deletes by exact
+    /// ids, because ids of other buffers may lie between them.
     async fn remove(
         &mut self,
         session: &mut dyn Session,
@@ -342,7 +344,8 @@ impl Client for Writer {
     }
 }
 
-/// Inserts a row of `arm_buffer` with the totals of a class, in the order of the table's columns.
+/// Inserts a row into `arm_buffer` with the counts and checksums of a class, in the order of the
+/// table's columns.
 async fn note(
     session: &mut dyn Session,
     key: [i64; 2],
@@ -377,14 +380,14 @@ fn put_row(sql: &mut Vec<u8>, has_comma: bool, row: &[Value<'_>]) {
     sql.push(b')');
 }
 
-/// A value of a column that owns its text, to be kept until the row is sent.
+/// A value of a column that owns its text, so that it can be kept until its row is sent.
 enum Owned {
     Null,
     Int(i64),
     Text(String),
 }
 
-/// Writes each row by a prepared INSERT. Returns the number of rows.
+/// Writes each row by one execution of a prepared INSERT. Returns the number of rows.
 async fn insert_each(
     session: &mut dyn Session,
     table: usize,
@@ -425,7 +428,7 @@ mod tests {
     use super::*;
     use crate::Make;
 
-    /// A clock that stands still: nothing here waits for time.
+    /// A clock that always shows the same time, for tests that wait for nothing.
     struct Still;
 
     impl Clock for Still {
@@ -448,7 +451,8 @@ mod tests {
         fn cancel(&self) {}
     }
 
-    /// Records requests, and rejects the first INSERT of metrics with `kind`.
+    /// A session that records requests, and rejects the first INSERT of metrics with an error of
+    /// the given kind.
     struct Lossy {
         sent: Rc<RefCell<Vec<String>>>,
         refuses: Option<DbErrorKind>,
@@ -506,8 +510,8 @@ mod tests {
         }
     }
 
-    /// Returns the requests of a writer that stores a buffer whose first attempt was rejected with
-    /// `kind`.
+    /// Returns the requests of a writer that stores a buffer after its first attempt was rejected
+    /// with an error of this kind.
     fn sent_again(engine: &str, kind: DbErrorKind) -> Vec<String> {
         let given = [("engine", engine), ("scenario", "metrics=1+contexts=1")];
         let settings = Settings::decide(super::super::NAME, super::super::PARAMETERS, given);

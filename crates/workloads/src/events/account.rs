@@ -1,5 +1,5 @@
-//! Account of all records of a run, by table and by reader. Not here: rates and distributions of
-//! the measured phase, which the engine keeps.
+//! Counts of all records in a run, by table and by reader. Not here: rates and distributions of the
+//! measured phase, which the engine keeps.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,10 +8,10 @@ use model::{BucketCounts, Fact, NS_PER_MS, format_count};
 
 use super::parameters::NAME;
 
-/// Upper bounds, in milliseconds, of the classes into which ages of records are counted.
+/// Upper bounds, in milliseconds, of the buckets in which ages of records are counted.
 const BOUNDS_MS: [u64; 12] = [1, 3, 10, 20, 40, 100, 200, 300, 500, 1_000, 3_000, 10_000];
 
-/// Counts of the records that one reader has read and missed, over the whole run.
+/// Numbers of records that one reader has read, missed or read twice, over the whole run.
 #[derive(Clone, Debug, Default)]
 struct OfReader {
     table: usize,
@@ -19,16 +19,18 @@ struct OfReader {
     missed: u64,
     duplicates: u64,
     last: i64,
-    /// Number of ages in each class of [`BOUNDS_MS`]; the last class is open.
+    /// Number of records by age: one count for each bound in [`BOUNDS_MS`], and one for all greater
+    /// ages.
     ages: [u64; BOUNDS_MS.len() + 1],
 }
 
 #[derive(Default)]
 struct State {
-    /// Number of records that writers have committed, and the last sequence number, by table index.
+    /// Number of records that writers have committed to each table, and the last sequence number,
+    /// by index of the table.
     written: BTreeMap<usize, (u64, i64)>,
     readers: BTreeMap<u32, OfReader>,
-    /// Number of the run in the result tables; `None` until a reader asks for it.
+    /// Number of this run in the result tables; `None` until a reader asks for it.
     run: Option<i64>,
 }
 
@@ -40,18 +42,19 @@ impl Account {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Resets the account at the start of a run.
+    /// Resets all counts at the start of a run.
     pub(super) fn begin(&self) {
         *self.state() = State::default();
     }
 
-    /// Returns the number of the run in the result tables, which is the time at which its first
-    /// reader asks for it.
+    /// Returns the number of this run in the result tables. It is the time at which the first
+    /// reader asks for it, in nanoseconds since 1970.
     pub(super) fn run(&self, now_unix_ns: i64) -> i64 {
         *self.state().run.get_or_insert(now_unix_ns)
     }
 
-    /// Adds records that a writer has committed; `last` is the highest sequence number.
+    /// Adds `n_records` records that a writer has committed to a table. `last` is the highest
+    /// sequence number among them.
     pub(super) fn wrote(&self, table: usize, n_records: u64, last: i64) {
         let mut state = self.state();
         let (count, newest) = state.written.entry(table).or_default();
@@ -59,8 +62,8 @@ impl Account {
         *newest = last;
     }
 
-    /// Adds what a reader's transaction on a table has read: the ages, in nanoseconds, of the
-    /// records that were new to it, and the counts in `noted`.
+    /// Adds the results of a reader's transaction on a table: the ages, in nanoseconds, of the
+    /// records that were new to the reader, and the counts in `noted`.
     pub(super) fn read(&self, reader: u32, table: usize, ages: &[u64], noted: Noted) {
         let mut state = self.state();
         let totals = state.readers.entry(reader).or_default();
@@ -75,8 +78,8 @@ impl Account {
         }
     }
 
-    /// Returns facts for the report: records written by table, and records read, missed and
-    /// repeated by reader.
+    /// Returns facts for the report: the records written to each table, and the records that each
+    /// reader has read, missed and read twice.
     pub(super) fn facts(&self) -> Vec<Fact> {
         let state = self.state();
         let mut facts = Vec::new();
@@ -95,12 +98,13 @@ impl Account {
     }
 }
 
-/// Numbers of missed and repeated records that a reader has found, and its position in the table.
+/// Numbers of missed and repeated records that a reader has found in a transaction, and how far it
+/// has read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Noted {
     pub(super) missed: u64,
     pub(super) duplicates: u64,
-    /// Highest sequence number that the reader has seen in its table.
+    /// Highest sequence number that the reader has read in its table.
     pub(super) last: i64,
 }
 

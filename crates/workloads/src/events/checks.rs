@@ -1,8 +1,8 @@
-//! Checks of the tables; each is a query for violations.
+//! Consistency checks of the tables of `events`; each is a query for violations.
 //!
-//! Together they ensure that each record of a table between a reader's first read and its last one
-//! has exactly one first read, or was missed. Not here: the comparison of the number of records
-//! with the commits (the workload's crosscheck).
+//! Together they ensure that each record between a reader's first and last read of a table was
+//! either read for the first time exactly once, or missed. Not here: the comparison of the number
+//! of records with the commits (the workload's crosscheck).
 
 use model::Check;
 

@@ -1,4 +1,5 @@
-//! `events`: writers insert stamped records, readers fetch the newest and note how old they are.
+//! `events`: writers insert records with time stamps, readers fetch the newest records and measure
+//! their age.
 //!
 //! Derived from the event measurement benchmark (EMB) of "Measuring MySQL Server Performance for
 //! Sensor Data Stream Processing" (J. Nikom, MIT Lincoln Laboratory, 2006): its query, its tables
@@ -60,7 +61,7 @@ pub(crate) static ENTRY: Entry = Entry {
     source: None,
 };
 
-/// Custom metrics of writers, in the order of the index constants in the module `writer`.
+/// Custom metrics of writers, in the order of their index constants in the module `writer`.
 static WRITER_MEASURES: [CustomMetric; 2] = [
     CustomMetric {
         name: "records",
@@ -76,7 +77,7 @@ static WRITER_MEASURES: [CustomMetric; 2] = [
     },
 ];
 
-/// Custom metrics of readers, in the order of the index constants in the module `reader`.
+/// Custom metrics of readers, in the order of their index constants in the module `reader`.
 static READER_MEASURES: [CustomMetric; 7] = [
     CustomMetric {
         name: "age",
@@ -129,7 +130,7 @@ const fn kind(name: &'static str) -> Kind {
 static WRITER_KINDS: [Kind; 1] = [kind("insert")];
 static READER_KINDS: [Kind; 3] = [kind("read"), kind("read_plain"), kind("history")];
 
-/// Settings and state of the workload, shared by all clients of a group.
+/// Settings and state that all clients of a group share.
 struct Shared {
     data: Data,
     reading: Reading,
@@ -144,8 +145,8 @@ struct Events {
     role: Role,
     shared: Arc<Shared>,
     rows: Rows,
-    /// Signal for producers that wait for space. It is never raised, because this producer does
-    /// not.
+    /// Signal for producers that wait for room in a queue. It is never raised, because the producer
+    /// of `events` does not wait.
     no_room: Arc<Signal>,
 }
 
@@ -222,7 +223,8 @@ impl Workload for Events {
         }
     }
 
-    /// Declares the rates of committed records and of their bytes, for writers only.
+    /// Declares the primary metrics: rates of committed records and of their bytes, for writers
+    /// only.
     fn primary_metrics(&self) -> Vec<PrimaryMetric> {
         if self.role == Role::Reader {
             return Vec::new();
@@ -303,14 +305,14 @@ impl Workload for Events {
         Some(self)
     }
 
-    /// Whether this group can run on a database that stores no data. Writers can, since they would
-    /// begin with the first number; readers would have nothing to read.
+    /// Whether this group can run on a database that stores no data. Writers can, since they begin
+    /// with the first number then; readers would have nothing to read.
     fn is_blind(&self) -> bool {
         self.role == Role::Writer
     }
 
-    /// Whether no other run may use the tables. True for writers, because each must be its table's
-    /// only one to number records without gaps.
+    /// Whether no other run may use the tables at the same time. True for writers, because a table
+    /// with two writers would have gaps in the numbers of its records.
     fn needs_tables_alone(&self) -> bool {
         self.role == Role::Writer
     }
@@ -330,8 +332,8 @@ impl Workload for Events {
     }
 }
 
-/// The producer of `events` generates no input. It signals the start of each read interval, and
-/// reports the account of records.
+/// Producer that generates no input: it signals the start of each read interval, and reports the
+/// counts of records.
 impl Producer for Events {
     fn begin(&self) -> Vec<Box<dyn ProducerTask>> {
         self.shared.account.begin();
@@ -388,7 +390,7 @@ mod tests {
 
     use super::*;
 
-    /// Builds the workload with these parameters.
+    /// Builds the workload `events` with these parameters, for tests.
     pub(super) fn made(written: &[(&str, &str)]) -> Result<Arc<dyn Workload>, BadParameter> {
         let settings = Settings::decide(NAME, PARAMETERS, written.iter().copied())?;
         make(&Make { settings: &settings, seed: 7, data: None, source: None })

@@ -1,4 +1,4 @@
-//! The parameters of `events`, and the settings made from them.
+//! The parameters of the workload `events`, and the settings made from them.
 //!
 //! Not here: their SQL (tables, writer, reader).
 
@@ -8,23 +8,24 @@ use crate::Make;
 use crate::record::{count, data, record_size};
 use crate::storage_engine::{self, StorageEngine};
 
-/// Name of the workload and of its data.
+/// Name of the workload `events` and of its data.
 pub(super) const NAME: &str = "events";
-/// Version of the format of tables and records, stored with the data.
+/// Version of the format of tables and records, stored with the data. Data of another version are
+/// rejected.
 const VERSION: u32 = 1;
-/// Maximum number of tables: each has its own writer, and every client prepares statements for all
+/// Maximum number of tables. Each has its own writer, and every client prepares statements for all
 /// of them.
 const TABLES_MAX: u64 = 100;
-/// Maximum number of records per INSERT. With four values each, they stay far below SQLite's limit
+/// Maximum number of records per INSERT. With four values each, it stays far below SQLite's limit
 /// of 32,766 placeholders.
 const RECORDS_PER_INSERT_MAX: u64 = 1_000;
-/// Maximum number of newest records that one read returns, and a client keeps in memory.
+/// Maximum number of newest records that one read returns; a client keeps them in memory.
 const WINDOW_MAX: u64 = 1_000_000;
-/// Maximum number of sets of result tables.
+/// Maximum number of sets of result tables, one for each host with readers.
 const READER_HOSTS_MAX: u64 = 100;
-/// Maximum number of records that the build inserts; writers continue from there.
+/// Maximum number of records that the build inserts; writers continue after them.
 const ROWS_MAX: u64 = 2_000_000_000;
-/// Bytes of the columns of fixed size: `recordID`, `sequence` and time stamp (8 each), and
+/// Size of the columns of fixed size, in bytes: `recordID`, `sequence` and time stamp (8 each), and
 /// `column1` (4).
 const FIXED_BYTES: u64 = 28;
 /// Maximum size of a record in bytes: the MySQL family limits a VARCHAR to 16,383 characters of
@@ -33,20 +34,20 @@ const RECORD_SIZE_MAX: u64 = 16_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Group whose clients write records with time stamps.
+    /// Clients write records with time stamps.
     Writer,
-    /// Group whose clients fetch the newest records and measure their ages.
+    /// Clients fetch the newest records and measure their ages.
     Reader,
 }
 
 choice!(Role { Writer = "writer", Reader = "reader" });
 
-/// Indexes that the tables of records have.
+/// Indexes of the tables of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Indexes {
-    /// Primary key `recordID`, assigned by the database.
+    /// Only the primary key `recordID`, which the database assigns.
     Key,
-    /// Primary key, and an index on `column1`.
+    /// The primary key `recordID`, and an index on `column1`.
     Column1,
 }
 
@@ -137,13 +138,13 @@ pub(super) struct Data {
     pub(super) seed: u64,
     /// Size of a record in bytes.
     pub(super) record_size: u64,
-    /// Number of tables of records.
+    /// Number of tables with records.
     pub(super) tables: usize,
     pub(super) indexes: Indexes,
     pub(super) engine: StorageEngine,
-    /// Records that the build inserts into each table.
+    /// Number of records that the build inserts into each table.
     pub(super) rows: i64,
-    /// Number of hosts with readers; each has its own set of result tables.
+    /// Number of hosts with readers. Each has its own set of result tables.
     pub(super) reader_hosts: usize,
 }
 
@@ -165,7 +166,7 @@ impl Data {
         })
     }
 
-    /// Length of a record's payload, in characters of one byte.
+    /// Returns the length of a record's payload, in characters of one byte.
     pub(super) fn payload(&self) -> usize {
         (self.record_size - FIXED_BYTES) as usize
     }
@@ -185,21 +186,22 @@ impl Data {
     }
 }
 
-/// Settings of the readers' transactions, from the workload's parameters.
+/// Settings of the readers' transactions, taken from the workload's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reading {
-    /// Number of newest records that a read returns.
+    /// Number of newest records that a read requests.
     pub(super) window: u64,
-    /// Time from the start of one read to the start of the next.
+    /// Time between the starts of two reads, in nanoseconds.
     pub(super) interval_ns: u64,
-    /// Number of reads after which one reads in the plain way, without the limit to the newest
-    /// records; 0 for none.
+    /// Number of reads after which one read requests all records, without the limit to the newest;
+    /// 0 if no read does.
     pub(super) plain_every: u64,
-    /// Number of a reader's transactions after which one queries old records instead; 0 for none.
+    /// Number of a reader's transactions after which one transaction queries old records instead of
+    /// new ones; 0 if none does.
     pub(super) history_every: u64,
     /// Number of records that a query for old records requests.
     pub(super) history_rows: i64,
-    /// Whether readers write the results of their reads into the result tables.
+    /// Whether readers store the results of their reads in the result tables.
     pub(super) has_results: bool,
 }
 

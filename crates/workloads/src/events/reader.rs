@@ -1,6 +1,6 @@
-//! A reader fetches the newest records of a table, notes how old each is when it is first read, and
-//! writes that into the result tables of its host. Not here: which records are new (seen), and the
-//! time of reads (engine).
+//! Client of `events` (reader), which fetches the newest records of a table, measures how old each
+//! is when it is first read, and stores that in the result tables of its host. Not here: which
+//! records are new (seen), and the time of reads (engine).
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -17,7 +17,8 @@ use super::seen::{Read, Record, Seen};
 use super::tables::{AGE_COLUMNS, READ_COLUMNS, ages, reads, records};
 use crate::tx_control::{control, end};
 
-/// Index of the custom metric for the age of records; the constants below are those of the others.
+/// Index of the custom metric for the age of records. The constants after it are those of the other
+/// custom metrics.
 pub(super) const AGE: u16 = 0;
 pub(super) const BETWEEN: u16 = 1;
 pub(super) const WINDOW_QUERY: u16 = 2;
@@ -26,20 +27,21 @@ pub(super) const RECORDS_READ: u16 = 4;
 pub(super) const MISSED: u16 = 5;
 pub(super) const DUPLICATES: u16 = 6;
 
-/// Index of the transaction type `read`; the constants below are those of the others.
+/// Index of the transaction type `read`. The constants after it are those of the other types.
 pub(super) const READ: KindIndex = 0;
 pub(super) const READ_PLAIN: KindIndex = 1;
 pub(super) const HISTORY: KindIndex = 2;
 
-/// Number of statements per table, one for each transaction type.
+/// Number of a reader's statements per table, one for each transaction type.
 const PER_TABLE: usize = 3;
-/// Upper bound of `column1` in queries; it is above all values, so queries select all records.
+/// Upper bound of `column1` in queries. It is above all values, so that queries select all records.
 const COLUMN1_BOUND: i64 = 1_000;
-/// Approximate maximum length of a statement with many rows, in bytes; servers reject longer ones.
+/// Approximate maximum length of a statement with many rows, in bytes. Servers reject much longer
+/// ones.
 const STATEMENT_BYTES: usize = 512 << 10;
 
-/// Returns the statements of all tables, followed by one for each set of result tables, which tells
-/// whether a given read is stored.
+/// Returns the readers' statements for all tables, followed by one for each set of result tables,
+/// which queries whether a given read is stored.
 pub(super) fn statements(shared: &Shared, dialect: &Dialect) -> Vec<Statement> {
     let window = shared.reading.window;
     let table_statements = |place: usize| {
@@ -64,7 +66,7 @@ pub(super) fn statements(shared: &Shared, dialect: &Dialect) -> Vec<Statement> {
     (0..shared.data.tables).flat_map(table_statements).chain(stored).collect()
 }
 
-/// Returns the type of the transaction that a reader makes as its number `nth`, counted from 0.
+/// Returns the type of a reader's transaction with the number `nth`, counted from 0.
 pub(super) fn kind_of(shared: &Shared, nth: u64) -> KindIndex {
     let is_each = |nth: u64, every: u64| every > 0 && (nth + 1).is_multiple_of(every);
     let (plain, history) = (shared.reading.plain_every, shared.reading.history_every);
@@ -77,7 +79,8 @@ pub(super) fn kind_of(shared: &Shared, nth: u64) -> KindIndex {
     }
 }
 
-/// A read whose result is still to be written into the result tables, or may be there already.
+/// A read whose result is not known to be stored in the result tables: it is still to be written,
+/// or its commit had an unknown outcome.
 struct Pending {
     nth: i64,
     read_ns: i64,
@@ -88,19 +91,19 @@ pub(super) struct Reader {
     shared: Arc<Shared>,
     /// Number of the reader in its group, from 1.
     number: u32,
-    /// Index of the table that this reader reads.
+    /// Index of the table from which this reader reads.
     table: usize,
     /// Number of the reader's set of result tables, from 1.
     host: usize,
     seen: Seen,
     kind: KindIndex,
-    /// Random number by which the next query for old records chooses them.
+    /// Random number that selects the old records of the next query for old records.
     drawn: u64,
-    /// Number of read intervals that had begun at the last read.
+    /// Number of read intervals that had begun when the reader last read.
     n_ticks: u64,
-    /// End of the last read; `None` before the first one.
+    /// End of the last read, in nanoseconds of the run's clock; `None` before the first one.
     last_read_ns: Option<u64>,
-    /// Number of reads whose results are in the result tables, or pending.
+    /// Number of reads whose results are stored in the result tables, or are to be stored.
     n_reads: i64,
     pending: Vec<Pending>,
     /// Number of the last read whose commit had an unknown outcome, so that reads up to it may be
@@ -109,7 +112,8 @@ pub(super) struct Reader {
     /// Values of custom metrics that are not reported yet, each with the index of its metric.
     measured: Vec<(u16, u64)>,
     noted: Noted,
-    /// Duplicates in reads that found nothing new, to be stored with the next read that does.
+    /// Number of records read again in reads that found nothing new. It is stored with the next
+    /// read that finds new records.
     duplicates: u64,
     sql: String,
 }
@@ -159,7 +163,7 @@ impl Reader {
         Ok(Done::Committed)
     }
 
-    /// Runs one read of the newest records, and finds out which of them are new, repeated or
+    /// Reads the newest records of a table, and determines which of them are new, repeated or
     /// missed.
     async fn read(&mut self, session: &mut dyn Session, clock: &dyn Clock) -> Result<(), DbError> {
         let begun_ns = clock.now();
@@ -202,7 +206,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Runs a query for old records, those of a range at a random position.
+    /// Queries old records: a range at a random position in the table.
     async fn read_history(&mut self, session: &mut dyn Session) -> Result<(), DbError> {
         let n_rows = self.shared.reading.history_rows;
         let n_places = (self.seen.last_id - n_rows + 1).max(1) as u64;
@@ -212,7 +216,7 @@ impl Reader {
         query(session, Request::Execute(call), &mut |_| Ok(())).await.map(|_| ())
     }
 
-    /// Writes the results of pending reads into the result tables, for the run with number `run`.
+    /// Stores the results of pending reads in the result tables, under the run number `run`.
     async fn store(&mut self, session: &mut dyn Session, run: i64) -> Result<(), DbError> {
         if let Some(nth) = self.uncertain {
             let first = PER_TABLE * self.shared.data.tables;
@@ -271,8 +275,8 @@ impl Reader {
         insert(session, sql, (&reads(*host), &READ_COLUMNS), pending.iter().map(row)).await
     }
 
-    /// Appends the values of custom metrics to `measured`: those of this transaction, and of
-    /// earlier ones that failed.
+    /// Appends the values of custom metrics to `measured`: those of this transaction, and those of
+    /// earlier transactions that failed.
     fn tell(&mut self, measured: &mut Vec<(u16, u64)>) {
         let is_age = |(place, _): &&(u16, u64)| *place == AGE;
         let ages: Vec<u64> = self.measured.iter().filter(is_age).map(|(_, age)| *age).collect();
@@ -282,13 +286,13 @@ impl Reader {
     }
 }
 
-/// Returns the age of a record at an instant, in nanoseconds. It is at least 0, because clocks of
-/// two hosts may differ.
+/// Returns the age of a record at the instant `read_ns`, in nanoseconds. It is at least 0, even if
+/// the clocks of two hosts differ.
 fn age_ns(record: &Record, read_ns: i64) -> u64 {
     u64::try_from(read_ns - record.stamped_ns).unwrap_or(0)
 }
 
-/// Inserts rows with as few statements as possible.
+/// Inserts rows into a table with as few statements as possible.
 async fn insert<const N: usize>(
     session: &mut dyn Session,
     sql: &mut String,
@@ -365,7 +369,7 @@ mod tests {
         );
     }
 
-    /// Host and table of each of these readers.
+    /// Returns the host and the table of each of these readers, for tests.
     fn of_readers(tables: usize, hosts: usize, clients: Range<u32>) -> Vec<(usize, usize)> {
         let [n_tables, n_hosts] = [tables, hosts].map(|n| n.to_string());
         let written = [("role", "reader"), ("tables", &*n_tables), ("reader_hosts", &*n_hosts)];

@@ -1,5 +1,5 @@
-//! Records of a table that a reader has seen, to tell which ones in a read are new, duplicate or
-//! missed. Not here: the reads themselves (reader).
+//! The records of a table that a reader has seen, from which it finds new, repeated and missed
+//! records in a read. Not here: the reads themselves (reader).
 
 /// The fields of a record that a reader needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,24 +11,24 @@ pub(super) struct Record {
     pub(super) stamped_ns: i64,
 }
 
-/// Result of one read: the new records, and counts of the others.
+/// Result of one read: the records that are new to the reader, and counts of the others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Read {
     /// Highest sequence number that the reader had seen before this read.
     pub(super) after: i64,
     pub(super) last: i64,
-    /// Records read for the first time, in the order of the rows.
+    /// Records that the reader has read for the first time, in the order of the rows.
     pub(super) new: Vec<Record>,
     /// Number of records that the reader had read before.
     pub(super) duplicates: u64,
-    /// Number of records between the last read and this one that the reader has not got, and will
-    /// never get.
+    /// Number of records, between the last read and this one, that the reader has not read and will
+    /// never read.
     pub(super) missed: u64,
     /// Whether this is the reader's first read, in which no record counts as new.
     pub(super) is_first: bool,
 }
 
-/// Last record of its table that a reader has seen.
+/// How far a reader has read in its table: sequence number and key of the last record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
     /// Highest sequence number that the reader has seen; `None` before its first read.
@@ -37,7 +37,7 @@ pub(super) struct Seen {
     pub(super) last_id: i64,
 }
 
-/// A read in progress, to which rows are added one by one.
+/// State of a read whose rows are being added one by one.
 pub(super) struct Looking {
     before: Seen,
     now: Seen,
@@ -52,7 +52,7 @@ impl Seen {
 }
 
 impl Looking {
-    /// Adds a record that the read has returned; the order does not matter.
+    /// Adds a record that the read has returned. The order of records does not matter.
     pub(super) fn at(&mut self, record: Record) {
         match self.before.last {
             Some(last) if record.sequence > last => self.new.push(record),
@@ -64,7 +64,7 @@ impl Looking {
         }
     }
 
-    /// Ends the read. Returns its result, and the last record that the reader has seen then.
+    /// Ends the read. Returns its result, and how far the reader has now read.
     pub(super) fn end(self) -> (Read, Seen) {
         let Looking { before, now, new, duplicates } = self;
         // The table is empty: all records are still to come.

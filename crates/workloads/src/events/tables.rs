@@ -1,5 +1,5 @@
-//! The tables of records, `event1`, `event2`, ..., with the records that the build inserts, and the
-//! result tables of readers: `event_age1`, `event_read1` and so on, a set for each host.
+//! The tables of `events`: `event1`, `event2`, ... with the records that the build inserts, and the
+//! readers' result tables `event_age1`, `event_read1` and so on, a set for each host.
 //!
 //! Not here: how rows reach a database (drivers), and the records of writers (writer).
 
@@ -10,17 +10,19 @@ use model::{Column, ColumnType, Index, NS_PER_US, Population, RowSource, Table, 
 use super::parameters::{Data, Indexes};
 use crate::record::BuiltRecords;
 
-/// Returns the name of the table of records with index `place`, from 0.
+/// Returns the name of the table of records with the index `place`, from 0: `event1` for 0.
 pub(super) fn records(place: usize) -> String {
     format!("event{}", place + 1)
 }
 
-/// Returns the name of the table of record ages for host `host`, from 1.
+/// Returns the name of the result table with the ages of records, for the host with the number
+/// `host`, from 1.
 pub(super) fn ages(host: usize) -> String {
     format!("event_age{host}")
 }
 
-/// Returns the name of the table of reads with new records for host `host`, from 1.
+/// Returns the name of the result table with the reads that found new records, for the host with
+/// the number `host`, from 1.
 pub(super) fn reads(host: usize) -> String {
     format!("event_read{host}")
 }
@@ -83,11 +85,12 @@ fn of_numbers(name: String, columns: &[&'static str], primary_key: &[&'static st
     }
 }
 
-/// Columns of the tables of record ages, which have a row for each first read of a record.
+/// Columns of the result tables with the ages of records, which have a row for each record that a
+/// reader reads for the first time.
 pub(super) const AGE_COLUMNS: [&str; 8] =
     ["run", "reader", "source", "record", "sequence", "stamped_ns", "read_ns", "age_ns"];
 
-/// Columns of the tables of reads, which have a row for each read with new records.
+/// Columns of the result tables with reads, which have a row for each read that found new records.
 pub(super) const READ_COLUMNS: [&str; 9] = [
     "run",
     "reader",

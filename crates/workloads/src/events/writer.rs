@@ -1,5 +1,5 @@
-//! A writer draws its records before they are due, stamps them, and inserts them into a table of
-//! its own. Not here: timing (engine), and the tables (tables).
+//! Client of `events` (writer), which prepares its records before they are due, adds time stamps,
+//! and inserts them into a table of its own. Not here: timing (engine), and the tables (tables).
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use super::Shared;
 use super::tables::records;
 use crate::record::{draw_column1, draw_payload};
 
-/// Index of the custom metric that counts records; the constant below is that of their bytes.
+/// Index of the custom metric that counts records. The constant after it is that of their bytes.
 pub(super) const RECORDS: u16 = 0;
 pub(super) const BYTES: u16 = 1;
 
-/// Number of statements per table.
+/// Number of a writer's statements per table.
 const PER_TABLE: usize = 2;
 
-/// Returns the statements, table by table: the INSERT, and a query for the last record.
+/// Returns the writers' statements, table by table: the INSERT, and a query for the last record.
 pub(super) fn statements(shared: &Shared, dialect: &Dialect) -> Vec<Statement> {
     let marks = vec!["(?, ?, ?, ?)"; shared.records_per_insert].join(", ");
     let table_statements = |place: usize| {
@@ -36,15 +36,15 @@ pub(super) fn statements(shared: &Shared, dialect: &Dialect) -> Vec<Statement> {
     (0..shared.data.tables).flat_map(table_statements).collect()
 }
 
-/// A simulated sensor that writes records.
+/// A simulated sensor that writes records into its own table.
 pub(super) struct Writer {
     shared: Arc<Shared>,
     /// Index of the table that belongs to this writer.
     table: usize,
-    /// Last sequence number that the writer assigned; `None` if it must ask the database for the
-    /// last one.
+    /// Last sequence number that the writer assigned; `None` if it must first query the database
+    /// for it.
     given: Option<i64>,
-    /// Values of `column1`, one for each record of a transaction.
+    /// Values of `column1` for the records of the next transaction.
     column1: Vec<i64>,
     payloads: String,
 }

@@ -1,4 +1,4 @@
-//! Consistency checks of the tables; each is a query for violations.
+//! Consistency checks of the tables of `record`; each is a query for violations.
 //!
 //! Not here: the comparison of the number of records with the commits (the workload's crosscheck).
 

@@ -1,4 +1,5 @@
-//! `record`: sensors that insert records in batches of a given size into a given number of tables.
+//! `record`: simulated sensors insert records, in batches of a given size, into a given number of
+//! tables.
 //!
 //! Derived from the insertion measurement benchmark (IMB) of "Measuring MySQL Server Performance
 //! for Sensor Data Stream Processing" (J. Nikom, MIT Lincoln Laboratory, 2006): its table and its
@@ -35,11 +36,11 @@ pub(crate) static ENTRY: Entry = Entry {
     source: None,
 };
 
-/// Maximum number of tables with a crosscheck, which counts the rows of all tables in one
-/// statement.
+/// Maximum number of tables for comparing the number of rows with the commits, since one statement
+/// counts the rows of all tables.
 const CROSSCHECK_TABLES_MAX: usize = 100;
 
-/// Settings shared by all writers.
+/// Settings that all writers of `record` share.
 struct Record {
     data: Data,
     commit: Commit,
@@ -89,8 +90,8 @@ impl Workload for Recording {
         &self.record.kinds
     }
 
-    /// Declares the rates of committed records and of their bytes. A commit of n records counts n
-    /// times.
+    /// Declares the primary metrics: rates of committed records and of their bytes. A commit of n
+    /// records counts n times.
     fn primary_metrics(&self) -> Vec<PrimaryMetric> {
         let records = self.record.commit.records as u64;
         let bytes = records * self.record.data.record_size as u64;
@@ -159,14 +160,15 @@ impl Workload for Recording {
         Some(&self.rows)
     }
 
-    /// Returns true, because no conversation depends on a reply. A writer that gets no answer to
-    /// its query for the last record number begins with its first number.
+    /// Returns true, because no transaction depends on a reply, so that the workload can run on a
+    /// database that stores no data. A writer that gets no reply to its query for the last record
+    /// number begins with the first one.
     fn is_blind(&self) -> bool {
         true
     }
 
-    /// Returns true, because writers may number the records themselves, and a run may add and drop
-    /// indexes.
+    /// Returns true: no other run may use the tables, because writers may number the records
+    /// themselves, and a run may add and drop indexes.
     fn needs_tables_alone(&self) -> bool {
         true
     }
@@ -207,7 +209,7 @@ mod tests {
     use super::*;
     use crate::for_tests::DIALECT;
 
-    /// Builds the workload with these parameters.
+    /// Builds the workload `record` with these parameters, for tests.
     pub(super) fn made(written: &[(&str, &str)]) -> Result<Arc<dyn Workload>, BadParameter> {
         let settings = Settings::decide(NAME, PARAMETERS, written.iter().copied())?;
         make(&Make { settings: &settings, seed: 7, data: None, source: None })

@@ -1,4 +1,4 @@
-//! The parameters of `record`, and the settings made from them.
+//! The parameters of the workload `record`, and the settings made from them.
 //!
 //! Not here: their SQL (population, writer).
 
@@ -9,23 +9,25 @@ use model::{
 use crate::Make;
 use crate::storage_engine::{self, StorageEngine};
 
-/// Name of the workload and of its data.
+/// Name of the workload `record` and of its data.
 pub(super) const NAME: &str = "record";
-/// Version of the format of tables and records, stored with the data.
+/// Version of the format of tables and records, stored with the data. Data of another version are
+/// rejected.
 const VERSION: u32 = 1;
-/// Maximum number of tables: each has up to two INSERT statements with placeholders for all rows.
+/// Maximum number of tables. Each has up to two INSERT statements with placeholders for all rows.
 const TABLES_MAX: u64 = 1_000;
-/// Maximum number of rows per INSERT. With four values each, they stay far below SQLite's limit of
+/// Maximum number of rows per INSERT. With four values each, it stays far below SQLite's limit of
 /// 32,766 placeholders.
 const ROWS_PER_STATEMENT_MAX: u64 = 1_000;
-/// Maximum number of records that one transaction inserts. More gain nothing, and all are drawn
-/// before the transaction begins.
+/// Maximum number of records that one transaction inserts. More would not be faster, and all are
+/// drawn before the transaction begins.
 const RECORDS_PER_COMMIT_MAX: u64 = 100_000;
-/// Maximum bytes of records that a client prepares for a transaction.
+/// Maximum size of the records that a client prepares for a transaction, in bytes.
 const COMMIT_BYTES_MAX: u64 = 64 << 20;
-/// Maximum number of records that the build inserts; writers continue from there.
+/// Maximum number of records that the build inserts; writers continue after them.
 const ROWS_MAX: u64 = 2_000_000_000;
-/// Bytes of the columns of fixed size: `recordID` and time stamp (8 each), and `column1` (4).
+/// Size of the columns of fixed size, in bytes: `recordID` and time stamp (8 each), and `column1`
+/// (4).
 pub(super) const FIXED_BYTES: usize = 20;
 /// Maximum size of a record in bytes: the MySQL family limits a VARCHAR to 16,383 characters of
 /// four bytes.
@@ -34,11 +36,11 @@ const RECORD_SIZE_MAX: u64 = 16_000;
 /// Indexes of the tables, and the time at which they are created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IndexPolicy {
-    /// No index and no key.
+    /// No index and no key; writers assign the record numbers.
     None,
-    /// Primary key `recordID`, assigned by the database.
+    /// Only the primary key `recordID`, which the database assigns.
     Key,
-    /// Primary key, and an index on `column1`.
+    /// The primary key `recordID`, and an index on `column1`.
     Secondary,
     /// Indexes on `recordID` and `column1`, both created when the load is over.
     Afterwards,
@@ -58,7 +60,7 @@ impl IndexPolicy {
     }
 }
 
-/// Declares a whole-number parameter with limits.
+/// Declares a parameter that is a whole number from `min` to `max`.
 pub(crate) const fn count(
     name: &'static str,
     (min, max): (u64, u64),
@@ -132,7 +134,7 @@ pub(super) struct Data {
     /// Seed of the records that the build inserts.
     pub(super) seed: u64,
     pub(super) tables: usize,
-    /// Records that the build inserts into each table.
+    /// Number of records that the build inserts into each table.
     pub(super) rows: i64,
     /// Size of a record in bytes.
     pub(super) record_size: usize,
@@ -157,7 +159,7 @@ impl Data {
         })
     }
 
-    /// Length of a record's payload, in characters of one byte.
+    /// Returns the length of a record's payload, in characters of one byte.
     pub(super) fn payload(&self) -> usize {
         self.record_size - FIXED_BYTES
     }
@@ -176,17 +178,17 @@ impl Data {
     }
 }
 
-/// Numbers of records that a writer inserts by one transaction and by one statement.
+/// Numbers of records that a writer inserts per transaction and per statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Commit {
     pub(super) records: usize,
-    /// Number of records per INSERT; the last INSERT of a transaction has the rest.
+    /// Number of records per INSERT. The last INSERT of a transaction has the remaining ones.
     pub(super) statement: usize,
 }
 
 impl Commit {
-    /// Takes the numbers from the workload's parameters. Fails if a statement has more records than
-    /// a transaction, or a transaction too many bytes.
+    /// Takes the numbers of records from the workload's parameters. Fails if a statement has more
+    /// records than a transaction, or a transaction has too many bytes.
     pub(super) fn new(settings: &Settings, record_size: usize) -> Result<Commit, BadParameter> {
         let records = settings.count("records_per_commit");
         let statement = settings.count("rows_per_statement");
@@ -210,12 +212,13 @@ impl Commit {
         Ok(Commit { records: records as usize, statement: statement as usize })
     }
 
-    /// Number of INSERT statements per transaction.
+    /// Returns the number of INSERT statements per transaction.
     pub(super) fn n_statements(self) -> usize {
         self.records.div_ceil(self.statement)
     }
 
-    /// Number of records in the last statement if it is shorter than the others, else 0.
+    /// Returns the number of records in the last INSERT of a transaction if it has fewer than the
+    /// others, otherwise 0.
     pub(super) fn rest(self) -> usize {
         self.records % self.statement
     }

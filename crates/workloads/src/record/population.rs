@@ -1,4 +1,4 @@
-//! The tables `record1`, `record2`, ..., and the records that the build inserts.
+//! The tables of `record`, `record1`, `record2`, ..., and the records that the build inserts.
 //!
 //! Not here: how rows reach a database (drivers), and the records of writers (writer).
 
@@ -14,11 +14,11 @@ use super::parameters::{Data, IndexPolicy};
 pub(crate) const STARTED_AT_US: i64 = (VIRTUAL_ORIGIN_UNIX_NS / NS_PER_US) as i64;
 /// Microseconds between the time stamps of two built records, as from a sensor at 1 kHz.
 pub(crate) const GAP_US: i64 = 1_000;
-/// Largest value of `column1`. The smallest is 0, so the paper's query for `column1 < 300` finds
-/// 30 % of the records.
+/// Largest value of `column1`. The smallest is 0, so that the condition `column1 < 300` of the
+/// paper's query selects 30 % of the records.
 const COLUMN1_MAX: i64 = 999;
-/// Bytes of records that the build inserts as one chunk. They take a second or less, so an
-/// interrupted build repeats little.
+/// Size of the records that the build inserts as one chunk, in bytes. A chunk takes a second or
+/// less, so an interrupted build repeats little.
 const CHUNK_BYTES: usize = 20_000_000;
 
 pub(super) struct Rows {
@@ -45,8 +45,9 @@ impl Rows {
     }
 }
 
-/// Declares table `number`, from 1. The paper's tables have an AUTO_INCREMENT key. Without a key
-/// the MySQL family cannot assign numbers, so writers assign them, in a column of the same size.
+/// Declares the table with the number `number`, from 1. The paper's tables have an AUTO_INCREMENT
+/// key. Without a key, MySQL and MariaDB cannot assign numbers, so writers assign them, in a column
+/// of the same size.
 fn table(data: &Data, number: usize) -> Table {
     let id = if data.index.has_key() { ColumnType::BigSerial } else { ColumnType::BigInt };
     let columns = [
@@ -67,8 +68,8 @@ fn table(data: &Data, number: usize) -> Table {
     }
 }
 
-/// Returns the indexes that are added to table `number` after the load: a unique one on `recordID`,
-/// which is the key of other index policies, and one on `column1`.
+/// Returns the indexes that are added to the table with the number `number` after the load: a
+/// unique one on `recordID`, which is the key with other index policies, and one on `column1`.
 pub(super) fn indexes_added(number: usize) -> [Index; 2] {
     let index = |stem: &str, column, unique| Index {
         name: format!("record{number}_{stem}").into(),
@@ -83,13 +84,13 @@ pub(super) fn stamp(run_ns: u64) -> Value<'static> {
     Value::Timestamp(STARTED_AT_US + (run_ns / NS_PER_US) as i64)
 }
 
-/// Draws a value of `column1`.
+/// Draws a random value of `column1`, from 0 to 999.
 pub(crate) fn draw_column1(rng: &mut Rng) -> i64 {
     rng.uniform(0, COLUMN1_MAX)
 }
 
-/// Appends a payload of `length` characters with six random bits each, so that no page compression
-/// saves more than a quarter.
+/// Appends a random payload of `length` characters to `text`. Each character has six random bits,
+/// so that page compression saves at most a quarter.
 pub(crate) fn draw_payload(rng: &mut Rng, text: &mut String, length: usize) {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
     const PER_THROW: usize = 10;
@@ -129,9 +130,9 @@ impl Population for Rows {
 
 /// A record that the build inserts.
 pub(crate) struct BuiltRecord<'t> {
-    /// Number in its table, from 1.
+    /// Number of the record in its table, from 1.
     pub(crate) number: i64,
-    /// Time stamp, in microseconds since 1970.
+    /// Time stamp of the record, in microseconds since 1970.
     pub(crate) stamped_us: i64,
     pub(crate) column1: i64,
     pub(crate) payload: &'t str,
@@ -153,13 +154,13 @@ pub(crate) struct BuiltRecords {
 }
 
 impl BuiltRecords {
-    /// Number of chunks per table.
+    /// Returns the number of chunks per table, which the build inserts one by one.
     pub(crate) fn n_chunks(&self) -> u64 {
         (self.rows as u64).div_ceil(self.chunk_rows() as u64)
     }
 
-    /// Returns the rows of chunk `chunk` of the table with index `table`, both from 0, for the
-    /// build.
+    /// Returns the rows of the chunk with the index `chunk`, of the table with the index `table`,
+    /// both from 0.
     pub(crate) fn chunk(&self, table: usize, chunk: u64) -> impl RowSource + Send + use<> {
         let n_before = chunk as i64 * self.chunk_rows();
         Chunk {
@@ -183,7 +184,7 @@ struct Chunk {
     rng: Rng,
     next: i64,
     last: i64,
-    /// Number of records in the table.
+    /// Number of records that the build inserts into the table.
     rows: i64,
     payload: usize,
     emit: EmitRecord,

@@ -1,4 +1,4 @@
-//! A client of `record`. It draws the records of a transaction before the transaction begins, and
+//! Client of `record` (writer), which draws the records of a transaction before it begins, and
 //! inserts them.
 //!
 //! Not here: timing (engine), and the tables (population).
@@ -14,12 +14,13 @@ use super::Record;
 use super::population::{draw_column1, draw_payload, stamp};
 use crate::tx_control::{control, end};
 
-/// Bits of the record numbers in each writer's own range: enough for twelve days at a million per
-/// second.
+/// Number of bits of the record numbers in each writer's own range: enough for twelve days at a
+/// million records per second.
 pub(super) const ID_BITS: u32 = 40;
 
-/// Returns the statements, table by table: a full INSERT, one for the rest of a transaction if
-/// there is one, and a query for the last number if writers number their records.
+/// Returns the writers' statements, table by table: an INSERT with the full number of rows, one for
+/// the remaining rows of a transaction if there are any, and a query for the last record number if
+/// writers assign numbers.
 pub(super) fn statements(record: &Record, dialect: &Dialect) -> Vec<Statement> {
     let mut statements = Vec::new();
     for number in 1..=record.data.tables {
@@ -48,7 +49,7 @@ fn insert(record: &Record, table: &str, n_rows: usize) -> String {
     format!("INSERT INTO {table} ({columns}) VALUES {rows}")
 }
 
-/// Statements of one table.
+/// Ids of a writer's statements for one table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Statements {
     full: StatementId,
@@ -65,20 +66,20 @@ impl Statements {
     }
 }
 
-/// Range of record numbers that only one writer assigns, in tables without a key.
+/// Range of record numbers that only one writer assigns, in tables where the database assigns none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Numbers {
     first: i64,
-    /// Last number that the writer assigned; `None` if it must ask the database for the last one.
+    /// Last number that the writer assigned; `None` if it must first query the database for it.
     given: Option<i64>,
 }
 
 pub(super) struct Writer {
     record: Arc<Record>,
     statements: Statements,
-    /// Numbers that the writer assigns to its records; `None` if the database numbers them.
+    /// Record numbers that the writer assigns; `None` if the database assigns them.
     numbers: Option<Numbers>,
-    /// Values of `column1`, one for each record of a transaction.
+    /// Values of `column1` for the records of the next transaction.
     column1: Vec<i64>,
     payloads: String,
 }
@@ -95,7 +96,8 @@ impl Writer {
         Writer { record, statements, numbers, column1, payloads }
     }
 
-    /// Returns the number of a transaction's first record; `None` if the database assigns it.
+    /// Returns the number of the first record in the transaction; `None` if the database assigns
+    /// numbers.
     async fn first_number(&mut self, session: &mut dyn Session) -> Result<Option<i64>, DbError> {
         let Some(numbers) = &mut self.numbers else { return Ok(None) };
         // Left as `None` if the outcome is unknown, so that the database is asked again.
@@ -152,8 +154,8 @@ impl Writer {
     }
 }
 
-/// Asks the database for the last number that a writer has assigned, in this run or before; `None`
-/// if there is none.
+/// Queries the last record number that a writer has assigned, in this run or before; `None` if
+/// there is none.
 async fn last_number(
     session: &mut dyn Session,
     statement: StatementId,
