@@ -1,7 +1,8 @@
 //! `oltp-bulk-insert`: each client inserts many small rows per statement into its own table.
 //!
 //! The tables are as narrow as sysbench's (`id`, `k`), so the data differ from those of the other
-//! oltp workloads, although the tables have the same names. Not here: code shared by the family.
+//! oltp workloads, although the tables have the same names. Not here: code shared by all `oltp`
+//! workloads.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -49,7 +50,7 @@ static PARAMETERS: &[Parameter] = &[
     },
 ];
 
-/// Index of the custom metric `rows` in [`CUSTOM_METRICS`].
+/// Index of the custom metric `rows`, which counts inserted rows, in [`CUSTOM_METRICS`].
 const ROWS: u16 = 0;
 
 static CUSTOM_METRICS: [CustomMetric; 1] = [CustomMetric {
@@ -142,8 +143,8 @@ impl Workload for BulkInsert {
         Some(&self.tables)
     }
 
-    /// Checks that the ids of each table count up from 1 without a gap. A rejected INSERT leaves
-    /// none, because the client assigns the ids.
+    /// Checks that the ids of each table count up from 1 without a gap. A rejected INSERT leaves no
+    /// gap, because the client assigns the ids.
     fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
         let check = |table: &Table| Check {
             id: "rows",
@@ -162,11 +163,11 @@ struct User {
     client: u32,
     n_tables: usize,
     bulk_rows: i64,
-    /// Last id in the client's table; `None` if it must be read from the database.
+    /// Last id in the client's table; `None` if it must be queried from the database.
     last: Option<i64>,
-    /// Text of the INSERT statement.
+    /// SQL text of the INSERT statement for the current transaction.
     sql: String,
-    /// First id in `sql`; `None` before the first statement is written.
+    /// First id in the INSERT of `sql`; `None` before the first statement is written.
     first: Option<i64>,
 }
 
@@ -194,7 +195,8 @@ impl User {
         Ok(())
     }
 
-    /// Writes the INSERT of the rows that follow id `last` into `sql`, unless it is already there.
+    /// Writes the INSERT for the rows that follow the id `last` into `sql`, unless `sql` already
+    /// contains it.
     fn write_rows(&mut self, last: i64) {
         if self.first == Some(last + 1) {
             return;
@@ -213,8 +215,8 @@ impl User {
 const NEVER_FULL: &str = "a string takes everything";
 
 impl Client for User {
-    /// Prepares the transaction before it is due, by writing the INSERT, so that the time for this
-    /// is not measured. If the last id is not known yet, `converse` writes it.
+    /// Writes the INSERT of the transaction before it is due, so that the time for this is not
+    /// measured. If the last id is not known yet, `converse` does so.
     fn inputs(&mut self, _number: Number) -> KindIndex {
         if let Some(last) = self.last {
             self.write_rows(last);

@@ -1,4 +1,5 @@
-//! Checks of the tables. They only count rows, since nothing else is cheap with 100 million rows.
+//! Consistency checks of the tables of `oltp` workloads. They only count rows, since anything else
+//! is expensive with 100 million rows.
 //!
 //! Not here: when the checks run (app).
 
@@ -6,11 +7,11 @@ use model::Check;
 
 use super::parameters::Data;
 
-/// Maximum number of tables counted by one statement.
+/// Maximum number of tables whose rows one statement counts.
 const TABLES_AT_ONCE: usize = 100;
 
-/// Returns the checks of the row counts in the tables of an `oltp` workload. If its load may delete
-/// rows (`loses_rows`), a table may have fewer rows than were built.
+/// Returns the checks of the row counts in the tables of an `oltp` workload. With `loses_rows`, a
+/// table may have fewer rows than were built, because the load may delete some.
 pub(super) fn checks(data: &Data, loses_rows: bool) -> Vec<Check> {
     let numbers: Vec<usize> = (1..=data.tables).collect();
     let (bad, title) = match loses_rows {

@@ -1,5 +1,5 @@
-//! A client of the OLTP workloads. It draws the values of a transaction before the transaction
-//! begins, and sends one statement per request.
+//! Client of the `oltp` workloads, which draws the values of a transaction before it begins, and
+//! sends one statement per request.
 //!
 //! Buffers are reused, so that a transaction allocates nothing but its future. Not here: the
 //! statements (script), and their timing (engine).
@@ -18,7 +18,8 @@ use super::distribution::Sampler;
 use super::script::{Begin, Step, Stmt};
 use crate::tx_control::{control, end};
 
-/// Range of ids that only one client assigns to new rows, so that clients do not collide.
+/// Range of ids that only one client assigns to new rows, so that no two clients assign the same
+/// id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct OwnIds {
     first: i64,
@@ -26,9 +27,10 @@ struct OwnIds {
 }
 
 impl OwnIds {
-    /// Returns the range of client `client`, from 0; `None` if no ids are left for it. In tables
-    /// built by dbdyno (`is_ours`) each client has 2^40 ids. Ids of sysbench's tables have 32 bits,
-    /// so each of the first 1,024 clients has 2^21 negative ones.
+    /// Returns the range of ids for the client with the index `client`, from 0; `None` if no ids
+    /// are left for it. In tables built by dbdyno (`is_ours`) each client has 2^40 ids. Ids of
+    /// sysbench's tables have 32 bits, so there each of the first 1,024 clients has 2^21 negative
+    /// ones.
     fn for_client(client: u32, is_ours: bool) -> Option<OwnIds> {
         let (n, first) = match is_ours {
             true => (1 << 40, (i64::from(client) + 1) << 40),
@@ -49,23 +51,23 @@ struct DrawnCall {
 enum Drawn {
     Id(i64),
     Range(i64, i64),
-    /// The new value of `c`, and the id of the row to update.
+    /// Values for an update of `c`: the new value, and the id of the row.
     SetC {
         c: usize,
         id: i64,
     },
-    /// A row to insert again, with the id that was deleted just before.
+    /// Values of a row to be inserted again, with the id that was deleted just before.
     Again {
         id: i64,
         k: i64,
         text: usize,
     },
-    /// A new row whose id the database assigns.
+    /// Values of a new row whose id the database assigns.
     New {
         k: i64,
         text: usize,
     },
-    /// A new row with the next id of the client's own range.
+    /// Values of a new row with the next id of the client's own range.
     Own {
         table: usize,
         k: i64,
@@ -77,8 +79,8 @@ enum Drawn {
 pub(super) struct User {
     shared: Arc<Oltp>,
     own_ids: Option<OwnIds>,
-    /// Last used id of the client's own range, by table; `None` if the database must be asked for
-    /// it.
+    /// Last used id of the client's own range, by index of the table; `None` if it must be queried
+    /// from the database.
     own_last: Vec<Option<i64>>,
     /// Sampler of the row ids that this client uses in statements.
     rows: Sampler,
@@ -97,7 +99,7 @@ impl User {
     }
 
     /// Draws a table and the random values for all statements of `step`. `first` is the id of the
-    /// step's first statement on the first table.
+    /// step's first statement for the first table.
     fn draw(&mut self, rng: &mut Rng, step: Step, first: u16) {
         let n_tables = self.shared.data.tables;
         let table = match n_tables {
@@ -154,8 +156,8 @@ impl User {
         }
     }
 
-    /// Appends random text to the buffer, for `c` alone or for `c` and `pad`, `length` bytes in
-    /// all. Returns the offset at which it starts.
+    /// Appends `length` bytes of random text to the buffer: for the column `c`, or for `c` and
+    /// `pad` together. Returns the offset at which the text starts.
     fn draw_text(&mut self, rng: &mut Rng, length: usize) -> usize {
         let start = self.text.len();
         self.text.resize(start + length, 0);
@@ -234,9 +236,9 @@ fn no_ids_left() -> DbError {
     DbError::new(DbErrorKind::Constraint, message)
 }
 
-/// Turns a duplicate key into a serialization error, because another client inserted the same row
-/// between our DELETE and INSERT. This happens if a DELETE does not see that row (READ COMMITTED of
-/// PostgreSQL); sysbench treats it the same way.
+/// Converts a duplicate key to a serialization error, which is retried, because another client
+/// inserted the same row between DELETE and INSERT. This happens if the DELETE does not see that
+/// row (READ COMMITTED of PostgreSQL); sysbench treats it the same way.
 fn overtaken(mut db_error: DbError) -> DbError {
     if db_error.kind == DbErrorKind::Duplicate {
         db_error.kind = DbErrorKind::Serialization;

@@ -1,7 +1,7 @@
 //! `oltp-complex`: the transaction of sysbench 0.4 (`--test=oltp`, its mode `complex`), which has
 //! one write more than that of 1.0: the row that is replaced is updated first.
 //!
-//! Not here: code shared by the family (`mod.rs`).
+//! Not here: code shared by all `oltp` workloads (`mod.rs`).
 
 use model::{Parameter, Settings};
 

@@ -1,6 +1,6 @@
-//! `oltp-delete`: deletes a row if it is still there.
+//! `oltp-delete`: deletes a row by its id, if the row still exists.
 //!
-//! Not here: code shared by the family (`mod.rs`).
+//! Not here: code shared by all `oltp` workloads (`mod.rs`).
 
 use model::{Parameter, Settings};
 

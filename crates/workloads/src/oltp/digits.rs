@@ -1,18 +1,19 @@
-//! Text of digits in groups of eleven with dashes between, as sysbench fills `c` and `pad`.
+//! Random text of digits in groups of eleven with dashes between, with which sysbench fills the
+//! columns `c` and `pad`.
 //!
 //! Not here: the rows that contain it (population, client).
 
 use model::Rng;
 
-/// Characters of column `c`: ten groups of digits.
+/// Length of the column `c`, in characters: ten groups of digits.
 pub(super) const C: usize = 119;
-/// Characters of column `pad`: five groups of digits.
+/// Length of the column `pad`, in characters: five groups of digits.
 pub(super) const PAD: usize = 59;
 
 const GROUP: usize = 11;
 const TEN_TO_GROUP: u64 = 100_000_000_000;
 
-/// Digit pairs `00` to `99`.
+/// The digit pairs `00` to `99`, as characters.
 static PAIRS: [[u8; 2]; 100] = {
     let mut pairs = [[0; 2]; 100];
     let mut pair = 0;
@@ -23,8 +24,8 @@ static PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-/// Fills `bytes` with groups of digits, each drawn as one random number. They deviate from a
-/// uniform distribution by less than 1e-8.
+/// Fills `bytes` with groups of eleven random digits. Each group is drawn as one random number,
+/// whose distribution deviates from a uniform one by less than 1e-8.
 pub(super) fn fill(rng: &mut Rng, bytes: &mut [u8]) {
     for group in bytes.chunks_mut(GROUP + 1) {
         let wide = u128::from(rng.bits()) * u128::from(TEN_TO_GROUP);
@@ -41,7 +42,7 @@ pub(super) fn fill(rng: &mut Rng, bytes: &mut [u8]) {
     }
 }
 
-/// Reusable buffer of `N` characters, with groups of digits as [`fill`] writes them.
+/// Reusable buffer of `N` characters with groups of digits, as [`fill`] writes them.
 pub(super) struct Digits<const N: usize>([u8; N]);
 
 impl<const N: usize> Default for Digits<N> {

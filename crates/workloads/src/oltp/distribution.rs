@@ -1,9 +1,9 @@
-//! Distributions of the selected rows: those of sysbench 1.0, and its later zipfian.
+//! Distributions by which `oltp` workloads select rows: those of sysbench 1.0, and the zipfian
+//! distribution of later versions.
 //!
-//! All of them draw whole numbers from a range. None scatters them, so frequent numbers are
-//! neighbours, as in sysbench. Logarithms and powers are computed by the C library; another library
-//! may round one draw in a billion differently. Not here: the statements (script), and random
-//! numbers (model).
+//! All of them draw whole numbers from a range. Frequent numbers are neighbours, as in sysbench.
+//! Logarithms and powers are computed by the C library; another library may round one draw in a
+//! billion differently. Not here: the statements (script), and random numbers (model).
 
 use model::{Rng, Settings};
 
@@ -11,28 +11,28 @@ use model::{Rng, Settings};
 /// [`Sampler`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Shape {
-    /// All numbers are equally likely.
+    /// Uniform: all numbers are equally likely.
     Uniform,
-    /// The mean of `iterations` uniform draws.
+    /// Gaussian: each number is the mean of `iterations` uniform draws.
     Gaussian { iterations: u32 },
-    /// `res` percent of the draws fall into a band in the middle, about `percent` percent of the
-    /// range wide. The others are gaussian.
+    /// Special: `res` percent of the draws fall into a band in the middle of the range, about
+    /// `percent` percent of the range wide. The others are gaussian.
     Special {
         /// Number of uniform draws that are averaged into one gaussian draw.
         iterations: u32,
         /// Nominal width of the band, in percent of the range; see [`special`] for the effective
         /// width.
         percent: u32,
-        /// Percentage of the draws in the band.
+        /// Percentage of the draws that fall into the band.
         res: u32,
     },
-    /// The first numbers are the most frequent: with h = 0.2, a fifth of them get four fifths of
-    /// the draws.
+    /// Pareto: the first numbers are the most frequent; with h = 0.2, a fifth of them get four
+    /// fifths of the draws.
     Pareto {
-        /// Share of the numbers that gets a share 1 - `h` of the draws, from 0.01 to 0.49.
+        /// Share of the numbers that gets the share 1 - `h` of the draws, from 0.01 to 0.49.
         h: f64,
     },
-    /// The frequency of number k (from 1) is proportional to k^-`exponent`.
+    /// Zipfian: the frequency of number k (from 1) is proportional to k^-`exponent`.
     Zipfian { exponent: f64 },
 }
 
@@ -54,7 +54,7 @@ impl Shape {
         }
     }
 
-    /// Formats the distribution as text to be stored with the data, such as `special 12 1 75`.
+    /// Formats the distribution as text, such as `special 12 1 75`, to be stored with the data.
     pub(super) fn written(&self) -> String {
         match self {
             Shape::Uniform => "uniform".to_owned(),
@@ -67,7 +67,7 @@ impl Shape {
         }
     }
 
-    /// Parses the output of [`Shape::written`]; `None` if the text is no such output.
+    /// Parses a distribution as written by [`Shape::written`]; `None` if the text has another form.
     pub(super) fn read(text: &str) -> Option<Shape> {
         let words: Vec<&str> = text.split(' ').collect();
         match words.as_slice() {
@@ -108,8 +108,8 @@ impl Shape {
     }
 }
 
-/// Generator of random numbers in a fixed range, which includes both ends, with a given
-/// distribution.
+/// Generator of random whole numbers with a given distribution, in a fixed range that includes both
+/// ends.
 #[derive(Clone, Debug)]
 pub(super) struct Sampler {
     low: i64,
@@ -117,12 +117,12 @@ pub(super) struct Sampler {
     shape: Shape,
     /// Precomputed constants of the zipfian distribution.
     zipf: Zipf,
-    /// Exponent of the pareto distribution.
+    /// Exponent for draws from the pareto distribution.
     power: f64,
 }
 
 impl Sampler {
-    /// Creates a sampler that draws from `low..=high` with this distribution.
+    /// Creates a generator of numbers from `low` to `high`, both included, with this distribution.
     pub(super) fn new(shape: Shape, low: i64, high: i64) -> Sampler {
         assert!(low <= high, "an empty range {low}..={high}");
         let power = match shape {
@@ -153,7 +153,7 @@ impl Sampler {
     }
 }
 
-/// Draws uniformly from 0..1, with 53 random bits.
+/// Draws a uniform number, at least 0 and below 1, with 53 random bits.
 #[inline]
 fn unit(rng: &mut Rng) -> f64 {
     (rng.bits() >> 11) as f64 / (1u64 << 53) as f64
@@ -166,7 +166,7 @@ fn mean_of(rng: &mut Rng, n: u32) -> f64 {
     sum / f64::from(n)
 }
 
-/// Draws an offset within `width` + 1 numbers from sysbench's `special` distribution.
+/// Draws a number from 0 to `width` by sysbench's `special` distribution.
 ///
 /// One uniform draw decides both whether the number is in the band and where in it. Since that draw
 /// is above 1 - `res` percent, only the upper `res` percent of the band are used. So `percent` 1
@@ -181,8 +181,9 @@ fn special(rng: &mut Rng, width: f64, iterations: u32, percent: u32, res: u32) -
     which * (band + 1.0) + width / 2.0 - band / 2.0
 }
 
-/// Zipf's law by rejection-inversion (Hoermann and Derflinger, "Rejection-inversion to generate
-/// variates from monotone discrete distributions", 1996): constant time, no table.
+/// Precomputed constants of Zipf's distribution for rejection-inversion (Hoermann and Derflinger,
+/// "Rejection-inversion to generate variates from monotone discrete distributions", 1996), which
+/// needs constant time and no table.
 #[derive(Clone, Copy, Debug, Default)]
 struct Zipf {
     exponent: f64,
@@ -191,8 +192,8 @@ struct Zipf {
     first: f64,
     /// Integral of the weights at `n` + 0.5, the right edge of the last number.
     last: f64,
-    /// A draw at most this far below the number to which it is rounded is accepted without another
-    /// test.
+    /// Largest distance by which a draw may be below the number to which it is rounded to be
+    /// accepted without another test.
     squeeze: f64,
 }
 
@@ -209,8 +210,8 @@ impl Zipf {
         x.powf(-self.exponent)
     }
 
-    /// Integral of the weights from 1 to `x`: (x^(1-s) - 1) / (1-s) with exponent s, or ln x if s
-    /// is 1.
+    /// Returns the integral of the weights from 1 to `x`: (x^(1-s) - 1) / (1-s) with exponent s, or
+    /// ln x if s is 1.
     fn integral(&self, x: f64) -> f64 {
         let (rest, log) = (1.0 - self.exponent, x.ln());
         if rest.abs() < 1e-12 { log } else { (rest * log).exp_m1() / rest }
@@ -250,7 +251,7 @@ mod tests {
         (0..N).map(|_| sampler.draw(&mut rng)).collect()
     }
 
-    /// Largest distance between the empirical distribution of the draws and `cdf`. With 400,000
+    /// Returns the largest distance between the distribution of the draws and `cdf`. With 400,000
     /// draws, 0.0031 is exceeded once in a thousand tests (Kolmogorov, 1.95 / sqrt n).
     fn distance(drawn: &[i64], low: i64, high: i64, cdf: impl Fn(f64) -> f64) -> f64 {
         let mut counts = vec![0u64; (high - low + 1) as usize];
@@ -263,7 +264,7 @@ mod tests {
         each.fold(0.0, f64::max)
     }
 
-    /// Mean and standard deviation of draws.
+    /// Returns mean and standard deviation of the drawn numbers.
     fn moments(drawn: &[i64]) -> (f64, f64) {
         let n = drawn.len() as f64;
         let mean = drawn.iter().map(|value| *value as f64).sum::<f64>() / n;
@@ -310,7 +311,7 @@ mod tests {
         }
     }
 
-    /// The expected shares were measured on sysbench 1.0.20 with a million draws: the standard
+    /// Compares shares with those measured on sysbench 1.0.20 with a million draws; the standard
     /// error of a share of 0.5 is 0.0005.
     #[test]
     fn small_ranges_have_the_shares_that_sysbench_has() {
@@ -330,8 +331,8 @@ mod tests {
         check(Shape::Pareto { h: 0.2 }, pareto);
     }
 
-    /// In 1 to 1000, the middle band begins at 498.25 and ends at 506.49, and the rest is a mean of
-    /// 12 draws around 500.5; sysbench 1.0.20 has the same figures.
+    /// Tests the range 1 to 1000, where the middle band begins at 498.25 and ends at 506.49, and
+    /// the other draws have a mean of 500.5. sysbench 1.0.20 has the same numbers.
     #[test]
     fn special_draws_most_from_a_band_in_the_middle() {
         let drawn = draws(SPECIAL, 1, 1000);

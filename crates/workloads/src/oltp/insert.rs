@@ -1,6 +1,6 @@
 //! `oltp-insert`: inserts a row with a new id.
 //!
-//! Not here: code shared by the family (`mod.rs`).
+//! Not here: code shared by all `oltp` workloads (`mod.rs`).
 
 use model::{Parameter, Settings};
 

@@ -1,8 +1,8 @@
-//! The family of sysbench's OLTP workloads: its tables and statements, reimplemented.
+//! The `oltp` workloads: sysbench's OLTP tables and statements, reimplemented.
 //!
-//! A member is a file with an entry for the list and a script; all members share tables, rows,
-//! parameters, drawing and conversation. `docs/reference/oltp.md` lists the differences to sysbench
-//! 1.0. Not here: its Lua, its options for servers, its report.
+//! Each workload is a file with its entry for the list of workloads and its script; all share
+//! tables, rows, parameters, random draws and the client. `docs/reference/oltp.md` lists the
+//! differences to sysbench 1.0. Not here: sysbench's Lua, its options for servers, its report.
 
 pub(crate) mod bulk_insert;
 mod checks;
@@ -37,14 +37,14 @@ use distribution::{Sampler, Shape};
 use parameters::Data;
 use script::{Script, Stmt};
 
-/// Transaction type of each `oltp` workload, which has no other.
+/// The only transaction type of each `oltp` workload.
 const TRANSACTION: Kind = Kind { name: "transaction", weight: 1, keying_ns: 0, thinking_ns: 0 };
 
-/// Maximum number of tables for which rows are compared with commits; one statement counts the rows
-/// of all tables.
+/// Maximum number of tables for comparing the number of rows with the commits, since one statement
+/// counts the rows of all tables.
 const CROSSCHECK_TABLES_MAX: usize = 100;
 
-/// Settings of an `oltp` workload and of its data, shared by all clients.
+/// Settings of an `oltp` workload and of its data, shared by all its clients.
 struct Oltp {
     data: Data,
     script: Script,
@@ -54,8 +54,8 @@ struct Oltp {
     /// Number of consecutive ids that a range query selects; 1 if the workload has no range
     /// queries.
     range_size: i64,
-    /// Number of equal parts into which the rows of a table are divided; each client uses rows of
-    /// one part.
+    /// Number of equal parts (segments) into which the rows of a table are divided. Each client
+    /// uses the rows of one part.
     segments: i64,
     kinds: [Kind; 1],
 }
@@ -97,7 +97,7 @@ fn make(
 }
 
 impl Oltp {
-    /// Returns the sampler of a client, which draws from the client's segment of the rows.
+    /// Returns the generator of the row ids that a client uses, which are those of its segment.
     fn rows_of(&self, client: u32) -> Sampler {
         let (size, segments) = (self.data.table_size, self.segments);
         let segment = i64::from(client) % segments;

@@ -1,6 +1,6 @@
-//! The parameters of the family, named as sysbench names them, and the settings of the data.
+//! The parameters of the `oltp` workloads, with sysbench's names, and the settings of the data.
 //!
-//! Not here: their use by a member (its script).
+//! Not here: their use by each workload (its script).
 
 use model::{BadParameter, Identity, Parameter, ParameterKind, Settings};
 
@@ -10,14 +10,16 @@ use crate::storage_engine::{self, StorageEngine};
 
 /// Name of the data that all `oltp` workloads share.
 pub(super) const DATA: &str = "oltp";
-/// Version of the format of tables and rows, stored with the data.
+/// Version of the format of tables and rows, stored with the data. Data of another version are
+/// rejected.
 const VERSION: u32 = 1;
-/// Maximum number of rows in a table: `id` is a 32-bit INTEGER, and inserts need ids above the
-/// rows.
+/// Maximum number of rows in a table. `id` is a 32-bit INTEGER, and inserts need ids above those of
+/// the rows.
 const TABLE_SIZE_MAX: u64 = 2_000_000_000;
-/// Maximum number of tables: each has up to nine statements, and a session has at most 65,536.
+/// Maximum number of tables. Each has up to nine statements, and a session has at most 65,536.
 pub(super) const TABLES_MAX: u64 = 5_000;
-/// Maximum number of queries of one type in a transaction; so many inputs still fit a CPU cache.
+/// Maximum number of queries of one type in a transaction. The values for that many still fit into
+/// a CPU cache.
 const TIMES_MAX: u64 = 10_000;
 
 const fn count(
@@ -101,7 +103,7 @@ pub(super) const READS: [Parameter; 6] = [
 pub(super) const RANGE_SIZE: [Parameter; 1] =
     [count("range_size", (1, 1_000_000_000), "100", "Ids in a range")];
 
-/// Parameters of the write queries of a transaction.
+/// Parameters of the write queries of a transaction: numbers of updates, and of replaced rows.
 pub(super) const WRITES: [Parameter; 3] = [
     times("index_updates", "1", "Updates of k, which is indexed"),
     times("non_index_updates", "1", "Updates of c, which is not indexed"),
@@ -111,12 +113,13 @@ pub(super) const WRITES: [Parameter; 3] = [
 pub(super) const SKIP_TRX: [Parameter; 1] =
     [switch("skip_trx", "false", "Omit BEGIN and COMMIT: each statement is its own transaction")];
 
-/// Number of updates of `k`, for workloads that do not have all of [`WRITES`].
+/// Parameter for the number of updates of `k`, for workloads that do not have all of [`WRITES`].
 pub(super) const INDEX_UPDATES: [Parameter; 1] = [WRITES[0]];
-/// Number of updates of `c`, for workloads that do not have all of [`WRITES`].
+/// Parameter for the number of updates of `c`, for workloads that do not have all of [`WRITES`].
 pub(super) const NON_INDEX_UPDATES: [Parameter; 1] = [WRITES[1]];
 
-/// Parameter for the number of equal parts into which rows are divided; each client uses one part.
+/// Parameter for the number of equal parts into which rows are divided. Each client uses the rows
+/// of one part.
 const SEGMENTS: Parameter = count(
     "segments",
     (1, 1_000_000),
@@ -142,7 +145,7 @@ pub(super) const RANDOM_RANGES: [Parameter; 3] = [
     SEGMENTS,
 ];
 
-/// Concatenates lists of parameters, which must have `N` parameters in all.
+/// Concatenates lists of parameters at compile time. They must have `N` parameters in all.
 pub(super) const fn join<const N: usize>(tables: &[&[Parameter]]) -> [Parameter; N] {
     let mut joined = [SHARED[0]; N];
     let (mut table, mut place) = (0, 0);
@@ -166,14 +169,14 @@ pub(super) struct Data {
     /// Number of rows in each table.
     pub(super) table_size: i64,
     pub(super) tables: usize,
-    /// Whether the database assigns the ids of new rows, instead of clients.
+    /// Whether the database assigns the ids of new rows; otherwise clients do.
     pub(super) auto_inc: bool,
     /// Whether `id` has a secondary index instead of the primary key.
     pub(super) secondary: bool,
-    /// Whether `k` has an index.
+    /// Whether the column `k` has an index.
     pub(super) create_secondary: bool,
     pub(super) engine: StorageEngine,
-    /// Distribution of the values of `k`.
+    /// Distribution of the values in the column `k`.
     pub(super) k: Shape,
     /// Whether dbdyno built the existing tables. Their ids have 64 bits; those of sysbench have 32.
     pub(super) is_ours: bool,
@@ -181,7 +184,8 @@ pub(super) struct Data {
 
 impl Data {
     /// Takes the settings of the data from the workload's parameters; seed and distribution of `k`
-    /// are those of existing data, if there are any. Fails if these do not say how `k` was drawn.
+    /// are those of existing data, if there are any. Fails if existing data have no record of how
+    /// `k` was drawn.
     pub(super) fn new(make: &Make<'_>) -> Result<Data, BadParameter> {
         let asked = Data::asked(make.settings, make.seed);
         let Some(found) = make.data else {

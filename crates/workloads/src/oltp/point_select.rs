@@ -1,6 +1,6 @@
 //! `oltp-point-select`: selects one row by its id, in a transaction of its own.
 //!
-//! Not here: code shared by the family (`mod.rs`).
+//! Not here: code shared by all `oltp` workloads (`mod.rs`).
 
 use model::{Parameter, Settings};
 

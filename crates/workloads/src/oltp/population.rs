@@ -1,5 +1,5 @@
-//! The tables `sbtest1`, `sbtest2`, ... and their rows. Each chunk of rows depends only on the
-//! seed, the table and its own number.
+//! The tables of the `oltp` workloads, `sbtest1`, `sbtest2`, ..., and their rows. Each chunk of
+//! rows depends only on the seed, the table and its own number.
 //!
 //! Not here: how rows reach a database (drivers), and which chunks are built (app).
 
@@ -9,8 +9,8 @@ use super::digits::{C, Digits, PAD};
 use super::distribution::Sampler;
 use super::parameters::Data;
 
-/// Number of rows that the build inserts as one chunk. It takes 19 MB and a second or less, so an
-/// interrupted build repeats little.
+/// Number of rows that the build inserts as one chunk. A chunk is 19 MB and takes a second or less,
+/// so an interrupted build repeats little.
 const CHUNK_ROWS: i64 = 100_000;
 
 pub(super) struct Rows {
@@ -25,8 +25,8 @@ impl Rows {
     }
 }
 
-/// Declares table `number`, from 1. Ids that clients assign have 64 bits, so that each client can
-/// have a range of its own.
+/// Declares the table with the number `number`, from 1. Ids that clients assign have 64 bits, so
+/// that each client can have a range of its own.
 fn table(data: &Data, number: usize) -> Table {
     let id_type = if data.auto_inc { ColumnType::Serial } else { ColumnType::BigInt };
     let column = |(name, column_type)| Column { name, of: column_type, nullable: false };

@@ -1,6 +1,6 @@
 //! `oltp-random-points`: selects the rows of many values of `k`.
 //!
-//! Not here: code shared by the family (`mod.rs`).
+//! Not here: code shared by all `oltp` workloads (`mod.rs`).
 
 use model::{Parameter, Settings};
 

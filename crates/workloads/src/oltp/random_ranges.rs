@@ -1,6 +1,6 @@
 //! `oltp-random-ranges`: counts the rows in many ranges of `k`.
 //!
-//! Not here: code shared by the family (`mod.rs`).
+//! Not here: code shared by all `oltp` workloads (`mod.rs`).
 
 use model::{Parameter, Settings};
 

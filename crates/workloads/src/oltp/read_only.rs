@@ -1,6 +1,6 @@
-//! `oltp-read-only`: point selects and four kinds of ranges.
+//! `oltp-read-only`: selects rows by id, and by four kinds of range queries.
 //!
-//! Not here: code shared by the family (`mod.rs`).
+//! Not here: code shared by all `oltp` workloads (`mod.rs`).
 
 use model::{Parameter, Settings};
 
@@ -20,8 +20,8 @@ pub(crate) static ENTRY: Entry = Entry {
 
 static PARAMETERS: [Parameter; 20] = join(&[&SHARED, &READS, &RANGE_SIZE, &SKIP_TRX]);
 
-/// Returns the read queries of a transaction, each with its number of repetitions. `range_selects`
-/// switches the range queries off.
+/// Returns the types of read queries in a transaction, each with its number of repetitions. Range
+/// queries have none if the parameter `range_selects` is off.
 pub(super) fn reads(settings: &Settings) -> [(Stmt, u64); 5] {
     let ranges = |name| if settings.switch("range_selects") { settings.count(name) } else { 0 };
     [

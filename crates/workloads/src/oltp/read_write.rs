@@ -1,6 +1,6 @@
-//! `oltp-read-write`: the reads of the read-only member, then updates and the replacement of a row.
+//! `oltp-read-write`: the queries of `oltp-read-only`, then updates and the replacement of a row.
 //!
-//! Not here: code shared by the family (`mod.rs`).
+//! Not here: code shared by all `oltp` workloads (`mod.rs`).
 
 use model::{Parameter, Settings};
 

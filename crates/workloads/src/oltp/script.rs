@@ -1,39 +1,39 @@
 //! The statements of a workload's transaction, in order, with their SQL.
 //!
-//! Clients draw values by the same list of steps by which statements are declared. A step is a kind
-//! of query, repeated on one table. Not here: the values.
+//! The same list of steps determines which statements are declared and which values clients draw. A
+//! step is a type of query, repeated on one table. Not here: the values.
 
 use model::{Dialect, Serial, Statement, StatementKind};
 
 use super::parameters::Data;
 
-/// Type of statement with which a transaction begins.
+/// Statement with which a transaction begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Begin {
-    /// Plain BEGIN, also if the transaction only reads, as in sysbench.
+    /// A plain BEGIN, even if the transaction only reads, as in sysbench.
     Plain,
-    /// BEGIN of a transaction that may write.
+    /// A BEGIN that tells the database that the transaction may write.
     Write,
 }
 
 /// Type of query in a transaction, named as in sysbench.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stmt {
-    /// Selects `c` by id.
+    /// Selects `c` of the row with a given id.
     Point,
-    /// Selects `c` in a range of ids.
+    /// Selects `c` of the rows in a range of ids.
     SimpleRange,
-    /// Sums `k` over a range of ids.
+    /// Sums up `k` over the rows in a range of ids.
     SumRange,
-    /// Selects `c` in a range of ids, ordered by `c`.
+    /// Selects `c` of the rows in a range of ids, ordered by `c`.
     OrderRange,
     /// Selects the distinct values of `c` in a range of ids, ordered.
     DistinctRange,
-    /// Adds one to `k` of the row with an id.
+    /// Adds one to `k` of the row with a given id. `k` is indexed.
     UpdateIndex,
-    /// Sets `c` of the row with an id.
+    /// Sets `c` of the row with a given id. `c` is not indexed.
     UpdateNonIndex,
-    /// Deletes the row with an id.
+    /// Deletes the row with a given id.
     Delete,
     /// Deletes a row and inserts it again.
     DeleteInsert,
@@ -42,21 +42,21 @@ pub(super) enum Stmt {
     UpdateDeleteInsert,
     /// Inserts a row with a new id.
     Insert,
-    /// Selects the rows of many values of `k`.
+    /// Selects the rows whose `k` has one of many values.
     RandomPoints {
-        /// Number of values of `k`.
+        /// Number of values of `k` in the query.
         n: usize,
     },
-    /// Counts the rows in many ranges of `k`.
+    /// Counts the rows whose `k` is in one of many ranges.
     RandomRanges {
-        /// Number of ranges of `k`.
+        /// Number of ranges of `k` in the query.
         n: usize,
-        /// Last value of a range minus its first.
+        /// Length of a range: its last value minus its first.
         delta: i64,
     },
 }
 
-/// A query that a transaction executes `times` times on one table.
+/// A type of query that a transaction executes `times` times on one table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) stmt: Stmt,
@@ -65,34 +65,34 @@ pub(super) struct Step {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Script {
-    /// Statement that begins the transaction; `None` if each statement is its own transaction.
+    /// Statement that begins the transaction; `None` if each statement is a transaction of its own.
     pub(super) begin: Option<Begin>,
-    /// Queries of the transaction, in order; none has zero repetitions.
+    /// Queries of the transaction, in order. Each has at least one repetition.
     pub(super) steps: Vec<Step>,
 }
 
 impl Script {
-    /// Creates the script of a transaction from queries with their repetitions; those with zero are
-    /// left out.
+    /// Creates the script of a transaction from types of queries and their repetitions. Those with
+    /// zero repetitions are left out.
     pub(super) fn new(begin: Option<Begin>, steps: &[(Stmt, u64)]) -> Script {
         let steps = steps.iter().filter(|(_, times)| *times > 0);
         Script { begin, steps: steps.map(|&(stmt, times)| Step { stmt, times }).collect() }
     }
 
-    /// Whether the transaction contains this type of query.
+    /// Whether the transaction contains a query of this type.
     pub(super) fn asks(&self, stmt: Stmt) -> bool {
         self.steps.iter().any(|step| step.stmt == stmt)
     }
 
-    /// Whether rows of the build may be missing after the load. They are if the workload deletes
-    /// them, or if the load is interrupted between DELETE and INSERT outside of a transaction.
+    /// Whether rows of the build may be missing after the load: if the workload deletes rows, or if
+    /// the load is interrupted between DELETE and INSERT that are not in one transaction.
     pub(super) fn loses_rows(&self, has_transactions: bool) -> bool {
         let replaces = self.asks(Stmt::DeleteInsert) || self.asks(Stmt::UpdateDeleteInsert);
         self.asks(Stmt::Delete) || replaces && !(has_transactions && self.begin.is_some())
     }
 
-    /// Returns the statements for all tables. They are ordered by step, then by the step's
-    /// statement, then by table.
+    /// Returns the statements for all tables, ordered by step, then by statement within the step,
+    /// then by table.
     pub(super) fn statements(&self, data: &Data, dialect: &Dialect) -> Vec<Statement> {
         let mut statements = Vec::new();
         for step in &self.steps {
@@ -119,7 +119,7 @@ impl Stmt {
     }
 }
 
-/// Table number and dialect for which the SQL of statements is written.
+/// Number of the table, and the dialect, for which the SQL of statements is written.
 struct Words<'a> {
     table: String,
     data: &'a Data,
@@ -127,7 +127,7 @@ struct Words<'a> {
 }
 
 impl Words<'_> {
-    /// Returns name, kind and SQL of statement `nth` (from 0) of a query.
+    /// Returns name, kind and SQL of the statement with the index `nth` (from 0) of a query type.
     fn statement(&self, stmt: Stmt, nth: usize) -> (&'static str, StatementKind, String) {
         use StatementKind::{Read, Write};
         let table = &self.table;
@@ -207,7 +207,7 @@ mod tests {
     };
     use crate::{Entry, Make};
 
-    /// Names of the statements of a member with two tables.
+    /// Returns the names of the statements of an `oltp` workload with two tables, for tests.
     fn declared(entry: &Entry, written: &[(&str, &str)]) -> Vec<String> {
         let written = [&[("tables", "2")], written].concat();
         let settings = Settings::decide("oltp", entry.parameters, written).expect("valid");

@@ -1,6 +1,6 @@
-//! `oltp-update-index`: updates `k`, which is indexed.
+//! `oltp-update-index`: updates `k` of a row, which is indexed.
 //!
-//! Not here: code shared by the family (`mod.rs`).
+//! Not here: code shared by all `oltp` workloads (`mod.rs`).
 
 use model::{Parameter, Settings};
 

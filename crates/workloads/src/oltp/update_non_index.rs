@@ -1,6 +1,6 @@
-//! `oltp-update-non-index`: updates `c`, which has no index.
+//! `oltp-update-non-index`: updates `c` of a row, which has no index.
 //!
-//! Not here: code shared by the family (`mod.rs`).
+//! Not here: code shared by all `oltp` workloads (`mod.rs`).
 
 use model::{Parameter, Settings};
 

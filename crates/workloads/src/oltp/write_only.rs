@@ -1,6 +1,6 @@
 //! `oltp-write-only`: two updates and the replacement of a row.
 //!
-//! Not here: code shared by the family (`mod.rs`).
+//! Not here: code shared by all `oltp` workloads (`mod.rs`).
 
 use model::{Parameter, Settings};
 
@@ -20,7 +20,7 @@ pub(crate) static ENTRY: Entry = Entry {
 
 static PARAMETERS: [Parameter; 16] = join(&[&SHARED, &WRITES, &SKIP_TRX]);
 
-/// Returns the write queries of a transaction, each with its number of repetitions.
+/// Returns the types of write queries in a transaction, each with its number of repetitions.
 pub(super) fn writes(settings: &Settings) -> [(Stmt, u64); 3] {
     [
         (Stmt::UpdateIndex, settings.count("index_updates")),

@@ -1,13 +1,14 @@
-//! Checks of row counts, balances and history: each is a query for the rows that violate it.
+//! Consistency checks of row counts, balances and history; each is a query for rows that violate
+//! it.
 //!
-//! Not here: when they run (app).
+//! Not here: when the checks run (app).
 
 use model::Check;
 
 use super::{ACCOUNTS, TELLERS};
 
 /// Returns the checks of row counts and of the sums of balances. The history is checked only in
-/// data built by dbdyno, because it must be complete.
+/// data that dbdyno built, because only there it is complete.
 pub(super) fn checks(scale: i64, is_built: bool) -> Vec<Check> {
     let history = is_built.then(|| Check {
         id: "history",

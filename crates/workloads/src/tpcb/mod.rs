@@ -1,8 +1,8 @@
-//! pgbench's default transaction, derived from TPC-B: an amount is added to an account, its teller
-//! and its branch, and recorded in a history.
+//! `tpcb`: pgbench's default transaction, derived from TPC-B. It adds an amount to an account, its
+//! teller and its branch, and records the amount in a history.
 //!
-//! Tables, rows and statements are equal to pgbench's, so that either can use what the other has
-//! built. Not here: pgbench's other scripts, and the rules of an official TPC result.
+//! Tables, rows and statements are the same as pgbench's, so that each program can use data that
+//! the other has built. Not here: pgbench's other scripts, and the rules of an official TPC result.
 
 mod checks;
 mod population;
@@ -42,13 +42,13 @@ static PARAMETERS: &[Parameter] = &[
 
 /// Number of tellers per branch (TPC-B, clause 4.2).
 const TELLERS: i64 = 10;
-/// Accounts per branch (TPC-B, clause 4.2).
+/// Number of accounts per branch (TPC-B, clause 4.2).
 const ACCOUNTS: i64 = 100_000;
-/// Largest absolute value of the amount that a transaction adds.
+/// Largest absolute value of the amount that a transaction adds to an account.
 const DELTA_MAX: i64 = 5_000;
 
-/// Id of the statement that updates an account; the constants below are those of the others, in the
-/// order of their declaration.
+/// Id of the statement that updates an account. The constants after it are those of the other
+/// statements, in the order of their declaration.
 const ACCOUNT_UPDATE: StatementId = StatementId(0);
 const ACCOUNT_SELECT: StatementId = StatementId(1);
 const TELLER_UPDATE: StatementId = StatementId(2);
@@ -58,7 +58,7 @@ const HISTORY_INSERT: StatementId = StatementId(4);
 struct Tpcb {
     seed: u64,
     rows: population::Rows,
-    /// Whether dbdyno built the data, so that the history is complete.
+    /// Whether dbdyno built the data, so that the history has all transactions.
     is_built: bool,
     kinds: [Kind; 1],
 }
@@ -174,7 +174,7 @@ struct Inputs {
 }
 
 impl Inputs {
-    /// Draws the inputs of a transaction, in the order of pgbench's script.
+    /// Draws account, teller, branch and amount of a transaction, in the order of pgbench's script.
     fn draw(rng: &mut Rng, scale: i64) -> Inputs {
         Inputs {
             account: rng.uniform(1, ACCOUNTS * scale),

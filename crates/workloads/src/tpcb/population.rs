@@ -1,4 +1,4 @@
-//! The four tables of pgbench and their rows, none of which is random.
+//! The four tables of `tpcb` and their rows, as pgbench builds them. No row is random.
 //!
 //! Not here: how rows reach a database (drivers), and which chunks are built (app).
 
@@ -9,16 +9,16 @@ use crate::storage_engine::StorageEngine;
 
 use ColumnType::{BigInt, Char, Int, Timestamp};
 
-/// Number of accounts that the build inserts as one chunk: those of one branch.
+/// Number of accounts that the build inserts as one chunk, which is that of one branch.
 const CHUNK_ROWS: i64 = ACCOUNTS;
-/// Smallest scale at which account numbers need 64 bits, as in pgbench.
+/// Smallest number of branches (scale) at which account numbers need 64 bits, as in pgbench.
 const SCALE_OF_BIG_ACCOUNTS: i64 = 20_000;
-/// Filler of an account. pgbench leaves it to the server's padding; here it is written, so that a
-/// row has the same size on every database.
+/// Text of the column `filler` of an account. pgbench leaves it to the server's padding; here it is
+/// written, so that a row has the same size on every database.
 const FILLER: &str =
     "                                                                                    ";
 
-/// Index of the table of branches, the first that is built; the constants below are those of the
+/// Index of the table of branches, which is built first. The constants after it are those of the
 /// other tables.
 const BRANCHES_TABLE: usize = 0;
 const TELLERS_TABLE: usize = 1;
@@ -29,7 +29,7 @@ pub(super) struct Rows {
     /// Number of branches, which pgbench calls scale.
     pub(super) scale: i64,
     pub(super) engine: StorageEngine,
-    /// Seed, stored with the data; no row depends on it.
+    /// Seed that is stored with the data. No row depends on it.
     pub(super) seed: u64,
     tables: Vec<Table>,
 }
@@ -58,7 +58,7 @@ impl Rows {
     }
 }
 
-/// Declares a table. As in pgbench, all columns except the key may be null.
+/// Declares a table of `tpcb`. As in pgbench, all columns except the key may be null.
 fn table(
     name: &'static str,
     columns: &[(&'static str, ColumnType)],
