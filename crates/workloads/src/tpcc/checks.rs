@@ -1,5 +1,5 @@
-//! The twelve consistency conditions of clause 3.3.2, and the numbers of rows of clause 4.3.3.1,
-//! each as a query for the rows that violate it.
+//! Consistency checks of TPC-C: the twelve conditions of clause 3.3.2, and the numbers of rows of
+//! clause 4.3.3.1, each as a query for rows that violate it.
 //!
 //! The queries join grouped tables on keys, without common table expressions, window functions or
 //! full joins, so that every supported database runs them in less than quadratic time. Not here:
@@ -10,7 +10,7 @@ use model::Check;
 use super::parameters::Data;
 use super::schema::DISTRICTS;
 
-/// Returns the checks of all thirteen conditions, in the order of [`CONDITIONS`].
+/// Returns the checks of all thirteen conditions of TPC-C, in the order of [`CONDITIONS`].
 pub(super) fn checks(data: &Data) -> Vec<Check> {
     let delivered_at_load = (data.first_undelivered() - 1).to_string();
     let [items, customers] = [data.items(), DISTRICTS * data.customers()];
@@ -25,24 +25,26 @@ pub(super) fn checks(data: &Data) -> Vec<Check> {
     CONDITIONS.iter().map(check).collect()
 }
 
-/// Conditions that may fail on a storage engine without rollback and isolation. There a rolled-back
-/// new order remains, without its last line, and two transactions may take the same order number or
-/// deliver the same order. Sums of payments remain right, since a single statement updates each.
+/// Conditions that may fail on a storage engine without rollback and isolation. With such an
+/// engine, a rolled-back new order remains, without its last line, and two transactions may take
+/// the same order number or deliver the same order. Sums of payments remain right, since a single
+/// statement updates each.
 pub(super) const NEED_TRANSACTIONS: [&str; 9] = [
     "3.3.2.2", "3.3.2.3", "3.3.2.4", "3.3.2.5", "3.3.2.6", "3.3.2.7", "3.3.2.10", "3.3.2.11",
     "3.3.2.12",
 ];
 
-/// Subquery for the sum of the amounts of delivered order lines, by customer.
+/// Subquery for the sum of the amounts of delivered order lines, for each customer.
 const DELIVERED: &str = "(SELECT o_w_id, o_d_id, o_c_id, SUM(ol_amount) AS sum_ol_amount \
      FROM orders JOIN order_line ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id \
      WHERE ol_delivery_d IS NOT NULL GROUP BY o_w_id, o_d_id, o_c_id)";
 
-/// Subquery for the sum of payments, by customer.
+/// Subquery for the sum of the payments of each customer.
 const PAID: &str = "(SELECT h_c_w_id, h_c_d_id, h_c_id, SUM(h_amount) AS sum_h_amount \
      FROM history GROUP BY h_c_w_id, h_c_d_id, h_c_id)";
 
-/// Clause, title and query of each condition. The query returns the rows that violate it.
+/// Clause, title and query of each consistency condition. The query returns the rows that violate
+/// the condition.
 static CONDITIONS: [(&str, &str, &str); 13] = [
     (
         "3.3.2.1",

@@ -1,7 +1,8 @@
-//! The Delivery transaction (clause 2.7): the oldest undelivered order of each district.
+//! The Delivery transaction of TPC-C (clause 2.7): delivers the oldest undelivered order of each
+//! district.
 //!
-//! Executed at once, in one database transaction. Not here: the queue of deferred deliveries of
-//! clause 2.7.2, which is a declared deviation.
+//! It is executed at once, in one database transaction. Not here: the queue of deferred deliveries
+//! of clause 2.7.2, which is a declared deviation.
 
 use model::{DbError, DbErrorKind, Done, Value};
 
@@ -11,7 +12,7 @@ use super::statements::Stmt;
 use super::tx::Tx;
 use super::{DELIVERIES_SKIPPED, ORDERS_DELIVERED};
 
-/// Runs the Delivery transaction as clause 2.7.4.2 describes it. Districts are visited in order, so
+/// Runs the Delivery transaction as clause 2.7.4.2 describes it. Visits the districts in order, so
 /// that two deliveries of one warehouse cannot deadlock.
 pub(super) async fn converse(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Done, DbError> {
     let mut n_delivered = 0;

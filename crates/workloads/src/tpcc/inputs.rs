@@ -1,5 +1,5 @@
-//! Inputs of the five transactions, as keyed in at a terminal, and the deck of transaction types.
-//! Both depend only on the seed and the transaction's number.
+//! Inputs of the five TPC-C transactions, as keyed in at a terminal, and the deck of transaction
+//! types. Both depend only on the seed and the transaction's number.
 //!
 //! Not here: statements and databases.
 
@@ -9,13 +9,13 @@ use super::parameters::{CHANCE_UNIT, Decided, Home};
 use super::random::{LastName, nurand};
 use super::schema::{DISTRICTS, ITEMS, LINES_MAX, LINES_MIN};
 
-/// Index of the transaction type New-Order; the constants below are those of the others.
+/// Index of the transaction type New-Order. The constants after it are those of the other types.
 pub(super) const NEW_ORDER: KindIndex = 0;
 pub(super) const PAYMENT: KindIndex = 1;
 pub(super) const ORDER_STATUS: KindIndex = 2;
 pub(super) const DELIVERY: KindIndex = 3;
 
-/// Item number that no item has; an order with it must roll back (clause 2.4.1.5).
+/// An item number that no item has. An order that contains it must roll back (clause 2.4.1.5).
 pub(super) const UNUSED_ITEM: i64 = ITEMS + 1;
 
 /// One line of a new order, as entered at the terminal.
@@ -37,14 +37,14 @@ pub(super) struct NewOrder {
 }
 
 impl NewOrder {
-    /// Returns the order's lines, without the unused places of the array.
+    /// Returns the lines of the order, without the unused elements of the array.
     pub(super) fn lines(&self) -> &[Line] {
         &self.lines[..self.n_lines]
     }
 
     /// Returns the lines with their numbers, sorted by supplying warehouse and item. Stock is
-    /// locked in this order, so that two orders cannot deadlock. An unused item comes last,
-    /// followed by empty lines.
+    /// locked in this order, so that two orders cannot deadlock. An unused item comes last; empty
+    /// lines follow it.
     pub(super) fn in_lock_order(&self) -> [(i64, Line); LINES_MAX as usize] {
         let mut sorted = [(0, Line::default()); LINES_MAX as usize];
         for ((number, place), line) in (1..).zip(&mut sorted).zip(self.lines()) {
@@ -56,7 +56,7 @@ impl NewOrder {
         sorted
     }
 
-    /// Whether the home warehouse supplies every line.
+    /// Whether the home warehouse supplies every line of the order.
     pub(super) fn is_local(&self) -> bool {
         self.lines().iter().all(|line| line.supply_warehouse == self.warehouse)
     }
@@ -65,7 +65,7 @@ impl NewOrder {
 /// Selection of a customer: by last name in 60 % of the transactions, by number in 40 %.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Who {
-    /// Selection by the last name with this number, 0..=999.
+    /// Selection by last name, given as the number of the name from 0 to 999.
     LastName(i64),
     /// Selection by the customer's number (C_ID).
     Id(i64),
@@ -122,7 +122,7 @@ pub(super) enum Inputs {
 }
 
 impl Inputs {
-    /// Draws the inputs of transaction `number`, whose type is `kind`.
+    /// Draws the inputs of the transaction `number`, whose type is `kind`.
     pub(super) fn draw(decided: &Decided, number: Number, kind: KindIndex) -> Inputs {
         let mut rng = number.rng(decided.seed);
         let (warehouse, district) = home(decided, number, &mut rng);
@@ -144,10 +144,10 @@ impl Inputs {
     }
 }
 
-/// Returns warehouse and district of the terminal that starts a transaction. A client with a fixed
-/// home is a terminal (clauses 2.4.1.1 and 2.8.1.1): client 0 is at warehouse 1, client 1 at
+/// Returns warehouse and district of the terminal that starts a transaction. With fixed homes, each
+/// client is a terminal (clauses 2.4.1.1 and 2.8.1.1): client 0 is at warehouse 1, client 1 at
 /// warehouse 2; after the last warehouse, the next client is at district 2 of warehouse 1.
-/// Otherwise both are drawn.
+/// Otherwise both numbers are drawn.
 fn home(decided: &Decided, number: Number, rng: &mut Rng) -> (i64, i64) {
     let warehouses = decided.data.warehouses;
     match (number, decided.home) {
@@ -183,7 +183,7 @@ fn who(decided: &Decided, rng: &mut Rng) -> Who {
     }
 }
 
-/// Draws the inputs of a New-Order (clauses 2.4.1.2 to 2.4.1.5).
+/// Draws the inputs of a New-Order transaction (clauses 2.4.1.2 to 2.4.1.5).
 fn new_order(decided: &Decided, warehouse: i64, rng: &mut Rng) -> NewOrder {
     let district = rng.uniform(1, DISTRICTS);
     let customer = customer_id(decided, rng);
@@ -204,8 +204,8 @@ fn new_order(decided: &Decided, warehouse: i64, rng: &mut Rng) -> NewOrder {
     NewOrder { warehouse, district, customer, n_lines, lines }
 }
 
-/// Draws the inputs of a Payment (clauses 2.5.1.2 and 2.5.1.3). With a single warehouse, a remote
-/// customer may belong to any of its districts.
+/// Draws the inputs of a Payment transaction (clauses 2.5.1.2 and 2.5.1.3). With a single
+/// warehouse, a remote customer may belong to any of its districts.
 fn payment(decided: &Decided, warehouse: i64, rng: &mut Rng) -> Payment {
     let district = rng.uniform(1, DISTRICTS);
     let remote = rng.chance(decided.remote_customer, CHANCE_UNIT);
@@ -218,15 +218,16 @@ fn payment(decided: &Decided, warehouse: i64, rng: &mut Rng) -> Payment {
     Payment { warehouse, district, customer_warehouse, customer_district, who, cents }
 }
 
-/// Returns the last name with a number from 0 to 999.
+/// Returns the last name that has the given number from 0 to 999.
 pub(super) fn last_name(number: i64) -> LastName {
     let mut name = LastName::default();
     name.last_name(number);
     name
 }
 
-/// A shuffled deck of transaction types (clause 5.2.4.2), so that each whole deck has exactly the
-/// mix. The n-th deck of a client, or of a group's arrivals, depends only on the seed.
+/// A shuffled deck of transaction types (clause 5.2.4.2), which gives every whole deck exactly the
+/// shares of the mix. The n-th deck of a client, or of a group's arrivals, depends only on the
+/// seed.
 pub(super) struct Deck {
     /// Random stream and index of the current deck; `None` before the first one.
     current: Option<(Stream, u64)>,
@@ -238,7 +239,8 @@ impl Deck {
         Deck { current: None, cards: Vec::new() }
     }
 
-    /// Returns the type of transaction `number`. Shuffles only if it is not in the current deck.
+    /// Returns the type of the transaction `number`. Shuffles another deck if the number is not in
+    /// the current one.
     pub(super) fn kind(&mut self, decided: &Decided, number: Number) -> KindIndex {
         let n_cards: u64 = decided.weights.iter().sum();
         let deck = (number.deck(), number.nth() / n_cards);
@@ -304,7 +306,7 @@ mod tests {
         assert_ne!(draw(3, arrival, NEW_ORDER), draw(4, arrival, NEW_ORDER));
     }
 
-    /// Asserts that `n` of `total` is within five standard errors of the share `p`.
+    /// Asserts that `n` out of `total` is within five standard errors of the share `p`.
     fn assert_share(n: u32, total: u32, p: f64) {
         let (n, total) = (f64::from(n), f64::from(total));
         let bound = 5.0 * (total * p * (1.0 - p)).sqrt();

@@ -1,9 +1,9 @@
-//! A workload derived from TPC-C, written from its standard specification, revision 5.11.
+//! `tpcc`: a workload derived from TPC-C, written from its standard specification, revision 5.11.
 //!
-//! Five transactions of a wholesale supplier over nine tables, row by row, with every update and
-//! check of the specification. Not here: terminals, deferred deliveries, pricing, and other rules
-//! of an official TPC result; `notes` lists what is left out. TPC-C is a trademark of the
-//! Transaction Processing Performance Council.
+//! Five transactions of a wholesale supplier over nine tables, with every update and check of the
+//! specification. Not here: terminals, deferred deliveries, pricing, and other rules of an official
+//! TPC result; `notes` lists what is left out. TPC-C is a trademark of the Transaction Processing
+//! Performance Council.
 
 mod batched;
 mod checks;
@@ -48,12 +48,12 @@ pub(crate) static ENTRY: Entry = Entry {
     source: None,
 };
 
-/// Names of the transaction types, in the order of their indices.
+/// Names of the five transaction types, in the order of their indices.
 const KINDS: [&str; parameters::N_KINDS] =
     ["new_order", "payment", "order_status", "delivery", "stock_level"];
 
-/// Index of the custom metric `order_lines` in [`CUSTOM_METRICS`]; the constants below are those of
-/// the others.
+/// Index of the custom metric `order_lines` in [`CUSTOM_METRICS`]. The constants after it are those
+/// of the other custom metrics.
 const ORDER_LINES: u16 = 0;
 const BRAND_LINES: u16 = 1;
 const ORDER_TOTAL: u16 = 2;
@@ -66,7 +66,7 @@ const PAYMENTS_BY_NAME: u16 = 8;
 const ORDER_STATUSES_BY_NAME: u16 = 9;
 const SHORT_DELIVERIES: u16 = 10;
 
-/// Custom metrics of the workload, in the order of the constants such as [`ORDER_LINES`].
+/// Custom metrics of `tpcc`, in the order of their index constants, such as [`ORDER_LINES`].
 static CUSTOM_METRICS: [CustomMetric; 11] = [
     counter("order_lines", "rows"),
     counter("brand_lines", "rows"),
@@ -221,8 +221,8 @@ impl Workload for Tpcc {
     }
 }
 
-/// Returns the notes that a reader needs before comparing a result. They name each parameter that
-/// differs from the specification.
+/// Returns notes that readers need in order to compare a result with others. They name each
+/// parameter that differs from the specification.
 fn notes(settings: &Settings, decided: &Decided) -> Vec<String> {
     let mut all: Vec<String> = [
         "Derived from TPC-C, a trademark of the TPC; not a TPC-C result and not comparable to one.",
@@ -280,7 +280,7 @@ fn notes(settings: &Settings, decided: &Decided) -> Vec<String> {
     all
 }
 
-/// A client of the workload, which simulates a terminal of clause 2.4.1.1 without its screen.
+/// Client of `tpcc`, which simulates a terminal of clause 2.4.1.1 without its screen.
 struct Terminal {
     decided: Arc<Decided>,
     deck: Deck,
@@ -307,8 +307,8 @@ impl Client for Terminal {
 }
 
 impl Terminal {
-    /// Runs a transaction by the function `transact`. Adds to the custom metrics what it counted;
-    /// adds nothing after a database error.
+    /// Runs a transaction by the function `transact`, and adds what it counted to the custom
+    /// metrics; adds nothing after a database error.
     async fn have(
         &mut self,
         context: &mut TxContext<'_>,
@@ -332,8 +332,8 @@ impl Terminal {
     }
 }
 
-/// Counts the inputs whose shares the standard limits (clauses 5.5.1.5 and 5.5.1.6), such as remote
-/// lines. Orders that are rolled back count too.
+/// Adds custom metrics for those inputs whose shares the standard limits (clauses 5.5.1.5 and
+/// 5.5.1.6), such as remote lines. Orders that are rolled back count too.
 fn count_inputs(inputs: &Inputs, measured: &mut Vec<(u16, u64)>) {
     match inputs {
         Inputs::NewOrder(order) => {

@@ -1,4 +1,4 @@
-//! The New-Order transaction (clause 2.4): an order of five to fifteen lines.
+//! The New-Order transaction of TPC-C (clause 2.4): enters an order of five to fifteen lines.
 //!
 //! Not here: the inputs, BEGIN and COMMIT.
 
@@ -14,8 +14,8 @@ use super::{BRAND_LINES, ORDER_LINES, ORDER_TOTAL};
 ///
 /// The specification leaves the order of the data manipulations open. The district's row is updated
 /// first, because orders of one district queue for it. The first plain read takes the transaction's
-/// snapshot. If it came before that wait, a database that compares the row to the snapshot would
-/// turn every wait into a database error.
+/// snapshot. If that read came before the wait, a database that compares the row to the snapshot
+/// would turn every wait into a database error.
 pub(super) async fn converse(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, DbError> {
     let (w_id, d_id) = (Value::Int(order.warehouse), Value::Int(order.district));
     let c_id = Value::Int(order.customer);
@@ -61,7 +61,7 @@ pub(super) async fn converse(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, 
 }
 
 /// Processes an order line. Returns its amount in cents, and whether I_DATA and S_DATA both contain
-/// "ORIGINAL"; `None` if the item is unused, so that the order must roll back (clause 2.4.2.3).
+/// "ORIGINAL"; `None` if no such item exists, so that the order must roll back (clause 2.4.2.3).
 async fn order_line(
     tx: &mut Tx<'_>,
     order: &NewOrder,
@@ -99,7 +99,7 @@ async fn order_line(
     Ok(Some((amount, item_original && stock_original)))
 }
 
-/// Reads and updates the stock of an order line, and leaves S_DIST_xx in `words.short`. Returns
+/// Reads and updates the stock of an order line, and stores S_DIST_xx in `words.short`. Returns
 /// whether S_DATA contains "ORIGINAL".
 async fn take_stock(tx: &mut Tx<'_>, order: &NewOrder, line: &Line) -> Result<bool, DbError> {
     let key = [line.supply_warehouse.into(), line.item.into()];
@@ -122,7 +122,8 @@ async fn take_stock(tx: &mut Tx<'_>, order: &NewOrder, line: &Line) -> Result<bo
     Ok(original)
 }
 
-/// Returns S_QUANTITY after an order. 91 are added to a stock that would fall below ten.
+/// Returns S_QUANTITY after an order: the quantity less the ordered one, plus 91 if the result
+/// would be below ten.
 pub(super) fn quantity_left(quantity: i64, ordered: i64) -> i64 {
     match quantity - ordered {
         left @ 10.. => left,
@@ -130,8 +131,9 @@ pub(super) fn quantity_left(quantity: i64, ordered: i64) -> i64 {
     }
 }
 
-/// Returns the total in cents: sum × (1 − discount) × (1 + tax), with half a cent rounded up. Rates
-/// are in ten-thousandths. At most 1.5 million cents × 10^4 × 1.4 × 10^4: no overflow.
+/// Returns the total amount of an order in cents: sum × (1 − discount) × (1 + tax), with half a
+/// cent rounded up. Discount and tax are in ten-thousandths. At most 1.5 million cents × 10^4 × 1.4
+/// × 10^4 are multiplied, which cannot overflow.
 pub(super) fn total(sum: i64, discount: i64, tax: i64) -> i64 {
     let scaled = sum * (10_000 - discount) * (10_000 + tax);
     (scaled + 50_000_000) / 100_000_000

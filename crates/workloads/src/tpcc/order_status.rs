@@ -1,4 +1,4 @@
-//! The Order-Status transaction (clause 2.6): a customer's last order and its lines.
+//! The Order-Status transaction of TPC-C (clause 2.6): reads a customer's last order and its lines.
 //!
 //! Not here: the inputs, BEGIN and COMMIT.
 
@@ -8,8 +8,8 @@ use super::inputs::{OrderStatus, Who, last_name};
 use super::statements::Stmt;
 use super::tx::{Tx, middle, wrong_count};
 
-/// Runs the Order-Status transaction as clause 2.6.2.2 describes it. It changes nothing, so nothing
-/// is locked.
+/// Runs the Order-Status transaction as clause 2.6.2.2 describes it. No row is locked, since the
+/// transaction changes nothing.
 pub(super) async fn converse(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Done, DbError> {
     let (w_id, d_id) = (Value::Int(asked.warehouse), Value::Int(asked.district));
     let c_id = Value::Int(customer(tx, asked).await?);
@@ -37,8 +37,8 @@ pub(super) async fn converse(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Don
     Ok(Done::Committed)
 }
 
-/// Returns the customer's number. If several have the last name, it is the middle one by first
-/// name.
+/// Returns the number of the selected customer. If several have the last name, this is the middle
+/// one by first name.
 async fn customer(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<i64, DbError> {
     let (w_id, d_id) = (Value::Int(asked.warehouse), Value::Int(asked.district));
     let mut found = std::mem::take(&mut tx.words.namesakes);

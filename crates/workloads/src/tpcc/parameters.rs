@@ -1,4 +1,4 @@
-//! The parameters of `tpcc`, and the settings made from them.
+//! The parameters of the workload `tpcc`, and the settings made from them.
 //!
 //! Not here: the values drawn from the settings (population, inputs).
 
@@ -12,16 +12,15 @@ use crate::storage_engine::{self, StorageEngine};
 /// Number of transaction types of TPC-C.
 pub(super) const N_KINDS: usize = 5;
 
-/// Maximum number of cards in the deck of transaction types; a deck may be shuffled for each
-/// arrival.
+/// Maximum number of cards in the deck of transaction types. The limit keeps shuffling cheap, since
+/// a deck may be shuffled for each arrival.
 const CARDS_MAX: u64 = 1000;
 
-/// Denominator of probabilities; with it, `0.25` percent is exact.
+/// Denominator in which probabilities are given; 0.25 percent is exactly 2,500.
 pub(super) const CHANCE_UNIT: i64 = 1_000_000;
 
 /// Load time that the rows contain: 2024-01-01T00:00:00Z, in microseconds since 1970. It is the
-/// same for all data, so that the same seed gives the same rows. It is stored with the data, as
-/// C-Load is.
+/// same in all data, so that the same seed gives the same rows, and is stored with the data.
 const LOADED_AT_US: i64 = 1_704_067_200_000_000;
 
 pub(super) static PARAMETERS: &[Parameter] = &[
@@ -111,19 +110,19 @@ pub(super) static PARAMETERS: &[Parameter] = &[
 /// Execution mode: how the statements of a transaction reach the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// One prepared statement per round trip.
+    /// One round trip for each statement, which is prepared.
     Prepared,
-    /// One call of a stored routine per transaction.
+    /// One round trip for each transaction, by a call of a stored routine.
     Procedures,
-    /// Independent statements sent together, in few round trips.
+    /// Few round trips for each transaction, in which independent statements are sent together.
     Batched,
-    /// One statement per round trip, sent as text.
+    /// One round trip for each statement, which is sent as text.
     Text,
 }
 
 impl Mode {
-    /// Returns the note on the difference between this mode and the specification's sample
-    /// programs; `None` for prepared statements.
+    /// Returns a note on how this mode differs from the specification's sample programs; `None` for
+    /// prepared statements.
     pub(super) fn note(self) -> Option<&'static str> {
         match self {
             Mode::Prepared => None,
@@ -141,10 +140,10 @@ impl Mode {
     }
 }
 
-/// Choice of the home warehouse of a client's transactions.
+/// The way in which the home warehouse of a transaction is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Home {
-    /// Each client keeps one warehouse, as a terminal of clause 2.4.1.1 does.
+    /// Each client has one fixed warehouse, as a terminal of clause 2.4.1.1 does.
     Fixed,
     /// Each transaction draws its warehouse at random.
     All,
@@ -169,9 +168,10 @@ pub(super) struct Data {
     /// Seed of the random values in the rows.
     pub(super) seed: u64,
     pub(super) warehouses: i64,
-    /// Divisor of the numbers of items, customers and orders; 1 for those of the specification.
+    /// Divisor of the numbers of items, customers and orders; 1 for the numbers in the
+    /// specification.
     pub(super) shrink: i64,
-    /// Partitions per table; 0 for unpartitioned tables.
+    /// Number of partitions per table; 0 for tables without partitions.
     pub(super) partitions: u64,
     pub(super) engine: StorageEngine,
     /// Constant C of NURand for last names (C_LAST), with which the data were loaded (C-Load).
@@ -180,25 +180,26 @@ pub(super) struct Data {
     pub(super) loaded_at_us: i64,
 }
 
-/// Settings of the workload, decided from its parameters and existing data.
+/// Settings of the workload, derived from its parameters and from existing data.
 #[derive(Clone, Debug)]
 pub(super) struct Decided {
     pub(super) data: Data,
     /// Seed of the random inputs of transactions.
     pub(super) seed: u64,
     pub(super) mode: Mode,
-    /// Number of cards that each transaction type has in a shuffled deck.
+    /// Number of cards of each transaction type in a shuffled deck.
     pub(super) weights: [u64; N_KINDS],
     pub(super) home: Home,
     /// Keying time in nanoseconds, by index of the transaction type.
     pub(super) keying_ns: [u64; N_KINDS],
     /// Mean think time in nanoseconds, by index of the transaction type.
     pub(super) thinking_ns: [u64; N_KINDS],
-    /// Chance that another warehouse supplies an order line, in parts of [`CHANCE_UNIT`].
+    /// Probability that another warehouse supplies an order line, in parts of [`CHANCE_UNIT`].
     pub(super) remote_line: i64,
-    /// Chance that a payment's customer is of another warehouse, in parts of [`CHANCE_UNIT`].
+    /// Probability that the customer of a payment belongs to another warehouse, in parts of
+    /// [`CHANCE_UNIT`].
     pub(super) remote_customer: i64,
-    /// Chance that a new order is rolled back, in parts of [`CHANCE_UNIT`].
+    /// Probability that a new order is rolled back, in parts of [`CHANCE_UNIT`].
     pub(super) rollback: i64,
     pub(super) constants: Constants,
 }
@@ -231,8 +232,8 @@ impl Decided {
         })
     }
 
-    /// Returns a whole deck before it is shuffled (clause 5.2.4.2): the index of a type on each
-    /// card.
+    /// Returns the cards of a whole deck before it is shuffled (clause 5.2.4.2), each as the index
+    /// of a transaction type.
     pub(super) fn cards(&self) -> impl Iterator<Item = u8> {
         let counted = self.weights.iter().zip(0u8..);
         counted.flat_map(|(n_cards, kind)| std::iter::repeat_n(kind, *n_cards as usize))
@@ -288,23 +289,24 @@ impl Data {
         ITEMS / self.shrink
     }
 
-    /// Returns the number of customers per district, which is also that of its orders when the data
-    /// are loaded.
+    /// Returns the number of customers per district. There are as many orders when the data are
+    /// loaded.
     pub(super) fn customers(&self) -> i64 {
         CUSTOMERS / self.shrink
     }
 
-    /// Number of orders per district that are undelivered when the data are loaded.
+    /// Returns the number of orders per district that are undelivered when the data are loaded.
     pub(super) fn undelivered(&self) -> i64 {
         UNDELIVERED / self.shrink
     }
 
-    /// Number (O_ID) of a district's first undelivered order when the data are loaded.
+    /// Returns the number (O_ID) of a district's first undelivered order when the data are loaded.
     pub(super) fn first_undelivered(&self) -> i64 {
         self.customers() - self.undelivered() + 1
     }
 
-    /// Number of different last names. Each district has customers with every one of them.
+    /// Returns the number of different last names. Each district has customers with every one of
+    /// them.
     pub(super) fn last_names(&self) -> i64 {
         LAST_NAMES.min(self.customers())
     }

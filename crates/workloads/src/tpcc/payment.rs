@@ -1,5 +1,5 @@
-//! The Payment transaction (clause 2.5): a customer's payment is booked for the warehouse and the
-//! district too.
+//! The Payment transaction of TPC-C (clause 2.5): books a customer's payment for the customer, the
+//! warehouse and the district.
 //!
 //! Not here: the inputs, BEGIN and COMMIT.
 
@@ -11,11 +11,11 @@ use super::inputs::{Payment, Who, last_name};
 use super::statements::Stmt;
 use super::tx::{Tx, middle, wrong_count};
 
-/// Maximum number of characters in C_DATA.
+/// Maximum number of characters in the column C_DATA.
 pub(super) const DATA_MAX: usize = 500;
 
-/// Runs the statements of a Payment (clause 2.5.2.2). Warehouse and district are both updated
-/// before anything is read, so that the snapshot is taken after the wait for their locks.
+/// Runs the Payment transaction as clause 2.5.2.2 describes it. Warehouse and district are both
+/// updated before anything is read, so that the snapshot is taken after the wait for their locks.
 pub(super) async fn converse(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done, DbError> {
     let (w_id, d_id) = (Value::Int(payment.warehouse), Value::Int(payment.district));
     let amount = Value::cents(payment.cents);
@@ -38,7 +38,7 @@ pub(super) async fn converse(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done,
     Ok(Done::Committed)
 }
 
-/// Reads the addresses of warehouse and district. Leaves H_DATA, both names separated by four
+/// Reads the addresses of warehouse and district. Stores H_DATA, their two names separated by four
 /// blanks, in `words.short`.
 async fn read_places(tx: &mut Tx<'_>, w_id: Value<'_>, d_id: Value<'_>) -> Result<(), DbError> {
     let mut names = std::mem::take(&mut tx.words.short);
@@ -58,8 +58,8 @@ async fn read_places(tx: &mut Tx<'_>, w_id: Value<'_>, d_id: Value<'_>) -> Resul
     Ok(())
 }
 
-/// Returns the customer's number. If several have the last name, it is the middle one by first
-/// name.
+/// Returns the number of the selected customer. If several have the last name, this is the middle
+/// one by first name.
 async fn customer_id(tx: &mut Tx<'_>, payment: &Payment) -> Result<i64, DbError> {
     let number = match payment.who {
         Who::Id(id) => return Ok(id),
@@ -83,7 +83,7 @@ async fn customer_id(tx: &mut Tx<'_>, payment: &Payment) -> Result<i64, DbError>
     chosen.ok_or_else(|| wrong_count("customer", &values, 0))
 }
 
-/// Reads the customer, which locks the row, and books the payment in it.
+/// Reads the customer's row, which locks the row, and books the payment in it.
 async fn pay(tx: &mut Tx<'_>, payment: &Payment, c_id: i64) -> Result<(), DbError> {
     let [w_id, d_id] = [payment.customer_warehouse, payment.customer_district].map(Value::Int);
     let key = [w_id, d_id, c_id.into()];
@@ -115,7 +115,7 @@ async fn pay(tx: &mut Tx<'_>, payment: &Payment, c_id: i64) -> Result<(), DbErro
     Ok(())
 }
 
-/// Writes the first part of the new C_DATA of a customer with bad credit: C_ID, C_D_ID, C_W_ID,
+/// Writes the first part of the new C_DATA for a customer with bad credit: C_ID, C_D_ID, C_W_ID,
 /// D_ID, W_ID and H_AMOUNT.
 pub(super) fn begin_data(data: &mut String, payment: &Payment, c_id: i64) {
     let Payment { warehouse, district, customer_warehouse, customer_district, cents, .. } = payment;

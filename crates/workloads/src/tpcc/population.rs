@@ -1,5 +1,5 @@
-//! The initial rows of clause 4.3.3.1. Each chunk of rows depends only on the seed, the table and
-//! its own number.
+//! The initial rows of the TPC-C tables (clause 4.3.3.1). Each chunk of rows depends only on the
+//! seed, the table and its own number.
 //!
 //! Orders, their lines and the queue of new orders agree even if built separately: their common
 //! values are drawn from the random numbers of the orders' chunk ([`Heads`]). Not here: how rows
@@ -14,15 +14,16 @@ use super::schema::{
     ORDERS, STOCK, WAREHOUSE, tables,
 };
 
-/// Number of rows that the build inserts as one chunk, in a table that is not divided by district
+/// Number of rows that the build inserts as one chunk, in tables that are not divided by district
 /// or warehouse.
 const CHUNK_ROWS: i64 = 10_000;
-/// Mean number of lines of an order, for the estimate of rows.
+/// Mean number of lines of an order, for estimates of the number of rows.
 const LINES_MEAN: i64 = (LINES_MIN + LINES_MAX) / 2;
-/// Amount that each customer has paid before the load (clause 4.3.3.1). W_YTD and D_YTD are
-/// multiples of it.
+/// Amount, in cents, that each customer has paid before the load (clause 4.3.3.1). W_YTD and D_YTD
+/// are multiples of it.
 const PAID_CENTS: i64 = 10_00;
-/// Time between two orders of a district. The last one is entered this long before the load.
+/// Time between two orders of a district, in microseconds. The last order is entered this long
+/// before the load.
 const ORDER_GAP_US: i64 = 1_000_000;
 
 pub(super) struct Rows {
@@ -112,7 +113,7 @@ impl Population for Rows {
 type Emit<'e> = &'e mut dyn FnMut(&[Value<'_>]);
 
 /// Iterator over the rows `next..=last` of a chunk, a part of a table that the build inserts at
-/// once. The closure `row` makes each row, and owns the buffers for it.
+/// once. The closure `row` makes each row, and owns the buffers for the row's texts.
 struct Source<R> {
     rng: Rng,
     next: i64,
@@ -138,18 +139,18 @@ where
     Box::new(Source { rng, next, last, row })
 }
 
-/// Returns the warehouse and the district of a chunk, for tables with a chunk per district.
+/// Returns the warehouse and the district of a chunk, for tables that have a chunk per district.
 fn place_of(chunk: i64) -> (i64, i64) {
     (chunk / DISTRICTS + 1, chunk % DISTRICTS + 1)
 }
 
-/// Returns the number of chunks into which the items are divided; the stock of each warehouse has
+/// Returns the number of chunks into which the items are divided. The stock of each warehouse has
 /// as many.
 fn chunks_of_items(data: &Data) -> i64 {
     (data.items() + CHUNK_ROWS - 1) / CHUNK_ROWS
 }
 
-/// Returns the numbers of the first and the last item in a chunk of items or stock.
+/// Returns the numbers of the first and the last item in a chunk of the table ITEM or STOCK.
 fn items_of(chunk: i64, data: &Data) -> (i64, i64) {
     (chunk * CHUNK_ROWS + 1, data.items().min((chunk + 1) * CHUNK_ROWS))
 }
@@ -158,7 +159,7 @@ fn rate(ten_thousandths: i64) -> Value<'static> {
     Value::Decimal { unscaled: ten_thousandths, scale: 4 }
 }
 
-/// Street, city, state and ZIP code of warehouses, districts and customers.
+/// Random street, city, state and ZIP code of a warehouse, district or customer.
 #[derive(Default)]
 struct Address {
     street_1: FixedBuf<20>,
@@ -255,8 +256,8 @@ fn districts(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     })
 }
 
-/// Returns the source of a district's customers. The first ones have each last name once, the
-/// others draw theirs (clause 4.3.3.1).
+/// Returns the rows of a district's customers. The first customers have each last name once, the
+/// others have random names (clause 4.3.3.1).
 fn customers(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     let (w_id, d_id) = place_of(chunk);
     let (mut first, mut last) = (FixedBuf::<16>::default(), LastName::default());
@@ -341,13 +342,14 @@ fn stocks(rng: Rng, chunk: i64, data: Data) -> Box<dyn RowSource + Send> {
     })
 }
 
-/// Values of a district's orders on which the tables ORDERS and ORDER_LINE must agree.
+/// Values of a district's orders that must be equal in the tables ORDERS and ORDER_LINE.
 struct Heads {
-    /// Customer of each order: a permutation, because each has exactly one order (clause 4.3.3.1).
+    /// Customer number of each order. All numbers occur once in random order, because each customer
+    /// has exactly one order (clause 4.3.3.1).
     customers: Vec<u16>,
     /// Number of lines of each order.
     lines: Vec<u8>,
-    /// Carrier of each order; drawn for undelivered orders too, but not in their rows.
+    /// Carrier of each order. One is drawn for undelivered orders too, but their rows have none.
     carriers: Vec<u8>,
 }
 
@@ -439,13 +441,14 @@ mod tests {
         Rows::new(decide(seed, &[("warehouses", warehouses)]).data)
     }
 
-    /// Visits all rows of a chunk.
+    /// Passes all rows of a chunk to `visit`, for tests.
     fn each(rows: &Rows, table: usize, chunk: u64, mut visit: impl FnMut(&[Value<'_>])) {
         let mut source = rows.rows(table, chunk);
         while source.next(&mut visit) {}
     }
 
-    /// Numbers in the rows of a chunk; `i64::MIN` for NULL and text.
+    /// Returns the numbers in the rows of a chunk, with `i64::MIN` in place of NULL and text, for
+    /// tests.
     fn numbers(rows: &Rows, table: usize, chunk: u64) -> Vec<Vec<i64>> {
         let mut all = Vec::new();
         let number = |value: &Value<'_>| match value {
@@ -472,7 +475,7 @@ mod tests {
         }
     }
 
-    /// FNV-1a checksum over every value of a chunk.
+    /// Computes an FNV-1a checksum over all values of a chunk, for tests.
     fn checksum(rows: &Rows, table: usize, chunk: u64) -> u64 {
         let mut sum = 0xcbf2_9ce4_8422_2325u64;
         let mut add = |byte: u8| sum = (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

@@ -1,4 +1,5 @@
-//! The random functions of clauses 2.1.6 and 4.3.2: NURand, its constants, names and strings.
+//! The random functions of TPC-C (clauses 2.1.6 and 4.3.2): NURand, its constants, names and
+//! strings.
 //!
 //! Not here: their use (population, inputs), and the random numbers themselves (model).
 
@@ -10,7 +11,7 @@ const ALPHANUMERIC: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghij
 /// Characters of an n-string, a random numeric string (clause 4.3.2.2).
 const DIGITS: &[u8; 10] = b"0123456789";
 
-/// Syllables of a last name, by digit (clause 4.3.2.3).
+/// Syllables of a last name, for each digit of its number (clause 4.3.2.3).
 const SYLLABLES: [&str; 10] =
     ["BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"];
 
@@ -23,13 +24,15 @@ pub(super) fn nurand(rng: &mut Rng, a: i64, c: i64, low: i64, high: i64) -> i64 
     (mixed + c) % (high - low + 1) + low
 }
 
-/// Draws C-Load, the constant of C_LAST at the load, from 0..=255 (clause 2.1.6.1).
+/// Draws C-Load, the constant C of NURand for last names when the data are loaded, from 0 to 255
+/// (clause 2.1.6.1).
 pub(super) fn draw_c_load(rng: &mut Rng) -> i64 {
     rng.uniform(0, 255)
 }
 
-/// Draws C-Run, the constant of C_LAST in a run, uniformly from the values that clause 2.1.6.1
-/// allows for `c_load`. There are always some: `c_load` + 65 or `c_load` - 65 lies in 0..=255.
+/// Draws C-Run, the constant C of NURand for last names in a run, uniformly from the values that
+/// clause 2.1.6.1 allows for `c_load`. There is always one: `c_load` + 65 or `c_load` - 65 is from
+/// 0 to 255.
 pub(super) fn draw_c_run(rng: &mut Rng, c_load: i64) -> i64 {
     let n_allowed = (0..=255).filter(|c_run| is_allowed(c_load, *c_run)).count();
     let chosen = rng.uniform(0, n_allowed as i64 - 1) as usize;
@@ -37,14 +40,14 @@ pub(super) fn draw_c_run(rng: &mut Rng, c_load: i64) -> i64 {
     allowed.nth(chosen).expect("chosen among as many")
 }
 
-/// Whether C-Delta, the difference of C-Load and C-Run, is in 65..=119 and neither 96 nor 112
-/// (clause 2.1.6.1).
+/// Whether the difference of C-Load and C-Run is one that clause 2.1.6.1 allows: from 65 to 119,
+/// but neither 96 nor 112.
 pub(super) fn is_allowed(c_load: i64, c_run: i64) -> bool {
     let delta = (c_load - c_run).abs();
     (65..=119).contains(&delta) && delta != 96 && delta != 112
 }
 
-/// Reusable buffer of at most `N` ASCII characters.
+/// Reusable buffer for at most `N` ASCII characters.
 #[derive(Clone)]
 pub(super) struct FixedBuf<const N: usize> {
     bytes: [u8; N],
@@ -62,8 +65,8 @@ impl<const N: usize> FixedBuf<N> {
         std::str::from_utf8(&self.bytes[..self.n_bytes]).expect("only ASCII is ever put here")
     }
 
-    /// Fills the buffer with a random a-string, whose length is uniform in `low..=N` (clause
-    /// 4.3.2.2).
+    /// Fills the buffer with a random alphanumeric string (a-string), whose length is uniform in
+    /// `low..=N` (clause 4.3.2.2).
     pub(super) fn a_string(&mut self, rng: &mut Rng, low: usize) {
         self.n_bytes = rng.uniform(low as i64, N as i64) as usize;
         fill(rng, ALPHANUMERIC, &mut self.bytes[..self.n_bytes]);
@@ -75,14 +78,15 @@ impl<const N: usize> FixedBuf<N> {
         fill(rng, &ALPHANUMERIC[10..], &mut self.bytes);
     }
 
-    /// Fills the buffer with a random n-string of exactly `N` digits (clause 4.3.2.2).
+    /// Fills the buffer with a random numeric string (n-string) of exactly `N` digits (clause
+    /// 4.3.2.2).
     pub(super) fn n_string(&mut self, rng: &mut Rng) {
         self.n_bytes = N;
         fill(rng, DIGITS, &mut self.bytes);
     }
 
-    /// Fills the buffer with a random a-string that in one row of ten contains "ORIGINAL" at a
-    /// random position (clause 4.3.3.1).
+    /// Fills the buffer with a random alphanumeric string (a-string), which contains "ORIGINAL" at
+    /// a random position in one row out of ten (clause 4.3.3.1).
     pub(super) fn data_string(&mut self, rng: &mut Rng, low: usize) {
         self.a_string(rng, low);
         if rng.chance(1, 10) {
@@ -91,7 +95,7 @@ impl<const N: usize> FixedBuf<N> {
         }
     }
 
-    /// Replaces the content by the concatenated `parts`. Panics if they do not fit.
+    /// Replaces the content of the buffer by the concatenated `parts`. Panics if they do not fit.
     pub(super) fn set(&mut self, parts: &[&str]) {
         self.n_bytes = 0;
         for part in parts {
@@ -115,7 +119,8 @@ impl FixedBuf<9> {
 pub(super) type LastName = FixedBuf<15>;
 
 impl LastName {
-    /// Fills the buffer with last name `number`, 0..=999 (clause 4.3.2.3).
+    /// Fills the buffer with the last name that has the given number from 0 to 999 (clause
+    /// 4.3.2.3).
     pub(super) fn last_name(&mut self, number: i64) {
         let digit = |place: i64| SYLLABLES[(number / place % 10) as usize];
         self.set(&[digit(100), digit(10), digit(1)]);

@@ -1,4 +1,4 @@
-//! Requirements of TPC-C for a run, clause by clause, with their limits.
+//! Requirements of the TPC-C specification for a run, clause by clause, with their limits.
 //!
 //! Not here: the measured values and the verdict (analysis).
 
@@ -18,7 +18,7 @@ const KEYING_S: [u64; N_KINDS] = [18, 3, 2, 2, 2];
 /// Required means of think times in seconds, by transaction type (clause 5.2.5.7).
 const THINKING_S: [u64; N_KINDS] = [12, 12, 10, 5, 5];
 
-/// Returns the standard's name, a note, and those of its requirements that a run can measure.
+/// Returns the requirements of TPC-C that a run can measure, with the standard's name and a note.
 pub(super) fn standard(decided: &Decided) -> Standard {
     let mut requirements = response_times();
     requirements.extend(mix());
@@ -58,8 +58,8 @@ fn at_least(clause: &str, title: &str, figure: Figure, min: f64) -> Requirement 
     Requirement { min: Some(min), ..requirement(clause, title.to_owned(), figure) }
 }
 
-/// Limits of the p90 response times (clause 5.2.5.3). The response time of a Delivery is that of
-/// queueing it; its execution may take 80 s (clauses 2.7.2.2 and 5.2.5.7).
+/// Returns the limits of the p90 response times (clause 5.2.5.3). The response time of a Delivery
+/// is that of queueing it; its execution may take 80 s (clauses 2.7.2.2 and 5.2.5.7).
 fn response_times() -> Vec<Requirement> {
     let limit = |clause: &str, kind: KindIndex, seconds: f64| {
         let title = format!("p90 of the response time of {}", KINDS[usize::from(kind)]);
@@ -84,8 +84,8 @@ fn response_times() -> Vec<Requirement> {
     ]
 }
 
-/// Minimum shares of transaction types in the mix, without tolerance (clause 5.2.3). New-Order has
-/// none.
+/// Returns the minimum shares of transaction types in the mix, without tolerance (clause 5.2.3).
+/// New-Order has none.
 fn mix() -> Vec<Requirement> {
     let least = |kind: KindIndex, percent: f64| {
         let title = format!("share of {} in the mix", KINDS[usize::from(kind)]);
@@ -99,8 +99,7 @@ fn mix() -> Vec<Requirement> {
     ]
 }
 
-/// Limits for the variation of inputs, such as the share of remote lines (clauses 5.5.1.5 and
-/// 5.5.1.6).
+/// Returns the limits for the shares of inputs, such as remote lines (clauses 5.5.1.5 and 5.5.1.6).
 fn inputs(decided: &Decided) -> Vec<Requirement> {
     const CLAUSE: &str = "5.5.1.5";
     let of_kind = |counter, kind| Figure::CounterOfKind { counter, kind };
@@ -139,9 +138,9 @@ fn inputs(decided: &Decided) -> Vec<Requirement> {
     ]
 }
 
-/// Limits for keying and think times (5.2.5.2, 5.2.5.7), terminals and throughput per warehouse
-/// (4.2.2, 4.1.3), the measurement interval and its checkpoints (5.5.2). The throughput includes
-/// rolled-back orders (5.4.2).
+/// Returns the limits for keying and think times (5.2.5.2, 5.2.5.7), terminals and throughput per
+/// warehouse (4.2.2, 4.1.3), and the measurement interval with its checkpoints (5.5.2). The
+/// throughput includes rolled-back orders (5.4.2).
 fn pacing(decided: &Decided) -> Vec<Requirement> {
     let scale = decided.data.warehouses as u64;
     let pauses = |clause, title, times_ns: &[u64; N_KINDS], required_s: &[u64; N_KINDS]| {

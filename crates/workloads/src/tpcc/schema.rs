@@ -1,27 +1,30 @@
-//! The nine tables of clause 1.3, and the cardinalities of clauses 1.2 and 4.3.
+//! The nine tables of TPC-C (clause 1.3), and their numbers of rows (clauses 1.2 and 4.3).
 //!
-//! Not here: rows (population). No foreign keys are declared; see the notes.
+//! Not here: rows (population). No foreign keys are declared; see the notes of the workload.
 
 use model::{Column, ColumnType, Index, Table};
 
 use ColumnType::{Char, Decimal, Int, SmallInt, Timestamp, VarChar};
 
-/// Number of items, and of stock rows per warehouse, unless the data are shrunk.
+/// Number of items, and of stock rows per warehouse, unless the parameter `shrink` reduces the
+/// data.
 pub(super) const ITEMS: i64 = 100_000;
-/// Districts per warehouse (clause 1.2.1).
+/// Number of districts per warehouse (clause 1.2.1).
 pub(super) const DISTRICTS: i64 = 10;
-/// Customers per district, unless the data are shrunk. Each has one order when they are loaded.
+/// Number of customers per district, unless the parameter `shrink` reduces the data. Each has one
+/// order when they are loaded.
 pub(super) const CUSTOMERS: i64 = 3_000;
-/// Orders per district that are undelivered when the data are loaded, unless they are shrunk.
+/// Number of orders per district that are undelivered when the data are loaded, unless the
+/// parameter `shrink` reduces the data.
 pub(super) const UNDELIVERED: i64 = 900;
-/// Number of different last names that customers have.
+/// Number of different last names that customers have, unless a district has fewer customers.
 pub(super) const LAST_NAMES: i64 = 1_000;
 /// Maximum number of lines of an order.
 pub(super) const LINES_MAX: i64 = 15;
 /// Minimum number of lines of an order.
 pub(super) const LINES_MIN: i64 = 5;
 
-/// Index of the table ITEM, the first that is built; the constants below are those of the other
+/// Index of the table ITEM, which is built first. The constants after it are those of the other
 /// tables.
 pub(super) const ITEM: usize = 0;
 pub(super) const WAREHOUSE: usize = 1;
@@ -35,8 +38,8 @@ pub(super) const ORDER_LINE: usize = 8;
 
 const MONEY: ColumnType = Decimal { precision: 12, scale: 2 };
 const RATE: ColumnType = Decimal { precision: 4, scale: 4 };
-/// Type of W_YTD and D_YTD, the sums of payments. Clause 1.3.1 demands at least 12 digits, which a
-/// busy warehouse would overflow after about four million payments.
+/// Type of the columns W_YTD and D_YTD, which are sums of payments. Clause 1.3.1 demands at least
+/// 12 digits, which a busy warehouse would overflow after about four million payments.
 const TOTAL: ColumnType = Decimal { precision: 16, scale: 2 };
 
 pub(super) fn tables() -> Vec<Table> {
@@ -71,7 +74,7 @@ fn table(
     }
 }
 
-/// Returns `table` with the column `name` nullable.
+/// Returns `table` with the column `name` changed to allow NULL.
 fn nullable(mut table: Table, name: &str) -> Table {
     let column = table.columns.iter_mut().find(|column| column.name == name);
     column.expect("the table has the column").nullable = true;
@@ -154,7 +157,7 @@ fn customer() -> Table {
     index(customer, "customer_by_name", &["c_w_id", "c_d_id", "c_last", "c_first"])
 }
 
-/// Declares HISTORY, for which clause 1.3.1 names no key.
+/// Declares the table HISTORY, for which clause 1.3.1 names no key.
 fn history() -> Table {
     let columns = [
         ("h_c_id", Int),
@@ -192,7 +195,7 @@ fn stock() -> Table {
     table("stock", &columns, &["s_w_id", "s_i_id"])
 }
 
-/// Declares ORDER as `orders`, because `order` is a reserved word of SQL.
+/// Declares the table ORDER, with the name `orders`, because `order` is a reserved word of SQL.
 fn orders() -> Table {
     let columns = [
         ("o_id", Int),

@@ -1,4 +1,4 @@
-//! Every statement of the five transactions, in SQL that all supported databases understand.
+//! All statements of the five TPC-C transactions, in SQL that every supported database understands.
 //!
 //! Written from the transaction profiles of clauses 2.4 to 2.8. The database only adds money and
 //! counters, which is exact for decimals and scaled integers; the client multiplies rates. Not
@@ -8,8 +8,8 @@ use model::{Dialect, Sent, Statement, StatementId, StatementKind};
 
 use StatementKind::{Read, Write};
 
-/// A statement of the modes that send one statement per round trip. Variants are in the order of
-/// [`LIST`].
+/// A statement of TPC-C for the modes that send one statement per round trip. Variants are in the
+/// order of [`LIST`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub(super) enum Stmt {
@@ -50,21 +50,21 @@ pub(super) enum Stmt {
 }
 
 impl Stmt {
-    /// Returns the statement's id, by which a session executes it.
+    /// Returns the id by which a session executes the statement.
     pub(super) fn id(self) -> StatementId {
         StatementId(self as u16)
     }
 }
 
-/// Returns the statement that reads stock for an order of `district` (1..=10).
+/// Returns the id of the statement that reads stock for an order of `district`, from 1 to 10.
 pub(super) fn stock_of(district: i64) -> StatementId {
     StatementId(Stmt::Stock as u16 + district as u16 - 1)
 }
 
-/// Number of statements of the modes that send one statement per round trip.
+/// Number of statements for the modes that send one statement per round trip.
 pub(super) const N_STMTS: u16 = Stmt::Stock as u16 + 10;
 
-/// Declares the statements in `dialect`, to be sent as prepared statements or as text.
+/// Declares the statements of TPC-C in `dialect`, to be sent as prepared statements or as text.
 pub(super) fn declare(dialect: &Dialect, sent: Sent) -> Vec<Statement> {
     let one = |(_, name, kind, text): &(Stmt, &'static str, StatementKind, &str)| {
         Statement::new(name, *kind, dialect.sql(text))
@@ -93,7 +93,7 @@ static STOCK_NAMES: [&str; 10] = [
     "stock for district 10",
 ];
 
-/// Each statement with its name, type and SQL, except the ten that read stock.
+/// Name, type and SQL of each statement, except the ten that read stock.
 static LIST: [(Stmt, &str, StatementKind, &str); Stmt::Stock as usize] = [
     // New-Order, clause 2.4.2.2.
     (

@@ -1,4 +1,4 @@
-//! The Stock-Level transaction (clause 2.8): counts recently sold items with a low stock.
+//! The Stock-Level transaction of TPC-C (clause 2.8): counts recently sold items with a low stock.
 //!
 //! Not here: the inputs, BEGIN and COMMIT.
 

@@ -1,5 +1,5 @@
-//! Helpers of the five transactions: executing statements, reading one row, and buffers that are
-//! reused so that no transaction allocates.
+//! Helpers of the five TPC-C transactions: executing statements, reading one row, and buffers that
+//! are reused so that no transaction allocates memory.
 //!
 //! Not here: the statements, BEGIN and COMMIT (the client in `mod.rs`).
 
@@ -8,7 +8,7 @@ use model::{
     query, shown_value,
 };
 
-/// Reusable buffers for text and customers that a transaction keeps between two statements.
+/// Reusable buffers in which a transaction keeps text and customers between two statements.
 #[derive(Default)]
 pub(super) struct Words {
     /// S_DIST_xx of an order line, or H_DATA of a payment.
@@ -17,12 +17,13 @@ pub(super) struct Words {
     pub(super) data: String,
     /// Copy of the old C_DATA, while `data` contains the new one.
     pub(super) was: String,
-    /// Customers with the same last name, sorted by first name: number and, where it is read,
-    /// balance in cents.
+    /// Customers with the same last name, sorted by first name: each with the customer's number
+    /// and, if it was read, the balance in cents.
     pub(super) namesakes: Vec<(i64, i64)>,
 }
 
-/// A running transaction, with its session and the buffers and metrics of its client.
+/// A running transaction, with its database session and the buffers and custom metrics of its
+/// client.
 pub(super) struct Tx<'a> {
     pub(super) session: &'a mut dyn Session,
     /// Date that the transaction writes into rows, in microseconds since 1970.
@@ -42,7 +43,7 @@ impl Tx<'_> {
         execute(self.session, statement, values).await
     }
 
-    /// Executes a statement with these values, and passes each row of its result to a callback.
+    /// Executes a statement with these values, and passes each row of its result to `visit`.
     pub(super) async fn visit(
         &mut self,
         statement: StatementId,
@@ -52,7 +53,7 @@ impl Tx<'_> {
         query(self.session, Request::Execute(Call { statement, values }), visit).await
     }
 
-    /// Executes a statement whose result must have one row, and passes it to a callback. Otherwise
+    /// Executes a statement whose result must be one row, and passes the row to `visit`. Otherwise
     /// returns an error, in which `what` names the row.
     pub(super) async fn one(
         &mut self,
@@ -78,8 +79,8 @@ impl Tx<'_> {
     }
 }
 
-/// Returns the error for data that this workload did not build: `n_rows` rows of `what` instead of
-/// one.
+/// Returns the error for data that this workload did not build: a query for `what` returned
+/// `n_rows` rows instead of one.
 pub(super) fn wrong_count(what: &str, values: &[Value<'_>], n_rows: u64) -> DbError {
     let key: Vec<String> = values.iter().map(shown_value).collect();
     let key = key.join(", ");
@@ -88,8 +89,8 @@ pub(super) fn wrong_count(what: &str, values: &[Value<'_>], n_rows: u64) -> DbEr
     DbError::new(DbErrorKind::Shape, message)
 }
 
-/// Index, from 0, of the selected customer among `n` with the same last name: n/2 rounded up,
-/// counted from 1 (clauses 2.5.2.2 and 2.6.2.2). `None` if `n` is 0.
+/// Returns the index, from 0, of the customer to be selected among `n` with the same last name: n/2
+/// rounded up, counted from 1 (clauses 2.5.2.2 and 2.6.2.2). `None` if `n` is 0.
 pub(super) fn middle(n: usize) -> Option<usize> {
     n.div_ceil(2).checked_sub(1)
 }

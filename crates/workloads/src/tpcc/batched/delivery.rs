@@ -1,5 +1,6 @@
-//! The Delivery transaction (clause 2.7) in three flights, each for all ten districts. They read
-//! the oldest orders; deliver and read these orders; and update the customers.
+//! The Delivery transaction of TPC-C (clause 2.7) in three round trips, each for all ten districts:
+//! one reads the oldest orders; one marks these orders as delivered and reads them; one updates the
+//! customers.
 //!
 //! Not here: the inputs.
 
@@ -18,7 +19,7 @@ use super::{BEGIN, COMMIT};
 
 const TEN: usize = DISTRICTS as usize;
 
-/// Oldest undelivered order of a district; values that are not read yet are `None`.
+/// Oldest undelivered order of a district. Its values are `None` while they are not read yet.
 #[derive(Clone, Copy, Default)]
 struct Order {
     o_id: Option<i64>,
@@ -27,7 +28,7 @@ struct Order {
     n_lines: u64,
 }
 
-/// Runs the statements of a Delivery, from BEGIN to COMMIT, in few round trips (clause 2.7.4.2).
+/// Runs a Delivery transaction from BEGIN to COMMIT, in few round trips (clause 2.7.4.2).
 pub(super) async fn converse(tx: &mut Tx<'_>, delivery: &Delivery) -> Result<Done, DbError> {
     let w_id = Value::Int(delivery.warehouse);
     let mut orders = [Order::default(); TEN];
@@ -94,8 +95,8 @@ async fn deliver(
     Err(DbError::new(DbErrorKind::Serialization, message))
 }
 
-/// Returns the values for the key parameters of ten orders: district and number of each. A district
-/// without an order repeats the key of the first one, which changes nothing.
+/// Returns the values of the key parameters for ten orders: district and order number of each. A
+/// district without an order repeats the key of the first one, which changes nothing.
 fn keys(orders: &[Order; TEN]) -> [Value<'static>; 2 * TEN] {
     let known = (1..).zip(orders).filter_map(|(d_id, order)| Some((d_id, order.o_id?)));
     let filler = known.clone().next().unwrap_or_default();
@@ -107,7 +108,7 @@ fn keys(orders: &[Order; TEN]) -> [Value<'static>; 2 * TEN] {
     keys
 }
 
-/// Builds the last round trip of a Delivery: adds the amount of each order to its customer's
+/// Makes the last round trip of a Delivery, which adds the amount of each order to its customer's
 /// balance, and commits.
 fn paying(w_id: Value<'static>, orders: &[Order; TEN]) -> Result<Flight<'static>, DbError> {
     let mut flight = Flight::empty();

@@ -1,14 +1,14 @@
-//! A flight: statements that are sent to the database together, as one batch. Not here: the
-//! statements.
+//! A flight: statements that are sent to the database together, as one batch in one round trip. Not
+//! here: the statements.
 
 use model::{Call, DbError, Reply, Request, StatementId, Value, Visit, query};
 
 use super::super::tx::Tx;
 
-/// Maximum number of statements in a [`Flight`], enough for BEGIN, an order's header, fifteen
-/// stocks and COMMIT.
+/// Maximum number of statements in a [`Flight`]. This is enough for BEGIN, an order's header,
+/// fifteen stocks and COMMIT.
 const CALLS_MAX: usize = 24;
-/// Maximum number of parameter values in a [`Flight`]; an order of fifteen lines has 220.
+/// Maximum number of parameter values in a [`Flight`]. An order of fifteen lines has 220.
 const VALUES_MAX: usize = 224;
 
 /// List of statements, with their values, that are sent together in one round trip.
@@ -21,7 +21,7 @@ pub(super) struct Flight<'v> {
 }
 
 impl<'v> Flight<'v> {
-    /// Creates a list without statements.
+    /// Creates a flight without statements.
     pub(super) fn empty() -> Flight<'v> {
         Flight {
             values: [Value::Null; VALUES_MAX],
@@ -31,33 +31,33 @@ impl<'v> Flight<'v> {
         }
     }
 
-    /// Creates a list of one statement with its values.
+    /// Creates a flight of one statement with its values.
     pub(super) fn new(statement: StatementId, values: &[Value<'v>]) -> Flight<'v> {
         let mut flight = Flight::empty();
         flight.call(statement, values);
         flight
     }
 
-    /// Adds a statement with all its values, to be sent in the same round trip.
+    /// Adds a statement with all its values, which is sent in the same round trip as the others.
     pub(super) fn call(&mut self, statement: StatementId, values: &[Value<'v>]) {
         values.iter().for_each(|value| self.value(*value));
         self.end(statement);
     }
 
-    /// Adds a value for the statement that the next [`Flight::end`] will add.
+    /// Adds a value of the statement that the next [`Flight::end`] adds.
     pub(super) fn value(&mut self, value: Value<'v>) {
         self.values[self.n_values] = value;
         self.n_values += 1;
     }
 
-    /// Adds a statement, whose values were added by [`Flight::value`].
+    /// Adds a statement whose values were added by [`Flight::value`].
     pub(super) fn end(&mut self, statement: StatementId) {
         self.calls[self.n_calls] = (statement, self.n_values);
         self.n_calls += 1;
     }
 
     /// Sends all statements in one round trip, and passes each row of the replies to `visit`. The
-    /// future does not borrow this list.
+    /// returned future does not borrow this flight.
     pub(super) fn ask<'s>(
         &self,
         tx: &'s mut Tx<'_>,

@@ -1,7 +1,8 @@
-//! The five transactions in as few round trips as SQL from a client allows.
+//! The five transactions of TPC-C in as few round trips as is possible with SQL statements from a
+//! client (mode `batched`).
 //!
 //! Statements that need no earlier result are sent together, in a flight: BEGIN with the first
-//! flight, COMMIT with the last, and lists of keys instead of single rows. Contended rows are
+//! flight, COMMIT with the last. Lists of keys replace queries of single rows. Contended rows are
 //! locked first, before any plain read. Stock is locked in the order of warehouse and item, so that
 //! two orders cannot deadlock. Not here: the inputs, and the same transactions row by row.
 
@@ -21,7 +22,7 @@ use crate::tx_control::{control, taken_back};
 
 pub(super) use statements::declare;
 
-/// Runs a transaction in batched mode: statements that do not depend on each other are sent
+/// Runs a transaction in the mode `batched`: statements that do not depend on each other are sent
 /// together. Rolls back after a database error.
 pub(super) async fn transact(tx: &mut Tx<'_>, inputs: &Inputs) -> Result<Done, DbError> {
     let said = match inputs {

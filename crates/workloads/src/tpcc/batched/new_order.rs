@@ -1,4 +1,4 @@
-//! The New-Order transaction (clause 2.4) in two flights: all reads, then all writes.
+//! The New-Order transaction of TPC-C (clause 2.4) in two round trips: all reads, then all writes.
 //!
 //! Not here: the arithmetic, which is that of the row-by-row mode.
 
@@ -17,18 +17,19 @@ use super::flight::Flight;
 use super::statements::{items, lines, stocks};
 use super::{BEGIN, COMMIT};
 
-/// A line of a new order, with the item and stock that were read for it.
+/// A line of a new order, together with the item and the stock that were read for it.
 #[derive(Clone, Default)]
 struct Pick {
     number: i64,
     line: Line,
-    /// Index of the query that reads the stock of this line, among the stock queries of the first
-    /// round trip.
+    /// Index of the stock query that reads the stock of this line, among those of the first round
+    /// trip.
     list: usize,
-    /// Price in cents, and whether I_DATA contains "ORIGINAL"; `None` if the item is not read.
+    /// Price of the item in cents, and whether I_DATA contains "ORIGINAL"; `None` if the item is
+    /// not read yet or does not exist.
     item: Option<(i64, bool)>,
-    /// S_QUANTITY, the place of S_DIST_xx in `infos`, and whether S_DATA contains "ORIGINAL";
-    /// `None` if the stock is not read.
+    /// S_QUANTITY, the position of S_DIST_xx in `infos`, and whether S_DATA contains "ORIGINAL";
+    /// `None` if the stock is not read yet.
     stock: Option<(i64, Range<usize>, bool)>,
 }
 
@@ -42,7 +43,7 @@ impl Pick {
     }
 }
 
-/// Values, read in the first round trip, that the order's header and total need.
+/// Values from the first round trip of a New-Order that the order's header and total need.
 #[derive(Default)]
 struct Head {
     o_id: i64,
@@ -54,8 +55,8 @@ struct Head {
 
 type Picks = [Pick; LINES_MAX as usize];
 
-/// Runs the statements of a New-Order, from BEGIN to the commit or rollback, in two round trips
-/// (clause 2.4.2.2).
+/// Runs a New-Order transaction from BEGIN to the commit or rollback, in two round trips (clause
+/// 2.4.2.2).
 pub(super) async fn converse(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, DbError> {
     let mut picks = Picks::default();
     let places = picks.iter_mut().zip(order.in_lock_order());
@@ -93,8 +94,8 @@ pub(super) async fn converse(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, 
     Ok(Done::Committed)
 }
 
-/// Sends the first round trip of a New-Order, which takes the district's next order number, locks
-/// the stocks, and reads everything. Appends S_DIST_xx of each line to `infos`.
+/// Sends the first round trip of a New-Order, which gets the district's next order number, locks
+/// the stocks, and reads all values. Appends S_DIST_xx of each line to `infos`.
 async fn read(
     tx: &mut Tx<'_>,
     order: &NewOrder,
@@ -131,8 +132,8 @@ async fn read(
     }
 }
 
-/// Builds the statements of the first round trip, which reads. Also returns how many of them query
-/// stock, one per supplying warehouse.
+/// Makes the first round trip of a New-Order, which reads. Also returns how many of its statements
+/// query stock: one per supplying warehouse.
 fn reading(order: &NewOrder, picks: &mut [Pick]) -> (Flight<'static>, usize) {
     let (w_id, d_id) = (Value::Int(order.warehouse), Value::Int(order.district));
     let mut flight = Flight::new(BEGIN, &[]);
@@ -189,8 +190,8 @@ fn see_item(row: &dyn Row, picks: &mut [Pick]) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Subtracts the ordered quantities from the stocks, line by line. Lines with the same stock must
-/// be adjacent.
+/// Subtracts the ordered quantities from the stocks that were read, line by line. Lines with the
+/// same stock must be adjacent.
 fn take(picks: &mut [Pick]) -> Result<(), DbError> {
     let mut before: Option<(i64, i64, i64)> = None;
     for pick in picks.iter_mut().filter(|pick| !pick.is_unused()) {
@@ -209,7 +210,7 @@ fn take(picks: &mut [Pick]) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Builds the statements of the second round trip, which writes, without the COMMIT.
+/// Makes the second round trip of a New-Order, which writes, without the COMMIT.
 fn writing<'v>(
     tx: &Tx<'_>,
     order: &NewOrder,

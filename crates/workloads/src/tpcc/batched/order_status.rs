@@ -1,5 +1,5 @@
-//! The Order-Status transaction (clause 2.6) in one flight, or two if the customer is selected by
-//! name.
+//! The Order-Status transaction of TPC-C (clause 2.6) in one round trip, or two if the customer is
+//! selected by name.
 //!
 //! Not here: the inputs.
 
@@ -12,9 +12,9 @@ use super::flight::Flight;
 use super::statements::LAST_WITH_LINES;
 use super::{BEGIN_READ_ONLY, COMMIT};
 
-/// Runs the Order-Status transaction as clause 2.6.2.2 describes it. One statement reads the order
-/// and its lines. Between two statements the customer may order again if the database takes a
-/// snapshot per statement, and clause 3.4.1 requires that an Order-Status is isolated.
+/// Runs the Order-Status transaction as clause 2.6.2.2 describes it. One statement reads both the
+/// order and its lines, because clause 3.4.1 requires an Order-Status to be isolated: between two
+/// statements the customer could order again if the database takes a snapshot per statement.
 pub(super) async fn converse(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Done, DbError> {
     let (w_id, d_id) = (Value::Int(asked.warehouse), Value::Int(asked.district));
     let mut flight = Flight::empty();
@@ -57,7 +57,7 @@ pub(super) async fn converse(tx: &mut Tx<'_>, asked: &OrderStatus) -> Result<Don
     Ok(Done::Committed)
 }
 
-/// Reads the columns of a row that joins an order with one of its lines, as the standard demands.
+/// Reads all columns of a row with an order and one of its lines, as the standard demands.
 fn see_line(row: &dyn Row) -> Result<(), DbError> {
     row.int(0)?;
     row.value(1);
@@ -73,8 +73,8 @@ fn see_customer(row: &dyn Row) -> Result<(i64, i64), DbError> {
     Ok((row.int(0)?, row.cents(1)?))
 }
 
-/// Sends the statements in `flight`, which read the customers with one last name. Returns the
-/// number of the middle customer.
+/// Sends `flight`, whose statements read the customers with one last name. Returns the number of
+/// the middle customer.
 async fn namesake(tx: &mut Tx<'_>, flight: Flight<'_>) -> Result<i64, DbError> {
     let mut found = std::mem::take(&mut tx.words.namesakes);
     found.clear();

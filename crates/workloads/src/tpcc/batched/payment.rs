@@ -1,5 +1,5 @@
-//! The Payment transaction (clause 2.5) in two flights, or three if the customer is selected by
-//! name.
+//! The Payment transaction of TPC-C (clause 2.5) in two round trips, or three if the customer is
+//! selected by name.
 //!
 //! Not here: the new C_DATA, which is that of the row-by-row mode.
 
@@ -13,7 +13,7 @@ use super::flight::Flight;
 use super::statements::CUSTOMER_PAID;
 use super::{BEGIN, COMMIT};
 
-/// Runs the statements of a Payment, from BEGIN to COMMIT, in few round trips (clause 2.5.2.2).
+/// Runs a Payment transaction from BEGIN to COMMIT, in few round trips (clause 2.5.2.2).
 pub(super) async fn converse(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done, DbError> {
     let mut names = std::mem::take(&mut tx.words.short);
     let mut data = std::mem::take(&mut tx.words.data);
@@ -47,9 +47,10 @@ pub(super) async fn converse(tx: &mut Tx<'_>, payment: &Payment) -> Result<Done,
     Ok(Done::Committed)
 }
 
-/// Sends the first round trip of a Payment: updates and reads warehouse and district, and reads the
-/// customer, or all with the last name. Leaves H_DATA in `names` and C_DATA in `data`. Returns the
-/// customer's number (0 if selected by name) and whether the credit is bad (`None` if not read).
+/// Sends the first round trip of a Payment, which updates and reads warehouse and district, and
+/// reads the customer, or all customers with the last name. Stores H_DATA in `names` and C_DATA in
+/// `data`. Returns the customer's number (0 if selected by name) and whether the customer has bad
+/// credit (`None` if not read).
 async fn open(
     tx: &mut Tx<'_>,
     payment: &Payment,
@@ -108,7 +109,8 @@ fn key(payment: &Payment, c_id: i64) -> [Value<'static>; 3] {
     [payment.customer_warehouse, payment.customer_district, c_id].map(Value::Int)
 }
 
-/// Reads a customer's row: appends C_DATA to `data`, and sets `bad_credit`.
+/// Reads a customer's row: appends C_DATA to `data`, and stores in `bad_credit` whether the
+/// customer has bad credit.
 fn see_customer(
     row: &dyn Row,
     data: &mut String,
@@ -123,7 +125,7 @@ fn see_customer(
     Ok(())
 }
 
-/// Builds the last round trip of a Payment, which writes. `data` is the new C_DATA of a customer
+/// Makes the last round trip of a Payment, which writes. `data` is the new C_DATA of a customer
 /// with bad credit; `None` for good credit.
 fn writing<'v>(
     tx: &Tx<'_>,

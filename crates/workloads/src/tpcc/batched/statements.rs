@@ -1,4 +1,4 @@
-//! Statements of the batched mode, declared after those of the row-by-row mode.
+//! Statements of TPC-C's mode `batched`, declared after those of the row-by-row mode.
 //!
 //! A statement for several rows has a list of their keys, so that every server makes one index
 //! look-up per key. There is a statement for each length of a list, since a prepared statement has
@@ -13,17 +13,17 @@ use StatementKind::{Read, Write};
 
 const LINES: u16 = LINES_MAX as u16;
 
-/// Returns the statement that reads `n` items.
+/// Returns the id of the statement that reads `n` items.
 pub(super) fn items(n: usize) -> StatementId {
     StatementId(N_STMTS + n as u16 - 1)
 }
 
-/// Returns the statement that reads `n` stocks of a warehouse.
+/// Returns the id of the statement that reads `n` stocks of a warehouse.
 pub(super) fn stocks(n: usize) -> StatementId {
     StatementId(N_STMTS + LINES + n as u16 - 1)
 }
 
-/// Returns the statement that inserts `n` order lines.
+/// Returns the id of the statement that inserts `n` order lines.
 pub(super) fn lines(n: usize) -> StatementId {
     StatementId(N_STMTS + 2 * LINES + n as u16 - 1)
 }
@@ -38,8 +38,8 @@ pub(super) const ORDERS_CARRIER: StatementId = StatementId(OTHERS + 5);
 pub(super) const LINES_DELIVERED: StatementId = StatementId(OTHERS + 6);
 pub(super) const LINES_AMOUNTS: StatementId = StatementId(OTHERS + 7);
 
-/// Declares the statements of the modes with one statement per round trip, which the batched mode
-/// uses too, and then its own.
+/// Declares the statements of the row-by-row mode, which the mode `batched` uses too, and then its
+/// own.
 pub(in super::super) fn declare(dialect: &Dialect) -> Vec<Statement> {
     let mut all = statements::declare(dialect, Sent::Prepared);
     assert_eq!(all.len(), usize::from(N_STMTS), "the numbers above begin there");
@@ -81,9 +81,9 @@ pub(in super::super) fn declare(dialect: &Dialect) -> Vec<Statement> {
     all
 }
 
-/// Name, type, SQL and column prefix of the statements of the batched mode that have a fixed number
-/// of parameters. `{orders}` in the SQL stands for the keys of ten orders, in columns with that
-/// prefix.
+/// Name, type, SQL and column prefix of those statements of the mode `batched` that have a fixed
+/// number of parameters. `{orders}` in the SQL stands for the keys of ten orders, in columns with
+/// that prefix.
 static OTHER: [(&str, StatementKind, &str, &str); 8] = [
     (
         "customer of the payment",

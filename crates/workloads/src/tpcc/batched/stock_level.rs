@@ -1,4 +1,4 @@
-//! The Stock-Level transaction (clause 2.8) in one flight. Not here: the inputs.
+//! The Stock-Level transaction of TPC-C (clause 2.8) in one round trip. Not here: the inputs.
 
 use model::{DbError, Done, Row};
 
@@ -8,7 +8,7 @@ use super::flight::Flight;
 use super::statements::LOW_STOCK;
 use super::{BEGIN_READ_ONLY, COMMIT};
 
-/// Runs the statements of a Stock-Level, from BEGIN to COMMIT, in few round trips (clause 2.8.2.2).
+/// Runs a Stock-Level transaction from BEGIN to COMMIT, in few round trips (clause 2.8.2.2).
 pub(super) async fn converse(tx: &mut Tx<'_>, asked: &StockLevel) -> Result<Done, DbError> {
     let values = [asked.warehouse.into(), asked.district.into(), asked.threshold.into()];
     let mut flight = Flight::empty();

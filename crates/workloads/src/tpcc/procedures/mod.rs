@@ -1,4 +1,5 @@
-//! One round trip per transaction: a stored routine does everything.
+//! The five transactions of TPC-C by stored routines, with one round trip per transaction (mode
+//! `procedures`).
 //!
 //! The inputs are arguments; the output that the specification demands is returned as rows. Not
 //! here: the routines' bodies (one file per language).
@@ -18,10 +19,11 @@ use super::inputs::{UNUSED_ITEM, last_name};
 use super::tx::{Tx, wrong_count};
 use super::{BRAND_LINES, DELIVERIES_SKIPPED, ORDER_LINES, ORDER_TOTAL, ORDERS_DELIVERED};
 
-/// SQLSTATE of the exception by which a PL/pgSQL routine rolls back an order with an unused item.
+/// SQLSTATE with which a PL/pgSQL routine reports that it has rolled back an order with an unused
+/// item.
 const ROLLED_BACK: &str = "TR001";
 
-/// A stored routine: its name, whether calling it reads or writes, and its number of arguments.
+/// Name of a stored routine, whether a call reads or writes, and the number of its arguments.
 struct CalledRoutine {
     name: &'static str,
     kind: StatementKind,
@@ -47,8 +49,8 @@ const ORDER_STATUS: StatementId = StatementId(2);
 const DELIVERY: StatementId = StatementId(3);
 const STOCK_LEVEL: StatementId = StatementId(4);
 
-/// Returns the definitions of the stored routines in the dialect's language; empty if it has no
-/// stored procedures.
+/// Returns the definitions of the stored routines in the language of the dialect; empty if the
+/// database has no routines.
 pub(super) fn routines(dialect: &Dialect) -> Vec<Routine> {
     let names = ALL.each_ref().map(|routine| routine.name);
     match dialect.routines {
@@ -71,7 +73,7 @@ pub(super) fn declare(dialect: &Dialect) -> Vec<Statement> {
     ALL.iter().map(call).collect()
 }
 
-/// Runs a whole transaction by one call of a routine.
+/// Runs a whole transaction by one call of a stored routine.
 pub(super) async fn transact(tx: &mut Tx<'_>, inputs: &Inputs) -> Result<Done, DbError> {
     match inputs {
         Inputs::NewOrder(order) => new_order(tx, order).await,
@@ -123,8 +125,8 @@ async fn new_order(tx: &mut Tx<'_>, order: &NewOrder) -> Result<Done, DbError> {
     Ok(Done::Committed)
 }
 
-/// Formats the order lines in the encoding that the stored routines parse, sorted as their stocks
-/// are locked.
+/// Appends the order lines to `text` in the encoding that the stored routines parse, in the order
+/// in which stocks are locked.
 fn put_lines(text: &mut String, order: &NewOrder) {
     text.clear();
     for (number, line) in order.in_lock_order().iter().take(order.n_lines) {
@@ -208,7 +210,8 @@ async fn stock_level(tx: &mut Tx<'_>, asked: &StockLevel) -> Result<Done, DbErro
     Ok(Done::Committed)
 }
 
-/// Returns the customer's number; 0 if the customer is selected by last name.
+/// Returns the customer's number as an argument of a routine; 0 if the customer is selected by last
+/// name.
 fn id_of(who: Who) -> i64 {
     match who {
         Who::Id(id) => id,
@@ -216,7 +219,8 @@ fn id_of(who: Who) -> i64 {
     }
 }
 
-/// Returns the customer's last name; empty if the customer is selected by number.
+/// Returns the customer's last name as an argument of a routine; empty if the customer is selected
+/// by number.
 fn name_of(who: Who) -> super::random::LastName {
     match who {
         Who::LastName(number) => last_name(number),

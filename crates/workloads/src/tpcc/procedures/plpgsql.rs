@@ -1,22 +1,22 @@
-//! The five transactions as functions in PL/pgSQL. The SQL/PSM procedures have the same arguments
-//! and results.
+//! The five transactions of TPC-C as functions in PL/pgSQL. The SQL/PSM procedures have the same
+//! arguments and results.
 //!
 //! A call outside of a transaction is a transaction of its own. The rollback that the specification
-//! intends is an exception with an SQLSTATE of our own. Not here: the calls.
+//! intends is an exception with an SQLSTATE that only dbdyno uses. Not here: the calls.
 
 use model::Routine;
 
 use super::ROLLED_BACK;
 
-/// Arguments, result columns and body of a function.
+/// Arguments, result columns and body of a PL/pgSQL function.
 struct Body {
     takes: &'static str,
     returns: &'static str,
     text: &'static str,
 }
 
-/// Statements that find the customer's number: the given one or, if it is 0, that of the middle
-/// customer with the last name.
+/// PL/pgSQL statements that find the customer's number: the given one or, if that is 0, the number
+/// of the middle customer with the last name.
 const CUSTOMER: &str = "    r_c_id := p_c_id;
     IF p_c_id = 0 THEN
         SELECT count(*) INTO v_count FROM customer
@@ -26,7 +26,7 @@ const CUSTOMER: &str = "    r_c_id := p_c_id;
         ORDER BY c_first OFFSET greatest((v_count + 1) / 2 - 1, 0) LIMIT 1;
     END IF;";
 
-/// Returns the functions, in the order of the transaction types.
+/// Returns the PL/pgSQL functions, in the order of the transaction types.
 pub(super) fn routines(names: [&'static str; 5]) -> Vec<Routine> {
     let bodies = [&NEW_ORDER, &PAYMENT, &ORDER_STATUS, &DELIVERY, &STOCK_LEVEL];
     names.into_iter().zip(bodies).map(|(name, body)| routine(name, body)).collect()
@@ -50,8 +50,8 @@ fn routine(name: &'static str, body: &Body) -> Routine {
     Routine { name, mark, create, drop }
 }
 
-/// New-Order (clause 2.4.2.2). A line is encoded as 2 digits for its number, 6 for the item, 6 for
-/// the supplying warehouse and 2 for the quantity.
+/// PL/pgSQL function for New-Order (clause 2.4.2.2). An order line is encoded as 2 digits for its
+/// number, 6 for the item, 6 for the supplying warehouse and 2 for the quantity.
 static NEW_ORDER: Body = Body {
     takes: "p_w_id integer, p_d_id integer, p_c_id integer, p_date timestamptz, \
             p_all_local integer, p_lines text",
@@ -117,7 +117,8 @@ BEGIN
 END",
 };
 
-/// Payment (clause 2.5.2.2). If `p_c_id` is 0, the customer is the middle one with the last name.
+/// PL/pgSQL function for Payment (clause 2.5.2.2). If `p_c_id` is 0, the customer is the middle one
+/// with the last name.
 static PAYMENT: Body = Body {
     takes: "p_w_id integer, p_d_id integer, p_c_w_id integer, p_c_d_id integer, p_c_id integer, \
             p_c_last text, p_amount numeric, p_date timestamptz",
@@ -159,8 +160,8 @@ BEGIN
 END",
 };
 
-/// Order-Status (clause 2.6.2.2). Returns a row per order line, each with the customer and the
-/// order.
+/// PL/pgSQL function for Order-Status (clause 2.6.2.2). Returns a row per order line, each with the
+/// customer and the order.
 static ORDER_STATUS: Body = Body {
     takes: "p_w_id integer, p_d_id integer, p_c_id integer, p_c_last text",
     returns: "r_c_id integer, r_c_balance numeric, r_c_first text, r_c_middle text, \
@@ -186,7 +187,7 @@ BEGIN
 END",
 };
 
-/// Delivery (clause 2.7.4.2), for all ten districts in order.
+/// PL/pgSQL function for Delivery (clause 2.7.4.2), for all ten districts in order.
 static DELIVERY: Body = Body {
     takes: "p_w_id integer, p_carrier_id integer, p_date timestamptz",
     returns: "r_n_delivered integer, r_n_skipped integer, r_orders text",
@@ -222,7 +223,8 @@ BEGIN
 END",
 };
 
-/// Stock-Level (clause 2.8.2.2): the number of items below the threshold.
+/// PL/pgSQL function for Stock-Level (clause 2.8.2.2). Returns the number of items below the
+/// threshold.
 static STOCK_LEVEL: Body = Body {
     takes: "p_w_id integer, p_d_id integer, p_threshold integer",
     returns: "r_low_stock bigint",

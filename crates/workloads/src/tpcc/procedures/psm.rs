@@ -1,23 +1,23 @@
-//! The five transactions as procedures in SQL/PSM, for the MySQL family.
+//! The five transactions of TPC-C as procedures in SQL/PSM, for MySQL and MariaDB.
 //!
 //! Each procedure begins and ends its own transaction. An error rolls back and is raised again
-//! unchanged, so that a conflict reaches the caller as a conflict. Contended rows are locked before
-//! the first plain read, and read by locking reads if they are locked anyway: a plain read takes
-//! the snapshot that a server may compare with later locks. Arguments and results are those of the
+//! unchanged, so that the caller recognizes a conflict. Contended rows are locked before the first
+//! plain read, and rows that are locked anyway are read by locking reads: a plain read takes the
+//! snapshot that a server may compare with later locks. Arguments and results are those of the
 //! PL/pgSQL functions. Not here: the calls.
 
 use model::Routine;
 
-/// Arguments and body of a procedure, without its common first and last lines. Its last SELECT
-/// defines the result columns.
+/// Arguments and body of an SQL/PSM procedure, without the first and last lines that all have in
+/// common. The last SELECT determines the result columns.
 struct Body {
     takes: &'static str,
     writes: bool,
     text: &'static str,
 }
 
-/// Statements after the declarations of a procedure: handlers that note missing rows, roll back,
-/// and raise errors again; then the start of the transaction.
+/// SQL after the declarations of each procedure: handlers that note missing rows, roll back, and
+/// raise errors again; then the start of the transaction.
 const BEGIN: &str = "    DECLARE v_missing INT DEFAULT 0;
     DECLARE CONTINUE HANDLER FOR NOT FOUND SET v_missing = 1;
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
@@ -27,11 +27,11 @@ const BEGIN: &str = "    DECLARE v_missing INT DEFAULT 0;
     END;
     START TRANSACTION{access};";
 
-/// Character set and collation of text, as in the tables.
+/// SQL clause for character set and collation of text, as in the tables.
 const BIN: &str = " CHARACTER SET utf8mb4 COLLATE utf8mb4_bin";
 
-/// Statements that find the customer's number: the given one or, if it is 0, that of the middle
-/// customer with the last name.
+/// SQL/PSM statements that find the customer's number: the given one or, if that is 0, the number
+/// of the middle customer with the last name.
 const CUSTOMER: &str = "    SET v_c_id = p_c_id;
     IF p_c_id = 0 THEN
         SELECT COUNT(*) INTO v_before FROM customer
@@ -42,7 +42,7 @@ const CUSTOMER: &str = "    SET v_c_id = p_c_id;
         ORDER BY c_first LIMIT v_before, 1;
     END IF;";
 
-/// Returns the procedures, in the order of the transaction types.
+/// Returns the SQL/PSM procedures, in the order of the transaction types.
 pub(super) fn routines(names: [&'static str; 5]) -> Vec<Routine> {
     let bodies = [&NEW_ORDER, &PAYMENT, &ORDER_STATUS, &DELIVERY, &STOCK_LEVEL];
     names.into_iter().zip(bodies).map(|(name, body)| routine(name, body)).collect()
@@ -65,13 +65,13 @@ fn routine(name: &'static str, body: &Body) -> Routine {
     Routine { name, mark, create, drop: format!("DROP PROCEDURE IF EXISTS {name}") }
 }
 
-/// New-Order (clause 2.4.2.2). A line is encoded as 2 digits for its number, 6 for the item, 6 for
-/// the supplying warehouse and 2 for the quantity. Stocks are updated one by one, since two lines
-/// may have the same stock. One statement inserts all lines, and takes their indexes from the items
-/// 1, 2, .... It keeps the output of a line in session variables, which saves reading it back. If
-/// an item or stock is missing, it inserts fewer lines than requested. `p_lines` has a one-byte
-/// character set, which gives the position of a line directly; otherwise each access would search
-/// for it.
+/// SQL/PSM procedure for New-Order (clause 2.4.2.2). An order line is encoded as 2 digits for its
+/// number, 6 for the item, 6 for the supplying warehouse and 2 for the quantity. Stocks are updated
+/// one by one, since two lines may have the same stock. One statement inserts all lines, and takes
+/// their indexes from the items 1, 2, .... This INSERT also keeps the output of each line in
+/// session variables, which saves reading the lines back. If an item or stock is missing, fewer
+/// lines than requested are inserted. `p_lines` has a one-byte character set, so that the position
+/// of a line is known; otherwise each access would search for it.
 static NEW_ORDER: Body = Body {
     takes: "p_w_id INT, p_d_id INT, p_c_id INT, p_date DATETIME(6), p_all_local INT, \
             p_lines VARCHAR(240) CHARACTER SET ascii",
@@ -144,8 +144,8 @@ static NEW_ORDER: Body = Body {
         @dbdyno_brand, @dbdyno_lines;",
 };
 
-/// Payment (clause 2.5.2.2). If `p_c_id` is 0, the customer is the middle one with the last name.
-/// The SELECT of the output also keeps H_DATA in a session variable.
+/// SQL/PSM procedure for Payment (clause 2.5.2.2). If `p_c_id` is 0, the customer is the middle one
+/// with the last name. The SELECT of the output also keeps H_DATA in a session variable.
 static PAYMENT: Body = Body {
     takes: "p_w_id INT, p_d_id INT, p_c_w_id INT, p_c_d_id INT, p_c_id INT, \
             p_c_last VARCHAR(16){bin}, p_amount DECIMAL(6,2), p_date DATETIME(6)",
@@ -177,8 +177,8 @@ static PAYMENT: Body = Body {
     COMMIT;",
 };
 
-/// Order-Status (clause 2.6.2.2). Returns a row per order line, each with the customer and the
-/// order.
+/// SQL/PSM procedure for Order-Status (clause 2.6.2.2). Returns a row per order line, each with the
+/// customer and the order.
 static ORDER_STATUS: Body = Body {
     takes: "p_w_id INT, p_d_id INT, p_c_id INT, \
             p_c_last VARCHAR(16){bin}",
@@ -205,8 +205,8 @@ static ORDER_STATUS: Body = Body {
     COMMIT;",
 };
 
-/// Delivery (clause 2.7.4.2), for all ten districts in order. The UPDATEs keep the customer of an
-/// order and the sum of its lines in variables.
+/// SQL/PSM procedure for Delivery (clause 2.7.4.2), for all ten districts in order. The UPDATEs
+/// keep the customer of an order and the sum of its lines in variables.
 static DELIVERY: Body = Body {
     takes: "p_w_id INT, p_carrier_id INT, p_date DATETIME(6)",
     writes: true,
@@ -243,7 +243,8 @@ static DELIVERY: Body = Body {
     SELECT v_n_delivered, 10 - v_n_delivered, v_orders;",
 };
 
-/// Stock-Level (clause 2.8.2.2): the number of items below the threshold.
+/// SQL/PSM procedure for Stock-Level (clause 2.8.2.2). Returns the number of items below the
+/// threshold.
 static STOCK_LEVEL: Body = Body {
     takes: "p_w_id INT, p_d_id INT, p_threshold INT",
     writes: false,
