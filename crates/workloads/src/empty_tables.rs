@@ -1,4 +1,4 @@
-//! Data of workloads whose tables begin empty. Not here: the rows that their clients insert.
+//! Data of workloads whose tables are empty at first. Not here: the rows that their clients insert.
 
 use model::{Population, RowSource, Table};
 

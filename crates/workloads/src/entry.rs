@@ -1,15 +1,15 @@
-//! Entry of a workload in the list, arguments of its constructor, and languages in which workloads
-//! are written as files.
+//! Registration of workloads and of the languages in which workload files are written.
 
 use std::sync::Arc;
 
 use model::{BadParameter, Identity, Parameter, Settings, Source, Workload};
 
-/// A workload that users can name, such as `tpcc`, with all that is known before it is built.
+/// A workload that users can name, such as `tpcc`, with its parameters and all else that is known
+/// before it is built.
 pub struct Entry {
     pub name: &'static str,
-    /// Name of the data on which the workload runs. Workloads with the same name of data run on the
-    /// same tables. A workload without data has its own name here.
+    /// Name of the data on which the workload runs. Workloads with the same name here run on the
+    /// same tables. A workload without data has its own name.
     pub data: &'static str,
     /// Description of the workload in one line, for lists of workloads.
     pub summary: &'static str,
@@ -41,9 +41,9 @@ impl Entry {
     }
 }
 
-/// A language of workload files, which are read at run time.
+/// A language in which workload files are written. dbdyno reads such files at run time.
 pub struct Language {
-    /// File name extension, without the dot: `lua`.
+    /// Extension of file names in this language, without the dot: `lua`.
     pub extension: &'static str,
     /// Reads a workload from the text of a file. Names are [interned](model::interned), and the
     /// list of parameters is never freed.
@@ -54,35 +54,36 @@ pub struct Language {
     pub read: fn(&'static Source) -> Result<Entry, BadParameter>,
 }
 
-/// Group of clients that a run of the workload has if the user writes no plan, such as the readers
-/// of `events`.
+/// A group of clients that a run of the workload has if the user writes no plan, such as the
+/// readers of `events`.
 pub struct GroupRole {
-    /// Name of the group, and of the command-line flag for its number of clients.
+    /// Name of the group, which is also the command-line flag for its number of clients.
     pub name: &'static str,
-    /// Number of clients if the flag is not given.
+    /// Number of clients in the group if the flag is not given.
     pub default: &'static str,
-    /// Help text of the flag, in one line.
+    /// Help text of the flag for the number of clients, in one line.
     pub help: &'static str,
-    /// Settings of the group in a plan (key and value), used if the user does not give its load by
-    /// flags. Flags of the load apply to the first group.
+    /// Plan settings of the group (key and value) that apply unless the user sets its load by
+    /// flags. Flags for the load apply to the first group.
     pub values: &'static [(&'static str, &'static str)],
-    /// Names of command-line flags that set this group, although flags apply to the first group
-    /// otherwise.
+    /// Names of command-line flags that apply to this group, although flags otherwise apply to the
+    /// first group.
     pub flags: &'static [&'static str],
-    /// Workload parameters (name and value) that differ from the workload's defaults in this group.
+    /// Parameters of the workload (name and value) that have another value in this group than the
+    /// workload's default.
     pub parameters: &'static [(&'static str, &'static str)],
-    /// Name of a workload parameter that is set to this group's number of clients, in all groups,
-    /// unless the user sets it.
+    /// Name of a workload parameter that gets this group's number of clients, in all groups, unless
+    /// the user sets it; `None` if there is none.
     pub count_parameter: Option<&'static str>,
 }
 
-/// Arguments of a workload's constructor.
+/// Parameters, seed and existing data from which a workload is built.
 pub struct Make<'a> {
     pub settings: &'a Settings,
     /// Seed of the plan, from which the random numbers of data and load are drawn.
     pub seed: u64,
-    /// Identity of existing data, whose constants and seed take precedence; `None` if there are
-    /// none.
+    /// Identity of existing data, whose constants and seed replace those of the plan; `None` if
+    /// there are none.
     pub data: Option<&'a Identity>,
     /// File that the workload was read from; `None` if it is compiled in.
     pub source: Option<&'static Source>,

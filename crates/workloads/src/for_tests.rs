@@ -2,7 +2,7 @@
 
 use model::{ColumnType, Dialect, Placeholder};
 
-/// Dialect of no real database; its statements show what a workload sends.
+/// Dialect of no real database, in which tests print the statements of a workload.
 pub(crate) const DIALECT: Dialect = Dialect {
     name: "made up",
     placeholder: Placeholder::Dollar,

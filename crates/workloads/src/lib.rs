@@ -23,7 +23,7 @@ use model::{BadParameter, Source, did_you_mean};
 
 pub use entry::{Entry, GroupRole, Language, Make};
 
-/// Built-in workloads, in the order in which they are listed.
+/// Built-in workloads, in the order in which lists show them.
 pub static ALL: &[&Entry] = &[
     &tpcc::ENTRY,
     &tpcb::ENTRY,
@@ -49,17 +49,17 @@ pub static ALL: &[&Entry] = &[
 #[derive(Clone, Copy, Default)]
 pub struct Added {
     pub workloads: &'static [&'static Entry],
-    /// Languages in which workload files may be written.
+    /// Languages in which the added workload files may be written.
     pub languages: &'static [&'static Language],
 }
 
 static ADDED: OnceLock<Added> = OnceLock::new();
 
-/// Workloads read from files, the newest last.
+/// Workloads that were read from files, in the order in which they were read.
 static READ: Mutex<Vec<&'static Entry>> = Mutex::new(Vec::new());
 
-/// Registers workloads and languages of a program that links dbdyno. Call it once, before any
-/// look-up. Panics if a name is taken.
+/// Registers workloads and languages of a program that links dbdyno. Must be called at most once,
+/// before any look-up. Panics if a name is already taken.
 pub fn add(added: Added) {
     for entry in added.workloads {
         assert!(by_name(entry.name).is_err(), "there is a workload '{}' already", entry.name);
@@ -75,8 +75,8 @@ pub fn language_of(name: &str) -> Option<&'static Language> {
     added.iter().copied().find(|language| is_it(&language))
 }
 
-/// Reads a workload from a file. Afterwards [`by_name`] finds it by the file's name, until another
-/// text with that name is read.
+/// Reads a workload from a file. From then on [`by_name`] finds it by the file's name, until
+/// another text with the same name is read.
 ///
 /// # Errors
 ///
@@ -98,12 +98,12 @@ pub fn read(source: Source) -> Result<&'static Entry, BadParameter> {
     Ok(entry)
 }
 
-/// Workloads read from files, the newest first.
+/// Returns the workloads that were read from files, the newest first.
 fn all_read() -> Vec<&'static Entry> {
     READ.lock().unwrap_or_else(PoisonError::into_inner).iter().rev().copied().collect()
 }
 
-/// Compiled-in workloads: the built-in ones, then those of [`add`].
+/// Returns all compiled-in workloads: the built-in ones, then those added by [`add`].
 pub fn all() -> impl Iterator<Item = &'static Entry> + Clone {
     let added = ADDED.get().map_or(&[][..], |added| added.workloads);
     ALL.iter().chain(added).copied()
@@ -114,12 +114,12 @@ pub fn is_compiled_in(name: &str) -> bool {
     all().any(|entry| entry.name == name)
 }
 
-/// Finds the first workload whose data have this name.
+/// Returns the first workload whose data have this name; `None` if there is none.
 pub fn by_data(name: &str) -> Option<&'static Entry> {
     all().chain(all_read()).find(|entry| entry.data == name)
 }
 
-/// Finds a workload by name. The error suggests similar names.
+/// Returns the workload with this name. If there is none, the error suggests similar names.
 pub fn by_name(name: &str) -> Result<&'static Entry, BadParameter> {
     all().chain(all_read()).find(|entry| entry.name == name).ok_or_else(|| {
         // A prefix such as `oltp` names a family.
@@ -145,8 +145,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns the names of the custom metrics of all workloads and roles: first those of which
-    /// more is better or neither, then those of which less is better.
+    /// Returns the names of the custom metrics of all workloads and roles, in two sets: those for
+    /// which more is better or that have no direction, and those for which less is better.
     fn custom_metrics() -> [BTreeSet<&'static str>; 2] {
         let mut found = [BTreeSet::new(), BTreeSet::new()];
         for entry in ALL {

@@ -1,20 +1,20 @@
-//! The storage engine of the tables, a parameter of every workload with tables.
+//! The storage engine of the tables, a parameter of every workload that has tables.
 //!
 //! Not here: the guarantees of each engine and the SQL of its tables (drivers), and the
-//! consequences for builds, checks and disclosures (app).
+//! consequences for builds, checks and reports (app).
 
 use model::{Choice, Parameter, ParameterKind, choice};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StorageEngine {
-    /// Engine that dbdyno uses on the database if the user requests none.
+    /// The engine that dbdyno uses on the database if the user chooses none.
     Default,
     InnoDb,
     MyIsam,
     Aria,
-    /// Engine of MyRocks: `ROCKSDB`.
+    /// MyRocks, whose name in MariaDB and MySQL is `ROCKSDB`.
     RocksDb,
-    /// PostgreSQL tables that write nothing to the WAL.
+    /// Unlogged tables of PostgreSQL, which write nothing to the write-ahead log.
     Unlogged,
 }
 
@@ -27,10 +27,10 @@ choice!(StorageEngine {
     Unlogged = "unlogged",
 });
 
-/// Name of the storage engine parameter.
+/// Name of the workload parameter for the storage engine.
 pub(crate) const NAME: &str = "engine";
 
-/// The storage engine parameter, as every workload with tables declares it.
+/// Workload parameter for the storage engine, as every workload with tables declares it.
 pub(crate) const PARAMETER: Parameter = Parameter {
     name: NAME,
     kind: ParameterKind::Choice(StorageEngine::NAMES),
@@ -40,19 +40,20 @@ pub(crate) const PARAMETER: Parameter = Parameter {
 };
 
 impl StorageEngine {
-    /// Returns the engine's name in the dialect of the database; `None` for the default engine.
+    /// Returns the name of the storage engine that the user has chosen, in the dialect of the
+    /// database; `None` for the default engine.
     pub(crate) fn asked(self) -> Option<&'static str> {
         (self != StorageEngine::Default).then(|| self.name())
     }
 
-    /// Whether a failed transaction leaves what it has written, because the engine cannot roll
-    /// back.
+    /// Whether a failed transaction leaves the rows that it has written, because the storage engine
+    /// cannot roll back.
     pub(crate) fn keeps_failed_rows(self) -> bool {
         matches!(self, StorageEngine::MyIsam | StorageEngine::Aria)
     }
 
-    /// Returns name and value of the storage engine parameter, as they are stored with the data
-    /// that were built with it.
+    /// Returns name and value of the storage engine parameter, to be stored with data that were
+    /// built with it.
     pub(crate) fn scale(self) -> (&'static str, String) {
         (NAME, self.name().to_owned())
     }

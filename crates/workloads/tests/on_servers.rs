@@ -1,8 +1,9 @@
-//! The workload derived from TPC-C on every server, in each execution mode: the same data, the same
-//! custom metrics, and nothing lost when many clients contend for few rows.
+//! Tests of the workload derived from TPC-C on real servers, in each execution mode: all modes must
+//! give the same data and custom metrics, and nothing may be lost when many clients contend for few
+//! rows.
 //!
-//! One server of each product, with a tenth of the rows, built once: the changes of a mode are
-//! undone before the next. Not here: SQLite (on_sqlite).
+//! Each server has a tenth of the rows, which are built once; the changes of a mode are undone
+//! before the next. Not here: SQLite (on_sqlite).
 
 mod common;
 
@@ -27,24 +28,26 @@ use workloads::Make;
 use common::{Ticks, block_on, of_client};
 
 const WAYS: [&str; 4] = ["prepared", "text", "batched", "procedures"];
-/// Modes that are compared, and modes in which many clients contend.
+/// Two lists of execution modes: those whose results are compared, and those in which many clients
+/// contend for rows.
 type Asked = [&'static [&'static str]; 2];
 const ALL: Asked = [&WAYS, &WAYS];
-/// Modes for another version of a product: each mode once, and those compared that differ most.
+/// Execution modes for further versions of a product: each mode is tested once, and the two that
+/// differ most are compared.
 const HALVES: Asked = [&["batched", "procedures"], &["prepared", "text"]];
-/// Transactions of the one client whose results are compared between modes.
+/// Number of transactions that one client runs alone, and whose results are compared between modes.
 const ALONE: u64 = 100;
-/// Number of contending clients.
+/// Number of clients that contend for the same rows.
 const CLIENTS: u32 = 32;
-/// Number of transactions of each contending client.
+/// Number of transactions that each contending client runs.
 const EACH: u64 = 12;
-/// Maximum number of attempts after a conflict: more than 32 clients can need without a livelock.
+/// Limit on the attempts after conflicts; 32 clients without a livelock need fewer.
 const ATTEMPTS: u32 = 100;
 
-/// Maximum number of looks for a waiting statement, which take a minute and more.
+/// Limit on the number of checks whether a statement is waiting; that many take at least a minute.
 const LOOKS: u32 = 200_000;
 
-/// Tables that a run changes.
+/// Tables that a run of TPC-C changes.
 const CHANGED: [&str; 8] =
     ["warehouse", "district", "customer", "history", "stock", "orders", "new_order", "order_line"];
 
@@ -52,7 +55,7 @@ fn workload(mode: &str) -> Arc<dyn Workload> {
     split(mode, 0)
 }
 
-/// Builds the workload, with tables in `partitions` parts.
+/// Builds the TPC-C workload in the given execution mode, with tables in `partitions` partitions.
 fn split(mode: &str, partitions: u64) -> Arc<dyn Workload> {
     let partitions = partitions.to_string();
     let written = [
@@ -69,13 +72,14 @@ fn split(mode: &str, partitions: u64) -> Arc<dyn Workload> {
     (entry.make)(&Make { settings: &settings, seed: 42, data: None, source: None }).expect("valid")
 }
 
-/// Transactions by outcome: committed by type, rolled back as intended, rejected by a conflict.
+/// Numbers of transactions by outcome: committed (by type), rolled back as intended, and rejected
+/// by a conflict.
 #[derive(Debug, Default)]
 struct Tally {
     committed: [i64; 5],
     n_rolled_back: i64,
     n_conflicts: u64,
-    /// Sums of the custom metrics, by index.
+    /// Sums of the values of custom metrics, by index of the metric.
     measured: Vec<u64>,
     traffic: Traffic,
 }
@@ -95,7 +99,7 @@ impl Tally {
     }
 }
 
-/// A database with two warehouses.
+/// A test database with two warehouses.
 struct Site {
     database: Arc<dyn Database>,
     desk: Box<dyn Session>,
@@ -153,7 +157,7 @@ impl Site {
         done.unwrap_or_else(|no| panic!("{sql}: {no}"));
     }
 
-    /// Rows of a query, as text.
+    /// Returns the rows of a query as text.
     fn rows(&mut self, sql: &str) -> Vec<String> {
         let request = Request::Text { kind: StatementKind::Read, sql };
         let mut rows = Vec::new();
@@ -178,7 +182,8 @@ impl Site {
         number.expect("a row")
     }
 
-    /// Content of the tables, summed by the server; the order of rows does not matter.
+    /// Returns checksums of the tables' contents, which the server computes and which do not depend
+    /// on the order of rows.
     fn state(&mut self) -> Vec<String> {
         let language = self.database.dialect().routines;
         let sums = CHANGED.iter().flat_map(|table| {
@@ -193,7 +198,7 @@ impl Site {
         sums.collect()
     }
 
-    /// Rows that violate a check.
+    /// Returns the rows that violate a consistency check, as text.
     fn broken(&mut self) -> Vec<String> {
         let checks = workload("prepared").checks(self.database.dialect());
         assert_eq!(checks.len(), 13);
@@ -204,7 +209,7 @@ impl Site {
         broken.collect()
     }
 
-    /// Restores the data of the build.
+    /// Undoes all changes, so that the tables contain the data as they were built.
     fn undo(&mut self) {
         for sql in [
             "INSERT INTO new_order (no_o_id, no_d_id, no_w_id) SELECT o_id, o_d_id, o_w_id \
@@ -240,7 +245,7 @@ fn connect(
     block_on(database.connect(place, statements.into())).expect("connects")
 }
 
-/// Fills the tables with two sessions.
+/// Inserts the initial rows into all tables, with two sessions.
 fn load(database: &Arc<dyn Database>, workload: &dyn Workload) {
     let population = workload.population().expect("it has data");
     let tables = population.tables();
@@ -266,7 +271,8 @@ fn load(database: &Arc<dyn Database>, workload: &dyn Workload) {
     });
 }
 
-/// Runs the first `n` transactions of a client.
+/// Runs the first `n` transactions of the client with the index `client`, and returns their
+/// outcomes.
 fn work(database: &Arc<dyn Database>, workload: &dyn Workload, client: u32, n: u64) -> Tally {
     let statements = workload.statements(database.dialect());
     let mut sessions = Sessions::single(connect(database, client, statements));
@@ -300,7 +306,8 @@ fn work(database: &Arc<dyn Database>, workload: &dyn Workload, client: u32, n: u
     tally
 }
 
-/// Repeats an attempt while it ends in a conflict, and counts the conflicts.
+/// Repeats an attempt while it ends in a conflict, and adds the number of conflicts to
+/// `n_conflicts`.
 fn again<T>(n_conflicts: &mut u64, attempt: &mut dyn FnMut() -> Result<T, DbError>) -> T {
     for _ in 0..ATTEMPTS {
         match attempt() {
@@ -312,7 +319,7 @@ fn again<T>(n_conflicts: &mut u64, attempt: &mut dyn FnMut() -> Result<T, DbErro
     panic!("{ATTEMPTS} conflicts in a row");
 }
 
-/// Checks that all modes give the same data and the same custom metrics.
+/// Tests that all execution modes give the same data and the same custom metrics.
 fn every_way_does_the_same(site: &mut Site, modes: &[&str]) {
     let loaded = site.state();
     let mut first: Option<(Vec<String>, Tally)> = None;
@@ -342,8 +349,9 @@ fn every_way_does_the_same(site: &mut Site, modes: &[&str]) {
     }
 }
 
-/// Runs many clients on two warehouses. Each commit must be stored once, and all checks must pass.
-/// No mode repairs violations of another, so the checks run once at the end.
+/// Tests many clients that contend for two warehouses. Each commit must be stored once, and all
+/// consistency checks must pass. They run once at the end, since no mode repairs violations of
+/// another.
 fn nothing_is_lost_where_many_fight(site: &mut Site, modes: &[&str], what: &str) {
     for &mode in modes {
         let before = counts(site);
@@ -369,7 +377,8 @@ fn nothing_is_lost_where_many_fight(site: &mut Site, modes: &[&str], what: &str)
     assert_eq!(site.broken(), [""; 0], "{what}, {modes:?}");
 }
 
-/// Counts orders, payments of customers, payments in the history, deliveries, undelivered orders.
+/// Returns the numbers of orders, payments of customers, payments in the history, deliveries, and
+/// undelivered orders.
 fn counts(site: &mut Site) -> [i64; 5] {
     [
         "SELECT SUM(d_next_o_id) FROM district",
@@ -381,8 +390,8 @@ fn counts(site: &mut Site) -> [i64; 5] {
     .map(|sql| site.number(sql))
 }
 
-/// Sends a batch of several statements and a COMMIT. One statement is rejected, so nothing may be
-/// committed.
+/// Tests a batch of several statements and a COMMIT, of which one statement is rejected: nothing
+/// may be committed.
 fn nothing_is_committed_behind_a_no(site: &mut Site) {
     let sql = "INSERT INTO new_order (no_o_id, no_d_id, no_w_id) VALUES (?, 1, 1)";
     let sql = site.database.dialect().sql(sql);
@@ -401,8 +410,8 @@ fn nothing_is_committed_behind_a_no(site: &mut Site) {
     }
 }
 
-/// Checks that statements find their rows by keys and indexes, both single rows and lists, whatever
-/// the planner's statistics.
+/// Tests that statements find their rows by keys and indexes, both single rows and lists, whatever
+/// the planner's statistics are.
 fn no_statement_reads_a_whole_table(site: &mut Site) {
     let dialect = *site.database.dialect();
     let statements = workload("batched").statements(&dialect);
@@ -426,7 +435,7 @@ fn no_statement_reads_a_whole_table(site: &mut Site) {
     assert!(n_explained > 50, "{n_explained}");
 }
 
-/// Replaces each placeholder of a statement by a value.
+/// Replaces each placeholder of a statement by a literal.
 fn with_ones(sql: &str) -> String {
     let mut text = String::new();
     let mut rest = sql;
@@ -439,7 +448,8 @@ fn with_ones(sql: &str) -> String {
     (text + rest).replace("ol_delivery_d = '1'", "ol_delivery_d = NULL")
 }
 
-/// The outcome of a transaction is unknown if its connection is killed while it waits for a row.
+/// Tests that the outcome of a transaction is unknown if its connection is killed while it waits
+/// for a locked row.
 fn a_killed_connection_leaves_in_doubt_what_may_be_committed(site: &mut Site) {
     // A routine commits inside the call, except in PostgreSQL: there, an unanswered call was not
     // committed.
@@ -494,8 +504,8 @@ fn own_id(database: &Arc<dyn Database>, session: &mut dyn Session) -> i64 {
     id
 }
 
-/// Locks the warehouses, lets `work` wait for the lock, and kills its connection. Returns its
-/// error, and the increase of the warehouses' payments.
+/// Locks the warehouses' rows, waits until `work` waits for these locks, and kills the connection
+/// of `work`. Returns its error, and the increase of the warehouses' payments.
 fn killed_while_it_waits(
     site: &mut Site,
     work: fn(&Arc<dyn Database>, &Sender<i64>) -> DbError,
@@ -529,8 +539,8 @@ fn killed_while_it_waits(
     (no, site.number(paid) - before)
 }
 
-/// Settings that keep all data and temporary tables in memory. The tests do not depend on
-/// durability, so flushes are off.
+/// Server settings for tests, which keep all data and temporary tables in memory. Flushes to disk
+/// are off, since the tests do not depend on durability.
 fn roomy(kind: Kind) -> &'static [(&'static str, &'static str)] {
     match kind {
         Kind::Postgres => &[
@@ -551,7 +561,7 @@ fn roomy(kind: Kind) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-/// Runs all tests on a server of one product, with tables in this many partitions.
+/// Runs all tests of this file on a server of one product, with tables in this many partitions.
 fn laws_hold_on(
     server: &TestServer,
     partitions: u64,

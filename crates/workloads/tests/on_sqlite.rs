@@ -1,4 +1,4 @@
-//! The workloads on a real database: SQLite in memory, through the real driver.
+//! Tests of all workloads on SQLite in memory, with its real driver.
 //!
 //! Not here: tests of inputs and rows without a database, which are beside their code.
 
@@ -20,11 +20,12 @@ use workloads::Make;
 
 use common::{Ticks, block_on, of_client};
 
-/// Rejects one request as a deadlock, and passes all others.
+/// An interceptor of requests that rejects one of them as a deadlock, and passes all others on.
 struct Refusing {
-    /// Requests that still pass before one is rejected; `None` rejects nothing.
+    /// Number of requests that pass before one is rejected; `None` if none is rejected.
     accepts: Rc<Cell<Option<u32>>>,
-    /// SQL that runs before that request, which is then not rejected.
+    /// SQL that is executed just before the request that would be rejected, which then passes;
+    /// `None` if there is none.
     slips_in: Rc<Cell<Option<&'static str>>>,
 }
 
@@ -45,11 +46,12 @@ impl Interceptor for Refusing {
     }
 }
 
-/// A workload and a database in memory.
+/// A workload under test, with a database in memory.
 struct Bench {
     database: Arc<dyn Database>,
     workload: Arc<dyn Workload>,
-    /// The first one is in use; the others keep the database in memory, or wait for their turn.
+    /// Sessions on the database. The first one is in use; the others keep the database in memory,
+    /// or are used later.
     sessions: Vec<Sessions>,
     accepts: Rc<Cell<Option<u32>>>,
     slips_in: Rc<Cell<Option<&'static str>>>,
@@ -91,7 +93,8 @@ impl Bench {
         self.sessions.insert(0, Sessions::single(session));
     }
 
-    /// Creates and fills the tables. The session stays open, so that the database in memory does.
+    /// Creates the tables and inserts their initial rows. The session stays open, since the
+    /// database in memory would disappear with it.
     fn create(&mut self, place: Place) {
         self.connect(place, Vec::new());
         let workload = Arc::clone(&self.workload);
@@ -134,7 +137,7 @@ impl Bench {
         self.ask(Request::Text { kind: StatementKind::Other, sql })
     }
 
-    /// Returns the number that a query returns.
+    /// Returns the number that is the result of a query.
     fn number(&mut self, sql: &str) -> i64 {
         let rows = self.text(&format!("SELECT CAST(({sql}) AS TEXT)"));
         rows[0][0].parse().expect("a number")
@@ -144,7 +147,8 @@ impl Bench {
         self.workload.checks(self.database.dialect())
     }
 
-    /// Rows that violate a check: its short name, and their first three columns.
+    /// Returns the rows that violate consistency checks: the short name of the check, and the first
+    /// three columns.
     fn broken(&mut self) -> Vec<(&'static str, String)> {
         let mut broken = Vec::new();
         for check in self.checks() {
@@ -155,7 +159,7 @@ impl Bench {
         broken
     }
 
-    /// Runs one transaction; returns its type and outcome.
+    /// Runs one transaction, and returns the index of its type and its outcome.
     fn transact(
         &mut self,
         client: &mut dyn Client,
@@ -166,7 +170,7 @@ impl Bench {
         (kind, self.again(client))
     }
 
-    /// Runs another attempt with the same inputs.
+    /// Runs another attempt of the last transaction with the same inputs.
     fn again(&mut self, client: &mut dyn Client) -> Result<Done, DbError> {
         let mut context = TxContext {
             sessions: &mut self.sessions[0],
@@ -221,7 +225,8 @@ fn all_thirteen_conditions_hold_before_and_after_a_mixed_run() {
     every_update_is_there(&mut bench, committed);
 }
 
-/// Every counter of the specification has grown by the committed transactions.
+/// Tests that each column that TPC-C's specification increases has grown by the committed
+/// transactions.
 fn every_update_is_there(bench: &mut Bench, committed: [i64; 5]) {
     let [_, payments, _, deliveries, _] = committed;
     let lines = bench.number("SELECT COUNT(*) FROM order_line WHERE ol_o_id > 3000");
@@ -253,7 +258,8 @@ fn every_update_is_there(bench: &mut Bench, committed: [i64; 5]) {
     assert_eq!(bench.number(late), committed[0]);
 }
 
-/// Statements that corrupt the data, and the rows that the checks must find.
+/// Statements that corrupt the data, each with the violations that the consistency checks must
+/// report.
 const DAMAGES: [(&str, &[(&str, &str)]); 17] = [
     (
         "UPDATE warehouse SET w_ytd = w_ytd + 1",
@@ -347,8 +353,8 @@ fn each_condition_names_exactly_the_damaged_rows() {
     skipped_districts_are_counted(&mut bench);
 }
 
-/// Rejects each request of each type in turn: nothing may be left behind or measured, and the next
-/// attempt must be complete.
+/// Rejects each request of each transaction type in turn, and checks that nothing is left behind or
+/// counted, and that the next attempt is complete.
 fn refused_transactions_leave_nothing(bench: &mut Bench) {
     let state = "SELECT SUM(w_ytd) + (SELECT SUM(d_ytd) + SUM(d_next_o_id) FROM district) \
          + (SELECT SUM(c_balance) FROM customer) + (SELECT SUM(s_ytd) FROM stock) \
@@ -379,7 +385,7 @@ fn refused_transactions_leave_nothing(bench: &mut Bench) {
     assert_eq!(bench.number("SELECT SUM(d_next_o_id) FROM district"), 3_011);
 }
 
-/// Runs the first delivery of a client.
+/// Runs the first Delivery transaction of a client.
 fn deliver(bench: &mut Bench) -> Result<Done, DbError> {
     let mut user = bench.workload.client(0);
     let is_delivery = |nth: &u64| bench.workload.kind_of(of_client(0, *nth)) == 3;
@@ -406,7 +412,7 @@ fn a_batched_delivery_of_what_is_delivered_already_is_a_conflict_and_changes_not
     assert_eq!(bench.measured("orders_delivered"), 10);
 }
 
-/// A delivery continues if a district has nothing to deliver (clause 2.7.4.2).
+/// Tests that a Delivery continues if a district has no order to deliver (clause 2.7.4.2).
 fn skipped_districts_are_counted(bench: &mut Bench) {
     bench.text("DELETE FROM new_order WHERE no_d_id IN (2, 9)");
     assert_eq!(deliver(bench), Ok(Done::Committed));
@@ -427,8 +433,8 @@ fn the_empty_workload_asks_as_often_as_it_is_reported() {
     }
 }
 
-/// A workload with parameters that make it small; reads, writes and other statements per
-/// transaction; and additional reads of a client's first transaction.
+/// A workload with parameters that make it small; the numbers of reads, writes and other statements
+/// per transaction; and the number of additional reads in a client's first transaction.
 type Small = (&'static str, &'static [(&'static str, &'static str)], [u64; 3], u64);
 
 const SMALL: &[Small] = &[
@@ -500,7 +506,7 @@ fn every_workload_asks_what_it_says_and_keeps_its_conditions() {
     assert_eq!(rest, [&"arm", &"empty", &"tpcc"], "each is tested here or has a test of its own");
 }
 
-/// Two clients in two runs: no id is given twice.
+/// Tests two clients in each of two runs: no id may be assigned twice.
 #[test]
 fn ids_that_clients_give_never_collide_over_runs() {
     let mut bench = Bench::new("oltp-insert", &[("auto_inc", "false"), ("table_size", "10")]);
@@ -519,8 +525,8 @@ fn ids_that_clients_give_never_collide_over_runs() {
     assert_eq!(bench.number(last_of_first), 9);
 }
 
-/// Two writers in one table in two runs, with a rejected statement: every number is given exactly
-/// once.
+/// Tests two writers of one table in two runs, with a rejected statement: every record number must
+/// be assigned exactly once.
 #[test]
 fn writers_number_their_records_over_runs_and_db_errors() {
     let written = [("index", "none"), ("records_per_commit", "4"), ("rows_per_statement", "3")];
@@ -564,8 +570,8 @@ fn each_writer_has_a_table_and_stamps_its_records_with_the_time_of_the_run() {
     assert_eq!(bench.number("SELECT MIN(LENGTH(payload)) FROM record2"), 44);
 }
 
-/// A reader and the writer of one table, on separate sessions; time advances at each reading of the
-/// clock.
+/// Tests a reader and the writer of one table, on separate sessions. Time advances each time the
+/// clock is read.
 #[test]
 fn a_reader_ages_each_record_once_and_counts_what_its_window_lacks() {
     let writers = [("tables", "1"), ("record_size", "40")];
@@ -638,7 +644,7 @@ fn a_reader_ages_each_record_once_and_counts_what_its_window_lacks() {
     assert_eq!(bench.number(lacked), 607);
 }
 
-/// Corrupts the data; the check reports it.
+/// Corrupts the data, and tests that the consistency checks report the violations.
 #[test]
 fn each_condition_of_counts_and_balances_is_reported() {
     let check = |name, written: &[(&str, &str)], damage: &str, expect: &[&str]| {
@@ -681,7 +687,8 @@ fn each_condition_of_counts_and_balances_is_reported() {
     }
 }
 
-/// Another client's row in place of the one just deleted is a conflict: the engine retries.
+/// Tests that a duplicate key is reported as a serialization error, which the engine retries, if
+/// another client has inserted the row again after it was deleted.
 #[test]
 fn a_row_that_another_client_put_back_first_is_a_conflict() {
     let mut bench = Bench::new("oltp-write-only", &[("table_size", "1")]);

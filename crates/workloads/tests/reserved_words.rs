@@ -1,5 +1,5 @@
-//! No SQL of a workload uses a reserved word as a name, in any server version or execution mode.
-//! Not here: the words (drivers).
+//! Tests that no SQL of a workload uses a word as a name that some server version reserves, in any
+//! execution mode. Not here: the words (drivers).
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,13 @@ use drivers::for_tests::reserved_names;
 use model::{Dialect, ParameterKind, Settings, Workload};
 use workloads::{ALL, Entry, Make};
 
-/// Dialect of the servers that reserve more words with each version.
+/// Returns the SQL dialect of the servers that reserve more words with each version.
 fn dialect() -> Dialect {
     let entry = drivers::by_scheme("mysql").expect("there is a driver");
     entry.product.dialect
 }
 
-/// Parameter values that change the statements.
+/// Returns sets of parameter values that lead to different statements of a workload.
 fn variants(entry: &Entry) -> Vec<Vec<(&'static str, String)>> {
     let mut all = vec![Vec::new()];
     for parameter in entry.parameters {
@@ -32,7 +32,7 @@ fn variants(entry: &Entry) -> Vec<Vec<(&'static str, String)>> {
     all
 }
 
-/// All SQL of a workload.
+/// Returns all SQL texts of a workload in this dialect.
 fn texts(workload: &dyn Workload, dialect: &Dialect) -> Vec<String> {
     let statements = workload.statements(dialect).into_iter();
     let mut texts: Vec<String> = statements.map(|statement| statement.sql.to_string()).collect();

@@ -1,7 +1,7 @@
 //! `empty`: `SELECT ?`, which measures the cost of the generator itself.
 //!
-//! Not here: tables, transactions and randomness. A conversation does as little as the contract
-//! allows, since its cost is part of every other measurement.
+//! A transaction does as little as the interface of workloads allows. Not here: tables, database
+//! transactions and random numbers.
 
 use std::sync::Arc;
 
@@ -82,8 +82,8 @@ impl Workload for Empty {
         ]
     }
 
-    /// Returns the only statement, which selects its parameter. The parameter is cast for servers
-    /// that infer its type, because they would take a number for text otherwise.
+    /// Returns the only statement, which selects its parameter. The parameter is cast to a number,
+    /// because servers that infer its type would otherwise take it for text.
     fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
         let sql = match dialect.infers_types {
             true => "SELECT CAST(? AS BIGINT){from nothing}",

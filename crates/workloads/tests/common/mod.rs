@@ -1,4 +1,4 @@
-//! Helpers of the tests on every database: a clock, and a driver of futures that never wait.
+//! Helpers of the workloads' tests: a clock, and execution of futures that never wait.
 //!
 //! Not here: any database.
 
@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 
 use model::{Clock, Number, Woken};
 
-/// A clock that advances by a millisecond at each reading.
+/// A clock that advances by a millisecond each time it is read.
 #[derive(Default)]
 pub(crate) struct Ticks(Cell<u64>);
 
@@ -28,7 +28,7 @@ impl Clock for Ticks {
     }
 }
 
-/// Runs a future that never waits.
+/// Runs a future that never waits. Panics if it returns `Pending`.
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
