@@ -1,14 +1,15 @@
-//! Shows how often intervals contain the truth if the number of figures depends on them, on models
-//! whose truth is known: `cargo run --example sequential -p stats`.
+//! Shows how often confidence intervals contain the true value if the number of repeats depends on
+//! the results, in simulations where the truth is known: `cargo run --example sequential -p stats`.
 //!
-//! `precise` is stopped as soon as its half-width is at most 2 % of the mean, and `anytime` as soon
-//! as a ratio is decided. Student's interval of 95 % is stopped in the same way for comparison.
+//! Experiments with [`stats::precise`] stop as soon as the half-width is at most 2 % of the mean,
+//! those with [`stats::anytime`] as soon as a ratio is decided. For comparison, Student's interval
+//! of 95 % is stopped in the same way.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use stats::{FIGURES_MIN, Mean, anytime, mean, precise, unit};
 
-/// Number of simulated experiments for each row.
+/// Number of simulated experiments for each row of the output.
 const TRIALS: u64 = 2_000;
 
 struct Draws {
@@ -26,7 +27,7 @@ impl Draws {
         (-2.0 * (1.0 - a).ln()).sqrt() * (std::f64::consts::TAU * b).cos()
     }
 
-    /// Draws a figure with mean 1 and this coefficient of variation.
+    /// Draws a random value with mean 1 and this coefficient of variation.
     fn figure(&mut self, model: &str, cv: f64) -> f64 {
         match model {
             "normal" => 1.0 + cv * self.normal(),
@@ -56,8 +57,8 @@ impl Draws {
 
 type Interval = fn(&[f64]) -> Option<Mean>;
 
-/// Returns how many intervals contain the truth when the repeats stop, and the mean number of
-/// figures until then.
+/// Returns in how many simulated experiments the interval contains the truth when the repeats stop,
+/// and the mean number of repeats.
 fn narrow(model: &str, cv: f64, most: usize, interval: Interval) -> (u64, f64) {
     let (mut held, mut n_all) = (0, 0);
     for seed in 0..TRIALS {
@@ -80,8 +81,8 @@ fn narrow(model: &str, cv: f64, most: usize, interval: Interval) -> (u64, f64) {
     (held, n_all as f64 / TRIALS as f64)
 }
 
-/// Returns how many experiments with two sides that differ by the share `truth` are decided
-/// rightly, wrongly and not at all, and the mean number of rounds.
+/// Compares two systems that differ by the share `truth`, in many simulated experiments. Returns
+/// how many are decided correctly, wrongly and not at all, and the mean number of rounds.
 fn decided(model: &str, cv: f64, truth: f64, most: usize, interval: Interval) -> ([u64; 3], f64) {
     let (mut counts, mut n_all) = ([0; 3], 0);
     let floor = 1.01_f64.ln();

@@ -1,5 +1,5 @@
-//! Variance and autocorrelation of a series, and the error of a ratio by batch means. Not here: the
-//! error of a mean (`waves`).
+//! Variance and autocorrelation of a series, and the error of a ratio by the method of batch means.
+//! Not here: the error of a mean (`waves`).
 
 /// Largest number of batches into which a series is divided for the error of a ratio.
 const BATCHES: usize = 20;
@@ -7,7 +7,7 @@ const BATCHES: usize = 20;
 /// Smallest number of values from which the error of a ratio is estimated.
 const RATIO_VALUES_MIN: usize = 8;
 
-/// Length, sample variance and lag-1 autocorrelation of a series.
+/// Length, sample variance and lag-1 autocorrelation of a series of values.
 pub(crate) struct Scatter {
     n: usize,
     pub(crate) variance: f64,
@@ -25,7 +25,7 @@ impl Scatter {
     }
 
     /// Returns the lag-1 autocorrelation r, corrected for its bias of -(1 + 3 r) / n and limited to
-    /// 0..=0.95, so that a negative one does not narrow an interval; 0 without variance.
+    /// 0..=0.95, so that a negative one does not narrow an interval. 0 if the values do not vary.
     pub(crate) fn lag_1_unbiased(&self) -> f64 {
         let bias = (1.0 + 3.0 * self.lag_1.max(0.0)) / self.n as f64;
         if self.variance > 0.0 { (self.lag_1 + bias).clamp(0.0, 0.95) } else { 0.0 }

@@ -1,24 +1,25 @@
-//! Compares two sides that were measured in blocks, one after the other: whether they differ by
-//! more than a linear drift over both explains.
+//! Comparison of two systems that were measured in two blocks of runs, one after the other: whether
+//! they differ by more than a linear drift over all runs explains.
 //!
 //! Not here: the difference without a drift (comparison).
 
 use crate::batches::Scatter;
 use crate::mean::{students_t, students_t_tail};
 
-/// Smallest number of figures for a fit of mean, drift and shift that leaves residuals.
+/// Smallest number of values for a fit of mean, drift and shift that leaves residuals.
 const FIGURES_MIN: usize = 5;
-/// Degrees of freedom used by the fit of mean, drift and shift.
+/// Degrees of freedom that the fit of mean, drift and shift uses up.
 const LOST: usize = 3;
-/// Smallest sum of squares that is left of the side (0 or 1) of all figures after a fit of mean and
-/// drift; below it, the rest is rounding errors, and a shift cannot be separated from the drift.
+/// Smallest sum of squares that is left of the indicator of the second block (0 or 1 for each
+/// value) after a fit of mean and drift. Below it, only rounding errors are left, and a shift
+/// cannot be separated from the drift.
 const LEFT_MIN: f64 = 1e-9;
 
-/// Tests whether two sides differ by more than a linear drift over all figures explains. `figures`
-/// are (figure, whether it belongs to the second side) in the order of time; `shift` is the
-/// difference, second minus first, that was found without regard to a drift. Returns the two-sided
-/// p-value; 1 if the shift beside the drift has the opposite sign of `shift` or cannot be separated
-/// from the drift, or if a figure is not finite.
+/// Tests whether two systems differ by more than a linear drift over all runs explains. `figures`
+/// are the results of runs in the order of time, each with whether it belongs to the second system;
+/// `shift` is the difference, second minus first, that was found without regard to a drift. Returns
+/// the two-sided p-value; 1 if the shift beside the drift has the opposite sign of `shift` or
+/// cannot be separated from the drift, or if a result is not finite.
 ///
 /// The shift is that of an analysis of covariance with time (Fisher, Statistical Methods for
 /// Research Workers, 1932). Autocorrelation r of the residuals raises its variance by (1 + r) / (1
@@ -32,16 +33,16 @@ pub fn shift_beside_drift(figures: &[(f64, bool)], shift: f64) -> f64 {
     }
 }
 
-/// Returns one-sided bounds, lower and upper, of the shift (second side minus first) beside a
-/// linear drift, each with this confidence; `figures` as in [`shift_beside_drift`]. `None` if the
-/// shift cannot be separated from the drift, or a figure is not finite.
+/// Returns one-sided bounds, lower and upper, of the shift (second system minus first) beside a
+/// linear drift, each with this confidence. `figures` are as in [`shift_beside_drift`]. `None` if
+/// the shift cannot be separated from the drift, or a result is not finite.
 pub fn bounds_beside_drift(figures: &[(f64, bool)], confidence: f64) -> Option<(f64, f64)> {
     let beside = Beside::from_figures(figures)?;
     let away = students_t(confidence, figures.len() - LOST) * beside.error;
     Some((beside.shift - away, beside.shift + away))
 }
 
-/// Shift between two sides beside a linear drift, with its standard error and degrees of freedom.
+/// Shift between two systems beside a linear drift, with its standard error and degrees of freedom.
 struct Beside {
     shift: f64,
     error: f64,
@@ -72,8 +73,8 @@ impl Beside {
     }
 }
 
-/// Returns the residuals of `values` after a fit of mean and line over `times`, whose mean must be
-/// 0.
+/// Returns the residuals of `values` after a fit of mean and linear trend over `times`, whose mean
+/// must be 0.
 fn beside(values: &[f64], times: &[f64]) -> Vec<f64> {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let slope = product(values, times) / product(times, times);
@@ -93,8 +94,9 @@ mod tests {
     use crate::Comparison;
     use crate::draw::normal;
 
-    /// Makes 3,000 comparisons of two blocks of `n` figures each, autocorrelated by `keeps`, and
-    /// returns the share in which the sides differ, and the share in which no drift explains it.
+    /// Simulates 3,000 comparisons of two blocks of `n` autocorrelated values each. Returns the
+    /// share in which the blocks differ significantly, and the share in which no drift explains the
+    /// difference. `keeps` is the autocorrelation, `more` the true difference.
     fn told(n: usize, keeps: f64, more: f64) -> (f64, f64) {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(17);
         let (mut n_told, mut n_beside, rounds) = (0, 0, 3000);
@@ -144,9 +146,9 @@ mod tests {
         assert_eq!(shift_beside_drift(&[(f64::INFINITY, true); 8], 50.0), 1.0);
     }
 
-    /// Makes 2,000 comparisons of two blocks of `n` figures each, autocorrelated by `keeps`. The
-    /// second is `more` above the first, beside a drift of `drift` from the middle of one block to
-    /// the next. Returns the share in which the lower bound is at least -`limit`.
+    /// Simulates 2,000 comparisons of two blocks of `n` values each, with autocorrelation `keeps`.
+    /// The second block is higher by `more`, beside a drift of `drift` from the middle of one block
+    /// to the next. Returns the share in which the lower bound of the shift is at least -`limit`.
     fn passes(n: usize, limit: f64, (keeps, drift, more): (f64, f64, f64)) -> f64 {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(19);
         let (mut n_passed, rounds) = (0, 2000);

@@ -1,17 +1,17 @@
-//! Finds changes of level in a series with one figure per build of the measured software.
+//! Changes of level in a series with one value per build (version) of the measured software.
 //!
 //! Binary segmentation by circles (A. B. Olshen, E. S. Venkatraman, R. Lucito and M. Wigler,
-//! Biostatistics 5, 557, 2004): within a part of the series, it finds the stretch that differs most
-//! from the rest, in the middle too, so that a change that was mended later is found. The parts
-//! before, within and after the stretch are searched in the same way. Finally each change must be
-//! significant on its own, between its neighbouring changes.
+//! Biostatistics 5, 557, 2004): within a part of the series, it finds the range of builds that
+//! differs most from the rest. The range may be in the middle, so that a change which was undone
+//! later is found. The parts before, within and after this range are searched in the same way.
+//! Finally each change must be significant on its own, between its neighbouring changes.
 //!
 //! A division is compared with simulated series without a change: the residuals of the series
 //! around its levels, in random order, with the autocorrelation of the series. Outliers are clamped
-//! to a few standard deviations, so that a single one is no level. For evidence beyond that of the
-//! random orders, the p-value comes from an exponential tail fitted to them, since that of a
-//! likelihood ratio is exponential. Not here: which figures make a series, whether more is better,
-//! and the comparison of the last build alone (latest_build).
+//! to a few standard deviations, so that a single one does not count as a level. For evidence
+//! beyond that of the random orders, the p-value comes from an exponential tail fitted to them,
+//! since that of a likelihood ratio is exponential. Not here: which values form a series, whether
+//! more is better, and the comparison of the last build alone (latest_build).
 
 use std::ops::Range;
 
@@ -19,15 +19,15 @@ use crate::comparison::hommel;
 use crate::mean::students_t_tail;
 use crate::series::{Build, middle, noisier_from, spread, variance_of_steps, weights};
 
-/// Smallest number of builds in which changes of level are searched. Of a shorter series, only the
-/// last build is compared with the others.
+/// Smallest number of builds in a series that is searched for changes of level. In a shorter
+/// series, only the last build is compared with the others.
 pub const SERIES_MIN: usize = 10;
-/// Largest number of builds in which changes of level are searched.
+/// Largest number of builds in a series that is searched for changes of level.
 pub const SERIES_MAX: usize = 1000;
-/// Smallest number of builds that can form a level.
+/// Smallest number of builds that can form a level of their own.
 const PART_MIN: usize = 3;
 /// Largest number of builds between two changes of level that one step of the search finds
-/// together. Changes that lie farther apart are found one after the other.
+/// together. Changes farther apart are found one after the other.
 const STRETCH_MAX: usize = 60;
 /// Number of random orders of the residuals with which the evidence for a change of level is
 /// compared (permutation test).
@@ -38,11 +38,11 @@ const ORDERS_AS_GOOD: usize = 15;
 /// Share of the random orders, those with the most evidence for a change of level, to which an
 /// exponential tail is fitted for small p-values.
 const TAIL: f64 = 0.1;
-/// Largest distance of a build from its level, in standard deviations; farther ones are clamped to
-/// it.
-const FAR: f64 = 4.0;
-/// Largest residual, in standard deviations, for the estimate of autocorrelation; larger ones are
+/// Limit on the distance of a build from its level, in standard deviations. Builds farther away are
 /// clamped to it.
+const FAR: f64 = 4.0;
+/// Limit on a residual, in standard deviations, for the estimate of autocorrelation. Larger
+/// residuals are clamped to it.
 const NEAR: f64 = 3.0;
 /// Upper limit on the autocorrelation of residuals; larger estimates are clamped to it.
 const CORRELATION_MAX: f64 = 0.9;
@@ -52,22 +52,22 @@ const CORRELATION_MAX: f64 = 0.9;
 const LIBERAL: f64 = 6.0;
 /// Smallest number of series from which a common autocorrelation is estimated.
 const TOGETHER_MIN: usize = 5;
-/// Normal score above which the autocorrelation of a single series is significant; otherwise it
-/// counts as 0.
+/// Normal score above which the estimated autocorrelation of a single series is significant;
+/// otherwise 0 is used.
 const BELIEVED: f64 = 2.3;
 
-/// Change of level in a series of builds, found by [`levels`], such as a regression that one build
-/// brought.
+/// A change of level in a series of builds, as found by [`levels`], such as a regression that came
+/// with one build.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangePoint {
-    /// Index of the first build at the new level.
+    /// Index in the series of the first build at the new level.
     pub at: usize,
-    /// Mean of the level before the change, which began at the previous change or the start of the
-    /// series.
+    /// Mean of the builds before the change, from the previous change (or the start of the series)
+    /// on.
     pub before: f64,
-    /// Mean of the level after the change, which ends at the next change or the end of the series.
+    /// Mean of the builds after the change, up to the next change (or the end of the series).
     pub after: f64,
-    /// p-value: probability of a change at least this clear in a series without one.
+    /// p-value of the change: the probability of one at least as clear in a series without changes.
     pub p: f64,
 }
 
@@ -80,14 +80,15 @@ pub struct NotDivided;
 /// them. [`levels`] finds them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Levels {
-    /// Changes of level, in the order of the series.
+    /// Changes of level, in the order of the builds in the series.
     pub changes: Vec<ChangePoint>,
     /// Error rate at which the changes of this series were tested: the requested one, or a stricter
     /// one if several series are searched together.
     pub error: f64,
-    /// Mean and total weight of the builds of each level, in the order of the series.
+    /// Mean and total weight of the builds at each level, in the order of the series.
     means: Vec<(f64, f64)>,
-    /// Variance of a build of weight 1 around its level, and its degrees of freedom.
+    /// Variance of a build with weight 1 around its level, and the degrees of freedom of this
+    /// variance.
     variance: (f64, f64),
 }
 
@@ -119,10 +120,10 @@ impl Levels {
     }
 }
 
-/// Finds the changes of level in several series of builds, and returns one result per series. The
-/// probability that any series at all gets a change that is none is at most `error`. `bits` returns
-/// 64 random bits per call, which affect the p-values only. A series that cannot be searched gives
-/// [`NotDivided`].
+/// Finds the changes of level in several series of builds, and returns one result per series.
+/// `error` limits the probability that any change is reported, in any series, if there is none.
+/// `bits` returns 64 random bits per call, which affect the p-values only. A series that cannot be
+/// searched gives [`NotDivided`].
 pub fn levels(
     all: &[Vec<Build>],
     error: f64,
@@ -158,24 +159,25 @@ pub fn levels(
     found
 }
 
-/// Set of ways to divide a part of a series in two, of which the one with the most evidence is
-/// searched.
+/// A set of ways to divide a part of a series in two. Within the set, the division with the most
+/// evidence is looked for.
 #[derive(Clone, Copy, PartialEq)]
 enum Family {
-    /// Each stretch of consecutive builds within the part against the rest of it: one or two
-    /// changes.
+    /// Divisions into a range of consecutive builds within the part, and the rest of the part: one
+    /// or two changes of level.
     Stretches,
-    /// Each beginning of the part against the rest of it: one change.
+    /// Divisions into the beginning of the part, and the rest of the part: one change of level.
     Beginnings,
 }
 
-/// Division of a part of a series into a stretch of builds (`from..to`, counted from the start of
-/// the part) and the rest, which has another mean.
+/// Division of a part of a series into a range of builds (`from..to`, counted from the start of the
+/// part) and the rest, which has another mean.
 #[derive(Clone, Copy)]
 struct Division {
     from: usize,
     to: usize,
-    /// Approximate log likelihood ratio of this division to a constant level of the whole part.
+    /// Approximate log likelihood ratio of this division against a constant level of the whole
+    /// part.
     evidence: f64,
 }
 
@@ -183,12 +185,12 @@ struct Division {
 struct Searched<'s> {
     series: &'s [Build],
     weights: Vec<f64>,
-    /// Residuals of the builds around their levels, scaled as if all builds had weight 1.
+    /// Residuals of the builds around their levels, scaled as if every build had weight 1.
     noise: Vec<f64>,
     /// Autocorrelation of the residuals at lag 1.
     correlation: f64,
-    /// Largest distance of a build of weight 1 from its level; farther ones are clamped to it. 0
-    /// means no limit.
+    /// Limit on the distance of a build of weight 1 from its level, to which larger distances are
+    /// clamped; 0 for no limit.
     most: f64,
 }
 
@@ -216,8 +218,8 @@ impl<'s> Searched<'s> {
         Some(found)
     }
 
-    /// Finds possible changes of level, sets `noise` and `most` by the residuals around these
-    /// levels, and returns the indexes of the changes.
+    /// Finds possible changes of level and returns their indexes. Sets `noise` and `most` from the
+    /// residuals around the levels between them.
     fn take_levels_away(&mut self) -> Vec<usize> {
         let cuts = self.free_cuts();
         self.noise = self.noise(&cuts);
@@ -233,8 +235,8 @@ impl<'s> Searched<'s> {
         if next > 0.0 { second / next - 1.0 } else { 0.0 }
     }
 
-    /// Returns half the mean square of the differences between builds that are `by` places apart,
-    /// scaled to builds of weight 1.
+    /// Returns half the mean square of the differences between builds that are `by` positions
+    /// apart, scaled as if every build had weight 1.
     fn variance_of_steps(&self, by: usize) -> f64 {
         let steps = (by..self.series.len()).map(|at| {
             let weight = (self.weights[at].min(self.weights[at - by])).sqrt();
@@ -310,8 +312,8 @@ impl<'s> Searched<'s> {
         (self.series[at].mean - level).clamp(-most, most)
     }
 
-    /// Returns the division of a part from this family that has the most evidence; `None` if the
-    /// part has too few builds, or all are equal.
+    /// Returns the division of a part of the series with the most evidence, among those of
+    /// `family`; `None` if the part has too few builds, or all are equal.
     fn best(&self, part: &Range<usize>, family: Family) -> Option<Division> {
         let figures: Vec<f64> = self.series[part.clone()].iter().map(|build| build.mean).collect();
         let outside = self.noise.iter().enumerate().filter(|(at, _)| !part.contains(at));
@@ -319,8 +321,8 @@ impl<'s> Searched<'s> {
         best(&figures, &self.weights[part.clone()], family, self.most, beside)
     }
 
-    /// Sums up residuals of builds outside of a part, which improve the estimate of the variance
-    /// within it.
+    /// Sums up the residuals of builds outside of the part that is being divided. They improve the
+    /// estimate of the variance.
     fn beside<'n>(&self, noise: impl Iterator<Item = &'n f64>) -> Beside {
         noise.fold(Beside::default(), |sum, noise| Beside {
             squares: sum.squares + noise.clamp(-self.most, self.most).powi(2),
@@ -328,8 +330,8 @@ impl<'s> Searched<'s> {
         })
     }
 
-    /// Returns the p-value of the division of a part with the most evidence, compared with random
-    /// orders of the residuals; 1 if there is no division.
+    /// Returns the p-value of that division of a part which has the most evidence, by comparison
+    /// with random orders of the residuals; 1 if there is no division.
     fn p_of(&self, part: &Range<usize>, family: Family, bits: &mut dyn FnMut() -> u64) -> f64 {
         let Some(found) = self.best(part, family) else { return 1.0 };
         let weights = &self.weights[part.clone()];
@@ -388,9 +390,9 @@ impl<'s> Searched<'s> {
         }
     }
 
-    /// Keeps the changes that are significant between their neighbouring changes, and returns them
-    /// with their p-values. The least significant change is removed first, and the rest are tested
-    /// again.
+    /// Removes the changes of level that are not significant between their neighbouring changes,
+    /// the least significant one first, and tests the rest again. Returns the remaining ones with
+    /// their p-values.
     fn shown_alone(
         &self,
         mut cuts: Vec<usize>,
@@ -472,17 +474,17 @@ fn parts(cuts: &[usize], n: usize) -> impl Iterator<Item = Range<usize>> {
     starts.into_iter().zip(ends).map(|(from, to)| from..to)
 }
 
-/// Returns the non-empty pieces into which a division cuts a part: before, within and after its
-/// stretch.
+/// Returns the non-empty pieces into which a division cuts a part of a series: before, within and
+/// after its range.
 fn pieces_of(part: &Range<usize>, found: &Division) -> impl Iterator<Item = Range<usize>> {
     let (from, to) = (part.start + found.from, part.start + found.to);
     let pieces = [part.start..from, from..to, to..part.end];
     pieces.into_iter().filter(|piece| !piece.is_empty())
 }
 
-/// Returns the p-value of the evidence `found` for a change, given the evidence in random orders:
-/// the share of orders with at least as much, or the value of an exponential tail fitted to them if
-/// few have.
+/// Returns the p-value of the evidence `found` for a change of level, given the evidence in random
+/// orders: the share of orders with at least as much evidence or, if few have, the value of an
+/// exponential tail fitted to them.
 fn beyond(orders: &mut [f64], found: f64) -> f64 {
     orders.sort_by(f64::total_cmp);
     let n_tail = (TAIL * orders.len() as f64) as usize;
@@ -498,17 +500,16 @@ fn beyond(orders: &mut [f64], found: f64) -> f64 {
     p.max(f64::MIN_POSITIVE)
 }
 
-/// Sum of squares and number of the residuals outside of the part of a series that is being
-/// divided.
+/// Sum of squares and number of residuals outside of the part of a series that is being divided.
 #[derive(Clone, Copy, Default)]
 struct Beside {
     squares: f64,
     count: usize,
 }
 
-/// Returns the division of figures with the most evidence; `None` if they are too few or all equal.
-/// Figures farther than `most` from their median are clamped, and `beside` improves the estimate of
-/// their variance.
+/// Returns the division of `figures` (values of builds) with the most evidence; `None` if there are
+/// too few values or all are equal. Values farther than `most` from their median are clamped to it.
+/// `beside` improves the estimate of the variance.
 fn best(
     figures: &[f64],
     weights: &[f64],
@@ -555,7 +556,7 @@ fn best(
     (apart > 0.0 && squares > 0.0).then_some(Division { from, to, evidence })
 }
 
-/// Moves `n` randomly chosen figures to the front of `figures`, in random order (shuffle of R. A.
+/// Moves `n` randomly chosen values to the front of `figures`, in random order (shuffle of R. A.
 /// Fisher and F. Yates; D. E. Knuth, "The Art of Computer Programming" 2, 3.4.2, P).
 fn deal(figures: &mut [f64], n: usize, bits: &mut dyn FnMut() -> u64) {
     for at in 0..n {
@@ -575,8 +576,8 @@ mod tests {
 
     const ERROR: f64 = 0.005;
 
-    /// Makes `n` builds of one run each, around 7 with noise of 2 %; those in `lower` are 8 %
-    /// lower.
+    /// Makes `n` builds of one run each, with values around 7 and noise of 2 %. The builds in
+    /// `lower` are 8 % lower.
     fn builds(n: usize, lower: Range<usize>, bits: &mut dyn FnMut() -> u64) -> Vec<Build> {
         let level = |at: usize| if lower.contains(&at) { 7.0 + (0.92_f64).ln() } else { 7.0 };
         (0..n).map(|at| Build::from_figures(&[level(at) + 0.02 * normal(bits)])).collect()

@@ -7,8 +7,8 @@ use crate::order_statistics::rank;
 
 /// Binary logarithm of the number of buckets per power of two.
 const STEP_BITS: u32 = 4;
-/// Binary logarithms of the ends of the range in nanoseconds, 1 µs and 73 minutes. Shorter times
-/// share the first bucket, longer ones the last.
+/// Binary logarithms of the range of durations in nanoseconds, which is from 1 µs to 73 minutes.
+/// Shorter durations share the first bucket, longer ones the last.
 const LOWEST_BITS: u32 = 10;
 const HIGHEST_BITS: u32 = 42;
 const BUCKETS: usize = ((HIGHEST_BITS - LOWEST_BITS) << STEP_BITS) as usize;
@@ -24,7 +24,8 @@ impl Default for CoarseHistogram {
 }
 
 impl CoarseHistogram {
-    /// Counts one duration, in nanoseconds. Counts saturate.
+    /// Counts one duration, given in nanoseconds. The counts stop at their maximum instead of
+    /// overflowing.
     #[inline]
     pub fn record(&mut self, ns: u64) {
         let count = &mut self.0[bucket_of(ns)];

@@ -1,90 +1,91 @@
-//! Compares two small sets of runs: by how much the second differs from the first, and how
-//! significantly.
+//! Comparison of two small sets of runs: by how much the results of the second differ from those of
+//! the first, and how significantly.
 //!
 //! Two tests have to agree. The test of ranks is exact and needs no model of the errors: that of
-//! Mann and Whitney (Ann. Math. Stat. 18, 50, 1947), over all ways of dealing the same figures,
-//! ties included, to two sides; for pairs Wilcoxon's signed ranks (Biometrics Bull. 1, 80, 1945),
-//! over all signs. The test of means allows each side its own variance: Welch's (Biometrika 34, 28,
-//! 1947), with the fewest degrees of freedom that the variances leave likely; for pairs Student's.
-//! The p-value is the larger of both: a few figures that vary much often lie outside of many that
-//! vary little, which ranks alone take for a difference.
+//! Mann and Whitney (Ann. Math. Stat. 18, 50, 1947), over all ways of dividing the same results,
+//! ties included, between two sets; for pairs Wilcoxon's signed ranks (Biometrics Bull. 1, 80,
+//! 1945), over all signs. The test of means allows each set its own variance: Welch's (Biometrika
+//! 34, 28, 1947), with the fewest degrees of freedom that the variances leave likely; for pairs
+//! Student's. The p-value is the larger of both: a few results that vary much often lie outside of
+//! many that vary little, which ranks alone take for a difference.
 //!
 //! The effect is the difference of the means, which readers can compute from the two means. If a
-//! figure is infinite, it is the median of the differences of all pairs of figures, one of each
-//! side, or for paired figures of the means of all pairs of differences (Hodges and Lehmann, Ann.
+//! result is infinite, it is the median of the differences of all pairs of results, one of each
+//! set, or for paired results of the means of all pairs of differences (Hodges and Lehmann, Ann.
 //! Math. Stat. 34, 598, 1963). Its interval contains those of both tests, so it excludes zero only
-//! if both do. Ranks of three against three are never significant: these are judged by means alone,
-//! at a fifth of the error rate. Each figure must be that of a whole run, since figures within a
-//! run depend on each other. Not here: which direction is better, or from which size on a
+//! if both do. Ranks of three against three are never significant: such sets are judged by means
+//! alone, at a fifth of the error rate. Each result must be that of a whole run, since values
+//! within a run depend on each other. Not here: which direction is better, or which size of a
 //! difference matters.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
 use crate::students_t;
 
-/// Largest number of figures (results of runs) per side of a [`Comparison`]: the exact test of 100
+/// Limit on the results of runs in each of the two sets of a [`Comparison`]. The exact test of 100
 /// takes a second and 30 MB.
 pub const FIGURES_MAX: usize = 100;
-/// Power: the probability with which tests find a shift of [`detectable`] size.
+/// Power of tests: the probability with which they find a difference of [`detectable`] size.
 pub const POWER: f64 = 0.8;
-/// Asymptotic efficiency of ranks relative to Student's t for normal errors: 3/pi (Hodges and
+/// Asymptotic efficiency of rank tests relative to Student's t for normal errors: 3/pi (Hodges and
 /// Lehmann, Ann. Math. Stat. 27, 324, 1956).
 const EFFICIENCY: f64 = 3.0 / std::f64::consts::PI;
 
 /// Confidence of the bounds on the ratio of two variances, which determine the degrees of freedom.
-/// Of 0.75, 0.85, 0.9 and 0.95 it is the least one that keeps error rates of 5 to 0.25 % (in 22
-/// pairs of sizes and spreads); it costs 0.02 of the power of 0.56 at five figures per side.
+/// Of 0.75, 0.85, 0.9 and 0.95, this is the lowest that keeps error rates of 5 to 0.25 % (in 22
+/// pairs of set sizes and variances); it costs 0.02 of the power of 0.56 with five results per set.
 const SPREAD_CONFIDENCE: f64 = 0.9;
 
-/// Smallest number of figures per side for a test by means alone: two figures may be close by
+/// Smallest number of results per set for a test by means alone: two results may be close by
 /// chance.
 const BY_MEANS_MIN: usize = 3;
 /// Factor on the error rate of a test by means alone. It is stricter than a test by ranks, because
 /// it relies on normal errors.
 const BY_MEANS_ERROR: f64 = 0.2;
 
-/// Result of comparing two sides, such as the throughputs of two versions: the difference, second
-/// side minus first, in the unit of the figures.
+/// Result of comparing two sets of runs, such as the throughputs of two versions: the difference,
+/// second minus first, in the unit of the results.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// Difference of the means, or mean difference of pairs. If a figure is infinite, the median of
-    /// all differences between figures of the two sides (Hodges and Lehmann).
+    /// Difference of the means, or mean difference of pairs. If a result is infinite, the median of
+    /// all differences between results of the two sets (Hodges and Lehmann).
     pub shift: f64,
-    /// Confidence interval of the shift, low and high.
+    /// Confidence interval of the difference `shift`, low and high.
     pub interval: (f64, f64),
-    /// Actual confidence of `interval`, at least the requested one, because ranks allow only some
-    /// values. It is exact if no figures are equal.
+    /// Actual confidence of `interval`. It is at least the requested one, because ranks allow only
+    /// certain values, and exact if no results are equal.
     pub confidence: f64,
-    /// p-value of the test whether the sides differ, to be compared with 1 minus the requested
+    /// p-value of the test whether the two sets differ, to be compared with 1 minus the requested
     /// confidence. If means alone were tested, it is five times the p-value of that test, at most
     /// 1, because that test has to meet a stricter error rate.
     pub p: f64,
-    /// Whether means alone were tested, because the sides have too few figures for a test by ranks.
+    /// Whether only means were tested, because the two sets have too few results for a test by
+    /// ranks.
     pub is_by_means: bool,
 }
 
-/// Reason why two sides cannot be compared.
+/// Reason why two sets of results cannot be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incomparable {
-    /// Too few figures for a test by ranks to be significant.
+    /// There are too few results for a test by ranks to be significant.
     TooFew {
-        /// Number of figures that each side needs if both have the same number; for pairs, the
+        /// Number of results that each set needs if both have the same number; for pairs, the
         /// number of pairs.
         needed: usize,
-        /// Number of figures of the smaller side, or number of pairs.
+        /// Number of results in the smaller set, or number of pairs.
         have: usize,
     },
-    /// A figure is NaN.
+    /// A result is NaN, which has no rank.
     NoNumber,
-    /// More than [`FIGURES_MAX`] figures on a side.
+    /// A set has more than [`FIGURES_MAX`] results.
     TooMany,
 }
 
 impl Comparison {
-    /// Compares two sides by ranks and by means, with an interval of at least the confidence
-    /// `confidence`, which must be between 1/2 and 1. The difference is significant if `p` is below
-    /// `1 - confidence`. Figures may be infinite: they have ranks, and the difference of two equal
-    /// infinities is 0. Fails for NaN, and for too few or too many figures.
+    /// Compares two sets of results by ranks and by means, with an interval of at least the
+    /// confidence `confidence`, which must be between 1/2 and 1. The difference is significant if
+    /// `p` is below `1 - confidence`. Results may be infinite: they have ranks, and the difference
+    /// of two equal infinities is 0. Fails for NaN, and for too few or too many results.
     pub fn new(first: &[f64], second: &[f64], confidence: f64) -> Result<Comparison, Incomparable> {
         assert!(confidence > 0.5 && confidence < 1.0, "a confidence lies between 1/2 and 1");
         if first.iter().chain(second).any(|figure| figure.is_nan()) {
@@ -114,9 +115,9 @@ impl Comparison {
         Ok(Comparison::agreed(&all, (cut, tail), p, of_means))
     }
 
-    /// Compares pairs of figures by their differences, second side minus first. Such pairs come
-    /// from repeats in which both sides are measured one after the other, so a drift over the
-    /// repeats cancels. Fails for NaN, for fewer than [`pairs_needed`] and for more than
+    /// Compares pairs of results by their differences, second minus first. Such pairs come from
+    /// repeats in which both systems are measured one after the other, so that a drift over the
+    /// repeats cancels out. Fails for NaN, for fewer than [`pairs_needed`] and for more than
     /// [`FIGURES_MAX`] pairs.
     pub fn of_pairs(differences: &[f64], confidence: f64) -> Result<Comparison, Incomparable> {
         assert!(confidence > 0.5 && confidence < 1.0, "a confidence lies between 1/2 and 1");
@@ -150,7 +151,7 @@ impl Comparison {
         Ok(Comparison::agreed(&all, (cut, tail), p, of_means))
     }
 
-    /// Makes a comparison by means alone, for sides that are too small for ranks.
+    /// Compares two sets by means alone, because they are too small for ranks.
     fn by_means(means: &Means, confidence: f64) -> Comparison {
         let error = BY_MEANS_ERROR * (1.0 - confidence);
         Comparison {
@@ -162,10 +163,10 @@ impl Comparison {
         }
     }
 
-    /// Joins the results of the tests by ranks and by means; the returned interval covers both of
-    /// theirs. The interval by ranks ends at `cut` from either end of the sorted differences `all`,
-    /// with a probability of `tail` beyond each. `of_means` is the difference of means with its
-    /// interval; `None` for infinite figures.
+    /// Combines the results of the tests by ranks and by means into one; the interval covers both
+    /// intervals. The interval by ranks ends at `cut` from either end of the sorted differences
+    /// `all`, with a probability of `tail` beyond each end. `of_means` is the difference of means
+    /// with its interval; `None` if results are infinite.
     fn agreed(
         all: &[f64],
         (cut, tail): (usize, f64),
@@ -186,36 +187,38 @@ impl Comparison {
 }
 
 /// Returns one-sided bounds of the difference of two means (Welch), lower and upper: the true
-/// difference lies beyond each with a probability of at most 1 − `confidence`. `None` if a figure
-/// is not finite, or a side has fewer than [`BOUNDS_MIN`].
+/// difference lies beyond each with a probability of at most 1 − `confidence`. `None` if a result
+/// is not finite, or a set has fewer than [`BOUNDS_MIN`].
 pub fn bounds(first: &[f64], second: &[f64], confidence: f64) -> Option<(f64, f64)> {
     let is_known = |side: &[f64]| side.len() >= BOUNDS_MIN && side.iter().all(|x| x.is_finite());
     let means = (is_known(first) && is_known(second)).then(|| Means::new(first, second))?;
     Some(means.interval(2.0 * confidence - 1.0))
 }
 
-/// Like [`bounds`], for the mean of the differences of pairs (Student).
+/// Returns one-sided bounds of the mean of the differences of pairs (Student), lower and upper: the
+/// true mean lies beyond each with a probability of at most 1 − `confidence`. `None` if a
+/// difference is not finite, or there are fewer than [`BOUNDS_MIN`].
 pub fn bounds_of_pairs(differences: &[f64], confidence: f64) -> Option<(f64, f64)> {
     let is_known = differences.len() >= BOUNDS_MIN && differences.iter().all(|x| x.is_finite());
     is_known.then(|| Means::of_one(differences).interval(2.0 * confidence - 1.0))
 }
 
-/// Smallest number of figures per side for [`bounds`]: two may be close by chance.
+/// Smallest number of results per set for [`bounds`]: two results may be close by chance.
 pub const BOUNDS_MIN: usize = 3;
 
-/// Returns the median of sorted figures, which may be infinite.
+/// Returns the median of sorted values, which may be infinite.
 fn middle(sorted: &[f64]) -> f64 {
     let last = sorted.len() - 1;
     let (low, high) = (sorted[last / 2], sorted[last.div_ceil(2)]);
     if low == high { low } else { f64::midpoint(low, high) }
 }
 
-/// Returns `b - a`; 0 for two equal infinities.
+/// Returns `b - a`, or 0 if both are the same infinity.
 pub fn difference(a: f64, b: f64) -> f64 {
     if a == b { 0.0 } else { b - a }
 }
 
-/// Difference of means, with its standard error and degrees of freedom.
+/// Difference of two means, with its standard error and degrees of freedom.
 #[derive(Clone, Copy, Debug)]
 struct Means {
     shift: f64,
@@ -224,14 +227,14 @@ struct Means {
 }
 
 impl Means {
-    /// Compares the means of two sides with separate variances (Welch).
+    /// Compares the means of two sets with separate variances (Welch).
     ///
-    /// Welch's degrees of freedom are those of the observed variances. If the side that varies more
-    /// has few figures that happen to be close, they are too many just when the error is too small:
-    /// at an error rate of 0.25 %, as corrections for many sides require, three or four such
-    /// figures against twenty differ significantly two to four times too often. So the ratio of the
-    /// variances is varied by [`SPREAD_CONFIDENCE`] of Fisher's F to either side, and the smallest
-    /// degrees of freedom apply.
+    /// Welch's degrees of freedom are those of the observed variances. If the set that varies more
+    /// has few results that happen to be close, they are too many just when the error is too small:
+    /// at an error rate of 0.25 %, as corrections for many comparisons require, three or four such
+    /// results against twenty differ significantly two to four times too often. So the ratio of the
+    /// variances is varied by [`SPREAD_CONFIDENCE`] of Fisher's F in both directions, and the
+    /// smallest degrees of freedom apply.
     fn new(first: &[f64], second: &[f64]) -> Means {
         let (a, b) = (moments(first), moments(second));
         let [v, w] = [a.1 / first.len() as f64, b.1 / second.len() as f64];
@@ -250,7 +253,8 @@ impl Means {
         Means { shift: b.0 - a.0, error: (v + w).sqrt(), freedom }
     }
 
-    /// Compares the means of the ranks among all figures, which infinite figures have too.
+    /// Compares two sets by the means of the ranks that their results have among all results.
+    /// Infinite results have ranks, too.
     fn of_ranks(first: &[f64], second: &[f64]) -> Means {
         let rank = |x: &f64| {
             let all = || first.iter().chain(second);
@@ -262,7 +266,7 @@ impl Means {
         Means::new(&ranks(first), &ranks(second))
     }
 
-    /// Tests whether the mean of differences is 0 (Student).
+    /// Tests whether the mean of the differences of pairs is 0 (Student).
     fn of_one(differences: &[f64]) -> Means {
         let n = differences.len() as f64;
         let (mean, variance) = moments(differences);
@@ -286,7 +290,7 @@ impl Means {
     }
 }
 
-/// Returns mean and sample variance; the mean of no figures is NaN.
+/// Returns mean and sample variance; the mean is NaN if there are no values.
 fn moments(figures: &[f64]) -> (f64, f64) {
     // Sums of equal figures are rounded, but their variance is exactly 0.
     if figures.windows(2).all(|two| two[0] == two[1]) {
@@ -332,7 +336,8 @@ pub fn hommel(p_values: &[f64]) -> Vec<f64> {
     given
 }
 
-/// Returns the smallest number of figures per side with which ranks can be significant at `error`.
+/// Returns the smallest number of results per set with which a test by ranks can be significant at
+/// the error rate `error`.
 pub fn needed(error: f64) -> usize {
     let mut orders = 1.0;
     (1..=FIGURES_MAX)
@@ -344,9 +349,9 @@ pub fn needed(error: f64) -> usize {
         .unwrap_or(FIGURES_MAX)
 }
 
-/// Returns the probability of each value of Mann and Whitney's U, 0 to nm, if the sides do not
-/// differ and no figures are equal (by their recursion). U is the number of pairs, one figure of
-/// each side, in which the first side has the larger figure.
+/// Returns the probability of each value of Mann and Whitney's U, from 0 to nm, if the two sets do
+/// not differ and no results are equal (by their recursion). U is the number of pairs, one result
+/// of each set, in which the first set has the larger one.
 fn untied(n: usize, m: usize) -> Vec<f64> {
     // chances[j] is the distribution for i figures on the first side and j on the second.
     let mut chances: Vec<Vec<f64>> = vec![vec![1.0]; m + 1];
@@ -369,8 +374,9 @@ fn untied(n: usize, m: usize) -> Vec<f64> {
     chances.swap_remove(m)
 }
 
-/// Returns the largest value of a test statistic, given the probability of each value from 0, whose
-/// lower tail is at most `tail`, and that tail; `None` if 0 alone is likelier.
+/// Returns the largest value of a test statistic whose lower tail is at most `tail`, and the
+/// probability of that tail, given the probability of each value from 0 on; `None` if 0 alone is
+/// more likely.
 fn cut(chances: &[f64], tail: f64) -> Option<(usize, f64)> {
     let mut sum = 0.0;
     let mut found = None;
@@ -384,9 +390,9 @@ fn cut(chances: &[f64], tail: f64) -> Option<(usize, f64)> {
     found
 }
 
-/// Returns the exact two-sided p-value of the rank test: over all assignments of these figures to
-/// the sides, the probability of a rank sum as far from its mean as the observed one. Ranks are
-/// doubled, so that those of ties are integers.
+/// Returns the exact two-sided p-value of the rank test: over all ways of dividing these results
+/// between two sets, the probability of a rank sum as far from its mean as the observed one. Ranks
+/// are doubled, so that those of ties are integers.
 fn p_value(first: &[f64], second: &[f64]) -> f64 {
     let n = first.len();
     let mut all: Vec<(f64, bool)> = first
@@ -433,15 +439,15 @@ fn p_value(first: &[f64], second: &[f64]) -> f64 {
     (beyond / whole).min(1.0)
 }
 
-/// Returns the smallest number of pairs with which differences of equal sign are significant at
-/// `error`.
+/// Returns the smallest number of pairs with which differences of equal sign are significant at the
+/// error rate `error`.
 pub fn pairs_needed(error: f64) -> usize {
     let is_enough = |n: &usize| 2.0 * 0.5_f64.powi(*n as i32) <= error * (1.0 + 1e-9);
     (1..=FIGURES_MAX).find(is_enough).unwrap_or(FIGURES_MAX)
 }
 
-/// Returns the probability of each sum of positive ranks, from 0 up, if the signs of these ranks
-/// are random.
+/// Returns the probability of each sum of positive ranks, from 0 up, if the sign of every rank is
+/// random.
 fn signed(ranks: &[usize]) -> Vec<f64> {
     let mut chances = vec![1.0];
     for &rank in ranks {
@@ -492,10 +498,10 @@ fn signs_p_value(differences: &[f64]) -> f64 {
     chances.filter(|(sum, _)| is_as_far(*sum)).map(|(_, chance)| chance).sum::<f64>().min(1.0)
 }
 
-/// Returns the smallest shift that tests at error rate `error` find with probability [`POWER`],
-/// given the observed variances and as if figures were normal: that of Welch's t, widened by the
-/// efficiency of ranks. `None` if there are too few or too many figures for ranks, or a figure is
-/// not finite.
+/// Returns the smallest difference that tests at the error rate `error` find with probability
+/// [`POWER`], given the observed variances and assuming normal results: that of Welch's t, widened
+/// by the efficiency of ranks. `None` if there are too few or too many results for ranks, or a
+/// result is not finite.
 pub fn detectable(first: &[f64], second: &[f64], error: f64) -> Option<f64> {
     let (n, m) = (first.len(), second.len());
     if n.max(m) > FIGURES_MAX || !first.iter().chain(second).all(|figure| figure.is_finite()) {
@@ -505,12 +511,14 @@ pub fn detectable(first: &[f64], second: &[f64], error: f64) -> Option<f64> {
     found_from(&Means::new(first, second), tail)
 }
 
-/// Like [`detectable`], for sides that are compared by means alone ([`Comparison::is_by_means`]).
+/// Returns the smallest difference that tests find, as [`detectable`] does, for sets that are
+/// compared by means alone ([`Comparison::is_by_means`]).
 pub fn detectable_by_means(first: &[f64], second: &[f64], error: f64) -> Option<f64> {
     found_from(&Means::new(first, second), BY_MEANS_ERROR * error / 2.0)
 }
 
-/// Like [`detectable`], given the differences of pairs.
+/// Returns the smallest mean difference of pairs that tests at the error rate `error` find with
+/// probability [`POWER`], as [`detectable`] does for two sets.
 pub fn detectable_of_pairs(differences: &[f64], error: f64) -> Option<f64> {
     let n = differences.len();
     if n > FIGURES_MAX || !differences.iter().all(|one| one.is_finite()) {

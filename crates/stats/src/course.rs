@@ -1,76 +1,76 @@
-//! Effects of a plan that changes the load on a series, such as the mean response times of
-//! stretches.
+//! Effects of a plan that changes the load on a series of values, such as the mean response times
+//! of stretches (equal parts of a run).
 //!
 //! Response times depend on the planned rate in an unknown way. So any sum of some patterns counts
-//! as an effect of the plan: waves with the period of its rates if these repeat, otherwise
-//! piecewise linear functions of the rate of a stretch and of the one before. Such effects are no
-//! error: the error is estimated from the slowest waves without them. Not here: the error
+//! as an effect of the plan: waves with the period of the planned rates if these repeat, otherwise
+//! piecewise linear functions of the rate of a stretch and of the previous one. Such effects are
+//! not errors: the error is estimated from the slowest waves without them. Not here: the error
 //! (`waves`).
 
 use std::f64::consts::{PI, TAU};
 
-/// Largest number of the slowest waves from which the error is estimated.
+/// Limit on the number of slowest waves from which the error is estimated.
 const WAVES_MAX: usize = 40;
 
-/// Smallest number of slow waves (cosines) that must be left without the effects of the plan; with
-/// fewer, changes of the system cannot be told from these effects.
+/// Smallest number of slow waves (cosines) that must be left after removing the effects of the
+/// plan. With fewer, changes of the system cannot be distinguished from these effects.
 const WAVES_LEFT_MIN: usize = 8;
 
-/// Smallest share of a wave that must be left without the patterns of the plan, so that the wave is
-/// used, and smallest share of the variance that it measures.
+/// Smallest share of a wave that must be left after removing the patterns of the plan for the wave
+/// to be used, and smallest share of the variance that such a wave measures.
 const WAVE_LEFT_MIN: f64 = 0.4;
 const HEIGHT_LEFT_MIN: f64 = 0.3;
 
-/// Smallest share of a new pattern of the plan that the patterns found before must not explain;
-/// otherwise the pattern is left out.
+/// Smallest share of a new pattern of the plan that earlier patterns must not explain. With less,
+/// the pattern is left out.
 const NEW_MIN: f64 = 0.05;
 
-/// Smallest relative standard deviation of a rate between stretches; with less, it counts as
-/// constant.
+/// Smallest relative standard deviation of a planned rate between stretches. With less, the rate
+/// counts as constant.
 const VARIES_MIN: f64 = 0.01;
 
-/// Smallest number of periods of a plan in the series at which it counts as repeating.
+/// Smallest number of periods of a plan within the series for the plan to count as repeating.
 const PERIODS_MIN: f64 = 2.0;
 
-/// Largest number of bends of a piecewise linear function that approximates the effect of a rate,
-/// and number of stretches required per bend.
+/// Limit on the number of bends of a piecewise linear function that approximates the effect of a
+/// rate, and number of stretches required per bend.
 const BENDS_MAX: usize = 5;
 const STRETCHES_PER_BEND: usize = 8;
 
 /// Limits for finding the period of a rate, on the mean squared difference between the rate and the
-/// same rate some slots later, relative to that of independent values. Below the first one both are
-/// equal, so the distance may be a period; at some shorter distance they must differ by more than
-/// the second one.
+/// same rate some slots later, relative to that of independent values. Below the first limit both
+/// are equal, so the distance may be a period; at some shorter distance they must differ by more
+/// than the second limit.
 const EQUAL: f64 = 0.05;
 const UNEQUAL: f64 = 0.2;
 
 /// Smallest effective number of stretches over which the remaining variation must be spread if the
-/// plan does not repeat. Otherwise it comes from one event of the plan, such as the queue after a
-/// burst.
+/// plan does not repeat. With fewer, the variation comes from one event of the plan, such as the
+/// queue after a burst.
 const STRETCHES_LEFT_MIN: f64 = 8.0;
 
 /// Effects that a planned load may have on a series of measured values, one for each stretch (equal
 /// part) of a run. Response times follow the planned rate, which is no error of measurement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Course {
-    /// Orthonormal patterns with one value for each stretch, also orthogonal to a constant. Any sum
-    /// of them counts as an effect of the plan.
+    /// Orthonormal patterns with one value for each stretch, which are also orthogonal to a
+    /// constant. Any sum of them counts as an effect of the plan.
     patterns: Vec<Vec<f64>>,
-    /// Slowest waves (cosines over the run) after removing the patterns, each with its number,
-    /// which is 0 for the slowest.
+    /// Slowest waves (cosines over the run) after removing the patterns of the plan, each with its
+    /// number, which is 0 for the slowest.
     waves: Vec<(usize, Vec<f64>)>,
     repeats: bool,
     n: usize,
 }
 
-/// Series of values after removing the effects of a plan.
+/// A series of values after the effects of the plan were removed.
 pub(crate) struct Left {
-    /// Values without the effects of the plan.
+    /// Values after the effects of the plan were removed, one for each stretch.
     pub(crate) values: Vec<f64>,
-    /// Heights (coefficients) of the slowest waves, each with the number of its wave, which is 0
-    /// for the slowest.
+    /// Heights (coefficients) of the slowest waves in the values, each with the number of its wave,
+    /// which is 0 for the slowest.
     pub(crate) waves: Vec<(usize, f64)>,
-    /// Approximate number of independent values: lower if a few stretches contain most of the
+    /// Approximate number of independent values. It is lower if a few stretches contain most of the
     /// variation.
     pub(crate) freedom: f64,
 }
@@ -117,20 +117,20 @@ impl Course {
         self.n
     }
 
-    /// Whether the plan has no effect, because it changes no rate.
+    /// Whether the plan has no effect on the values, because it changes no rate.
     pub fn is_empty(&self) -> bool {
         self.patterns.is_empty()
     }
 
-    /// Whether changes of the system itself can be separated from the effects of the plan on
+    /// Whether changes of the system itself can be separated from the effects of the plan in
     /// `values`.
     pub(crate) fn is_told(&self, values: &[f64]) -> bool {
         let is_seen = || self.repeats || self.left(values).freedom >= STRETCHES_LEFT_MIN;
         self.is_empty() || (self.waves.len() >= WAVES_LEFT_MIN && is_seen())
     }
 
-    /// Adds cosines and sines to the patterns, each with `n` values: those with a period, given in
-    /// stretches, and with its fractions down to two stretches.
+    /// Adds cosines and sines to the patterns of the plan, each with `n` values: those with the
+    /// period `period`, given in stretches, and with its fractions down to two stretches.
     fn add_waves(&mut self, period: f64, n: usize) {
         let most = (period / 2.0).floor().max(2.0) as usize;
         for turns in 1..=most {
@@ -140,8 +140,8 @@ impl Course {
         }
     }
 
-    /// Adds piecewise linear functions of the values as patterns; their sums approximate any smooth
-    /// function of the values.
+    /// Adds piecewise linear functions of `values` to the patterns of the plan. Their sums
+    /// approximate any smooth function of the values.
     fn add_bent(&mut self, values: &[f64]) {
         let mut levels = values.to_vec();
         levels.sort_by(f64::total_cmp);
@@ -178,8 +178,8 @@ impl Course {
         }
     }
 
-    /// Returns the wave with this number (cosines of half periods, as in `waves`) without the
-    /// patterns; `None` if too little of it is left.
+    /// Returns the wave with this number (cosines of half periods, as in `waves`) after removing
+    /// the patterns of the plan; `None` if too little of it is left.
     fn left_of_wave(&self, number: usize, n: usize) -> Option<Vec<f64>> {
         let at = |index: usize| PI * (number + 1) as f64 * (index as f64 + 0.5) / n as f64;
         let mut wave: Vec<f64> = (0..n).map(|index| at(index).cos()).collect();
@@ -225,7 +225,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Returns the value before each value; the first one counts as its own.
+/// Returns, for each value, the value before it. For the first one, returns that value itself.
 fn before(values: &[f64]) -> Vec<f64> {
     values[..1].iter().chain(&values[..values.len() - 1]).copied().collect()
 }
@@ -251,8 +251,8 @@ fn varies(rate: &[f64]) -> bool {
     variance.sqrt() > VARIES_MIN * mean
 }
 
-/// Returns the common period of all rates, as a share of their length; `None` if they do not
-/// repeat.
+/// Returns the period that all rates have in common, as a share of their length; `None` if they do
+/// not repeat.
 fn period(rates: &[Vec<f64>]) -> Option<f64> {
     let rates: Vec<(&Vec<f64>, f64)> = rates
         .iter()
@@ -294,7 +294,8 @@ mod tests {
 
     const SLOTS: usize = 20;
 
-    /// Returns the effects of a plan with this rate, as a function of time, on `n` seconds.
+    /// Returns the effects, on `n` seconds, of a plan whose rate is this function of time, for
+    /// tests.
     fn course(n: usize, rate: impl Fn(f64) -> f64) -> Course {
         let slots = (0..n * SLOTS).map(|slot| rate((slot as f64 + 0.5) / SLOTS as f64));
         Course::from_rates(&[slots.collect()], n)

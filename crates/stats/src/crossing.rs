@@ -1,27 +1,28 @@
-//! Finds the place where a rising ratio crosses its limit of 1, with a confidence interval.
+//! Estimate, with a confidence interval, of the load at which a ratio that rises with the load
+//! crosses its limit of 1.
 //!
-//! Each point is a measurement: a place, such as the logarithm of a rate, and a ratio of a measured
-//! to an allowed value. The ratio is linear in counts: the share of requests slower than a bound
-//! over the share allowed, or a mean over its bound. Such a ratio is nearly unbiased however its
-//! samples depend on each other, while the logarithm of a quantile is biased low. So the curve is
-//! fitted to means: by quasi-likelihood (R. W. M. Wedderburn, Biometrika 61, 439, 1974), with a
+//! Each point is a measurement: a load (x), such as the logarithm of a rate, and a ratio of a
+//! measured to an allowed value. The ratio is linear in counts: the share of requests slower than a
+//! bound over the share allowed, or a mean over its bound. Such a ratio is nearly unbiased however
+//! its samples depend on each other, while the logarithm of a quantile is biased low. So the curve
+//! is fitted to means: by quasi-likelihood (R. W. M. Wedderburn, Biometrika 61, 439, 1974), with a
 //! link and a variance function chosen by what grows ([`Grows`]), and a dispersion from the points
 //! themselves.
 //!
-//! The interval contains every place where a curve that crosses there has a deviance of at most the
+//! The interval contains every load where a curve that crosses there has a deviance of at most the
 //! least one plus dispersion times t squared (D. A. Williams, Biometrics 42, 641, 1986): it is as
 //! asymmetric as counts are, and unbounded if the slope may be zero. Not here: which points are
-//! near enough for one curve.
+//! close enough for one curve.
 
 use crate::students_t;
 
 /// Smallest number of points for a fit whose dispersion can be estimated.
 const POINTS_MIN: usize = 4;
-/// Largest absolute value of the link function of a fit; beyond it, a ratio is as good as 0 or
-/// infinite.
+/// Limit on the absolute value of the link function in a fit. Beyond it, the ratio is as good as 0
+/// or infinite.
 const LINK_MOST: f64 = 30.0;
-/// Largest number of Newton steps; six are usual, more are needed if the points are separated and
-/// any slope fits.
+/// Limit on the number of Newton steps of a fit. Six are usual; more are needed if the points are
+/// separated, so that any slope fits.
 const STEPS_MOST: usize = 60;
 /// Number of halvings of an interval or a step, to less than a billionth of its initial length.
 const HALVINGS: usize = 40;
@@ -37,29 +38,30 @@ const BIAS_MOST: f64 = 0.5;
 /// Largest correction for the bias of the crossing, in the unit of [`RatioPoint::x`].
 const BIAS_FAR: f64 = 0.01;
 
-/// Multiple of its bound from which the response time of a queue counts as infinite.
+/// Multiple of its bound from which the response time of a queue is treated as infinite.
 const ENDLESS: f64 = 100.0;
-/// Smallest ratio of a queue's time to its bound; smaller ones are raised to it.
+/// Smallest ratio of a queue's response time to its bound; smaller ratios are raised to it.
 const TIME_LEAST: f64 = 1e-3;
 
-/// Kind of quantity that grows with the load. It determines the link and variance functions with
-/// which [`Crossing::fit`] fits it.
+/// Type of the quantity that grows with the load, which determines the link and variance functions
+/// with which [`Crossing::fit`] fits it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Grows {
     /// Share of requests that are slower than a bound; the value is the allowed share p. The link
     /// is logistic. The variance for an expected ratio m is m (1 - p m) (1 + m), since slow
     /// requests come in clusters that grow with their number.
     Share(f64),
-    /// Time that grows as a power of the load, as in closed load with the number of clients:
-    /// logarithmic link, variance m (1 + m).
+    /// A time that grows as a power of the load, such as a response time in closed load with the
+    /// number of clients. The link is logarithmic, the variance m (1 + m) for an expected ratio m.
     Time,
-    /// Time that grows without limit as the load approaches a capacity, as in a queue: reciprocal
-    /// link, and variance m^3, close to that of mean times of a queue (inverse Gaussian; M. C. K.
-    /// Tweedie, Ann. Math. Stat. 28, 362, 1957).
+    /// A time that grows without limit as the load approaches a capacity, such as the response time
+    /// of a queue. The link is reciprocal, the variance m^3 for an expected ratio m, which is close
+    /// to that of mean times of a queue (inverse Gaussian; M. C. K. Tweedie, Ann. Math. Stat. 28,
+    /// 362, 1957).
     TimeOfQueue,
 }
 
-/// Measurement at one load: the ratio of the measured to the allowed value, its weight and its
+/// A measurement at one load: the ratio of the measured to the allowed value, with its weight and
 /// error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RatioPoint {
@@ -68,7 +70,7 @@ pub struct RatioPoint {
     /// Measured value divided by the allowed one: 1 at the limit, higher when the limit is
     /// exceeded.
     pub ratio: f64,
-    /// Weight of the measurement, such as its duration, in any unit.
+    /// Weight of the measurement in the fit, such as its duration, in any unit.
     pub weight: f64,
     /// Standard error of the ratio, from the variation within the measurement; `None` if unknown.
     pub error: Option<f64>,
@@ -77,21 +79,21 @@ pub struct RatioPoint {
     pub error_at_bound: Option<f64>,
 }
 
-/// Rising curve fitted to ratios over the load, and the load at which it crosses 1.
+/// A rising curve fitted to ratios over the load, and the load at which it crosses the limit of 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crossing {
     /// Load at which the curve is 1, on the scale of [`RatioPoint::x`]; meaningless if the slope is
     /// not significant.
     pub at: f64,
-    /// Slope of the curve on the scale of the link function, which is about the logarithm of the
-    /// ratio near 1.
+    /// Slope of the curve on the scale of the link function, which near a ratio of 1 is about the
+    /// logarithm of the ratio.
     pub slope: f64,
-    /// Variance of a measurement with expected ratio 1 and weight 1: by the scatter between points,
-    /// or by the errors within them if these are larger.
+    /// Variance of a measurement with expected ratio 1 and weight 1: estimated from the scatter
+    /// between measurements, or from the errors within them if these are larger.
     pub dispersion: f64,
     /// Degrees of freedom: the number of points minus the two parameters of the curve.
     pub freedom: usize,
-    /// Confidence interval of `at`, low and high; an unbounded end is infinite.
+    /// Confidence interval of `at`, low and high. An end that is not bounded is infinite.
     pub interval: (f64, f64),
     grows: Grows,
 }
@@ -104,7 +106,7 @@ impl Grows {
         }
     }
 
-    /// Returns the variance of a measured ratio with expectation `mean`, in units of the
+    /// Returns the variance of a measured ratio whose expectation is `mean`, in units of the
     /// dispersion.
     fn variance(self, mean: f64) -> f64 {
         match self {
@@ -113,7 +115,7 @@ impl Grows {
         }
     }
 
-    /// Returns the derivative of the expected ratio with respect to the link, where the ratio is
+    /// Returns the derivative of the expected ratio with respect to the link function, at the ratio
     /// `mean`.
     fn growth(self, mean: f64) -> f64 {
         match self {
@@ -122,8 +124,8 @@ impl Grows {
         }
     }
 
-    /// Returns the second derivative of the expected ratio with respect to the link, relative to
-    /// the first, at a ratio of 1.
+    /// Returns the second derivative of the expected ratio with respect to the link function,
+    /// relative to the first, at a ratio of 1.
     fn bend(self) -> f64 {
         match self {
             Grows::TimeOfQueue => 2.0,
@@ -131,7 +133,7 @@ impl Grows {
         }
     }
 
-    /// Returns the expected ratio at a value of the link; 1 for a link of 0.
+    /// Returns the expected ratio at a value of the link function; 1 for a value of 0.
     fn ratio_of(self, link: f64) -> f64 {
         let allowed = self.allowed();
         let odds = || link.clamp(-LINK_MOST, LINK_MOST).exp();
@@ -142,7 +144,8 @@ impl Grows {
     }
 
     /// Returns the deviance of a measured ratio r from its expectation `mean`, per unit of weight:
-    /// twice the integral of (r - t) / V(t) over t, from the expectation to r.
+    /// twice the integral of (r - t) / V(t) over t, from the expectation to r, where V is the
+    /// variance.
     fn deviance(self, ratio: f64, mean: f64) -> f64 {
         if self == Grows::TimeOfQueue {
             return (ratio - mean).powi(2) / (mean * mean * ratio);
@@ -159,9 +162,10 @@ impl Grows {
     }
 }
 
-/// Points with loads relative to their weighted mean, in units of their standard deviation.
+/// Measurements with their loads relative to the weighted mean load, in units of the standard
+/// deviation.
 struct Scaled {
-    /// Scaled load, ratio and weight of each point.
+    /// Scaled load, ratio and weight of each measurement.
     points: Vec<(f64, f64, f64)>,
     centre: f64,
     spread: f64,
@@ -202,8 +206,8 @@ impl Scaled {
         self.points.iter().map(deviance_of).sum()
     }
 
-    /// Returns the sums for a Newton step: of the weighted residuals, times powers 0 and 1 of the
-    /// scaled load, and of the information, times powers 0, 1 and 2.
+    /// Returns the sums for a Newton step of the fit: of the weighted residuals times powers 0 and
+    /// 1 of the scaled load, and of the information times powers 0, 1 and 2.
     fn sums(&self, level: f64, slope: f64) -> ([f64; 2], [f64; 3]) {
         let (mut left, mut known) = ([0.0; 2], [0.0; 3]);
         for &(x, ratio, weight) in &self.points {
@@ -219,8 +223,8 @@ impl Scaled {
         (left, known)
     }
 
-    /// Returns level and slope of the curve with the least deviance, by Newton's method with step
-    /// halving. The deviance is convex in both.
+    /// Returns level and slope of the curve with the least deviance, found by Newton's method with
+    /// step halving. The deviance is convex in both.
     fn best(&self) -> (f64, f64) {
         let (mut level, mut slope) = (0.0, 0.0);
         let mut least = self.deviance(level, slope);
@@ -249,7 +253,8 @@ impl Scaled {
         (level, slope)
     }
 
-    /// Returns the least deviance of all curves that do not fall and are 1 at the scaled load `x`.
+    /// Returns the least deviance among all curves that do not fall and have a ratio of 1 at the
+    /// scaled load `x`.
     fn held_at(&self, x: f64) -> f64 {
         let mut slope = 0.0;
         let mut least = self.deviance(0.0, 0.0);
@@ -277,8 +282,8 @@ impl Scaled {
         least
     }
 
-    /// Returns the end of the interval in a direction (1 or -1) from `x`: the last load at which
-    /// [`Scaled::held_at`] is at most `most`. Infinite beyond [`FAR`].
+    /// Returns one end of the confidence interval, in a direction (1 or -1) from the scaled load
+    /// `x`: the last load at which [`Scaled::held_at`] is at most `most`. Infinite beyond [`FAR`].
     fn end(&self, x: f64, direction: f64, most: f64) -> f64 {
         let mut inside = 0.0;
         let mut outside = 1e-3;
@@ -300,9 +305,9 @@ impl Scaled {
 }
 
 impl Crossing {
-    /// Fits a rising curve to points. `confidence` is that of the interval of the crossing. `None`
-    /// for fewer than four points, points at a single load, a point that is not finite or has no
-    /// weight, or if no finite level and slope fit best.
+    /// Fits a rising curve to measurements. `confidence` is that of the interval of the crossing.
+    /// `None` for fewer than four measurements, measurements at a single load, one that is not
+    /// finite or has no weight, or if no finite level and slope fit best.
     pub fn fit(points: &[RatioPoint], grows: Grows, confidence: f64) -> Option<Crossing> {
         assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
         assert!((0.0..1.0).contains(&grows.allowed()), "a share lies between 0 and 1");
@@ -344,15 +349,15 @@ impl Crossing {
         self.slope * (x - self.at)
     }
 
-    /// Returns the variance of a measured ratio with expectation `mean`, in units of dispersion
+    /// Returns the variance of a measured ratio whose expectation is `mean`, in units of dispersion
     /// over weight.
     pub fn variance_at(&self, mean: f64) -> f64 {
         self.grows.variance(mean)
     }
 }
 
-/// Returns the dispersion of a fit: Pearson's, from the scatter between points, or the one from the
-/// errors within points or from their errors at the limit, whichever is largest.
+/// Returns the dispersion of a fit: the largest of Pearson's estimate from the scatter between
+/// measurements, and those from the errors within measurements and from their errors at the limit.
 fn dispersion(
     points: &[RatioPoint],
     scaled: &Scaled,
@@ -378,9 +383,9 @@ fn dispersion(
     (between / freedom as f64).max(within).max(median_near(at_bound))
 }
 
-/// Returns the median dispersion of the points near the limit, given (distance from the limit on
-/// the scale of the link, dispersion), or of the three nearest if fewer are within [`NEAR_BOUND`];
-/// 0 without points.
+/// Returns the median dispersion of the measurements near the limit, or of the three nearest if
+/// fewer are within [`NEAR_BOUND`]; 0 without measurements. `known` has pairs of the distance from
+/// the limit, on the scale of the link function, and the dispersion.
 fn median_near(mut known: Vec<(f64, f64)>) -> f64 {
     known.sort_by(|a, b| a.0.total_cmp(&b.0));
     let n_near = known.iter().filter(|(far, _)| *far <= NEAR_BOUND).count();
@@ -397,8 +402,8 @@ mod tests {
     use super::*;
     use crate::exponential;
 
-    /// Draws the total size of clusters of late requests: a Poisson number with this mean, each
-    /// with an exponential size of mean 1.
+    /// Draws the total size of clusters of late requests: their number is Poisson with this mean,
+    /// and each has an exponential size of mean 1.
     fn clusters(mean: f64, random: &mut Xoshiro256PlusPlus) -> f64 {
         let (mut left, mut sum) = (mean, 0.0);
         loop {

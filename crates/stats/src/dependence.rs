@@ -1,11 +1,11 @@
 //! Confidence intervals of quantiles of autocorrelated samples.
 //!
-//! Response times of one run share its queue, its caches and its stalls. Intervals between order
-//! statistics as of independent samples (`order_statistics`) contain the truth in only 8 to 70 of
-//! 100 minutes of a busy queue. Here a quantile is treated as a mean: the share of samples above
-//! it, stretch by stretch. The error of that mean in time (`waves`) is turned back into ranks
+//! Response times of one run share its queue, its caches and its stalls. Intervals for independent
+//! samples (`order_statistics`) contain the truth in only 8 to 70 of 100 runs of a minute of a busy
+//! queue. Here a quantile is treated as a mean: the share of samples above it, in each stretch
+//! (equal part) of the run. The error of that mean over time (`waves`) is converted back into ranks
 //! (Heidelberger and Lewis, Operations Research 32, 185, 1984; Lolos et al., Winter Simulation
-//! Conference 2022). The same errors apply to shares of samples below bounds that are named later.
+//! Conference 2022). The same errors apply to shares of samples below bounds that are chosen later.
 
 use std::fmt;
 
@@ -15,9 +15,8 @@ use crate::rate::{SLOTS_MIN, around_ratio};
 use crate::waves::{MeanError, OF_TIMES, VALUES_MIN, mean_error_beside};
 use crate::{Histogram, students_t};
 
-/// Samples (such as transactions) offered in one stretch of time, and the times of those that
-/// finished. Unfinished ones count as longer than any time. The stretches of a series are
-/// consecutive and of equal length.
+/// Samples (such as transactions) in one stretch, which is an equal part of a run: the number
+/// offered, and the times of those that finished. Unfinished ones count as longer than any time.
 #[derive(Clone, Debug, Default)]
 pub struct Stretch {
     /// Number of samples offered in the stretch, whether they finished or not.
@@ -29,9 +28,10 @@ pub struct Stretch {
 /// Reason why a quantile has no confidence interval within a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NoInterval {
-    /// Too few samples, even if they were independent.
+    /// There are too few samples for an interval, even if they were independent.
     TooFew(TooFew),
-    /// Too few stretches (equal parts of the run) to estimate the autocorrelation of samples.
+    /// There are too few stretches (equal parts of the run) to estimate the autocorrelation of
+    /// samples.
     TooShort {
         /// Number of stretches needed.
         needed: u64,
@@ -41,7 +41,7 @@ pub enum NoInterval {
     /// The plan changes the load and does not repeat often enough, so changes of the system cannot
     /// be separated from effects of the plan.
     Planned,
-    /// Samples are so strongly autocorrelated that those beyond the quantile come from a few
+    /// Samples are so strongly autocorrelated that those beyond the quantile come from only a few
     /// episodes, such as long queues.
     TooDependent {
         /// Approximate factor by which the run must be longer for an interval.
@@ -68,29 +68,30 @@ impl fmt::Display for NoInterval {
 
 impl std::error::Error for NoInterval {}
 
-/// Witness quantiles, at which the autocorrelation is estimated whichever quantiles are requested,
-/// each with the factor by which the tail may depend more strongly.
+/// Witness quantiles, at which the autocorrelation is estimated whichever quantiles are requested.
+/// Each has the factor by which autocorrelation may be stronger in the tail.
 ///
 /// The error of a share is that of independent samples times a factor. From the median to the tail
 /// of a queue this factor grows, and then stays: by 2 to 3 for M/M/1 and M/M/4 at loads of 0.5 to
 /// 0.9. Far in the tail it cannot be estimated from the few episodes that there are, and most runs
-/// with a small error there lack their worst episode. So it is estimated at quantiles with enough
-/// samples, and by that estimate the tail must have enough episodes.
+/// with a small error there lack their worst episode. So the factor is estimated at quantiles with
+/// enough samples, and by that estimate the tail must have enough episodes.
 const WITNESSES: [(f64, f64); 4] = [(0.5, 3.0), (0.75, 1.7), (0.9, 1.25), (0.95, 1.1)];
 
 /// Smallest number of independent episodes beyond a quantile for a confidence interval.
 const EPISODES_MIN: f64 = 5.0;
 
 /// Smallest number of independent episodes for an interval of a quantile up to the median, and the
-/// number up to which its ends are widened. The first is lower than [`EPISODES_MIN`]: if runs with
-/// few, long episodes had no interval, only runs that lack the longest ones would, and their
-/// intervals contain the truth less often than a wide one.
+/// number up to which the ends of such an interval are widened. The first is lower than
+/// [`EPISODES_MIN`]: if runs with few, long episodes had no interval, only runs that lack the
+/// longest episodes would have one, and these intervals contain the truth less often than a wide
+/// one.
 const EPISODES_MIN_MIDDLE: f64 = 2.0;
 const EPISODES_ENOUGH_MIDDLE: f64 = 24.0;
 const MIDDLE: f64 = 0.5;
 
-/// Number of episodes beyond a quantile above which their own scatter determines its error; with
-/// fewer, the error predicted from the witness quantiles counts too.
+/// Number of episodes beyond a quantile above which its error is estimated from their scatter
+/// alone. With fewer, the error predicted from the witness quantiles counts too.
 const EPISODES_ENOUGH: f64 = 16.0;
 
 /// Returns the ranks of the ends of confidence intervals of several quantiles, in the order of
@@ -115,10 +116,10 @@ pub fn dependent_ranks(
 
 /// Returns the confidence interval of the mean of finished samples, low and high, in their unit.
 ///
-/// The error is that of the sums of stretches. A few long episodes make up most of the mean of a
-/// busy queue, and runs that lack one have a low mean with a small error. So the number of episodes
-/// beyond the p90 decides how far that error is trusted: with few, the upper end is widened; with
-/// fewer than two, there is no interval.
+/// The error is that of the sums of stretches (equal parts of the run). A few long episodes make up
+/// most of the mean of a busy queue, and runs that lack such an episode have a low mean with a
+/// small error. So the number of episodes beyond the p90 decides how far that error is trusted:
+/// with few, the upper end is widened; with fewer than two, there is no interval.
 pub fn dependent_mean(
     stretches: &[Stretch],
     course: &Course,
@@ -137,21 +138,24 @@ pub fn dependent_mean(
     Ok((mean - ends.below, mean + ends.above))
 }
 
-/// Overdispersion of a share of samples: the ratio of its variance to that of independent samples.
+/// Overdispersion of a share of samples: the ratio of its variance to the variance for independent
+/// samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dispersion {
     /// Share of samples below some bound, from 0 to 1.
     pub share: f64,
-    /// Ratio of the variances; 1 for independent samples.
+    /// Ratio of the variance of the share to that for independent samples; 1 if samples are
+    /// independent.
     pub factor: f64,
 }
 
-/// Shares at which the dispersion is estimated.
+/// Shares of samples at which the overdispersion is estimated.
 const SHARES: [f64; 9] = [0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
 
-/// Returns the dispersions of shares of samples below bounds, for shares rising from 0 to 1. Bounds
-/// need not be known yet: [`dispersion_at`] finds the factor for any share between these. Fails if
-/// there are no samples or too few stretches, or if effects of the plan hide changes of the system.
+/// Returns the overdispersions of shares of samples below bounds, for shares rising from 0 to 1.
+/// Bounds need not be known yet: [`dispersion_at`] finds the factor for any share in between. Fails
+/// if there are no samples or too few stretches, or if effects of the plan hide changes of the
+/// system.
 ///
 /// If fewer than five independent episodes lie beyond a bound, their scatter is not used: the tail
 /// is taken to be as dispersed as the witness quantiles predict.
@@ -194,8 +198,8 @@ pub fn share_dispersions(
     Ok(seen)
 }
 
-/// Returns the dispersion factor at any share: the larger one of its neighbours in `all`, at least
-/// 1.
+/// Returns the overdispersion factor at any share: the larger factor of the two neighbours in
+/// `all`, at least 1.
 pub fn dispersion_at(all: &[Dispersion], share: f64) -> f64 {
     let below = all.iter().rev().find(|known| known.share <= share);
     let above = all.iter().find(|known| known.share >= share);
@@ -203,21 +207,21 @@ pub fn dispersion_at(all: &[Dispersion], share: f64) -> f64 {
 }
 
 /// Exponent for widening the upper end of an interval if there are fewer than [`EPISODES_ENOUGH`]
-/// episodes: by (that number / episodes) to this power. Runs that lack their worst episode are more
-/// frequent among runs with an interval than among all.
+/// episodes: by the factor ([`EPISODES_ENOUGH`] / episodes) to this power. Runs that lack their
+/// worst episode are more frequent among runs with an interval than among all.
 const LUCK: f64 = 0.5;
 
-/// Corrections for plans that change the load. The tail is then in the busy parts of the run, of
-/// which the witness quantiles tell less: factor on the number of episodes, and smallest effective
+/// Corrections for plans that change the load. The tail is then in the busy parts of the run, about
+/// which the witness quantiles say less: factor on the number of episodes, and smallest effective
 /// number of stretches with samples of the tail.
 const PLANNED: f64 = 0.5;
 const STRETCHES_BEYOND_MIN: f64 = 6.0;
 
-/// Skewness of a sum over one episode, if sizes are exponential and times random; for `n` episodes
-/// it is this divided by the root of `n`.
+/// Skewness of a sum over one episode, if sizes are exponential and times random. For `n` episodes,
+/// the skewness is this divided by the root of `n`.
 const SKEW_OF_EPISODE: f64 = 1.5;
 
-/// Largest share of its distance by which skewness moves the lower end of an interval nearer.
+/// Largest share by which skewness reduces the distance of the lower end of an interval.
 const NEARER_MAX: f64 = 0.3;
 
 /// Smallest number of episodes beyond the p90 for an interval of a mean, which depends on its tail,
@@ -226,7 +230,7 @@ const MEAN_EPISODES_MIN: f64 = 2.0;
 const MEAN_EPISODES_ENOUGH: f64 = 16.0;
 const MEAN_TAIL: f64 = 0.9;
 
-/// Degrees of freedom from which a standard error counts as known.
+/// Degrees of freedom from which a standard error counts as exactly known.
 const LARGE: usize = 60;
 
 /// Samples of all stretches of a run, from which the errors of quantiles and means are estimated.
@@ -247,7 +251,7 @@ struct ShareError {
     stretches: f64,
 }
 
-/// Distances between an estimate and the lower and upper end of its confidence interval.
+/// Distances between an estimate and the lower and upper ends of its confidence interval.
 #[derive(Clone, Copy, Debug)]
 struct Ends {
     below: f64,
@@ -307,7 +311,8 @@ impl<'a> Shares<'a> {
         (WITNESSES.iter().zip(&of_witnesses).filter_map(witness).collect(), of_quantiles)
     }
 
-    /// Returns the ends of the interval of a mean, given the deviations of stretches from it.
+    /// Returns the ends of the confidence interval of a mean, given the deviations of the stretches
+    /// from that mean.
     fn ends_of_mean(&self, mean: f64, around: &[f64]) -> Result<Ends, NoInterval> {
         let have = self.stretches.len() as u64;
         let needed = SLOTS_MIN;
@@ -335,22 +340,22 @@ impl<'a> Shares<'a> {
         Ok(Ends { above: ends.above * missing, ..ends })
     }
 
-    /// Returns the ends of the interval of a skewed sum. If the plan changes the load, the number
-    /// of long times does not depend on chance alone, so that the lower end comes no nearer.
+    /// Returns the ends of the confidence interval of a skewed sum. If the plan changes the load,
+    /// skewness does not reduce the distance of the lower end, because the number of long times
+    /// does not depend on chance alone.
     fn ends(&self, half_width: f64, skew: f64) -> Ends {
         let ends = Ends::of_skewed(half_width, skew, self.z());
         if self.course.is_empty() { ends } else { Ends { below: half_width, ..ends } }
     }
 
-    /// Whether changes of the system can be distinguished from the effects of a plan that changes
-    /// the load.
+    /// Whether changes of the system can be distinguished from the effects of the plan on the load.
     fn is_told(&self) -> bool {
         self.course.is_empty()
             || self.excesses(&[MIDDLE]).iter().all(|(_, series)| self.course.is_told(series))
     }
 
     /// Checks that enough stretches contain samples above a value (`tail`) if the plan changes the
-    /// load. Fails otherwise: such samples come from a few episodes, however many there are.
+    /// load. Otherwise fails: such samples come from a few episodes, even if there are many.
     fn is_spread(&self, tail: &ShareError) -> Result<(), NoInterval> {
         match self.course.is_empty() || tail.stretches >= STRETCHES_BEYOND_MIN {
             true => Ok(()),
@@ -361,15 +366,15 @@ impl<'a> Shares<'a> {
         }
     }
 
-    /// Returns the dispersion factor of the share above quantile `q`, at least 1: its variance
-    /// relative to that of independent samples. The variance is taken from half the interval, so
+    /// Returns the overdispersion factor of the share above quantile `q`, at least 1: its variance
+    /// relative to that for independent samples. The variance is taken from half the interval, so
     /// that an uncertain error counts as larger.
     fn factor(&self, q: f64, error: &MeanError) -> f64 {
         ((error.half_width / self.z()).powi(2) * self.n as f64 / (q * (1.0 - q))).max(1.0)
     }
 
-    /// Returns the errors of the shares of samples above quantiles; `None` where effects of the
-    /// plan leave too little to estimate one.
+    /// Returns the errors of the shares of samples above quantiles; `None` for one if the effects
+    /// of the plan leave too little to estimate it.
     fn errors(&self, quantiles: &[f64]) -> Vec<Option<ShareError>> {
         let error = |(counts, series): (Vec<u64>, Vec<f64>)| {
             let error = mean_error_beside(&series, self.course, &OF_TIMES, self.confidence)?;
@@ -381,8 +386,8 @@ impl<'a> Shares<'a> {
         self.excesses(quantiles).into_iter().map(error).collect()
     }
 
-    /// Returns for each quantile the number of samples of each stretch above it, and by how much
-    /// that exceeds the expected number, as a share of the mean number of samples of a stretch.
+    /// Returns for each quantile the number of samples above it in each stretch, and by how much
+    /// that exceeds the expected number, as a share of the mean number of samples in a stretch.
     fn excesses(&self, quantiles: &[f64]) -> Vec<(Vec<u64>, Vec<f64>)> {
         let value = |q: &f64| self.all.value_at_rank(rank(*q, self.n)).unwrap_or(u64::MAX);
         let values: Vec<u64> = quantiles.iter().map(value).collect();
@@ -429,8 +434,8 @@ impl<'a> Shares<'a> {
         self.around(q, ends)
     }
 
-    /// Returns the error of the share beyond `q`, widened to what the witness quantiles predict if
-    /// there are few episodes.
+    /// Returns the error of the share of samples beyond `q`. If there are few episodes, it is
+    /// widened to what the witness quantiles predict.
     fn widened(&self, q: f64, error: MeanError, witnesses: &[(f64, f64)]) -> Widened {
         let own = self.factor(q, &error);
         // What a witness expects of the tail, brought back to where the quantile lies.
@@ -469,15 +474,15 @@ impl<'a> Shares<'a> {
         Ok(Ranks { low: low as u64, high: high as u64 })
     }
 
-    /// Returns the number of standard errors from an estimate to the ends of its interval, if the
-    /// error is known.
+    /// Returns the number of standard errors between an estimate and the ends of its confidence
+    /// interval, if the error is exactly known.
     fn z(&self) -> f64 {
         students_t(1.0 - (1.0 - self.confidence) / 2.0, LARGE)
     }
 }
 
-/// Returns the number of samples of a stretch above each value; unfinished work counts as above all
-/// values.
+/// Returns the number of samples of a stretch above each of `values`. Unfinished work counts as
+/// above all values.
 fn counts_above(stretch: &Stretch, values: &[u64]) -> Vec<u64> {
     let below = stretch.finished.counts_at_or_below(values);
     below.into_iter().map(|below| stretch.offered.saturating_sub(below)).collect()

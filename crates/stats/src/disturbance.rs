@@ -7,25 +7,25 @@ use std::ops::Range;
 
 use crate::Moments;
 
-/// Shortest length of the windows before and after a disturbance that are compared, in seconds.
+/// Smallest length of the compared windows before and after a disturbance, in seconds.
 const WINDOW_S_MIN: i64 = 5;
 
-/// Mean of events per second above which a second without any is not chance: its probability is
-/// e^-10.
+/// Mean number of events per second above which a second without events is not chance: its
+/// probability is e^-10.
 const MEAN_MIN: f64 = 10.0;
 
-/// Number of seconds that a recovery must last: a single good second may be chance.
+/// Number of consecutive good seconds that count as a recovery, since a single one may be chance.
 const LASTING_S: usize = 3;
 
 /// Ranges of whole seconds to compare: before, during and after a disturbance. Seconds count from
 /// the start of the measured phase; a range that does not exist is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Windows {
-    /// Seconds before the disturbance, without the one just before it.
+    /// Seconds before the disturbance, without the last one before it.
     pub before: Range<i64>,
     /// Seconds that the disturbance overlaps, at least in part.
     pub during: Range<i64>,
-    /// Seconds after the disturbance.
+    /// Seconds after the disturbance, as many as before it if the run is long enough.
     pub after: Range<i64>,
 }
 
@@ -50,31 +50,34 @@ pub fn windows(began_ns: i64, ended_ns: i64, n_seconds: i64) -> Windows {
     }
 }
 
-/// Whether a rate of events fell in a disturbance, and when it recovered.
+/// Whether the rate of events fell during a disturbance, and when it recovered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
-    /// There were no events before the disturbance, so there is no level to recover to.
+    /// The recovery is unknown: there were no events before the disturbance, so there is no level
+    /// to recover to.
     Unknown,
-    /// The rate did not fall by more than chance.
+    /// The rate did not fall during the disturbance by more than chance.
     NeverFell,
-    /// The rate fell and recovered.
+    /// The rate fell during the disturbance, and recovered later.
     Back {
         /// Second of the recovery, counted from 0 at the second in which the disturbance began.
         second: usize,
     },
-    /// The rate fell, and had not recovered when the data ended.
+    /// The rate fell during the disturbance, and had not recovered when the data ended.
     NotWithin,
 }
 
-/// Finds whether the rate of events fell in a disturbance, and when it was back at `share` of its
-/// mean before. `before` has the events of each second before the disturbance, `since` those from
-/// the second in which it began. A fall is looked for in the first `n_look` seconds of `since`.
+/// Finds whether the rate of events fell during a disturbance, and when it was back at `share` of
+/// its earlier mean. `before` has the events of each second before the disturbance, `since` those
+/// from the second in which it began. A fall is looked for in the first `n_look` seconds of
+/// `since`.
 ///
 /// A second has fallen if it is below `share` of the mean before, and below that mean less three
-/// standard deviations: those of the seconds before, or the root of the mean (as of random
-/// arrivals) if that is more, because a few seconds tell a standard deviation badly. A second
-/// without events has also fallen if the mean is 10 or more. The rate is back in the first later
-/// second that has not fallen, if it and the two after it reach `share` of the mean on average.
+/// standard deviations: those of the seconds before, or the root of the mean (as for random
+/// arrivals) if that is more, because a standard deviation from a few seconds is inaccurate. A
+/// second without events has also fallen if the mean is 10 or more. The rate is back in the first
+/// later second that has not fallen, if it and the two after it reach `share` of the mean on
+/// average.
 pub fn recovery(before: &[u64], since: &[u64], n_look: usize, share: f64) -> Recovery {
     let mut moments = Moments::default();
     before.iter().for_each(|&count| moments.record(count));

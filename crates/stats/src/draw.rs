@@ -1,18 +1,19 @@
-//! Random draws computed from given bits, so that the same bits give the same draw.
+//! Random draws from uniform bits that the caller passes in, so that the same bits give the same
+//! draw.
 //!
-//! Not here: the source of the bits, which is seeded elsewhere and comes in as an argument.
-//! Exponential draws use the software logarithm of `libm`, because the platform's `ln` may differ
-//! in the last bit and so move an arrival.
+//! Not here: the source of the bits. Exponential draws use the software logarithm of `libm`,
+//! because the platform's `ln` may differ in the last bit and so move an arrival.
 
-/// Number of different values of [`unit`], 2^53: a float carries 53 bits exactly.
+/// Number of different values that [`unit`] returns, 2^53: a float represents 53 bits exactly.
 const UNIT_STEPS: f64 = (1_u64 << 53) as f64;
 
-/// Returns a number in [0, 1), one of 2^53 equally spaced ones, from the upper 53 of the bits.
+/// Returns a uniform number at least 0 and below 1, one of 2^53 equally spaced ones, from the upper
+/// 53 of the bits.
 pub fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 / UNIT_STEPS
 }
 
-/// Returns an exponential draw with a mean of 1, by inversion: `-ln(1 - u)`.
+/// Returns an exponentially distributed draw with a mean of 1, by inversion: `-ln(1 - u)`.
 pub fn exponential(bits: u64) -> f64 {
     -libm::log(1.0 - unit(bits))
 }
@@ -20,8 +21,8 @@ pub fn exponential(bits: u64) -> f64 {
 /// Returns an exponential draw with the given mean, by inversion: `-ln(1 - u) mean`, rounded to a
 /// nanosecond.
 ///
-/// `1 - u` is exact and at least 2^-53, so a draw is never longer than 53 ln 2 = 36.74 means: one
-/// in 9e15 is cut there. A mean that is negative or NaN counts as 0.
+/// `1 - u` is exact and at least 2^-53, so a draw is never longer than 53 ln 2 = 36.74 means; one
+/// draw in 9e15 would be longer. A mean that is negative or NaN counts as 0.
 pub fn exponential_ns(bits: u64, mean_ns: f64) -> u64 {
     (exponential(bits) * mean_ns).round() as u64
 }
@@ -48,8 +49,8 @@ pub fn residual_exponential_ns(bits: u64, mean_ns: f64, cap_ns: u64) -> u64 {
     ((-(-unit(bits) * below_cap).ln_1p() * mean_ns).round() as u64).min(cap_ns)
 }
 
-/// Draws a normal figure with mean 0 and standard deviation 1; `bits` returns 64 random bits per
-/// call (G. E. P. Box and M. E. Muller, Ann. Math. Stat. 29, 610, 1958).
+/// Returns a normally distributed draw with mean 0 and standard deviation 1. `bits` returns 64
+/// random bits per call (G. E. P. Box and M. E. Muller, Ann. Math. Stat. 29, 610, 1958).
 pub fn normal(bits: &mut dyn FnMut() -> u64) -> f64 {
     let (a, b) = (unit(bits()), unit(bits()));
     (-2.0 * (1.0 - a).ln()).sqrt() * (std::f64::consts::TAU * b).cos()

@@ -1,5 +1,5 @@
 //! Histograms of durations: `Histogram` of fixed size, made to record in, and `Sparse` for few
-//! values. Both put a value into the same bucket and keep the same exact moments.
+//! values. Both have the same buckets and the same exact moments.
 //!
 //! Buckets are those of HdrHistogram (G. Tene, hdrhistogram.org) with three significant digits and
 //! unit 1: values below 2048 are exact, above that a bucket is at most 1/1024 of its values wide.
@@ -25,11 +25,11 @@ const EXACT_BITS: u32 = 11;
 /// arithmetic on values in 64 bits.
 pub const HIGHEST_NS_MAX: u64 = 1 << 62;
 
-/// Smallest end of a range that HdrHistogram accepts, in nanoseconds.
+/// Smallest end of a histogram's range that HdrHistogram accepts, in nanoseconds.
 const HIGHEST_NS_MIN: u64 = 2;
 
-/// Largest number of samples in a histogram (35 years of a million a second); further ones are
-/// ignored. So `rank - 1/2` and all counts are exact in a float.
+/// Limit on the samples in a histogram (35 years of a million a second); further ones are ignored.
+/// With this limit, `rank - 1/2` and all counts are exact in a float.
 const COUNT_MAX: u64 = 1 << 50;
 
 /// First byte of a stored histogram: the version of its format.
@@ -60,7 +60,8 @@ fn bucket_shift(value: u64) -> u32 {
     (u64::BITS - EXACT_BITS).saturating_sub(value.leading_zeros())
 }
 
-/// Range of a histogram: values from 0 to the end of the bucket of `highest_ns`.
+/// Range of the values that a histogram distinguishes: from 0 to the end of the bucket of
+/// `highest_ns`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     /// Highest value of the range, in nanoseconds, at least 2 and at most [`HIGHEST_NS_MAX`]; a
@@ -117,7 +118,7 @@ impl Histogram {
         self.record_n(value_ns, 1);
     }
 
-    /// Records `n` samples of the same value, in nanoseconds.
+    /// Records `n` samples of the same value, which is in nanoseconds.
     #[inline]
     pub fn record_n(&mut self, value_ns: u64, n: u64) {
         let n = n.min(COUNT_MAX - self.moments.count);
@@ -125,8 +126,8 @@ impl Histogram {
         self.moments.record_n(value_ns, n);
     }
 
-    /// Counts `n` samples of a value in its bucket, and as overflow if it is above the range; the
-    /// moments are not changed.
+    /// Counts `n` samples of a value in its bucket, and as overflow if the value is above the
+    /// range. The exact moments are not changed.
     #[inline]
     fn place(&mut self, value_ns: u64, n: u64) {
         if n == 0 {
@@ -162,7 +163,7 @@ impl Histogram {
         self.add_recorded(other.recorded(), &other.moments, fits);
     }
 
-    /// Whether the samples of `other` can be added within the limit of [`COUNT_MAX`].
+    /// Whether the samples of `other` can be added without exceeding the limit [`COUNT_MAX`].
     fn fits(&self, other: &Moments) -> bool {
         other.count <= COUNT_MAX - self.moments.count
     }
@@ -183,59 +184,60 @@ impl Histogram {
         }
     }
 
-    /// Removes all samples and keeps the memory.
+    /// Removes all samples, and keeps the memory for others.
     pub fn clear(&mut self) {
         self.buckets.reset();
         self.moments = Moments::default();
         self.overflow = 0;
     }
 
-    /// Whether there are no samples.
+    /// Whether the histogram contains no samples.
     pub fn is_empty(&self) -> bool {
         self.moments.is_empty()
     }
 
-    /// Returns the range of values that have buckets.
+    /// Returns the range of values for which the histogram has buckets.
     pub fn range(&self) -> Range {
         self.range
     }
 
-    /// Returns the exact moments of the samples.
+    /// Returns count, extremes, sum and sum of squares of the samples, which are exact.
     pub fn moments(&self) -> &Moments {
         &self.moments
     }
 
-    /// The number of samples, exact.
+    /// Returns the number of samples, which is exact.
     pub fn count(&self) -> u64 {
         self.moments.count
     }
 
-    /// The number of samples above the range.
+    /// Returns the number of samples above the histogram's range.
     pub fn overflow(&self) -> u64 {
         self.overflow
     }
 
-    /// The smallest sample, exact; 0 when there is none.
+    /// Returns the smallest sample, which is exact; 0 if there are no samples.
     pub fn min(&self) -> u64 {
         self.moments.min
     }
 
-    /// The largest sample, exact; 0 when there is none.
+    /// Returns the largest sample, which is exact; 0 if there are no samples.
     pub fn max(&self) -> u64 {
         self.moments.max
     }
 
-    /// The sum of the samples, exact.
+    /// Returns the sum of the samples, which is exact.
     pub fn sum(&self) -> u128 {
         self.moments.sum
     }
 
-    /// The mean of the samples, from the exact sum; NaN when there is none.
+    /// Returns the mean of the samples, computed from the exact sum; NaN if there are no samples.
     pub fn mean(&self) -> f64 {
         self.moments.mean()
     }
 
-    /// The sample standard deviation, from the exact sums; NaN below two samples.
+    /// Returns the sample standard deviation, computed from the exact sums; NaN for fewer than two
+    /// samples.
     pub fn sd(&self) -> f64 {
         self.moments.sd()
     }
@@ -249,7 +251,7 @@ impl Histogram {
     }
 
     /// Returns the `rank`-th smallest sample, counted from 1, rounded up to the end of its bucket;
-    /// the first and the last are exact. `None` when there is no such sample.
+    /// the smallest and the largest are exact. `None` if there are fewer samples.
     pub fn value_at_rank(&self, rank: u64) -> Option<u64> {
         let Moments { count, min, max, .. } = self.moments;
         if rank == 0 || rank > count {
@@ -266,13 +268,14 @@ impl Histogram {
         Some(value.clamp(min, max))
     }
 
-    /// Returns the number of samples at or below `value_ns`, including all that are in the same
+    /// Returns the number of samples at or below `value_ns`, including all samples in the same
     /// bucket.
     pub fn count_at_or_below(&self, value_ns: u64) -> u64 {
         self.counts_at_or_below(&[value_ns])[0]
     }
 
-    /// Like [`Histogram::count_at_or_below`] for several values, in one pass over the buckets.
+    /// Returns the numbers of samples at or below several values, as
+    /// [`Histogram::count_at_or_below`] does for one, in one pass over the buckets.
     pub fn counts_at_or_below(&self, values_ns: &[u64]) -> Vec<u64> {
         let mut rising: Vec<usize> = (0..values_ns.len()).collect();
         rising.sort_by_key(|index| values_ns[*index]);
@@ -305,9 +308,9 @@ impl Histogram {
         bucket_low(value_ns).checked_sub(1).map_or(0, |below| self.count_at_or_below(below))
     }
 
-    /// Returns the recorded values in rising order, as (value, count). A value is the upper end of
-    /// its bucket, within minimum and maximum; at last come the samples above the range, as the
-    /// maximum.
+    /// Returns the recorded values in rising order, as pairs of value and count. A value is the
+    /// upper end of its bucket, within minimum and maximum. Samples above the range come last, all
+    /// with the maximum as their value.
     pub fn recorded(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let Moments { min, max, .. } = self.moments;
         let beyond = (self.overflow > 0).then_some((max, self.overflow));
@@ -370,7 +373,8 @@ impl Histogram {
         Ok(histogram)
     }
 
-    /// Checks that buckets, moments and overflow can come from the same samples.
+    /// Checks that buckets, moments and overflow are consistent, so that the same samples can have
+    /// led to them.
     fn check(&self) -> Result<(), Malformed> {
         let Moments { count, min, max, sum, sum_sq } = self.moments;
         if count > COUNT_MAX || self.buckets.len() != count {
@@ -466,7 +470,7 @@ fn buckets_from_payload(
         .map_err(|_| Malformed("its payload is damaged"))
 }
 
-/// Reason why bytes are not a stored histogram.
+/// Error for bytes that are not a stored histogram, with the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed(&'static str);
 
@@ -478,17 +482,17 @@ impl fmt::Display for Malformed {
 
 impl std::error::Error for Malformed {}
 
-/// A histogram of few values, without a limit on its range. Its memory grows with the buckets in
+/// A histogram for few values, without a limit on their range. Its memory grows with the buckets in
 /// use, about 50 bytes each. Its moments are exact, as in [`Histogram`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sparse {
-    /// Count of each bucket in use, by the lowest value of the bucket.
+    /// Number of samples in each bucket that has any, by the lowest value of the bucket.
     buckets: BTreeMap<u64, u64>,
     moments: Moments,
 }
 
 impl Sparse {
-    /// Records one value, in nanoseconds.
+    /// Records one value, which is in nanoseconds.
     pub fn record(&mut self, value_ns: u64) {
         *self.buckets.entry(bucket_low(value_ns)).or_default() += 1;
         self.moments.record(value_ns);
@@ -502,22 +506,23 @@ impl Sparse {
         self.moments.add(&other.moments);
     }
 
-    /// The number of samples.
+    /// Returns the number of samples.
     pub fn count(&self) -> u64 {
         self.moments.count
     }
 
-    /// Whether there are no samples.
+    /// Whether the histogram contains no samples.
     pub fn is_empty(&self) -> bool {
         self.moments.is_empty()
     }
 
-    /// Returns the exact moments of the samples.
+    /// Returns count, extremes, sum and sum of squares of the samples, which are exact.
     pub fn moments(&self) -> &Moments {
         &self.moments
     }
 
-    /// Returns the buckets in use in rising order, as (lowest value, count).
+    /// Returns the buckets that contain samples, in rising order, as pairs of lowest value and
+    /// count.
     pub fn recorded(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.buckets.iter().map(|(&low, &n)| (low, n))
     }
@@ -543,7 +548,7 @@ mod tests {
         sparse
     }
 
-    /// Values of every magnitude, many of them beyond a small range.
+    /// Generates values of every magnitude, many of which are beyond a small range.
     fn value() -> impl Strategy<Value = u64> {
         (any::<u64>(), 0_u32..64).prop_map(|(bits, shift)| bits >> shift)
     }

@@ -1,15 +1,16 @@
-//! A rate that changes over time, and the arrival times that follow from it.
+//! A rate of arrivals that changes over time, and the arrival times that follow from it.
 //!
-//! Arrivals at a changing rate are those at a constant rate of one, with their time stretched: the
-//! n-th comes when the integral of the rate reaches the time of the n-th arrival at the constant
-//! rate (Çinlar, "Introduction to Stochastic Processes", 1975, chapter 4.7). So one sequence of
-//! draws serves every rate, and the count is exact. Not here: the draws.
+//! Arrivals at a changing rate are those at a constant rate of one with a stretched time: the n-th
+//! comes when the integral of the rate reaches the time of the n-th arrival at the constant rate
+//! (Çinlar, "Introduction to Stochastic Processes", 1975, chapter 4.7). So one sequence of draws
+//! serves every rate, and the number of arrivals is exact. Not here: the draws.
 
-/// Rate of arrivals over time, linear between knots. After the last knot it keeps its last value,
-/// or repeats from the first knot.
+/// Rate of arrivals over time, linear between knots. After the last knot the rate is constant, or
+/// repeats from the first knot on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Intensity {
-    /// Knots in the order of time, the first at 0. Two knots at the same time are a step.
+    /// Knots in the order of time, the first at time 0. Two knots at the same time are a step of
+    /// the rate.
     knots: Vec<Knot>,
     repeats: bool,
 }
@@ -18,7 +19,7 @@ pub struct Intensity {
 struct Knot {
     at: f64,
     rate: f64,
-    /// Integral of the rate up to this knot.
+    /// Integral of the rate from time 0 up to this knot.
     area: f64,
 }
 

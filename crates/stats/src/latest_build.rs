@@ -1,10 +1,10 @@
-//! Compares the last build of a series with those before it.
+//! Comparison of the last build of a series with the builds before it.
 //!
 //! The comparison is Student's prediction interval, with the variance between builds and that
 //! between the runs of a build. Real builds may lie far from the others more often than normal
-//! figures: so each build of the past is compared with the others in the same way, and if these lie
-//! farther off than normal figures would, the last one is judged by a Student tail fitted to them,
-//! separately above and below. Not here: where the level changes (change).
+//! values would. So each earlier build is compared with the others in the same way, and if these
+//! are farther off than normal values would be, the last build is judged by a Student tail fitted
+//! to them, separately above and below. Not here: where the level changes (change).
 
 use statrs::distribution::{Continuous, ContinuousCDF, FisherSnedecor, Normal, StudentsT};
 
@@ -12,34 +12,35 @@ use crate::comparison::hommel;
 use crate::mean::students_t_tail;
 use crate::series::{Build, middle, noisier_from, share_within, within};
 
-/// Smallest number of earlier builds that show how much builds vary.
+/// Smallest number of earlier builds from which the variation between builds is estimated.
 const BEFORE_MIN: usize = 3;
 /// Smallest degrees of freedom of the variance between builds: those of [`BEFORE_MIN`] builds.
 const FREEDOM_MIN: f64 = (BEFORE_MIN - 1) as f64;
 /// Largest number of outliers among the builds right before the last one that are excluded from the
 /// comparison.
 const STRANGE_MAX: usize = 2;
-/// p-value below which a build right before the last one counts as an outlier and is excluded.
+/// p-value below which a build just before the last one counts as an outlier and is excluded from
+/// the comparison.
 const STRANGE: f64 = 0.002;
-/// Largest number of earlier builds that are used, because builds drift.
+/// Limit on the number of earlier builds that are used, because builds drift.
 const BEFORE_MAX: usize = 50;
-/// Degrees of freedom tried when the tail of scores is fitted by Student's distribution; a normal
-/// tail has infinitely many.
+/// Degrees of freedom that are tried when Student's distribution is fitted to a tail of scores. A
+/// normal tail has infinitely many.
 const TAILS: [f64; 8] = [2.0, 2.5, 3.0, 4.0, 6.0, 9.0, 15.0, 30.0];
 /// p-value of the F test for equal variances, below which builds of earlier levels are not used.
 const ALIKE: f64 = 0.05;
 /// p-value of the F test for equal variances, below which builds of earlier levels are not used,
 /// for a level of two or three builds, which often vary more by chance.
 const ALIKE_OF_FEW: f64 = 0.01;
-/// Degrees of freedom below which a level counts as one of two or three builds.
+/// Degrees of freedom below which a level counts as having only two or three builds.
 const FREEDOM_OF_FEW: f64 = 3.0;
-/// Smallest number of scores of past builds on a side for a fit of its tail: with fewer, one
-/// outlier would make the tail too heavy for any alarm.
+/// Smallest number of scores of past builds, above or below, for a fit of that tail. With fewer,
+/// one outlier would make the tail too heavy for any alarm.
 const SCORES_MIN: usize = 6;
 /// Twice the log likelihood ratio above which a Student tail is used instead of a normal one. A
 /// wrong Student tail costs some power; a wrong normal one causes many false alarms.
 const BELIEVED: f64 = 3.0;
-/// Largest normal score; beyond it, probabilities make no difference.
+/// Limit on the absolute normal score; beyond it, differences of probabilities do not matter.
 const DEVIATIONS_MAX: f64 = 7.5;
 
 /// Result of comparing the last build of a series with those before it, by [`latest_builds`].
@@ -53,32 +54,33 @@ pub struct LatestBuild {
     /// p-value of the distance of the last build from `before` if nothing has changed, corrected
     /// for all builds that are judged together.
     pub p: f64,
-    /// Whether the last build lies outside of `expected`.
+    /// Whether the mean of the last build lies outside of `expected`.
     pub is_outside: bool,
     /// Number of builds right before the last one that vary significantly more than earlier ones.
     /// The last build is then compared only with these. `None` if no builds vary more.
     pub varies_more_for: Option<usize>,
 }
 
-/// Series of builds to judge: its last build, and the builds to compare it with.
+/// A series of builds whose last one is judged, with the builds to compare it with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Held {
-    /// Builds before the last one at the same level, oldest first. Their figures are logarithms, so
-    /// that high and low levels vary alike.
+    /// Earlier builds at the current level, oldest first, without the last one. Their values are
+    /// logarithms, so that high and low levels vary alike.
     pub before: Vec<Build>,
-    /// Builds of earlier levels, one list per level. They only show how much builds vary.
+    /// Builds of earlier levels, one list per level. They serve only to estimate how much builds
+    /// vary.
     pub earlier: Vec<Vec<Build>>,
-    /// The build that is judged.
+    /// The last build of the series, which is judged.
     pub last: Build,
-    /// Baseline to compare with instead of the mean of `before`, which then only shows how much
-    /// builds vary; `None` if no build is pinned.
+    /// Baseline with which the last build is compared instead of the mean of `before`; `None` if no
+    /// build is pinned. With a baseline, `before` only serves to estimate how much builds vary.
     pub pinned: Option<Build>,
 }
 
-/// Compares the last build of several series with those before it at the same level. If nothing has
-/// changed, the probability that any last build is reported as outside of its expected interval is
-/// at most `error`. `None` for a series in which too few builds show how much they vary: fewer than
-/// three before, or before and earlier together. Means may be infinite.
+/// Compares the last build of each of several series with those before it at the same level. If
+/// nothing has changed, the probability that any of them is reported as outside of its expected
+/// interval is at most `error`. `None` for a series in which too few builds show how much they
+/// vary: fewer than three before, or before and earlier together. Means may be infinite.
 pub fn latest_builds(all: &[Held], error: f64) -> Vec<Option<LatestBuild>> {
     let held: Vec<Option<Against>> = all.iter().map(held).collect();
     let past: Vec<f64> =
@@ -108,7 +110,8 @@ pub fn latest_builds(all: &[Held], error: f64) -> Vec<Option<LatestBuild>> {
     held.into_iter().map(one).collect()
 }
 
-/// Earlier builds with which the last one is compared, and its distance from them.
+/// Earlier builds with which the last build of a series is compared, and the distance of the last
+/// one from them.
 struct Against<'h> {
     before: &'h [Build],
     away: Away,
@@ -155,9 +158,9 @@ fn noisier(before: &[Build], earlier: &[Vec<Build>]) -> Option<(usize, bool)> {
 /// Distance of a build from the mean of other builds, with the error of that distance.
 #[derive(Clone, Copy)]
 struct Away {
-    /// Mean of the other builds, or of the pinned one.
+    /// Mean of the other builds, or of the pinned build.
     mean: f64,
-    /// Standard deviation of the distance between build and mean if nothing has changed.
+    /// Standard deviation of the distance between the build and the mean if nothing has changed.
     error: f64,
     /// Distance of the build from the mean, in units of `error`; negative if it is below.
     t: f64,
@@ -199,20 +202,21 @@ impl Away {
         Some(Away { mean, error, t, freedom })
     }
 
-    /// Returns the distance as a normal score (z), negative if the build is below.
+    /// Returns the distance of the build as a normal score (z), negative if the build is below the
+    /// others.
     fn score(&self) -> f64 {
         let beyond = students_t_tail(self.t.abs(), self.freedom);
         (-normal().inverse_cdf(beyond)).min(DEVIATIONS_MAX).copysign(self.t)
     }
 
-    /// Returns the absolute distance, in units of `error`, that has this normal score.
+    /// Returns the absolute distance, in units of `error`, that corresponds to this normal score.
     fn at(&self, score: f64) -> f64 {
         let beyond = normal().sf(score.min(DEVIATIONS_MAX));
         -StudentsT::new(0.0, 1.0, self.freedom).map_or(f64::NAN, |t| t.inverse_cdf(beyond))
     }
 }
 
-/// Returns the mean of builds, and the sum of their squared distances from it.
+/// Returns the mean of builds, and the sum of their squared distances from the mean.
 fn around_mean(builds: &[Build]) -> (f64, f64) {
     let mean = builds.iter().map(|build| build.mean).sum::<f64>() / builds.len() as f64;
     (mean, builds.iter().map(|build| (build.mean - mean).powi(2)).sum())
@@ -254,7 +258,7 @@ fn normal() -> Normal {
     Normal::standard()
 }
 
-/// Distribution of normal scores on one side: normal, or Student's with a heavier tail.
+/// Distribution of normal scores above or below 0: normal, or Student's with a heavier tail.
 #[derive(Clone, Copy, Debug)]
 struct Tail {
     /// Degrees of freedom and scale of Student's distribution; `None` for the normal one.
@@ -262,8 +266,8 @@ struct Tail {
 }
 
 impl Tail {
-    /// Fits the most likely tail to the absolute scores of one side; normal for fewer than
-    /// [`SCORES_MIN`].
+    /// Fits the most likely tail to the absolute scores above or below 0. Returns the normal one
+    /// for fewer than [`SCORES_MIN`] scores.
     fn fit(scores: impl Iterator<Item = f64>) -> Tail {
         let scores: Vec<f64> = scores.collect();
         if scores.len() < SCORES_MIN {
@@ -299,7 +303,7 @@ impl Tail {
     }
 }
 
-/// Returns the most likely scale of figures that have Student's distribution (K. L. Lange, R. J. A.
+/// Returns the most likely scale of values that have Student's distribution (K. L. Lange, R. J. A.
 /// Little and J. M. G. Taylor, J. Am. Stat. Assoc. 84, 881, 1989).
 fn scale(figures: &[f64], freedom: f64) -> f64 {
     let mut square = 1.0;
@@ -326,16 +330,16 @@ mod tests {
         figures.iter().map(|figure| Build::from_figures(&[*figure])).collect()
     }
 
-    /// Makes a comparison with builds of one level only, of which the last one is the build that is
-    /// judged, too.
+    /// Makes a series of builds at one level only, for tests; the last of them is the one that is
+    /// judged.
     fn alone(before: Vec<Build>) -> Held {
         let last = *before.last().expect("some");
         Held { before, earlier: Vec::new(), last, pinned: None }
     }
 
-    /// Returns how many of 2,000 series report the last build as below. It comes after 30 builds at
-    /// one of `levels` and `n_before` at the other, where noise is `noise` times larger, and is
-    /// lower by the share `fall`.
+    /// Returns for how many of 2,000 series the last build is reported as lower. It is lower by the
+    /// share `fall`, and comes after 30 builds at one of `levels` and `n_before` at the other,
+    /// whose noise is `noise` times larger.
     fn n_below(levels: (f64, f64), n_before: usize, fall: f64, noise: f64, seed: u64) -> usize {
         let mut source = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut bits = || source.next_u64();
@@ -437,8 +441,9 @@ mod tests {
         assert!((held.expected.1 - 18.208).abs() < 1e-3 && held.before == 12.0, "{held:?}");
     }
 
-    /// Returns how many of `rounds` report any last build as below although nothing changed. Each
-    /// of `points` series has builds of `runs.0` runs, and a last one of `runs.1`.
+    /// Returns in how many of `rounds` any last build is reported as lower although nothing
+    /// changed. Each of `points` series has builds of `runs.0` runs, and a last one of `runs.1`
+    /// runs.
     fn n_false(points: usize, runs: (usize, usize), seed: u64, heavy: bool, rounds: u32) -> u32 {
         let mut source = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut bits = || source.next_u64();
@@ -469,8 +474,8 @@ mod tests {
         (0..rounds).map(|_| u32::from(is_reported())).sum()
     }
 
-    /// Returns how many of `rounds` report the last build as below. It comes after `n` others, and
-    /// is lower by `fall` standard deviations.
+    /// Returns in how many of `rounds` the last build is reported as lower. It is lower by `fall`
+    /// standard deviations, and comes after `n` other builds.
     fn n_below_few(n: usize, fall: f64, is_skewed: bool, rounds: usize) -> usize {
         let mut source = Xoshiro256PlusPlus::seed_from_u64(20 + n as u64);
         let mut bits = || source.next_u64();

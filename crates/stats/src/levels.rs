@@ -1,37 +1,37 @@
-//! Components of variance of figures that are repeated at several levels: between runs of one
+//! Components of variance of results that are repeated at several levels: between runs of one
 //! server start, between starts, between builds of the data.
 //!
 //! A nested design with random effects (T. Kalibera and R. Jones, "Rigorous benchmarking in
-//! reasonable time", ISMM 2013): a figure is the mean, plus what a build, a restart and a run add,
+//! reasonable time", ISMM 2013): a result is the mean, plus what a build, a restart and a run add,
 //! each with a variance of its own. The components are those of the analysis of variance, which are
-//! unbiased even if trials were lost (C. R. Henderson, Biometrics 9, 226, 1953, method 1). Figures
-//! are shares of their point's mean, so that points can be pooled. Not here: what a restart is, and
-//! the cost of a repeat.
+//! unbiased even if trials were lost (C. R. Henderson, Biometrics 9, 226, 1953, method 1). Results
+//! are divided by the mean of their point (configuration), so that points can be pooled. Not here:
+//! what a restart is, and the cost of a repeat.
 
 use crate::{POWER, students_t};
 
 /// Number of levels at which a measurement is repeated: runs within a restart of the server,
-/// restarts within a build of the data, builds.
+/// restarts within a build of the data, and builds.
 pub const LEVELS: usize = 3;
-/// Largest number of repeats of a level within one unit of the next higher level that is tried:
-/// more hardly add information.
+/// Limit on the number of repeats of a level, within one unit of the next higher level, that is
+/// tried in the search for a design; more hardly add information.
 const WITHIN_MOST: usize = 20;
-/// Largest number of repeats of the highest level that is tried.
+/// Limit on the number of repeats of the highest level that is tried in the search for a design.
 const UNITS_MOST: usize = 1_000;
 
-/// Figure of one run, with the build of the data and the restart of the server in which it was
+/// Result of one run, with the build of the data and the restart of the server in which it was
 /// measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nested {
-    /// Index of the build of the data.
+    /// Index of the build of the data in which the run was made.
     pub build: u32,
-    /// Index of the server's restart within the build.
+    /// Index of the server's restart within the build of the data.
     pub restart: u32,
-    /// Figure of one run, in any unit.
+    /// Result of the run, in any unit.
     pub figure: f64,
 }
 
-/// Variance that one level (runs, restarts or builds) adds to figures.
+/// Variance that one level of repeats (runs, restarts or builds) adds to results.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Component {
     /// Variance as a squared share of the mean: 0.0001 is a standard deviation of 1 %. 0 if the
@@ -40,7 +40,8 @@ pub struct Component {
     /// Degrees of freedom of the variance: number of repeats of this level, minus the first one
     /// within each unit of the next higher level.
     pub freedom: usize,
-    /// Whether the estimate is negative, because the lower levels alone explain the variation.
+    /// Whether the estimate of the variance is negative, because the lower levels alone explain the
+    /// variation.
     pub is_negative: bool,
 }
 
@@ -48,9 +49,9 @@ pub struct Component {
 /// not repeated.
 pub type Components = [Option<Component>; LEVELS];
 
-/// Estimates the variance components of nested figures, pooled over points (measured
-/// configurations). Each element of `points` has the figures of one point; a point with fewer than
-/// two figures, or with a mean of 0, is skipped.
+/// Estimates the variance components of nested results, pooled over points (measured
+/// configurations). Each element of `points` has the results of one point; a point with fewer than
+/// two results, or with a mean of 0, is skipped.
 pub fn components(points: &[Vec<Nested>]) -> Components {
     // Sums of squares and, by level, the coefficients of the components in their expectations.
     let mut squares = [0.0; LEVELS];
@@ -91,7 +92,7 @@ pub fn components(points: &[Vec<Nested>]) -> Components {
     found
 }
 
-/// Groups the figures of a point, as shares of its mean, by the units of a level: 0 for runs, 1 for
+/// Groups the results of a point, divided by its mean, by the units of a level: 0 for runs, 1 for
 /// restarts, 2 for builds, 3 for the whole point.
 fn units(point: &[Nested], level: usize, mean: f64) -> Vec<Vec<f64>> {
     let mut sorted: Vec<(usize, &Nested)> = point.iter().enumerate().collect();
@@ -135,7 +136,8 @@ fn shared(point: &[Nested], lower: usize, level: usize, mean: f64) -> f64 {
 /// that is not repeated.
 pub type Design = [usize; LEVELS];
 
-/// Returns the variance of a point's mean under a design, as a squared share of the mean.
+/// Returns the variance that the mean of a point has with this design, as a squared share of the
+/// mean.
 fn variance_of(found: &Components, design: Design) -> f64 {
     let mut units = 1.0;
     let mut sum = 0.0;
@@ -146,8 +148,8 @@ fn variance_of(found: &Components, design: Design) -> f64 {
     sum
 }
 
-/// Returns the cost of a design for one point, if a run, a restart and a build cost `costs`, each
-/// in addition to the repeats that it contains.
+/// Returns the cost of a design for one point, where `costs` are those of a run, a restart and a
+/// build, each in addition to the repeats within it.
 pub fn cost_of(design: Design, costs: [f64; LEVELS]) -> f64 {
     let [runs, restarts, builds] = design.map(|n| n as f64);
     builds * (costs[2] + restarts * (costs[1] + runs * costs[0]))
@@ -155,7 +157,7 @@ pub fn cost_of(design: Design, costs: [f64; LEVELS]) -> f64 {
 
 /// Returns the cheapest design that detects a relative `difference` between two points, at 5 %
 /// significance and with probability [`POWER`]. `costs` are those of a run, a restart and a build.
-/// `None` if it takes too many repeats, or no component is known.
+/// `None` if too many repeats would be needed, or no component is known.
 ///
 /// Below the highest repeated level, all numbers of repeats up to a limit are tried. The number at
 /// the highest level follows from Student's t.
@@ -199,8 +201,8 @@ mod tests {
     use super::*;
     use crate::draw::normal;
 
-    /// Draws the figures of a point under a design, with the standard deviations `sd` of runs,
-    /// restarts and builds. The last `n_lost` runs are lost.
+    /// Draws the results of a point with this design, where `sd` has the standard deviations of
+    /// runs, restarts and builds. The last `n_lost` runs are missing.
     fn drawn(
         design: Design,
         sd: [f64; LEVELS],

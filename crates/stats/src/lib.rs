@@ -3,9 +3,9 @@
 //! bits.
 //!
 //! Not here: clocks, random generators, files, and judgements on a result. Time is integer
-//! nanoseconds; floats appear where a number is derived (a mean, a rate, a probability). A derived
-//! float that does not exist (the mean of nothing) is NaN, never a made-up zero. A function that
-//! may have to refuse, with a reason, returns a `Result`.
+//! nanoseconds; floats are used for derived numbers (a mean, a rate, a probability). A derived
+//! float that does not exist (the mean of no values) is NaN and never 0. A function that may fail
+//! for a reason returns a `Result`.
 
 #![warn(missing_docs)]
 

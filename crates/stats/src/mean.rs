@@ -1,30 +1,31 @@
-//! Mean of a few figures with Student's confidence interval, for repeats of a measurement.
+//! Mean of a few results with Student's confidence interval, for repeats of a measurement.
 //!
-//! Not here: means of samples by the million (moments), or of a series in time (rate).
+//! Not here: means of millions of samples (moments), or of a series in time (rate).
 
 use statrs::distribution::{Continuous, ContinuousCDF, Normal, StudentsT};
 
-/// Arithmetic mean of a few figures, with its error.
+/// Arithmetic mean of the results of a few repeats, with its error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mean {
-    /// Arithmetic mean of the figures.
+    /// Arithmetic mean of the results.
     pub value: f64,
-    /// Standard deviation between the figures; NaN for one.
+    /// Standard deviation between the results; NaN if there is only one.
     pub sd: f64,
-    /// Half-width of the confidence interval; `None` for one figure, whose error is unknown.
+    /// Half-width of the confidence interval; `None` for a single result, whose error is unknown.
     pub half_width: Option<f64>,
-    /// Number of averaged figures.
+    /// Number of results over which the mean is taken.
     pub count: usize,
 }
 
-/// Returns the value below which Student's t lies with the probability `below`. Degrees of freedom
-/// count as at least 1.
+/// Returns the quantile of Student's t distribution: the value below which t lies with the
+/// probability `below`. Degrees of freedom count as at least 1.
 pub fn students_t(below: f64, freedom: usize) -> f64 {
     let distribution = StudentsT::new(0.0, 1.0, freedom.max(1) as f64);
     distribution.map_or(f64::INFINITY, |distribution| distribution.inverse_cdf(below))
 }
 
-/// Returns the probability that Student's t exceeds `t`. Degrees of freedom count as at least 1.
+/// Returns the upper tail of Student's t distribution: the probability that t exceeds `t`. Degrees
+/// of freedom count as at least 1.
 pub(crate) fn students_t_tail(t: f64, freedom: f64) -> f64 {
     let distribution = StudentsT::new(0.0, 1.0, freedom.max(1.0));
     distribution.map_or(f64::NAN, |distribution| distribution.sf(t))
@@ -42,8 +43,8 @@ pub(crate) fn students_t_density(t: f64, freedom: f64) -> f64 {
     distribution.map_or(f64::NAN, |distribution| distribution.pdf(t))
 }
 
-/// Returns the mean of `figures` with its interval of `confidence`, assuming that they are
-/// independent and normal. `None` for no figures.
+/// Returns the mean of the results `figures`, with an interval of confidence `confidence` that
+/// assumes independent normal results. `None` if there are no results.
 pub fn mean(figures: &[f64], confidence: f64) -> Option<Mean> {
     assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
     let count = figures.len();

@@ -1,21 +1,21 @@
-//! Median of a few figures with its confidence interval, for rounds of a comparison.
+//! Median of a few values with its confidence interval, for rounds of a comparison.
 //!
-//! Not here: quantiles of samples by the million (quantile).
+//! Not here: quantiles of millions of samples (quantile).
 
 use crate::order_statistics::{TooFew, ranks, samples_needed};
 
-/// Median of a few figures, with its confidence interval.
+/// Median of a few values, with its confidence interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Median {
-    /// The middle figure, or the mean of the two in the middle.
+    /// The median: the value in the middle, or the mean of the two in the middle.
     pub value: f64,
-    /// Confidence interval, whose ends are two of the figures; an error if there are too few.
+    /// Confidence interval, whose ends are two of the values; an error if there are too few values.
     pub interval: Result<(f64, f64), TooFew>,
 }
 
 /// Returns the median of `figures`, with the distribution-free interval of at least `confidence`
 /// whose ends are order statistics (Conover, Practical Nonparametric Statistics, 3rd ed., 3.2). It
-/// is valid for independent figures of any distribution. `None` for no figures.
+/// is valid for independent values of any distribution. `None` if there are no values.
 pub fn median(figures: &[f64], confidence: f64) -> Option<Median> {
     assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
     let mut sorted = figures.to_vec();

@@ -1,24 +1,24 @@
-//! Exact first and second moments of integer samples, which are kept for each client and
-//! transaction type, and beside the buckets of every histogram.
+//! Exact first and second moments of integer samples, such as response times. They are kept for
+//! each client and transaction type, and in every histogram.
 //!
 //! Not here: the shape of the distribution (see `Histogram`). The sums are integers, so merging is
 //! exact and associative, in any order and over any number of processes.
 
 /// Count, extremes, sum and sum of squares of integer samples, usually nanoseconds.
 ///
-/// All fields are 0 without samples. Sums saturate at 2^128 - 1 instead of wrapping, which takes
-/// 2.6e13 samples of one hour each (in ns).
+/// All fields are 0 if there are no samples. Sums stop at 2^128 - 1 instead of overflowing; this
+/// takes 2.6e13 samples of one hour each (in ns).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moments {
-    /// Number of samples added.
+    /// Number of samples.
     pub count: u64,
-    /// The smallest sample; 0 when there is none.
+    /// Smallest sample; 0 if there are none.
     pub min: u64,
-    /// The largest sample; 0 when there is none.
+    /// Largest sample; 0 if there are none.
     pub max: u64,
-    /// The sum of the samples.
+    /// Sum of all samples.
     pub sum: u128,
-    /// The sum of the squares of the samples.
+    /// Sum of the squares of all samples.
     pub sum_sq: u128,
 }
 
@@ -43,7 +43,7 @@ impl Moments {
         self.sum_sq = self.sum_sq.saturating_add((wide * wide).saturating_mul(n));
     }
 
-    /// Adds all samples of `other`.
+    /// Adds all samples of `other` to these moments.
     pub fn add(&mut self, other: &Moments) {
         if other.count == 0 {
             return;
@@ -55,12 +55,12 @@ impl Moments {
         self.sum_sq = self.sum_sq.saturating_add(other.sum_sq);
     }
 
-    /// Whether there are no samples.
+    /// Whether no sample was added.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The arithmetic mean, in the unit of the samples; NaN when there is none.
+    /// Returns the arithmetic mean, in the unit of the samples; NaN if there are none.
     pub fn mean(&self) -> f64 {
         if self.count == 0 { f64::NAN } else { self.sum as f64 / self.count as f64 }
     }

@@ -1,5 +1,5 @@
-//! Order statistics that estimate quantiles of independent samples, and those between which the
-//! true quantile lies.
+//! Ranks of the samples that estimate quantiles of independent samples, and of those between which
+//! the true quantile lies (order statistics).
 //!
 //! Not here: samples, and quantiles of autocorrelated samples (`dependence`).
 
@@ -31,13 +31,13 @@ pub struct Ranks {
     pub high: u64,
 }
 
-/// Error for a sample size at which a quantile has no finite confidence interval.
+/// Error for a number of samples that is too small for a finite confidence interval of a quantile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooFew {
-    /// Smallest sample size with a finite interval; `u64::MAX` if there is none (quantiles 0 and
-    /// 1).
+    /// Smallest number of samples with a finite interval; `u64::MAX` if there is none (quantiles 0
+    /// and 1).
     pub needed: u64,
-    /// Number of samples that there are.
+    /// Number of samples that are available.
     pub have: u64,
 }
 
@@ -59,14 +59,14 @@ impl std::error::Error for TooFew {}
 /// outwards.
 const EXACT_VARIANCE_MAX: f64 = 1000.0;
 
-/// Checks that `n` independent samples have a finite interval of this confidence for the quantile
-/// `q`. Samples of one run are not independent; [`crate::dependent_ranks`] has their intervals.
+/// Checks that `n` independent samples have a finite confidence interval for the quantile `q`.
+/// Samples of one run are not independent; [`crate::dependent_ranks`] has their intervals.
 pub fn enough(n: u64, q: f64, confidence: f64) -> Result<(), TooFew> {
     interval_ranks(n, q, confidence).map(|_| ())
 }
 
-/// Returns the ranks of the order statistics that bracket a quantile of independent samples with at
-/// least `confidence`, with equal probabilities beyond both ends.
+/// Returns the ranks of the two samples that bracket a quantile of independent samples with at
+/// least the probability `confidence`, with equal probabilities beyond both ends.
 ///
 /// The number of samples below the true quantile is Binomial(n, q), whatever the distribution of
 /// the samples (Conover, Practical Nonparametric Statistics, 3rd ed., 3.2; Hahn and Meeker,
@@ -82,9 +82,9 @@ pub(crate) fn interval_ranks(n: u64, q: f64, confidence: f64) -> Result<Ranks, T
     Ok(Ranks { low: low.clamp(1, n), high: high.clamp(1, n) })
 }
 
-/// Returns the smallest n with `q^n <= tail` and `(1 - q)^n <= tail`: from there on, there are
-/// samples on both sides of the quantile with the required probability. `u64::MAX` for a `q` of 0
-/// or 1.
+/// Returns the smallest number of samples n with `q^n <= tail` and `(1 - q)^n <= tail`: from there
+/// on, there are samples above and below the quantile with the required probability. `u64::MAX` for
+/// a `q` of 0 or 1.
 pub(crate) fn samples_needed(q: f64, tail: f64) -> u64 {
     if !(q > 0.0 && q < 1.0) {
         return u64::MAX;
@@ -104,8 +104,8 @@ pub(crate) fn ranks(n: u64, q: f64, tail: f64) -> (u64, u64) {
     (below.inverse_cdf(tail), below.inverse_cdf(1.0 - tail) + 1)
 }
 
-/// Like [`ranks`], by the Cornish-Fisher expansion of the binomial to its skewness (Abramowitz and
-/// Stegun 26.2.49), rounded outwards.
+/// Returns the same ranks as [`ranks`], by the Cornish-Fisher expansion of the binomial to its
+/// skewness (Abramowitz and Stegun 26.2.49), rounded outwards.
 fn ranks_normal(n: u64, q: f64, tail: f64) -> (u64, u64) {
     let (mean, sd) = (n as f64 * q, (n as f64 * q * (1.0 - q)).sqrt());
     let z = -Normal::standard().inverse_cdf(tail);
@@ -128,8 +128,7 @@ mod tests {
         assert_eq!((rank(-1.0, 10), rank(7.0, 10)), (1, 10));
     }
 
-    /// Returns P(B <= k) for B ~ Binomial(n, q), by adding up the terms, each from the one before,
-    /// in logarithms.
+    /// Returns P(B <= k) for B ~ Binomial(n, q), by adding up the terms in logarithms, for tests.
     fn binomial_cdf(n: u64, q: f64, k: u64) -> f64 {
         let mut ln_term = n as f64 * (-q).ln_1p();
         let odds_ln = q.ln() - (-q).ln_1p();

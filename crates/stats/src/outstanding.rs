@@ -1,22 +1,22 @@
-//! Finds outliers in a series, and whether they occur at regular intervals.
+//! Outliers in a series of values, and whether they occur at regular intervals.
 
 use crate::trend::median;
 
 /// Distance from the median, in robust standard deviations, from which a value is an outlier.
 const SCORE_MIN: f64 = 6.0;
 
-/// Largest share of values that can be outliers; more of them are not exceptional.
+/// Largest share of the values that can be outliers; more of them are not exceptional.
 const SHARE_MAX: f64 = 1.0 / 3.0;
 
-/// Smallest number of values in which outliers are searched at all.
+/// Smallest number of values in which outliers are looked for.
 const VALUES_MIN: usize = 10;
 
-/// Standard deviation of normal values relative to their median absolute deviation.
+/// Standard deviation of normally distributed values, divided by their median absolute deviation.
 pub(crate) const SD_PER_MAD: f64 = 1.4826;
 
 /// Returns the indexes of outliers: values that exceed the median by the factor `factor`, and by
-/// more than the rest scatters. Empty if more than a third of the values are so high, or for fewer
-/// than ten values. Values that are not positive and finite are ignored.
+/// more than the other values scatter. Empty if more than a third of the values are so high, or for
+/// fewer than ten values. Values that are not positive and finite are ignored.
 pub fn stands_out(series: &[f64], factor: f64) -> Vec<usize> {
     let logs: Vec<f64> = series.iter().map(|value| value.ln()).collect();
     let finite = || logs.iter().copied().filter(|value| value.is_finite());
@@ -34,7 +34,7 @@ pub fn stands_out(series: &[f64], factor: f64) -> Vec<usize> {
 const ALIKE_MIN: usize = 24;
 const ALIKE_MAX: usize = 240;
 
-/// Largest relative excess of a load that still counts as similar.
+/// Largest relative excess of a load that still counts as similar: 10 %.
 const LOAD_ALIKE: f64 = 0.1;
 
 /// Returns the outliers of `series` as (index, usual level). Each value is compared with those at
@@ -61,10 +61,11 @@ pub fn stands_out_at_load(series: &[f64], load: &[f64], factor: f64) -> Vec<(usi
     (0..series.len().min(load.len())).filter_map(|at| Some((at, usual(&at)?))).collect()
 }
 
-/// Returns the indexes of the largest group of few values, at most a third, that all exceed the
-/// rest by a factor of `factor` or more; empty if there is none. Unlike [`stands_out`], it also
-/// works if the rest scatters widely. An event on the border of two values shows in both:
-/// neighbours of a found value are not part of the rest, and are returned too if they are above it.
+/// Returns the indexes of the largest group of values, at most a third of all, that exceed all
+/// other values by a factor of `factor` or more; empty if there is none. Unlike [`stands_out`],
+/// this also works if the other values scatter widely. An event on the border of two values shows
+/// in both: neighbours of a found value do not count among the others, and are returned too if they
+/// are above these.
 pub fn set_apart(series: &[f64], factor: f64) -> Vec<usize> {
     let finite = series.iter().enumerate().filter(|(_, value)| value.is_finite());
     let mut falling: Vec<(usize, f64)> = finite.map(|(at, value)| (at, *value)).collect();
@@ -90,8 +91,8 @@ pub fn set_apart(series: &[f64], factor: f64) -> Vec<usize> {
     (1..=most).rev().find_map(found).unwrap_or_default()
 }
 
-/// Returns the mean distance of events at the indexes `places`, if there are at least three at
-/// equal distances, within one index or a tenth; `None` otherwise. Neighbouring indexes are one
+/// Returns the mean distance of events at the indexes `places`, if there are at least three with
+/// equal distances (within one index or a tenth); otherwise `None`. Neighbouring indexes are one
 /// event.
 pub fn period(places: &[usize]) -> Option<f64> {
     let events: Vec<usize> =

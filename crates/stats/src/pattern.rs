@@ -1,5 +1,5 @@
-//! Tests whether a series follows a pattern, or begins at a different level, if neighbouring values
-//! are correlated.
+//! Tests whether a series follows a pattern, or begins at a different level, although neighbouring
+//! values may be correlated.
 //!
 //! Not here: the choice of the pattern or of the beginning (`trend`, `warm_up`), and which effects
 //! matter.
@@ -8,16 +8,16 @@ use crate::mean::{normal_score, students_t_tail};
 use crate::waves::{FALLS, FALLS_BELOW, VALUES_MIN, is_level, level, waves};
 
 /// Assumed rises of the noise spectrum towards low frequencies, relative to its level at high ones,
-/// and the numbers of the wave at which half of a rise is reached. They are larger than those for
-/// the error of a mean (`waves`), because the noise that looks most like a slope changes as slowly
-/// as the series is long.
+/// and the numbers of the wave at which half of a rise is reached. They are larger than those
+/// assumed for the error of a mean (`waves`), because noise that is most easily mistaken for a
+/// trend changes as slowly as the series is long.
 const RISES: [f64; 4] = [30.0, 100.0, 300.0, 1000.0];
 const RISES_BELOW: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, 15.0];
 
 /// Prior probabilities that the noise spectrum is flat, and that it falls towards low frequencies;
-/// otherwise it rises. The choice matters little: with a flat one at 0.25 to 0.8 and rises from 10
-/// or 30 on, tests that are as rarely wrong on noise find a decline of 10 % in a minute about
-/// equally often.
+/// otherwise it rises. The choice matters little: with 0.25 to 0.8 for a flat spectrum and rises
+/// from 10 or 30 on, tests with the same rate of false alarms find a decline of 10 % in a minute
+/// about equally often.
 const FLAT: f64 = 0.5;
 const FALLING: f64 = 0.25;
 
@@ -27,14 +27,14 @@ const ROUNDING: f64 = 1e-18;
 
 /// Tests whether a series follows a pattern, and returns the normal score (z): positive if it
 /// follows the pattern, negative if it follows the opposite. 0 for fewer than [`VALUES_MIN`]
-/// values, or equal ones.
+/// values, or if all are equal.
 ///
-/// Series and pattern are reduced to the heights of their slowest waves, which are independent. For
-/// each assumed shape of the noise spectrum, the share of the pattern is estimated by generalized
-/// least squares (Aitken, Proceedings of the Royal Society of Edinburgh 55, 42, 1935), with
-/// Student's t around 0. Shapes are weighted by how well they explain the waves without the pattern
-/// (Harville, Biometrika 61, 383, 1974). So noise that changes as slowly as the pattern counts as
-/// noise, even if neighbouring values are hardly correlated.
+/// Series and pattern are represented by the heights (coefficients) of their slowest waves, which
+/// are independent. For each assumed shape of the noise spectrum, the share of the pattern is
+/// estimated by generalized least squares (Aitken, Proceedings of the Royal Society of Edinburgh
+/// 55, 42, 1935), with Student's t around 0. Shapes are weighted by how well they explain the waves
+/// without the pattern (Harville, Biometrika 61, 383, 1974). So noise that changes as slowly as the
+/// pattern counts as noise, even if neighbouring values are hardly correlated.
 pub(crate) fn pattern_score(values: &[f64], pattern: &[f64]) -> f64 {
     assert_eq!(values.len(), pattern.len(), "a pattern is as long as its series");
     let (heights, pattern) = (waves(values), waves(pattern));
@@ -58,13 +58,14 @@ pub(crate) fn pattern_score(values: &[f64], pattern: &[f64]) -> f64 {
     score(&shapes().map(weigh).collect::<Vec<(f64, f64)>>(), freedom)
 }
 
-/// Tests whether `n_before` values before a series have its level, given that their mean is `above`
-/// that of the series. Returns the normal score (z), with the sign of `above`: 0 for fewer than
-/// [`VALUES_MIN`] values or no difference, infinite if the values are equal.
+/// Tests whether the `n_before` values before a series are at the same level as the series, given
+/// that their mean exceeds that of the series by `above`. Returns the normal score (z), with the
+/// sign of `above`: 0 for fewer than [`VALUES_MIN`] values or no difference, infinite if the values
+/// are equal.
 ///
 /// The noise is estimated from the series only, because values that approach a level are no noise
-/// around it. For each assumed shape of its spectrum, the variance of a mean of n values follows
-/// from the spectrum at a wave with a period of 2 n values.
+/// around it. For each assumed shape of the noise spectrum, the variance of a mean of n values
+/// follows from the spectrum at a wave with a period of 2 n values.
 pub(crate) fn beginning_score(series: &[f64], n_before: usize, above: f64) -> f64 {
     let heights = waves(series);
     if series.len() < VALUES_MIN || above == 0.0 {
@@ -102,8 +103,9 @@ fn score(weighed: &[(f64, f64)], freedom: f64) -> f64 {
     if below < above { beyond(below) } else { -beyond(above) }
 }
 
-/// Returns all assumed shapes of the noise spectrum, each as (prior probability, rise towards low
-/// frequencies, number of the wave at which half of it is reached). A negative rise is a fall.
+/// Returns all assumed shapes of the noise spectrum. Each has a prior probability, the rise towards
+/// low frequencies (a fall if negative), and the number of the wave at which half of the rise is
+/// reached.
 fn shapes() -> impl Iterator<Item = (f64, f64, f64)> {
     let rising = (1.0 - FLAT - FALLING) / (RISES.len() * RISES_BELOW.len()) as f64;
     let falling = FALLING / (FALLS.len() * FALLS_BELOW.len()) as f64;
@@ -121,8 +123,8 @@ mod tests {
     use super::*;
     use crate::draw::normal;
 
-    /// Returns the share of 1,000 series of noise with a `score` beyond ±2. In the noise, each
-    /// value is `keeps` times the one before plus a random one.
+    /// Returns the share of 1,000 series of pure noise with a `score` beyond ±2. In the noise, each
+    /// value is `keeps` times the previous one plus a random number.
     fn share(keeps: f64, score: impl Fn(&[f64]) -> f64) -> f64 {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(41);
         let n_rounds = 1_000;

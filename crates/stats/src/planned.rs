@@ -1,16 +1,16 @@
-//! Deviations of counts from their plan. Counts that vary because the plan changes the rate of the
-//! load are not errors of their mean.
+//! Deviations of counts from the counts that a plan leads to. Counts that vary because the plan
+//! changes the rate of the load are not errors of their mean.
 //!
-//! Arrivals follow the plan like a fluid: each slot processes what is due and what waits, up to the
-//! capacity of the system. The capacity, and the share of arrivals that is counted, are fitted by
-//! least squares. Not here: the error of the deviations (`rate`).
+//! Arrivals follow the plan like a fluid: each time slot processes the work that is due and the
+//! work that waits, up to the capacity of the system. The capacity, and the share of arrivals that
+//! is counted, are fitted by least squares. Not here: the error of the deviations (`rate`).
 
 /// Work that a plan makes due in each time slot, such as the arrivals of open load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Due {
-    /// Amount due in each slot, in any unit.
+    /// Amount of work due in each time slot, in any unit.
     pub per_slot: Vec<f64>,
-    /// Amount that waited when the first slot began, in the same unit.
+    /// Amount of work that was waiting when the first slot began, in the same unit as `per_slot`.
     pub waiting: f64,
     /// Whether other work shares the system and gets less of it when this work is due. Counts are
     /// then fitted as a constant plus a multiple of the amount due.
@@ -30,12 +30,13 @@ impl Due {
 /// system is fitted.
 const VALUES_KEPT: usize = 1_600;
 
-/// Number of steps between the capacities of the system that the fit tries: evenly in logarithms,
-/// and then again around the best one.
+/// Number of capacities of the system that the fit tries: evenly spaced in logarithms, and then as
+/// many again around the best one.
 const CAPACITIES: usize = 24;
 
-/// Returns by how much the work counted in each slot deviates from the work due by the plan, after
-/// fitting the capacity of the system. It covers the slots that both have, and sums to 0.
+/// Returns by how much the work counted in each slot deviates from the work that the plan makes
+/// due, after fitting the capacity of the system. The result covers the slots that both have, and
+/// sums to 0.
 pub fn around_due(counts: &[f64], due: &Due) -> Vec<f64> {
     let n = counts.len().min(due.per_slot.len());
     let (counts, per_slot) = (&counts[..n], &due.per_slot[..n]);
@@ -53,8 +54,8 @@ pub fn around_due(counts: &[f64], due: &Due) -> Vec<f64> {
     left.into_iter().map(|deviation| deviation - mean).collect()
 }
 
-/// Returns the amount processed in each slot, if `waiting` waits at the start and a slot can
-/// process at most `most`.
+/// Returns the amount of work processed in each slot, if `waiting` waits at the start and a slot
+/// can process at most `most`.
 fn fluid(due: &[f64], waiting: f64, most: f64) -> Vec<f64> {
     let mut waits = waiting;
     let mut done = |due: &f64| {
@@ -67,7 +68,7 @@ fn fluid(due: &[f64], waiting: f64, most: f64) -> Vec<f64> {
 }
 
 /// Returns the capacity per slot that fits the counts best (least squares); infinite if no capacity
-/// fits better than none by more than chance.
+/// fits significantly better than an unlimited one.
 fn capacity(counts: &[f64], due: &[f64], waiting: f64) -> f64 {
     let width = counts.len().div_ceil(VALUES_KEPT).max(1);
     let sums =
@@ -106,7 +107,7 @@ fn multiple(counts: &[f64], due: &[f64]) -> f64 {
     if squares > 0.0 { products / squares } else { 0.0 }
 }
 
-/// Returns the factor of `due` and the constant that together fit the counts best.
+/// Returns the factor of `due` and the constant that together fit the counts best (least squares).
 fn line(counts: &[f64], due: &[f64]) -> (f64, f64) {
     let n = counts.len() as f64;
     let (mean, mean_due) = (counts.iter().sum::<f64>() / n, due.iter().sum::<f64>() / n);
@@ -127,7 +128,7 @@ mod tests {
     const SLOTS: usize = 600;
 
     /// Simulates commits per slot for random arrivals that follow a plan. At most `most` per slot
-    /// are processed; the rest waits.
+    /// are processed; the others wait.
     fn commits(random: &mut Xoshiro256PlusPlus, due: &[f64], most: u64) -> Vec<u64> {
         let mut left = exponential(random.next_u64());
         let mut waits = 0;
@@ -146,8 +147,8 @@ mod tests {
         due.iter().map(&mut slot).collect()
     }
 
-    /// Simulates 200 runs, and returns the share whose interval contains the truth, and the median
-    /// width relative to that by the true error.
+    /// Simulates 200 runs. Returns the share of them whose interval contains the truth, and the
+    /// median width relative to that of an interval by the true error.
     fn coverage(plan: impl Fn(f64) -> f64, most: u64, beside: fn(usize) -> u64) -> (f64, f64) {
         let per_slot: Vec<f64> = (0..SLOTS).map(|slot| plan(slot as f64 / 10.0 + 0.05)).collect();
         let beside_others = beside(0) > 0;

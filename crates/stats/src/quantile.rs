@@ -1,7 +1,7 @@
 //! Quantiles of the response times of offered work, including work that was lost or did not finish.
 //!
-//! Not here: the error between runs, which no single run can show, and the choice of quantiles
-//! worth printing.
+//! Not here: the variation between runs, which no single run shows, and the choice of quantiles to
+//! print.
 
 use std::borrow::Cow;
 
@@ -13,25 +13,25 @@ use crate::order_statistics::{Ranks, rank};
 /// users experience them.
 #[derive(Clone, Copy, Debug)]
 pub struct Offered<'a> {
-    /// Response times of the finished work.
+    /// Response times of the work that finished.
     pub finished: &'a Histogram,
-    /// Ages of unfinished work at the end of the run: lower bounds of its response times.
+    /// Ages of unfinished work at the end of the run, which are lower bounds of its response times.
     pub unfinished: &'a Histogram,
     /// Number of dropped and failed transactions, whose response time counts as infinite.
     pub lost: u64,
 }
 
-/// A quantile of offered work, to the resolution of a histogram.
+/// A quantile of the response times of offered work, to the resolution of a histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OfferedQuantile {
-    /// Nothing was offered at all.
+    /// There is no quantile, because nothing was offered.
     Empty,
-    /// The quantile in nanoseconds, however the unfinished work ends.
+    /// The quantile in nanoseconds, whatever the response times of unfinished work will be.
     Exact(u64),
-    /// A lower bound of the quantile in nanoseconds: its value if unfinished work had ended at its
-    /// age, and it may be any more.
+    /// A lower bound of the quantile in nanoseconds. It is the value if unfinished work had ended
+    /// at its present age; the quantile may be any higher value.
     AtLeast(u64),
-    /// The quantile falls among dropped or failed transactions, so it is infinite.
+    /// The quantile is infinite, because it falls among dropped or failed transactions.
     Infinite,
 }
 
@@ -39,22 +39,22 @@ pub enum OfferedQuantile {
 /// including those that were lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OfferedInterval {
-    /// Lower end, in nanoseconds; `None` if infinite.
+    /// Lower end of the interval, in nanoseconds; `None` if it is infinite.
     pub low: Option<u64>,
-    /// Upper end, in nanoseconds; `None` if infinite.
+    /// Upper end of the interval, in nanoseconds; `None` if it is infinite.
     pub high: Option<u64>,
 }
 
 impl Offered<'_> {
-    /// Returns the number of offered transactions.
+    /// Returns the number of offered transactions: finished, unfinished and lost.
     pub fn count(&self) -> u64 {
         self.finished.count() + self.unfinished.count() + self.lost
     }
 
-    /// Returns the quantile of the response time of all offered work.
+    /// Returns the quantile `q` of the response times of all offered work.
     ///
-    /// It is computed twice, with unfinished work at its age and with it as infinite. The truth
-    /// lies between, and is exact when both fall into one bucket.
+    /// It is computed twice: with unfinished work at its present age, and with unfinished work as
+    /// infinite. The true quantile lies between the two, and is exact if both fall into one bucket.
     pub fn quantile(&self, q: f64) -> OfferedQuantile {
         let count = self.count();
         if count == 0 {
@@ -74,7 +74,7 @@ impl Offered<'_> {
 
     /// Returns the response times at two ranks among all offered work, the ends of an interval.
     /// Lost work counts as infinite, unfinished work with its age at the lower end and as infinite
-    /// at the upper one, so that the interval holds however that work ends.
+    /// at the upper one, so that the interval is valid whenever that work ends.
     pub fn between(&self, ranks: Ranks) -> OfferedInterval {
         let ages = self.at_their_age();
         OfferedInterval {
@@ -93,7 +93,8 @@ impl Offered<'_> {
     }
 }
 
-/// Returns the lower end of the bucket of a value, but not less than the minimum of the histogram.
+/// Returns the lower end of the bucket that contains `value`, but not less than the minimum of the
+/// histogram.
 fn outer_low(histogram: &Histogram, value: u64) -> u64 {
     bucket_low(value).max(histogram.min())
 }

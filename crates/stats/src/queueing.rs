@@ -1,8 +1,9 @@
-//! Exact results of queueing theory: closed forms of M/M/1, M/M/c and M/G/1, and the recursions
-//! that serve given arrivals with given services. Measurements are tested against both.
+//! Exact results of queueing theory: closed forms of M/M/1, M/M/c and M/G/1, and recursions that
+//! compute the service of given arrivals with given service times. Measurements are tested against
+//! both.
 //!
-//! Not here: drawing arrivals and services, and any database. Closed forms take rates per second
-//! and give nanoseconds as floats; recursions are integer nanoseconds, exact. Customers are
+//! Not here: random draws of arrivals and services, and any database. Closed forms take rates per
+//! second and give nanoseconds as floats; recursions are integer nanoseconds, exact. Customers are
 //! served first come, first served. Formulas after Kleinrock, Queueing Systems I (1975).
 
 use std::cmp::Reverse;
@@ -19,9 +20,9 @@ pub fn little_in_system(throughput_per_s: f64, response_ns_mean: f64) -> f64 {
 /// The M/M/1 queue: Poisson arrivals, exponential service times, one server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mm1 {
-    /// Arrival rate, per second.
+    /// Mean arrival rate of customers, per second.
     pub arrivals_per_s: f64,
-    /// Mean service time, in nanoseconds.
+    /// Mean service time of a customer, in nanoseconds.
     pub service_ns_mean: f64,
 }
 
@@ -48,9 +49,9 @@ impl Mm1 {
 /// The M/M/c queue: Poisson arrivals, exponential service times, c servers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mmc {
-    /// Arrival rate, per second.
+    /// Mean arrival rate of customers, per second.
     pub arrivals_per_s: f64,
-    /// Mean service time, in nanoseconds.
+    /// Mean service time of a customer, in nanoseconds.
     pub service_ns_mean: f64,
     /// Number of servers, at least 1.
     pub servers: u32,
@@ -76,8 +77,8 @@ impl Mmc {
         free.max(0.0) / self.service_ns_mean
     }
 
-    /// Returns the probability C that a customer has to wait (Erlang C), from the recursion of
-    /// Erlang B, `B(k) = a B(k-1) / (k + a B(k-1))`, and `C = B / (1 - rho (1 - B))`.
+    /// Returns the probability C that a customer has to wait (Erlang C), computed by the recursion
+    /// of Erlang B, `B(k) = a B(k-1) / (k + a B(k-1))`, and `C = B / (1 - rho (1 - B))`.
     pub fn wait_probability(&self) -> f64 {
         let rho = self.utilisation();
         if rho >= 1.0 {
@@ -99,8 +100,8 @@ impl Mmc {
         self.wait_probability() * (-self.drain_per_ns() * wait_ns.max(0.0)).exp()
     }
 
-    /// Returns the q-quantile of the wait, in nanoseconds; 0 up to the share of customers who do
-    /// not wait.
+    /// Returns the q-quantile of the wait, in nanoseconds; 0 for a `q` up to the share of customers
+    /// who do not wait.
     pub fn wait_ns_quantile(&self, q: f64) -> f64 {
         let waits = self.wait_probability();
         let beyond = 1.0 - q;
@@ -132,7 +133,7 @@ impl Mmc {
     }
 
     /// Returns the q-quantile of the response time (wait plus service), in nanoseconds, by
-    /// bisection of the tail to the last bit.
+    /// bisection to the last bit.
     pub fn response_ns_quantile(&self, q: f64) -> f64 {
         if q <= 0.0 {
             return 0.0;
@@ -158,9 +159,9 @@ impl Mmc {
 /// The M/G/1 queue: Poisson arrivals, service times of any distribution, one server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mg1 {
-    /// Arrival rate, per second.
+    /// Mean arrival rate of customers, per second.
     pub arrivals_per_s: f64,
-    /// Mean service time, in nanoseconds.
+    /// Mean service time of a customer, in nanoseconds.
     pub service_ns_mean: f64,
     /// Standard deviation of the service time, in nanoseconds.
     pub service_ns_sd: f64,
@@ -189,12 +190,12 @@ impl Mg1 {
     }
 }
 
-/// Start and end of the service of one customer.
+/// Start and end of the service of one customer in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Served {
-    /// Start of the service, in nanoseconds.
+    /// Start of the customer's service, in nanoseconds.
     pub start_ns: u64,
-    /// End of the service, in nanoseconds.
+    /// End of the customer's service, in nanoseconds.
     pub finish_ns: u64,
 }
 
@@ -204,8 +205,8 @@ impl Served {
     }
 }
 
-/// Serves customers in the order of arrival by one server: start = max(arrival, last finish)
-/// (Lindley, Proc. Camb. Phil. Soc. 48, 277, 1952).
+/// Computes when one server serves customers in the order of arrival: start = max(arrival, last
+/// finish) (Lindley, Proc. Camb. Phil. Soc. 48, 277, 1952).
 ///
 /// Arrivals must be in the order of time; the i-th arrival has the i-th service time.
 pub fn lindley(arrivals_ns: &[u64], services_ns: &[u64]) -> Vec<Served> {
@@ -219,9 +220,9 @@ pub fn lindley(arrivals_ns: &[u64], services_ns: &[u64]) -> Vec<Served> {
     arrivals_ns.iter().zip(services_ns).map(serve).collect()
 }
 
-/// Serves customers in the order of arrival by several servers, each by the server that is free
-/// first (Kiefer and Wolfowitz, Trans. AMS 78, 1, 1955). The choice among equally free servers
-/// makes no difference. Arrivals must be in the order of time.
+/// Computes when several servers serve customers in the order of arrival, each customer by the
+/// server that is free first (Kiefer and Wolfowitz, Trans. AMS 78, 1, 1955). The choice among
+/// equally free servers makes no difference. Arrivals must be in the order of time.
 pub fn kiefer_wolfowitz(arrivals_ns: &[u64], services_ns: &[u64], servers: usize) -> Vec<Served> {
     check(arrivals_ns, services_ns);
     let mut free = Free::new(servers);
@@ -229,10 +230,10 @@ pub fn kiefer_wolfowitz(arrivals_ns: &[u64], services_ns: &[u64], servers: usize
     arrivals_ns.iter().zip(services_ns).map(serve).collect()
 }
 
-/// Like [`kiefer_wolfowitz`], with room for `queue` waiting customers; `None` for a customer who is
-/// dropped.
+/// Computes when several servers serve customers, as [`kiefer_wolfowitz`] does, with room for only
+/// `queue` waiting customers; `None` for a customer who is dropped.
 ///
-/// An arrival is dropped when at its instant all servers are busy and `queue` customers wait. A
+/// An arrival is dropped if at its instant all servers are busy and `queue` customers wait. A
 /// service that begins or ends at exactly that instant has begun or ended before it. The service
 /// time of a dropped arrival is not used: the i-th arrival always has the i-th service time.
 pub fn kiefer_wolfowitz_bounded(
@@ -267,7 +268,7 @@ fn check(arrivals_ns: &[u64], services_ns: &[u64]) {
     assert!(arrivals_ns.is_sorted(), "arrivals come in the order of time");
 }
 
-/// Instants at which the servers become free, the earliest on top.
+/// Instants, in nanoseconds, at which each server becomes free; the earliest is on top.
 struct Free(BinaryHeap<Reverse<u64>>);
 
 impl Free {
@@ -280,7 +281,8 @@ impl Free {
         self.0.peek().expect("there is a server").0
     }
 
-    /// Serves one customer by the server that becomes free first.
+    /// Serves one customer by the server that becomes free first, and returns start and end of the
+    /// service.
     fn serve(&mut self, arrival_ns: u64, service_ns: u64) -> Served {
         let mut earliest = self.0.peek_mut().expect("there is a server");
         let served = Served::from(earliest.0.max(arrival_ns), service_ns);

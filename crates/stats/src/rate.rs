@@ -1,7 +1,8 @@
 //! Rates over time: events per second, their error within the run, stability, and stalls.
 //!
-//! Not here: the error between runs. Two runs of the same plan differ by caches, checkpoints,
-//! placement and neighbours, which no run can see in itself; repeat the run for that.
+//! Not here: the error between runs. Two runs of the same plan differ because of caches,
+//! checkpoints, placement and other load on the machine, which a single run does not show; repeat
+//! the run for that.
 
 use std::fmt;
 
@@ -13,31 +14,32 @@ use crate::waves::{OF_RATES, mean_error_beside};
 /// Smallest number of time slots for a confidence interval.
 pub(crate) const SLOTS_MIN: u64 = 16;
 
-/// Smallest number of independent slots for an interval: a series with fewer is no longer than its
-/// own correlation, or it drifts, and has no single rate.
+/// Smallest number of independent slots for a confidence interval. A series with fewer is no longer
+/// than its own correlation time, or it drifts and has no single rate.
 const EFFECTIVE_MIN: f64 = 8.0;
 
 const CONFIDENCE: f64 = 0.95;
 
-/// Half-width of a 95 % interval of a normal figure, in standard errors.
+/// Half-width of a 95 % confidence interval of a normally distributed estimate, in standard errors.
 const NORMAL_95: f64 = 1.96;
 
-/// Rate of events in a run, with its error by the variation within the run.
+/// Rate of events in a run, with its error estimated from the variation within the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
-    /// Events per second; NaN without a slot.
+    /// Events per second; NaN if there are no time slots.
     pub per_s: f64,
-    /// Half-width of the 95 % confidence interval, per second: the error within this run only. The
-    /// variation between runs is not in it and is usually larger.
+    /// Half-width of the 95 % confidence interval, per second, for the error within this run only.
+    /// It does not include the variation between runs, which is usually larger. An error if there
+    /// are too few slots.
     pub half_width: Result<f64, TooFewSlots>,
     /// Number of time slots from which the rate is computed.
     pub n_slots: u64,
-    /// Number of independent slots with the same information: at most `n_slots`, and fewer the more
-    /// slots are autocorrelated. A guess if `half_width` is an error.
+    /// Number of independent slots that would have the same information: at most `n_slots`, and
+    /// fewer if slots are strongly autocorrelated. Only a guess if `half_width` is an error.
     pub n_effective: f64,
-    /// Approximate number of slots that a run needs for an interval of ±1 %: mostly within a factor
-    /// of two, but too few if the rate changes too slowly for this run to show it. `None` if the
-    /// error comes from a few waves, slow ones or those of a period, or the plan changes the rate.
+    /// Approximate number of slots that a run needs for an interval of ±1 %: mostly correct within
+    /// a factor of two, but too low if the rate changes too slowly for this run to show it. `None`
+    /// if the error comes from a few slow or periodic variations, or the plan changes the rate.
     pub slots_to_1_percent: Option<f64>,
 }
 
@@ -62,18 +64,18 @@ impl std::error::Error for TooFewSlots {}
 /// Returns the mean rate of equal, consecutive time slots of `slot_ns` nanoseconds, and its 95 %
 /// interval.
 ///
-/// Neighbouring slots resemble each other, so their scatter understates the error of the mean: the
-/// interval is that of its slowest waves (see `waves`). By simulation such intervals contain the
-/// truth in 92 to 98 % of runs of a minute and more, even if a slow component, too weak to be seen
-/// in the slots, makes up 5 % of their variance. If fewer than eight independent slots would have
-/// the same information, `half_width` is an error.
+/// Neighbouring slots are correlated, so their scatter understates the error of the mean; the
+/// interval is computed from the slowest waves of the series (see `waves`). By simulation such
+/// intervals contain the truth in 92 to 98 % of runs of a minute and more, even if a slow
+/// component, too weak to be seen in the slots, makes up 5 % of their variance. If fewer than eight
+/// independent slots would have the same information, `half_width` is an error.
 pub fn within_run(counts: &[u64], slot_ns: u64) -> Rate {
     within_planned_run(counts, slot_ns, None)
 }
 
-/// Like [`within_run`], for a plan that may change the rate: only deviations of the counts from the
-/// planned work `due` are errors. Then `slots_to_1_percent` is `None`, because a longer run would
-/// follow another plan.
+/// Returns the mean rate with its 95 % interval, as [`within_run`] does, for a plan that may change
+/// the rate: only deviations of the counts from the planned work `due` are errors.
+/// `slots_to_1_percent` is then `None`, because a longer run would follow another plan.
 pub fn within_planned_run(counts: &[u64], slot_ns: u64, due: Option<&Due>) -> Rate {
     assert!(slot_ns > 0, "a slot has a length");
     let n_slots = counts.len() as u64;
@@ -96,8 +98,8 @@ pub fn within_planned_run(counts: &[u64], slot_ns: u64, due: Option<&Due>) -> Ra
     }
 }
 
-/// Returns the number of slots with `per_slot` random events on average that have an interval of
-/// ±1 %: 38,416 events.
+/// Returns the number of slots, with `per_slot` random events on average, that give an interval of
+/// ±1 %: those of 38,416 events.
 pub fn slots_at_random(per_slot: f64) -> f64 {
     (NORMAL_95 / 0.01).powi(2) / per_slot
 }
@@ -109,13 +111,14 @@ pub fn mean_within_run(values: &[f64]) -> Result<f64, TooFewSlots> {
     mean_within_planned_run(values, None)
 }
 
-/// Like [`mean_within_run`], for a plan that may change the rate: only deviations of the values
-/// from the planned work `due` are errors.
+/// Returns the half-width of the 95 % interval of a mean, as [`mean_within_run`] does, for a plan
+/// that may change the rate: only deviations of the values from the planned work `due` are errors.
 pub fn mean_within_planned_run(values: &[f64], due: Option<&Due>) -> Result<f64, TooFewSlots> {
     in_time(&around(values, due), &Course::default()).half_width
 }
 
-/// Returns the deviations of values from their mean, or from their fit to the planned work `due`.
+/// Returns the deviations of values from their mean or, with `due`, from their fit to the planned
+/// work.
 fn around(values: &[f64], due: Option<&Due>) -> Vec<f64> {
     if let Some(due) = due {
         return around_due(values, due);
@@ -124,15 +127,16 @@ fn around(values: &[f64], due: Option<&Due>) -> Vec<f64> {
     values.iter().map(|value| value - mean).collect()
 }
 
-/// Like [`mean_within_run`], for the mean of recorded values: a ratio of sums, given (sum, count)
-/// of each slot. Slots without a record tell nothing, so as many slots with one are needed as for a
-/// rate.
+/// Returns the half-width of the 95 % interval for the mean of recorded values: a ratio of sums,
+/// given (sum, count) of each slot. Slots without a record contain no information, so at least as
+/// many slots with one are needed as for a rate. Fails for too few slots.
 pub fn ratio_within_run(slots: &[(f64, f64)]) -> Result<f64, TooFewSlots> {
     ratio_of(slots, &Course::default())
 }
 
-/// Like [`ratio_within_run`], for a plan that may change the load. `course` has the effects of the
-/// plan on stretches of several slots each, of which the last may be shorter; they are no error.
+/// Returns the half-width of the 95 % interval of a ratio, as [`ratio_within_run`] does, for a plan
+/// that may change the load. `course` has the effects of the plan on stretches of several slots
+/// each, of which the last may be shorter; they are not errors.
 pub fn ratio_within_planned_run(slots: &[(f64, f64)], course: &Course) -> Result<f64, TooFewSlots> {
     if course.is_empty() {
         return ratio_within_run(slots);
@@ -157,8 +161,8 @@ fn ratio_of(slots: &[(f64, f64)], course: &Course) -> Result<f64, TooFewSlots> {
     in_time(&around_ratio(slots), course).half_width
 }
 
-/// Returns the deviation of each slot's sum from the overall ratio times its count, divided by the
-/// mean count: the error of the mean of these is that of the ratio.
+/// Returns the deviation of each slot's sum from the overall ratio times the slot's count, divided
+/// by the mean count. The error of the mean of these deviations is that of the ratio.
 pub(crate) fn around_ratio(slots: &[(f64, f64)]) -> Vec<f64> {
     let (sum, count) = slots.iter().fold((0.0, 0.0), |all, slot| (all.0 + slot.0, all.1 + slot.1));
     let (ratio, per_slot) = (sum / count, count / slots.len() as f64);
@@ -169,14 +173,14 @@ pub(crate) fn around_ratio(slots: &[(f64, f64)]) -> Vec<f64> {
 struct InTime {
     half_width: Result<f64, TooFewSlots>,
     n_effective: f64,
-    /// Variance of the mean, if it falls as the run gets longer; `None` if it comes from a few slow
-    /// waves only.
+    /// Variance of the mean, if it decreases as the run gets longer; `None` if it comes from a few
+    /// slow waves only.
     lasting: Option<f64>,
 }
 
-/// Returns the error of a mean, given the deviations of slots from it; effects of the plan
-/// (`course`) do not count. If these effects hide changes of the system itself, `half_width` is an
-/// error that asks for a run of twice the length.
+/// Returns the error of a mean, given the deviations of time slots from it. Effects of the plan
+/// (`course`) do not count as error. If these effects hide changes of the system itself,
+/// `half_width` is an error that asks for a run of twice the length.
 fn in_time(around_mean: &[f64], course: &Course) -> InTime {
     let n_slots = around_mean.len() as u64;
     let error = mean_error_beside(around_mean, course, &OF_RATES, CONFIDENCE);
@@ -203,8 +207,8 @@ fn in_time(around_mean: &[f64], course: &Course) -> InTime {
     InTime { half_width, n_effective, lasting: error.and_then(|error| error.lasting) }
 }
 
-/// Largest number of stalls in [`Stability::stalls`], a page of a report. [`Stability::n_stalls`]
-/// counts all.
+/// Limit on the stalls listed in [`Stability::stalls`], so that they fit on a page of a report.
+/// [`Stability::n_stalls`] counts all of them.
 pub const STALLS_KEPT_MAX: usize = 20;
 
 /// Length of the slots in which [`stability`] takes counts, in nanoseconds, and number of such
@@ -212,19 +216,20 @@ pub const STALLS_KEPT_MAX: usize = 20;
 const SLOT_NS: u64 = 100_000_000;
 const SLOTS_PER_S: usize = 10;
 
-/// Steadiness of a run: the variation of its rate between seconds, and its stalls.
+/// Steadiness of a run: how much its rate varies between seconds, and its stalls (periods nearly
+/// without events).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stability {
-    /// Coefficient of variation (sd / mean) of one-second counts; NaN for fewer than two full
-    /// seconds or no events.
+    /// Coefficient of variation (standard deviation divided by mean) of the numbers of events per
+    /// second; NaN for fewer than two full seconds or no events.
     pub cv: f64,
-    /// Second with the fewest events, the first of several; `None` without a full second.
+    /// The second with the fewest events, the first of several; `None` without a full second.
     pub slowest_second: Option<SlowestSecond>,
-    /// Median of one-second counts; NaN without a full second.
+    /// Median of the numbers of events per second; NaN without a full second.
     pub median_per_s: f64,
-    /// Longest stalls, at most [`STALLS_KEPT_MAX`], in the order of time.
+    /// The longest stalls, at most [`STALLS_KEPT_MAX`], in the order of time.
     pub stalls: Vec<Stall>,
-    /// Number of all stalls, listed or not.
+    /// Number of all stalls, including those that are not listed.
     pub n_stalls: usize,
     /// Total length of all stalls, in nanoseconds.
     pub stalled_ns: u64,
@@ -232,16 +237,16 @@ pub struct Stability {
     pub longest_stall_ns: u64,
 }
 
-/// Second of a run with the fewest events.
+/// The second of a run with the fewest events, such as commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlowestSecond {
-    /// Index of the second, from 0.
+    /// Index of the slowest second within the run, from 0.
     pub index: usize,
-    /// Number of events in this second.
+    /// Number of events in the slowest second.
     pub per_s: u64,
 }
 
-/// Period of a run without events, or with nearly none.
+/// A stall: a period of a run with no events, or nearly none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stall {
     /// Index of the first 100-ms slot of the stall, from 0.
@@ -256,17 +261,17 @@ pub struct Stall {
 /// - if the median slot has at least 10 events: two or more slots with fewer than 10 % of it;
 /// - if it has fewer: a second or more without any event, long enough for 10 events at the mean
 ///   rate. So chance alone makes one in 22,000 such spans a stall (e^-10), and a slow, steady load
-///   is not a row of stalls. A run without any event is one stall.
+///   is not a series of stalls. A run without any event is one stall.
 ///
 /// Seconds are ten slots each; slots after the last full second count for stalls only.
 pub fn stability(counts_100ms: &[u64]) -> Stability {
     stability_against(counts_100ms, &vec![level(counts_100ms); counts_100ms.len()])
 }
 
-/// Like [`stability`], with the number of events due in each slot. It replaces median and mean in
-/// the rules of a stall, so that a planned pause is no stall. If more is due than the run usually
-/// achieves, only that much counts: overload is no stall. Nothing is due in slots beyond
-/// `due_100ms`.
+/// Returns the steadiness of a run, as [`stability`] does, given the number of events due in each
+/// slot. These replace median and mean in the rules for a stall, so that a planned pause is no
+/// stall. If more is due than the run usually achieves, only what it achieves counts: overload is
+/// no stall. Nothing is due in slots beyond `due_100ms`.
 pub fn stability_against(counts_100ms: &[u64], due_100ms: &[f64]) -> Stability {
     let seconds: Vec<u64> = counts_100ms
         .chunks_exact(SLOTS_PER_S)
@@ -294,12 +299,12 @@ pub fn stability_against(counts_100ms: &[u64], due_100ms: &[f64]) -> Stability {
     }
 }
 
-/// Number of due events whose complete absence is more than chance (e^-10). A slot with as many is
-/// called dense; a span of slots with as many that stays empty is no accident.
+/// Number of due events whose complete absence is not chance (its probability is e^-10). A slot
+/// with as many is called dense; an empty span of slots in which as many are due is a stall.
 const EVENTS_MIN: f64 = 10.0;
 
-/// Returns all stalls in the order of time, given the events counted and the events due in each
-/// slot.
+/// Returns all stalls in the order of time, given the numbers of events counted and of events due
+/// in each slot.
 fn stalls(counts: &[u64], due: &[f64]) -> Vec<Stall> {
     let due = |index: usize| due.get(index).copied().unwrap_or(0.0);
     let is_quiet = |index: usize| {
@@ -321,9 +326,9 @@ fn stalls(counts: &[u64], due: &[f64]) -> Vec<Stall> {
     stalls
 }
 
-/// Limits the events due in each slot to the usual level of slots with at least as much due, or the
-/// highest such level of slots with less due, in steps of a factor of two. There is no limit if
-/// slots usually had no events.
+/// Limits the events due in each slot to what the run usually achieves: the usual level of slots
+/// with at least as much due or, if that is higher, of slots with less due, in steps of a factor of
+/// two. There is no limit if slots usually had no events.
 fn within_usual(counts: &[u64], due: &[f64]) -> Vec<f64> {
     let mut by_due: Vec<usize> =
         (0..counts.len().min(due.len())).filter(|&index| due[index] > 0.0).collect();
@@ -343,17 +348,17 @@ fn within_usual(counts: &[u64], due: &[f64]) -> Vec<f64> {
     within
 }
 
-/// Returns the usual level of slots: their upper quartile, or the mean if that is larger. Even for
-/// a run that stalls most of the time, that is its level while it does not.
+/// Returns the usual number of events in a slot: the upper quartile, or the mean if that is larger.
+/// Even for a run that stalls most of the time, this is the level outside of stalls.
 fn usual(mut counts: Vec<u64>) -> f64 {
     counts.sort_unstable();
     let mean = counts.iter().map(|&count| count as f64).sum::<f64>() / counts.len() as f64;
     mean.max(counts[counts.len() * 3 / 4] as f64)
 }
 
-/// Returns the number of events due in every slot of a load without a plan, judged from the counts:
-/// the median if that makes slots dense, else the mean. Without any event, it is enough for a
-/// second to be a stall.
+/// Returns the number of events due in every slot of a load without a plan, estimated from the
+/// counts: the median if slots are dense, otherwise the mean. If there are no events at all,
+/// returns enough for a second to be a stall.
 fn level(counts: &[u64]) -> f64 {
     let median = median(counts.to_vec());
     let sum: f64 = counts.iter().map(|&count| count as f64).sum();
@@ -384,7 +389,8 @@ mod tests {
 
     const SECOND_NS: u64 = 1_000_000_000;
 
-    /// Draws a Poisson number, by Knuth's product of uniforms; for small means.
+    /// Draws a number from a Poisson distribution with a small mean, by Knuth's product of
+    /// uniforms.
     fn poisson(random: &mut Xoshiro256PlusPlus, mean: f64) -> u64 {
         let (limit, mut product, mut n) = ((-mean).exp(), 1.0, 0);
         loop {
@@ -396,7 +402,7 @@ mod tests {
         }
     }
 
-    /// Makes 1,500 series of slots, and returns the share that has an interval, and the share of
+    /// Simulates 1,500 series of slots. Returns the share that has an interval, and the share of
     /// these intervals that contain the true mean.
     fn coverage(
         n: usize,
@@ -482,8 +488,8 @@ mod tests {
         }
     }
 
-    /// Makes 1,000 series of slots, and returns the share that has an interval, and the share of
-    /// these intervals that contain the truth.
+    /// Simulates 1,000 series of slots. Returns the share that has an interval, and the share of
+    /// these intervals that contain the true value.
     fn held<T>(
         mut series: impl FnMut(&mut Xoshiro256PlusPlus) -> Vec<T>,
         value: impl Fn(&[T]) -> f64,
@@ -503,8 +509,8 @@ mod tests {
         (f64::from(given) / f64::from(trials), f64::from(held) / f64::from(given.max(1)))
     }
 
-    /// Makes values of a gauge that random shots lift and that fades back, and that also swings
-    /// like a damped pendulum: models on which nothing here was tuned.
+    /// Makes values of a gauge that random shots raise and that fades back, and that also swings
+    /// like a damped pendulum. No constant of this crate was tuned with these models.
     fn gauge(random: &mut Xoshiro256PlusPlus, n: usize, fade: f64, swings: f64) -> Vec<f64> {
         let (mut level, mut swing) = (0.0, [0.0; 2]);
         let mut values = Vec::new();
@@ -542,7 +548,7 @@ mod tests {
     }
 
     /// Makes slots with records that arrive in bursts of random size. The mean of their values
-    /// follows a three-level Markov chain, which stays with the probability `stay`.
+    /// follows a three-level Markov chain, which stays at its level with the probability `stay`.
     fn records(random: &mut Xoshiro256PlusPlus, n: usize, stay: f64) -> Vec<(f64, f64)> {
         let mut at = (random.next_u64() % 3) as usize;
         (0..n)

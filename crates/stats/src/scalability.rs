@@ -18,64 +18,67 @@ use crate::draw::normal;
 const POINTS_MIN: usize = 6;
 /// Number of simulated data sets to which the law is fitted for confidence intervals (bootstrap).
 const RESAMPLES: usize = 400;
-/// Limit on Gauss-Newton steps; a handful is enough if it converges.
+/// Limit on Gauss-Newton steps of the fit; a handful is enough if it converges.
 const STEPS_MAX: usize = 60;
 
-/// A Universal Scalability Law fitted to throughputs, with confidence intervals.
+/// The Universal Scalability Law fitted to throughputs at several numbers of clients, with
+/// confidence intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scalability {
-    /// λ: throughput of a single client.
+    /// λ: throughput of a single client, in the unit of the measured throughputs.
     pub lambda: f64,
     /// σ: contention, the share of work that is done one after the other, from 0 to 1.
     pub sigma: f64,
-    /// κ: coherency cost per pair of clients, not negative.
+    /// κ: coherency cost per pair of clients, at least 0.
     pub kappa: f64,
     /// 90 % confidence intervals of λ, σ and κ.
     pub intervals: [(f64, f64); 3],
-    /// Maximum of throughput, or the reason why none is reported.
+    /// Highest throughput that the fitted law predicts, or the reason why none is reported.
     pub peak: Result<Peak, NoPeak>,
-    /// Root mean square of the residuals of log throughput: 0.05 is about 5 %.
+    /// Root mean square of the residuals of the logarithm of throughput: 0.05 is about 5 %.
     pub residual: f64,
-    /// Largest residual, as a share of the fitted throughput, and its client count.
+    /// Largest residual, as a share of the fitted throughput, and the number of clients at which it
+    /// occurs.
     pub worst: (f64, u32),
-    /// p-value of the F test for lack of fit, which compares the distance of points from the law
+    /// p-value of the F test for lack of fit, which compares the distances of points from the law
     /// with the scatter of repeats; `None` without repeats.
     pub lack_of_fit: Option<f64>,
 }
 
-/// Maximum of throughput over the number of clients, with 90 % confidence intervals.
+/// Highest throughput over the number of clients, with 90 % confidence intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Peak {
-    /// Number of clients at the maximum.
+    /// Number of clients at which throughput is highest.
     pub clients: f64,
-    /// 90 % confidence interval of the number of clients at the maximum.
+    /// 90 % confidence interval of the number of clients at which throughput is highest.
     pub clients_interval: (f64, f64),
-    /// Throughput at the maximum, in the unit of the measured ones.
+    /// The highest throughput, in the unit of the measured throughputs.
     pub throughput: f64,
-    /// 90 % confidence interval of the throughput at the maximum.
+    /// 90 % confidence interval of the highest throughput.
     pub throughput_interval: (f64, f64),
 }
 
-/// Reason why no maximum of throughput is reported.
+/// Reason why no highest throughput is reported.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NoPeak {
-    /// Throughput may only level off: κ is not significantly above 0.
+    /// Throughput may only level off, because κ is not significantly above 0.
     LevelsOff,
-    /// The maximum lies beyond the largest measured number of clients, at about this many.
+    /// Throughput is highest beyond the largest measured number of clients, at about this many.
     Beyond(f64),
 }
 
 /// Reason why the scalability law cannot be fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoFit {
-    /// Fewer distinct client counts than [`Scalability::POINTS_MIN`]; this many were given.
+    /// There are fewer distinct numbers of clients than [`Scalability::POINTS_MIN`]: only this
+    /// many.
     TooFewPoints(usize),
-    /// A throughput is not above zero.
+    /// A measured throughput is not above zero.
     NoThroughput,
 }
 
 impl Scalability {
-    /// Smallest number of distinct client counts for a fit.
+    /// Smallest number of distinct client counts for a fit of the law.
     pub const POINTS_MIN: usize = POINTS_MIN;
     /// p-value of the test for lack of fit below which the measurements contradict the law itself.
     pub const LACK_OF_FIT: f64 = 0.01;
@@ -85,7 +88,7 @@ impl Scalability {
         Scalability::throughput_of([self.lambda, self.sigma, self.kappa], clients)
     }
 
-    /// Returns the throughput for a number of clients under a law with these λ, σ and κ.
+    /// Returns the throughput that the law predicts for a number of clients, with these λ, σ and κ.
     pub fn throughput_of([lambda, sigma, kappa]: [f64; 3], clients: f64) -> f64 {
         lambda * shape(clients, sigma, kappa)
     }
@@ -176,7 +179,7 @@ impl Scalability {
     }
 }
 
-/// Returns the number of clients with the highest throughput; `None` if it only levels off.
+/// Returns the number of clients with the highest throughput; `None` if throughput only levels off.
 fn peak_clients(sigma: f64, kappa: f64) -> Option<f64> {
     let is_falling = kappa > 0.0 && sigma < 1.0;
     is_falling.then(|| ((1.0 - sigma) / kappa).sqrt().max(1.0))
@@ -208,7 +211,7 @@ fn lack_of_fit(measured: &[(f64, f64)], means: &[(f64, f64)], squares: f64) -> O
     Some(distribution.sf(ratio))
 }
 
-/// Returns the throughput under the law with λ = 1.
+/// Returns the throughput that the law predicts for a number of clients if λ is 1.
 fn shape(clients: f64, sigma: f64, kappa: f64) -> f64 {
     clients / (1.0 + sigma * (clients - 1.0) + kappa * clients * (clients - 1.0))
 }
@@ -261,7 +264,7 @@ fn fit_logs(points: &[(f64, f64)]) -> [f64; 3] {
 }
 
 /// Returns the Gauss-Newton step of σ and κ, which solves the linearized least squares. A parameter
-/// at its bound that would leave it stays there; `None` if both do.
+/// at its bound that the step would move beyond it stays there; `None` if both do.
 fn newton_step(
     points: &[(f64, f64)],
     sigma: f64,
@@ -365,8 +368,8 @@ mod tests {
         assert!(shown <= 8, "{shown} of 60");
     }
 
-    /// Returns how often the 90 % intervals of λ, σ, κ and the maximum hold the truth, and how
-    /// often a maximum is reported.
+    /// Returns how often the 90 % intervals of λ, σ, κ and the highest throughput contain the
+    /// truth, and how often a highest throughput is reported.
     fn held(clients: &[u32], repeats: usize, noise: f64, n_trials: u64) -> ([u64; 4], u64) {
         let (lambda, sigma, kappa) = (1000.0, 0.05, 0.0004);
         let peak = peak_clients(sigma, kappa).expect("it falls");

@@ -22,27 +22,27 @@
 use crate::{Mean, mean, students_t};
 
 /// Smallest number of repeats after which a stop rule may end them: the standard deviation of three
-/// figures is hardly known, and a correction for it would be expensive.
+/// results is hardly known, and correcting for that would need many more repeats.
 pub const FIGURES_MIN: usize = 4;
-/// Confidence of Student's interval that is computed after each repeat. It is chosen so that the
+/// Confidence of the Student interval that is computed after each repeat. It is chosen so that the
 /// interval at the moment of stopping contains the truth with at least 95 %, from [`FIGURES_MIN`]
-/// figures on and at any scatter.
+/// results on and at any scatter.
 pub const LOOK_CONFIDENCE: f64 = 0.977;
 /// Variance of the effects over which the t statistic is mixed to obtain [`anytime`], relative to
-/// the variance of a figure. With this value the interval is narrowest at about six figures, and
+/// the variance of a result. With this value the interval is narrowest at about six results, and
 /// little wider than the best one at thirty.
 const EFFECT_VARIANCE: f64 = 7.0;
 
-/// Returns the mean of the figures of an experiment that was repeated until its 95 % interval was
-/// narrow enough, with that interval. `None` without figures. Callers must not stop before
-/// [`FIGURES_MIN`] figures, even if there is an interval.
+/// Returns the mean, with its 95 % interval, of the results of an experiment that was repeated
+/// until this interval was narrow enough. `None` without results. Callers must not stop before
+/// [`FIGURES_MIN`] results, even if there is an interval.
 pub fn precise(figures: &[f64]) -> Option<Mean> {
     mean(figures, LOOK_CONFIDENCE)
 }
 
-/// Returns the mean of figures that were examined after each repeat, with an interval that stays
+/// Returns the mean of results that were examined after each repeat, with an interval that stays
 /// valid however often that is done: with probability `confidence` it contains the truth at all
-/// numbers of figures. It is infinite for too few figures; `None` without figures.
+/// numbers of results. The interval is infinite for too few results; `None` without results.
 pub fn anytime(figures: &[f64], confidence: f64) -> Option<Mean> {
     let found = mean(figures, confidence)?;
     let half_width = found.half_width.map(|_| match anytime_t(figures.len(), 1.0 - confidence) {
@@ -52,7 +52,7 @@ pub fn anytime(figures: &[f64], confidence: f64) -> Option<Mean> {
     Some(Mean { half_width, ..found })
 }
 
-/// Returns the largest distance of the mean of `n` normal figures from the truth, in standard
+/// Returns the distance of the mean of `n` normally distributed results from the truth, in standard
 /// errors, that is not exceeded at any n with a probability of `1 - error`; `None` if n is too
 /// small.
 ///
@@ -69,7 +69,7 @@ fn anytime_t(n: usize, error: f64) -> Option<f64> {
     })
 }
 
-/// Returns the approximate number of figures after which the interval of [`precise`] has a
+/// Returns the approximate number of results after which the interval of [`precise`] has a
 /// half-width of `half_width`, given their standard deviation; at most `most`.
 pub fn precise_needs(sd: f64, half_width: f64, most: usize) -> usize {
     let tail = f64::midpoint(1.0, LOOK_CONFIDENCE);
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use crate::draw::normal;
 
-    /// Draws a figure with mean 1 and this coefficient of variation: normal, lognormal, or
+    /// Draws a result with mean 1 and this coefficient of variation: normal, lognormal, or
     /// Student's t of three degrees of freedom.
     fn figure(model: usize, cv: f64, random: &mut Xoshiro256PlusPlus) -> f64 {
         let mut draw = || normal(&mut || random.next_u64());

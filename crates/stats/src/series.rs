@@ -1,4 +1,5 @@
-//! Builds of a series, each with the mean of its runs, and the variance between and within builds.
+//! A series of builds (versions of the measured software), each with the mean of its runs, and the
+//! variance between and within builds.
 //!
 //! Builds differ by more than their runs do: the mean of n runs has the variance between + within /
 //! n. Not here: where the level of a series changes (change), and the comparison of its last build
@@ -6,20 +7,20 @@
 
 use crate::mean::students_t;
 
-/// Figures of the runs of one build (version) of the measured software, summarized. Callers take
-/// logarithms of the figures where ratios matter.
+/// Results of the runs of one build (version) of the measured software, summarized. Callers take
+/// logarithms of the results where ratios matter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Build {
-    /// Mean of the runs' figures.
+    /// Mean of the results of the build's runs.
     pub mean: f64,
     /// Number of runs of this build.
     pub count: usize,
-    /// Sum of the squared differences of the runs' figures from their mean.
+    /// Sum of the squared differences of the runs' results from their mean.
     pub squares: f64,
 }
 
 impl Build {
-    /// Makes a build from the figures of its runs; its mean is NaN without figures.
+    /// Makes a build from the results of its runs. Its mean is NaN if there are none.
     pub fn from_figures(figures: &[f64]) -> Build {
         let count = figures.len();
         let mean = figures.iter().sum::<f64>() / count as f64;
@@ -39,15 +40,15 @@ impl Build {
     }
 }
 
-/// Returns the variance between runs of the same build, pooled over all builds, and its degrees of
-/// freedom; both are 0 if no build has two runs.
+/// Returns the variance between runs of the same build, pooled over all builds, and the degrees of
+/// freedom of that variance; both are 0 if no build has two runs.
 pub(crate) fn within(series: &[Build]) -> (f64, f64) {
     let freedom: usize = series.iter().map(|build| build.count.saturating_sub(1)).sum();
     let squares: f64 = series.iter().map(|build| build.squares).sum();
     if freedom == 0 { (0.0, 0.0) } else { (squares / freedom as f64, freedom as f64) }
 }
 
-/// Returns how much of the variance of a single run is left in the mean of a build: 1 / runs,
+/// Returns which share of the variance of a single run is left in the mean of a build: 1 / runs,
 /// averaged over builds.
 pub(crate) fn share_within(series: &[Build]) -> f64 {
     series.iter().map(|build| 1.0 / build.count as f64).sum::<f64>() / series.len() as f64
@@ -72,12 +73,12 @@ pub(crate) fn weights(series: &[Build]) -> Vec<f64> {
     }
 }
 
-/// Largest difference of neighbouring builds, in robust standard deviations; larger ones are
-/// clamped to it.
+/// Limit on the difference of neighbouring builds, in robust standard deviations. Larger
+/// differences are clamped to it.
 const STEP_MAX: f64 = 3.0;
 
-/// Returns the mean square of differences between builds; a few far larger ones are clamped to
-/// [`STEP_MAX`].
+/// Returns the mean square of differences between builds. A few far larger differences are clamped
+/// to [`STEP_MAX`].
 pub(crate) fn variance_of_steps(steps: Vec<f64>) -> f64 {
     let n = steps.len() as f64;
     let scale = spread(steps.iter().map(|step| step.abs()).collect());
@@ -85,9 +86,9 @@ pub(crate) fn variance_of_steps(steps: Vec<f64>) -> f64 {
     steps.into_iter().map(|step| step.abs().min(most).powi(2)).sum::<f64>() / n
 }
 
-/// Estimates the standard deviation of normal figures from the median of their absolute distances
-/// from the mean. Up to half of the figures may be outliers (F. R. Hampel, J. Am. Stat. Assoc. 69,
-/// 383, 1974).
+/// Estimates the standard deviation of normally distributed values from the median of their
+/// absolute distances from the mean. Up to half of the values may be outliers (F. R. Hampel, J. Am.
+/// Stat. Assoc. 69, 383, 1974).
 pub(crate) fn spread(mut distances: Vec<f64>) -> f64 {
     const OF_NORMAL: f64 = 1.482_602_218_505_602;
     OF_NORMAL * middle(&mut distances)
@@ -96,11 +97,11 @@ pub(crate) fn spread(mut distances: Vec<f64>) -> f64 {
 /// Increase of variance within a series of builds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Noisier {
-    /// Index of the first build from which the series varies more.
+    /// Index of the first build of the part of the series that varies more.
     pub(crate) at: usize,
     /// Ratio of the variance of residuals from `at` on to that before.
     pub(crate) times: f64,
-    /// Whether the change of variance is significant, and not only likely enough to be taken into
+    /// Whether the increase of variance is significant, and not only likely enough to be taken into
     /// account.
     pub(crate) is_sure: bool,
 }
@@ -108,23 +109,23 @@ pub(crate) struct Noisier {
 /// Smallest numbers of builds before and after a change of variance.
 const CALM_MIN: usize = 6;
 const NOISY_MIN: usize = 2;
-/// Twice the log likelihood ratio above which a change of variance is taken into account, and above
-/// which it is significant. With 4.5, 6.5 or 10 for the first one, changes of level are found
+/// Twice the log likelihood ratio above which an increase of variance is taken into account, and
+/// above which it is significant. With 4.5, 6.5 or 10 for the first one, changes of level are found
 /// equally soon; with 10, a series whose noise has trebled has a third more false alarms than with
 /// 4.5.
 const NOISIER: f64 = 7.5;
 const NOISIER_SURELY: f64 = 12.0;
-/// Smallest ratio of the variance after a change of variance to that before, if the largest
-/// residual after it is left out: a single one is an outlier.
+/// Smallest ratio of the variance after an increase to that before, without the largest residual
+/// after it: a single large one is an outlier.
 const OTHERS_TIMES_MIN: f64 = 4.0;
-/// Largest residual, in robust standard deviations; larger ones are clamped to it, because outliers
-/// are not noise.
+/// Limit on a residual, in robust standard deviations. Larger residuals are clamped to it, because
+/// outliers are not noise.
 const NOISE_MAX: f64 = 4.0;
 
 /// Returns the most likely index from which a series of builds varies more than before, given its
-/// residuals; `None` if there is none. Several residuals with the same sign are a change of level,
-/// not noise, so the variance from that index on is taken around their own mean or around 0,
-/// whichever is smaller.
+/// residuals; `None` if the variance does not increase. Several residuals with the same sign are a
+/// change of level, not noise, so the variance from that index on is taken around their own mean or
+/// around 0, whichever is smaller.
 pub(crate) fn noisier_from(noise: &[f64]) -> Option<Noisier> {
     let n = noise.len();
     let most = NOISE_MAX * spread(noise.iter().map(|one| one.abs()).collect());
@@ -155,7 +156,7 @@ pub(crate) fn noisier_from(noise: &[f64]) -> Option<Noisier> {
     found.map(|(_, noisier)| noisier)
 }
 
-/// Returns the median of the figures, which are reordered; NaN without figures.
+/// Returns the median of `figures`, which are reordered; NaN if there are none.
 pub(crate) fn middle(figures: &mut [f64]) -> f64 {
     let n = figures.len();
     if n == 0 {

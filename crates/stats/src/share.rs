@@ -1,16 +1,16 @@
-//! Confidence intervals of shares, such as of transactions with an error. Not here: rates and
-//! means.
+//! Confidence intervals of shares, such as the share of transactions with an error. Not here: rates
+//! and means.
 
 use crate::students_t;
 
-/// Degrees of freedom at which Student's t is the normal distribution for all purposes here.
+/// Degrees of freedom at which Student's t is used as the normal distribution.
 const MANY: usize = 1_000_000;
 
-/// Degrees of freedom from which a standard error counts as known.
+/// Degrees of freedom from which a standard error counts as exactly known.
 const LARGE: usize = 60;
 
 /// Returns the confidence interval of the share of `hits` among `count` (E. B. Wilson, J. Am. Stat.
-/// Assoc. 22, 209, 1927), as if they were independent; 0 to 1 if `count` is 0.
+/// Assoc. 22, 209, 1927), assuming independent samples; 0 to 1 if `count` is 0.
 pub fn binomial_interval(hits: u64, count: u64, confidence: f64) -> (f64, f64) {
     assert!(hits <= count, "no more hits than there are");
     if count == 0 {
@@ -26,8 +26,8 @@ pub fn share_interval(share: f64, n_effective: f64, confidence: f64) -> (f64, f6
     if n_effective > 0.0 { wilson(share, n_effective, confidence, LARGE) } else { (0.0, 1.0) }
 }
 
-/// Returns Wilson's interval, with the quantile of Student's t in place of that of the normal
-/// distribution.
+/// Returns Wilson's interval of a share, with the quantile of Student's t in place of that of the
+/// normal distribution.
 fn wilson(share: f64, n: f64, confidence: f64, freedom: usize) -> (f64, f64) {
     let z = students_t(1.0 - (1.0 - confidence) / 2.0, freedom);
     let centre = share + z * z / (2.0 * n);

@@ -9,23 +9,23 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::{Course, Histogram, Stretch};
 
-/// Largest number of stretches (equal parts) of a run; beyond it, neighbours are merged. It is
+/// Limit on the number of stretches (equal parts) of a run. Beyond it, neighbours are merged. It is
 /// several per batch of the error estimate.
 pub const STRETCHES_MAX: usize = 80;
 
-/// Largest number of unpacked histograms, 264 KiB each: the current one, and one that receives late
-/// parts.
+/// Limit on the number of unpacked histograms, 264 KiB each: one for the current stretch, and one
+/// that receives late samples.
 const OPEN_MAX: usize = 2;
 
-/// Histogram of a part of a run, packed into some kB of bytes unless it was used just now.
+/// Histogram of a part of a run, packed into a few kB unless it was just used.
 #[derive(Clone, Debug, Default)]
 pub enum Packed {
-    /// Nothing was added yet.
+    /// Nothing was added to the histogram yet.
     #[default]
     Empty,
-    /// Unpacked histogram, ready for further additions.
+    /// The histogram is unpacked and ready for further additions.
     Open(Box<Histogram>),
-    /// Packed into the bytes of [`Histogram::to_bytes`].
+    /// The histogram is packed into the bytes of [`Histogram::to_bytes`].
     Bytes(Vec<u8>),
 }
 
@@ -42,7 +42,7 @@ impl Packed {
         }
     }
 
-    /// Adds all samples of `other`, and leaves the histogram unpacked.
+    /// Adds all samples of `other`, and keeps the histogram unpacked.
     pub fn add(&mut self, other: &Histogram) {
         *self = match std::mem::take(self) {
             Packed::Empty => Packed::Open(Box::new(other.clone())),
@@ -58,7 +58,7 @@ impl Packed {
         };
     }
 
-    /// Packs an unpacked histogram, to save memory.
+    /// Packs the histogram if it is unpacked, to save memory.
     pub fn pack(&mut self) {
         if let Packed::Open(histogram) = self {
             *self = Packed::Bytes(histogram.to_bytes());
@@ -137,7 +137,7 @@ impl Stretches {
 
 /// Adds up several transaction types or groups by stretch, over the measured phase up to but not
 /// including second `end`. `None` if `kinds` is empty, or if the lengths of their stretches do not
-/// divide each other, as those of differently recorded loads.
+/// divide each other, as for loads that were recorded differently.
 pub fn together(kinds: &[&Stretches], end: i64) -> Option<InTime> {
     let width = kinds.iter().map(|kind| kind.width).max()?;
     if kinds.iter().any(|kind| width % kind.width != 0) {
@@ -162,7 +162,7 @@ pub fn together(kinds: &[&Stretches], end: i64) -> Option<InTime> {
     Some(InTime { stretches, width_s: width, course: Course::default() })
 }
 
-/// Largest number of report intervals whose times are kept: a day of 10 s each, some 40 MB.
+/// Limit on the report intervals whose response times are kept: a day of 10 s each, some 40 MB.
 const INTERVALS_MAX: usize = 8640;
 
 /// Response times of all groups by report interval, over the length of a run.
@@ -204,12 +204,13 @@ impl Intervals {
 /// Offered work and response times of the measured phase, by stretch.
 #[derive(Clone, Debug, Default)]
 pub struct InTime {
-    /// Stretches in the order of time; `offered` counts all work, finished or not, except after
+    /// Stretches in the order of time. `offered` counts all work, finished or not, except after
     /// [`InTime::finished`].
     pub stretches: Vec<Stretch>,
     /// Length of a stretch, in seconds.
     pub width_s: i64,
-    /// Effects that the plan may have on the values of stretches; empty unless it changes the load.
+    /// Effects that the plan may have on the values of stretches; empty if the plan does not change
+    /// the load.
     pub course: Course,
 }
 

@@ -4,9 +4,9 @@
 
 use crate::pattern::pattern_score;
 
-/// Largest number of stretches of which a trend is computed; the values of a longer series are
-/// added up in stretches. 30,000 pairs of them are compared in a millisecond, and neighbouring
-/// stretches are less correlated than seconds.
+/// Limit on the number of values for which a trend is computed; a longer series is first added up
+/// in stretches. Comparing 30,000 pairs takes a millisecond, and neighbouring stretches are less
+/// correlated than seconds.
 const STRETCHES_MAX: usize = 240;
 
 /// Smallest number of values for a trend.
@@ -75,14 +75,14 @@ fn kendalls_s(series: &[f64]) -> i64 {
     series.iter().enumerate().map(from).sum()
 }
 
-/// Returns the normal score (z) of the test for a trend by Kendall's S, as if values were
-/// independent: positive if the series rises. 0 for fewer than two values, or equal ones.
+/// Returns the normal score (z) of the test for a trend by Kendall's S, assuming independent
+/// values: positive if the series rises. 0 for fewer than two values, or if all are equal.
 pub fn rank_trend(series: &[f64]) -> f64 {
     let variance = variance_of_s(series.to_vec());
     if variance > 0.0 { kendalls_s(series) as f64 / variance.sqrt() } else { 0.0 }
 }
 
-/// Number of pieces into which a series is divided to test a rise.
+/// Number of pieces into which a series is divided to test whether it rises.
 const PIECES: usize = 8;
 /// Smallest Kendall's S of the eight pieces of a rising series, out of 28 pairs: without a trend,
 /// one in about a thousand series reaches it (Mann, Econometrica 13, 245, 1945).
@@ -97,28 +97,29 @@ pub fn pieces(series: &[f64]) -> Option<Vec<f64>> {
     (n >= PIECES).then(|| (0..PIECES).map(piece).collect())
 }
 
-/// Whether a series rises: the means of eight pieces of it rise by Kendall's S, and the last one is
-/// the highest. False for fewer than eight values. Made for queue lengths, whose neighbouring
+/// Whether a series rises: the means of eight pieces of it rise by Kendall's S, and the last mean
+/// is the highest. False for fewer than eight values. Used for queue lengths, whose neighbouring
 /// values are correlated however long the series is.
 pub fn rises(series: &[f64]) -> bool {
     let Some(pieces) = pieces(series) else { return false };
     kendalls_s(&pieces) >= RISES_LEAST && pieces.iter().all(|piece| *piece <= pieces[PIECES - 1])
 }
 
-/// Number of equal parts of a series; a late rise is searched in the last part only.
+/// Number of equal parts of a series. A late rise is looked for in the last part only.
 const LATE_PARTS: usize = 4;
-/// Smallest number of values of a late rise: five values rise by chance once in 120 times.
+/// Smallest number of values in a late rise: five values rise by chance once in 120 times.
 const LATE_VALUES_MIN: usize = 5;
-/// Smallest size of a late rise, in standard deviations of a queue length that wanders by chance.
-/// On M/M/4 at 95 % load none of 1,000 minutes has such a rise; a step to 120 % is found in all.
+/// Smallest size of a late rise, in standard deviations of a queue length that varies by chance. On
+/// M/M/4 at 95 % load none of 1,000 runs of a minute has such a rise; a step to 120 % is found in
+/// all.
 const LATE_SCORE: f64 = 3.5;
 
-/// Returns the index from which a queue rises to the end of the series, looking at its last quarter
-/// only; `None` if it does not. `events` is the number of arrivals and departures between two
+/// Returns the index from which a queue rises to the end of the series, within the last quarter;
+/// `None` if it does not rise. `events` is the number of arrivals and departures between two
 /// values.
 ///
 /// From its lowest value in that quarter on, the queue must rise from piece to piece (or from value
-/// to value if there are too few for pieces), and by more than it wanders by chance.
+/// to value if there are too few for pieces), and by more than it varies by chance.
 pub fn rises_late(series: &[f64], events: f64) -> Option<usize> {
     let quarter = (series.len() * (LATE_PARTS - 1) / LATE_PARTS).checked_sub(1)?;
     let (before, last) = series.split_at(quarter);
@@ -132,10 +133,10 @@ pub fn rises_late(series: &[f64], events: f64) -> Option<usize> {
     (is_steady && is_beyond_wandering(before, tail, events)).then_some(quarter + lowest)
 }
 
-/// Returns the index of the last minimum of a queue, if the queue ends higher than that by more
-/// than it wanders by chance; `None` otherwise. `events` is the number of arrivals and departures
-/// between two values. The queue need not rise steadily or for long, so whether it will continue to
-/// grow is unknown unless [`rises`] or [`rises_late`] holds.
+/// Returns the index of the last minimum of a queue, if the queue ends higher than that minimum by
+/// more than it varies by chance; `None` otherwise. `events` is the number of arrivals and
+/// departures between two values. The queue need not rise steadily or for long, so whether it will
+/// continue to grow is unknown unless [`rises`] or [`rises_late`] holds.
 pub fn ends_high(series: &[f64], events: f64) -> Option<usize> {
     let lowest = last_lowest(series)?;
     let (before, tail) = (&series[..=lowest], &series[lowest..]);
@@ -147,9 +148,10 @@ fn last_lowest(series: &[f64]) -> Option<usize> {
     values.min_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0))).map(|(index, _)| index)
 }
 
-/// Whether a queue rises over `tail` by more than random arrivals and departures that keep pace
-/// make it wander. The variance of a step is the number of its `events`, or that of the steps in
-/// `before` if these vary more. A queue wanders less than that, since its length is never negative.
+/// Whether a queue rises over `tail` by more than it varies by chance if arrivals and departures
+/// are equally frequent. The variance of a step is the number of its `events`, or that of the steps
+/// in `before` if these vary more. A queue varies less than that, since its length is never
+/// negative.
 fn is_beyond_wandering(before: &[f64], tail: &[f64], events: f64) -> bool {
     let squares = before.windows(2).map(|pair| (pair[1] - pair[0]).powi(2)).sum::<f64>();
     let of_a_step = squares / (before.len() as f64 - 1.0).max(1.0);
@@ -288,8 +290,8 @@ mod tests {
         assert!(!rises(&growing[..7]) && !rises(&[3.0; 60]));
     }
 
-    /// Makes counts with mean 1000, a standard deviation, a correlation of neighbours, and a change
-    /// in percent from beginning to end.
+    /// Makes counts with mean 1000, the standard deviation `sd`, the correlation `correlation` of
+    /// neighbours, and a change by `change` percent from beginning to end.
     fn series(
         random: &mut Xoshiro256PlusPlus,
         n: usize,

@@ -1,4 +1,4 @@
-//! Compares a stretch of a series with the usual level of its other values.
+//! Comparison of a range of values in a series with the usual level of the other values.
 
 use std::ops::Range;
 
@@ -11,12 +11,12 @@ const SPREAD_MIN: f64 = 0.05;
 /// Smallest assumed standard deviation of usual values, as a share of the highest value.
 const SPREAD_OF_HIGHEST_MIN: f64 = 1e-3;
 
-/// Smallest number of usual stretches, which are ranges without excluded values, for a comparison:
-/// with nine, a value is above all of them by chance with a probability of 1/10.
+/// Smallest number of usual ranges (without excluded values) for a comparison. With nine, a value
+/// is above all of them by chance with a probability of 1/10.
 pub const STRETCHES_MIN: usize = 9;
 
-/// Series of values with a usual level, to which some values do not contribute, such as those of a
-/// stretch that is to be compared with the rest. Values that are not finite are ignored.
+/// A series of values with a usual level. Some values are excluded from that level, such as those
+/// that are to be compared with the others. Values that are not finite are ignored.
 #[derive(Clone, Copy, Debug)]
 pub struct Usual<'s> {
     values: &'s [f64],
@@ -24,7 +24,8 @@ pub struct Usual<'s> {
 }
 
 impl<'s> Usual<'s> {
-    /// Takes a series; values whose `is_outside` is true are excluded from its usual level.
+    /// Makes a [`Usual`] of a series. Values whose `is_outside` is true are excluded from its usual
+    /// level.
     pub fn new(values: &'s [f64], is_outside: &'s [bool]) -> Usual<'s> {
         Usual { values, is_outside }
     }
@@ -35,7 +36,7 @@ impl<'s> Usual<'s> {
         median(self.usual().collect())
     }
 
-    /// Returns the mean of all finite values in a stretch; NaN if there are none.
+    /// Returns the mean of all finite values in a range of indexes; NaN if there are none.
     pub fn mean_within(&self, stretch: Range<usize>) -> f64 {
         let finite = self.values[stretch].iter().filter(|value| value.is_finite());
         let (sum, n) = finite.fold((0.0, 0), |(sum, n), value| (sum + value, n + 1));
@@ -43,7 +44,7 @@ impl<'s> Usual<'s> {
     }
 
     /// Returns the distance of `value` from the usual level, in robust standard deviations;
-    /// negative below it.
+    /// negative if it is below.
     pub fn score(&self, value: f64) -> f64 {
         let usual = self.median();
         let spread = SD_PER_MAD * median(self.usual().map(|v| (v - usual).abs()).collect());
@@ -52,9 +53,9 @@ impl<'s> Usual<'s> {
         (value - usual) / spread.max(least)
     }
 
-    /// Returns how likely a usual stretch of `length` values has a mean of at least `value`
-    /// (p-value of a permutation test): the share of usual stretches that do, counting one more so
-    /// that it is never 0. `None` for fewer than [`STRETCHES_MIN`] usual stretches.
+    /// Returns how likely a usual range of `length` values has a mean of at least `value` (p-value
+    /// of a permutation test): the share of usual ranges that do, counting one more so that it is
+    /// never 0. `None` for fewer than [`STRETCHES_MIN`] usual ranges.
     pub fn chance(&self, value: f64, length: usize) -> Option<f64> {
         let means = self.means(length);
         let as_high = means.iter().filter(|mean| **mean >= value).count();
@@ -62,13 +63,13 @@ impl<'s> Usual<'s> {
         is_enough.then_some((as_high + 1) as f64 / (means.len() + 1) as f64)
     }
 
-    /// Whether `value` is above the mean of every usual stretch (range without excluded values) of
-    /// `length` values.
+    /// Whether `value` is above the mean of every usual range (without excluded values) of `length`
+    /// values.
     pub fn is_highest(&self, value: f64, length: usize) -> bool {
         self.means(length).iter().all(|mean| *mean < value)
     }
 
-    /// Returns the means of all stretches of `length` values of which none is excluded or missing.
+    /// Returns the means of all ranges of `length` values of which none is excluded or missing.
     pub fn means(&self, length: usize) -> Vec<f64> {
         let is_usual = |start: &usize| !self.is_outside[*start..start + length].contains(&true);
         let starts = (0..(self.values.len() + 1).saturating_sub(length)).filter(is_usual);

@@ -1,59 +1,60 @@
-//! Finds the warm-up of a series: a beginning whose level differs from the rest.
+//! Detection of a warm-up in a series: a beginning whose level differs from the rest.
 //!
 //! Not here: a trend over the whole series (`trend`), and changes of level within it (`change`).
 
 use crate::pattern::beginning_score;
 use crate::trend::median;
 
-/// Largest number of values that are averaged in a batch, the 5 of MSER-5, and number of batches
-/// that a short series is divided into, with fewer values each.
+/// Limit on the number of values that are averaged in a batch, which is the 5 of MSER-5, and number
+/// of batches into which a short series is divided, with fewer values each.
 const BATCH: usize = 5;
 const BATCHES: usize = 60;
 
-/// Largest share of a series that its warm-up may take. If it would take more, the series changes
+/// Largest share of a series that its warm-up may take. If a warm-up took more, the series changes
 /// in the middle or all the time.
 const SHARE_MAX: f64 = 0.5;
 
-/// Largest ratio of the (squared) marginal standard error at the end of the warm-up to the least
-/// one of all cuts; the first cut within it ends the warm-up.
+/// Largest ratio of the (squared) marginal standard error at the end of the warm-up to the smallest
+/// one of all possible ends. The first end within this ratio is taken.
 const ERROR_SPARE: f64 = 1.1;
 
-/// Smallest number of batches that must follow the warm-up. With fewer, some that happen to be
-/// alike would have a small error.
+/// Smallest number of batches that must follow the warm-up. Fewer might happen to be alike and have
+/// too small an error.
 const REST_MIN: usize = 10;
 
-/// Number of lengths of the warm-up that the part after it has from which the noise is estimated.
-/// The slowest waves of that part show how much means over the length of the warm-up vary.
+/// Length of the part after the warm-up from which the noise is estimated, as a multiple of the
+/// warm-up's length. The slowest waves of that part show how much means over the length of the
+/// warm-up vary.
 const TIMES_FOLLOWED: usize = 16;
 /// Smallest number of batches after the warm-up from which the noise is estimated.
 const FOLLOWED_MIN: usize = 24;
 
-/// Smallest ratio of the difference of medians, of warm-up and rest, to the difference of means. A
-/// stall, or catching up after it, moves only the mean; for a level that fades in, the ratio is 0.4
-/// to 0.8.
+/// Smallest ratio of the difference of medians, between warm-up and rest, to the difference of
+/// means. A stall, or catching up after a stall, changes only the mean; for a level that fades in,
+/// the ratio is 0.4 to 0.8.
 const MEDIAN_SHARE_MIN: f64 = 0.25;
 
-/// Smallest absolute normal score at which a warm-up is significant. It exceeds the usual 2,
-/// because the end of the warm-up is chosen so that it differs most: of 20 steady models
+/// Smallest absolute normal score at which a warm-up is significant. It is above the usual 2,
+/// because the end of the warm-up is chosen where the difference is largest: of 20 steady models
 /// (`docs/explanation/intervals.md`), none exceeds it in more than 3 % of runs of 30 s to 15 min.
 const SCORE_MIN: f64 = 3.4;
-/// The same for a beginning that is better than the rest, which is seldom a warm-up: a busy queue
-/// that happens to be short at first has shorter times until it has grown.
+/// Smallest absolute normal score for a beginning that is better than the rest, which is rarely a
+/// warm-up: a busy queue that happens to be short at first has shorter times until it has grown.
 const BETTER_SCORE_MIN: f64 = 3.7;
 
 /// Smallest number of values in a warm-up: one or two may be those of a stall or of a checkpoint.
 const LENGTH_MIN: usize = 3;
 
-/// Direction in which the values of a cold system differ from those of a warm one.
+/// Direction in which values differ while a system is still cold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cold {
-    /// Values are lower at first, as rates are.
+    /// Values are lower during a warm-up, as throughput is.
     Lower,
-    /// Values are higher at first, as response times are.
+    /// Values are higher during a warm-up, as response times are.
     Higher,
 }
 
-/// Beginning of a series whose level differs from the rest.
+/// The beginning of a series that differs in level from the rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WarmUp {
     /// Number of values in the warm-up.
@@ -74,8 +75,8 @@ pub struct WarmUp {
 /// follow (`pattern`), and it must lie farther from the rest than every later stretch of its
 /// length: values that are not normal, such as times of a queue, are often far off. There is no
 /// warm-up if it would be more than half of the series, or if its median hardly differs from that
-/// of the rest, as with a stall. A beginning that differs in the other direction than `cold` has to
-/// be more significant.
+/// of the rest, as with a stall. A beginning that differs in the direction opposite to `cold` has
+/// to be more significant.
 pub fn warm_up(series: &[f64], cold: Cold, effect_min: f64) -> Option<WarmUp> {
     let width = (series.len() / BATCHES).clamp(1, BATCH);
     let batches: Vec<f64> = series.chunks_exact(width).map(mean).collect();
@@ -134,8 +135,8 @@ mod tests {
     use crate::draw::normal;
 
     /// Makes values around 1,000 with a standard deviation of 50, of whose variance the share
-    /// `slow` changes slowly. The first values are lower by the share `depth`, which fades with the
-    /// time constant `fades_in`.
+    /// `slow` changes slowly. The first values are lower by the share `depth`, a difference that
+    /// fades with the time constant `fades_in`.
     fn series(
         random: &mut Xoshiro256PlusPlus,
         n: usize,
@@ -167,8 +168,8 @@ mod tests {
     }
 
     /// Makes logarithms of the median response times per second of an M/M/1 queue, with 100
-    /// arrivals per second. At first services take longer by the share `longer`, which fades with
-    /// the time constant `fades_in`, in seconds.
+    /// arrivals per second. At first services take longer by the share `longer`, a difference that
+    /// fades with the time constant `fades_in`, in seconds.
     fn medians(
         random: &mut Xoshiro256PlusPlus,
         n: usize,

@@ -1,7 +1,7 @@
-//! Error of the mean of an autocorrelated series, from its slowest waves (the low end of its
-//! spectrum).
+//! Error of the mean of an autocorrelated series, estimated from its slowest waves (the low end of
+//! its spectrum).
 //!
-//! Not here: what the series is made of. A rate is a mean of counts (`rate`), a quantile is a mean
+//! Not here: what the series consists of. A rate is a mean of counts (`rate`), a quantile is a mean
 //! of how many samples lie above a value (`dependence`).
 
 use std::f64::consts::PI;
@@ -9,9 +9,9 @@ use std::f64::consts::PI;
 use crate::course::{Course, Left};
 use crate::mean::{students_t_density, students_t_tail};
 
-/// Largest number of the slowest waves that determine the error: those of up to 40 half periods in
-/// the series. More would include changes faster than a fortieth of the series, which are no part
-/// of the error of the mean.
+/// Limit on the number of slowest waves that determine the error: those of up to 40 half periods in
+/// the series. More would include changes faster than a fortieth of the series, which do not
+/// contribute to the error of the mean.
 const WAVES_MAX: usize = 40;
 
 /// Approximate number of values to which a longer series is reduced by sums of neighbours. That is
@@ -21,39 +21,40 @@ const VALUES_KEPT: usize = 800;
 /// Smallest number of values for an estimate of the error.
 pub(crate) const VALUES_MIN: usize = 10;
 
-/// Assumed falls of the spectrum towards frequency 0, where a shortfall of one stretch is made up
-/// in the next: in closed load, or with arrivals at equal distances.
+/// Assumed falls of the spectrum towards frequency 0, as when a shortfall in one part of the series
+/// is made up in the next: in closed load, or with arrivals at equal distances.
 pub(crate) const FALLS: [f64; 3] = [-0.5, -0.8, -0.95];
 pub(crate) const FALLS_BELOW: [(f64, f64); 3] = [(2.0, 1.0), (5.0, 1.0), (15.0, 1.0)];
 
 /// Prior probability that the spectrum falls towards frequency 0.
 const FALLING: f64 = 0.15;
 
-/// What is assumed of the spectrum of a series before its waves are seen.
+/// Assumptions about the spectrum of a series before its waves are known.
 pub(crate) struct Assumed {
     /// Prior probability that the spectrum is flat; if it does not fall either, it rises.
     flat: f64,
-    /// Assumed rises of the spectrum towards frequency 0, where it is 1 + rise times its level at
-    /// high frequencies. All have the same prior probability. Smaller rises are hardly visible, and
-    /// would widen every interval a little.
+    /// Assumed rises of the spectrum towards frequency 0: with a rise r, the spectrum at 0 is 1 + r
+    /// times its level at high frequencies. All have the same prior probability. Smaller rises are
+    /// hardly visible, and would widen every interval a little.
     rises: &'static [f64],
     /// Number of the wave at which half of a rise is reached, and its relative prior probability: a
     /// change that takes a tenth of the series rises from the third wave. A rise below the second
-    /// wave is hardly visible in one run, so only the prior supports it: it is the larger one.
+    /// wave is hardly visible in one run, so it has the larger prior probability.
     rises_below: [(f64, f64); 6],
-    /// Degrees of freedom of a rise per wave that has its height; infinite if the mixture of shapes
-    /// alone tells how uncertain its height is.
+    /// Degrees of freedom of a rise per wave that has its height. Infinite if the mixture of shapes
+    /// alone accounts for the uncertainty of the height.
     freedom_of_rise: f64,
-    /// Factor on the probability outside of an interval, by the mixture of shapes. Slow shapes have
-    /// a probability in all runs, even if the spectrum is flat: with this factor, 95 % intervals
-    /// contain the truth in 97 of 100 runs with a flat spectrum
+    /// Factor on the probability outside of an interval, which the mixture of shapes gives. Slow
+    /// shapes have some probability in all runs, even if the spectrum is flat: with this factor, 95
+    /// % intervals contain the truth in 97 of 100 runs with a flat spectrum
     /// (`docs/explanation/intervals.md`).
     outside: f64,
 }
 
-/// Assumptions about counts over time, such as commits: a speed that wanders may be far above the
-/// noise of single counts, and a few waves show its size badly. Intervals contain the truth in 86
-/// to 93 % of runs as long as three time constants of a wander, in 95 to 97 % at six.
+/// Assumptions about counts over time, such as commits: slow changes of the speed may be far larger
+/// than the noise of single counts, and a few waves show their size badly. Intervals contain the
+/// truth in 86 to 93 % of runs as long as three time constants of such changes, and in 95 to 97 %
+/// at six.
 pub(crate) const OF_RATES: Assumed = Assumed {
     flat: 0.35,
     rises: &[3.0, 10.0, 30.0, 100.0, 300.0, 1_000.0],
@@ -62,8 +63,8 @@ pub(crate) const OF_RATES: Assumed = Assumed {
     outside: 1.3,
 };
 
-/// Assumptions about samples above a value, such as response times: their share is between 0 and 1,
-/// so that it varies less, and too few independent episodes are a reason of their own
+/// Assumptions about samples above a value, such as response times. Their share is between 0 and 1,
+/// so it varies less; too few independent episodes are a separate reason for having no interval
 /// (`dependence`).
 pub(crate) const OF_TIMES: Assumed = Assumed {
     flat: 0.25,
@@ -87,15 +88,16 @@ const PEAKED: f64 = 5.0;
 
 /// Factor on the prior probability of rises among waves that the plan hides: a plan that changes as
 /// slowly as the series is long hides the slowest waves, and a rise among them cannot be ruled out.
-/// Without the factor, intervals of steady systems would be twice as wide as the right ones. With
-/// it, intervals of systems that wander by 10 %, with a time constant of a twentieth of the series,
-/// contain the truth in about 90 %.
+/// Without the factor, intervals of steady systems would be twice as wide as necessary. With it,
+/// intervals of systems whose speed varies by 10 %, with a time constant of a twentieth of the
+/// series, contain the truth in about 90 %.
 const HIDDEN: f64 = 0.4;
 
 /// Smallest number of waves for an estimate of the error.
 const FREEDOM_MIN: usize = 5;
 
-/// Smallest probability of a shape, relative to the most likely one, at which it is used.
+/// Smallest probability of a shape of the spectrum, relative to the most likely shape, at which it
+/// is used.
 const CHANCE_MIN: f64 = 1e-4;
 
 /// Distance from the mean at which the search for the end of an interval begins, in its standard
@@ -105,17 +107,17 @@ const HALF_WIDTH_FIRST: f64 = 2.0;
 /// Largest number of Newton steps; three or four are usual.
 const STEPS_MAX: usize = 50;
 
-/// Error of the mean of autocorrelated values.
+/// Error of the mean of autocorrelated values, such as of a rate over a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MeanError {
     /// Half-width of the confidence interval, in the unit of the values.
     pub(crate) half_width: f64,
     /// Square of the standard error of the mean.
     pub(crate) variance: f64,
-    /// Variance of the mean, if it falls as the run gets longer; `None` if the error seems to come
-    /// from a few slow waves only.
+    /// Variance of the mean, if it decreases as the run gets longer; `None` if the error seems to
+    /// come from a few slow waves only.
     pub(crate) lasting: Option<f64>,
-    /// Skewness of the mean: that of the values, as far as they are autocorrelated.
+    /// Skewness of the mean, which follows from that of the values and from their autocorrelation.
     pub(crate) skew: f64,
 }
 
@@ -142,9 +144,9 @@ pub(crate) fn mean_error(values: &[f64], assumed: &Assumed, confidence: f64) -> 
     Some(of_waves(values, (&waves, waves.len()), assumed, confidence))
 }
 
-/// Like [`mean_error`], after removing the effects of the plan (`course`); also `None` if too few
-/// waves remain. If a few values contain most of the variation, the waves count as fewer
-/// independent ones.
+/// Returns the error of a mean, as [`mean_error`] does, after removing the effects of the plan
+/// (`course`); `None` also if too few waves remain. If a few values contain most of the variation,
+/// the waves count as fewer independent ones.
 pub(crate) fn mean_error_beside(
     values: &[f64],
     course: &Course,
@@ -177,14 +179,14 @@ fn of_waves(
     MeanError { half_width, variance, lasting, skew: skew(values, variance) }
 }
 
-/// Returns the geometric mean of the variances of the mean under the likely shapes, weighted by
-/// their probabilities.
+/// Returns the geometric mean of the variances of the mean under the likely shapes of the spectrum,
+/// weighted by their probabilities.
 fn likeliest_variance(likely: &[Likely]) -> f64 {
     likely.iter().map(|one| one.chance * one.variance.ln()).sum::<f64>().exp()
 }
 
-/// Returns the variance of the mean under shapes other than a rise below a few waves; `None` if
-/// such rises are much more likely than a flat spectrum.
+/// Returns the variance of the mean under those shapes of the spectrum that do not rise below a few
+/// waves; `None` if such rises are much more likely than a flat spectrum.
 fn lasting(likely: &[Likely], assumed: &Assumed) -> Option<f64> {
     let Assumed { flat, rises_below, .. } = assumed;
     let is_few = |one: &&Likely| one.rise > 0.0 && one.below < FEW_WAVES;
@@ -202,8 +204,9 @@ fn lasting(likely: &[Likely], assumed: &Assumed) -> Option<f64> {
     (!is_seen && chance > 0.0).then(|| variance / chance)
 }
 
-/// Whether a few waves stand out from the likeliest shape of the spectrum, as those of stalls or
-/// checkpoints at equal distances do: their error does not fall with the root of the length.
+/// Whether a few waves stand out from the likeliest shape of the spectrum, as those of periodic
+/// stalls or checkpoints do. The error from such waves does not decrease with the root of the
+/// length.
 fn is_peaked(waves: &[(usize, f64)], likely: &[Likely]) -> bool {
     let likeliest = likely.iter().max_by(|a, b| a.chance.total_cmp(&b.chance));
     let (rise, below) = likeliest.map_or((0.0, 1.0), |one| (one.rise, one.below));
@@ -227,7 +230,7 @@ fn skew(values: &[f64], variance: f64) -> f64 {
     if alone > 0.0 { moment(3) / alone.powf(1.5) * (alike / n).sqrt() } else { 0.0 }
 }
 
-/// Whether all values are equal, so that the heights of their waves are rounding errors.
+/// Whether all values are equal, so that the heights of their waves are only rounding errors.
 pub(crate) fn is_level(values: &[f64], waves: impl Iterator<Item = f64>) -> bool {
     let sum_of_squares: f64 = waves.map(|wave| wave * wave).sum();
     let mean_square = values.iter().map(|value| value * value).sum::<f64>() / values.len() as f64;
@@ -263,16 +266,17 @@ pub(crate) fn waves(values: &[f64]) -> Vec<f64> {
 
 /// Shape of the spectrum near frequency 0 that is likely enough to be used.
 struct Likely {
-    /// Probability of this shape; those of all likely shapes add up to 1.
+    /// Probability of this shape of the spectrum; those of all likely shapes add up to 1.
     chance: f64,
     rise: f64,
     below: f64,
-    /// Variance of the mean under this shape, and its degrees of freedom.
+    /// Variance of the mean under this shape of the spectrum, and its degrees of freedom.
     variance: f64,
     freedom: f64,
 }
 
-/// Returns the likely shapes of the spectrum, given the waves as (number from 0, height).
+/// Returns the likely shapes of the spectrum, given the waves as pairs of number (from 0) and
+/// height.
 fn likely(waves: &[(usize, f64)], freedom: f64, assumed: &Assumed) -> Vec<Likely> {
     let n = waves.len() as f64;
     let first = waves.first().map_or(0, |(number, _)| *number) as f64;
@@ -323,8 +327,9 @@ pub(crate) fn level(index: usize, rise: f64, below: f64) -> f64 {
     1.0 + rise / (1.0 + ((index + 1) as f64 / below).powi(2))
 }
 
-/// Returns all assumed shapes of the spectrum, each as (prior probability, rise, number of the wave
-/// at which half of it is reached). A negative rise is a fall.
+/// Returns all assumed shapes of the spectrum. Each has a prior probability, the rise towards
+/// frequency 0 (a fall if negative), and the number of the wave at which half of the rise is
+/// reached.
 fn shapes(assumed: &Assumed) -> impl Iterator<Item = (f64, f64, f64)> {
     fn pairs<'a>(
         chance: f64,
@@ -343,8 +348,8 @@ fn shapes(assumed: &Assumed) -> impl Iterator<Item = (f64, f64, f64)> {
 }
 
 /// Returns the distance from the mean beyond which the mixture of shapes has the probability
-/// `outside`. That probability is convex in the distance, so that Newton's steps pass the end once
-/// at most, and then come nearer from below.
+/// `outside`. That probability is convex in the distance, so Newton's steps overshoot at most once
+/// and then converge from below.
 fn half_width(likely: &[Likely], outside: f64) -> f64 {
     let mean: f64 = likely.iter().map(|one| one.chance * one.variance).sum();
     let mut end = HALF_WIDTH_FIRST * mean.sqrt();
@@ -376,7 +381,7 @@ mod tests {
     use super::*;
     use crate::draw::normal;
 
-    /// Makes 1,000 series with a true mean of 0, and returns the share of intervals that contain
+    /// Simulates 1,000 series with a true mean of 0. Returns the share of intervals that contain
     /// it, and the 90th percentile of their widths relative to that by the true error.
     fn coverage(mut series: impl FnMut(&mut dyn FnMut() -> f64) -> Vec<f64>) -> (f64, f64) {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(29);

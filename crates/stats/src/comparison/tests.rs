@@ -1,4 +1,5 @@
-//! Verdicts on drawn sides whose true difference is known. Not here: ratios of whole runs (study).
+//! Tests of comparisons with simulated results whose true difference is known. Not here: ratios of
+//! whole runs (study).
 
 use proptest::prelude::*;
 use rand_core::SeedableRng as _;
@@ -57,8 +58,8 @@ fn no_order_of_three_against_three_is_surprising_so_means_alone_tell() {
     assert_eq!(no, Err(Incomparable::NoNumber));
 }
 
-/// Corrects p-values by the definition of Hommel's method: each becomes the largest p-value of
-/// Simes' test over all sets that contain it. Slow and plain.
+/// Corrects p-values by the definition of Hommel's method, which is slow but simple: each becomes
+/// the largest p-value of Simes' test over all sets that contain it.
 fn closed(p_values: &[f64]) -> Vec<f64> {
     let n = p_values.len();
     let mut corrected = p_values.to_vec();

@@ -1,5 +1,5 @@
-//! Tests of intervals on queues whose true quantiles are known, by a formula or from many runs
-//! together.
+//! Tests of confidence intervals with simulated queues whose true quantiles are known, by a formula
+//! or from many runs together.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -10,13 +10,13 @@ use crate::Range;
 const SECOND_NS: u64 = 1_000_000_000;
 const RATE_PER_S: f64 = 400.0;
 
-/// Unit and range of the histograms of tests: microseconds up to ten seconds, which are much faster
-/// to add up and count than nanoseconds up to an hour.
+/// Unit and range of the histograms in these tests: microseconds up to ten seconds, which are much
+/// faster to add up and count than nanoseconds up to an hour.
 const UNIT_NS: u64 = 1_000;
 const RANGE: Range = Range { highest_ns: 10 * SECOND_NS / UNIT_NS };
 
-/// Simulates `n` seconds of an M/M/c queue at a load, with 400 arrivals a second, after a long
-/// warm-up.
+/// Simulates `n` seconds of an M/M/c queue at the load `load` (busy share of the servers), with 400
+/// arrivals a second, after a long warm-up.
 fn queue(random: &mut Xoshiro256PlusPlus, servers: usize, load: f64, n: u64) -> Vec<Stretch> {
     let warm_ns = 20 * SECOND_NS;
     let mut next = |mean_ns| crate::exponential_ns(random.next_u64(), mean_ns);
@@ -83,8 +83,9 @@ fn intervals_of_a_queue_hold_the_truth_or_are_withheld() {
     assert!(coverage(0.9, 60, 20)[2].0 < 0.1, "one minute of a busy queue has no p99");
 }
 
-/// Returns how often the intervals of the shares below some bounds contain the truth, over many
-/// series of seconds. `bounds` are (time, true share), known from long runs.
+/// Returns how often the confidence intervals of shares below some bounds contain the truth, over
+/// many simulated runs. `bounds` are pairs of a time and the true share below it, known from long
+/// runs.
 fn share_coverage(
     mut seconds: impl FnMut(&mut Xoshiro256PlusPlus) -> Vec<Stretch>,
     bounds: &[(u64, f64)],
@@ -119,9 +120,9 @@ fn shares_below_bounds_of_a_queue_are_held_as_often_as_they_say() {
     }
 }
 
-/// Makes mean response times per second, in microseconds, that follow a shot noise: each shot lifts
-/// them by a half on average, and fades with a time constant of `tau` seconds. Nothing was tuned on
-/// it.
+/// Makes mean response times per second, in microseconds, that follow a shot noise: each shot
+/// raises them by a half on average, and fades with a time constant of `tau` seconds. No constant
+/// of this crate was tuned with this model.
 fn swinging(random: &mut Xoshiro256PlusPlus, n: usize, tau: f64) -> Vec<f64> {
     let fade = (-1.0 / tau).exp();
     let mut level = 0.0;
@@ -232,8 +233,8 @@ fn upper_ends_hold_where_a_few_long_transactions_share_the_servers() {
     assert!(given[0] == 120 && given[1] > 40 && given[3] > 100, "{given:?}");
 }
 
-/// Simulates `n` seconds of M/M/4 with services of 2 ms and arrivals at a planned rate, after a
-/// warm-up at its first rate.
+/// Simulates `n` seconds of an M/M/4 queue with services of 2 ms and arrivals at the planned rate
+/// `rate`, after a warm-up at the initial rate.
 fn planned(random: &mut Xoshiro256PlusPlus, rate: fn(f64) -> f64, n: u64) -> Vec<Stretch> {
     const WARM_S: u64 = 10;
     let at = |slot: u64| (slot as f64 / 10.0, rate((slot as f64 / 10.0 - 10.0).max(0.0)));
@@ -285,7 +286,7 @@ fn what_a_plan_makes_of_times_is_no_error_of_theirs() {
     }
 }
 
-/// Confidence intervals of the mean, the p50 and the p90; `None` for one that does not exist.
+/// Confidence intervals of the mean, the p50 and the p90; `None` for each that does not exist.
 type Intervals = [Option<(f64, f64)>; 3];
 
 fn intervals(seconds: &[Stretch], course: &Course) -> Intervals {
@@ -297,7 +298,7 @@ fn intervals(seconds: &[Stretch], course: &Course) -> Intervals {
     [dependent_mean(seconds, course, 0.95).ok(), to_times(ranks[0]), to_times(ranks[1])]
 }
 
-/// Returns the mean, the p50 and the p90 of finished samples.
+/// Returns the mean, the p50 and the p90 of the finished samples.
 fn figures(seconds: &[Stretch]) -> [f64; 3] {
     let mut all = Histogram::new(RANGE);
     seconds.iter().for_each(|second| all.add(&second.finished));
