@@ -14,8 +14,8 @@ pub struct Acknowledged {
     /// Reason that the user gave for accepting the change.
     pub reason: String,
     /// Size of the accepted change: |ln(new level / old level)| of the metric that changed most. A
-    /// much larger change at the same build is not accepted. `None` in older records, which did not
-    /// keep it.
+    /// much larger change at the same build is not accepted. `None` in records of earlier versions,
+    /// which did not store it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<f64>,
 }

@@ -9,27 +9,28 @@ use crate::{ClientLoad, DbError, Fact, SettingsBySql, Settling, SettlingOf, Tabl
 /// by the database's driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Administration {
-    /// The database stores data, so dbdyno can build, check and count tables in it; `false` for a
-    /// simulated one.
+    /// Whether the database stores data, so that dbdyno can build, check and count tables in it;
+    /// `false` for a simulated database.
     pub keeps_data: bool,
-    /// The database runs inside the dbdyno process, so opening it again restarts it.
+    /// Whether the database runs inside the dbdyno process, so that opening it again restarts it.
     pub is_in_process: bool,
-    /// Several sessions can load data at the same time.
+    /// Whether several sessions can load data at the same time.
     pub parallel_load: bool,
-    /// Secondary indexes are to be created after the data are loaded, because that is faster here.
+    /// Whether secondary indexes are created after the data are loaded, because this database is
+    /// faster that way.
     pub indexes_after_load: bool,
-    /// DDL is transactional: CREATE TABLE and CREATE INDEX take effect only if their transaction
-    /// commits.
+    /// Whether DDL is transactional: CREATE TABLE and CREATE INDEX take effect only if their
+    /// transaction commits.
     pub tables_in_transactions: bool,
-    /// Statements at the start of each loading transaction that make it faster. Their effect ends
-    /// with the transaction, and a crash costs only data that can be built again.
+    /// Statements at the start of each loading transaction that make loading faster. Their effect
+    /// ends with the transaction, and a crash costs only data that can be built again.
     pub begin_load: &'static [&'static str],
     /// Returns the statements to execute after a table and its indexes are built, in order. They
     /// move the auto-increment counter past the loaded rows and refresh the planner's statistics.
     pub after_load: fn(&Table) -> Vec<String>,
     /// Commands to load flat files with the server's own client; `None` if it has no such client.
     pub client_load: Option<ClientLoad>,
-    /// Lock of the database that a build holds, so that no other one begins.
+    /// Lock of the database that a build holds, so that no other build begins in it.
     pub build_lock: DatabaseLock,
     /// Lock of the database that a run holds if it cannot leave a mark in `dbdyno_meta`, so that
     /// runs on other machines notice it.
@@ -58,12 +59,12 @@ pub struct Administration {
     /// one row with the engine's name in lower case, or no row if the table has a default engine
     /// that has no name. `None` if the database has only one engine.
     pub storage_engine_of: Option<fn(&str) -> String>,
-    /// The server runs each session as a thread of one process; `false` if each session is a
-    /// process, or there is no server. It affects whether closed-load clients run best on threads
+    /// Whether the server runs each session as a thread of one process; `false` if each session is
+    /// a process, or there is no server. It affects whether closed-load clients run best on threads
     /// or event loops (docs/explanation/placement.md).
     pub thread_per_session: bool,
     /// Name of the setting that limits the server's connections, such as `max_connections`, for
-    /// error messages; `None` if there is none.
+    /// error messages; `None` if the server has no such setting.
     pub connection_limit: Option<&'static str>,
     /// Returns the server setting that limits prepared statements over all sessions, with its value
     /// read from the [facts](crate::Fact). `None` if there is no such limit, or the target sends
@@ -75,13 +76,14 @@ pub struct Administration {
     pub durability: fn(&[Fact]) -> Vec<Fact>,
     /// Statements to read and change the server's settings; `None` if SQL cannot change settings.
     pub settings: Option<SettingsBySql>,
-    /// Returns the steps that settle this database, which means that its background work, such as
-    /// purge or a checkpoint, is made to finish. Chosen by the facts about the server; fails with
-    /// the reason if the database cannot be settled.
+    /// Returns the steps that settle this database, that is, make it finish its background work,
+    /// such as purge or a checkpoint. They are chosen by the facts about the server. Fails with the
+    /// reason if the database cannot be settled.
     pub settling: SettlingOf,
 }
 
-/// Statements for a lock of one database, which a session holds until it releases it or ends.
+/// Statements for an advisory lock of one database, which a session holds until it releases the
+/// lock or ends.
 #[derive(Clone, Copy, Debug)]
 pub struct DatabaseLock {
     /// Statements with which a session takes the lock, in order. The last is a query that returns 1
@@ -94,7 +96,7 @@ pub struct DatabaseLock {
 }
 
 impl DatabaseLock {
-    /// Statements of a database without advisory locks.
+    /// Statements of a database that has no advisory locks.
     pub const NONE: DatabaseLock = DatabaseLock { take: &[], release: "" };
 }
 

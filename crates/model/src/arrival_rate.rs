@@ -10,27 +10,28 @@ use stats::Intensity;
 use crate::{BadUnit, NS_PER_S, format_duration, parse_duration, parse_rate};
 
 /// Number of straight lines that approximate one period of a sine: the error is at most 0.004 % of
-/// its swing.
+/// its amplitude.
 const SINE_LINES: u32 = 360;
-/// Limit on the number of steps: enough for one step per second of a day (86,400).
+/// Limit on the number of steps of an arrival rate: enough for one step per second of a day
+/// (86,400).
 const STEPS_MAX: usize = 100_000;
 
 /// Rate of arrivals in open load, summed over all client processes. Its time starts with the
 /// measured phase; during the ramp-up, the initial rate applies.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ArrivalRate {
-    /// The same rate throughout the run, in arrivals per second.
+    /// Constant rate throughout the run, in arrivals per second.
     Constant(f64),
-    /// A constant rate in bytes per second. It is converted to arrivals per second by the bytes
+    /// Constant rate in bytes per second, which is converted to arrivals per second by the bytes
     /// that one transaction of the workload [stores](Stored).
     Bytes(f64),
-    /// A constant rate in records per second. It is converted to arrivals per second by the records
-    /// that one transaction of the workload [stores](Stored).
+    /// Constant rate in records per second, which is converted to arrivals per second by the
+    /// records that one transaction of the workload [stores](Stored).
     Records(f64),
     /// Steps of constant rate, as pairs of arrivals per second and duration in nanoseconds. After
-    /// the last step its rate continues.
+    /// the last step, the rate stays the same.
     Steps(Vec<(f64, u64)>),
-    /// A rate that changes linearly from one value to another, and then stays there.
+    /// Rate that changes linearly from one value to another, and then stays the same.
     Ramp {
         /// Arrival rate at the start of the ramp, in arrivals per second.
         from_per_s: f64,
@@ -39,7 +40,7 @@ pub enum ArrivalRate {
         /// Duration of the ramp from the first rate to the second, in nanoseconds.
         over_ns: u64,
     },
-    /// Oscillates as a sine around a mean rate; the first period starts at the mean and rises.
+    /// Rate that oscillates as a sine around a mean; the first period starts at the mean and rises.
     Sine {
         /// Mean of the sine-shaped arrival rate, in arrivals per second.
         mean_per_s: f64,

@@ -15,9 +15,9 @@ pub struct BucketCounts {
     beyond: u64,
 }
 
-/// Limit on the number of buckets in a text to be parsed; a table could not show more.
+/// Limit on the number of buckets that are parsed from a text; a table could not show more.
 const BUCKETS_MAX: usize = 100;
-/// Separator between the buckets in the text form of a histogram.
+/// Separator between the buckets of a coarse histogram in its text form.
 const BETWEEN: &str = ", ";
 
 impl BucketCounts {

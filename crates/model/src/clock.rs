@@ -6,16 +6,16 @@ use std::task::{Context, Poll};
 
 use crate::{NS_PER_S, Signal};
 
-/// Real time at the origin of virtual time: 2024-01-01T00:00:00Z, in Unix nanoseconds.
+/// Time of day at the origin of virtual time: 2024-01-01T00:00:00Z, in Unix nanoseconds.
 pub const VIRTUAL_ORIGIN_UNIX_NS: u64 = 1_704_067_200 * NS_PER_S;
 
 /// The reason why a wait on a [`Clock`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Woken {
-    /// The awaited instant has passed, or the awaited signal has been raised.
+    /// The awaited instant has come, or the awaited signal has been raised.
     Due,
-    /// The run is stopping, so the wait ended early: its instant may not have passed, or its signal
-    /// not been raised.
+    /// The run is stopping, so the wait ended early: the awaited instant may not have come, or the
+    /// signal not been raised.
     Stopped,
 }
 
@@ -25,9 +25,9 @@ pub trait Clock {
     /// Never goes backwards.
     fn now(&self) -> u64;
 
-    /// Returns the real time at the origin, in nanoseconds since 1970-01-01T00:00:00Z. The sum of
-    /// it and [`now`](Clock::now) is a time that other processes can compare and that never jumps.
-    /// A constant in virtual time.
+    /// Returns the time of day at the clock's origin, in nanoseconds since 1970-01-01T00:00:00Z.
+    /// Added to [`now`](Clock::now), it is a time that other processes can compare and that never
+    /// jumps. It is a constant in virtual time.
     fn origin_unix_ns(&self) -> u64 {
         VIRTUAL_ORIGIN_UNIX_NS
     }

@@ -6,9 +6,10 @@
 /// Meaning of a number that the server reports: a total since its start, or a current value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// A total since the server's start, such as rows read; reports show its growth per second.
+    /// A total since the server's start, such as rows read. Reports show its growth per second.
     Total,
-    /// A current value that rises and falls, such as open connections; reports show it as it is.
+    /// A current value that rises and falls, such as open connections. Reports show the value
+    /// itself.
     Level,
 }
 

@@ -8,13 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::choice;
 
-/// The group of processes whose call stacks a profile contains: the database server or dbdyno.
+/// The processes whose call stacks a CPU profile contains: those of the database server or of
+/// dbdyno.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProfileSide {
-    /// Processes of the database server on this machine.
+    /// The profile contains processes of the database server on this machine.
     Server,
-    /// Processes of dbdyno that run clients.
+    /// The profile contains processes of dbdyno that run clients.
     Generator,
 }
 
@@ -23,8 +24,8 @@ choice!(ProfileSide {
     Generator = "generator",
 });
 
-/// Separator between the frames of a folded stack: the thread's name, then functions from the
-/// outermost to the one that was running.
+/// Separator between the frames of a folded stack, which begins with the thread's name and
+/// continues with functions, from the outermost to the one that was running.
 pub const FRAME_SEPARATOR: char = ';';
 
 /// Suffix that marks the name of a kernel function.
@@ -36,8 +37,8 @@ pub const KERNEL_FRAME: &str = "_[k]";
 pub struct CpuProfile {
     /// Group of processes whose call stacks were sampled: server or generator.
     pub side: ProfileSide,
-    /// All processes of the machine were recorded and the others discarded, which slows down the
-    /// load less than recording single processes.
+    /// Whether all processes of the machine were recorded and the others discarded afterwards,
+    /// which slows down the load less than recording single processes.
     pub is_system_wide: bool,
     /// Event of `perf` by which samples were taken: `cpu-clock` or `cycles`.
     pub event: String,
@@ -45,7 +46,7 @@ pub struct CpuProfile {
     pub frequency_hz: u32,
     /// Number of samples in the profile, including those of stacks that were left out.
     pub samples: u64,
-    /// Folded stacks, such as `mysqld;main;read`, with the number of samples of each, sorted by
+    /// Folded call stacks, such as `mysqld;main;read`, each with its number of samples, sorted by
     /// text.
     pub stacks: Vec<(String, u64)>,
     /// Number of distinct stacks left out because a profile keeps only a limited number: the rarest
@@ -67,8 +68,8 @@ const FUNCTIONS_MAX: usize = 10;
 pub struct CpuProfileReport {
     /// Group of processes whose call stacks were sampled: server or generator.
     pub side: ProfileSide,
-    /// All processes of the machine were recorded and the others discarded, which slows down the
-    /// load less than recording single processes.
+    /// Whether all processes of the machine were recorded and the others discarded afterwards,
+    /// which slows down the load less than recording single processes.
     pub is_system_wide: bool,
     /// Event of `perf` by which samples were taken: `cpu-clock` or `cycles`.
     pub event: String,
@@ -89,8 +90,8 @@ pub struct CpuProfileReport {
     pub naming_cpu_s: f64,
     /// Functions that were running in the most samples, at most ten, in descending order.
     pub top_functions: Vec<TopFunction>,
-    /// Folded stacks with the number of samples of each. Not in the JSON report, where they would
-    /// be longer than everything else; [`CpuProfileReport::fill`] restores them.
+    /// Folded call stacks, each with its number of samples. Not in the JSON report, where they
+    /// would be longer than everything else; [`CpuProfileReport::fill`] restores them.
     #[serde(skip)]
     pub stacks: Vec<(String, u64)>,
 }
@@ -129,7 +130,7 @@ impl CpuProfileReport {
     }
 
     /// Copies the stacks of `profiles` into the reports of the same side (server or generator).
-    /// Reports have no stacks when they are read from the store.
+    /// Needed because the store has reports without stacks.
     pub fn fill(reports: &mut [CpuProfileReport], profiles: Vec<CpuProfile>) {
         for profile in profiles {
             let of_side = |report: &&mut CpuProfileReport| report.side == profile.side;
@@ -141,8 +142,8 @@ impl CpuProfileReport {
 }
 
 /// Returns at most ten functions, those that were running in the most samples. A function that
-/// occurs several times in a stack counts once; the first frame is the thread's name and no
-/// function.
+/// occurs several times in a stack counts once. The first frame of a stack is ignored, since it is
+/// the thread's name.
 fn top_functions(stacks: &[(String, u64)], samples: u64) -> Vec<TopFunction> {
     let mut counts: HashMap<&str, (u64, u64)> = HashMap::new();
     for (stack, count) in stacks {

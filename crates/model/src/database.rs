@@ -67,7 +67,8 @@ impl Places {
 /// Placement, clock and client for which a driver opens a new session.
 #[derive(Clone)]
 pub struct Place {
-    /// Placement of the client: on a thread of its own, on an event loop, or in virtual time.
+    /// Placement of the client for which the session is opened: on a thread of its own, on an event
+    /// loop, or in virtual time.
     pub placement: Placement,
     /// Clock of the thread or event loop that runs the client.
     pub clock: Rc<dyn Clock>,
@@ -77,8 +78,8 @@ pub struct Place {
 }
 
 impl Place {
-    /// Client index of a session that belongs to no client, such as one that measures the network
-    /// path, and that is not counted as a client's.
+    /// Client index of a session that belongs to no client and is not counted as a client's, such
+    /// as one that measures the network path.
     pub const NOBODY: u32 = u32::MAX;
 }
 

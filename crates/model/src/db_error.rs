@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Class of a database error: dbdyno decides by it, for example on retries, and uses the rest of an
-/// error only as text.
+/// Class of a database error. dbdyno decides by the class, for example whether to retry; users see
+/// the rest of the error as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DbErrorKind {
@@ -21,12 +21,12 @@ pub enum DbErrorKind {
     Duplicate,
     /// The change violates a constraint other than a unique key.
     Constraint,
-    /// The connection broke outside of a commit, or could not be made.
+    /// The connection broke outside of a commit, or could not be established.
     ConnectionLost,
-    /// The server has no room for another connection, in total or for this user.
+    /// The server accepts no further connection, in total or for this user.
     TooManyConnections,
-    /// The connection broke during a commit, or its reply cannot be read, so it is unknown whether
-    /// the transaction was committed.
+    /// The connection broke during a commit, or the reply could not be read, so that it is unknown
+    /// whether the transaction was committed.
     UnknownCommit,
     /// User or password is wrong, or a privilege is missing.
     Denied,
@@ -38,9 +38,9 @@ pub enum DbErrorKind {
     ReadOnly,
     /// No space is left on the disk of the database.
     DiskFull,
-    /// The file is not a database, or is damaged.
+    /// The database file is damaged, or is not a database.
     Corrupt,
-    /// The statement exceeded its time limit.
+    /// The statement exceeded a time limit.
     Timeout,
     /// dbdyno cancelled the statement.
     Cancelled,
@@ -48,7 +48,7 @@ pub enum DbErrorKind {
     Shape,
     /// The driver does not support the request.
     Unsupported,
-    /// An error of any other kind.
+    /// An error that belongs to none of the other kinds.
     Other,
 }
 
@@ -129,7 +129,7 @@ const CONNECTION_TIMEOUT: &str = "HYT01";
 /// An error of a database: dbdyno decides by its `kind`, users see its `message`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DbError {
-    /// Class of the error, by which dbdyno decides, for example whether to retry.
+    /// Class of the error, by which dbdyno decides, for example, whether to retry.
     pub kind: DbErrorKind,
     /// Error number of the database product; 0 if it has none.
     pub code: i64,

@@ -7,13 +7,13 @@ use crate::{Column, ColumnType, Index, StorageEngine, Table};
 /// Syntax of the placeholders for values in a statement, such as `?` or `$1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placeholder {
-    /// `?`, matched to values by position.
+    /// `?` as a placeholder, matched to values by position.
     Question,
-    /// `$1`, numbered from 1 (PostgreSQL).
+    /// `$1` as a placeholder, numbered from 1 (PostgreSQL).
     Dollar,
-    /// `@P1`, numbered from 1 (SQL Server).
+    /// `@P1` as a placeholder, numbered from 1 (SQL Server).
     At,
-    /// `:1`, numbered from 1 (Oracle).
+    /// `:1` as a placeholder, numbered from 1 (Oracle).
     Colon,
 }
 
@@ -33,22 +33,23 @@ impl Placeholder {
 /// Syntax with which a SELECT locks the rows that it returns, for a later update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowLock {
-    /// No syntax: a writing transaction excludes all other writers in any case.
+    /// No syntax to lock rows: a writing transaction excludes all other writers anyway.
     None,
-    /// Clause at the end of the SELECT, with a leading blank, such as ` FOR UPDATE`.
+    /// Row locks by a clause at the end of the SELECT, with a leading blank, such as ` FOR UPDATE`.
     Clause(&'static str),
-    /// Hint after the name of the table, with a leading blank, such as ` WITH (UPDLOCK)`.
+    /// Row locks by a hint after the name of the table, with a leading blank, such as ` WITH
+    /// (UPDLOCK)`.
     Hint(&'static str),
 }
 
 /// Syntax with which a SELECT limits the number of rows that it returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowLimit {
-    /// `LIMIT 5` at the end of the SELECT.
+    /// Limit of rows by `LIMIT 5` at the end of the SELECT.
     Limit,
-    /// `FETCH FIRST 5 ROWS ONLY` at the end of the SELECT, as in the SQL standard.
+    /// Limit of rows by `FETCH FIRST 5 ROWS ONLY` at the end of the SELECT, as in the SQL standard.
     FetchFirst,
-    /// `TOP (5)` after the word SELECT.
+    /// Limit of rows by `TOP (5)` after the word SELECT.
     Top,
 }
 
@@ -88,22 +89,23 @@ impl DateUnit {
 /// The way in which a database stores exact decimal numbers, such as amounts of money.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decimals {
-    /// Stored exactly, as the database has a decimal type.
+    /// Decimal numbers are stored exactly, in a decimal type of the database.
     Exact,
-    /// Stored as integers of their smallest unit, such as cents, as the database has no exact
-    /// decimal type.
+    /// Decimal numbers are stored as integers of their smallest unit, such as cents, because the
+    /// database has no exact decimal type.
     ScaledInteger,
 }
 
 /// The columns in which a database allows auto-increment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Serial {
-    /// Allowed in any column, even without a key or index.
+    /// Auto-increment is allowed in any column, even without a key or index.
     Anywhere,
-    /// Allowed only in the first column of a key or index that is created together with the table.
+    /// Auto-increment is allowed only in the first column of a key or index that is created
+    /// together with the table.
     Indexed,
-    /// Allowed only in a column that alone is the primary key. Elsewhere the type is an ordinary
-    /// integer, which is not incremented.
+    /// Auto-increment is allowed only in a column that alone is the primary key. Elsewhere, the
+    /// type is an ordinary integer, which is not incremented.
     SoleKey,
 }
 
@@ -121,9 +123,9 @@ pub enum RoutineLanguage {
 /// Syntax to partition a table by the hash of one column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Partitioning {
-    /// Partitions are declared by a clause of CREATE TABLE, which creates all of them.
+    /// Hash partitions are declared by a clause of CREATE TABLE, which creates all of them.
     Clause,
-    /// Each partition is a table of its own, which needs its own CREATE TABLE.
+    /// Each hash partition is a table of its own, created by a CREATE TABLE of its own.
     Tables,
 }
 
@@ -147,7 +149,7 @@ pub struct Dialect {
     /// Options at the end of each CREATE TABLE, after the closing bracket and the clause of the
     /// storage engine; empty if none are needed.
     pub table_options: &'static str,
-    /// DROP INDEX must name the table too, as in `DROP INDEX i ON t`.
+    /// Whether DROP INDEX must name the table too, as in `DROP INDEX i ON t`.
     pub drops_index_on_table: bool,
     /// Name of the SQL function that returns the character code of a text's first character, such
     /// as `ASCII`.
@@ -159,7 +161,8 @@ pub struct Dialect {
     /// FROM clause of a SELECT that reads no table, with a leading blank, such as ` FROM DUAL`;
     /// empty if none is needed.
     pub from_nothing: &'static str,
-    /// The server infers the type of a placeholder from its context, so `SELECT ?` needs a cast.
+    /// Whether the server infers the type of a placeholder from its context, so that `SELECT ?`
+    /// needs a cast.
     pub infers_types: bool,
     /// Returns the SQL literal for a date, given in the form `1995-03-15`.
     pub date: fn(&str) -> String,

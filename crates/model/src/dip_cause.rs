@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// Sessions waited for locks on rows or tables.
+    /// Sessions of the server waited for locks on rows or tables.
     Locks,
     /// Other programs, or other virtual machines on the host, used the CPUs.
     OtherCpuLoad,
@@ -21,7 +21,7 @@ pub enum Cause {
     Checkpoint,
     /// Sessions waited for reads or writes of the log or data files.
     Disk,
-    /// Commits waited for other nodes, to which the server replicates.
+    /// Commits waited for other nodes to which the server replicates.
     Replication,
     /// Sessions waited for latches, the server's internal locks.
     Latches,

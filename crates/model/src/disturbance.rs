@@ -12,7 +12,7 @@ use crate::{Host, NetworkConditions, format_duration};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum ServerAction {
-    /// Shuts the server down cleanly, and starts it again.
+    /// Shuts the server down cleanly, and then starts it again.
     Restart,
     /// Kills the server's process, as a crash would.
     Kill,
@@ -46,7 +46,7 @@ impl ServerAction {
 pub enum Action {
     /// SQL statements, executed one after the other on a connection that no client uses.
     Sql(Vec<String>),
-    /// Shell command, executed on the machine where dbdyno's main process runs.
+    /// A shell command, executed on the machine where dbdyno's main process runs.
     Command(String),
     /// An action on the managed server, if it is a single server and not a cluster.
     Server(ServerAction),
@@ -61,9 +61,9 @@ pub enum Action {
     Join,
     /// Adds a host to those over which clients are spread, or removes one.
     Hosts {
-        /// Whether the host is added to those that clients use, or removed from them.
+        /// Change of the host: added to those that clients use, or removed from them.
         change: HostsChange,
-        /// Host that is added or removed.
+        /// Host that is added or removed, by name or as the number of a cluster node.
         which: Which,
     },
     /// Makes the server finish one kind of background work: executes the settling step with this
@@ -113,8 +113,8 @@ impl fmt::Display for Which {
     }
 }
 
-/// Limit on the characters of a statement or command in a report, which shortens longer ones; the
-/// plan keeps the full text.
+/// Limit on the length of a statement or command in a report, in characters. Longer ones are
+/// shortened; the plan keeps the full text.
 const TOLD_LETTERS: usize = 60;
 
 impl Action {
@@ -205,21 +205,23 @@ impl Disturbance {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Disturbed {
-    /// Execution has started and not ended yet.
+    /// The execution of the disturbance has started and not ended yet.
     Running,
-    /// Completed without an error.
+    /// The execution of the disturbance has ended without an error.
     Done,
-    /// Failed, although a part may have been executed.
+    /// The execution of the disturbance has failed, although parts of its action may have had an
+    /// effect.
     Failed {
         /// Error message of the failed action, or another reason for the failure.
         why: String,
     },
-    /// Cut off by a time limit before it completed.
+    /// The execution of the disturbance was cut off by a time limit.
     CutOff {
         /// Description of the time limit that cut the execution off.
         why: String,
     },
-    /// Not started, because the previous execution was still running or the load had ended.
+    /// The execution of the disturbance was not started, because the previous one was still running
+    /// or the load had ended.
     Skipped {
         /// Reason why the execution was not started, such as that the previous one still ran.
         why: String,

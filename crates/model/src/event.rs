@@ -145,13 +145,13 @@ pub enum Event {
     },
     /// The consistency of the data was checked, before or after the load.
     Checked {
-        /// True if the data were checked after the load, false if before it.
+        /// Whether the data were checked after the load; false if before it.
         after: bool,
         /// Result of each consistency check that was made.
         results: Vec<CheckResult>,
     },
-    /// Compares two numbers of commits of a transaction type over the whole run, which should
-    /// agree: the database's own, and dbdyno's.
+    /// Two counts of a transaction type's commits over the whole run, which should agree: the
+    /// database's own, and dbdyno's.
     Crosschecked {
         /// Index of the group of clients in the plan.
         group: u16,
@@ -164,7 +164,7 @@ pub enum Event {
         /// Number of transactions for which it is unknown whether they were committed.
         unknown: u64,
     },
-    /// Primary metrics of a group that the workload itself computed after the load, for the
+    /// Primary metrics of a group that the workload itself computed after the load, over the
     /// measured phase.
     Computed {
         /// Index of the group of clients in the plan.

@@ -7,16 +7,16 @@ use crate::{Imported, Nesting, StopRule, choice};
 /// Limit on the number of trials of an experiment; more would run longer than anybody waits.
 pub const TRIALS_MAX: u64 = 100_000;
 
-/// Order in which an experiment runs its trials, that is, the repeats of its points.
+/// Order in which an experiment runs its trials, which are the repeats of its points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// Each round runs every point once. Every second round goes through the points backwards, so
-    /// that a slow drift affects all points alike.
+    /// Interleaved: each round runs every point once. Every second round goes through the points
+    /// backwards, so that a slow drift affects all points alike.
     Interleaved,
-    /// Each round runs every point once, in a new random order.
+    /// Random: each round runs every point once, in a new random order.
     Random,
-    /// All repeats of a point run before those of the next point.
+    /// Sequential: all repeats of a point run before those of the next point.
     Sequential,
 }
 
@@ -30,7 +30,7 @@ choice!(Order {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DataPolicy {
-    /// The data stay as the previous trial left them.
+    /// The data stay as the previous trial has left them.
     Keep,
     /// The data are dropped and built again before each trial.
     Rebuild,
@@ -118,7 +118,8 @@ pub struct Experiment {
     pub reference: Option<Reference>,
 }
 
-/// Way in which an experiment chooses its points: all in advance, or by a search.
+/// The way in which an experiment chooses its points: all in advance, or one after the other in a
+/// search.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Option<crate::Seek>", into = "Option<crate::Seek>")]
 pub enum Walk {

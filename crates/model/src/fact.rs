@@ -47,7 +47,7 @@ impl Fact {
     }
 }
 
-/// Serialized form of a fact, with its value as text.
+/// Form in which a fact is serialized, with its value as text.
 #[derive(Serialize, Deserialize)]
 struct AsText {
     about: String,
@@ -68,10 +68,10 @@ impl From<Fact> for AsText {
     }
 }
 
-/// Value of a fact, with its type.
+/// Value of a fact, with a type such as text, number or size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FactValue {
-    /// Text that has no other type.
+    /// Text that has none of the other types, such as a version.
     Text(String),
     /// A truth value, written `true` or `false`.
     YesNo(bool),
@@ -127,7 +127,7 @@ impl fmt::Display for Decimal {
     }
 }
 
-/// Separator between the numbers of a list in its text form.
+/// Separator between the values of a list in its text form.
 const BETWEEN: &str = ", ";
 
 impl FactValue {

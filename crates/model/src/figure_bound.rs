@@ -6,11 +6,11 @@
 use crate::units::{AMOUNT_UNITS, ns_of_unit};
 use crate::{NS_PER_S, parse_duration};
 
-/// A bound for a figure, as parsed from a text such as `300ms`, `1000 rows/min` or `2MB/s`. It is
-/// converted later, when the unit of the figure is known.
+/// A bound for a figure, as parsed from a text such as `300ms`, `1000 rows/min` or `2MB/s`. The
+/// bound is converted to the unit of the figure when that is known.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FigureBound {
-    /// A number with or without a unit, such as `2MB/s`, that is not a time.
+    /// A number that is not a time, with or without a unit, such as `2MB/s`.
     Amount {
         /// Value of the bound in its base unit: 2,000,000 for `2MB/s`, whose base unit is `B`.
         amount: f64,
@@ -22,7 +22,7 @@ pub enum FigureBound {
         /// Unit exactly as the user wrote it, such as `MB/min`.
         written: String,
     },
-    /// Length of time, such as `300ms`, in nanoseconds.
+    /// A length of time in nanoseconds, parsed from a text such as `300ms`.
     Time(u64),
 }
 

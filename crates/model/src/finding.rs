@@ -8,11 +8,11 @@ use crate::finding_catalog::catalog_entry;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Worth knowing, but the result is valid.
+    /// A finding that is worth knowing; the result is valid.
     Note,
-    /// The result is valid but may mislead.
+    /// A finding that warns that the result, although valid, may mislead.
     Warning,
-    /// The result is not valid and must not be used.
+    /// A finding that makes the result invalid, so that it must not be used.
     Invalid,
 }
 
@@ -40,9 +40,9 @@ impl Severity {
 pub struct Finding {
     /// Identifier of the kind of finding, which never changes, such as `generator_saturated`.
     pub id: String,
-    /// Severity of the finding in this run, as it may differ between runs.
+    /// Severity of the finding in this run; it may differ from run to run.
     pub severity: Severity,
-    /// Text for the user: the observation with its figure, and advice.
+    /// Text for the user: the observation with its numbers, and advice.
     pub text: String,
     /// First part of `text`, the observation without the advice; `None` if the text is not divided.
     #[serde(default, skip_serializing_if = "Option::is_none")]

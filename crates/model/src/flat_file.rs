@@ -5,10 +5,10 @@
 /// The format of a file with the rows of a table: TSV or CSV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileFormat {
-    /// Tabs between columns, `\N` for null, backslash escapes, no header: the default format of
-    /// LOAD DATA and COPY.
+    /// Tab-separated values: `\N` for null, backslash escapes, no header. This is the default
+    /// format of LOAD DATA and COPY.
     Tsv,
-    /// Commas between columns, text in `"`, `NULL` for null, and a header with the column names.
+    /// Comma-separated values: text in `"`, `NULL` for null, and a header with the column names.
     Csv,
 }
 
@@ -48,6 +48,7 @@ pub struct ClientLoad {
     /// Returns the client's command that loads a flat file into its table.
     pub load: fn(file: &FlatFile) -> String,
     /// Returns the statement to execute after all tables are loaded, given their names separated by
-    /// commas. It gathers statistics, because without them the first queries may get bad plans.
+    /// commas. The statement gathers statistics, because without them the first queries may get bad
+    /// plans.
     pub finish: fn(tables: &str) -> String,
 }

@@ -1,4 +1,5 @@
-//! A hash function that never changes, for checksums and marks. Not here: anything secret.
+//! A hash function that never changes, for checksums and for marks of stored routines. Not here:
+//! anything secret.
 
 /// Returns the 64-bit FNV-1a hash of the bytes (Fowler, Noll and Vo; draft-eastlake-fnv).
 pub fn fnv1a(bytes: &[u8]) -> u64 {

@@ -1,17 +1,18 @@
-//! Figures measured elsewhere, for comparison. Not here: reading them from a file, and conclusions.
+//! Results measured elsewhere, such as with another tool, for comparison. Not here: reading them
+//! from a file, and conclusions.
 
 use serde::{Deserialize, Serialize};
 
-/// Figures measured elsewhere, such as with another tool, as read from a file. Nothing else is
+/// Results measured elsewhere, such as with another tool, as read from a file. Nothing else is
 /// known about their runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Imported {
-    /// Name of the set of figures, shown where they are compared.
+    /// Name of the set of results, shown where they are compared.
     pub name: String,
-    /// Origin of the figures, in words; may be empty.
+    /// Origin of the results, in words; may be empty.
     #[serde(default)]
     pub source: String,
-    /// Names of the parameters that vary between the figures, such as a version or a number of
+    /// Names of the parameters that vary between the results, such as a version or a number of
     /// clients, in the order of the file.
     pub columns: Vec<String>,
     /// Measured values, in the order of the file.
@@ -21,14 +22,14 @@ pub struct Imported {
 /// One value that was measured elsewhere, with the parameters at which it was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ImportedValue {
-    /// Values of the varied parameters at which it was measured, one per entry of
+    /// Values of the varied parameters at which the result was measured, one for each of
     /// [`Imported::columns`].
     pub at: Vec<String>,
-    /// Name of the measured figure, such as `tps`.
+    /// Name of the measured metric, such as `tps`.
     pub figure: String,
     /// The measured value, in `unit`.
     pub value: f64,
-    /// Unit of the value; empty if the figure's name contains it.
+    /// Unit of the value; empty if the metric's name contains the unit.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
     /// Half-width of the value's 95 % confidence interval, in `unit`; `None` if not given.
@@ -49,7 +50,7 @@ impl Imported {
         self.columns.iter().position(|column| column == name)
     }
 
-    /// Returns the distinct names of the figures, in order of first occurrence.
+    /// Returns the distinct names of the measured metrics, in order of first occurrence.
     pub fn figures(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for value in &self.values {

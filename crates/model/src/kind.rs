@@ -12,8 +12,8 @@ pub type KindIndex = u16;
 pub struct Kind {
     /// Name of the transaction type in reports, such as `new_order`.
     pub name: &'static str,
-    /// Relative frequency: the share among all transactions is this weight over the sum of the
-    /// weights.
+    /// Relative frequency of the transaction type: its share among all transactions is this weight
+    /// divided by the sum of the weights.
     pub weight: u64,
     /// Keying time before each transaction in key/think load, as of a user who types in a form, in
     /// nanoseconds.
@@ -27,9 +27,9 @@ pub struct Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CustomMetricKind {
-    /// Kept as a distribution of the values, such as the ages of events.
+    /// Values are kept as a distribution, as for the ages of events.
     Histogram,
-    /// Kept only as the sum of the values, such as a number of rows or bytes.
+    /// Only the sum of the values is kept, as for a number of rows or bytes.
     Counter,
 }
 
@@ -42,20 +42,21 @@ pub struct CustomMetric {
     pub unit: &'static str,
     /// Whether the distribution of the values is kept, or only their sum.
     pub kind: CustomMetricKind,
-    /// Direction in which rate, mean and quantiles are better: lower for faults and times.
+    /// Direction in which the metric's rate, mean and quantiles are better: lower for faults and
+    /// times.
     pub better: Direction,
 }
 
-/// One of the main figures in which results of a workload are stated, such as records per second.
+/// One of the main metrics by which results of a workload are stated, such as records per second.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrimaryMetric {
     /// Key of the metric in JSON reports, such as `records_per_s`.
     pub name: &'static str,
-    /// Title of the metric in reports, with the unit if the name does not tell it.
+    /// Title of the metric in reports, including the unit unless the name tells it.
     pub title: &'static str,
     /// Source of the metric's value: a rate counted during the run, or a computation after it.
     pub of: PrimaryOf,
-    /// Direction in which the figure is better.
+    /// Direction in which the metric is better: higher, lower or neither.
     pub better: Direction,
 }
 
@@ -113,16 +114,16 @@ impl KindTotals {
 pub struct ComputedFigure {
     /// Name of the primary metric, such as `records_per_s`.
     pub name: String,
-    /// Value of the metric; `None` if it has none, and `reason` tells why.
+    /// Value of the metric; `None` if it has none, in which case `reason` tells why.
     pub value: Option<f64>,
-    /// Reason why there is no value, as a clause; `None` if there is one.
+    /// Reason why the metric has no value, as a clause; `None` if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl ComputedFigure {
-    /// Makes the figure from its value, or from the reason why there is none. An infinite value or
-    /// NaN counts as missing.
+    /// Makes the metric's result from its value, or from the reason why there is none. An infinite
+    /// value or NaN counts as missing.
     pub fn new(name: &str, value: Result<f64, String>) -> ComputedFigure {
         let finite = value.and_then(|value| match value.is_finite() {
             true => Ok(value),

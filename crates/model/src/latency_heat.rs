@@ -12,7 +12,7 @@ use crate::Second;
 
 /// Limit on the number of columns of the heat map.
 const COLUMNS_MAX: usize = 240;
-/// Number of buckets of response time per power of ten.
+/// Number of buckets of response time for each power of ten.
 const STEPS: f64 = 10.0;
 
 /// Data of a heat map of response times: numbers of finished transactions by response time and by
@@ -77,7 +77,7 @@ impl LatencyHeat {
         }
     }
 
-    /// Whether the heat map is empty, as no transaction was counted.
+    /// Whether the heat map is empty, because no transaction was counted.
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()
     }

@@ -14,10 +14,10 @@ use crate::{
 /// A database product of which dbdyno can start a server of its own, a managed server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// MariaDB, alone or as a Galera cluster.
+    /// MariaDB, as a single server or as a Galera cluster.
     MariaDb,
-    /// MySQL from 5.6 on. Tested with 5.6 and 9.7; versions between are started as their manuals
-    /// say.
+    /// MySQL from version 5.6 on. dbdyno is tested with 5.6 and 9.7; versions in between are
+    /// started as their manuals say.
     MySql,
     /// PostgreSQL, as a single server.
     Postgres,
@@ -97,10 +97,10 @@ pub struct Options {
     /// Folder in which the server gets a folder of its own for its data; `None` for /var/tmp,
     /// because /tmp may be in memory.
     pub folder: Option<PathBuf>,
-    /// System account that runs the server; only root may choose another than its own. `None` for a
-    /// default: as root that of the product or `nobody`, otherwise the current account.
+    /// System account that runs the server. Only root may choose another account than its own.
+    /// `None` for the default: the current account or, for root, that of the product or `nobody`.
     pub user: Option<String>,
-    /// Time limit for each of three steps: preparing the data, starting and stopping the server.
+    /// Time limit for each of three steps: preparing the data, starting the server and stopping it.
     pub start_limit: Duration,
     /// Number of nodes of a MariaDB Galera cluster; `None` for a single server.
     pub nodes: Option<u32>,
@@ -111,9 +111,9 @@ pub struct Options {
     pub settings: Vec<(String, String)>,
 }
 
-/// Default time limit for preparing the data of a managed server, starting it or stopping it.
-/// Preparing takes 0.3 to 3 s on an idle machine; a busy disk, a shared machine or crash recovery
-/// take longer. If the server exits, waiting ends at once.
+/// Default time limit for preparing the data of a managed server, for starting the server and for
+/// stopping it. Preparing takes 0.3 to 3 s on an idle machine; a busy disk, a shared machine or
+/// crash recovery take longer. If the server exits, waiting ends at once.
 const START_LIMIT: Duration = Duration::from_secs(300);
 
 impl Default for Options {
@@ -177,7 +177,8 @@ pub const PARAMETERS: &[Parameter] = &[
     },
 ];
 
-/// Range of the number of cluster nodes; it is limited because all nodes run on one machine.
+/// Allowed range of the number of cluster nodes, which is limited because all nodes run on one
+/// machine.
 const NODES: ParameterKind = ParameterKind::Count { min: 1, max: 16 };
 
 /// Parses a target such as `managed:postgres?shared_buffers=4GB`. Fails if the product is unknown,

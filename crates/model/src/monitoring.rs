@@ -13,8 +13,8 @@ pub struct CommitCounter {
     pub name: &'static str,
     /// Query whose last column is the server's number of commits since its start.
     pub sql: &'static str,
-    /// Statements outside of explicit transactions are included in the server's count of commits;
-    /// if false, only COMMIT statements are.
+    /// Whether the server's count of commits includes statements outside of explicit transactions;
+    /// if false, it includes only COMMIT statements.
     pub counts_single_statements: bool,
 }
 
@@ -41,7 +41,7 @@ pub struct Monitoring {
     /// Query for the number of open connections; `None` if the server does not report it.
     pub connection_counter: Option<ConnectionCounter>,
     /// Query whose last column is the time since the server's start, in whole seconds; `None` if
-    /// the server does not report it.
+    /// the server does not report this time.
     pub started_ago: Option<&'static str>,
     /// Queries for the states of the server's sessions, for sampling; `None` if they are not
     /// visible.
@@ -49,20 +49,20 @@ pub struct Monitoring {
     /// Queries for totals by statement, wait event or table. A query that fails, because the server
     /// lacks the view or the user lacks a privilege, is skipped.
     pub summaries: &'static [SummaryQuery],
-    /// Query that costs the server almost nothing, by which dbdyno measures the time of a round
-    /// trip; `None` if it is not measured.
+    /// Query that costs the server almost nothing, by which dbdyno measures round-trip times;
+    /// `None` if they are not measured.
     pub round_trip: Option<&'static str>,
-    /// Query that returns one text of 1 MiB, by which dbdyno measures bandwidth; `None` if it is
-    /// not measured.
+    /// Query that returns one text of 1 MiB, by which dbdyno measures bandwidth; `None` if
+    /// bandwidth is not measured.
     pub mebibyte: Option<&'static str>,
     /// Query that returns [`LARGE_TEXTS`] texts of 1 MiB each, by which dbdyno measures bandwidth;
-    /// `None` if it is not measured.
+    /// `None` if bandwidth is not measured.
     pub mebibytes: Option<&'static str>,
     /// Settings, as pairs of name and value, that make the server count more than by default if the
     /// user asks for it (`--instruments`). If the server lacks a setting, it is skipped.
     pub instruments: &'static [(&'static str, &'static str)],
-    /// Statement, such as CREATE EXTENSION, that is executed only on a server that dbdyno itself
-    /// started, to make it count more; empty if there is none.
+    /// Statement, such as CREATE EXTENSION, that makes a server count more than by default. It is
+    /// executed only on servers that dbdyno itself started; empty if there is none.
     pub instruments_of_own: &'static str,
 }
 

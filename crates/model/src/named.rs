@@ -1,4 +1,4 @@
-//! A map that keeps the order of insertion and is an object in JSON.
+//! A map that keeps the order of insertion and is serialized as a JSON object.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -40,7 +40,8 @@ impl<T> Named<T> {
 }
 
 impl Named<u64> {
-    /// Adds `n` to the count with this name; if there is none, appends one of `n`.
+    /// Adds `n` to the count with this name. If there is no such count, appends one with the value
+    /// `n`.
     pub fn count(&mut self, name: &str, n: u64) {
         match self.0.iter_mut().find(|(known, _)| known == name) {
             Some((_, sum)) => *sum += n,

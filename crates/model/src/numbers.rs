@@ -1,11 +1,11 @@
-//! Numbers as text for people: few digits, grouped thousands, a suitable unit.
+//! Formatting of numbers for people: few digits, grouped thousands, a suitable unit.
 
 use crate::{ArrivalRate, Arrivals, Load, NS_PER_MS, NS_PER_S, NS_PER_US, QueueFull};
 
-/// Text that reports show in place of a missing number.
+/// Text that reports show in place of a missing number: a dash.
 pub const NONE: &str = "–";
 
-/// Text that reports show for an infinite time, as that of a transaction that was lost.
+/// Text that reports show for an infinite time, such as the response time of a lost transaction.
 pub const INFINITE: &str = "∞";
 
 /// Formats `value` with `digits` significant digits, but always with all digits before the decimal
@@ -27,7 +27,7 @@ pub fn significant(value: f64, digits: usize) -> String {
     thousands(&format!("{cut:.decimals$}"))
 }
 
-/// Returns the `f64` next to `value` and further from zero, so that formatting rounds halves away
+/// Returns the `f64` next to `value` but further from zero, so that formatting rounds halves away
 /// from zero and not to the even digit.
 fn halves_up(value: f64) -> f64 {
     match value {
@@ -38,15 +38,15 @@ fn halves_up(value: f64) -> f64 {
     }
 }
 
-/// Formats like [`significant`], but with more digits if `value` would otherwise look equal to a
-/// `bound` from which it differs.
+/// Formats `value` as [`significant`] does, but with more digits if it would otherwise look equal
+/// to a `bound` from which it differs.
 pub fn beside_bound(value: f64, bound: f64, digits: usize) -> String {
     let is_reported = |digits: &usize| significant(value, *digits) != significant(bound, *digits);
     let enough = (digits..=DIGITS_MOST).find(is_reported).filter(|_| value != bound);
     significant(value, enough.unwrap_or(digits))
 }
 
-/// Number of significant digits that suffices to format any two different `f64` differently.
+/// Number of significant digits with which any two different `f64` are formatted differently.
 const DIGITS_MOST: usize = 17;
 
 /// Formats a time in milliseconds with three significant digits and without a unit; a dash for
@@ -60,8 +60,8 @@ pub fn rate(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), |value| significant(value, 4))
 }
 
-/// Formats a number as users write it, with at most three decimals, or with three significant
-/// digits below 0.001.
+/// Formats a number as users write it, with at most three decimals; below 0.001 with three
+/// significant digits.
 pub fn exact(value: f64) -> String {
     if value != 0.0 && value.abs() < 0.001 {
         let digits: f64 = format!("{value:.2e}").parse().unwrap_or(value);
@@ -88,7 +88,8 @@ pub fn with_error(value: f64, half_width: f64) -> String {
     format!("{value} ± {error}")
 }
 
-/// Formats like [`with_error`], but returns value and half-width as two texts.
+/// Formats a value and the half-width of its confidence interval as [`with_error`] does, and
+/// returns them as two texts.
 pub fn value_and_error(value: f64, half_width: f64) -> (String, String) {
     if half_width <= value.abs() * 1e-9 {
         return (significant(value, 4), "0".to_owned());
@@ -118,7 +119,8 @@ pub fn bytes(n: u64) -> String {
     mean_bytes(n as f64)
 }
 
-/// Formats like [`bytes`], but accepts fractions, such as a mean of 4.25 bytes per transaction.
+/// Formats a number of bytes as [`bytes`] does, and accepts fractions, such as a mean of 4.25 bytes
+/// per transaction.
 fn mean_bytes(mut value: f64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut unit = 0;
@@ -129,8 +131,8 @@ fn mean_bytes(mut value: f64) -> String {
     format!("{} {}", significant(value, 3), units[unit])
 }
 
-/// Returns a unit in the form in which people read it: `µs` for `us`. Stored reports have ASCII
-/// units.
+/// Returns a stored unit in the form in which people read it, such as `µs` for `us`. Stored reports
+/// have ASCII units.
 pub fn unit(stored: &str) -> &str {
     match stored {
         "us" => "µs",
@@ -155,8 +157,8 @@ pub fn amount(value: f64, stored: &str) -> String {
     }
 }
 
-/// Formats like [`amount`], but with more digits if `value` would otherwise look equal to a `bound`
-/// from which it differs.
+/// Formats the value of a gauge as [`amount`] does, but with more digits if it would otherwise look
+/// equal to a `bound` from which it differs.
 pub fn amount_beside_bound(value: f64, bound: f64, stored: &str) -> String {
     let text = amount(value, stored);
     match value != bound && text == amount(bound, stored) {
@@ -189,7 +191,7 @@ pub fn rounded_up(seconds: f64) -> f64 {
     (seconds / step).ceil() * step
 }
 
-/// Formats a duration, given in nanoseconds, with three significant digits in a suitable unit: `325
+/// Formats a duration given in nanoseconds, with three significant digits in a suitable unit: `325
 /// µs`, `900 ms`, `2.01 s`, `1h30m`.
 pub fn duration(ns: u64) -> String {
     let (unit, per_unit_ns) = match ns {
@@ -204,8 +206,8 @@ pub fn duration(ns: u64) -> String {
     format!("{} {unit}", digits.trim_end_matches('.'))
 }
 
-/// Shortens a line to at most `width` characters; a longer one loses its end and gets an ellipsis
-/// instead.
+/// Shortens a line to at most `width` characters. A longer line is cut at its end, and an ellipsis
+/// is appended.
 pub fn cut(line: &str, width: usize) -> String {
     if line.chars().count() <= width {
         return line.to_owned();
@@ -214,7 +216,7 @@ pub fn cut(line: &str, width: usize) -> String {
     format!("{kept}…")
 }
 
-/// Joins names as in a sentence: `a, b and c`; an empty text without names.
+/// Joins names as in a sentence, such as `a, b and c`; returns an empty text if there are none.
 pub fn list<S: AsRef<str>>(names: &[S]) -> String {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     match names[..] {
@@ -230,11 +232,12 @@ pub fn count(n: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", crate::format_count(n))
 }
 
-/// Largest number of steps of an arrival rate that are all listed; of more steps, only their number
-/// and the first and last rate are shown.
+/// Limit on the steps of an arrival rate that are all listed. For more steps, only their number and
+/// the first and last rate are shown.
 const STEPS_SHOWN_MAX: usize = 6;
 
-/// Formats an arrival rate with its unit: `500 arrivals/s`, or the way in which it changes.
+/// Formats an arrival rate with its unit, such as `500 arrivals/s`, or describes how the rate
+/// changes.
 pub fn arrival_rate(rate: &ArrivalRate) -> String {
     match rate {
         ArrivalRate::Constant(per_s) => format!("{} arrivals/s", exact(*per_s)),
@@ -253,7 +256,7 @@ pub fn load(load: &Load) -> String {
     load_parts(load).join(", ")
 }
 
-/// Describes a load model like [`load`], but as a list of separate parts.
+/// Describes a load model in words, as [`load`] does, but as a list of separate parts.
 pub fn load_parts(load: &Load) -> Vec<String> {
     match load {
         Load::Closed => vec!["closed".to_owned()],
@@ -280,7 +283,7 @@ pub fn load_parts(load: &Load) -> Vec<String> {
     }
 }
 
-/// Puts commas between the thousands of a number in decimal: `44,570,176.5`.
+/// Inserts commas between the thousands of a decimal number: `44,570,176.5`.
 pub fn thousands(number: &str) -> String {
     let (sign, number) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
@@ -289,8 +292,8 @@ pub fn thousands(number: &str) -> String {
     format!("{sign}{whole}{point}{fraction}")
 }
 
-/// Breaks text at blanks into lines of at most `width` characters; a longer word has a line of its
-/// own.
+/// Breaks text at blanks into lines of at most `width` characters. A word longer than that is a
+/// line of its own.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
@@ -308,7 +311,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Returns the word with its first letter as a capital.
+/// Returns the word with a capital as its first letter.
 pub fn capital(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or_else(String::new, |first| {

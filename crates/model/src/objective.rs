@@ -131,12 +131,12 @@ impl Comparison {
 /// The bound that an objective sets for its metric, such as 20 ms in `p99<20ms`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
-    /// A response time, in nanoseconds.
+    /// A bound for a response time, in nanoseconds.
     Time(u64),
-    /// A share from 0 to 1, of [`Metric::Errors`] or [`Metric::Achieved`].
+    /// A bound for a share from 0 to 1, of [`Metric::Errors`] or [`Metric::Achieved`].
     Share(f64),
-    /// Text of the bound of any other figure, as the user wrote it, such as `2MB/s`. It is
-    /// converted when the unit of the figure is known.
+    /// A bound for any other metric, as the user wrote it, such as `2MB/s`. It is converted when
+    /// the unit of the metric is known.
     Written(&'static str),
 }
 
@@ -153,7 +153,7 @@ pub struct Objective {
     pub bound: Bound,
 }
 
-/// An objective that cannot be parsed; the message says what would be valid.
+/// Error for an objective that cannot be parsed; the message says what would be valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadObjective(pub String);
 
@@ -271,20 +271,21 @@ pub struct Seek {
     pub low: f64,
     /// Highest value of the parameter that the search may try.
     pub high: f64,
-    /// The search tries only whole numbers, as for `clients`.
+    /// Whether the search tries only whole numbers, as for `clients`.
     pub is_whole: bool,
     /// Objectives that a run must meet for its value to count as good, such as `p99<20ms`.
     pub objectives: Vec<Objective>,
     /// Limit on the time of the whole search, that is, of all its probe runs including ramp-ups, in
     /// nanoseconds.
     pub budget_ns: u64,
-    /// Version of the search method. A stored search is evaluated by the version by which it was
+    /// Version of the search method. A stored search is evaluated by the version with which it was
     /// made.
     #[serde(default = "first_method")]
     pub method: u32,
 }
 
-/// Returns the version of the search method that applies to stored searches without a version.
+/// Returns the first version of the search method, which applies to stored searches that have no
+/// version.
 fn first_method() -> u32 {
     1
 }

@@ -12,18 +12,18 @@ use crate::{
 /// Type and range of the values that a parameter accepts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ParameterKind {
-    /// A whole number from `min` to `max`.
+    /// A whole number from `min` to `max`, both included.
     Count {
-        /// Smallest valid value, inclusive.
+        /// Smallest whole number that the parameter accepts.
         min: u64,
-        /// Largest valid value, inclusive.
+        /// Largest whole number that the parameter accepts.
         max: u64,
     },
-    /// A number from `min` to `max`.
+    /// A number from `min` to `max`, both included.
     Number {
-        /// Smallest valid value, inclusive.
+        /// Smallest number that the parameter accepts.
         min: f64,
-        /// Largest valid value, inclusive.
+        /// Largest number that the parameter accepts.
         max: f64,
     },
     /// A duration with a unit, such as `30s` or `1h30m`.
@@ -37,11 +37,11 @@ pub enum ParameterKind {
     Bytes,
     /// A truth value: `true`, `yes`, `on`, `1`, or `false`, `no`, `off`, `0`.
     Switch,
-    /// One of these words and no other.
+    /// One of the given words and no other.
     Choice(&'static [&'static str]),
-    /// As many whole numbers as given here, separated by `/` or `,`.
+    /// The given number of whole numbers, separated by `/` or `,`.
     Counts(usize),
-    /// As many durations as given here, separated by `/` or `,`.
+    /// The given number of durations, separated by `/` or `,`.
     Durations(usize),
     /// Any number of words, separated by `,`; the flag may also be given several times.
     Words,
@@ -61,8 +61,8 @@ pub struct Parameter {
     pub default: &'static str,
     /// Help text for the parameter in one line, without a full stop.
     pub help: &'static str,
-    /// The parameter determines the rows of the data, so another value needs another build of the
-    /// data.
+    /// Whether the parameter determines the rows of the data, so that another value needs another
+    /// build of the data.
     pub shapes_data: bool,
 }
 
@@ -142,7 +142,8 @@ pub enum Setting {
     Durations(Vec<u64>),
 }
 
-/// A parameter that is unknown or has an invalid value; the message says what to write instead.
+/// Error for a parameter that is unknown or has an invalid value; the message says what to write
+/// instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadParameter {
     /// Name of the parameter; `None` if the error concerns several parameters or something without
@@ -278,7 +279,8 @@ pub struct Settings {
     given: Vec<&'static str>,
 }
 
-/// Whether `name` is what other programs call a client's TLS certificate or key, such as `sslcert`.
+/// Whether `name` is the name that other programs use for a client's TLS certificate or key, such
+/// as `sslcert`.
 fn is_of_client_certificate(name: &str) -> bool {
     let plain = name.to_ascii_lowercase().replace(['-', '_'], "");
     let of_client = ["cert", "key", "clientcert", "clientkey", "certificate", "password"];
@@ -287,7 +289,7 @@ fn is_of_client_certificate(name: &str) -> bool {
 }
 
 /// Returns dbdyno's name for a parameter that other programs call `name`, for an error message;
-/// `None` if unknown.
+/// `None` if no such name is known.
 fn elsewhere(name: &str) -> Option<&'static str> {
     let plain = name.to_ascii_lowercase().replace(['-', '_'], "");
     Some(match plain.as_str() {
@@ -332,7 +334,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Whether the user gave a value for this parameter, so that it is not its default.
+    /// Whether the user gave a value for this parameter; false if it has its default or no value.
     pub fn is_given(&self, name: &str) -> bool {
         self.given.contains(&name)
     }

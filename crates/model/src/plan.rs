@@ -14,7 +14,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrivals {
-    /// Exponentially distributed gaps, as between independent users.
+    /// Exponentially distributed gaps between arrivals, as between independent users.
     Poisson,
     /// Equal gaps between arrivals.
     Uniform,
@@ -37,7 +37,7 @@ choice!(QueueFull { Drop = "drop", Stop = "stop" });
 /// The load model without its parameters: closed, open or key/think.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadModel {
-    /// Closed load: each client starts its next transaction as soon as the previous one ends.
+    /// Closed load: each client starts its next transaction as soon as the previous one has ended.
     Closed,
     /// Open load: transactions arrive at a given rate.
     Open,
@@ -51,11 +51,11 @@ choice!(LoadModel { Closed = "closed", Open = "open", KeyThink = "keythink" });
 /// Names of the workload parameters that set pauses before and after transactions.
 const PAUSES: [&str; 2] = ["keying", "thinking"];
 
-/// A load model, that is, the way in which transactions come to the clients, with its parameters.
+/// A load model with its parameters: the way in which transactions come to the clients.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "model", rename_all = "snake_case")]
 pub enum Load {
-    /// Closed load: each client starts its next transaction as soon as the previous one ends.
+    /// Closed load: each client starts its next transaction as soon as the previous one has ended.
     Closed,
     /// Open load: transactions arrive at a given rate, however fast the database answers.
     Open {
@@ -89,15 +89,15 @@ impl Load {
         }
     }
 
-    /// Whether the workload parameter with this name, such as `thinking`, has no effect under this
+    /// Whether the workload parameter with this name, such as `thinking`, has no effect with this
     /// load: it sets a pause, and only clients in key/think load pause.
     pub fn ignores(&self, parameter: &str) -> bool {
         !matches!(self, Load::KeyThink { .. }) && PAUSES.contains(&parameter)
     }
 
     /// Converts an arrival rate in bytes or records per second to arrivals per second, if each
-    /// transaction stores the volume `stored`. Without a volume, and in other loads, nothing
-    /// changes.
+    /// transaction stores the volume `stored`. Returns the load unchanged if there is no volume, or
+    /// if it is not open load.
     pub fn of_transactions(&self, stored: Option<Stored>) -> Load {
         match (self.clone(), stored) {
             (Load::Open { arrivals, rate, queue, queue_full }, Some(stored)) => {
@@ -216,10 +216,11 @@ impl RetryOn {
 /// Range and resolution of the histograms that a run records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recording {
-    /// Upper end of the histograms' range, in nanoseconds. Longer times are counted as overflow.
+    /// Upper end of the range of the histograms, in nanoseconds. Longer times are counted as
+    /// overflow.
     pub histogram_max_ns: u64,
-    /// Length of the stretches of time (windows) for each of which one histogram of service time,
-    /// one of wait and one of lag are recorded, in seconds.
+    /// Length, in seconds, of the windows of time for each of which one histogram of service time,
+    /// one of wait and one of lag are recorded.
     pub window_seconds: u32,
 }
 
@@ -243,9 +244,10 @@ impl Default for Connect {
 /// Where clients run, as the user chose: the placement itself, or automatic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlacementChoice {
-    /// Chosen by dbdyno from the load, the number of clients, and what workload and driver support.
+    /// The placement that dbdyno chooses by the load, the number of clients, and what workload and
+    /// driver support.
     Auto,
-    /// The placement that the user chose.
+    /// The placement that the user has chosen.
     Fixed(Placement),
 }
 
@@ -291,7 +293,7 @@ pub struct Plan {
     pub groups: Vec<Group>,
     /// Where clients run: on threads, on event loops, or in virtual time.
     pub placement: PlacementChoice,
-    /// Each event loop is pinned to a CPU of its own, if there are enough CPUs.
+    /// Whether each event loop is pinned to a CPU of its own, if there are enough CPUs.
     pub pin: bool,
     /// Limits on the pace at which clients connect before the load.
     pub connect: Connect,
@@ -305,10 +307,11 @@ pub struct Plan {
     pub interval_seconds: u32,
     /// Which system and database metrics are read once per second during the run.
     pub monitor: MonitorScope,
-    /// Optional counters and instruments of the server are switched on for the run
+    /// Whether optional counters and instruments of the server are switched on for the run
     /// (`--instruments`).
     pub instruments: bool,
-    /// Call stacks of server and generator are sampled in the measured phase (`--cpu-profile`).
+    /// Whether call stacks of server and generator are sampled in the measured phase
+    /// (`--cpu-profile`).
     pub cpu_profile: bool,
     /// Whether the database is settled before or after the load. To settle means to make the server
     /// finish background work, such as a checkpoint.

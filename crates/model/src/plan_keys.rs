@@ -4,11 +4,12 @@
 //! `[experiment]`. Not here: the list of keys (plan).
 
 /// A key of a plan that was renamed: the table in which earlier versions had it (empty for the top
-/// level), its name there, and its name today.
+/// level), its former name, and its name today.
 pub type FormerKey = (&'static str, &'static str, &'static str);
 
-/// Keys of a plan that earlier versions had in tables such as `[phases]`, and their names today.
-/// Not those of `[[group]]` and `[experiment]`.
+/// Renamed keys that earlier versions had at the top level of a plan or in tables such as
+/// `[phases]`, with their names today. The keys of `[[group]]` and `[experiment]` are in other
+/// lists.
 pub const FORMER_OF_PLAN: &[FormerKey] = &[
     ("target", "url", "target"),
     ("phases", "ramp_up", "ramp_up"),
@@ -49,7 +50,7 @@ pub const FORMER_OF_EXPERIMENT: &[FormerKey] = &[
 pub const FORMER_PARAMETERS: &[FormerKey] = &[("", "calls", "mode")];
 
 /// Returns today's name of a renamed key, given by its path in plans of earlier versions, such as
-/// `phases.measure`. `None` if `former`, one of the tables of renamed keys, does not have it.
+/// `phases.measure`. `former` is one of the tables of renamed keys; `None` if the key is not in it.
 pub fn todays_key(former: &'static [FormerKey], path: &str) -> Option<&'static str> {
     let (table, key) = path.rsplit_once('.').unwrap_or(("", path));
     let found = former.iter().find(|(place, name, _)| (*place, *name) == (table, key));

@@ -13,11 +13,11 @@ use crate::numbers::in_percent;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// Single runs on the same data, without a restart of the server between them.
+    /// Repeats are single runs on the same data, without a restart of the server in between.
     Run,
-    /// Restarts of the server; after each, one or more runs follow.
+    /// Repeats are restarts of the server, each followed by one or more runs.
     Restart,
-    /// Builds of the data; after each, one or more server starts or runs follow.
+    /// Repeats are builds of the data, each followed by one or more server starts or runs.
     Rebuild,
 }
 
@@ -56,8 +56,8 @@ pub enum Goal {
         /// Largest allowed half-width of the interval, as a share of the mean.
         share: f64,
     },
-    /// Every point is compared with the point that has the first value of the first axis, and the
-    /// difference is decided: better, worse, or smaller than `min_effect`.
+    /// Every point is compared with the point that has the first value of the first varied
+    /// parameter, and the difference is decided: better, worse, or smaller than `min_effect`.
     Decided {
         /// Smallest relative difference that matters, as a share: 0.02 for 2 %.
         min_effect: f64,
@@ -69,7 +69,7 @@ pub enum Goal {
 pub struct StopRule {
     /// Precision or decision at which the repeats end.
     pub goal: Goal,
-    /// Name of the figure by which the rule decides, such as `tps`; `None` for the primary metric.
+    /// Name of the metric by which the rule decides, such as `tps`; `None` for the primary metric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<String>,
     /// Number of repeats of the highest level (runs, restarts or rebuilds) before the rule is

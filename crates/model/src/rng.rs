@@ -10,28 +10,32 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// of each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
-    /// Rows of the table with this index, when the data are built.
+    /// Random numbers for the rows of the table with this index, when the data are built.
     Data(u16),
-    /// Constants that are drawn once for the data or the run, such as TPC-C's C-Load.
+    /// Random numbers for constants that are drawn once for the data or the run, such as TPC-C's
+    /// C-Load.
     Constants,
-    /// Inputs of the transactions of the client with this index, in closed and key/think load.
+    /// Random numbers for the inputs of the transactions of the client with this index, in closed
+    /// and key/think load.
     Client(u32),
-    /// Inputs of the transactions that arrive at the group with this index, in open load.
+    /// Random numbers for the inputs of the transactions that arrive at the group with this index,
+    /// in open load.
     Arrivals(u16),
-    /// Arrival times of the transactions of the group with this index, in open load.
+    /// Random numbers for the arrival times of the transactions of the group with this index, in
+    /// open load.
     Schedule(u16),
-    /// Think times of the client with this index.
+    /// Random numbers for the keying and think times of the client with this index.
     Thinking(u32),
-    /// Order of transaction types, for a client or for the arrivals of a group (see
-    /// [`Number::deck`](crate::Number::deck)).
+    /// Random numbers for the order of transaction types, for a client or for the arrivals of a
+    /// group (see [`Number::deck`](crate::Number::deck)).
     Deck(u32),
-    /// Service times and injected failures of the simulated database `sim`.
+    /// Random numbers for service times and injected failures of the simulated database `sim`.
     Sim,
-    /// Pauses before retries of the client with this index.
+    /// Random numbers for the pauses before retries of the client with this index.
     Backoff(u32),
-    /// Order of the trials of an experiment, and other draws for statistics.
+    /// Random numbers for the order of the trials of an experiment, and for statistics.
     Order,
-    /// Items that the producer's task with this index generates.
+    /// Random numbers for the items that the producer's task with this index generates.
     Producer(u32),
 }
 
@@ -67,7 +71,7 @@ impl Rng {
         Rng(Xoshiro256PlusPlus::seed_from_u64(mixed))
     }
 
-    /// Returns 64 random bits.
+    /// Returns the next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
@@ -104,7 +108,7 @@ impl Rng {
     }
 }
 
-/// Mixes the bits of `value` by the finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014),
+/// Mixes the bits of `value` by the finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014),
 /// so that neighbouring seeds, streams and numbers give unrelated results.
 fn mix(value: u64) -> u64 {
     let mut z = value.wrapping_add(0x9e37_79b9_7f4a_7c15);

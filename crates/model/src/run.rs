@@ -50,9 +50,8 @@ pub struct Description {
     /// Length of the intervals for which the report has response time percentiles, in seconds.
     #[serde(default = "crate::second::default_interval_seconds", alias = "probe_seconds")]
     pub interval_seconds: u32,
-    /// Length of the stretches of time (windows) for each of which one histogram of service time,
-    /// one of wait and one of lag are recorded, in seconds; 10 in older runs, which did not store
-    /// it.
+    /// Length, in seconds, of the windows of time for each of which one histogram of service time,
+    /// one of wait and one of lag are recorded; 10 in older runs, which did not store it.
     #[serde(default = "crate::second::default_window_seconds")]
     pub window_seconds: u32,
 }
@@ -110,8 +109,8 @@ pub struct GroupDescription {
     /// Notes for readers of the results, such as deviations from the standard.
     #[serde(rename = "declarations")]
     pub notes: Vec<String>,
-    /// Sentence about the highest rate that keying and think times allow; `None` if the load is not
-    /// key/think load.
+    /// Sentence about the highest rate that keying and think times allow; `None` unless the group
+    /// has key/think load.
     pub closed_form: Option<String>,
     /// Requirements of the standard from which the workload is derived; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,8 +122,8 @@ pub struct GroupDescription {
 pub struct KindDescription {
     /// Name of the transaction type, such as `new_order`.
     pub name: String,
-    /// Relative frequency: the share among all transactions is this weight over the sum of the
-    /// weights.
+    /// Relative frequency of the transaction type: its share among all transactions is this weight
+    /// divided by the sum of the weights.
     pub weight: u64,
 }
 
@@ -133,7 +132,7 @@ pub struct KindDescription {
 pub struct PrimaryMetricDescription {
     /// Key of the metric in JSON reports, such as `records_per_s`.
     pub name: String,
-    /// Title of the primary metric in reports, with the unit if the name does not tell it.
+    /// Title of the primary metric in reports, including the unit unless the name tells it.
     pub title: String,
     /// Indexes of the transaction types whose commits the metric counts; not used if `metric` is
     /// given.
@@ -143,7 +142,8 @@ pub struct PrimaryMetricDescription {
     pub metric: Option<u16>,
     /// Period to which the rate refers, in nanoseconds: 60 s for a rate per minute.
     pub per_ns: u64,
-    /// The workload computes the value after the run; if false, it is the rate of a count.
+    /// Whether the workload computes the metric's value after the run; if false, it is the rate of
+    /// a count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_computed: bool,
     /// Direction in which the metric is better, such as higher for rates; `None` in older runs,
@@ -173,12 +173,12 @@ pub struct CheckResult {
     pub id: String,
     /// The condition that was checked, in words.
     pub title: String,
-    /// Number of rows that violate the checked condition; 0 if it holds.
+    /// Number of rows that violate the checked condition; 0 if the check passed.
     pub n_failed: u64,
     /// Texts for the first rows that violate the condition, with the values of their columns.
     pub examples: Vec<String>,
 }
 
-/// Name of a top-level field of a run's JSON report that is too long to be read along, and the JSON
-/// text, such as `[]`, that is read in its place.
+/// A top-level field of a run's JSON report that is too long to be read together with the others:
+/// its name, and the JSON text, such as `[]`, that is read in its place.
 pub type ReportField = (&'static str, &'static str);

@@ -8,15 +8,15 @@ use crate::{DbErrorKind, KindIndex, Rng, Stream, Traffic};
 /// determines type and inputs of the transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
-    /// A transaction of a client, in closed and key/think load.
+    /// A transaction of one client, in closed and key/think load.
     OfClient {
         /// Index of the client over all groups and client processes.
         client: u32,
         /// Index of the transaction among those of its client, from 0.
         nth: u64,
     },
-    /// An arrival of a group, in open load. Type and inputs are the same whichever client executes
-    /// it.
+    /// An arrival of a group, in open load. Its type and inputs are the same whichever client
+    /// executes it.
     Arrival {
         /// Index of the group of clients in the plan.
         group: u16,
@@ -70,11 +70,12 @@ pub struct Slot {
 /// The outcome of a transaction after all its attempts, as reports count it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
-    /// Committed: its effects are permanent.
+    /// The transaction was committed, so its effects are permanent.
     Committed,
-    /// Rolled back by design of the workload: finished, but not committed.
+    /// The transaction was rolled back by design of the workload: it finished, but was not
+    /// committed.
     RolledBack,
-    /// Failed in all its attempts; the last one with this kind of error.
+    /// The transaction failed in all its attempts, the last one with this kind of error.
     Failed(DbErrorKind),
     /// The connection broke during COMMIT, so it is unknown whether the transaction was committed.
     Unknown,
@@ -102,7 +103,7 @@ pub struct Sample {
 
 impl Sample {
     /// Returns how long the transaction waited for a free client, in nanoseconds: from its intended
-    /// start until a client took it; 0 if one took it before.
+    /// start until a client took it; 0 if a client took it before that.
     pub fn wait_ns(&self) -> u64 {
         self.slot.claimed_ns.saturating_sub(self.slot.intended_ns)
     }
@@ -114,14 +115,14 @@ impl Sample {
         self.started_ns.saturating_sub(self.slot.intended_ns.max(self.slot.claimed_ns))
     }
 
-    /// Returns the time with the database, in nanoseconds: from the first request to the last
-    /// reply, with all attempts and the pauses between them.
+    /// Returns the service time in nanoseconds: from the first request to the last reply, including
+    /// all attempts and the pauses between them.
     pub fn service_ns(&self) -> u64 {
         self.finished_ns.saturating_sub(self.started_ns)
     }
 
-    /// Returns the time that a user would experience, in nanoseconds: from the intended start to
-    /// the last reply.
+    /// Returns the response time that a user would experience, in nanoseconds: from the intended
+    /// start to the last reply.
     pub fn response_ns(&self) -> u64 {
         self.finished_ns.saturating_sub(self.slot.intended_ns)
     }

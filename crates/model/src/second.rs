@@ -1,8 +1,8 @@
 //! Counts and times of one second of a group, which can be added up.
 //!
-//! A stored second is the sum of parts. Late samples, other workers and other client processes each
-//! send a part of their own, and a reader adds them up. Response times and outcomes belong to the
-//! second of the *intended* start; `commits`, `traffic` and `commits_tenths` to the second of the
+//! A stored second is the sum of parts: late samples, threads and client processes each send a part
+//! of their own, and readers add them up. Response times and outcomes belong to the second of the
+//! *intended* start; `commits`, `traffic` and `commits_tenths` to the second of the
 //! *finish*.
 
 use serde::{Deserialize, Serialize};
@@ -10,9 +10,9 @@ use stats::Histogram;
 
 use crate::{DbError, DbErrorKind, KindIndex, Traffic};
 
-/// Default length, in seconds, of the stretches of time (windows) for each of which one histogram
-/// of service time, one of wait and one of lag are recorded. The histogram is stored in the first
-/// second of its window.
+/// Default length, in seconds, of the windows of time for each of which one histogram of service
+/// time, one of wait and one of lag are recorded. The histogram is stored in the first second of
+/// its window.
 pub const WINDOW_SECONDS: i64 = 10;
 
 /// Default length of the intervals for which a report has response time percentiles, in seconds.
@@ -90,18 +90,18 @@ pub struct KindSecond {
     pub kind: KindIndex,
     /// Counts by outcome of the transactions whose intended start is in this second.
     pub counts: Counts,
-    /// Number of transactions that were committed in this second, whenever they should have
-    /// started; 0 after the measured phase.
+    /// Number of transactions that were committed in this second, whenever they were due; 0 after
+    /// the measured phase.
     pub commits: u64,
-    /// Number of transactions that ended in this second, including failed ones, whenever they
-    /// should have started; 0 after the measured phase, and in older runs, which did not store it.
+    /// Number of transactions that ended in this second, including failed ones, whenever they were
+    /// due; 0 after the measured phase, and in older runs, which did not store it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ended: u64,
     /// Number of transactions whose intended start is in this second and that were still running or
     /// queued when their phase, the ramp-up or the measured phase, was over.
     pub carried: u64,
-    /// Time that the transactions counted in `carried` took in the phase after their own, summed,
-    /// in nanoseconds.
+    /// Time in the phase after their own that the transactions counted in `carried` took, summed
+    /// over them, in nanoseconds.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub carried_ns: u64,
     /// Longest response time of the transactions counted in `carried`, or their age if unfinished,
@@ -155,8 +155,8 @@ impl KindSecond {
         }
     }
 
-    /// Adds another part, such as that of another client process, of the same second and
-    /// transaction type.
+    /// Adds another part of the same second and transaction type, such as that of another client
+    /// process.
     pub fn add(&mut self, other: &KindSecond) {
         self.counts.add(&other.counts);
         self.commits += other.commits;
@@ -223,13 +223,15 @@ pub struct Second {
     /// is in the window of seconds that begins with this one. `None` in other seconds.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub lag: Option<Histogram>,
-    /// Time that replies waited in the socket before they were read, in the window of seconds that
-    /// starts with this one. Only a sample of the round trips is measured.
+    /// Times that replies waited in the socket before they were read, in nanoseconds, in the window
+    /// of seconds that begins with this one. Only a sample of the round trips is measured; `None`
+    /// in other seconds.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub reply_lag: Option<Histogram>,
-    /// Time that late replies, those of 10 ms or more, waited in the socket before they were read,
-    /// in the window of seconds that starts with this one. All round trips are watched; the times
-    /// are as exact as the kernel's clock tick (1 to 10 ms).
+    /// Times that late replies, those of 10 ms or more, waited in the socket before they were read,
+    /// in nanoseconds, in the window of seconds that begins with this one. All round trips are
+    /// watched; the times are as exact as the kernel's clock tick (1 to 10 ms). `None` in other
+    /// seconds.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub late_replies: Option<Histogram>,
     /// Values of the workload's custom metrics in this second.

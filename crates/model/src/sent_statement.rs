@@ -2,10 +2,10 @@
 
 use crate::{Sent, Value};
 
-/// Limit on the characters of a statement's text shown to the user, because a bulk INSERT may have
-/// millions.
+/// Limit on the characters of a statement's text that are shown to the user, because a bulk INSERT
+/// may have millions.
 const SQL_MAX: usize = 4_000;
-/// Limit on the characters of a parameter's value shown to the user.
+/// Limit on the characters of a parameter's value that are shown to the user.
 const VALUE_MAX: usize = 200;
 
 /// A statement as the driver sends it to the database, kept to be shown to the user.
@@ -20,8 +20,8 @@ pub struct SentStatement {
     /// Values of a prepared statement, formatted for display; empty for text, which contains its
     /// values.
     pub values: Vec<String>,
-    /// This is the first execution of the prepared statement on the connection, so it must be
-    /// prepared now, for which some databases need another round trip.
+    /// Whether this is the first execution of the prepared statement on the connection, so that it
+    /// must be prepared now, for which some databases need another round trip.
     pub is_first_call: bool,
 }
 

@@ -8,7 +8,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// SQL to read and change the settings of a running server, filled in by a driver. Names of
-/// settings consist of letters, digits, `_` and `.`; values are any single line.
+/// settings consist of letters, digits, `_` and `.`; values are single lines of text.
 #[derive(Clone, Copy, Debug)]
 pub struct SettingsBySql {
     /// Returns the query for the setting with this name. It returns no row if the server has no
@@ -26,19 +26,19 @@ pub struct SettingsBySql {
     /// server keeps no values across a restart.
     pub unset: fn(name: &str) -> String,
     /// Statement that makes a running server apply changed settings, such as a reload of its
-    /// configuration; empty if it applies them at once.
+    /// configuration; empty if the server applies them at once.
     pub take_up: &'static str,
     /// Query for a text that changes when the server has applied new settings, such as the time of
-    /// its last reload; empty if it applies them at once.
+    /// its last reload; empty if the server applies them at once.
     pub taken_up: &'static str,
     /// Query for the name and value of every setting, as new sessions get them.
     pub all: &'static str,
     /// Units that a number without a unit may have if the server reports values with units, in
-    /// bytes and milliseconds. For example, 8192 if some settings count pages of 8 KiB. Empty if it
-    /// reports no units.
+    /// bytes and milliseconds. For example, 8192 if some settings count pages of 8 KiB. Empty if
+    /// the server reports no units.
     pub base_units: &'static [f64],
-    /// Returns advice for a user who lacks the privilege to read or change the setting; `{user}` in
-    /// it stands for the user's name.
+    /// Returns advice for a user who lacks the privilege to read or change the setting. `{user}` in
+    /// the advice stands for the user's name.
     pub if_denied: fn(name: &str) -> String,
     /// Pairs of names for the same setting in older and newer versions of the server.
     pub other_names: &'static [[&'static str; 2]],
@@ -48,8 +48,8 @@ pub struct SettingsBySql {
 }
 
 impl SettingsBySql {
-    /// Returns the name that other versions of the server have for this setting; `None` if they
-    /// have no other.
+    /// Returns the name that other versions of the server have for this setting; `None` if it has
+    /// the same name in all versions.
     pub fn other_name(&self, name: &str) -> Option<&'static str> {
         let [old, new] = self.other_names.iter().find(|names| names.contains(&name))?;
         Some(if name == *old { new } else { old })
@@ -65,7 +65,7 @@ impl SettingsBySql {
 /// A setting that dbdyno has changed and not yet restored: an entry of the restore journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedSetting {
-    /// Identifier of the server; it is the same for all its databases and users.
+    /// Identifier of the server, which is the same for all its databases and users.
     pub server: String,
     /// Target through which the setting was changed, without its password.
     pub target: String,
@@ -148,7 +148,8 @@ pub fn is_taken_otherwise(asked: &str, shown: &str, base_units: &[f64]) -> bool 
 mod tests {
     use super::*;
 
-    /// A page of 8 KiB, and a second in milliseconds.
+    /// Units that numbers without a unit may have, for tests: a page of 8 KiB, and a second in
+    /// milliseconds.
     const UNITS: [f64; 2] = [8192.0, 1e3];
 
     #[test]

@@ -1,4 +1,4 @@
-//! A server's own totals by statement, wait event or table, as a table over the measured phase.
+//! A server's own totals by statement, wait event or table, as tables over the measured phase.
 //!
 //! Not here: reading them (monitor), and display (render).
 
@@ -11,17 +11,17 @@ use crate::choice;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SummaryOf {
-    /// By statement, normalized: statements that differ only in their values are the same.
+    /// Totals by statement, normalized: statements that differ only in their values are the same.
     Statements,
-    /// By wait event; the server itself counts the waits.
+    /// Totals by wait event, from waits that the server itself counts.
     Waits,
-    /// By state of the server's sessions, of which dbdyno takes samples.
+    /// Totals by state of the server's sessions, of which dbdyno takes samples.
     Samples,
-    /// By table, with the waits for its table locks.
+    /// Totals by table, with the waits for its table locks.
     Locks,
-    /// By table or index, with the accesses to it.
+    /// Totals by table or index, with the accesses to it.
     Tables,
-    /// Reads and writes on the sockets of client connections.
+    /// Totals of reads and writes on the sockets of client connections.
     Connections,
 }
 
@@ -63,7 +63,7 @@ pub struct SummaryQuery {
     /// server collect these totals.
     pub remedy: &'static str,
     /// Query for totals that each session keeps until it ends, to be added to those of `sql`.
-    /// `None` if `sql` returns all of them.
+    /// `None` if `sql` returns the totals of all sessions.
     pub of_sessions: Option<SessionsQuery>,
     /// Query that returns why the server's totals are empty, as advice to be shown instead of
     /// `remedy`, or null for no advice. Empty if there is no such query.
@@ -93,11 +93,11 @@ pub struct SummaryColumnKept {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SummaryRow {
     /// State of the sessions, if the rows come from sampled sessions; `None` if the server itself
-    /// sums up.
+    /// keeps the totals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// Text of the statement, or name of the wait event, session state or table, to which the row
-    /// refers.
+    /// Text of the statement, or name of the wait event, session state or table, whose totals the
+    /// row has.
     pub what: String,
     /// Growth of each number during the load, in the order of the summary's columns.
     pub values: Vec<f64>,

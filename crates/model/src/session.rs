@@ -33,7 +33,7 @@ impl Call<'_> {
     }
 }
 
-/// A request that a session sends to its database.
+/// A request that a session sends to its database, such as the execution of a statement.
 #[derive(Clone, Copy, Debug)]
 pub enum Request<'a> {
     /// Executes a statement that was declared on connecting or prepared later.
@@ -45,8 +45,8 @@ pub enum Request<'a> {
         /// Complete text of the statement, with its values.
         sql: &'a str,
     },
-    /// Executes several calls that are sent together, in order and until the first error. This is
-    /// the only way to have several statements in flight. The first call may be
+    /// Executes several calls that are sent together, in order and until the first error. Only a
+    /// batch can have several statements in flight. The first call may be
     /// [`StatementId::BEGIN`] or [`StatementId::BEGIN_READ_ONLY`], and the last
     /// [`StatementId::COMMIT`]. If a database would commit despite an earlier error, the driver
     /// sends COMMIT in a round trip of its own.
@@ -55,8 +55,8 @@ pub enum Request<'a> {
     Begin,
     /// Begins a read-only transaction.
     BeginReadOnly,
-    /// Begins a transaction by a bare `BEGIN`, without an access mode. In SQLite it begins as a
-    /// read-only one (`BEGIN DEFERRED`), so it takes no write lock yet.
+    /// Begins a transaction by a bare `BEGIN`, without an access mode. In SQLite the transaction is
+    /// read-only at first (`BEGIN DEFERRED`), so that it takes no write lock yet.
     BeginPlain,
     /// Commits the transaction. If the connection breaks meanwhile, the error is
     /// [`DbErrorKind::UnknownCommit`].
@@ -185,17 +185,17 @@ impl Sub for Traffic {
     }
 }
 
-/// Callback that gets each row of a reply, without a copy. If it fails, reading the reply ends with
-/// its error.
+/// Callback that gets each row of a reply, without a copy. If the callback fails, reading the reply
+/// ends with its error.
 pub type Visit<'v> = &'v mut dyn FnMut(&dyn Row) -> Result<(), DbError>;
 
-/// A handle with which another thread cancels the work of a session, for good.
+/// A handle with which another thread cancels the work of a session, which cannot be undone.
 pub trait Cancel: Send + Sync {
-    /// Interrupts the session's running statement, and makes every later one fail too.
+    /// Interrupts the session's running statement, and makes every later statement fail too.
     fn cancel(&self);
 }
 
-/// A connection to a database. It stays on the thread that made it.
+/// A connection to a database, which stays on the thread that made it.
 pub trait Session {
     /// Starts a request without waiting for its reply. Only one request may be in flight. Fails if
     /// the request is rejected before it is sent.
@@ -222,8 +222,8 @@ pub trait Session {
     /// session reconnects.
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError>;
 
-    /// Connects again, either after an error that [breaks the
-    /// session](DbErrorKind::breaks_session), or to move to another host.
+    /// Reconnects, either after an error that [breaks the session](DbErrorKind::breaks_session), or
+    /// to move to another host.
     fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), DbError>>;
 
     /// Whether the session must reconnect before the next transaction, because its client was
@@ -247,7 +247,7 @@ pub trait Session {
     fn traffic(&self) -> Traffic;
 
     /// Returns a handle with which another thread can cancel the running statement. The session
-    /// keeps a reference to it as long as it lives.
+    /// keeps a reference to the handle as long as it lives.
     fn canceller(&self) -> Arc<dyn Cancel>;
 
     /// Describes the statements that a request would send now, for display; empty if the driver
@@ -257,22 +257,23 @@ pub trait Session {
     }
 
     /// Starts to measure how long replies wait in the socket before they are read, for a sample of
-    /// the round trips; continues after a reconnect. The results go to `lags`; if it cannot be
-    /// measured, the reason.
+    /// the round trips; continues after a reconnect. The results, or the reason why this cannot be
+    /// measured, go to `lags`.
     fn measure_reply_lag(&mut self, lags: Rc<dyn ReplyLags>) {
         lags.unavailable("the database is not reached through a socket");
     }
 }
 
 /// Receiver of reply lags. A reply lag is the time that a reply waits in the socket before it is
-/// read. The kernel stamps received data by `CLOCK_REALTIME`, so the lag is measured by that clock.
+/// read. The kernel timestamps received data by `CLOCK_REALTIME`, so the lag is measured on that
+/// clock.
 pub trait ReplyLags {
     /// Returns the nanoseconds from `arrived_unix_ns`, an instant of `CLOCK_REALTIME`, until now;
     /// `None` if that clock was changed meanwhile.
     fn since_ns(&self, arrived_unix_ns: u64) -> Option<u64>;
 
-    /// Returns the nanoseconds since a fixed instant, as of the last tick of the kernel's clock.
-    /// This is cheaper to read than the exact time.
+    /// Returns the nanoseconds since a fixed instant, as of the last tick of the kernel's clock,
+    /// which is cheaper to read than the exact time.
     fn coarse_ns(&self) -> u64;
 
     /// Records the reply lag of a sampled round trip, in nanoseconds.
@@ -333,7 +334,7 @@ pub async fn load(
     poll_fn(|context| session.poll_load(context, table, source)).await
 }
 
-/// Connects again: the async form of [`Session::poll_reconnect`].
+/// Reconnects a session: the async form of [`Session::poll_reconnect`].
 pub async fn reconnect(session: &mut dyn Session) -> Result<(), DbError> {
     poll_fn(|context| session.poll_reconnect(context)).await
 }

@@ -8,22 +8,24 @@ use crate::choice;
 /// State of a session on a database server at some instant: what it does or waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SessionState {
-    /// Executes a statement and waits for nothing that the server knows of, so it runs on a CPU or
-    /// waits for one.
+    /// The session executes a statement and waits for nothing that the server knows of, so it runs
+    /// on a CPU or waits for one.
     Executing,
-    /// Waits for a lock on a row, page or table that another transaction holds.
+    /// The session waits for a lock on a row, page or table that another transaction holds.
     Lock,
-    /// Waits for an internal lock of the server: a latch, mutex, lightweight lock or buffer pin.
+    /// The session waits for an internal lock of the server: a latch, mutex, lightweight lock or
+    /// buffer pin.
     Latch,
-    /// Waits for the read or write of a data file or a temporary file.
+    /// The session waits for the read or write of a data file or a temporary file.
     Io,
-    /// Commits: writes or syncs the log, or waits for another session or a replica to do so.
+    /// The session commits: it writes or syncs the log, or waits for another session or a replica
+    /// to do so.
     Commit,
-    /// Waits for its client, within a transaction or while it sends a reply.
+    /// The session waits for its client, within a transaction or while it sends a reply.
     Client,
-    /// Waits for something that none of the other states covers.
+    /// The session waits for something that none of the other states covers.
     Other,
-    /// Waits for its client outside of any transaction.
+    /// The session is idle: it waits for its client outside of any transaction.
     Idle,
 }
 
@@ -66,7 +68,7 @@ impl SessionState {
 pub struct SessionSampling {
     /// Alternative queries, of which the first that the server accepts is used. Each row has the
     /// name of a [`SessionState`], the server's own name for the state (may be empty), and the
-    /// number of sessions in it. They count the sessions of the target's database, except the one
-    /// that executes the query.
+    /// number of sessions in that state. Counted are the sessions of the target's database, except
+    /// the one that executes the query.
     pub queries: &'static [&'static str],
 }

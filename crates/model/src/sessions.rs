@@ -4,8 +4,8 @@
 
 use crate::{Connecting, DbError, DbErrorKind, Session, Traffic};
 
-/// Opens further sessions for a client that already has its main one. They run on the same thread
-/// and have the same declared statements.
+/// Opener of further sessions for a client that already has its main one. They run on the same
+/// thread and have the same declared statements.
 pub trait Connector {
     /// Opens a session that no other client uses. Fails if the database does not accept the
     /// connection.
@@ -20,7 +20,7 @@ pub struct FurtherSession(usize);
 /// All sessions of one client: its main one and those that it opened later.
 pub struct Sessions {
     own: Box<dyn Session>,
-    /// Further sessions, by the index in their handle; `None` if closed.
+    /// Further sessions, by the index in their handle; `None` for a session that was closed.
     further: Vec<Option<Box<dyn Session>>>,
     /// Statements, round trips, rows and bytes of the sessions that were closed.
     closed: Traffic,

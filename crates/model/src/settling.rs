@@ -1,5 +1,5 @@
 //! Settling: making a server finish its background work, such as purge, write-back, vacuum or a
-//! checkpoint, which otherwise goes on after a load. Each driver fills in how.
+//! checkpoint, which otherwise continues after a load. Each driver provides the steps.
 //!
 //! Not here: when and how long to settle, and restoring settings (app).
 
@@ -12,7 +12,8 @@ pub enum Settle {
     /// Never settles the database.
     #[default]
     Off,
-    /// Settles before the load, so after a build, and between the trials of an experiment.
+    /// Settles before the load; this is also after a build, and between the trials of an
+    /// experiment.
     Before,
     /// Settles after the load and the consistency checks that follow it.
     After,
@@ -42,13 +43,13 @@ pub struct SettlingStep {
     /// Description of the work for the progress line: `purging old row versions`.
     pub doing: &'static str,
     /// Server settings that speed up the work, in the order in which they are set; they are
-    /// restored in reverse order. If the server does not know one, it is skipped.
+    /// restored in reverse order. A setting that the server does not know is skipped.
     pub settings: &'static [(&'static str, &'static str)],
-    /// Statements that do the work; each returns when it is done. In them and in the query of
+    /// Statements that do the work; each returns when its work is done. In them and in the query of
     /// `level`, `{tables}` stands for the names of the workload's tables, and `{names}` for the
     /// same names as string literals, both separated by commas.
     pub statements: &'static [&'static str],
-    /// The server does not do this work at all unless the step's `settings` are set.
+    /// Whether the server does this work only while the step's `settings` are set.
     pub needs_settings: bool,
     /// Advice if the user may not execute the statements, as a sentence in which `{user}` stands
     /// for the user's name; empty if the database's message suffices.
@@ -56,7 +57,7 @@ pub struct SettlingStep {
     /// Alternative queries for the names of tables that the statements silently skip because the
     /// user lacks a privilege. The first query that the server accepts is used.
     pub passed_over: &'static [&'static str],
-    /// Number that falls to 0 as the work is done; `None` if the server reports no such number.
+    /// Number that falls to 0 as the work progresses; `None` if the server reports no such number.
     pub level: Option<SettlingLevel>,
     /// Sentences for the user if the step's `level` stops falling before it is 0: possible causes,
     /// and what to do.
@@ -65,19 +66,20 @@ pub struct SettlingStep {
     pub nothing_left: Option<NothingLeft>,
 }
 
-/// Test by which a server tells that no background work is left, even if the [`SettlingLevel`] is
-/// not 0.
+/// Test whether no background work is left although the [`SettlingLevel`] is not 0, by a state that
+/// the server reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NothingLeft {
     /// Query that returns a text with the server's state in the last column of its row.
     pub sql: &'static str,
-    /// Two phrases in this text, each followed by a number. No work is left if the first number is
+    /// Two phrases in the text, each followed by a number. No work is left if the first number is
     /// at most one above the second.
     pub numbers_behind: [&'static str; 2],
 }
 
 impl NothingLeft {
-    /// Whether this text reports that no work is left; false if it lacks a phrase or number.
+    /// Whether this text reports that no work is left; false if a phrase or number is missing in
+    /// it.
     pub fn is_said(&self, text: &str) -> bool {
         let number = |words: &str| -> Option<u64> {
             let (_, behind) = text.split_once(words)?;
@@ -102,7 +104,8 @@ pub struct SettlingLevel {
     pub column: usize,
 }
 
-/// Steps by which a driver makes its database finish background work, and queries to watch this.
+/// Steps with which a driver makes its database finish background work, and queries to observe the
+/// progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settling {
     /// Kinds of background work to be finished, in the order of their execution.

@@ -1,4 +1,4 @@
-//! A counter that wakes the tasks which wait for it. Not here: the data that it announces.
+//! A counter that wakes waiting tasks when it is incremented. Not here: the data that it announces.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 /// A counter whose increments wake waiters on threads, on event loops and in virtual time.
 ///
 /// A waiter reads the count, looks for work, and if there is none waits until the count differs
-/// from what it read. So it misses nothing that happens in between.
+/// from the one it has read, so that it misses no increment in between.
 #[derive(Debug, Default)]
 pub struct Signal {
     state: Mutex<State>,

@@ -27,7 +27,8 @@ impl Source {
 }
 
 /// Returns a copy of the text that lives as long as the process; equal texts share a copy, which is
-/// never freed. It gives names from files the type that constants of built-in workloads have.
+/// never freed. With this, names from workload files have the same type as those of built-in
+/// workloads.
 pub fn interned(text: &str) -> &'static str {
     static NAMES: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);

@@ -88,7 +88,8 @@ impl Speller<'_> {
         Some(())
     }
 
-    /// Translates an expression within braces; its placeholders are numbered along with the others.
+    /// Translates an expression within braces. Its placeholders are numbered together with those of
+    /// the whole template.
     fn inner(&mut self, text: &str) -> String {
         let before = std::mem::take(&mut self.sql);
         self.put(text);
@@ -166,7 +167,7 @@ mod tests {
     use super::*;
     use crate::Placeholder;
 
-    /// A dialect like that of SQL Server.
+    /// A dialect like that of SQL Server, for tests.
     const T_SQL: Dialect = Dialect {
         placeholder: Placeholder::At,
         row_lock: RowLock::Hint(" WITH (UPDLOCK)"),
@@ -177,7 +178,7 @@ mod tests {
         ..Dialect::PLAIN
     };
 
-    /// A dialect like that of Oracle.
+    /// A dialect like that of Oracle, for tests.
     const ORACLE: Dialect = Dialect {
         placeholder: Placeholder::Colon,
         row_lock: RowLock::Clause(" FOR UPDATE"),

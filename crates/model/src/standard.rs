@@ -1,4 +1,4 @@
-//! Requirements that a standard, such as TPC-C, sets for a run: clause, figure and limits.
+//! Requirements that a standard, such as TPC-C, sets for a run: clause, measured figure and limits.
 //! Workloads declare them; analysis judges them.
 
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use crate::KindIndex;
 pub struct Standard {
     /// Name and revision of the standard, such as `TPC-C 5.11`.
     pub name: String,
-    /// Disclaimer below the table of requirements: what passing them does not prove.
+    /// Disclaimer below the table of requirements, which says what passing them does not prove.
     pub note: String,
     /// Requirements in the order in which reports list them.
     pub requirements: Vec<Requirement>,
@@ -22,7 +22,7 @@ pub struct Standard {
 pub struct Requirement {
     /// Number of the standard's clause that contains the requirement, such as `5.2.3`.
     pub clause: String,
-    /// Description of the required figure, without its limits: `share of payment in the mix`.
+    /// Description of the limited figure, without its limits: `share of payment in the mix`.
     pub title: String,
     /// Figure that the requirement limits.
     pub figure: RequirementFigure,
@@ -32,7 +32,7 @@ pub struct Requirement {
     /// Largest allowed value of the figure; `None` if there is no upper limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<f64>,
-    /// The figure must be less than `max`; if false, it may be equal to it.
+    /// Whether the figure must be less than `max`; if false, it may also be equal to it.
     #[serde(default)]
     pub is_below: bool,
     /// Exception for small numbers: the requirement is also met if the counted event occurred at
@@ -40,7 +40,7 @@ pub struct Requirement {
     #[serde(default)]
     pub or_count: u64,
     /// Pairs of planned and required pause for each transaction type, in nanoseconds; empty if the
-    /// requirement is not about pauses. The planned pause is that before the load's scale is
+    /// requirement is not about pauses. The planned pause is the one before the load's scale is
     /// applied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pauses_ns: Vec<(u64, u64)>,
@@ -54,7 +54,7 @@ pub struct Requirement {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequirementFigure {
-    /// No figure: runs of this workload do not measure what is required.
+    /// There is no figure: runs of this workload do not measure what the standard requires.
     Nothing,
     /// 90th percentile of a transaction type's response times, in seconds. Failed and dropped
     /// transactions count as infinite.
@@ -87,11 +87,11 @@ pub enum RequirementFigure {
         /// Index of the transaction type by whose finished transactions the sum is divided.
         kind: KindIndex,
     },
-    /// Sum of a custom metric, in percent of the sum of another one.
+    /// Sum of a custom metric, in percent of the sum of another custom metric.
     CounterOfCounter {
         /// Index of the custom metric whose sum is divided, among those of the workload.
         counter: u16,
-        /// Index of the other custom metric, by whose sum is divided.
+        /// Index of the custom metric by whose sum is divided, among those of the workload.
         of: u16,
     },
     /// Finished transactions of a type per minute, including those rolled back by design, divided
@@ -110,7 +110,7 @@ pub enum RequirementFigure {
     /// Planned pauses of key/think load as a share of those that the standard requires, for the
     /// transaction type with the lowest share. Other load models have no pauses.
     Pauses {
-        /// Share in percent, before the load's scale is applied to the pauses.
+        /// Planned pauses, in percent of those required, before the load's scale is applied.
         percent: f64,
     },
     /// Length of the measured phase, in minutes.

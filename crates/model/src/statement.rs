@@ -8,11 +8,11 @@ use crate::{DbError, DbErrorKind};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StatementKind {
-    /// Returns rows without changing any.
+    /// The statement returns rows without changing any.
     Read,
-    /// Inserts, updates or deletes rows.
+    /// The statement inserts, updates or deletes rows.
     Write,
-    /// Neither reads nor writes rows: transaction control or DDL.
+    /// The statement neither reads nor writes rows: transaction control or DDL.
     Other,
 }
 
@@ -20,10 +20,10 @@ pub enum StatementKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sent {
-    /// Sent as a prepared statement, prepared once per session; as text only if an option of the
-    /// target says so.
+    /// The statement is prepared once per session and then executed by its identifier; it is sent
+    /// as text only if an option of the target says so.
     Prepared,
-    /// Sent as text in each call, with its values as literals.
+    /// The statement is sent as text in each call, with its values as literals.
     Text,
 }
 
@@ -33,13 +33,13 @@ pub enum Sent {
 pub struct StatementId(pub u16);
 
 impl StatementId {
-    /// Stands for a statement that begins a transaction that may write; only as the first call of a
-    /// [`Request::Batch`](crate::Request::Batch).
+    /// Identifier that stands for beginning a transaction that may write. Allowed only as the first
+    /// call of a [`Request::Batch`](crate::Request::Batch).
     pub const BEGIN: StatementId = StatementId(u16::MAX);
-    /// Stands for a statement that begins a read-only transaction; only as the first call of a
-    /// [`Request::Batch`](crate::Request::Batch).
+    /// Identifier that stands for beginning a read-only transaction. Allowed only as the first call
+    /// of a [`Request::Batch`](crate::Request::Batch).
     pub const BEGIN_READ_ONLY: StatementId = StatementId(u16::MAX - 1);
-    /// Stands for a statement that commits the transaction; only as the last call of a
+    /// Identifier that stands for committing the transaction. Allowed only as the last call of a
     /// [`Request::Batch`](crate::Request::Batch).
     pub const COMMIT: StatementId = StatementId(u16::MAX - 2);
 

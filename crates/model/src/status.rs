@@ -2,17 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Whether a run or an experiment is still running, and if not how it ended.
+/// Status of a stored run or experiment: whether it is still running, and if not how it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Still running: its end is not in the store.
+    /// The run or experiment is still running: its end is not in the store.
     Running,
-    /// Ended as planned, by its time or number of transactions.
+    /// The run or experiment ended as planned, by its time or number of transactions.
     Completed,
-    /// Ended early, because the user stopped it or its process was killed.
+    /// The run or experiment ended early, because the user stopped it or its process was killed.
     Interrupted,
-    /// Ended early by an error.
+    /// The run or experiment was ended early by an error.
     Failed,
 }
 

@@ -13,14 +13,14 @@ pub struct StorageEngine {
     /// Text that chooses the engine after the closing bracket of CREATE TABLE, with a blank at its
     /// start, such as ` ENGINE=InnoDB`; empty if none is needed.
     pub behind_table: &'static str,
-    /// The engine has transactions: several statements are committed or rolled back as one.
+    /// Whether the engine has transactions: several statements are committed or rolled back as one.
     pub is_transactional: bool,
-    /// A crash of the server empties the tables of this engine.
+    /// Whether a crash of the server empties the tables of this engine.
     pub is_emptied_by_crash: bool,
     /// Loss of committed rows that is possible in this engine whatever the settings, in words;
     /// `None` if it depends only on settings.
     pub loss: Option<&'static str>,
-    /// Plugin that the server must load to have this engine; `None` if it is built in.
+    /// Plugin that the server must load to have this engine; `None` if the engine is built in.
     pub plugin: Option<&'static str>,
 }
 

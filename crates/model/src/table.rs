@@ -41,8 +41,8 @@ impl ColumnType {
         matches!(self, ColumnType::Serial | ColumnType::BigSerial)
     }
 
-    /// Returns the type's name in CREATE TABLE by the SQL standard, except for `SERIAL` and
-    /// `BIGSERIAL`, which it lacks.
+    /// Returns the type's name in CREATE TABLE by the SQL standard. `SERIAL` and `BIGSERIAL` are
+    /// exceptions, which the standard lacks.
     pub fn standard_name(self) -> String {
         match self {
             ColumnType::SmallInt => "SMALLINT".to_owned(),
@@ -67,7 +67,7 @@ pub struct Column {
     pub name: &'static str,
     /// Type of the column's values, independent of any SQL dialect.
     pub of: ColumnType,
-    /// The column may contain nulls.
+    /// Whether the column may contain nulls.
     pub nullable: bool,
 }
 
@@ -76,9 +76,9 @@ pub struct Column {
 pub struct Index {
     /// Name of the index in SQL.
     pub name: Cow<'static, str>,
-    /// Columns in the order of the index.
+    /// Columns of the index, in their order within the index.
     pub columns: Vec<&'static str>,
-    /// The index rejects duplicate keys.
+    /// Whether the index rejects duplicate keys.
     pub unique: bool,
 }
 
@@ -87,9 +87,9 @@ pub struct Index {
 pub struct Table {
     /// Name of the table in SQL.
     pub name: Cow<'static, str>,
-    /// Columns in the order of CREATE TABLE.
+    /// Columns of the table, in the order of CREATE TABLE.
     pub columns: Vec<Column>,
-    /// Columns of the primary key; empty if there is none.
+    /// Columns of the primary key, in order; empty if the table has none.
     pub primary_key: Vec<&'static str>,
     /// Secondary indexes of the table.
     pub indexes: Vec<Index>,

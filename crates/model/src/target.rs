@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
-/// Length in characters from which a secret is masked even within a longer word, because it is
-/// unlikely to occur there by chance.
+/// Length, in characters, from which a secret is masked even within a longer word, because a secret
+/// of this length is unlikely to occur there by chance.
 const LONG_SECRET: usize = 6;
 
 impl Secret {
@@ -19,8 +19,8 @@ impl Secret {
     }
 
     /// Replaces the secret by asterisks in a text that may contain it, such as an error message. A
-    /// short secret is masked only if it is a separate word, because other words may contain it by
-    /// chance.
+    /// shorter secret is masked only if it is a separate word, because other words may contain it
+    /// by chance.
     pub fn hide_in(&self, text: &str) -> String {
         if self.0.is_empty() {
             return text.to_owned();
@@ -84,8 +84,8 @@ impl Host {
         }
     }
 
-    /// Whether the host name obviously denotes this machine, such as `localhost` or `127.0.0.1`; no
-    /// name is looked up.
+    /// Whether the host name obviously denotes this machine, such as `localhost` or `127.0.0.1`.
+    /// The name is not resolved.
     pub fn is_here(&self) -> bool {
         self.name == "localhost" || self.name == "::1" || self.name.starts_with("127.")
     }
@@ -120,7 +120,7 @@ pub struct Target {
     pub scheme: String,
     /// User to sign in as; `None` for the driver's default.
     pub user: Option<String>,
-    /// Password of the user; `None` if there is none in the URL. It is never printed or stored.
+    /// Password of the user; `None` if the URL has none. A password is never printed or stored.
     pub password: Option<Secret>,
     /// Hosts of the server; empty for a database in a file or at the driver's default address.
     pub hosts: Vec<Host>,
@@ -130,7 +130,7 @@ pub struct Target {
     pub options: Vec<(String, String)>,
 }
 
-/// A target that cannot be parsed; the message says what to write instead.
+/// Error for a target that cannot be parsed; the message says what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadTarget(pub String);
 
@@ -143,8 +143,8 @@ impl fmt::Display for BadTarget {
 impl std::error::Error for BadTarget {}
 
 impl Target {
-    /// Whether the target is a server that runs already, because its URL names hosts or a Unix
-    /// socket.
+    /// Whether the target is a server that is already running, because its URL names hosts or a
+    /// Unix socket.
     pub fn is_server(&self) -> bool {
         !self.hosts.is_empty() || self.option("socket").is_some()
     }

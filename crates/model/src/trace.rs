@@ -4,7 +4,7 @@
 
 use crate::{SentStatement, Traffic};
 
-/// A request of a traced transaction and its reply: one round trip, unless the driver needs
+/// A request of a traced transaction and its reply. This is one round trip, unless the driver needs
 /// several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exchange {
@@ -32,11 +32,11 @@ pub struct Exchange {
 /// The outcome of a traced transaction: committed, rolled back or failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceOutcome {
-    /// Committed: its effects are permanent.
+    /// The traced transaction was committed, so its effects are permanent.
     Committed,
-    /// Rolled back by design of the workload.
+    /// The traced transaction was rolled back by design of the workload.
     RolledBack,
-    /// Failed, with the message of the error.
+    /// The traced transaction failed, with this error message.
     Failed(String),
 }
 
@@ -59,8 +59,8 @@ pub struct TransactionTrace {
     pub exchanges: Vec<Exchange>,
 }
 
-/// Traces of transactions of one workload, which show each request and reply, with what is needed
-/// to repeat them.
+/// Traces of transactions of one workload, which show each request and reply, together with the
+/// parameters and the seed that are needed to repeat them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// URL of the database, without its password.

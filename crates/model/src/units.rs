@@ -3,16 +3,17 @@
 
 use std::fmt;
 
-/// Nanoseconds in a microsecond.
+/// Number of nanoseconds in a microsecond.
 pub const NS_PER_US: u64 = 1_000;
-/// Nanoseconds in a millisecond.
+/// Number of nanoseconds in a millisecond.
 pub const NS_PER_MS: u64 = 1_000_000;
-/// Nanoseconds in a second.
+/// Number of nanoseconds in a second.
 pub const NS_PER_S: u64 = 1_000_000_000;
-/// Bytes in a megabyte.
+/// Number of bytes in a megabyte (decimal).
 pub const MEGABYTE: u64 = 1_000_000;
 
-/// A quantity that cannot be parsed; the message says what is wrong and shows valid forms.
+/// Error for a quantity that cannot be parsed; the message says what is wrong and shows valid
+/// forms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadUnit(pub String);
 
@@ -73,7 +74,7 @@ pub fn parse_duration(text: &str) -> Result<u64, BadUnit> {
     Ok(total_ns.round() as u64)
 }
 
-/// Units that the bound of a figure may have: the unit, its factor and its base unit, such as `MB`,
+/// Units that the bound of a metric may have: the unit, its factor and its base unit, such as `MB`,
 /// 1e6 and `B`. `M` always means a million.
 pub(crate) const AMOUNT_UNITS: [(&str, f64, &str); 12] = [
     ("", 1.0, ""),

@@ -11,11 +11,12 @@ pub enum Value<'a> {
     Int(i64),
     /// A binary floating-point number.
     Float(f64),
-    /// An exact decimal number: `unscaled` / 10^`scale`. Money has a scale of 2.
+    /// An exact decimal number, equal to `unscaled` / 10^`scale`. Amounts of money have a scale of
+    /// 2.
     Decimal {
-        /// Number without its decimal point: 150 for 1.50.
+        /// The number without its decimal point, such as 150 for 1.50.
         unscaled: i64,
-        /// Number of digits after the decimal point.
+        /// Number of digits after the decimal point, such as 2 for 1.50.
         scale: u8,
     },
     /// Text, encoded as UTF-8.
@@ -78,8 +79,9 @@ pub trait Row {
     /// Returns the number of columns of the row.
     fn width(&self) -> usize;
 
-    /// Returns the value in `column`, counted from 0. Beyond the last column it is null if a server
-    /// reported their number, because a broken server must not crash dbdyno; otherwise it panics.
+    /// Returns the value in `column`, counted from 0. Beyond the last column, returns null if the
+    /// number of columns was reported by a server, because a faulty server must not crash dbdyno;
+    /// otherwise panics.
     fn value(&self, column: usize) -> Value<'_>;
 
     /// Returns which of the reply's result sets the row belongs to, counted from 0.
@@ -93,11 +95,12 @@ pub trait Row {
         ""
     }
 
-    /// Returns the column as an exact decimal, as an integer in units of 10^-`scale`; further
-    /// digits are cut off. Fails if the value is null, not a decimal number, or out of range.
+    /// Returns the column as an exact decimal number, given as an integer in units of 10^-`scale`;
+    /// further digits are cut off. Fails if the value is null, not a decimal number, or out of
+    /// range.
     ///
     /// Databases that store decimals as scaled integers override this, because there the stored
-    /// integer is the result.
+    /// integer is already the result.
     fn decimal(&self, column: usize, scale: u8) -> Result<i64, DbError> {
         let power = |n_digits: u8| 10i64.checked_pow(u32::from(n_digits));
         let fits = match self.value(column) {
@@ -185,7 +188,8 @@ fn shape(column: usize, wanted: &str, got: Value<'_>) -> DbError {
 
 /// A source of rows to load into a table, which gives one row at a time.
 pub trait RowSource {
-    /// Passes the next row to `emit`; returns false, and passes nothing, if there are no more rows.
+    /// Passes the next row to `emit` and returns true. Returns false, and passes nothing, if there
+    /// are no more rows.
     fn next(&mut self, emit: &mut dyn FnMut(&[Value<'_>])) -> bool;
 }
 

@@ -13,8 +13,7 @@ use crate::{
 /// First words of the note in a report that lists the skipped consistency checks, and why.
 pub const NOT_CHECKED: &str = "Not checked";
 
-/// First words of the note in a report that tells which transactions are rolled back by design, and
-/// why.
+/// First words of the note in a report that explains which transactions are rolled back by design.
 pub const ROLLED_BACK: &str = "Rolled back by design: ";
 
 /// First words of the note in a report that warns that the tables' storage engine has no
@@ -30,8 +29,7 @@ pub const SMALLER_DATA: &str = "Smaller data";
 pub struct Check {
     /// Identifier of the check, usually the clause of the standard, such as `3.3.2.1`.
     pub id: &'static str,
-    /// Description of the condition, with the table's name if the condition concerns several
-    /// tables.
+    /// Description of the condition, with the table's name if the check applies to several tables.
     pub title: Cow<'static, str>,
     /// Query that returns the rows that violate the condition; messages about them show its column
     /// names.
@@ -85,22 +83,22 @@ impl Routine {
 /// The outcome of a transaction that ended without an error: committed or rolled back by design.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {
-    /// Committed: its effects are permanent.
+    /// The transaction was committed, so its effects are permanent.
     Committed,
-    /// Rolled back by design of the workload.
+    /// The transaction was rolled back by design of the workload.
     RolledBack,
 }
 
 /// Sessions, clock and other resources with which a client executes a transaction once. The
-/// transaction may wait only by these sessions and this clock, and must not spawn, join or select
+/// transaction may wait only on these sessions and this clock, and must not spawn, join or select
 /// futures.
 pub struct TxContext<'a> {
     /// Sessions of the client that executes the transaction.
     pub sessions: &'a mut Sessions,
     /// Clock of the run, by which the transaction must wait.
     pub clock: &'a dyn Clock,
-    /// Intended start of the transaction, in nanoseconds of the clock. In open load it is the
-    /// arrival, however long the transaction then waited in the queue.
+    /// Intended start of the transaction, in nanoseconds of the run's clock. In open load this is
+    /// the arrival, even if the transaction then waited in the queue.
     pub intended_ns: u64,
     /// Values of custom metrics to be recorded, as pairs of the metric's index and the value. They
     /// are discarded if the transaction fails.
@@ -132,7 +130,7 @@ pub trait Client {
         None
     }
 
-    /// Draws the inputs of transaction `number` and keeps them for [`Client::converse`]; returns
+    /// Draws the inputs of transaction `number`, keeps them for [`Client::converse`], and returns
     /// the transaction's type. Both depend only on the seed and `number`.
     fn inputs(&mut self, number: Number) -> KindIndex;
 
@@ -185,7 +183,7 @@ pub trait Population: Send + Sync {
 pub struct ScaleInData {
     /// Name of the parameter, such as `warehouses`.
     pub parameter: &'static str,
-    /// Property of the data that tells the parameter's value.
+    /// Property of the data from which the parameter's value can be read.
     pub of: ScaleOf,
 }
 
@@ -210,7 +208,7 @@ pub enum ScaleOf {
 pub struct NeedsTransactions {
     /// Identifiers of the consistency checks to skip.
     pub checks: &'static [&'static str],
-    /// The comparison of commit counts, [`Workload::crosscheck`], is skipped too.
+    /// Whether the comparison of commit counts, [`Workload::crosscheck`], is skipped too.
     pub crosscheck: bool,
 }
 
