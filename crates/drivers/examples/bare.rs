@@ -209,11 +209,11 @@ mod postgres {
             stream,
             rng,
             request: request.to_vec(),
-            // Behind the type and the length of Bind, two names, the format, and how many values
-            // there are and how long this one is.
+            // Position of the id in Bind: after type and length, two names, the number of
+            // formats with a format, the number of values, and the length of this value.
             id_at: 1 + 4 + 1 + 2 + 4 + 2 + 4,
             id_bytes: u32::to_be_bytes,
-            // It ends with ReadyForQuery.
+            // A complete reply ends with ReadyForQuery.
             is_whole: |reply| reply[reply.len() - 6..].starts_with(&[b'Z', 0, 0, 0, 5]),
         })
     }
@@ -274,13 +274,13 @@ mod mariadb {
         if prepared[0] != 0 {
             return Err("build oltp-point-select first".into());
         }
-        // One parameter and one column, each list with its end.
+        // The reply lists one parameter and one column, each list followed by an EOF packet.
         for _ in 0..4 {
             packet(&mut stream)?;
         }
         let mut request = vec![0x17];
         request.extend_from_slice(&prepared[1..5]);
-        // No cursor, once, no NULL, types are here: an integer of four bytes.
+        // No cursor, one iteration, no NULL, and the parameter's type: an integer of four bytes.
         request.extend_from_slice(&[0, 1, 0, 0, 0, 0, 1, 3, 0]);
         let id_at = 4 + request.len();
         request.extend_from_slice(&[0; 4]);
@@ -290,7 +290,7 @@ mod mariadb {
             request: framed(0, &request),
             id_at,
             id_bytes: u32::to_le_bytes,
-            // It ends with the packet of the end of rows.
+            // A complete reply ends with the packet that ends the rows.
             is_whole: |reply| {
                 let end = &reply[reply.len() - 9..];
                 end[..3] == [5, 0, 0] && end[4] == 0xfe

@@ -80,7 +80,7 @@ fn record(listen: &str, server: &str, file: &str) -> Result<String, Failure> {
     io::stdin().read_to_end(&mut Vec::new())?;
     let recorded = recording.lock().unwrap_or_else(PoisonError::into_inner);
     let mut out = BufWriter::new(fs::File::create(file)?);
-    // Connections that never wrote looked at the server only.
+    // Connections without an INSERT only queried the server, and are not replayed.
     let writers = || recorded.iter().filter(|commands| commands.iter().any(is_insert));
     for commands in writers() {
         out.write_all(&(commands.len() as u32).to_le_bytes())?;
@@ -106,14 +106,14 @@ fn pass_on(client: TcpStream, server: TcpStream, index: usize, recording: &Recor
     let (Ok(up), Ok(down)) = (pair(), pair()) else { return };
     let (of_client, of_server) = (Arc::clone(recording), Arc::clone(recording));
     thread::spawn(move || {
-        // A packet of number 0 is a command; those of before sign in.
+        // A packet with number 0 begins a command; packets before the first belong to the sign-in.
         let keep = |number: u8, bytes: &[u8]| {
             if number == 0 && bytes[4] != COM_QUIT {
                 let command = Command { bytes: bytes.to_vec(), n_replies: 0, prepared: 0 };
                 of_client.lock().unwrap_or_else(PoisonError::into_inner)[index].push(command);
             }
         };
-        // The end of one is the end of both.
+        // When one direction ends, the other ends as well.
         let _ = packets(up.0, &up.1, keep);
         let _ = up.1.shutdown(Shutdown::Both);
     });
@@ -188,7 +188,7 @@ fn play(url: &str, file: &str) -> Result<String, Failure> {
 
 fn play_one(mut stream: TcpStream, commands: &mut [Command]) -> io::Result<usize> {
     let mut n_bytes = 0;
-    // The number of each prepared statement then, and now.
+    // Pairs of the number of each prepared statement in the recording and in this replay.
     let mut statements: Vec<(u32, u32)> = Vec::new();
     for command in commands {
         if command.bytes[4] == COM_STMT_EXECUTE {

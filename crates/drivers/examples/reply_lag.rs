@@ -162,7 +162,8 @@ fn measure_stamps(url: &str, n_clients: usize, n_pairs: usize) -> Result<String,
         let cost_us = |is_stamping: bool| -> io::Result<f64> {
             let wanted = if is_stamping { libc::SOF_TIMESTAMPING_RX_SOFTWARE } else { 0 };
             set_timestamping(&other, wanted)?;
-            // What is under way, and the kernel's own change of its code, is of neither.
+            // Queries that are in progress, or during which the kernel patches its code, count for
+            // neither mode.
             thread::park_timeout(MOMENT / 4);
             let read = || {
                 let n: u64 = asked.iter().map(|one| one.load(Ordering::Relaxed)).sum();

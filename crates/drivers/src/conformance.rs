@@ -609,7 +609,7 @@ fn cancels_end_statements(database: &Arc<dyn Database>) {
     block_on(load(&mut *session.0, &table, &mut source)).expect("loaded");
     session.ask(Request::Commit).expect("committed");
     let joined = "FROM law_cancel a, law_cancel b, law_cancel c";
-    // Rows that come one by one, and a count that never comes.
+    // One query returns rows one by one, the other only a count, which takes too long to come.
     for head in ["a.id", "count(*)"] {
         is_cancelled(database, &format!("SELECT {head} {joined}"));
     }
@@ -623,7 +623,8 @@ fn is_cancelled(database: &Arc<dyn Database>, sql: &str) {
         let worker = scope.spawn(move || {
             let mut session = TestSession::connect(database, &[(Read, sql)]);
             let mut hand = Some(session.0.canceller());
-            // If no row comes before the end, the cancel may come before the start.
+            // If no row comes before the end, the session may be cancelled before the statement
+            // starts.
             if sql.contains("count") {
                 sender.send(hand.take()).expect("somebody listens");
             }

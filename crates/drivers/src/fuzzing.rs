@@ -96,7 +96,7 @@ impl<'d> Talk<'d> {
         if self.said.is_empty() {
             return false;
         }
-        // A linear congruential generator; 0 never cuts.
+        // Sizes come from a linear congruential generator; the state 0 never cuts.
         self.cut = self.cut.wrapping_mul(1_103_515_245);
         let n_bytes = match self.cut {
             0 => self.said.len(),

@@ -66,7 +66,7 @@ mod tests {
         check("mysql", &[(flush, "2")], Some(Some(second)));
         let crash = "innodb_flush_log_at_trx_commit=0: a crash may lose the last second of commits";
         check("mysql", &[(flush, "0"), ("sync_binlog", "0")], Some(Some(crash)));
-        // A proxy that reports no modes.
+        // For example a proxy, which reports no modes.
         check("mysql", &[("tx_isolation", "SERIALIZABLE")], None);
         let safe = [("fsync", "on"), ("full_page_writes", "on"), ("synchronous_commit", "local")];
         check("postgres", &safe, Some(None));

@@ -329,7 +329,7 @@ impl ClientLoop {
             let Some(next) = self.pacer.claim(self.clock.as_ref()) else { return };
             claim = next;
             kind = self.user.inputs(claim.number);
-            // Without pauses the client waits for its first transaction, and starts no other.
+            // Without pauses, the client waits for its first transaction and starts no others.
             match self.pacer.expect(&claim, kind, &self.kinds) {
                 Some(next_ns) if next_ns > intended_ns => intended_ns = next_ns,
                 _ => return,

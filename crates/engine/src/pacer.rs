@@ -133,8 +133,8 @@ impl Arrivals {
             }
             dropped.push(Dropped { nth, intended_ns });
             if self.queue_full == QueueFull::Stop {
-                // The measured window lasts until this is noticed, since other clients have
-                // committed meanwhile.
+                // The measured window ends only when a full queue is noticed, since other clients
+                // have committed until then.
                 queue.is_over = true;
                 self.stop.drain(|| now_ns, StopReason::QueueFull);
             }

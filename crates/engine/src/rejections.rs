@@ -103,7 +103,8 @@ impl Rejections {
         }
         self.in_a_row += 1;
         let refused_since_ns = match kind {
-            // A type that no client had accepted yet is refused by a read-only server as all are.
+            // A read-only server rejects all types, including those that no client had accepted
+            // yet.
             Some(kind) => acceptance.refuse(kind, now_ns).or_else(|| {
                 let is_turned = db_error == DbErrorKind::ReadOnly && acceptance.is_any_accepted();
                 is_turned.then_some(self.since_ns)
@@ -176,7 +177,7 @@ mod tests {
         let next = refused(301, DbErrorKind::ReadOnly, &acceptance, 1);
         assert!(next[..300].iter().all(|next| *next == Next::Leave));
         assert_eq!(next[300], Next::GiveUp);
-        // Another client has found a server that accepts them.
+        // Another client has found a server that accepts these transactions.
         acceptance.accept(0);
         assert_eq!(refused(20, DbErrorKind::ReadOnly, &acceptance, 1), [Next::Leave; 20]);
     }

@@ -92,7 +92,7 @@ mod tests {
             distance.has_jumped(ahead_s * NS_PER_S + now_ns + off_ns, now_ns)
         };
         assert!(!jumped(1_000, 5, 0));
-        // The two are not read at the same instant.
+        // The two clocks are not read at the same instant, so small differences are no jump.
         assert!(!jumped(1_000, 3_600 * NS_PER_S, NS_PER_MS / 2));
         assert!(jumped(1_001, 3_601 * NS_PER_S, 0), "a second forwards");
         assert!(!jumped(1_001, 3_602 * NS_PER_S, 0));

@@ -216,7 +216,7 @@ mod tests {
         let count_before = |rate, ramp_up_s, seconds: &[u64]| {
             counts(schedule_of(Arrivals::Uniform, rate, ramp_up_s, Share::whole()), seconds)
         };
-        // One arrives at the very instant, which is not before it.
+        // One arrival is at exactly this instant, and so not before it.
         assert_eq!(count_before("steps 100 for 10s, 300", 0, &[10, 20]), [999, 3999]);
         assert_eq!(count_before("ramp 0 to 200 over 10s", 0, &[5, 10, 11]), [249, 999, 1199]);
         assert_eq!(count_before("steps 100 for 10s, 300", 5, &[5, 15, 16]), [499, 1499, 1799]);

@@ -25,7 +25,8 @@ impl Share {
         let weights: Vec<i64> = weights.iter().map(|w| i64::from(w / divisor.max(1))).collect();
         let period: i64 = weights.iter().sum();
         let mut places = vec![Vec::new(); weights.len()];
-        // Smooth weighted round robin: the share that is furthest behind its weight is next.
+        // Smooth weighted round robin: the next number goes to the share that has the least for its
+        // weight.
         let mut behind = vec![0; weights.len()];
         for place in 0..period {
             behind.iter_mut().zip(&weights).for_each(|(behind, weight)| *behind += weight);

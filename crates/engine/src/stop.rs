@@ -121,7 +121,7 @@ impl Stop {
     pub fn other_has_ended(&self, measured_ns: u64) {
         self.others_measured_ns.fetch_max(measured_ns, Ordering::SeqCst);
         let less = |n_others: u32| n_others.checked_sub(1);
-        // A process that nobody waits for changes nothing.
+        // Does nothing if the run waits for no other process.
         let _ = self.n_others.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less);
     }
 
@@ -292,7 +292,7 @@ mod tests {
         stop.drain(end_ns, StopReason::Interrupted);
         assert_eq!((stop.end_ns(), stop.reason()), (42, Some(StopReason::Interrupted)));
         assert!(stop.is_over(7));
-        // The first reason and its end remain.
+        // The reason of the first drain, and its end of the window, remain.
         stop.drain(|| 9, StopReason::QueueFull);
         assert_eq!((stop.end_ns(), stop.reason()), (42, Some(StopReason::Interrupted)));
     }

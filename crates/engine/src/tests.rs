@@ -582,7 +582,8 @@ fn who_loses_each_new_connection_at_once_waits_before_the_next() {
     let shown = tell(job);
     let started: Vec<u64> = shown.samples.iter().take(14).map(|one| one.started_ns).collect();
     let apart: Vec<u64> = started.windows(2).map(|pair| (pair[1] - pair[0]) / NS_PER_MS).collect();
-    // The first is made again at once; then 10 ms, doubled up to a second.
+    // The first attempt to reconnect is made at once, the second after 10 ms, and pauses double up
+    // to a second.
     assert_eq!(apart, [2, 12, 22, 42, 82, 162, 322, 642, 1002, 1002, 1002, 1002, 2]);
 }
 
@@ -612,7 +613,8 @@ fn keying_and_thinking_give_the_rate_of_their_closed_form() {
 
 #[test]
 fn key_think_load_has_its_rate_of_each_kind_from_the_first_second_on() {
-    // Drawn each for itself, and from a deck of five whose cards are always in one order.
+    // Transaction types are drawn independently, and then from a deck of five that is never
+    // shuffled.
     has_its_rate_from_the_first_second_on(|number| [0, 0, 1, 1, 2][bits_of(number) % 5]);
     has_its_rate_from_the_first_second_on(|number| [0, 0, 1, 1, 2][number.nth() as usize % 5]);
 }
@@ -680,14 +682,14 @@ fn the_queue_is_reported_at_the_end_of_each_second_of_the_load() {
         job.phases.ramp_up_ns = 2 * NS_PER_S;
         tell(job)
     };
-    // A client does 500 of 1,000 a second: half of what comes waits.
+    // A client executes 500 of the 1,000 arrivals per second, so half of them wait.
     let shown = queues(&run_of(1 << 20));
     let seconds: Vec<i64> = shown.iter().map(|(second, _)| *second).collect();
     assert_eq!(seconds, [-2, -1, 0, 1, 2]);
     for (nth, (_, waiting)) in shown.iter().enumerate() {
         assert!(waiting.abs_diff((nth as u64 + 1) * 500) <= 1, "{shown:?}");
     }
-    // The queue never exceeds its limit, and a transaction without a place is counted once.
+    // The queue never exceeds its limit, and an arrival without room in it is counted once.
     let shown = run_of(10);
     let all = queues(&shown);
     assert!(all.len() == 5 && all.iter().all(|(_, waiting)| (9..=10).contains(waiting)), "{all:?}");
@@ -754,7 +756,7 @@ fn asking_once_drains_and_asking_twice_cuts_off() {
         let stop = Arc::new(Stop::default());
         let asked = Arc::clone(&stop);
         let asks = std::thread::spawn(move || {
-            // All four have begun.
+            // All four clients have sent their statements.
             while present.asked.load(Ordering::SeqCst) < 4 {
                 std::thread::yield_now();
             }
@@ -939,19 +941,20 @@ fn a_loop_that_is_blocked_shows_in_its_heartbeat_and_in_the_reply_lag() {
     });
     let (loop_index, most_delayed_at_ns, lag) = heartbeats.next().expect("one loop");
     assert!(loop_index == 0 && heartbeats.next().is_none());
-    // Eight clients block it in turn; the first heartbeat that each misses is due within 10 ms.
+    // Eight clients block the loop in turn; the first heartbeat that each delays is due within 10
+    // ms.
     let ms = lag.max() / NS_PER_MS;
     assert!(ms >= 40, "{ms} ms");
     assert!(
         most_delayed_at_ns >= 0 && most_delayed_at_ns < shown.ran.measured_ns as i64,
         "{most_delayed_at_ns}"
     );
-    // Each heartbeat was seen or missed, and every one counts. The loop continues to beat until it
-    // learns, at an unknown time, that the count was reached.
+    // Every heartbeat counts, whether the loop noticed it or missed it. The loop continues with
+    // heartbeats until it learns, at an unknown time, that the count was reached.
     let due = |within_ns: u64| within_ns / (10 * NS_PER_MS);
     let (least, most) = (due(shown.ran.measured_ns), due(whole_ns) + 1);
     assert!((least..=most).contains(&lag.count()), "{} of {least} to {most}", lag.count());
-    // Replies of the other clients waited meanwhile.
+    // Replies to the other clients waited in their sockets meanwhile.
     let replies = reply_lag(&shown);
     assert_eq!(replies.count(), 150 * 8);
     assert!(replies.max() >= 40 * NS_PER_MS, "{} ns", replies.max());

@@ -29,7 +29,7 @@ pub(crate) fn sign_in(stream: &mut TcpStream, target: &Target, more: u64) -> Res
     let mut out = Vec::new();
     out.extend_from_slice(&(CAPABILITIES | more as u32).to_le_bytes());
     out.extend_from_slice(&(1u32 << 24).to_le_bytes());
-    // utf8mb4, 19 bytes that mean nothing, and MariaDB's own capabilities.
+    // Character set utf8mb4, 19 reserved bytes, and MariaDB's own capabilities.
     out.push(45);
     out.extend_from_slice(&[0; 19]);
     out.extend_from_slice(&((more >> 32) as u32).to_le_bytes());

@@ -90,7 +90,7 @@ fn is_reported_as_it_ended(database: &Arc<dyn Database>, request: Request<'_>) {
         DbErrorKind::UnknownCommit => 1,
         kind => {
             assert_eq!(kind, DbErrorKind::Shape);
-            // Useless if the transaction is over, and harmless.
+            // If the transaction has ended already, the rollback does nothing.
             let _ = session.ask(Request::Rollback);
             0
         }

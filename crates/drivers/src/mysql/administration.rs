@@ -56,7 +56,8 @@ pub(super) const ADMINISTRATION: Administration = Administration {
              WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '{table}'"
         )
     }),
-    // A Galera node that is not synchronized yet. Other servers do not listen while they recover.
+    // The error of a Galera node that is not synchronized yet. Other servers do not listen while
+    // they recover.
     is_recovering: |no| no.code == 1047,
     thread_per_session: true,
     durability: |facts| durability(facts, RISKY),
@@ -92,8 +93,8 @@ pub(super) const ADMINISTRATION: Administration = Administration {
         taken_up: "",
         all: "SHOW GLOBAL VARIABLES",
         base_units: &[],
-        // MariaDB before 11.1 and MySQL before 5.7.20 have the first alone, MySQL from 8.0 on the
-        // second.
+        // MariaDB before 11.1 and MySQL before 5.7.20 have only the first name, MySQL from 8.0 on
+        // only the second.
         other_names: &[
             ["tx_isolation", "transaction_isolation"],
             ["tx_read_only", "transaction_read_only"],

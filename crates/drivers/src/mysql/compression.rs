@@ -48,7 +48,7 @@ pub(super) struct Compressor {
 impl Compressor {
     /// Makes a compressor that accepts packets of at most `packet_bytes_max` bytes from the server.
     pub(super) fn new(packet_bytes_max: usize) -> Compressor {
-        // A part of a packet that is still incomplete, and one more frame.
+        // Room for an incomplete part of a packet, and one more frame.
         let part_bytes = packet_bytes_max.min(PART_BYTES) + HEADER_BYTES;
         Compressor {
             deflate: Compress::new(Compression::default(), true),
@@ -217,7 +217,7 @@ impl Protocol for Connection {
         let Connection { protocol, compressor } = self;
         let Some(compressor) = compressor else { return protocol.advance_load(input, out, source) };
         loop {
-            // One chunk at a time is on its way.
+            // Only one chunk of rows is in the output at a time.
             if protocol.is_sending() && !out.is_empty() {
                 return Ok(Step::Send);
             }

@@ -12,8 +12,8 @@ use super::packets::ServerError;
 #[cold]
 pub(super) fn db_error(error: ServerError) -> DbError {
     let ServerError { code, sqlstate, message } = error;
-    // A commit that a Galera node could not replicate, and that is rolled back. Servers do not
-    // translate this message.
+    // Galera: a commit that could not be replicated, and is rolled back. Servers do not translate
+    // this message.
     let has_left = code == 1180 && message.contains("Not connected to Primary Component");
     let said = of_middleware(code, &message).or_else(|| of_user_limit(code, &message));
     let kind = match said {
@@ -115,7 +115,7 @@ fn kind(code: u16, sqlstate: &str) -> DbErrorKind {
         1021 | 1114 | 1878 => DbErrorKind::DiskFull,
         126 | 127 | 145 | 1034 | 1194 | 1195 | 1712 | 1877 => DbErrorKind::Corrupt,
         1235 | 1148 | 3948 | 4166 => DbErrorKind::Unsupported,
-        // In total, of this user, or of this user per hour.
+        // Limits on connections: in total, of this user, and of this user per hour.
         1040 | 1203 | 1226 => DbErrorKind::TooManyConnections,
         1047 | 1053 | 1080 | 1152..=1161 | 1184 | 1927 | 4031 => DbErrorKind::ConnectionLost,
         _ if sqlstate.starts_with("08") => DbErrorKind::ConnectionLost,
@@ -194,7 +194,7 @@ mod tests {
     fn numbers_become_kinds() {
         let check = |code: u16, expect| assert_eq!(kind(code, ""), expect, "{code}");
         check(1213, DbErrorKind::Deadlock);
-        // A node that has left its Galera cluster.
+        // Galera: a node that has left its cluster.
         check(1047, DbErrorKind::ConnectionLost);
         check(1205, DbErrorKind::LockTimeout);
         check(1020, DbErrorKind::Serialization);

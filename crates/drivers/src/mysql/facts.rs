@@ -92,7 +92,7 @@ pub(super) fn facts(server: &Arc<MysqlServer>) -> Result<Vec<Fact>, DbError> {
     for (name, value) in compiled.iter().filter_map(pair_of) {
         facts.push(Fact::new("database", &name, value));
     }
-    // A server that knows both names of a setting keeps the old one for old clients only.
+    // A server that knows both names of a setting keeps the old one only for old clients.
     let is_old_name =
         |name: &&&str| **name == "tx_isolation" && variables.contains_key("transaction_isolation");
     for (name, value) in MODES.iter().filter(|name| !is_old_name(name)).filter_map(pair_of) {

@@ -323,9 +323,9 @@ impl MySql {
             true => self.has_written = writes,
             false => self.precede(writes, out)?,
         }
-        // The first error must end the batch. After an error that ends the transaction (a
-        // deadlock), the rest of a flight would commit by itself, as it always does outside of a
-        // transaction. A COMMIT after any error would commit what came before it.
+        // The first error must end the batch. But after an error that ends the transaction (a
+        // deadlock), the statements behind it would each commit by themselves, as they always do
+        // outside of a transaction, and a COMMIT after any error would commit what came before it.
         let is_flight = calls.len() > 1 && writes;
         self.in_turn = is_flight && !begins && !self.is_in_transaction();
         self.commits_apart = calls.len() > 1 && commits && self.has_written;
@@ -426,7 +426,7 @@ impl Protocol for MySql {
             }
         };
         if result.is_err() {
-            // None of it is sent.
+            // Nothing of the request is sent.
             self.expected.clear();
             self.drop_held();
             self.is_autocommit_off = was_autocommit_off;
@@ -469,7 +469,8 @@ impl Protocol for MySql {
         source: &mut dyn RowSource,
     ) -> Result<Step<Result<Reply, DbError>>, DbError> {
         loop {
-            // A server that closes the connection before it has read all rows has said why.
+            // A server that closes the connection before it has read all rows has sent the reason
+            // first.
             let is_refused = input.bytes().get(HEADER_BYTES) == Some(&ERROR);
             let mut is_answered =
                 self.load.is_sending() && is_refused && self.read(input, out, &mut |_| Ok(()))?;

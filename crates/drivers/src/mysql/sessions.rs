@@ -31,12 +31,12 @@ impl Server for MysqlServer {
             Ok(())
         });
         if asked.is_err() {
-            // Unknown: each session sets it.
+            // The setting is unknown, so each session sets it.
             chains = true;
         }
         self.chains.fetch_or(chains, Ordering::Relaxed);
         match (session.cancel_key(), number) {
-            // The greeting has 32 bits for it; some servers send 0.
+            // The greeting has only 32 bits for the connection's number; some servers send 0.
             (Some(CancelKey::KillQuery(ours)), Some(number)) => {
                 number != 0 && ours as u32 != number as u32
             }
@@ -53,13 +53,13 @@ impl Server for MysqlServer {
             row.text(0)?.clone_into(&mut sql_mode);
             Ok(())
         });
-        // If this server cannot say, the next session asks again.
+        // If this server did not answer, the next session asks again.
         if asked.is_err() {
             return;
         }
         if let Some(modes) = self.sql_mode.get_or_init(|| plain_modes(&sql_mode)) {
             let set = format!("SET SESSION sql_mode = '{modes}'");
-            // The next session sets it as it begins, or reports the error.
+            // If this fails, the next session sets it when it begins, or reports the error.
             let _ = session.ask_here(&set, &mut |_| Ok(()));
         }
     }

@@ -96,7 +96,8 @@ const PURGE_OF_OLD_MYSQL: SettlingStep = SettlingStep {
 const PURGE_OF_MYSQL: SettlingStep = SettlingStep {
     settings: &[
         ("innodb_purge_batch_size", "5000"),
-        // By default every 128th purge, which an idle server does not reach.
+        // By default the server truncates after every 128th purge, which an idle server does not
+        // reach.
         ("innodb_purge_rseg_truncate_frequency", "1"),
     ],
     ..PURGE_OF_OLD_MYSQL
@@ -115,8 +116,8 @@ const CHECKPOINT: SettlingStep = SettlingStep {
     name: "checkpoint",
     doing: "writing dirty pages",
     settings: &[
-        // In this order, because the low-water mark must not exceed innodb_max_dirty_pages_pct, nor
-        // a capacity its maximum.
+        // The order matters: the low-water mark must not exceed innodb_max_dirty_pages_pct, nor a
+        // capacity its maximum.
         ("innodb_max_dirty_pages_pct_lwm", "0"),
         ("innodb_max_dirty_pages_pct", "0"),
         ("innodb_lru_scan_depth", "4096"),

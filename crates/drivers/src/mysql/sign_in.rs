@@ -407,7 +407,7 @@ impl SignIn for MysqlSignIn {
         if let State::Securing(_) = self.state {
             let securing = std::mem::replace(&mut self.state, State::Greeting);
             let State::Securing(greeting) = securing else { return Err(broken("TLS")) };
-            // Greeting is 0, the TLS request 1.
+            // Packet 0 is the greeting, packet 1 the TLS request.
             self.respond(*greeting, 2, out, channel)?;
             return Ok(Step::More);
         }
@@ -433,7 +433,7 @@ fn asks_for_key(method: &AuthProc, data: &[u8]) -> bool {
 /// Checks the length of the nonce in the server's greeting, because `mysql_common` panics if it is
 /// invalid.
 fn check_greeting(payload: &[u8]) -> Result<(), DbError> {
-    // After the protocol version, which may be anything.
+    // Skips the protocol version, which may be any byte.
     let version_end = payload.iter().skip(1).position(|byte| *byte == 0).map(|at| at + 1);
     let nonce_length = version_end.and_then(|end| payload.get(end + 21));
     match nonce_length {
@@ -456,7 +456,7 @@ fn check_method(
             Err(DbError::new(DbErrorKind::Denied, message))
         }
         AuthPlugin::MysqlClearPassword => may_show(server, channel, "mysql_clear_password"),
-        // In clear text over TLS, else under an unverified key.
+        // The password is sent in clear text over TLS, otherwise encrypted with an unverified key.
         AuthPlugin::Sha256Password => may_show(server, channel, "sha256_password"),
         _ => Ok(()),
     }

@@ -318,7 +318,8 @@ mod tests {
         let mut execute = |values: &[Value<'_>]| {
             let mut out = Vec::new();
             known.put_execute(&mut out, values).expect("valid");
-            // Behind header, command, number, flags, count and one byte of nulls.
+            // Offset of the types: after header, command, number, flags, count and one byte of null
+            // bits.
             (out[14], out[15] == 1, out.len())
         };
         let int = Value::Int(1);

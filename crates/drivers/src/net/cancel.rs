@@ -77,7 +77,7 @@ impl<S: Server> Handle<S> {
     /// the socket down. Does so at once if the session is already cancelled.
     pub(super) fn watch(&self, socket: &Arc<OwnedFd>) {
         *lock(&self.held) = Held { socket: Some(Arc::clone(socket)), key: None };
-        // An earlier cancel found no socket.
+        // An earlier cancel came before this socket existed.
         if self.is_cancelled() {
             shut_down(socket);
         }
@@ -181,7 +181,7 @@ impl<S: Server> Canceller<S> {
         });
         waiting.is_swept = spawned.is_ok();
         if !waiting.is_swept {
-            // Without a thread, the server finishes work whose result is not needed.
+            // If the thread cannot be started, the server completes work whose result nobody needs.
             std::mem::take(&mut waiting.cancelled).values().for_each(|all| shut_all_down(all));
         }
     }
@@ -195,7 +195,7 @@ impl<S: Server> Canceller<S> {
         thread::scope(|scope| {
             let is_shut = &is_shut;
             scope.spawn(move || {
-                // However the wait ends, they must be shut down.
+                // However the wait ends, the sockets must be shut down.
                 let _ = known.recv_timeout(SHUT_DOWN_AFTER);
                 is_shut.store(true, Ordering::Release);
                 shut_all_down(cancelled);

@@ -173,8 +173,8 @@ async fn open<S: Server>(spec: &ConnectSpec<S>) -> Result<Stream, DbError> {
             };
             // Sessions that build, check or query have no statements, and connect directly.
             let entrance = connector.entrance().filter(|_| !spec.statements.is_empty());
-            // The path's process connects to the addresses, in the order in which they would be
-            // tried here.
+            // The process of the network path connects to these addresses, in the order in which
+            // they would be tried here.
             let greeting = entrance.map(|entrance| entrance.greeting(&addresses));
             let addresses = match entrance {
                 Some(entrance) => vec![SocketAddr::from((Ipv4Addr::LOCALHOST, entrance.port))],
@@ -268,7 +268,7 @@ fn unreachable(error: io::Error) -> DbError {
 
 fn no_socket(error: io::Error) -> DbError {
     let advice = match error.raw_os_error() {
-        // EMFILE and ENFILE.
+        // The errors EMFILE and ENFILE.
         Some(24 | 23) => "; raise the limit of open files (ulimit -n), or use fewer clients",
         _ => "",
     };
@@ -384,7 +384,7 @@ async fn start_tls<T>(
     line: &mut Line<T>,
 ) -> Result<Option<Vec<u8>>, DbError> {
     if !line.input.bytes().is_empty() {
-        // A third party may have sent them.
+        // An attacker on the path may have sent these bytes.
         let message = "unexpected bytes before the TLS handshake; check for a proxy that changes \
                        the connection";
         return Err(DbError::new(DbErrorKind::Denied, message));
@@ -401,7 +401,7 @@ pub(crate) fn tell<S: Server>(server: &Arc<S>, place: usize, bytes: &[u8]) -> Re
         let stream = open(&spec).await?;
         let mut line = Line::new((), stream, Input::new(1 << 10), bytes.to_owned());
         poll_fn(|context| line.poll_send(context)).await?;
-        // The end of the connection is expected.
+        // The server closes the connection at the end, which is no error.
         let _ = poll_fn(|context| line.poll_receive(context, Wait::Bytes)).await;
         Ok(())
     };

@@ -126,7 +126,7 @@ impl Connector {
     pub(crate) fn place_of(&self, client: u32, n_refused: usize) -> usize {
         let mut spread = lock(&self.spread);
         let home = spread.home(client);
-        // After failures at all places, start again.
+        // After failures at all hosts, starts again with the first.
         (0..n_refused % spread.used().len()).fold(home, |place, _| spread.after(place, client))
     }
 

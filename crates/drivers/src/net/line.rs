@@ -130,7 +130,7 @@ impl<P> Line<P> {
                     Step::StartTls => return Poll::Ready(Err(late_tls())),
                     Step::Send if all_sent => wait = Wait::Nothing,
                     Step::Send => {}
-                    // Its output must reach the other side first.
+                    // The protocol's output must reach the server before it can reply.
                     Step::More if all_sent && !self.out.is_empty() => {
                         has_come = false;
                         continue;
@@ -223,7 +223,7 @@ impl<P: Protocol> Line<P> {
     /// Sends the message by which the protocol ends a session, without waiting.
     pub(super) fn say_goodbye(&mut self) {
         self.protocol.say_goodbye(&mut self.out);
-        // A loss is harmless.
+        // If the message is lost, the server only logs a lost connection.
         let _ = self.send(&mut Context::from_waker(Waker::noop()));
     }
 }

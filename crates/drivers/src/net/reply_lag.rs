@@ -120,7 +120,7 @@ fn keep_time(spells: &Weak<Spells>) {
                 break;
             }
         }
-        // A socket that was allowed to ask once may stop and ask again: this cannot fail.
+        // The socket has switched timestamps on before, so this cannot fail.
         let Some(_) = after(SPELL, spells).map(|spells| spells.stamp(false)) else { return };
         let Some(ended) = after(GRACE, spells) else { return };
         ended.are_read.store(false, Ordering::Relaxed);
@@ -385,8 +385,9 @@ mod tests {
         let recorded = heard.recorded.borrow();
         assert!(!recorded.is_empty(), "what came within a spell has a stamp");
         assert!((recorded.len() as u64) < n_round_trips / 2, "{} sampled", recorded.len());
-        // What since_ns says counts the stamps. A reply is recorded by the second of its two. If
-        // stamping began between them it has one, and if it ended there it is not recorded.
+        // since_ns returns the number of timestamps so far. A reply is recorded by its second
+        // piece. If timestamps began between its pieces it has one, and if they ended there it is
+        // not recorded.
         let gaps = recorded.windows(2).map(|two| two[1] - two[0]);
         let n_odd = gaps.clone().filter(|gap| *gap != 2).count();
         assert!(n_odd <= 2 * n_spells, "{n_odd} of {} are not the second", recorded.len());
@@ -413,7 +414,7 @@ mod tests {
         far.write_all(b"x").expect("sent");
         assert!(rustix::net::recv(&near, &mut room, RecvFlags::empty()).is_ok());
         probe.end(&near);
-        // Unless this thread was without a CPU just then.
+        // This does not hold if the thread had no CPU just then.
         let was_at_once = coarse_ns() - sent_ns < LATE_NS;
         let late = heard.late.borrow();
         assert!(late.len() == 3 || !was_at_once, "{late:?}");

@@ -262,7 +262,8 @@ impl Socket {
                 }
                 Err(Errno::AGAIN) => watched.clear_readable(),
                 Ok(n_bytes) => {
-                    // Less than the room: nothing is left, which saves another call.
+                    // Less than fits was received, so nothing is left, which saves another system
+                    // call.
                     if n_bytes > 0 && n_bytes < n_room {
                         watched.clear_readable();
                     }

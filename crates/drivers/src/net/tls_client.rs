@@ -476,7 +476,7 @@ mod tests {
             for words in expect {
                 assert!(no.message.contains(words), "{}", no.message);
             }
-            // `BadEncoding` is one, `AES` none.
+            // `BadEncoding` is an internal name of the library, `AES` is not.
             let of_library = |word: &&str| {
                 let has_capital_within = word.chars().skip(1).any(|c| c.is_ascii_uppercase());
                 has_capital_within && word.contains(|c: char| c.is_ascii_lowercase())

@@ -62,7 +62,7 @@ pub(super) const ADMINISTRATION: Administration = Administration {
         // Values set by this session apply to it only.
         all: "SELECT name, current_setting(name) FROM pg_settings \
               WHERE source NOT IN ('client', 'session')",
-        // kB, pages, MB, segments; s, minutes.
+        // The units are kB, pages, MB and WAL segments, and s and minutes.
         other_names: &[],
         base_units: &[1024.0, 8192.0, 1024.0 * 1024.0, 16.0 * 1024.0 * 1024.0, 1e3, 60e3],
         if_denied: |name| {

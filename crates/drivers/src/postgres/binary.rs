@@ -35,7 +35,7 @@ fn fixed<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
 
 fn read_date(days: i32) -> Value<'static> {
     match days {
-        // Before and after all others: `-infinity` and `infinity`.
+        // The smallest and the largest number stand for `-infinity` and `infinity`.
         i32::MIN | i32::MAX => Value::Date(days),
         // The server has no date that needs the bounds.
         days => Value::Date(days.saturating_add(EPOCH_DAYS)),

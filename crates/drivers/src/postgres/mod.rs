@@ -257,7 +257,7 @@ fn make_database(target: &Target) -> Result<(), DbError> {
         session => session?,
     };
     match session.ask_here(&format!("CREATE DATABASE \"{name}\""), &mut |_| Ok(())) {
-        // A duplicate key of the name, if two clients create it at once.
+        // The error is a duplicate key if two clients create the database at once.
         Err(no) if matches!(no.kind, DbErrorKind::Exists | DbErrorKind::Duplicate) => Ok(()),
         made => made.map(drop),
     }
@@ -284,7 +284,7 @@ fn server(target: &Target) -> Result<Server, BadParameter> {
         application_name: settings.text("application_name").to_owned(),
         way: Way::by_name(settings.text("statements")),
         clear_password: settings.switch("clear_password"),
-        // Below a millisecond would mean no limit.
+        // Rounded up, since 0 milliseconds would mean no limit.
         statement_timeout_ms: settings.duration_ns("statement_timeout").div_ceil(NS_PER_MS),
         keys: KeyCache::default(),
         is_pooled: AtomicBool::new(false),

@@ -13,7 +13,7 @@ use model::{
 
 pub(super) const MONITORING: Monitoring = Monitoring {
     counters: Some(Counters { ask, chosen: CHOSEN, reading }),
-    // From both views, which depend on the version.
+    // The counters are in one of two views, depending on the version.
     checkpoint_counters: &[
         "checkpointer_num_timed",
         "checkpointer_num_requested",

@@ -246,7 +246,7 @@ impl Postgres {
                 let words = "dbdyno sends no rows for a COPY FROM STDIN in a statement";
                 messages::put(out, |buffer| frontend::copy_fail(words, buffer))?;
                 if is_calls {
-                    // Anything sent while it waited for rows is ignored.
+                    // The server ignores everything that was sent while it waited for rows.
                     out.extend_from_slice(SYNC);
                 }
             }
@@ -315,7 +315,8 @@ impl Postgres {
         if let Some(index) = current {
             no = no.during(self.statements.name(index));
             self.commits_within |= may_commit_within(&self.statements.statement(index).sql);
-            // Unknown to the server, or its result columns have changed.
+            // The server does not know the statement, or the statement's result columns have
+            // changed.
             if matches!(no.sqlstate.as_str(), "26000" | "0A000") {
                 self.statements.forget(index);
             }

@@ -488,7 +488,7 @@ fn run_text(
         let reply = ready.run(connection, result_set, visit)?;
         result_set += usize::from(ready.has_rows);
         total.n_rows += reply.n_rows;
-        // DDL leaves the count of the previous statement.
+        // DDL leaves the count of changed rows of the previous statement.
         if connection.total_changes() != n_changes {
             total.n_affected += reply.n_affected;
         }

@@ -28,7 +28,7 @@ fn date(day: &str) -> String {
 
 fn later(date: &str, n: i64, unit: DateUnit) -> String {
     let length = format!("{n:+} {}", unit.name().to_lowercase());
-    // Else the 31st of a month of 30 days would become the 1st of the next.
+    // Otherwise the 31st of a month with 30 days would become the 1st of the next.
     let floor = if unit == DateUnit::Day { "" } else { ", 'floor'" };
     format!("(unixepoch({date} * 86400, 'unixepoch', '{length}'{floor}) / 86400)")
 }

@@ -157,7 +157,7 @@ fn a_full_database_is_reported_as_a_full_disk() {
     session.ask(Request::Begin).expect("begun");
     let words = refused(session.call(0, &[Value::Int(1 << 20)]), DbErrorKind::DiskFull);
     assert!(words.contains("test.db"), "{words}");
-    // SQLite has rolled back, and the turn has been given back.
+    // SQLite has rolled back, and the session has returned its access to the queue.
     session.ask(Request::Rollback).expect("nothing is left to roll back");
     let mut other = TestSession::connect(&database, &[]);
     other.ask(Request::Begin).expect("it is the other's turn");
@@ -348,7 +348,7 @@ fn a_cancelled_session_stops_waiting_for_another_process_at_once() {
     let foreign = Connection::open(folder.path().join("test.db")).expect("it opens");
     foreign.execute_batch("BEGIN IMMEDIATE").expect("it locks");
     let hand = session.0.canceller();
-    // Without the cancellation, it would wait for a day.
+    // If the cancel failed, this would wait for a day.
     thread::scope(|scope| {
         scope.spawn(move || hand.cancel());
         refused(session.ask(Request::Begin), DbErrorKind::Cancelled);
@@ -362,7 +362,7 @@ fn a_cancel_ends_a_statement_even_where_its_interrupt_is_lost() {
     let mut session =
         SqliteSession::connect(Arc::clone(&database.shared), Arc::new([])).expect("connected");
     let handle = Arc::clone(&session.handle);
-    // The first row comes at once, the second one never.
+    // The first row comes at once; the second takes longer than any test waits.
     let sql = "SELECT 1 UNION ALL SELECT count(*) FROM
         (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n)";
     let visit = &mut |_: &dyn Row| {

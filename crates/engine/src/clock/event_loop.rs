@@ -60,13 +60,14 @@ impl LoopClock {
             }
             self.wake_before(self.now());
             self.arm();
-            // A stop word that changed before the timer was set would be missed.
+            // Without this check, a change of the stop word before the timer was set would be
+            // missed.
             if self.stop.word() != seen {
                 continue;
             }
             poll_fn(|context| watched.poll_readable(context)).await;
             let mut expirations = [0u8; 8];
-            // A failed read is no error, since the timer was set again meanwhile.
+            // A failed read is no error: the timer was set again in the meantime.
             let _ = rustix::io::read(self.timer.as_fd(), &mut expirations);
             watched.clear_readable();
             self.armed_ns.set(NEVER);

@@ -37,7 +37,8 @@ impl ThreadClock {
                 return Woken::Stopped;
             }
             let deadline = self.origin.timespec(instant_ns);
-            // The loop checks again however the sleep ends: woken, timed out, word changed, signal.
+            // The loop checks again whether the sleep ended by a wake-up, a time-out, a changed
+            // word or a signal.
             let _ = futex::wait_bitset(
                 self.stop.futex(),
                 futex::Flags::PRIVATE,

@@ -128,14 +128,15 @@ fn an_outage_of_a_minute_is_in_a_minutes_share_of_an_hour_of_key_think_load() {
     let bad = offered - with.iter().filter(is_good).count();
     let share = bad as f64 / offered as f64;
     assert!((share - 60.0 / 3600.0).abs() < 0.001, "{bad} of {offered}");
-    // One of each user fails; the others wait. What failed never ends, so the p99 is among these.
+    // One transaction of each user fails; the others wait. A failed one counts as infinite, so the
+    // p99 is among these.
     assert_eq!(counts.failed, 200);
     let mut responses: Vec<u64> =
         with.iter().map(|one| one.response_ns().unwrap_or(u64::MAX)).collect();
     responses.sort_unstable();
     let p99_ns = responses[offered * 99 / 100];
     assert!((20 * NS_PER_S..35 * NS_PER_S).contains(&p99_ns), "{p99_ns}");
-    // None of that is the generator's fault.
+    // None of this delay is the generator's fault.
     assert!(samples.iter().all(|sample| sample.lag_ns() == 0));
 }
 
@@ -168,7 +169,7 @@ fn in_closed_load_an_outage_is_one_slow_transaction_a_client() {
         assert_eq!(sample.started_ns, reconnected_ns(lost_ns, &outage_ns));
         assert_eq!(sample.response_ns(), sample.started_ns - lost_ns + 2 * NS_PER_MS);
     }
-    // So clients of a closed load are busy at every moment.
+    // Each transaction is due when the previous one has ended: clients are busy at every moment.
     for client in 0..4 {
         let is_mine = |number| matches!(number, Number::OfClient { client: c, .. } if c == client);
         let mut at_ns = 0;
@@ -246,7 +247,8 @@ fn what_the_ramp_up_leaves_behind_is_timed_beyond_it() {
     let sum = |second: &Second, figure: fn(&model::KindSecond) -> u64| -> u64 {
         second.kinds.iter().map(figure).sum()
     };
-    // Each client: from -1 s to 1.5 s, and from there to 4 s, a second beyond the window.
+    // Each client has one transaction from -1 s to 1.5 s, and one from there to 4 s, a second
+    // beyond the window.
     assert_eq!(sum(&ramp_up, |kind| kind.carried), 4);
     assert_eq!(sum(&ramp_up, |kind| kind.carried_ns), 4 * 1_500 * NS_PER_MS);
     assert_eq!(ramp_up.kinds[0].carried_max_ns, 2_500 * NS_PER_MS);
@@ -282,12 +284,12 @@ fn a_server_that_takes_no_more_writes_is_left_until_another_one_takes_them() {
     assert_eq!(shown.ran.reason, StopReason::Completed);
     let asks = asks_again_ns(30 * NS_PER_S, &read_only_ns);
     assert_eq!(shown.measured.failed, 4 * asks.len() as u64, "one at first, and all but the last");
-    // The rejections are in their seconds.
+    // Each rejection is counted in the second in which it occurred.
     let failed_in = |event: &Event| match event {
         Event::Second(second) if second.counts().failed > 0 => Some(second.second),
         _ => None,
     };
-    // The first belongs to the second in which it was intended.
+    // The first rejected transaction belongs to the second in which it was due.
     let seconds: Vec<i64> = shown.events.iter().filter_map(failed_in).collect();
     assert!(seconds.iter().all(|second| (29..33).contains(second)), "{seconds:?}");
     let errors = |event: &Event| match event {

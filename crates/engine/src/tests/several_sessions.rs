@@ -171,7 +171,7 @@ fn a_connection_that_broke_is_prepared_again_and_the_others_are_closed_with_it()
         let (n_begun, ran) = run_conversations(over, Placement::Simulated, database);
         let (_, events) = ran.expect("it runs");
         let (commits, reads) = totals(&events);
-        // Each of three loses one transaction, whose statement was sent.
+        // Each of three clients loses one transaction, whose statement was already sent.
         assert_eq!((n_begun, reads - commits), (6, 3), "{commits}");
         assert!(commits > 3 * 450);
         assert_eq!(present.now.load(Ordering::SeqCst), 0, "all are closed");

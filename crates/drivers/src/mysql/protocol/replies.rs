@@ -262,7 +262,7 @@ impl MySql {
         if let Expected::Prepare(place) | Expected::Call(place) = expected {
             let known = &mut self.known[place];
             no = no.during(known.statement.name);
-            // The server does not know the statement's number (any more).
+            // The server does not know the statement's number, or does not know it any more.
             known.doubt(matches!(code, 1243 | 1615 | 2030));
         }
         if ends_connection(code) {

@@ -74,7 +74,7 @@ fn ask_late(
         let asked = Request::Text { kind: StatementKind::Read, sql: "ask" };
         session.0.start(asked).expect("it is put out");
         let sent = block_on(poll_fn(|context| {
-            // The request goes out, and no reply is waited for.
+            // Sends the request without waiting for the reply.
             let _ = session.0.poll_reply(context, &mut |_| Ok(()));
             Poll::Ready(answered.recv().expect("the server answers"))
         }));
@@ -108,7 +108,8 @@ fn a_reply_that_is_read_late_is_reported_as_late_as_it_was() {
     let mut session = TestSession::connect(&database, &[]);
     let kept = Rc::new(Kept::default());
     session.0.measure_reply_lag(Rc::clone(&kept) as Rc<dyn ReplyLags>);
-    // The kernel begins to stamp a moment after it was asked to: what came before has no stamp.
+    // The kernel begins to timestamp packets a moment after it was requested; earlier ones have no
+    // timestamp.
     ask_late(&mut session, &kept, &answered, Duration::ZERO);
     for late_ms in [5, 20, 5] {
         let late = Duration::from_millis(late_ms);

@@ -105,7 +105,7 @@ fn a_server_that_gives_little_is_reported_with_its_remedy() {
     admin.do_all(&MAKE);
     let words = refused(load_odd(&database), DbErrorKind::Unsupported);
     assert!(words.contains("SET GLOBAL local_infile = 1"), "{words}");
-    // Superusers may write all the same.
+    // Superusers may write on a read-only server.
     let target = user(&site, "little", "law_little", "ALL");
     let database = opened(&target);
     admin.do_all(&["SET GLOBAL read_only = 1"]);
@@ -117,7 +117,7 @@ fn a_server_that_gives_little_is_reported_with_its_remedy() {
     let words = refused(session.call(0, &[]), DbErrorKind::ReadOnly);
     assert!(words.contains("transaction_read_only"), "{words}");
     admin.do_all(&["SET GLOBAL tx_read_only = 0"]);
-    // Ten is the least that MariaDB takes; one more is for a superuser.
+    // Ten is the least that MariaDB accepts; one more connection is reserved for a superuser.
     admin.do_all(&["SET GLOBAL max_connections = 10"]);
     let mut held = vec![session];
     let no = loop {

@@ -72,7 +72,7 @@ fn a_user_with_too_many_connections_is_reported_so(site: &Site) {
         // MySQL 5.6 has no IF NOT EXISTS here.
         let _ = session.text(&format!("CREATE USER {user} IDENTIFIED BY 'x'"));
         let few = "WITH MAX_USER_CONNECTIONS 1";
-        // MySQL from 8.0 on has the one, MySQL 5.6 the other.
+        // MySQL from 8.0 on knows the first statement, MySQL 5.6 the second.
         if session.text(&format!("ALTER USER {user} {few}")).is_err() {
             session.do_all(&[&format!("GRANT USAGE ON *.* TO {user} {few}")]);
         }
@@ -197,18 +197,18 @@ fn a_batch_that_is_refused_is_never_committed_in_part(site: &Site) {
     session.do_all(&["DROP TABLE IF EXISTS law_part", &format!("CREATE TABLE law_part {columns}")]);
     let values = [1, 1, 2].map(|id| [Value::Int(id)]);
     let calls = [0, 1, 2].map(|n| Call { statement: StatementId(0), values: &values[n] });
-    // The calls behind the refused one were carried out: only a rollback leads out.
+    // The server has executed the calls after the rejected one, so only a rollback is allowed next.
     session.ask(Request::Begin).expect("begun");
     refused(session.ask(Request::Batch(&calls)), DbErrorKind::Duplicate);
     refused(session.ask(Request::Commit), DbErrorKind::Other);
     refused(session.text("SELECT 1"), DbErrorKind::Other);
     session.ask(Request::Rollback).expect("rolled back");
     assert_eq!(session.int("SELECT count(*) FROM law_part"), 0);
-    // Outside of a transaction each call is its own, and the first no is the last.
+    // Outside of a transaction each call is one of its own, and the first error is the last reply.
     refused(session.ask(Request::Batch(&calls)), DbErrorKind::Duplicate);
     let mut other = TestSession::connect(&database, &[]);
     assert_eq!(other.int("SELECT sum(id) FROM law_part"), 1);
-    // Autocommit is as it was.
+    // Autocommit is on again.
     session.call(0, &[Value::Int(9)]).expect("inserted");
     assert_eq!(other.int("SELECT sum(id) FROM law_part"), 10);
     session.ask(Request::Begin).expect("begun");
@@ -218,8 +218,8 @@ fn a_batch_that_is_refused_is_never_committed_in_part(site: &Site) {
     assert_eq!(reply, Reply { n_rows: 0, n_affected: 2 });
     session.ask(Request::Commit).expect("committed");
     assert_eq!(other.int("SELECT sum(id) FROM law_part"), 15);
-    // A read that is refused keeps back the COMMIT behind it if something was written before;
-    // statements kept back are not counted.
+    // If a read is rejected, the COMMIT after it is held back if the transaction has written
+    // before. Statements that are held back are not counted.
     let two_rows = "SELECT (SELECT 1 UNION SELECT 2)";
     let mut session = TestSession::connect(&database, &[(Write, insert), (Read, two_rows)]);
     session.ask(Request::Begin).expect("begun");
@@ -237,7 +237,7 @@ fn a_batch_that_is_refused_is_never_committed_in_part(site: &Site) {
 fn a_flight_of_more_than_any_buffer_comes_through(site: &Site) {
     let database = site.open("flight", &[]);
     let mut session = TestSession::connect(&database, &[(Read, "SELECT ?, ?")]);
-    // 4 MB out and 4 MB back: a client that only wrote would wait for ever.
+    // 4 MB are sent and 4 MB received: a client that only wrote would wait forever.
     let text = "x".repeat(1000);
     let values = [Value::Text(&text), Value::Int(1)];
     let calls = vec![Call { statement: StatementId(0), values: &values }; 4000];
@@ -270,7 +270,7 @@ fn conflicts_are_reported_by_their_kind(site: &Site) {
     let database = &database;
     thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
-        // A session lives and dies on its thread: this one is begun again there.
+        // A session cannot leave its thread, so this one is made again on the other thread.
         two.ask(Request::Rollback).expect("rolled back");
         let other = scope.spawn(move || {
             let mut two = TestSession::connect(database, &[(Write, update)]);
@@ -330,7 +330,7 @@ fn loads_can_be_switched_off(site: &Site) {
 
 fn statements_are_prepared_once_a_session(site: &Site) {
     let database = site.open("once", &[]);
-    // A bare `SELECT ?` is prepared by a new MySQL again for a number, by itself.
+    // MySQL prepares a bare `SELECT ?` again, without being asked, when its value is a number.
     let statements = [(Read, "SELECT CAST(? AS SIGNED)"), (Read, "SELECT 2")];
     let mut session = TestSession::connect(&database, &statements);
     let prepared = |session: &mut TestSession| {

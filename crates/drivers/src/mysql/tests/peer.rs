@@ -181,7 +181,7 @@ fn a_server_that_has_proven_nothing_does_not_get_the_password() {
         let mut switch = Vec::new();
         AuthSwitchRequest::new(b"sha256_password".as_slice(), NONCE).serialize(&mut switch);
         check(greeted("sha256_password"), "sha256_password", &switch);
-        // A user without a password has nothing to hide.
+        // A user without a password has nothing that others could read.
         let mut client = Client::to_url("mysql://bench@nowhere/db?tls=disable", open_channel());
         client.greet("mysql_native_password");
         client.channel = channel;
@@ -268,7 +268,7 @@ impl Context for Knows {
 #[test]
 fn parsec_signs_both_nonces_with_the_password() {
     let salt = [b"P\x02", &[9u8; 18][..]].concat();
-    // The key that the server keeps, as the method itself derives it.
+    // The key that the server stores, derived as the method itself does it.
     let mut method = Parsec::default();
     method.run(Knows, &[0; 32]).expect("begun");
     method.run(Knows, &salt).expect("signed");

@@ -39,7 +39,7 @@ pub(super) fn server(manners: impl Fn(&mut TcpStream) + Clone + Send + 'static) 
 pub(super) fn say(stream: &mut TcpStream, sequence: u8, payload: &[u8]) {
     let mut packet = Vec::new();
     put_packet(&mut packet, sequence, |out| out.extend_from_slice(payload));
-    // The client may be gone, and that is its right.
+    // The client may have closed the connection, which is allowed.
     let _ = stream.write_all(&packet);
 }
 
@@ -175,7 +175,7 @@ fn a_load_to_a_server_that_never_reads_takes_bounded_memory_and_can_be_cancelled
         sign_in(stream);
         hear(stream);
         say(stream, 1, b"\xfbdbdyno");
-        // Not a byte is read, for as long as this process lives.
+        // Reads no byte as long as this process lives.
         loop {
             thread::park();
         }
@@ -199,7 +199,7 @@ fn a_load_to_a_server_that_never_reads_takes_bounded_memory_and_can_be_cancelled
             });
             let hand = receiver.recv().expect("a hand");
             let mut seen = u64::MAX;
-            // The transfer has stopped when nothing is pulled for a while.
+            // The transfer has stopped once no row was taken for a while.
             while n_pulled.load(Ordering::Relaxed) != seen || seen == 0 {
                 seen = n_pulled.load(Ordering::Relaxed);
                 thread::park_timeout(Duration::from_millis(100));
@@ -257,7 +257,7 @@ fn a_password_that_a_server_repeats_is_not_shown() {
         assert!(no.message.contains("the password '***'"), "{no}");
         assert!(!no.message.contains("secret"), "{no}");
     });
-    // In answer to the sign-in.
+    // The error is sent in reply to the sign-in.
     let port = server(move |stream| say(stream, 0, denied));
     let Err(CannotOpen::Refused(no)) = open(port, "15m") else { panic!("it must not open") };
     assert!(no.message.contains("the password '***'"), "{no}");
@@ -367,7 +367,7 @@ fn a_client_moves_between_transactions_when_the_hosts_have_changed() {
     assert_eq!(moving(&mut clients), [false; 4], "it is reported once");
     assert_eq!(hosts.cut(&host(second)), 0, "it is in use");
     assert_eq!(hosts.remove(&host(first)), Ok(2));
-    // No client has moved yet: all are still at the first.
+    // No client has moved yet: all four are still connected to the first host.
     assert_eq!(hosts.cut(&host(first)), 4);
     assert_eq!(moving(&mut clients), [true, true, false, false]);
     assert!(hosts.remove(&host(second)).is_err_and(|why| why.contains("the only remaining host")));

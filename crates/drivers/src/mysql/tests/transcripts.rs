@@ -111,7 +111,7 @@ impl Hand<'_> {
 
     fn hear(&mut self) {
         if !self.out.is_empty() {
-            // In a replay the answer may be there already.
+            // In a replay, the reply may be in the buffer already.
             self.source.send(&self.out);
             return self.out.clear();
         }
@@ -517,7 +517,7 @@ fn a_statement_that_is_prepared_anew_is_closed_first() {
         let mut said = std::mem::take(&mut out);
         for packet in heard {
             input.push(packet).expect("within the limit");
-            // The replies are another test's.
+            // The replies are checked in another test.
             let _ = protocol.advance(&mut input, &mut out, &mut |_| Ok(())).expect("unbroken");
             said.append(&mut out);
         }

@@ -19,7 +19,7 @@ fn secured(product: &TestServer, certificates: &Certificates) -> Server {
         let path = server.put_file(name, contents.as_bytes()).expect("written");
         server.set(setting, path.to_str().expect("a plain path")).expect("a setting");
     }
-    // MySQL has none such from 8.4 on: it has TLS wherever it has a certificate.
+    // MySQL from 8.4 on has no setting `ssl`: it uses TLS whenever it has a certificate.
     server
         .set(if product.kind == Kind::MySql { "loose_ssl" } else { "ssl" }, "1")
         .expect("a setting");
@@ -130,7 +130,7 @@ fn signs_in_in_full(site: &Site, target: &Target, is_tls: bool) {
         admin.do_all(&["FLUSH PRIVILEGES"]);
         let mut session = TestSession::connect(&opened(target), &[]);
         assert_eq!(is_secured(&mut session), is_tls, "{target}");
-        // Now the server knows it, and asks for a digest only.
+        // Now the server has the password cached, and asks only for a digest.
         assert_eq!(TestSession::connect(&opened(target), &[]).int("SELECT 1"), 1);
     }
     for wrong in [Some(Secret::new("x")), None] {

@@ -82,7 +82,7 @@ fn a_database_that_is_missing_is_made_once(site: &Site) {
     admin.do_all(&[&format!("DROP DATABASE IF EXISTS \"{name}\"")]);
     let (kind, words) = cannot_open(&target);
     assert_eq!(kind, DbErrorKind::Missing, "{words}");
-    // Several may want it at once.
+    // Several clients may create the database at once.
     thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| TestSession::connect(&opened(&target), &[]).int("SELECT 1"));

@@ -151,7 +151,7 @@ fn a_session_that_the_server_ends_is_lost_and_can_be_made_anew(site: &Site) {
         other.call(0, &[Value::Int(process)]).expect("ended");
         let gone = format!("SELECT count(*) FROM pg_stat_activity WHERE pid = {process}");
         while other.int(&gone) > 0 {}
-        // A commit that was not even sent is not committed; one that was sent may be.
+        // A commit that was never sent is not committed; a commit that was sent may be.
         let no = session.ask(request).expect_err("it is gone");
         assert!(no.kind.breaks_session(), "{no:?}");
         refused(session.ask(Request::Rollback), DbErrorKind::ConnectionLost);
@@ -210,7 +210,7 @@ fn a_target_without_a_user_is_not_opened() {
 fn too_many_connections_are_reported_with_their_remedy(site: &Site) {
     let database = site.open("few", &[]);
     let mut admin = TestSession::connect(&database, &[]);
-    // Superusers are always let in.
+    // Superusers may always connect.
     admin.do_all(&[
         "DROP ROLE IF EXISTS law_few",
         "CREATE ROLE law_few LOGIN PASSWORD 'x' CONNECTION LIMIT 1",
@@ -238,7 +238,7 @@ fn conflicts_are_reported_by_their_kind(site: &Site) {
     first.ask(Request::Commit).expect("committed");
     refused(second.call(0, &one), DbErrorKind::Serialization);
     second.ask(Request::Rollback).expect("rolled back");
-    // Each has what the other one wants.
+    // Each transaction waits for a row that the other has locked.
     let both_have_one = Barrier::new(2);
     let cross = |session: &mut TestSession, has: &[Value<'_>], wants: &[Value<'_>]| {
         session.ask(Request::Begin).expect("begun");

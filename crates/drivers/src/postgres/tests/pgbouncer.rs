@@ -140,7 +140,7 @@ fn a_pooler_puts_no_statements_between_our_transactions() {
         }
     };
     assert_eq!(counted("COMMIT"), 200);
-    // Two connections are set up, each with a few.
+    // Each of two server connections is set up with a few settings.
     let n_set = counted("SET");
     assert!(n_set <= 10, "{n_set} SET for 200 transactions");
 }
@@ -159,7 +159,7 @@ fn a_pooler_without_room_is_told_from_a_mistake_in_the_protocol() {
     let fourth = TestSession::try_connect(&database, &[]).map(|_| Reply::default());
     let words = refused(fourth, DbErrorKind::TooManyConnections);
     assert!(words.contains("raise max_client_conn"), "{words}");
-    // Two connections to the server are held, and the third client waits for one in vain.
+    // Both server connections are in use, and the third client waits for one without success.
     first.ask(Request::Begin).expect("begun");
     second.ask(Request::Begin).expect("begun");
     let words = refused(third.call(0, &[]), DbErrorKind::TooManyConnections);
@@ -189,7 +189,7 @@ fn what_is_counted_and_set_behind_a_pooler_is_said_to_be_so() {
 fn a_database_that_is_not_there_is_made_through_a_pooler() {
     let pooler = Pooler::start();
     let mut target = Target { path: "not_there_yet".to_owned(), ..pooler.target("unnamed") };
-    // The pooler keeps us waiting for longer than that.
+    // PgBouncer makes the client wait for longer than this limit.
     target.options.push(("connect_timeout".to_owned(), "10s".to_owned()));
     let made = (ENTRY.open)(&target, Opening { create: true, seed: 1 });
     let made = made.unwrap_or_else(|no| panic!("{no}"));
@@ -207,7 +207,8 @@ fn named_statements_are_refused(database: &Arc<dyn Database>) {
     let mut first = connect("SELECT 1, ?::int");
     let (mut second, mut third) = (connect("SELECT 2, ?::int"), connect("SELECT 3, ?::int"));
     let value = [Value::Int(7)];
-    // There are two connections: the one on which the first has prepared is held by the third.
+    // There are two server connections: the third client holds the one on which the first has
+    // prepared its statement.
     second.ask(Request::Begin).expect("begun");
     first.ask(Request::Begin).expect("begun");
     assert_eq!(first.call_rows(0, &value), [[Kept::Int(1), Kept::Int(7)]]);

@@ -266,7 +266,7 @@ fn a_first_call_that_fails_is_prepared_again() {
         assert_eq!(no.expect_err("refused").kind, DbErrorKind::Missing);
         assert_eq!(heard.out[0], b'C', "closed, parsed, described, bound, executed");
     }
-    // In one flight a statement is prepared once.
+    // Within one request, a statement is prepared only once.
     let call = Call { statement: StatementId(0), values: &[Value::Int(-3)] };
     let batch = [call, call];
     let (_, heard) =
@@ -289,7 +289,7 @@ fn the_values_of_a_first_call_are_counted_by_the_server() {
     .concat();
     let (no, _) = converse(&mut protocol, call, &answer, Cut::Each).expect("right");
     assert_eq!(no.expect_err("refused").kind, DbErrorKind::Shape);
-    // Now its types are known.
+    // Now the parameter types are known.
     let no = converse(&mut protocol, call, &[], Cut::Each).expect_err("not even sent");
     assert_eq!(no.kind, DbErrorKind::Shape);
     let later = &recorded["later_call"];
