@@ -109,7 +109,7 @@ impl EventLoop {
     /// such task.
     fn poll(&self, key: usize) {
         let taken = self.tasks.borrow_mut().get_mut(key).and_then(Task::take);
-        // It was done, and a late wake-up had queued it again.
+        // The task had ended already, and a late wake-up queued its key again.
         let Some(mut work) = taken else { return };
         match work.poll() {
             // The task is removed before its work is dropped, because that may access the tasks.

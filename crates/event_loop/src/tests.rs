@@ -196,7 +196,7 @@ fn a_panic_ends_one_task_alone() {
 fn who_was_ready_when_a_wait_ended_has_its_turn_in_the_next() {
     let event_loop = new_loop();
     let n_done = Rc::new(Cell::new(0));
-    // It was woken before the others, so the first wait ends before their turn.
+    // This task was woken before the others, so the first wait ends before they run.
     let mut has_spawned = false;
     event_loop.block_on(poll_fn(|context| {
         if std::mem::replace(&mut has_spawned, true) {
@@ -231,7 +231,7 @@ fn a_loop_that_ends_lets_go_of_what_its_tasks_hold() {
     drop(event_loop);
     assert_eq!(Arc::strong_count(&here), 1);
     drop(there);
-    // The thread may have another one then.
+    // The thread may have another event loop after the first is dropped.
     assert_eq!(new_loop().block_on(async { 3 }), 3);
 }
 

@@ -299,7 +299,7 @@ impl ArrivalRate {
     pub fn checked(self) -> Result<ArrivalRate, String> {
         let highest_per_s = match &self {
             ArrivalRate::Constant(per_s) => *per_s,
-            // The rate in arrivals per second is not known yet: it depends on the workload.
+            // The number of arrivals per second is not known yet, since it depends on the workload.
             ArrivalRate::Bytes(per_s) if *per_s > 1e10 => {
                 return Err("a rate must be at most 10GB/s".to_owned());
             }
@@ -499,7 +499,7 @@ mod tests {
         assert_eq!(read("steps 100 for 10s, 300").mean_per_s(20 * NS_PER_S), 200.0);
         let sine = read("sine 100 swing 50 every 10s");
         assert!((sine.mean_per_s(30 * NS_PER_S) - 100.0).abs() < 1e-9);
-        // The mean of the upper half of a sine is 2/pi of its swing.
+        // The mean of the upper half of a sine is 2/pi of its amplitude.
         let half = sine.mean_per_s(5 * NS_PER_S);
         assert!((half - 100.0 - 50.0 * 2.0 / std::f64::consts::PI).abs() < 0.003, "{half}");
     }

@@ -35,7 +35,7 @@ pub fn in_short(id: &str) -> String {
 /// underscores.
 pub fn label(id: &str) -> String {
     match id {
-        // It is raised for a generator that lacks a CPU, too.
+        // This finding is also raised if the generator lacks a CPU.
         "generator_saturated" => "generator late".to_owned(),
         id => {
             let words = id.split('_').map(|word| if word == "cpu" { "CPU" } else { word });

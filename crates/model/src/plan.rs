@@ -354,7 +354,7 @@ mod tests {
         assert!(covers("3101", &conflict) && covers("40000", &conflict));
         assert!(!covers("1205", &conflict) && !covers("40001", &conflict));
         assert!(RetryOn::Kind(DbErrorKind::Other).covers(&conflict));
-        // SQLite and others have no SQLSTATE, and errors of ours have no number.
+        // SQLite and others have no SQLSTATE, and errors raised by dbdyno have no number.
         assert!(!covers("3101", &DbError::new(DbErrorKind::Other, "no")));
         assert!(!covers("3101", &failed_with(DbErrorKind::ConnectionLost, 3101, "40000")));
         for word in ["", "1234567", "4000", "4000a", "40 00", "-1", "deadlock"] {

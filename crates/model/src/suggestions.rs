@@ -14,7 +14,7 @@ pub fn suggestion<'a>(written: &str, names: impl IntoIterator<Item = &'a str>) -
 }
 
 fn likeness(written: &str, name: &str) -> f64 {
-    // Case and underscores are habits, not typos.
+    // Case and underscores are matters of habit, not typos.
     let plain = |text: &str| text.to_ascii_lowercase().replace('_', "-");
     let (written, name) = (&plain(written), &plain(name));
     if written == name {

@@ -199,7 +199,7 @@ impl Target {
         let (authority, path) = text.split_once('/').unwrap_or((text, ""));
         // `sqlite:///a/b` is the file /a/b: without a host the path keeps its slash.
         let slash = if authority.is_empty() && !path.is_empty() { "/" } else { "" };
-        // Of a URL with a host, a slash at the end is no part of the database's name.
+        // In a URL with a host, a slash at the end is not part of the database's name.
         let path = if slash.is_empty() { path.trim_end_matches('/') } else { path };
         self.path = format!("{slash}{}", decode(path)?);
         let hosts = match authority.rsplit_once('@') {
@@ -214,7 +214,7 @@ impl Target {
                 hosts
             }
         };
-        // No host at all is a file, or the driver's default.
+        // Without a host, the target is a file or uses the driver's default address.
         for host in hosts.split(',').filter(|_| !hosts.is_empty()) {
             let host = parse_host(host)?;
             if host.name.is_empty() {

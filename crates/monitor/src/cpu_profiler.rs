@@ -171,8 +171,8 @@ impl CpuProfiler {
             CpuProfiler { perf: scope.perf, recordings: Vec::new(), facts: Vec::new() };
         let mut sides = vec![Side::new(ProfileSide::Generator, scope.generator)];
         match scope.server {
-            // The server first: the other recording would otherwise see this `perf` as a child of
-            // ours.
+            // The server's recording starts first: that of the generator would otherwise include
+            // its `perf`, which is a child process of dbdyno.
             Ok(roots) => sides.insert(0, Side::new(ProfileSide::Server, roots)),
             Err(why) => profiler.facts.push(none(ProfileSide::Server, &why)),
         }
@@ -332,7 +332,7 @@ impl Recording {
                 vec!["-p".to_owned(), list(&all)]
             }
         };
-        // The clock ticks on idle CPUs too.
+        // The clock also ticks on idle CPUs, which are excluded.
         let but_idle = if is_system_wide && event == "cpu-clock" { ":I" } else { "" };
         let (commands, control) = pipe()?;
         let (acknowledged, acknowledging) = pipe()?;
@@ -451,10 +451,11 @@ impl Recording {
         let mut data = self.data.try_clone()?;
         data.rewind()?;
         let mut command = perf(program);
-        // Without inlined functions, which would take minutes.
+        // Inlined functions are left out, since finding them would take minutes.
         command.args(["script", "-i", "-", "--no-inline", "-F", "comm,event,ip,sym,dso"]);
         // A recording of a server's processes contains only these and their children, whenever they
-        // started. Ours also contains other programs that we start: servers, and `perf`.
+        // started. That of the generator also contains other programs that dbdyno starts: servers,
+        // and `perf`.
         if self.is_system_wide || side.side == ProfileSide::Generator {
             command.args(["--pid", &list(&side.processes)]);
         }

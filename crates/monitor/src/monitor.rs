@@ -289,12 +289,12 @@ mod tests {
         check(-2000, -1000, -2);
         check(-1000, 3, -1);
         check(4003, 5240, 4);
-        // At the end, a part of a second.
+        // At the end of the load, a reading covers a part of a second.
         check(0, 1, 0);
         check(0, 300, 0);
         check(1000, 1300, 1);
         check(0, 1001, 0);
-        // Missed seconds belong to the last one.
+        // Seconds that were missed belong to the last one.
         check(3000, 7001, 6);
     }
 

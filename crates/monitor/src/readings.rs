@@ -270,13 +270,14 @@ mod tests {
         };
         assert_eq!(rates(0, [1000.0, 0.0]), []);
         assert_eq!(rates(1, [1100.0, 50.0]), [100.0, 50.0]);
-        // Slightly above: the limit, in the same proportion. Far above: a gap.
+        // Slightly above the maximum, both rates are reduced in proportion. Far above, there is a
+        // gap.
         assert_eq!(rates(2, [1265.0, 105.0]), [150.0, 50.0]);
         assert_eq!(rates(3, [9000.0, 105.0]), []);
         // A child has ended, and appears in its parent's counters a second later.
         assert_eq!(rates(4, [8000.0, 105.0]), []);
         assert_eq!(rates(5, [9100.0, 125.0]), [50.0, 10.0]);
-        // The counter stays lower: a reset.
+        // The counter stays lower, so it was reset.
         assert_eq!(rates(6, [10.0, 10.0]), []);
         assert_eq!(rates(8, [20.0, 20.0]), []);
         assert_eq!(rates(9, [30.0, 30.0]), [10.0, 10.0]);

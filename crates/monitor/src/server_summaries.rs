@@ -579,7 +579,7 @@ mod tests {
         };
         let why = "not read: 1 ended before they were read twice; run longer";
         assert_eq!(reasons(&[(0, &[("1.1", 0.0)]), (3, &[])]), [why]);
-        // A server that does not count them.
+        // A server that does not count per session.
         assert_eq!(reasons(&[(0, &[("1.1", 0.0)]), (1, &[("1.1", 0.0)]), (3, &[])]), [""; 0]);
     }
 

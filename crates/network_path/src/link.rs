@@ -78,7 +78,7 @@ mod tests {
         // 1 MB/s is a byte a microsecond.
         let mut link = Link::new(2_000_000, Some(1_000_000));
         assert_eq!(link.send(0, 0, 1_000), 3_000_000);
-        // Two that come together leave one after the other; one that comes later does not wait.
+        // Bytes that come together leave one after the other; later ones do not wait.
         assert_eq!(link.send(0, 0, 500), 3_500_000);
         assert_eq!(link.send(9_000_000, 9_000_000, 1), 11_001_000);
         let mut endless = Link::new(2_000_000, None);
@@ -100,7 +100,7 @@ mod tests {
     fn a_late_wake_up_costs_no_bandwidth_and_no_delay() {
         let mut link = Link::new(2_000_000, Some(1_000_000));
         link.send(0, 0, 1_000);
-        // They wait from the beginning, and are taken 9 ms after their turn.
+        // The bytes wait from the beginning, and are taken 9 ms after they could have left.
         assert_eq!(link.send(10_000_000, 0, 1_000), 12_000_000);
         assert_eq!(link.send(10_000_000, 0, 9_000), 13_000_000);
     }

@@ -44,7 +44,7 @@ impl NetworkPath {
     ) -> io::Result<NetworkPath> {
         let mut token = [0; 16];
         getrandom::fill(&mut token).map_err(io::Error::other)?;
-        // In a separate process group: Ctrl-C for ours must not end it while clients still need it.
+        // In a separate process group: Ctrl-C must not end the path while clients still need it.
         let mut child = Command::new(program)
             .arg0("dbdyno")
             .arg(word)

@@ -499,7 +499,8 @@ impl Paths {
             flags.set(EventFlags::OUT, is_connecting || !endpoint.unwritten.is_empty());
             let wanted = (!flags.is_empty()).then_some(flags);
             let data = EventData::new_u64(FIRST + (index * 2 + side) as u64);
-            // A side without wanted events is not watched: an error would be reported forever.
+            // A socket for which no events are wanted is not watched: an error would be reported
+            // forever.
             let changed = match (endpoint.watched, wanted) {
                 (before, now) if before == now => Ok(()),
                 (None, Some(flags)) => epoll::add(&self.epoll, socket, data, flags),

@@ -177,7 +177,8 @@ impl ServerControl for Cluster {
 
     fn restore(&mut self) -> Result<bool, ServerError> {
         let mut has_changed = self.nodes.len() > self.n_made;
-        // Before nodes that joined later are removed: they may be the only ones with all data.
+        // Done before nodes that joined later are removed: they may be the only ones that have all
+        // data.
         for node in 0..self.n_made {
             if self.nodes[node].ended().is_some() {
                 self.restart(node)?;

@@ -106,7 +106,7 @@ impl Instance {
         mut command: Command,
         stdin: &[u8],
     ) -> Result<(), ServerError> {
-        // A file, not a pipe, so that neither side waits for the other.
+        // The input is a file and no pipe, so that neither process waits for the other.
         let input = self.write("stdin", stdin)?;
         let file =
             fs::File::open(&input).map_err(|error| ServerError::system(input.display(), error))?;

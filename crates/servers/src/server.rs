@@ -383,7 +383,7 @@ impl Server {
         let answers = self.wait_for_answer(&child);
         self.child = Some(child);
         if let (Ok(()), Some(member)) = (&answers, &mut self.instance.member) {
-            // Only once: bootstrapping again would create another cluster.
+            // Only for one start: bootstrapping again would create another cluster.
             member.is_first = false;
         }
         if answers.is_err() {

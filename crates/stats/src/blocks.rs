@@ -174,7 +174,7 @@ mod tests {
                 assert!(passed <= 0.06, "{n} {drift}: {passed}");
             }
         }
-        // A machine that wanders besides.
+        // The machine's speed also varies slowly.
         for n in [5, 8, 20] {
             let passed = passes(n, 5.0, (0.7, 5.0, -5.0));
             assert!(passed <= 0.1, "{n}: {passed}");

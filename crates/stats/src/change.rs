@@ -208,7 +208,7 @@ impl<'s> Searched<'s> {
         found.most = FAR * found.variance_of_steps(1).sqrt();
         let mut cuts = found.take_levels_away();
         if let Some(noisier) = noisier_from(&found.noise) {
-            // Builds that vary more tell less of their level.
+            // Builds that vary more say less about their level.
             found.weights[noisier.at..].iter_mut().for_each(|weight| *weight /= noisier.times);
             let mean = found.weights.iter().sum::<f64>() / series.len() as f64;
             found.weights.iter_mut().for_each(|weight| *weight /= mean);
@@ -253,7 +253,7 @@ impl<'s> Searched<'s> {
         let noise: Vec<f64> = self.noise.iter().map(|one| one.clamp(-most, most)).collect();
         let square: f64 = noise.iter().map(|one| one * one).sum();
         let product: f64 = noise.windows(2).map(|two| two[0] * two[1]).sum();
-        // A mean that is taken away takes some of it away, too.
+        // Subtracting a mean also removes some of the autocorrelation.
         let correlation = product / square + n_levels as f64 / n;
         if correlation * n.sqrt() > BELIEVED { correlation.min(CORRELATION_MAX) } else { 0.0 }
     }
@@ -343,7 +343,7 @@ impl<'s> Searched<'s> {
             deal(&mut noise, part.len(), bits);
             let mut before = 0.0;
             for (at, figure) in made.iter_mut().enumerate() {
-                // An autoregression of the first order; its first figure has its past, too.
+                // A first-order autoregression, whose first value also depends on earlier ones.
                 let new = (1.0 - self.correlation.powi(2)).sqrt() * noise[at];
                 before = if at == 0 { noise[0] } else { self.correlation * before + new };
                 *figure = before / weights[at].sqrt();
@@ -428,7 +428,8 @@ impl<'s> Searched<'s> {
         let all: Vec<f64> = self.series[from..to].iter().map(|build| build.mean).collect();
         let (mut left, mut right) = (all[..at - from].to_vec(), all[at - from..].to_vec());
         let (left, right) = (middle(&mut left), middle(&mut right));
-        // By how much better a build fits to the right: where the sum is least, the left ends.
+        // By how much better each build fits to the level on the right; the sum is least where the
+        // left level ends.
         let most = (left - right).powi(2);
         let better_right = |index: usize| {
             let to = |level: f64| (all[index] - level).powi(2).min(most);
@@ -550,7 +551,7 @@ fn best(
         }
     }
     let (apart, from, to) = found;
-    // All of it is explained where nothing is left.
+    // Nothing is left if the division explains all of the variation.
     let left = ((squares - apart) / squares).max(1e-12);
     let evidence = -((n + beside.count) as f64 - 2.0) / 2.0 * left.ln();
     (apart > 0.0 && squares > 0.0).then_some(Division { from, to, evidence })

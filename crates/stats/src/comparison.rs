@@ -135,7 +135,7 @@ impl Comparison {
         let mut all: Vec<f64> = Vec::with_capacity(n * (n + 1) / 2);
         for (index, a) in differences.iter().enumerate() {
             let mean = |b: &f64| if a == b { *a } else { f64::midpoint(*a, *b) };
-            // Of two infinite ones that differ in sign nothing is known: they outweigh each other.
+            // Two infinite differences with opposite signs cancel out, so nothing is known.
             let known = |mean: f64| if mean.is_nan() { 0.0 } else { mean };
             all.extend(differences[index..].iter().map(|b| known(mean(b))));
         }
@@ -409,7 +409,8 @@ fn p_value(first: &[f64], second: &[f64]) -> f64 {
         observed += doubled * tied.iter().filter(|(_, is_first)| *is_first).count();
         ranks.extend(std::iter::repeat_n(doubled, tied.len()));
     }
-    // chances[k][s]: of k figures dealt to the first side, with doubled ranks of sum s.
+    // chances[k][s] is the probability that k values in the first set have doubled ranks with the
+    // sum s.
     let highest: usize = ranks.iter().sum();
     let mut chances = vec![vec![0.0; highest + 1]; n + 1];
     chances[0][0] = 1.0;

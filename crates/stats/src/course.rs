@@ -207,7 +207,7 @@ impl Course {
             let of_wave = |(cosine, variance): (&f64, &f64)| 2.0 * cosine * cosine * variance;
             let share = wave.iter().zip(&variances).map(of_wave).sum::<f64>() / all;
             let height = dot(wave, values) * 2.0_f64.sqrt() / n;
-            // Where nothing varies, no wave has a height.
+            // If nothing varies, no wave has a height.
             (all == 0.0 || share >= HEIGHT_LEFT_MIN)
                 .then(|| (*number, if all == 0.0 { 0.0 } else { height / share.sqrt() }))
         };
@@ -275,7 +275,7 @@ fn period(rates: &[Vec<f64>]) -> Option<f64> {
     while shift < most && apart(shift + 1) < apart(shift) {
         shift += 1;
     }
-    // Two periods, four and so on tell one more exactly.
+    // Distances of two periods, four and so on determine the period more exactly.
     let mut periods = 1;
     while 2 * shift <= most {
         (periods, shift) = (2 * periods, 2 * shift);

@@ -438,7 +438,8 @@ impl<'a> Shares<'a> {
     /// widened to what the witness quantiles predict.
     fn widened(&self, q: f64, error: MeanError, witnesses: &[(f64, f64)]) -> Widened {
         let own = self.factor(q, &error);
-        // What a witness expects of the tail, brought back to where the quantile lies.
+        // The factor that a witness quantile predicts for the tail, converted to where the quantile
+        // lies.
         let more = WITNESSES.iter().find(|(at, _)| *at >= q).map_or(1.0, |(_, more)| *more);
         let inner = witnesses.iter().filter(|(at, _)| *at <= q);
         let factor = inner.map(|(_, factor)| factor / more).fold(own, f64::max);

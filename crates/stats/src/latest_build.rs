@@ -121,14 +121,14 @@ struct Against<'h> {
 fn held(one: &Held) -> Option<Against<'_>> {
     let mut before = &one.before[one.before.len().saturating_sub(BEFORE_MAX)..];
     let mut earlier = &one.earlier[..];
-    // Too few vary by chance only.
+    // Fewer builds vary by chance only.
     let noisier = noisier(before, earlier).filter(|_| before.len() >= BEFORE_MIN);
     if let Some((n_builds, _)) = noisier {
         before = &before[before.len().saturating_sub(n_builds.max(BEFORE_MIN))..];
         earlier = &[];
     }
     let is_strange = |away: Away| 2.0 * students_t_tail(away.t.abs(), away.freedom) < STRANGE;
-    // The first of two strange ones is not hidden by the second.
+    // The first of two outliers must not be hidden by the second.
     for n_strange in (1..=STRANGE_MAX.min(before.len())).rev() {
         let (rest, strange) = before.split_at(before.len() - n_strange);
         if Away::from_builds(rest, &strange[0], None, &[]).is_some_and(is_strange) {
@@ -182,11 +182,11 @@ impl Away {
         }
         let (within, of_within) = within(others);
         let share = share_within(others);
-        // Means of runs vary by no less than their runs say.
+        // Means of builds vary at least as much as their runs imply.
         let between = (squares / freedom).max(within * share);
-        // The mean of fewer runs varies by more; that of more runs is taken for one of as many.
+        // The mean of fewer runs varies more; a mean of more runs is treated as one of as many.
         let more = |build: &Build| within * (1.0 / build.count as f64 - share).max(0.0);
-        // A build varies as one does, and the mean of n by less.
+        // The last build varies as one build does, and the mean of n builds less.
         let (mean, times) = pinned.map_or((mean, 1.0 + 1.0 / n), |pinned| (pinned.mean, 2.0));
         let more = more(one) + pinned.map_or(0.0, more);
         let between = between * times;
@@ -235,7 +235,7 @@ fn scatter(own: (f64, f64), earlier: &[Vec<Build>]) -> (f64, f64) {
     if own.1 == 0.0 {
         return (squares, freedom);
     }
-    // Builds that are all equal vary by as little as others that are.
+    // Builds that are all equal are taken to vary as little as other equal ones.
     if squares == 0.0 && own.0 == 0.0 {
         return (0.0, own.1 + freedom);
     }

@@ -187,7 +187,7 @@ fn in_time(around_mean: &[f64], course: &Course) -> InTime {
     let error = error.filter(|_| course.is_told(around_mean));
     let slots = Scatter::from_series(&course.left(around_mean).values);
     let left = 1.0 - slots.lag_1_unbiased();
-    // As if slots resembled no others than their neighbours.
+    // As if slots were correlated only with their neighbours.
     let independent_slots = n_slots as f64 * left / (2.0 - left);
     let db_error = |effective: f64| {
         let needed = (n_slots as f64 * EFFECTIVE_MIN / effective).ceil() as u64;
@@ -613,7 +613,7 @@ mod tests {
         let (with, without) = (with(&slots), ratio_within_run(&slots));
         assert!(without.expect("long") > 2.0 * with.expect("long"), "{without:?} {with:?}");
         assert_eq!(ratio_within_planned_run(&slots, &Course::default()), without);
-        // A plan that is all that happens.
+        // A plan that lasts for the whole run.
         let short =
             Course::from_rates(&[(0..16).map(|second| f64::from(second % 8)).collect()], 16);
         assert!(ratio_within_planned_run(&slots[..16], &short).is_err());
@@ -727,17 +727,17 @@ mod tests {
             let found = stability_against(&counts, &due).stalls;
             found.iter().map(|stall| (stall.start_index, stall.length_slots)).collect::<Vec<_>>()
         };
-        // Twenty times what it can do, and a real stall in it.
+        // Twenty times the arrivals that the system can process, and a real stall.
         assert_eq!(stalls(&[(2_000.0, 50)], &[(97, 20), (107, 30)]), []);
         assert_eq!(stalls(&[(2_000.0, 50)], &[(100, 20), (3, 4), (100, 26)]), [(20, 4)]);
-        // Few and slow ones, and none at all.
+        // Few and slow events, and none at all.
         assert_eq!(stalls(&[(2_000.0, 100)], &[(2, 50), (0, 20), (2, 30)]), [(50, 20)]);
         assert_eq!(stalls(&[(2_000.0, 30)], &[(0, 30)]), [(0, 30)]);
         // Overload for a while only: its level is its own, and a stall in it as long as others.
         assert_eq!(stalls(&[(5.0, 60), (2_000.0, 20)], &[(5, 60), (100, 20)]), []);
         let spike = [(5, 60), (100, 10), (0, 2), (100, 8)];
         assert_eq!(stalls(&[(5.0, 60), (2_000.0, 20)], &spike), [(70, 2)]);
-        // A run that stands still for most of its time has no other level.
+        // A run that stands still for most of its time has no other usual level.
         let mostly = stalls(&[(100.0, 100)], &[(100, 20), (0, 60), (100, 20)]);
         assert_eq!(mostly, [(20, 60)]);
     }

@@ -132,7 +132,7 @@ impl Scalability {
             worst,
             lack_of_fit,
         };
-        // Runs of the same number of clients share what the law is off by there.
+        // Runs with the same number of clients share the deviation from the law there.
         let (client_counts, squares): (Vec<f64>, f64) = match law.lacks_fit() {
             true => (
                 means.iter().map(|mean| mean.0).collect(),
@@ -280,7 +280,7 @@ fn newton_step(
     let mean = (mean.0 / count, mean.1 / count);
     let (mut ss, mut sk, mut kk, mut sr, mut kr) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for (&(n, ln_x), slope) in points.iter().zip(&slopes) {
-        // λ takes the mean out of everything.
+        // λ absorbs the mean of all residuals.
         let (s, k) = (slope.0 - mean.0, slope.1 - mean.1);
         let left = ln_x - ln_lambda - shape(n, sigma, kappa).ln();
         ss += s * s;

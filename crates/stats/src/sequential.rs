@@ -146,7 +146,7 @@ mod tests {
                     found.value.abs() > found.half_width.unwrap_or(f64::INFINITY)
                 }));
             }
-            // 25 of 500 at most, and three standard errors of that.
+            // At most 25 of 500 are expected, plus three standard errors.
             assert!(n_left_out <= 25 + 15, "{n_left_out} of 500: model {model}");
         }
     }

@@ -128,7 +128,8 @@ impl Stretches {
         let pairs = self.all.chunks(2);
         let pair = |pair: &[One]| pair[1..].iter().fold(pair[0].clone(), add);
         self.all = pairs.map(pair).collect();
-        // One without a partner may still be open; it is packed with the next that is used.
+        // A stretch without a partner may still be unpacked; packed together with the next one that
+        // is used.
         self.all.iter_mut().for_each(|one| one.finished.pack());
         self.open.clear();
         self.width *= 2;

@@ -261,7 +261,8 @@ mod tests {
     fn a_backlog_begins_where_it_was_lowest_last() {
         assert_eq!(ends_high(&[0.0, 600.0], 100.0), Some(0));
         assert_eq!(ends_high(&[9.0, 2.0, 2.0, 700.0, 650.0], 100.0), Some(2));
-        // A rise that has gone again, and one no wilder than the series before it.
+        // A rise that has disappeared again, and one no larger than earlier variations of the
+        // series.
         assert_eq!(ends_high(&[0.0, 700.0, 20.0], 100.0), None);
         assert_eq!(ends_high(&[0.0, 700.0, 0.0, 700.0, 0.0, 700.0], 100.0), None);
         assert_eq!(ends_high(&[3.0], 0.0), None);

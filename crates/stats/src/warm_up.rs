@@ -83,7 +83,8 @@ pub fn warm_up(series: &[f64], cold: Cold, effect_min: f64) -> Option<WarmUp> {
     let errors = marginal_errors(&batches);
     let cuts = 1..=batches.len().saturating_sub(REST_MIN);
     let least = cuts.clone().map(|cut| errors[cut]).fold(f64::INFINITY, f64::min);
-    // Behind the beginning all cuts are much the same, and chance would choose among them.
+    // After the true end of the warm-up all cuts are nearly equal, and chance would choose among
+    // them.
     let is_among_best = |cut: &usize| errors[*cut] <= ERROR_SPARE * least;
     let is_short = |cut: &usize| *cut as f64 <= batches.len() as f64 * SHARE_MAX;
     let cut = cuts.into_iter().find(is_among_best).filter(is_short)?;
@@ -245,7 +246,7 @@ mod tests {
                 stalled[after..after + n_stalled].iter_mut().for_each(|value| *value *= 2.0);
                 n_found_later += u32::from(warm_up(&stalled, Cold::Lower, 10.0).is_some());
             }
-            // As rarely as of a steady series.
+            // About as rarely as for a steady series.
             assert!(
                 n_found.max(n_found_later) <= 2,
                 "{from} {n_stalled}: {n_found} {n_found_later}"

@@ -503,7 +503,7 @@ mod tests {
         let alone: Vec<f64> =
             (0..6_000).map(|_| crate::exponential(random.next_u64()) - 1.0).collect();
         let alike: Vec<f64> = alone.iter().flat_map(|value| [*value; 10]).collect();
-        // With the variance of the mean that it has.
+        // Skewness with the variance that the mean of these values has.
         let skew = |values: &[f64]| skew(values, 1.0 / 6_000.0) * 6_000_f64.sqrt();
         // The skewness of an exponential is 2.
         assert!((1.5..2.5).contains(&skew(&alone)), "{}", skew(&alone));

@@ -444,7 +444,7 @@ fn with_ones(sql: &str) -> String {
         text += "'1'";
         rest = rest[at + 1..].trim_start_matches(|digit: char| digit.is_ascii_digit());
     }
-    // The only date among them.
+    // This is the only date among the values.
     (text + rest).replace("ol_delivery_d = '1'", "ol_delivery_d = NULL")
 }
 
@@ -473,8 +473,8 @@ fn a_killed_connection_leaves_in_doubt_what_may_be_committed(site: &mut Site) {
         block_on(user.converse(&mut context)).expect_err("it is killed")
     });
     assert_eq!((no.kind, grown), (expect, 0), "{no}");
-    // A COMMIT that is queued on the server behind the waiting statement is not executed; MariaDB
-    // and MySQL are sent theirs later.
+    // A COMMIT that is queued on the server behind the waiting statement is not executed. To
+    // MariaDB and MySQL the COMMIT is sent later.
     let (no, grown) = killed_while_it_waits(site, |database, tell| {
         let sql = "UPDATE warehouse SET w_ytd = w_ytd + 1";
         let pays = vec![Statement::new("all are paid", StatementKind::Write, sql)];

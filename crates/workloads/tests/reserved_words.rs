@@ -56,7 +56,7 @@ fn no_name_in_sql_of_a_workload_is_reserved_anywhere() {
     for entry in ALL {
         for written in variants(entry) {
             let pairs = written.iter().map(|(name, value)| (*name, value.as_str()));
-            // Some values are invalid alone.
+            // Some values are invalid without others.
             let Ok(settings) = Settings::decide(entry.name, entry.parameters, pairs) else {
                 continue;
             };

@@ -113,7 +113,7 @@ fn errors_coverage_and_power_are_as_reported() {
     let mut source = Xoshiro256PlusPlus::seed_from_u64(11);
     let mut bits = || source.next_u64();
     for n in [4, 5, 8, 12] {
-        // Two sides whose spread is found to be what it is.
+        // Two sets whose estimated spread is the true one.
         let even: Vec<f64> = (0..n).map(|i| i as f64).collect();
         let sd = moments(&even).1.sqrt();
         let even: Vec<f64> = even.into_iter().map(|figure| figure / sd).collect();
@@ -246,7 +246,7 @@ fn six_pairs_are_the_least_whose_signs_are_surprising() {
     assert_eq!(few, Err(Incomparable::TooFew { needed: 6, have: 5 }));
     let six = Comparison::of_pairs(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 0.95).expect("enough");
     assert_eq!((six.p, six.shift), (2.0 / 64.0, 3.5));
-    // Three signs alike are 2 of 8; what does not differ has no sign.
+    // Three equal signs are 2 of 8 possibilities; a difference of 0 has no sign.
     assert_eq!(signs_p_value(&[1.0, 1.0, 0.0, 2.0]), 0.25);
     let lost = [f64::INFINITY; 6];
     assert_eq!(Comparison::of_pairs(&lost, 0.95).expect("six").shift, f64::INFINITY);

@@ -278,7 +278,7 @@ impl Application {
 fn put_letters(out: &mut Vec<u8>, n: usize, rng: &mut Rng) {
     let mut left = n;
     while left > 0 {
-        // Ten letters of six bits each.
+        // Ten letters of six bits each come from one random number.
         let mut bits = rng.bits();
         let n_now = left.min(10);
         for _ in 0..n_now {

@@ -80,7 +80,7 @@ impl Writer {
                 return Ok(claim);
             }
             match self.reserve(session).await {
-                // The first claim wins; later ones stay unused.
+                // The claim that is stored first is used by all; later ones stay unused.
                 Ok(claim) => return Ok(Arc::clone(slot().get_or_insert(Arc::new(claim)))),
                 // Another writer or process has this range; try the next one.
                 Err(db_error) if db_error.kind == DbErrorKind::Duplicate => {}
@@ -236,7 +236,8 @@ impl Writer {
         let all = buffer.read(usize::from(shared.layout.context_bytes));
         let mut ids: Vec<i64> = all.map(|measurement| claim.id(measurement.head.number)).collect();
         ids.sort_unstable();
-        // The notes first: the checks compare the rows with them.
+        // The rows of `arm_buffer` are removed first, since the checks compare the others with
+        // them.
         let notes = [(BUFFER, "id", &ids[..ids.len().min(1)])];
         let of_tables = shared.layout.written().iter().flat_map(|&table| {
             let column = if table == MEASUREMENT { "id" } else { "measurement" };

@@ -67,7 +67,7 @@ impl Looking {
     /// Ends the read. Returns its result, and how far the reader has now read.
     pub(super) fn end(self) -> (Read, Seen) {
         let Looking { before, now, new, duplicates } = self;
-        // The table is empty: all records are still to come.
+        // If the table is empty, all records are still to come.
         let last = now.last.unwrap_or(0);
         let after = before.last.unwrap_or(last);
         let missed = (last - after) as u64 - new.len() as u64;
