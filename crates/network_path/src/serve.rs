@@ -35,8 +35,9 @@ const LISTENER: u64 = 1;
 const TIMER: u64 = 2;
 const FIRST: u64 = 3;
 
-/// Indexes of the two sockets of a connection: the client's and the server's.
+/// Index of the client's socket among the two sockets of a connection.
 const CLIENT: usize = 0;
+/// Index of the server's socket among the two sockets of a connection.
 const SERVER: usize = 1;
 
 /// Bytes on their way from one socket of a connection to the other.

@@ -71,8 +71,8 @@ pub struct ChangePoint {
     pub p: f64,
 }
 
-/// Error for a series that is not searched: it is shorter than [`SERIES_MIN`], longer than
-/// [`SERIES_MAX`], or contains a figure that is not finite.
+/// Error for a series that is not searched for changes of level: it is shorter than [`SERIES_MIN`],
+/// longer than [`SERIES_MAX`], or contains a value that is not finite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotDivided;
 

@@ -7,9 +7,11 @@ use crate::order_statistics::rank;
 
 /// Binary logarithm of the number of buckets per power of two.
 const STEP_BITS: u32 = 4;
-/// Binary logarithms of the range of durations in nanoseconds, which is from 1 µs to 73 minutes.
-/// Shorter durations share the first bucket, longer ones the last.
+/// Binary logarithm of the lowest duration that has its own bucket, in nanoseconds: 1 µs. Shorter
+/// durations share the first bucket.
 const LOWEST_BITS: u32 = 10;
+/// Binary logarithm of the highest duration that has its own bucket, in nanoseconds: 73 minutes.
+/// Longer durations share the last bucket.
 const HIGHEST_BITS: u32 = 42;
 const BUCKETS: usize = ((HIGHEST_BITS - LOWEST_BITS) << STEP_BITS) as usize;
 

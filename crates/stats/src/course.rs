@@ -17,8 +17,10 @@ const WAVES_MAX: usize = 40;
 const WAVES_LEFT_MIN: usize = 8;
 
 /// Smallest share of a wave that must be left after removing the patterns of the plan for the wave
-/// to be used, and smallest share of the variance that such a wave measures.
+/// to be used.
 const WAVE_LEFT_MIN: f64 = 0.4;
+/// Smallest share of the variance of a wave's height that must be left after removing the patterns
+/// of the plan for the wave to be used.
 const HEIGHT_LEFT_MIN: f64 = 0.3;
 
 /// Smallest share of a new pattern of the plan that earlier patterns must not explain. With less,
@@ -33,15 +35,17 @@ const VARIES_MIN: f64 = 0.01;
 const PERIODS_MIN: f64 = 2.0;
 
 /// Limit on the number of bends of a piecewise linear function that approximates the effect of a
-/// rate, and number of stretches required per bend.
+/// rate.
 const BENDS_MAX: usize = 5;
+/// Number of stretches that are required for each bend of a piecewise linear function.
 const STRETCHES_PER_BEND: usize = 8;
 
-/// Limits for finding the period of a rate, on the mean squared difference between the rate and the
-/// same rate some slots later, relative to that of independent values. Below the first limit both
-/// are equal, so the distance may be a period; at some shorter distance they must differ by more
-/// than the second limit.
+/// Limit for finding the period of a rate, on the mean squared difference between the rate and the
+/// same rate some slots later, relative to that of independent values. Below it both are equal, so
+/// this distance may be a period.
 const EQUAL: f64 = 0.05;
+/// Smallest difference, on the same scale as [`EQUAL`], by which a rate must differ from itself at
+/// some distance shorter than the period.
 const UNEQUAL: f64 = 0.2;
 
 /// Smallest effective number of stretches over which the remaining variation must be spread if the

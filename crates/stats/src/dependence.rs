@@ -33,9 +33,9 @@ pub enum NoInterval {
     /// There are too few stretches (equal parts of the run) to estimate the autocorrelation of
     /// samples.
     TooShort {
-        /// Number of stretches needed.
+        /// Number of stretches that an interval needs.
         needed: u64,
-        /// Number of stretches available.
+        /// Number of stretches that the run has.
         have: u64,
     },
     /// The plan changes the load and does not repeat often enough, so changes of the system cannot
@@ -81,12 +81,13 @@ const WITNESSES: [(f64, f64); 4] = [(0.5, 3.0), (0.75, 1.7), (0.9, 1.25), (0.95,
 /// Smallest number of independent episodes beyond a quantile for a confidence interval.
 const EPISODES_MIN: f64 = 5.0;
 
-/// Smallest number of independent episodes for an interval of a quantile up to the median, and the
-/// number up to which the ends of such an interval are widened. The first is lower than
-/// [`EPISODES_MIN`]: if runs with few, long episodes had no interval, only runs that lack the
-/// longest episodes would have one, and these intervals contain the truth less often than a wide
-/// one.
+/// Smallest number of independent episodes for an interval of a quantile up to the median. It is
+/// lower than [`EPISODES_MIN`]: if runs with few, long episodes had no interval, only runs that
+/// lack the longest episodes would have one, and these intervals contain the truth less often than
+/// a wide one.
 const EPISODES_MIN_MIDDLE: f64 = 2.0;
+/// Number of independent episodes up to which the ends of an interval are widened, for a quantile
+/// up to the median.
 const EPISODES_ENOUGH_MIDDLE: f64 = 24.0;
 const MIDDLE: f64 = 0.5;
 
@@ -211,10 +212,11 @@ pub fn dispersion_at(all: &[Dispersion], share: f64) -> f64 {
 /// worst episode are more frequent among runs with an interval than among all.
 const LUCK: f64 = 0.5;
 
-/// Corrections for plans that change the load. The tail is then in the busy parts of the run, about
-/// which the witness quantiles say less: factor on the number of episodes, and smallest effective
-/// number of stretches with samples of the tail.
+/// Factor on the number of episodes if the plan changes the load: the tail is then in the busy
+/// parts of the run, about which the witness quantiles say less.
 const PLANNED: f64 = 0.5;
+/// Smallest effective number of stretches that contain samples of the tail, if the plan changes the
+/// load.
 const STRETCHES_BEYOND_MIN: f64 = 6.0;
 
 /// Skewness of a sum over one episode, if sizes are exponential and times random. For `n` episodes,
@@ -224,9 +226,10 @@ const SKEW_OF_EPISODE: f64 = 1.5;
 /// Largest share by which skewness reduces the distance of the lower end of an interval.
 const NEARER_MAX: f64 = 0.3;
 
-/// Smallest number of episodes beyond the p90 for an interval of a mean, which depends on its tail,
-/// and the number below which its upper end is widened, by the root of (that number / episodes).
+/// Smallest number of episodes beyond the p90 for an interval of a mean, which depends on its tail.
 const MEAN_EPISODES_MIN: f64 = 2.0;
+/// Number of episodes beyond the p90 below which the upper end of the interval of a mean is
+/// widened, by the root of (this number / episodes).
 const MEAN_EPISODES_ENOUGH: f64 = 16.0;
 const MEAN_TAIL: f64 = 0.9;
 

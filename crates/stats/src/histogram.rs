@@ -35,9 +35,9 @@ const COUNT_MAX: u64 = 1 << 50;
 /// First byte of a stored histogram: the version of its format.
 const VERSION: u8 = 1;
 
-/// Length of the header of HdrHistogram's V2 format in bytes, and the cookie (magic number) with
-/// which the header begins.
+/// Length of the header of HdrHistogram's V2 format, in bytes.
 const V2_HEADER_BYTES: usize = 40;
+/// Magic number (cookie) with which the header of HdrHistogram's V2 format begins.
 const V2_COOKIE: u32 = 0x1c84_9313;
 
 /// Largest size of the stored buckets: 9 bytes for each of the 54 * 1024 buckets of the highest

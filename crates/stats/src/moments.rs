@@ -10,7 +10,7 @@
 /// takes 2.6e13 samples of one hour each (in ns).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moments {
-    /// Number of samples.
+    /// Number of samples that were added; 0 at first.
     pub count: u64,
     /// Smallest sample; 0 if there are none.
     pub min: u64,
@@ -55,7 +55,7 @@ impl Moments {
         self.sum_sq = self.sum_sq.saturating_add(other.sum_sq);
     }
 
-    /// Whether no sample was added.
+    /// Whether there are no samples, since none was added.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

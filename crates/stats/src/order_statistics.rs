@@ -37,7 +37,7 @@ pub struct TooFew {
     /// Smallest number of samples with a finite interval; `u64::MAX` if there is none (quantiles 0
     /// and 1).
     pub needed: u64,
-    /// Number of samples that are available.
+    /// Number of samples that there are.
     pub have: u64,
 }
 

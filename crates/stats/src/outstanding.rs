@@ -29,9 +29,9 @@ pub fn stands_out(series: &[f64], factor: f64) -> Vec<usize> {
     if is_few && finite().count() >= VALUES_MIN { found } else { Vec::new() }
 }
 
-/// Smallest and largest number of values, measured under a similar load, with which a value is
-/// compared.
+/// Smallest number of values, measured under a similar load, with which a value is compared.
 const ALIKE_MIN: usize = 24;
+/// Largest number of values, measured under a similar load, with which a value is compared.
 const ALIKE_MAX: usize = 240;
 
 /// Largest relative excess of a load that still counts as similar: 10 %.

@@ -7,18 +7,19 @@
 use crate::mean::{normal_score, students_t_tail};
 use crate::waves::{FALLS, FALLS_BELOW, VALUES_MIN, is_level, level, waves};
 
-/// Assumed rises of the noise spectrum towards low frequencies, relative to its level at high ones,
-/// and the numbers of the wave at which half of a rise is reached. They are larger than those
-/// assumed for the error of a mean (`waves`), because noise that is most easily mistaken for a
-/// trend changes as slowly as the series is long.
+/// Assumed rises of the noise spectrum towards low frequencies, relative to its level at high ones.
+/// They are larger than those assumed for the error of a mean (`waves`), because noise that is most
+/// easily mistaken for a trend changes as slowly as the series is long.
 const RISES: [f64; 4] = [30.0, 100.0, 300.0, 1000.0];
+/// Assumed numbers of the wave at which half of a rise of the noise spectrum is reached.
 const RISES_BELOW: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, 15.0];
 
-/// Prior probabilities that the noise spectrum is flat, and that it falls towards low frequencies;
-/// otherwise it rises. The choice matters little: with 0.25 to 0.8 for a flat spectrum and rises
-/// from 10 or 30 on, tests with the same rate of false alarms find a decline of 10 % in a minute
-/// about equally often.
+/// Prior probability that the noise spectrum is flat. The choice matters little: with 0.25 to 0.8
+/// and rises from 10 or 30 on, tests with the same rate of false alarms find a decline of 10 % in a
+/// minute about equally often.
 const FLAT: f64 = 0.5;
+/// Prior probability that the noise spectrum falls towards low frequencies. If it is neither flat
+/// nor falling, it rises.
 const FALLING: f64 = 0.25;
 
 /// Smallest residual sum of squares, as a share of that of the series: if the series is the pattern

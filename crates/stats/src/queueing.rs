@@ -53,7 +53,7 @@ pub struct Mmc {
     pub arrivals_per_s: f64,
     /// Mean service time of a customer, in nanoseconds.
     pub service_ns_mean: f64,
-    /// Number of servers, at least 1.
+    /// Number of servers of the queue, at least 1.
     pub servers: u32,
 }
 

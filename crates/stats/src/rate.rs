@@ -48,7 +48,7 @@ pub struct Rate {
 pub struct TooFewSlots {
     /// Approximate number of slots needed, if further slots vary like the present ones.
     pub needed: u64,
-    /// Number of slots available.
+    /// Number of time slots that the series has.
     pub have: u64,
 }
 
@@ -211,9 +211,9 @@ fn in_time(around_mean: &[f64], course: &Course) -> InTime {
 /// [`Stability::n_stalls`] counts all of them.
 pub const STALLS_KEPT_MAX: usize = 20;
 
-/// Length of the slots in which [`stability`] takes counts, in nanoseconds, and number of such
-/// slots per second.
+/// Length of the slots in which [`stability`] takes counts, in nanoseconds.
 const SLOT_NS: u64 = 100_000_000;
+/// Number of slots per second in which [`stability`] takes counts.
 const SLOTS_PER_S: usize = 10;
 
 /// Steadiness of a run: how much its rate varies between seconds, and its stalls (periods nearly

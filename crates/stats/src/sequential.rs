@@ -1,5 +1,5 @@
 //! Confidence intervals for repeats whose number was not fixed beforehand, but depended on their
-//! figures.
+//! results.
 //!
 //! A procedure that looks after each run, and stops when Student's interval is narrow or excludes
 //! zero, has an interval that contains the truth less often than stated. Two methods keep the
@@ -7,17 +7,17 @@
 //!
 //! - [`precise`], for stopping when the interval is narrow enough: Student's intervals of
 //!   [`LOOK_CONFIDENCE`] instead of 95 % (Y. S. Chow and H. Robbins, Ann. Math. Stat. 36, 457,
-//!   1965; N. Starr, Ann. Math. Stat. 37, 36, 1966). Of normal figures the width is independent of
-//!   the mean, so that the only error is to stop early where figures happen to lie close together.
-//!   The constant makes up for it, at every scatter (examples/sequential.rs).
+//! 1965; N. Starr, Ann. Math. Stat. 37, 36, 1966). For normally distributed results the width is
+//! independent of the mean, so that the only error is to stop early if results happen to be close
+//! together. The constant compensates for that, at any scatter (examples/sequential.rs).
 //! - [`anytime`], for stopping when a difference is decided, by whatever rule: the confidence
 //!   sequence of the t statistic, mixed over a normal effect (T. L. Lai, Ann. Stat. 4, 265, 1976;
 //!   H. Wang and A. Ramdas, "Anytime-valid t-tests and confidence sequences for Gaussian means with
 //!   unknown variance", Sequential Analysis 44, 2025). The probability that it ever excludes the
 //!   truth, at any look, is at most 1 - confidence.
 //!
-//! Both assume that figures are independent and normal. Not here: what a figure is, and when to
-//! stop.
+//! Both assume that results are independent and normally distributed. Not here: what a result is,
+//! and when to stop.
 
 use crate::{Mean, mean, students_t};
 

@@ -13,7 +13,7 @@ use crate::mean::students_t;
 pub struct Build {
     /// Mean of the results of the build's runs.
     pub mean: f64,
-    /// Number of runs of this build.
+    /// Number of runs that were made with this build.
     pub count: usize,
     /// Sum of the squared differences of the runs' results from their mean.
     pub squares: f64,
@@ -106,14 +106,15 @@ pub(crate) struct Noisier {
     pub(crate) is_sure: bool,
 }
 
-/// Smallest numbers of builds before and after a change of variance.
+/// Smallest number of builds before an increase of variance.
 const CALM_MIN: usize = 6;
+/// Smallest number of builds after an increase of variance.
 const NOISY_MIN: usize = 2;
-/// Twice the log likelihood ratio above which an increase of variance is taken into account, and
-/// above which it is significant. With 4.5, 6.5 or 10 for the first one, changes of level are found
-/// equally soon; with 10, a series whose noise has trebled has a third more false alarms than with
-/// 4.5.
+/// Twice the log likelihood ratio above which an increase of variance is taken into account. With
+/// 4.5, 6.5 or 10, changes of level are found equally soon; with 10, a series whose noise has
+/// trebled has a third more false alarms than with 4.5.
 const NOISIER: f64 = 7.5;
+/// Twice the log likelihood ratio above which an increase of variance is significant.
 const NOISIER_SURELY: f64 = 12.0;
 /// Smallest ratio of the variance after an increase to that before, without the largest residual
 /// after it: a single large one is an outlier.

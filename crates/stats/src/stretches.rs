@@ -76,7 +76,7 @@ struct One {
 /// measured phase, of equal length.
 #[derive(Clone, Debug)]
 pub struct Stretches {
-    /// Length of a stretch, in seconds.
+    /// Length of a stretch (an equal part of the run), in seconds.
     width: i64,
     all: Vec<One>,
     /// Indexes of the stretches with an unpacked histogram, the one used last at the end.
@@ -208,7 +208,7 @@ pub struct InTime {
     /// Stretches in the order of time. `offered` counts all work, finished or not, except after
     /// [`InTime::finished`].
     pub stretches: Vec<Stretch>,
-    /// Length of a stretch, in seconds.
+    /// Length of a stretch (an equal part of the run), in seconds.
     pub width_s: i64,
     /// Effects that the plan may have on the values of stretches; empty if the plan does not change
     /// the load.

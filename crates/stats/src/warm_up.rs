@@ -5,9 +5,9 @@
 use crate::pattern::beginning_score;
 use crate::trend::median;
 
-/// Limit on the number of values that are averaged in a batch, which is the 5 of MSER-5, and number
-/// of batches into which a short series is divided, with fewer values each.
+/// Limit on the number of values that are averaged in a batch, which is the 5 of MSER-5.
 const BATCH: usize = 5;
+/// Number of batches into which a short series is divided, with fewer values each than [`BATCH`].
 const BATCHES: usize = 60;
 
 /// Largest share of a series that its warm-up may take. If a warm-up took more, the series changes
