@@ -14,8 +14,7 @@ pub(super) struct Layout {
     pub(super) has_keys: bool,
 }
 
-/// Index in [`Layout::tables`] of the table of measurements. The constants after it are those of
-/// the other tables.
+/// Index in [`Layout::tables`] of the table of measurements.
 pub(super) const MEASUREMENT: usize = 0;
 pub(super) const METRIC: usize = 1;
 pub(super) const BUFFER: usize = 2;

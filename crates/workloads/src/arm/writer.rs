@@ -19,14 +19,13 @@ use super::tables::{BUFFER, CONTEXT, Layout, MEASUREMENT, Rows};
 use crate::empty_tables::EmptyTables;
 use crate::tx_control::{control, end};
 
-/// Id of the query for the last measurement id in use. The constants after it are those of the
-/// other queries; the INSERT statements of the tables come before it.
+/// Id of the query for the last measurement id in use, which follows the ids of the INSERT
+/// statements.
 pub(super) const LAST_ID: StatementId = StatementId(CONTEXT as u16 + 1);
 pub(super) const IS_STORED: StatementId = StatementId(CONTEXT as u16 + 2);
 pub(super) const CLASSES: StatementId = StatementId(CONTEXT as u16 + 3);
 
-/// Index of the custom metric that counts stored measurements. The constants after it are those of
-/// the other custom metrics.
+/// Index of the custom metric that counts stored measurements.
 pub(super) const MEASUREMENTS: u16 = 0;
 pub(super) const ROWS: u16 = 1;
 pub(super) const BYTES: u16 = 2;

@@ -34,9 +34,9 @@ const RECORD_SIZE_MAX: u64 = 16_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Clients write records with time stamps.
+    /// The clients of the group write records with time stamps.
     Writer,
-    /// Clients fetch the newest records and measure their ages.
+    /// The clients of the group fetch the newest records and measure their ages.
     Reader,
 }
 
@@ -45,9 +45,9 @@ choice!(Role { Writer = "writer", Reader = "reader" });
 /// Indexes of the tables of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Indexes {
-    /// Only the primary key `recordID`, which the database assigns.
+    /// The tables have only the primary key `recordID`, which the database assigns.
     Key,
-    /// The primary key `recordID`, and an index on `column1`.
+    /// The tables have the primary key `recordID`, and an index on `column1`.
     Column1,
 }
 

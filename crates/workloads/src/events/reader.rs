@@ -17,8 +17,7 @@ use super::seen::{Read, Record, Seen};
 use super::tables::{AGE_COLUMNS, READ_COLUMNS, ages, reads, records};
 use crate::tx_control::{control, end};
 
-/// Index of the custom metric for the age of records. The constants after it are those of the other
-/// custom metrics.
+/// Index of the custom metric for the age of records, in the list of those of readers.
 pub(super) const AGE: u16 = 0;
 pub(super) const BETWEEN: u16 = 1;
 pub(super) const WINDOW_QUERY: u16 = 2;
@@ -27,7 +26,7 @@ pub(super) const RECORDS_READ: u16 = 4;
 pub(super) const MISSED: u16 = 5;
 pub(super) const DUPLICATES: u16 = 6;
 
-/// Index of the transaction type `read`. The constants after it are those of the other types.
+/// Index of the transaction type `read`, which fetches the newest records.
 pub(super) const READ: KindIndex = 0;
 pub(super) const READ_PLAIN: KindIndex = 1;
 pub(super) const HISTORY: KindIndex = 2;

@@ -33,7 +33,7 @@ pub(super) struct Read {
 pub(super) struct Seen {
     /// Highest sequence number that the reader has seen; `None` before its first read.
     pub(super) last: Option<i64>,
-    /// Key (`recordID`) of the record with that sequence number.
+    /// Key (`recordID`) of the record with the highest sequence number that the reader has seen.
     pub(super) last_id: i64,
 }
 

@@ -12,7 +12,7 @@ use super::Shared;
 use super::tables::records;
 use crate::record::{draw_column1, draw_payload};
 
-/// Index of the custom metric that counts records. The constant after it is that of their bytes.
+/// Index of the custom metric that counts records, in the list of those of writers.
 pub(super) const RECORDS: u16 = 0;
 pub(super) const BYTES: u16 = 1;
 

@@ -188,9 +188,11 @@ fn special(rng: &mut Rng, width: f64, iterations: u32, percent: u32, res: u32) -
 struct Zipf {
     exponent: f64,
     n: f64,
-    /// Integral of the weights at 1.5, the right edge of number 1, minus the weight of number 1.
+    /// Left end of the range from which a draw is made: the integral of the weights at 1.5 (the
+    /// right edge of number 1), minus the weight of number 1.
     first: f64,
-    /// Integral of the weights at `n` + 0.5, the right edge of the last number.
+    /// Right end of the range from which a draw is made: the integral of the weights at `n` + 0.5,
+    /// the right edge of the last number.
     last: f64,
     /// Largest distance by which a draw may be below the number to which it is rounded to be
     /// accepted without another test.

@@ -36,13 +36,13 @@ const RECORD_SIZE_MAX: u64 = 16_000;
 /// Indexes of the tables, and the time at which they are created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IndexPolicy {
-    /// No index and no key; writers assign the record numbers.
+    /// The tables have no index and no key, so writers assign the record numbers.
     None,
-    /// Only the primary key `recordID`, which the database assigns.
+    /// The tables have only the primary key `recordID`, which the database assigns.
     Key,
-    /// The primary key `recordID`, and an index on `column1`.
+    /// The tables have the primary key `recordID`, and an index on `column1`.
     Secondary,
-    /// Indexes on `recordID` and `column1`, both created when the load is over.
+    /// The tables get indexes on `recordID` and `column1`, both created when the load is over.
     Afterwards,
 }
 

@@ -47,8 +47,8 @@ const ACCOUNTS: i64 = 100_000;
 /// Largest absolute value of the amount that a transaction adds to an account.
 const DELTA_MAX: i64 = 5_000;
 
-/// Id of the statement that updates an account. The constants after it are those of the other
-/// statements, in the order of their declaration.
+/// Id of the statement that updates an account. Ids are in the order in which the statements are
+/// declared.
 const ACCOUNT_UPDATE: StatementId = StatementId(0);
 const ACCOUNT_SELECT: StatementId = StatementId(1);
 const TELLER_UPDATE: StatementId = StatementId(2);

@@ -18,8 +18,7 @@ const SCALE_OF_BIG_ACCOUNTS: i64 = 20_000;
 const FILLER: &str =
     "                                                                                    ";
 
-/// Index of the table of branches, which is built first. The constants after it are those of the
-/// other tables.
+/// Index of the table of branches, which is built first.
 const BRANCHES_TABLE: usize = 0;
 const TELLERS_TABLE: usize = 1;
 const ACCOUNTS_TABLE: usize = 2;

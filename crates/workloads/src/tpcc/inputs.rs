@@ -9,7 +9,7 @@ use super::parameters::{CHANCE_UNIT, Decided, Home};
 use super::random::{LastName, nurand};
 use super::schema::{DISTRICTS, ITEMS, LINES_MAX, LINES_MIN};
 
-/// Index of the transaction type New-Order. The constants after it are those of the other types.
+/// Index of the transaction type New-Order among the five types.
 pub(super) const NEW_ORDER: KindIndex = 0;
 pub(super) const PAYMENT: KindIndex = 1;
 pub(super) const ORDER_STATUS: KindIndex = 2;

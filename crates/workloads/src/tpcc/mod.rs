@@ -52,8 +52,7 @@ pub(crate) static ENTRY: Entry = Entry {
 const KINDS: [&str; parameters::N_KINDS] =
     ["new_order", "payment", "order_status", "delivery", "stock_level"];
 
-/// Index of the custom metric `order_lines` in [`CUSTOM_METRICS`]. The constants after it are those
-/// of the other custom metrics.
+/// Index of the custom metric `order_lines` in [`CUSTOM_METRICS`].
 const ORDER_LINES: u16 = 0;
 const BRAND_LINES: u16 = 1;
 const ORDER_TOTAL: u16 = 2;

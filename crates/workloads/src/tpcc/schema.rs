@@ -24,8 +24,7 @@ pub(super) const LINES_MAX: i64 = 15;
 /// Minimum number of lines of an order.
 pub(super) const LINES_MIN: i64 = 5;
 
-/// Index of the table ITEM, which is built first. The constants after it are those of the other
-/// tables.
+/// Index of the table ITEM, which is built first.
 pub(super) const ITEM: usize = 0;
 pub(super) const WAREHOUSE: usize = 1;
 pub(super) const DISTRICT: usize = 2;

@@ -45,7 +45,8 @@ pub(super) enum Stmt {
     CustomerReceives,
     DistrictNextOrder,
     LowStock,
-    /// First of ten statements that read stock, one for each of the columns S_DIST_01 to S_DIST_10.
+    /// Reads stock for an order. The first of ten statements, one for each of the columns S_DIST_01
+    /// to S_DIST_10.
     Stock,
 }
 
