@@ -97,7 +97,7 @@ pub(crate) struct ClientLoop {
     pub(crate) common: Arc<Common>,
     pub(crate) under_way: Arc<UnderWay>,
     pub(crate) workload: Arc<dyn Workload>,
-    /// Count, extremes and sums of the response times of transactions that were intended after the
+    /// Count, extremes and sums of the response times of transactions that were due after the
     /// ramp-up, and how many of them failed, by transaction type.
     pub(crate) moments: Vec<(Moments, u64)>,
     /// Coarse histograms of the response times that are summed up in `moments`, by transaction
@@ -504,7 +504,7 @@ impl ClientLoop {
     }
 
     /// Returns, for each transaction type, count, extremes, sums and histogram of the response
-    /// times of this client's transactions that were intended in the measured phase.
+    /// times of this client's transactions that were due in the measured phase.
     pub(crate) fn moments(&self) -> Vec<ClientMoments> {
         let to_moments = |(kind, (moments, failed)): (usize, &(Moments, u64))| ClientMoments {
             client: self.client,

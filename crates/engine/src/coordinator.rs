@@ -111,7 +111,7 @@ impl Pauses {
 /// what hindered it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
-    /// Reason why the load ended.
+    /// Reason why the load ended: as planned, by the user, by a full queue or by an error.
     pub reason: StopReason,
     /// Duration of the measured phase, in nanoseconds.
     pub measured_ns: u64,

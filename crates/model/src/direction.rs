@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The direction in which a figure of a result is better: higher, lower or neither.
+/// The direction in which a figure (a named number of a report, such as `p99`) is better: higher,
+/// lower or neither.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {

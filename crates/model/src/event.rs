@@ -28,7 +28,7 @@ pub enum Phase {
 pub enum StopReason {
     /// The planned duration or number of transactions was reached.
     Completed,
-    /// The user interrupted the run.
+    /// The user stopped the run before its planned end.
     Interrupted,
     /// The queue of arrivals was full, and the plan says to stop the run in this case.
     QueueFull,
@@ -73,7 +73,7 @@ pub struct ClientMoments {
 pub enum Event {
     /// The run was created, with this plan and description.
     Begun {
-        /// Identifier of the run.
+        /// Permanent identifier of the run that begins.
         run: RunId,
         /// Plan of the run in TOML, with all values decided and without passwords.
         plan: String,
@@ -85,7 +85,7 @@ pub enum Event {
     Fact(Fact),
     /// A phase of the run has begun.
     Phase {
-        /// Phase of the run that began.
+        /// Phase that begins: connecting, ramp-up, measured phase or drain.
         phase: Phase,
         /// Start of the phase, in nanoseconds from the start of the measured phase; negative before
         /// it.

@@ -112,7 +112,7 @@ pub struct Experiment {
     /// Labels that all runs of the experiment have, as pairs of key and value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<(String, String)>,
-    /// Figures measured elsewhere, to be shown beside those of the experiment; `None` if there are
+    /// Results measured elsewhere, to be shown beside those of the experiment; `None` if there are
     /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<Reference>,
@@ -123,7 +123,8 @@ pub struct Experiment {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Option<crate::Seek>", into = "Option<crate::Seek>")]
 pub enum Walk {
-    /// All points, the combinations of the parameters' values, are known before the first trial.
+    /// All points are known before the first trial: they are the combinations of the parameters'
+    /// values.
     #[default]
     Grid,
     /// A search for the highest load that meets all objectives. It adds a point for each probe;
@@ -159,12 +160,13 @@ impl From<Walk> for Option<crate::Seek> {
     }
 }
 
-/// Figures measured elsewhere, imported from a file when the experiment began.
+/// Results measured elsewhere, such as with another tool, imported from a file when the experiment
+/// began.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reference {
     /// Path of the imported file, as the user wrote it.
     pub file: String,
-    /// Figures that the imported file contains.
+    /// Results that the imported file contains.
     pub figures: Imported,
 }
 
@@ -176,7 +178,7 @@ fn is_flat(nesting: &Nesting) -> bool {
 /// with 8 clients.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trial {
-    /// Identifier of the experiment.
+    /// Identifier of the experiment to which the run belongs.
     pub experiment: String,
     /// Index of the point in the experiment, from 0.
     pub point: u32,

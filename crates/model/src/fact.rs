@@ -73,15 +73,15 @@ impl From<Fact> for AsText {
 pub enum FactValue {
     /// Text that has none of the other types, such as a version.
     Text(String),
-    /// A truth value, written `true` or `false`.
+    /// A truth value, with the text `true` or `false`.
     YesNo(bool),
-    /// A whole number without unit.
+    /// A whole number without a unit, such as a number of clients.
     Count(i64),
-    /// A size in bytes.
+    /// A size in bytes; the name of the fact ends in `bytes`.
     Bytes(u64),
-    /// A share in percent.
+    /// A share in percent; the name of the fact ends in `percent`.
     Percent(Decimal),
-    /// A time in seconds.
+    /// A time in seconds; the name of the fact ends in `s`.
     Seconds(Decimal),
     /// Several numbers of the same unit, such as one per event loop.
     List(Vec<FactValue>),

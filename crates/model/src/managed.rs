@@ -19,7 +19,7 @@ pub enum Kind {
     /// MySQL from version 5.6 on. dbdyno is tested with 5.6 and 9.7; versions in between are
     /// started as their manuals say.
     MySql,
-    /// PostgreSQL, as a single server.
+    /// PostgreSQL, always as a single server.
     Postgres,
 }
 

@@ -16,7 +16,7 @@ use crate::{
 pub enum Arrivals {
     /// Exponentially distributed gaps between arrivals, as between independent users.
     Poisson,
-    /// Equal gaps between arrivals.
+    /// Equal gaps between all arrivals.
     Uniform,
 }
 
@@ -266,7 +266,7 @@ pub enum MonitorScope {
     /// Metrics of machine, generator and server, and the database counters that the driver selects.
     #[default]
     Default,
-    /// The same metrics as by default, and all other counters that the database has.
+    /// Reads the same metrics as by default, and all other counters that the database has.
     All,
 }
 

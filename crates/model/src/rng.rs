@@ -24,7 +24,7 @@ pub enum Stream {
     /// Random numbers for the arrival times of the transactions of the group with this index, in
     /// open load.
     Schedule(u16),
-    /// Random numbers for the keying and think times of the client with this index.
+    /// Random numbers for the think times of the client with this index.
     Thinking(u32),
     /// Random numbers for the order of transaction types, for a client or for the arrivals of a
     /// group (see [`Number::deck`](crate::Number::deck)).

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Source {
     /// Path of the workload's file, as the user wrote it.
     pub name: String,
-    /// Content of the workload's file.
+    /// Content of the workload's file, as it was when dbdyno read it.
     pub text: String,
 }
 

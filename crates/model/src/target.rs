@@ -61,7 +61,7 @@ impl fmt::Display for Secret {
 /// Name and port of one host of a target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {
-    /// Host name or IP address.
+    /// Name or IP address of the host.
     pub name: String,
     /// Port of the server; `None` for the driver's default.
     pub port: Option<u16>,

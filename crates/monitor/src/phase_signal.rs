@@ -23,7 +23,8 @@ pub struct PhaseSignal {
     n_server_actions: AtomicU32,
 }
 
-/// Reason why [`PhaseSignal::wait`] returned.
+/// Reason why [`PhaseSignal::wait`] returned: the awaited condition, the awaited instant, or the
+/// end of the load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Woken {
     /// The condition that the caller waited for has become true.

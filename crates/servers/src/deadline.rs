@@ -17,7 +17,8 @@ pub(crate) struct Deadline {
     timer: OwnedFd,
 }
 
-/// Reason why [`Deadline::wait`] returned.
+/// Reason why [`Deadline::wait`] returned: the end of the process, the deadline, or the end of the
+/// pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Woken {
     /// The process that the caller waited for has ended.

@@ -35,14 +35,14 @@ pub struct TestServer {
     shared: OnceLock<Server>,
 }
 
-/// MariaDB 10.11, as packaged by Debian.
+/// Test server: MariaDB 10.11, as packaged by Debian.
 pub static MARIADB: TestServer = TestServer::new(Kind::MariaDb, "10.11.", None);
 pub static MARIADB_11_4: TestServer =
     TestServer::new(Kind::MariaDb, "11.4.5-MariaDB", Some("mariadb-11.4"));
 pub static MYSQL_5_6: TestServer = TestServer::new(Kind::MySql, "5.6.24", Some("mysql-5.6"));
-/// Oracle's MySQL 9.7, the newest series.
+/// Test server: Oracle's MySQL 9.7, the newest series.
 pub static MYSQL_9_7: TestServer = TestServer::new(Kind::MySql, "9.7.", Some("mysql-9.7"));
-/// PostgreSQL 15, as packaged by Debian.
+/// Test server: PostgreSQL 15, as packaged by Debian.
 pub static POSTGRES: TestServer = TestServer::new(Kind::Postgres, "15.", None);
 pub static POSTGRES_18: TestServer = TestServer::new(Kind::Postgres, "18.4", Some("postgres-18"));
 

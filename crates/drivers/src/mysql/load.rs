@@ -57,8 +57,8 @@ impl Load {
         )
     }
 
-    /// Notes that the server has asked for the rows of the load. `sequence` is the number of that
-    /// packet; the packets with rows continue from it.
+    /// Notes that the server has asked for the rows of the load, in a packet with the number
+    /// `sequence`. The packets with rows continue from this number.
     pub(super) fn begin(&mut self, sequence: u8) {
         self.state = State::Sending;
         self.sequence = sequence.wrapping_add(1);

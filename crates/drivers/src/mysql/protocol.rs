@@ -80,8 +80,8 @@ enum Phase {
 enum Whose {
     /// The prepared statement with this index. It keeps the definitions for later results.
     Statement(usize),
-    /// Only this reply. It is the result of a statement sent as text, for which the server sends
-    /// definitions each time.
+    /// No statement keeps the definitions: the reply is that of a statement sent as text, for which
+    /// the server sends them each time.
     Nobody,
 }
 

@@ -1,4 +1,4 @@
-//! The SQL dialect of PostgreSQL.
+//! The SQL dialect of PostgreSQL, and its storage options of tables.
 
 use model::{
     BeginSql, ColumnType, Dialect, Partitioning, Placeholder, RoutineLanguage, RowLock,

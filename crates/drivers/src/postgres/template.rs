@@ -14,7 +14,7 @@ pub(super) struct Template {
     /// Text before each placeholder, with the index, from 0, of the value that replaces the
     /// placeholder.
     parts: Vec<(String, usize)>,
-    /// SQL text after the last placeholder.
+    /// SQL text after the last placeholder; the whole text if there is none.
     rest: String,
     /// Number of values that the statement needs: the highest placeholder number, such as 3 for
     /// `$3`.

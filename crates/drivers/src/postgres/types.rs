@@ -8,7 +8,7 @@ pub(super) enum Type {
     Int2,
     Int4,
     Int8,
-    /// Object identifier (OID): 32 bits, unsigned.
+    /// Object identifier of the server (OID): 32 bits, unsigned.
     Oid,
     Float4,
     Float8,

@@ -33,7 +33,7 @@ impl Wake for WakesTask {
     }
 }
 
-/// A run in virtual time.
+/// A run in virtual time, which executes all clients on one thread.
 pub(crate) struct Simulation {
     agenda: Rc<Agenda>,
     clock: Rc<dyn Clock>,

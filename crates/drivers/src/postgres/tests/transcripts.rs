@@ -38,7 +38,7 @@ fn message(tag: u8, body: &[u8]) -> Vec<u8> {
 enum Cut {
     /// Two pieces, of which the first has this number of bytes.
     At(usize),
-    /// Pieces of one byte each.
+    /// Many pieces, each of one byte.
     Each,
 }
 
