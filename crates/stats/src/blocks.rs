@@ -22,8 +22,8 @@ const LEFT_MIN: f64 = 1e-9;
 /// cannot be separated from the drift, or if a result is not finite.
 ///
 /// The shift is that of an analysis of covariance with time (Fisher, Statistical Methods for
-/// Research Workers, 1932). Autocorrelation r of the residuals raises its variance by (1 + r) / (1
-/// - r), because slow wandering is not a linear drift.
+/// Research Workers, 1932). Autocorrelation r of the residuals raises its variance by
+/// `(1 + r) / (1 - r)`, because slow variation is not a linear drift.
 pub fn shift_beside_drift(figures: &[(f64, bool)], shift: f64) -> f64 {
     match Beside::from_figures(figures) {
         None => 1.0,

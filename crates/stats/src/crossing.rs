@@ -24,7 +24,8 @@ const LINK_MOST: f64 = 30.0;
 /// Limit on the number of Newton steps of a fit. Six are usual; more are needed if the points are
 /// separated, so that any slope fits.
 const STEPS_MOST: usize = 60;
-/// Number of halvings of an interval or a step, to less than a billionth of its initial length.
+/// Number of times that a search halves an interval or a step, to less than a billionth of its
+/// initial length.
 const HALVINGS: usize = 40;
 /// Largest distance between the crossing and an end of its interval, in standard deviations of the
 /// points' loads; an end beyond it is infinite.

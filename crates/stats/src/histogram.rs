@@ -17,8 +17,8 @@ use crate::order_statistics::rank;
 /// Number of significant decimal digits that a bucket preserves.
 const DIGITS: u8 = 3;
 
-/// Number of bits up to which each value has its own bucket: 2^11 is the first power of two above 2
-/// * 10^DIGITS, as HdrHistogram chooses it.
+/// Number of bits up to which each value has its own bucket: 2^11 is the first power of two above
+/// `2 * 10^DIGITS`, as HdrHistogram chooses it.
 const EXACT_BITS: u32 = 11;
 
 /// Largest value allowed as the end of a histogram's range: 2^62 ns (146 years). It keeps all
