@@ -236,7 +236,7 @@ pub(super) fn import(matches: &ArgMatches, shell: &Shell) -> Outcome {
 /// could be imported.
 fn not_imported(path: &Path, error: StoreError) -> Error {
     match error.kind {
-        StoreErrorKind::NotAStore => Error::Usage(format!(
+        StoreErrorKind::NotAStore if path.is_file() => Error::Usage(format!(
             "{} is not a file for import: write one with dbdyno runs export RUN -o NAME.dbdyno",
             path.display()
         )),

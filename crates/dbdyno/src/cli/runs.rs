@@ -351,7 +351,7 @@ fn label(matches: &ArgMatches, shell: &Shell) -> Outcome {
         }
     }
     let labels = store.labels(&run).map_err(said)?;
-    if labels.is_empty() {
+    if labels.is_empty() && !matches.contains_id("labels") {
         shell.say("the run has no label: KEY=VALUE after the run sets one");
     }
     let shown: String = labels.iter().map(|(key, value)| format!("{key}={value}\n")).collect();

@@ -55,6 +55,11 @@ fn the_values_of_an_axis_are_held_against_the_first() {
     full.says(&["geometric means over the runs of each side"]);
     let part = home.run(&["compare", &id, "--by=target", "--section=changed"]).good();
     assert!(!part.out.contains("geometric means over"), "{}", part.out);
+    // Verdict and validity are a line each.
+    let part = part.says(&["Valid, with ", "what differs"]);
+    assert!(!part.out.contains("warning "), "{}", part.out);
+    let absent = home.run(&["compare", &id, "--by=target", "--section=each_transaction"]).good();
+    absent.says(&["each_transaction: statements and waits were not counted."]);
     // `last` may not be the most recent run of a pipeline.
     let gate = ["compare", "last", "--by=target", "--fail-if=tps<-50%"];
     let fresh = home.run(&gate).good();
