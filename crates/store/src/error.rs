@@ -14,6 +14,8 @@ pub enum StoreErrorKind {
     /// The path is not a store of dbdyno: a directory, a file that is not SQLite's, or another
     /// program's database.
     NotAStore,
+    /// The file to import is the store itself.
+    ItsOwn,
     /// The store was written by a newer dbdyno.
     Newer {
         /// Format version of the store that was opened.
@@ -43,8 +45,8 @@ impl StoreErrorKind {
     /// Returns true if the user named a run or file that does not exist, is ambiguous, or is no
     /// store. Errors of other kinds are not the user's.
     pub fn is_wrong_name(self) -> bool {
-        use StoreErrorKind::{AmbiguousRun, Missing, NotAStore, UnknownRun};
-        matches!(self, UnknownRun | AmbiguousRun | Missing | NotAStore)
+        use StoreErrorKind::{AmbiguousRun, ItsOwn, Missing, NotAStore, UnknownRun};
+        matches!(self, UnknownRun | AmbiguousRun | ItsOwn | Missing | NotAStore)
     }
 }
 

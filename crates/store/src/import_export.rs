@@ -39,6 +39,10 @@ pub struct Imported {
     pub new: Vec<RunId>,
     /// Runs that this store had already; the import leaves them unchanged.
     pub known: Vec<RunId>,
+    /// Number of acknowledged changes of histories that the import added to the store.
+    pub acknowledged: u64,
+    /// Number of pinned baselines of histories that the import added to the store.
+    pub baselines: u64,
 }
 
 impl Store {
@@ -64,6 +68,7 @@ impl Store {
     /// Checks a file received from someone else. Fails if it is damaged, or is neither an export
     /// nor a store. Does not read its runs.
     pub fn check_sent(path: &Path) -> Result<(), StoreError> {
+        is_no_folder(path)?;
         sent(path).map(drop)
     }
 
@@ -87,6 +92,10 @@ impl Store {
             let tables = Tables::read(&all)?;
             for run in runs {
                 tables.copy(&all, "main", "beside", run)?;
+                let own = number(&all, "main", &run.0)?;
+                for decided in [ACKNOWLEDGED, BASELINE] {
+                    copy_decisions(&all, "main", "beside", own, decided)?;
+                }
             }
             all.commit()
         };
@@ -110,14 +119,11 @@ impl Store {
             let message = format!("there is no file {}", path.display());
             return Err(StoreError::new(StoreErrorKind::Missing, message));
         }
-        if path.is_dir() {
-            let message = format!("{} is a folder: name a file in it", path.display());
-            return Err(StoreError::new(StoreErrorKind::NotAStore, message));
-        }
+        is_no_folder(path)?;
         let same = fs::canonicalize(path).ok() == fs::canonicalize(&self.path).ok();
         if same {
-            let message = format!("{} is this store itself", path.display());
-            return Err(StoreError::new(StoreErrorKind::Other, message));
+            let message = format!("{} is this store itself: name another file", path.display());
+            return Err(StoreError::new(StoreErrorKind::ItsOwn, message));
         }
         let aside = Aside::copy(path, &self.path)?;
         let imported = aside.looked_at(self, check).and_then(|runs| self.take(&aside, &runs));
@@ -133,14 +139,18 @@ impl Store {
                 // One transaction per run, so that a measuring process does not wait long.
                 let behavior = TransactionBehavior::Immediate;
                 let all = Transaction::new_unchecked(&self.connection, behavior)?;
-                let is_known = number(&all, "main", &run.0)?.is_some();
-                if is_known {
-                    imported.known.push(run.clone());
-                    continue;
+                match number(&all, "main", &run.0)? {
+                    Some(_) => imported.known.push(run.clone()),
+                    None => {
+                        tables.copy(&all, "beside", "main", run)?;
+                        imported.new.push(run.clone());
+                    }
                 }
-                tables.copy(&all, "beside", "main", run)?;
+                // Users may have decided on a run since it was imported.
+                let theirs = number(&all, "beside", &run.0)?;
+                imported.acknowledged += copy_decisions(&all, "beside", "main", theirs, ACKNOWLEDGED)?;
+                imported.baselines += copy_decisions(&all, "beside", "main", theirs, BASELINE)?;
                 all.commit()?;
-                imported.new.push(run.clone());
             }
             Ok(())
         };
@@ -148,6 +158,17 @@ impl Store {
         beside.detach()?;
         taken.map_err(|error| self.reader().said(&error))?;
         Ok(imported)
+    }
+}
+
+/// Fails if a received file is a folder.
+fn is_no_folder(path: &Path) -> Result<(), StoreError> {
+    match path.is_dir() {
+        true => {
+            let message = format!("{} is a folder: name a file in it", path.display());
+            Err(StoreError::new(StoreErrorKind::NotAStore, message))
+        }
+        false => Ok(()),
     }
 }
 
@@ -246,30 +267,33 @@ impl Tables {
             );
             all.execute(&sql, params![new, old])?;
         }
-        copy_decisions(all, from, to, old)?;
         copy_trial(all, from, to, (old, new))
     }
 }
 
-/// Copies what users have decided on the histories of a run's labels: accepted changes and pinned
-/// builds. Decisions that the target store has already stay.
+/// Copies what users have decided on the histories of a run's labels from the table `table`:
+/// [`ACKNOWLEDGED`] or [`BASELINE`]. Decisions that the target store has already stay. Returns how
+/// many were added.
 fn copy_decisions(
     all: &Connection,
     from: &str,
     to: &str,
     old: Option<i64>,
-) -> rusqlite::Result<()> {
-    for table in ["acknowledged", "baseline"] {
-        let sql = format!(
-            "INSERT OR IGNORE INTO {to}.{table}
-             SELECT of.* FROM {from}.{table} AS of
-             JOIN {from}.label ON label.key = of.label AND label.value = of.build
-             WHERE label.run = ?"
-        );
-        all.execute(&sql, [old])?;
-    }
-    Ok(())
+    table: &str,
+) -> rusqlite::Result<u64> {
+    let sql = format!(
+        "INSERT OR IGNORE INTO {to}.{table}
+         SELECT of.* FROM {from}.{table} AS of
+         JOIN {from}.label ON label.key = of.label AND label.value = of.build
+         WHERE label.run = ?"
+    );
+    all.execute(&sql, [old]).map(|n| n as u64)
 }
+
+/// Name of the table with the acknowledged changes of histories.
+const ACKNOWLEDGED: &str = "acknowledged";
+/// Name of the table with the pinned baselines of histories.
+const BASELINE: &str = "baseline";
 
 /// Adds a copied run to its experiment in the target store. Copies the experiment with its status
 /// unless the target has it.

@@ -11,7 +11,7 @@ use model::numbers::count;
 use render::list::short_id;
 use render::{as_json, seconds_csv};
 use serde_json::{Value, json};
-use store::{Filter, Store, StoreError, StoreErrorKind, is_exported};
+use store::{Filter, Imported, Store, StoreError, StoreErrorKind, is_exported};
 
 use super::output_file::{OutputFile, extension};
 use super::stored::{add_new, experiment_of_last, id, said, store};
@@ -226,10 +226,16 @@ pub(super) fn import(matches: &ArgMatches, shell: &Shell) -> Outcome {
     if flags::is_json(matches) {
         let ids = |runs: &[RunId]| runs.iter().map(|run| json!(run.0)).collect::<Value>();
         let (new, known) = (ids(&imported.new), ids(&imported.known));
-        let value = json!({"schema": "dbdyno.imported/1", "imported": new, "known": known});
+        let value = json!({
+            "schema": "dbdyno.imported/1",
+            "imported": new,
+            "known": known,
+            "acknowledged": imported.acknowledged,
+            "baselines": imported.baselines,
+        });
         return shell.print(&format!("{value:#}\n"));
     }
-    shell.print(&summary(&imported.new, &imported.known)).map(|_| DONE)
+    shell.print(&summary(&imported)).map(|_| DONE)
 }
 
 /// Converts an error of an import. A file that is no store may be a report, which has no runs that
@@ -248,8 +254,9 @@ fn not_imported(path: &Path, error: StoreError) -> Error {
 const NAMED_MOST: usize = 5;
 
 /// Says how many runs were imported and skipped: `imported 12 runs: 0193f7c2, 0193f7d5, ...;
-/// skipped 1 that exists already: 0193f7a1`.
-fn summary(new: &[RunId], known: &[RunId]) -> String {
+/// skipped 1 that exists already: 0193f7a1; added 1 acknowledgement and 1 baseline`.
+fn summary(all: &Imported) -> String {
+    let Imported { new, known, .. } = all;
     let named = |runs: &[RunId]| {
         let mut ids: Vec<&str> = runs.iter().take(NAMED_MOST).map(|run| short_id(&run.0)).collect();
         ids.extend((runs.len() > NAMED_MOST).then_some("..."));
@@ -261,5 +268,9 @@ fn summary(new: &[RunId], known: &[RunId]) -> String {
         let exist = if known.len() == 1 { "exists" } else { "exist" };
         format!("skipped {} that {exist} already: {}", known.len(), named(known))
     });
-    imported.into_iter().chain(skipped).collect::<Vec<_>>().join("; ") + "\n"
+    let decided = [(all.acknowledged, "acknowledgement"), (all.baselines, "baseline")];
+    let decided = decided.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| count(n, what));
+    let decided: Vec<String> = decided.collect();
+    let added = (!decided.is_empty()).then(|| format!("added {}", decided.join(" and ")));
+    imported.into_iter().chain(skipped).chain(added).collect::<Vec<_>>().join("; ") + "\n"
 }

@@ -108,6 +108,30 @@ fn a_run_comes_in_once_and_an_export_has_just_the_runs_that_were_asked_for() {
 }
 
 #[test]
+fn decisions_on_histories_come_with_runs_that_are_known_too() {
+    let (_folder, store, runs) = full_store();
+    store.label(&runs[1], "build", "1.2").expect("a label");
+    let (_other_folder, other) = new_store();
+    let first = other.import(store.path(), CHECK_PRIVATE).expect("a store");
+    assert_eq!((first.new.len(), first.acknowledged, first.baselines), (runs.len(), 0, 0));
+    let change = model::Acknowledged {
+        build: "1.2".to_owned(),
+        point: String::new(),
+        reason: "checksums are on".to_owned(),
+        size: None,
+    };
+    store.acknowledge("build", &change).expect("room");
+    store.pin_baseline("build", Some("1.2")).expect("room");
+    let second = other.import(store.path(), CHECK_PRIVATE).expect("a store");
+    assert_eq!((second.new.len(), second.acknowledged, second.baselines), (0, 1, 1));
+    assert_eq!(other.acknowledged("build").expect("it is read"), [change]);
+    assert_eq!(other.baseline("build").expect("it is read"), Some("1.2".to_owned()));
+    // Its own decisions stay.
+    let third = other.import(store.path(), CHECK_PRIVATE).expect("a store");
+    assert_eq!((third.acknowledged, third.baselines), (0, 0));
+}
+
+#[test]
 fn a_run_under_way_neither_leaves_nor_comes_and_one_of_a_dead_process_comes_in_as_interrupted() {
     let (folder, store, _) = full_store();
     let begun = begun("0197-cccc", 1);
