@@ -36,8 +36,8 @@ pub struct Administration {
     /// runs on other machines notice it.
     pub run_lock: DatabaseLock,
     /// Statement after which a session sees everything that was committed on other hosts of the
-    /// cluster, such as Galera's `wsrep_sync_wait`. If the server does not know it, the error is
-    /// ignored. `None` if no server of this kind needs it.
+    /// cluster, such as Galera's `wsrep_sync_wait`. If the server does not know the statement, its
+    /// error is ignored. `None` if no server of this kind needs such a statement.
     pub sees_other_hosts: Option<&'static str>,
     /// Queries for limits on statements, such as timeouts, that administrative sessions must lift.
     /// Each column of the result is a statement that lifts one limit for the session, or null if

@@ -12,8 +12,8 @@ use crate::{BadUnit, NS_PER_S, format_duration, parse_duration, parse_rate};
 /// Number of straight lines that approximate one period of a sine: the error is at most 0.004 % of
 /// its amplitude.
 const SINE_LINES: u32 = 360;
-/// Limit on the number of steps of an arrival rate: enough for one step per second of a day
-/// (86,400).
+/// Limit on the number of steps of an arrival rate, enough for one step per second of a day
+/// (86,400). [`ArrivalRate::checked`] rejects a rate with more.
 const STEPS_MAX: usize = 100_000;
 
 /// Rate of arrivals in open load, summed over all client processes. Its time starts with the

@@ -15,7 +15,8 @@ pub struct BucketCounts {
     beyond: u64,
 }
 
-/// Limit on the number of buckets that are parsed from a text; a table could not show more.
+/// Limit on the number of buckets that are parsed from a text, since a table could not show more. A
+/// text with more buckets is not read as a histogram.
 const BUCKETS_MAX: usize = 100;
 /// Separator between the buckets of a coarse histogram in its text form.
 const BETWEEN: &str = ", ";

@@ -45,8 +45,8 @@ pub trait Clock {
     }
 
     /// Waits until the instant `instant_ns`, in nanoseconds since the clock's origin, even if the
-    /// run stops and running transactions may still finish. Returns [`Woken::Stopped`] early only
-    /// once dbdyno cancels the transactions that are left.
+    /// run stops meanwhile, because transactions that are running then may still finish. Returns
+    /// [`Woken::Stopped`] early only when dbdyno cancels the transactions that are still running.
     fn poll_through(&self, instant_ns: u64, context: &mut Context<'_>) -> Poll<Woken>;
 }
 

@@ -12,8 +12,8 @@ const ABOUT: &str = "durability";
 /// told that it succeeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitRisk {
-    /// Name and value of the mode, such as `fsync=off` or `engine=myisam`; several are joined by
-    /// "and".
+    /// Name and value of the risky mode, such as `fsync=off` or `engine=myisam`; several modes are
+    /// joined by "and".
     pub mode: String,
     /// Failure and the commits that it loses, in words: "a crash may lose the last second of
     /// commits".
@@ -32,8 +32,8 @@ impl CommitRisk {
         facts
     }
 
-    /// Adds this risk to the facts of a run, and returns all of them. If they contain another risk
-    /// already, both are stored as one, joined by "and".
+    /// Adds this risk to the facts of a run, and returns all of them. If the facts contain another
+    /// risk already, both risks are stored as one, joined by "and".
     pub fn added_to(self, facts: Vec<Fact>) -> Vec<Fact> {
         let fact = |about: &str, name: &str| {
             let is_it = |fact: &&Fact| fact.about == about && fact.name == name;

@@ -60,7 +60,8 @@ pub struct CpuProfile {
     pub naming_cpu_ns: u64,
 }
 
-/// Limit on the number of functions that a report lists for a profile.
+/// Limit on the number of functions that the report of a run lists for a CPU profile: those that
+/// were running in the most samples. The other functions appear only in the call stacks.
 const FUNCTIONS_MAX: usize = 10;
 
 /// Summary of a [`CpuProfile`] in the report of a run.

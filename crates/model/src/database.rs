@@ -90,21 +90,23 @@ pub trait Hosts: Send + Sync {
     /// Returns the hosts over which clients are spread at present.
     fn list(&self) -> Vec<Host>;
 
-    /// Adds a host, and assigns it a fair share of the clients. If the host is already in use, the
-    /// clients that left it when it failed are to return. Returns the number of clients that this
-    /// call assigned to the host. Fails with the reason.
+    /// Adds a host to those over which clients are spread, and assigns it a fair share of the
+    /// clients. If the host is already in use, the clients that left it when it failed are to
+    /// return. Returns the number of clients that this call assigned to the host. Fails with the
+    /// reason.
     fn add(&self, host: &Host) -> Result<usize, String>;
 
-    /// Removes a host, and assigns its clients to the other hosts. Returns the number of these
-    /// clients. Fails with the reason, such as that it is the last host.
+    /// Removes a host from those over which clients are spread, and assigns its clients to the
+    /// other hosts. Returns the number of these clients. Fails with the reason, such as that it is
+    /// the last host.
     fn remove(&self, host: &Host) -> Result<usize, String>;
 
-    /// Returns how many clients are still connected to a host that was removed, because they move
-    /// only before their next transaction.
+    /// Returns how many clients are still connected to a host after [`Hosts::remove`], because they
+    /// move to other hosts only before their next transaction.
     fn left(&self, host: &Host) -> usize;
 
-    /// Breaks the remaining client connections to a host that was removed, and returns their
-    /// number.
+    /// Breaks the connections of clients that are still connected to a host after
+    /// [`Hosts::remove`], and returns the number of these connections.
     fn cut(&self, host: &Host) -> usize;
 
     /// Returns the hosts that did not answer when dbdyno tried to open an administrative session,

@@ -190,9 +190,9 @@ pub enum Event {
     /// Totals that the server itself kept over the measured phase, by statement, wait event or
     /// table.
     Summary(ServerSummary),
-    /// Totals that the server itself has kept so far, sent while the load continues. Replaced by
-    /// the final [`Event::Summary`]; if the run is killed before that, the last one of these is
-    /// used.
+    /// Totals that the server itself has kept so far, sent while the load continues. The final
+    /// [`Event::Summary`] replaces them; if the run is killed before it sends that, its last
+    /// `SummarySoFar` is used.
     SummarySoFar(ServerSummary),
     /// CPU profile of the server's or the generator's processes.
     CpuProfile(CpuProfile),

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Imported, Nesting, StopRule, choice};
 
-/// Limit on the number of trials of an experiment; more would run longer than anybody waits.
+/// Limit on the number of trials of an experiment. A plan with more trials is rejected, because
+/// they would run longer than anybody waits.
 pub const TRIALS_MAX: u64 = 100_000;
 
 /// Order in which an experiment runs its trials, which are the repeats of its points.
@@ -88,8 +89,8 @@ pub struct Experiment {
     pub points: Vec<Point>,
     /// Number of runs per point; only an upper limit if there is a stop rule.
     pub repeats: u32,
-    /// Numbers of server restarts and data builds among which the repeats of each point are
-    /// divided.
+    /// Number of data builds per point, and of server restarts per build, among which the repeats
+    /// of each point are divided.
     #[serde(default, skip_serializing_if = "is_flat")]
     pub nesting: Nesting,
     /// Rule that may end the repeats early, such as a precision; `None` to run all of them.

@@ -7,8 +7,8 @@ use crate::units::{AMOUNT_UNITS, ns_of_unit};
 use crate::{NS_PER_S, parse_duration};
 
 /// A bound for a figure (a named number of a report, such as `p99`), as parsed from a text such as
-/// `300ms`, `1000 rows/min` or `2MB/s`. The bound is converted to the unit of the figure when that
-/// is known.
+/// `300ms`, `1000 rows/min` or `2MB/s`. The bound is converted to the figure's unit as soon as that
+/// unit is known.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FigureBound {
     /// A number that is not a time, with or without a unit, such as `2MB/s`.

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::Second;
 
-/// Limit on the number of columns of the heat map.
+/// Limit on the number of columns of the heat map. If a run needs more, each column is made to
+/// cover twice as many seconds.
 const COLUMNS_MAX: usize = 240;
 /// Number of buckets of response time for each power of ten.
 const STEPS: f64 = 10.0;

@@ -11,7 +11,7 @@ use crate::{
     BadParameter, Parameter, ParameterKind, Settings, Target, did_you_mean, plain_setting,
 };
 
-/// A database product of which dbdyno can start a server of its own, a managed server.
+/// A database product whose server dbdyno can start itself, as a managed server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// MariaDB, as a single server or as a Galera cluster.

@@ -140,8 +140,8 @@ pub fn unit(stored: &str) -> &str {
     }
 }
 
-/// Formats the value of a gauge with its unit, of which `stored` is the stored form: `12.3 %`,
-/// `34.0 MiB/s`, `1,234/s`, `0.810 ms`.
+/// Formats the value of a gauge with its unit, such as `12.3 %`, `34.0 MiB/s`, `1,234/s` or `0.810
+/// ms`. `stored` is the unit as it is stored with the gauge, such as `B/s`.
 pub fn amount(value: f64, stored: &str) -> String {
     match stored {
         "B" => mean_bytes(value.max(0.0)),

@@ -64,7 +64,8 @@ pub enum Load {
         /// Number of arrivals per second, summed over the clients of all processes.
         #[serde(rename = "rate_per_s")]
         rate: ArrivalRate,
-        /// Limit on the number of arrivals that wait in the queue for a free client.
+        /// Limit on the number of arrivals that wait in the queue for a free client. `queue_full`
+        /// says what happens to further arrivals.
         queue: u64,
         /// Treatment of an arrival that finds the queue full: drop it, or stop the run.
         queue_full: QueueFull,
@@ -219,8 +220,8 @@ pub struct Recording {
     /// Upper end of the range of the histograms, in nanoseconds. Longer times are counted as
     /// overflow.
     pub histogram_max_ns: u64,
-    /// Length, in seconds, of the windows of time for each of which one histogram of service time,
-    /// one of wait and one of lag are recorded.
+    /// Length, in seconds, of the windows of time by which the run records histograms of service
+    /// time, wait and lag: one histogram of each kind per window.
     pub window_seconds: u32,
 }
 
@@ -229,8 +230,8 @@ pub struct Recording {
 pub struct Connect {
     /// Limit on new connections per second, over all clients; `None` for no limit.
     pub rate_per_s: Option<f64>,
-    /// Limit on the number of connection attempts at the same time; with event loops, each loop may
-    /// have at least one.
+    /// Limit on the number of connection attempts at the same time. With event loops it is divided
+    /// among the loops, but each loop may make at least one attempt.
     pub at_once: u32,
 }
 

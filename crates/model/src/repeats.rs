@@ -35,7 +35,8 @@ impl Level {
     }
 }
 
-/// Numbers of server starts and data builds among which the repeats of a point are divided.
+/// Number of data builds per point, and of server starts per build, among which the repeats of the
+/// point are divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nesting {
     /// Number of server starts per data build; `None` if the server is not restarted between runs.

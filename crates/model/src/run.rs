@@ -50,8 +50,9 @@ pub struct Description {
     /// Length of the intervals for which the report has response time percentiles, in seconds.
     #[serde(default = "crate::second::default_interval_seconds", alias = "probe_seconds")]
     pub interval_seconds: u32,
-    /// Length, in seconds, of the windows of time for each of which one histogram of service time,
-    /// one of wait and one of lag are recorded; 10 in older runs, which did not store it.
+    /// Length, in seconds, of the windows of time by which the run has recorded histograms of
+    /// service time, wait and lag: one histogram of each kind per window. 10 in older runs, which
+    /// did not store this length.
     #[serde(default = "crate::second::default_window_seconds")]
     pub window_seconds: u32,
 }

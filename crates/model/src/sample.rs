@@ -103,7 +103,7 @@ pub struct Sample {
 
 impl Sample {
     /// Returns how long the transaction waited for a free client, in nanoseconds: from its intended
-    /// start until a client took it; 0 if a client took it before that.
+    /// start until a client took it; 0 if a client took it before its intended start.
     pub fn wait_ns(&self) -> u64 {
         self.slot.claimed_ns.saturating_sub(self.slot.intended_ns)
     }

@@ -10,22 +10,22 @@ use stats::Histogram;
 
 use crate::{DbError, DbErrorKind, KindIndex, Traffic};
 
-/// Default length, in seconds, of the windows of time for each of which one histogram of service
-/// time, one of wait and one of lag are recorded. The histogram is stored in the first second of
+/// Default length, in seconds, of the windows of time by which a run records histograms of service
+/// time, wait and lag: one histogram of each kind per window. Each is stored in the first second of
 /// its window.
 pub const WINDOW_SECONDS: i64 = 10;
 
 /// Default length of the intervals for which a report has response time percentiles, in seconds.
 pub const INTERVAL_SECONDS: u32 = WINDOW_SECONDS as u32;
 
-/// Returns the length in seconds of a window, for which histograms of service time, wait and lag
-/// are kept, in plans and runs that do not record it.
+/// Returns the length, in seconds, of the windows for which histograms of service time, wait and
+/// lag are kept, for plans and runs that do not state this length.
 pub(crate) fn default_window_seconds() -> u32 {
     WINDOW_SECONDS as u32
 }
 
-/// Returns the length in seconds of the report's intervals for plans and runs that do not record
-/// it.
+/// Returns the length, in seconds, of the report's intervals, for plans and runs that do not state
+/// this length.
 pub(crate) fn default_interval_seconds() -> u32 {
     INTERVAL_SECONDS
 }

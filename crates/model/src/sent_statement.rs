@@ -3,9 +3,9 @@
 use crate::{Sent, Value};
 
 /// Limit on the characters of a statement's text that are shown to the user, because a bulk INSERT
-/// may have millions.
+/// may have millions. The rest is cut off.
 const SQL_MAX: usize = 4_000;
-/// Limit on the characters of a parameter's value that are shown to the user.
+/// Limit on the characters of a parameter's value that are shown to the user. The rest is cut off.
 const VALUE_MAX: usize = 200;
 
 /// A statement as the driver sends it to the database, kept to be shown to the user.

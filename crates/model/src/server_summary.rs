@@ -15,7 +15,8 @@ pub enum SummaryOf {
     Statements,
     /// Totals by wait event, from waits that the server itself counts.
     Waits,
-    /// Totals by state of the server's sessions, of which dbdyno takes samples.
+    /// Totals by state of the server's sessions, such as executing or waiting for a lock, from
+    /// samples that dbdyno takes of the sessions.
     Samples,
     /// Totals by table, with the waits for its table locks.
     Locks,
@@ -120,9 +121,10 @@ pub struct ServerSummary {
     pub to_ns: i64,
     /// Names and units of the numbers that each row has.
     pub columns: Vec<SummaryColumnKept>,
-    /// Rows whose numbers have grown most, in descending order; only a limited number is kept.
+    /// Rows whose numbers have grown most, in descending order. Only a limited number is kept, and
+    /// `others` has the sum of the rest.
     pub rows: Vec<SummaryRow>,
-    /// Sum of all rows that are not in `rows`; `None` if there are none.
+    /// Sum of the rows that were left out of `rows`; `None` if none was left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<SummaryRow>,
 }

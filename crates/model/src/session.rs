@@ -66,9 +66,9 @@ pub enum Request<'a> {
 }
 
 impl Request<'_> {
-    /// Describes, for display, the statements of which the request consists. `begin` has the
-    /// statements with which the database begins a transaction; `of_call` describes one call, or
-    /// returns `None` to leave it out.
+    /// Describes, for display, the statements that the request sends. `begin` has the statements
+    /// with which the database begins a transaction; `of_call` describes one call, or returns
+    /// `None` to leave it out.
     pub fn statements(
         self,
         begin: &BeginSql,

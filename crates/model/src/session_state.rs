@@ -66,9 +66,9 @@ impl SessionState {
 /// Queries by which dbdyno samples the states of a server's sessions, filled in by a driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionSampling {
-    /// Alternative queries, of which the first that the server accepts is used. Each row has the
+    /// Alternative queries; dbdyno uses the first one that the server accepts. Each row has the
     /// name of a [`SessionState`], the server's own name for the state (may be empty), and the
-    /// number of sessions in that state. Counted are the sessions of the target's database, except
-    /// the one that executes the query.
+    /// number of sessions in that state. Sessions of the target's database count, except the one
+    /// that executes the query.
     pub queries: &'static [&'static str],
 }

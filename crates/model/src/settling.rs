@@ -12,7 +12,7 @@ pub enum Settle {
     /// Never settles the database.
     #[default]
     Off,
-    /// Settles before the load; this is also after a build, and between the trials of an
+    /// Settles the database before each load: also after a build, and between the trials of an
     /// experiment.
     Before,
     /// Settles after the load and the consistency checks that follow it.

@@ -15,7 +15,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Limit on the size of a file that defines a workload, in bytes.
+    /// Limit on the size of a file that defines a workload, in bytes. A larger file is rejected.
     pub const BYTES_MAX: u64 = 1 << 20;
 
     /// Returns the file's name without folders and without everything after its first dot:
@@ -27,8 +27,7 @@ impl Source {
 }
 
 /// Returns a copy of the text that lives as long as the process; equal texts share a copy, which is
-/// never freed. With this, names from workload files have the same type as those of built-in
-/// workloads.
+/// never freed. Names from workload files thus have the same type as those of built-in workloads.
 pub fn interned(text: &str) -> &'static str {
     static NAMES: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);

@@ -68,8 +68,8 @@ impl Experiment {
         }
     }
 
-    /// Returns all trials in the order in which they run, in rounds, after each of which the stop
-    /// rule may end the experiment. The result is the same on every call.
+    /// Returns all trials in the order in which they run, divided into rounds. After each round the
+    /// stop rule may end the experiment. The result is the same on every call.
     pub fn rounds(&self) -> Vec<Round> {
         let together = self.runs_together().max(1);
         let n_points = self.points.len() as u32;

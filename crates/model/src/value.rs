@@ -25,8 +25,8 @@ pub enum Value<'a> {
     Bytes(&'a [u8]),
     /// A date and time, in microseconds since 1970-01-01T00:00:00Z.
     Timestamp(i64),
-    /// A date, in days since 1970-01-01 in the Gregorian calendar. A date outside of the range,
-    /// such as PostgreSQL's `infinity`, is read as the smallest or largest day.
+    /// A date, in days since 1970-01-01 in the Gregorian calendar. A date beyond the days that
+    /// `i32` can count, such as PostgreSQL's `infinity`, is read as the smallest or largest day.
     Date(i32),
 }
 

@@ -284,7 +284,7 @@ pub trait Workload: Send + Sync {
     }
 
     /// Returns the volume that each transaction stores, so that the arrival rate may also be given
-    /// in records or bytes; `None` if transactions differ in this.
+    /// in records or bytes; `None` if transactions store different volumes.
     fn transaction_stores(&self) -> Option<Stored> {
         None
     }
