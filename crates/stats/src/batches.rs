@@ -1,10 +1,12 @@
 //! Variance and autocorrelation of a series, and the error of a ratio by the method of batch means.
 //! Not here: the error of a mean (`waves`).
 
-/// Largest number of batches into which a series is divided for the error of a ratio.
+/// Largest number of batches into which a series is divided to estimate the error of a ratio. In a
+/// shorter series each value is a batch.
 const BATCHES: usize = 20;
 
-/// Smallest number of values from which the error of a ratio is estimated.
+/// Smallest number of values from which the error of a ratio is estimated. With fewer,
+/// [`ratio_error`] returns `None`.
 const RATIO_VALUES_MIN: usize = 8;
 
 /// Length, sample variance and lag-1 autocorrelation of a series of values.

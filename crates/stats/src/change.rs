@@ -22,7 +22,8 @@ use crate::series::{Build, middle, noisier_from, spread, variance_of_steps, weig
 /// Smallest number of builds in a series that is searched for changes of level. In a shorter
 /// series, only the last build is compared with the others.
 pub const SERIES_MIN: usize = 10;
-/// Largest number of builds in a series that is searched for changes of level.
+/// Largest number of builds in a series that is searched for changes of level. A longer series
+/// gives [`NotDivided`].
 pub const SERIES_MAX: usize = 1000;
 /// Smallest number of builds that can form a level of their own.
 const PART_MIN: usize = 3;
@@ -50,7 +51,8 @@ const CORRELATION_MAX: f64 = 0.9;
 /// residuals before the significance tests. It is lower than that of any significant change, so
 /// that changes of level are not taken for noise.
 const LIBERAL: f64 = 6.0;
-/// Smallest number of series from which a common autocorrelation is estimated.
+/// Smallest number of series from which a common autocorrelation is estimated. With fewer, each
+/// series has only its own.
 const TOGETHER_MIN: usize = 5;
 /// Normal score above which the estimated autocorrelation of a single series is significant;
 /// otherwise 0 is used.

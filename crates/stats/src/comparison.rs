@@ -22,8 +22,8 @@ use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
 use crate::students_t;
 
-/// Limit on the results of runs in each of the two sets of a [`Comparison`]. The exact test of 100
-/// takes a second and 30 MB.
+/// Limit on the results of runs in each of the two sets of a [`Comparison`]; more give
+/// [`Incomparable::TooMany`]. The exact test of 100 results takes a second and 30 MB.
 pub const FIGURES_MAX: usize = 100;
 /// Power of tests: the probability with which they find a difference of [`detectable`] size.
 pub const POWER: f64 = 0.8;

@@ -9,7 +9,8 @@
 
 use std::f64::consts::{PI, TAU};
 
-/// Limit on the number of slowest waves from which the error is estimated.
+/// Limit on the number of slowest waves (cosines over the run) from which the error is estimated;
+/// faster waves are not used.
 const WAVES_MAX: usize = 40;
 
 /// Smallest number of slow waves (cosines) that must be left after removing the effects of the
@@ -35,17 +36,18 @@ const VARIES_MIN: f64 = 0.01;
 const PERIODS_MIN: f64 = 2.0;
 
 /// Limit on the number of bends of a piecewise linear function that approximates the effect of a
-/// rate.
+/// rate. A short series gets fewer: see [`STRETCHES_PER_BEND`].
 const BENDS_MAX: usize = 5;
 /// Number of stretches that are required for each bend of a piecewise linear function.
 const STRETCHES_PER_BEND: usize = 8;
 
-/// Limit for finding the period of a rate, on the mean squared difference between the rate and the
-/// same rate some slots later, relative to that of independent values. Below it both are equal, so
-/// this distance may be a period.
+/// Mean squared difference between a planned rate and the same rate some slots later, relative to
+/// that of independent values, below which both count as equal. The number of slots may then be the
+/// rate's period.
 const EQUAL: f64 = 0.05;
-/// Smallest difference, on the same scale as [`EQUAL`], by which a rate must differ from itself at
-/// some distance shorter than the period.
+/// Mean squared difference, relative to that of independent values, by which a planned rate must
+/// first differ from the same rate some slots later. The rate's period is looked for beyond that
+/// number of slots; a rate that never differs as much has no period.
 const UNEQUAL: f64 = 0.2;
 
 /// Smallest effective number of stretches over which the remaining variation must be spread if the

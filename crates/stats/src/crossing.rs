@@ -21,8 +21,8 @@ const POINTS_MIN: usize = 4;
 /// Limit on the absolute value of the link function in a fit. Beyond it, the ratio is as good as 0
 /// or infinite.
 const LINK_MOST: f64 = 30.0;
-/// Limit on the number of Newton steps of a fit. Six are usual; more are needed if the points are
-/// separated, so that any slope fits.
+/// Limit on the number of Newton steps of a fit, after which the curve found so far is used. Six
+/// are usual; more are needed if the points are separated, so that any slope fits.
 const STEPS_MOST: usize = 60;
 /// Number of times that a search halves an interval or a step, to less than a billionth of its
 /// initial length.
@@ -34,9 +34,10 @@ const FAR: f64 = 64.0;
 /// the point's `error_at_bound` is used.
 const NEAR_BOUND: f64 = 1.5;
 /// Largest correction for the bias that the curvature of the link function causes, on the scale of
-/// that function.
+/// that function. A larger correction is reduced to it.
 const BIAS_MOST: f64 = 0.5;
-/// Largest correction for the bias of the crossing, in the unit of [`RatioPoint::x`].
+/// Largest correction for the bias of the crossing, in the unit of [`RatioPoint::x`]. A larger
+/// correction is reduced to it.
 const BIAS_FAR: f64 = 0.01;
 
 /// Multiple of its bound from which the response time of a queue is treated as infinite.

@@ -548,7 +548,7 @@ mod tests {
         sparse
     }
 
-    /// Generates values of every magnitude, many of which are beyond a small range.
+    /// Generates values of every magnitude; many of them are beyond the range of a small histogram.
     fn value() -> impl Strategy<Value = u64> {
         (any::<u64>(), 0_u32..64).prop_map(|(bits, shift)| bits >> shift)
     }

@@ -22,7 +22,8 @@ const STRANGE_MAX: usize = 2;
 /// p-value below which a build just before the last one counts as an outlier and is excluded from
 /// the comparison.
 const STRANGE: f64 = 0.002;
-/// Limit on the number of earlier builds that are used, because builds drift.
+/// Limit on the number of earlier builds that are used, the last ones before the judged build,
+/// because builds drift.
 const BEFORE_MAX: usize = 50;
 /// Degrees of freedom that are tried when Student's distribution is fitted to a tail of scores. A
 /// normal tail has infinitely many.

@@ -29,9 +29,11 @@ pub fn stands_out(series: &[f64], factor: f64) -> Vec<usize> {
     if is_few && finite().count() >= VALUES_MIN { found } else { Vec::new() }
 }
 
-/// Smallest number of values, measured under a similar load, with which a value is compared.
+/// Smallest number of values, measured under a similar load, with which a value is compared. If
+/// there are fewer, values at the next higher loads are added.
 const ALIKE_MIN: usize = 24;
-/// Largest number of values, measured under a similar load, with which a value is compared.
+/// Largest number of values, measured under a similar load, with which a value is compared. Of
+/// more, those nearest to it in the series are taken.
 const ALIKE_MAX: usize = 240;
 
 /// Largest relative excess of a load that still counts as similar: 10 %.
@@ -65,7 +67,7 @@ pub fn stands_out_at_load(series: &[f64], load: &[f64], factor: f64) -> Vec<(usi
 /// other values by a factor of `factor` or more; empty if there is none. Unlike [`stands_out`],
 /// this also works if the other values scatter widely. An event on the border of two values shows
 /// in both: neighbours of a found value do not count among the others, and are returned too if they
-/// are above these.
+/// exceed these other values.
 pub fn set_apart(series: &[f64], factor: f64) -> Vec<usize> {
     let finite = series.iter().enumerate().filter(|(_, value)| value.is_finite());
     let mut falling: Vec<(usize, f64)> = finite.map(|(at, value)| (at, *value)).collect();

@@ -12,8 +12,8 @@ pub struct Due {
     pub per_slot: Vec<f64>,
     /// Amount of work that was waiting when the first slot began, in the same unit as `per_slot`.
     pub waiting: f64,
-    /// Whether other work shares the system and gets less of it when this work is due. Counts are
-    /// then fitted as a constant plus a multiple of the amount due.
+    /// Whether other work shares the system, and gets a smaller part of its capacity while this
+    /// work is due. Counts are then fitted as a constant plus a multiple of the amount due.
     pub beside_others: bool,
 }
 

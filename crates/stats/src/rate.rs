@@ -136,7 +136,7 @@ pub fn ratio_within_run(slots: &[(f64, f64)]) -> Result<f64, TooFewSlots> {
 
 /// Returns the half-width of the 95 % interval of a ratio, as [`ratio_within_run`] does, for a plan
 /// that may change the load. `course` has the effects of the plan on stretches of several slots
-/// each, of which the last may be shorter; they are not errors.
+/// each (the last stretch may be shorter). These effects do not count as errors.
 pub fn ratio_within_planned_run(slots: &[(f64, f64)], course: &Course) -> Result<f64, TooFewSlots> {
     if course.is_empty() {
         return ratio_within_run(slots);

@@ -16,9 +16,11 @@ use crate::draw::normal;
 /// Smallest number of distinct client counts for a fit of three parameters: with four, an interval
 /// has a single degree of freedom.
 const POINTS_MIN: usize = 6;
-/// Number of simulated data sets to which the law is fitted for confidence intervals (bootstrap).
+/// Number of simulated data sets to which the Universal Scalability Law is fitted for confidence
+/// intervals (bootstrap).
 const RESAMPLES: usize = 400;
-/// Limit on Gauss-Newton steps of the fit; a handful is enough if it converges.
+/// Limit on the Gauss-Newton steps of a fit, after which the parameters found so far are used. A
+/// handful of steps is enough if the fit converges.
 const STEPS_MAX: usize = 60;
 
 /// The Universal Scalability Law fitted to throughputs at several numbers of clients, with
@@ -78,9 +80,11 @@ pub enum NoFit {
 }
 
 impl Scalability {
-    /// Smallest number of distinct client counts for a fit of the law.
+    /// Smallest number of distinct client counts for a fit of the Universal Scalability Law. With
+    /// fewer, [`Scalability::fit`] fails.
     pub const POINTS_MIN: usize = POINTS_MIN;
-    /// p-value of the test for lack of fit below which the measurements contradict the law itself.
+    /// p-value of the test for lack of fit below which the measurements contradict the Universal
+    /// Scalability Law itself, whatever its parameters.
     pub const LACK_OF_FIT: f64 = 0.01;
 
     /// Returns the fitted throughput for a number of clients.
@@ -88,19 +92,22 @@ impl Scalability {
         Scalability::throughput_of([self.lambda, self.sigma, self.kappa], clients)
     }
 
-    /// Returns the throughput that the law predicts for a number of clients, with these λ, σ and κ.
+    /// Returns the throughput that the Universal Scalability Law predicts for a number of clients,
+    /// with these λ, σ and κ.
     pub fn throughput_of([lambda, sigma, kappa]: [f64; 3], clients: f64) -> f64 {
         lambda * shape(clients, sigma, kappa)
     }
 
-    /// Whether repeats show that the measurements do not follow the law; false without repeats.
+    /// Whether repeats show that the measurements do not follow the Universal Scalability Law;
+    /// false without repeats.
     pub fn lacks_fit(&self) -> bool {
         self.lack_of_fit.is_some_and(|p| p < Scalability::LACK_OF_FIT)
     }
 
-    /// Fits the law to points (clients, throughput); several points with the same number of clients
-    /// are repeats. `bits` returns 64 random bits per call, which affect the intervals only. Fails
-    /// for too few distinct numbers of clients, or a throughput that is not above zero.
+    /// Fits the Universal Scalability Law to points (clients, throughput); several points with the
+    /// same number of clients are repeats. `bits` returns 64 random bits per call, which affect the
+    /// intervals only. Fails for too few distinct numbers of clients, or a throughput that is not
+    /// above zero.
     pub fn fit(points: &[(u32, f64)], bits: &mut dyn FnMut() -> u64) -> Result<Scalability, NoFit> {
         let mut clients: Vec<u32> = points.iter().map(|point| point.0).collect();
         clients.sort_unstable();
@@ -179,7 +186,8 @@ impl Scalability {
     }
 }
 
-/// Returns the number of clients with the highest throughput; `None` if throughput only levels off.
+/// Returns the number of clients with the highest throughput, by the Universal Scalability Law with
+/// these parameters; `None` if throughput only levels off.
 fn peak_clients(sigma: f64, kappa: f64) -> Option<f64> {
     let is_falling = kappa > 0.0 && sigma < 1.0;
     is_falling.then(|| ((1.0 - sigma) / kappa).sqrt().max(1.0))
@@ -211,13 +219,15 @@ fn lack_of_fit(measured: &[(f64, f64)], means: &[(f64, f64)], squares: f64) -> O
     Some(distribution.sf(ratio))
 }
 
-/// Returns the throughput that the law predicts for a number of clients if λ is 1.
+/// Returns the throughput that the Universal Scalability Law predicts for a number of clients if
+/// its factor λ is 1.
 fn shape(clients: f64, sigma: f64, kappa: f64) -> f64 {
     clients / (1.0 + sigma * (clients - 1.0) + kappa * clients * (clients - 1.0))
 }
 
-/// Fits λ, σ and κ to points (clients, log throughput) by Gauss-Newton with step halving, within 0
-/// <= σ <= 1 and κ >= 0. λ is the geometric mean of throughput over [`shape`].
+/// Fits the parameters λ, σ and κ of the Universal Scalability Law to points (clients, log
+/// throughput) by Gauss-Newton with step halving, within 0 <= σ <= 1 and κ >= 0. λ is the geometric
+/// mean of throughput over [`shape`].
 fn fit_logs(points: &[(f64, f64)]) -> [f64; 3] {
     let mean_left = |sigma: f64, kappa: f64| {
         let left = points.iter().map(|&(n, ln_x)| ln_x - shape(n, sigma, kappa).ln());

@@ -13,8 +13,8 @@ use crate::{Course, Histogram, Stretch};
 /// several per batch of the error estimate.
 pub const STRETCHES_MAX: usize = 80;
 
-/// Limit on the number of unpacked histograms, 264 KiB each: one for the current stretch, and one
-/// that receives late samples.
+/// Limit on the number of unpacked histograms of a series, 264 KiB each: one for the current
+/// stretch, and one that receives late samples. Beyond it, the one used least recently is packed.
 const OPEN_MAX: usize = 2;
 
 /// Histogram of a part of a run, packed into a few kB unless it was just used.
@@ -164,6 +164,7 @@ pub fn together(kinds: &[&Stretches], end: i64) -> Option<InTime> {
 }
 
 /// Limit on the report intervals whose response times are kept: a day of 10 s each, some 40 MB.
+/// Beyond it, the oldest are dropped.
 const INTERVALS_MAX: usize = 8640;
 
 /// Response times of all groups by report interval, over the length of a run.

@@ -69,7 +69,7 @@ impl<'s> Usual<'s> {
         self.means(length).iter().all(|mean| *mean < value)
     }
 
-    /// Returns the means of all ranges of `length` values of which none is excluded or missing.
+    /// Returns the means of all ranges of `length` values in which no value is excluded or missing.
     pub fn means(&self, length: usize) -> Vec<f64> {
         let is_usual = |start: &usize| !self.is_outside[*start..start + length].contains(&true);
         let starts = (0..(self.values.len() + 1).saturating_sub(length)).filter(is_usual);

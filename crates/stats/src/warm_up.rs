@@ -135,9 +135,9 @@ mod tests {
     use super::*;
     use crate::draw::normal;
 
-    /// Makes values around 1,000 with a standard deviation of 50, of whose variance the share
-    /// `slow` changes slowly. The first values are lower by the share `depth`, a difference that
-    /// fades with the time constant `fades_in`.
+    /// Makes values around 1,000 with a standard deviation of 50; the share `slow` of their
+    /// variance comes from slow changes. The first values are lower by the share `depth`, a
+    /// difference that fades with the time constant `fades_in`.
     fn series(
         random: &mut Xoshiro256PlusPlus,
         n: usize,

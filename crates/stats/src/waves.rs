@@ -82,8 +82,9 @@ const FEW_WAVES: f64 = 5.0;
 /// their prior ratio, above which the data show such a rise: one in ten flat spectra reaches it.
 const SEEN: f64 = 1.5;
 
-/// Kurtosis of the waves, relative to the spectrum, above which a few of them stand out. That of
-/// normal ones is 3; one in a hundred series has twice that.
+/// Kurtosis of the heights of waves, relative to the spectrum, above which a few waves stand out.
+/// Normally distributed heights have a kurtosis of 3; in one of a hundred series they have twice
+/// that.
 const PEAKED: f64 = 5.0;
 
 /// Factor on the prior probability of rises among waves that the plan hides: a plan that changes as
