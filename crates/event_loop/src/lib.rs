@@ -31,7 +31,8 @@ use watched::Sources;
 pub use tasks::{Join, Panicked, yield_now};
 pub use watched::Watched;
 
-/// Limit on the events that one `epoll_wait` returns; a low one lets their tasks run soon.
+/// Limit on the events that one `epoll_wait` returns; further events come with the next call. The
+/// limit is low, so that the tasks of the first events run soon.
 const EVENTS_MAX: usize = 64;
 
 /// Executor of async tasks on one thread, which waits for file descriptors with `epoll`. A thread
