@@ -136,8 +136,8 @@ pub(crate) struct ClientSpec {
     pub(crate) pacer: Pacer,
     pub(crate) common: Arc<Common>,
     pub(crate) under_way: Arc<UnderWay>,
-    /// State of the transaction types by whether the server has accepted them, shared by all
-    /// clients of the group.
+    /// Record of which transaction types the server has accepted so far, shared by all clients of
+    /// the group. A client decides by it when rejections end the run.
     pub(crate) acceptance: Arc<Acceptance>,
     /// Whether each client keeps its own histogram of response times.
     pub(crate) keeps_times: bool,
@@ -189,7 +189,7 @@ impl ClientLoop {
     }
 
     /// Executes transactions from `load_start_ns` until the load is over. If the run is cut off,
-    /// the coordinator counts the transaction that was still running.
+    /// the coordinator counts the transaction that was still running as unfinished.
     pub(crate) async fn serve(&mut self, load_start_ns: u64, placement: Placement) {
         self.pacer.begin(load_start_ns, self.workload.as_ref());
         through(self.clock.as_ref(), load_start_ns).await;

@@ -35,11 +35,11 @@ const SETTLE_NS: u64 = 50 * NS_PER_MS;
 /// Time that cancelled transactions have to end, in nanoseconds. After it, their clients are
 /// abandoned.
 const GRACE_NS: u64 = 500 * NS_PER_MS;
-/// Longest time to wait until all clients have disconnected, in nanoseconds. Ten thousand clients
-/// took a quarter of a second.
+/// Longest time to wait after a run until all clients have disconnected, in nanoseconds; then the
+/// wait is given up. Ten thousand clients took a quarter of a second.
 const PARTING_NS: u64 = 5 * NS_PER_S;
-/// Limit on the number of clients for which the response times of each client are kept as
-/// histograms, which take 2 KiB per client and transaction type.
+/// Largest number of clients with which a histogram of response times is kept for each client,
+/// which takes 2 KiB per client and transaction type. With more clients, none is kept.
 const TIMES_OF_CLIENTS_MAX: u32 = 1_000;
 
 /// Reason why the load of a run could not start.

@@ -186,8 +186,8 @@ pub(crate) struct Pacer {
     stop: Arc<Stop>,
     budget: Option<Arc<Budget>>,
     pace: Pace,
-    /// Arrivals that the last claim found dropped, because the queue was full. The recorder counts
-    /// them.
+    /// Arrivals that were dropped because the queue was full, as the last claim has found out. The
+    /// recorder counts them.
     pub(crate) dropped: Vec<Dropped>,
 }
 
@@ -316,9 +316,9 @@ impl Pacer {
         }
     }
 
-    /// Returns what counts as an unfinished transaction when the run is cut off: a claimed
-    /// transaction with a known due time, with [`NEVER`] as its start. `None` if the due time is
-    /// not known yet, so that the transaction does not count at all.
+    /// Returns a claimed transaction that can no longer start, because the run was cut off, so that
+    /// it is counted as unfinished: its slot, and [`NEVER`] as its actual start. `None` if its due
+    /// time is not known yet, so that it does not count at all.
     fn give_up(&mut self, claim: Claim, intended_ns: u64) -> Option<(Slot, u64)> {
         claim.intended_ns?;
         let slot = Slot { number: claim.number, intended_ns, claimed_ns: claim.claimed_ns };

@@ -19,7 +19,7 @@ use stats::{Histogram, Range, Sparse};
 use crate::job::SampleHook;
 use crate::stop::{NEVER, Stop};
 
-/// Limit on the emptied histograms that are kept for reuse.
+/// Limit on the emptied histograms that are kept for reuse; further ones are freed.
 const SPARES: usize = 4;
 
 /// Histograms of values over time, one for each span: a second, or a window of several seconds. The

@@ -16,13 +16,13 @@ const IN_A_ROW: u32 = 10;
 /// Failovers take seconds, and half a minute is as long as a build waits for a server to come back.
 const PATIENCE_NS: u64 = 30 * NS_PER_S;
 
-/// State of a transaction type of which no transaction was accepted yet.
+/// Value for a transaction type if the server has not accepted any transaction of this type yet.
 const NEVER: u64 = u64::MAX;
-/// State of a transaction type of which the last transaction was accepted.
+/// Value for a transaction type if the server has accepted the last transaction of this type.
 const ACCEPTED: u64 = 0;
 
-/// State of each transaction type of a group by whether the server accepts it, shared by the
-/// group's clients.
+/// Record of whether the server has accepted transactions of each type of a group, and since when
+/// it rejects them. The group's clients share it, and decide by it when rejections end the run.
 pub(crate) struct Acceptance {
     /// State of each transaction type: [`NEVER`], [`ACCEPTED`], or the instant of the first
     /// rejection since the last success, in nanoseconds.

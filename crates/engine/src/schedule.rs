@@ -12,8 +12,8 @@ use crate::share::Share;
 
 const BLOCK: usize = 1024;
 
-/// Arrival times of an open-load group, of which this process serves a share. They are computed in
-/// blocks.
+/// Arrival times of an open-load group, computed in blocks. This process serves a share of the
+/// arrivals.
 pub struct Schedule {
     seed: u64,
     group: u16,
@@ -48,8 +48,9 @@ struct Lead {
 }
 
 impl Schedule {
-    /// Creates the arrival schedule of `group` at this rate, of which this process takes `share`.
-    /// The schedule begins at instant 0; a changing rate starts to change `ramp_up_ns` later.
+    /// Creates the arrival schedule of `group` at this rate, from which this process takes the
+    /// arrivals of `share`. The schedule begins at instant 0; a changing rate starts to change
+    /// `ramp_up_ns` later.
     pub fn new(
         seed: u64,
         group: u16,

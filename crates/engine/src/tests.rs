@@ -22,8 +22,8 @@ use stats::{kiefer_wolfowitz, kiefer_wolfowitz_bounded};
 use crate::clock::unix_ns;
 use crate::{ClientThreads, GroupJob, Job, Origin, Ran, SampleHook, Schedule, Share, Stop, run};
 
-/// A simulated database that answers the statement with number `nth` after a known time, or with an
-/// error, as functions decide.
+/// A simulated database that answers each statement after a known time, or with an error. The
+/// functions in the fields decide this by the number of the statement, `nth`.
 struct Fake {
     service_ns: fn(u64) -> u64,
     /// Time for which statement `nth` keeps the thread busy when it is sent, in nanoseconds.
@@ -40,7 +40,8 @@ struct Fake {
     present: Arc<Present>,
 }
 
-/// Number of open sessions, the lowest number of them at any request, and the number of requests.
+/// Counts in a simulated database, by which tests check that all clients are connected before the
+/// first request: open sessions, the lowest number of open sessions at any request, and requests.
 struct Present {
     now: AtomicU32,
     least: AtomicU32,
@@ -226,8 +227,8 @@ impl Session for FakeSession {
     }
 }
 
-/// A workload with two transaction types in turn, each of which sends one statement with the
-/// transaction's number. Records the inputs that were drawn.
+/// A workload whose transactions are alternately of two types. Each transaction sends one statement
+/// with the number of the transaction. Records the inputs that were drawn.
 struct Asks {
     kinds: Vec<Kind>,
     kind_of: fn(Number) -> KindIndex,
@@ -346,7 +347,7 @@ fn open(rate_per_s: f64, queue: u64) -> Load {
     Load::Open { arrivals: Arrivals::Poisson, rate, queue, queue_full: QueueFull::Drop }
 }
 
-/// Events of a run, and sums of their counts.
+/// Result and events of a run that a test has executed, with the sums of its counts.
 struct WorkerMessage {
     ran: Ran,
     events: Vec<Event>,

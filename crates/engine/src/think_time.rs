@@ -5,7 +5,8 @@
 
 use model::{Kind, KindIndex, NS_PER_S, Number, Rng, Slot, Stream, Workload};
 
-/// Limit on a think time, as a multiple of the mean (TPC-C 5.2.5.4).
+/// Limit on a think time, as a multiple of the mean (TPC-C 5.2.5.4). A longer draw is reduced to
+/// it.
 const THINK_CAP: f64 = 10.0;
 /// Number in the random stream from which a client's initial state is drawn. No transaction has
 /// this number.
@@ -15,7 +16,7 @@ const AT_THE_START: u64 = u64::MAX;
 /// number, such as in a shuffled deck.
 const FOUND_AMONG: u64 = 1 << 20;
 /// Limit on the draws in search of a first transaction of a given type: enough for a type with a
-/// share of 1/1000 in the mix.
+/// share of 1/1000 in the mix. If none is found, transaction 0 is taken instead.
 const LOOKS_MAX: u32 = 100_000;
 
 /// Clock of one key/think client, which decides when its transactions are due. Such a client keys

@@ -21,10 +21,10 @@ use crate::clock::{Origin, ThreadClock, thread_cpu_ns};
 use crate::place::threads::block_on;
 use crate::stop::Stop;
 
-/// Limit on the rows of a reply that are kept in a trace.
+/// Limit on the rows of a reply that are kept in a trace; further rows are only counted.
 const ROWS_MAX: usize = 10;
-/// Number of transaction numbers among which one of the requested type is looked for. The rarest
-/// type of a workload has a share of 1/1000.
+/// Number of transaction numbers among which one of the requested type is looked for; if there is
+/// none, the trace fails. The rarest type of a workload has a share of 1/1000.
 const NUMBERS_MAX: u64 = 100_000;
 
 /// Parameters for tracing a transaction: workload, database, transaction type and number.

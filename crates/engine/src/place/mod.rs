@@ -74,7 +74,8 @@ pub(crate) struct RunContext {
     pub(crate) heartbeats: AllHeartbeats,
 }
 
-/// Limit on a client's attempts to connect before the load.
+/// Limit on a client's attempts to connect before the load. If the last one fails, the run cannot
+/// begin.
 const CONNECT_ATTEMPTS: u32 = 5;
 /// Pause before a client's second attempt to connect, in nanoseconds. Each further pause is twice
 /// the one before.
@@ -82,7 +83,8 @@ const CONNECT_PAUSE_NS: u64 = 50 * NS_PER_MS;
 /// Interval at which a client that is not yet allowed to connect checks whether the run is cut off.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Limits the rate and the number of simultaneous connection attempts.
+/// Limits the rate and the number of simultaneous attempts with which clients connect before the
+/// load.
 pub(crate) struct ConnectLimiter {
     /// Time between the first connection attempts of two clients, in nanoseconds; 0 if their rate
     /// is not limited.
