@@ -4,7 +4,7 @@
 use super::packets::Reader;
 
 /// Limit on the number of columns in a query's result, which is also the limit of MySQL and
-/// MariaDB.
+/// MariaDB. A result with more columns breaks the connection.
 pub(super) const COLUMNS_MAX: u64 = 4096;
 
 /// Number of the character set `binary`, by which the MySQL protocol marks columns that contain

@@ -307,7 +307,7 @@ impl MySql {
     }
 
     /// Encodes the executions of a batch and writes them. If some of their statements are not
-    /// prepared yet, writes only the commands that prepare these.
+    /// prepared yet, writes only the commands that prepare these statements.
     fn start_calls(&mut self, calls: &[Call<'_>], out: &mut Vec<u8>) -> Result<(), DbError> {
         let (mut writes, mut begins, mut commits) = (false, false, false);
         for call in calls {

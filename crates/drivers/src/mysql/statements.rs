@@ -22,8 +22,8 @@ const ID_OFFSET: usize = 5;
 /// A statement's SQL: one of those declared when the session was connected, which all connections
 /// share, or one added later on this connection only.
 pub(super) enum DeclaredOrOwn {
-    /// A statement that was declared when the session was connected: all of these, and the index
-    /// of this one.
+    /// A statement that was declared when the session was connected: all statements that were
+    /// declared then, and the index of this one.
     Declared(Arc<[Statement]>, usize),
     /// A statement that was added later, on this connection only.
     Own(Statement),

@@ -20,8 +20,8 @@ use model::Cancel;
 use super::socket::shut_down;
 use super::{CancelKey, Server};
 
-/// State of a session through which another thread can cancel it, or break its connection to a host
-/// that was removed.
+/// State of a session through which another thread can cancel the session, or break its connection
+/// after its host was removed from those that clients use.
 pub(super) struct Handle<S> {
     flags: Arc<Flags>,
     held: Mutex<Held>,

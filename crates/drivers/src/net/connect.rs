@@ -21,8 +21,8 @@ use super::socket::{Got, Socket, Wait};
 use super::stream::{Channel, Stream};
 use super::{Connector, Protocol, Server, SignIn, Step};
 
-/// Limit on the number of times that a sign-in waits for bytes, so that a faulty server cannot
-/// continue it forever.
+/// Limit on the number of times that a sign-in waits for bytes. Then the sign-in fails, so that a
+/// faulty server cannot continue it forever.
 const WAITS_MAX: u32 = 1_000;
 /// Multiple of the option `connect_timeout`: if a request has no reply for this long, dbdyno checks
 /// whether the server still accepts connections.

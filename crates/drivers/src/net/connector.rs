@@ -16,12 +16,12 @@ use super::address::Address;
 use super::hosts::Spread;
 use super::tls::Tls;
 
-/// Limit on the number of hosts added to a target while it is open. A removed host keeps its index
-/// and still counts.
+/// Limit on the number of hosts added to a target while it is open; adding a further one fails. A
+/// removed host keeps its index and still counts.
 const ADDED_MAX: usize = 64;
 
-/// Value of the count of lost batches after commands sent together were answered once, which proves
-/// that servers and proxies in between support this.
+/// Value of `n_lost_flights` once several commands sent together were answered, which proves that
+/// the server and any proxies in front of it support such commands.
 const ARRIVED: u32 = u32::MAX;
 /// Number of consecutive connections lost with several unanswered commands from which dbdyno
 /// suspects a proxy that takes only one command at a time.
@@ -41,8 +41,8 @@ pub(crate) struct Connector {
     /// Indexes of the hosts that have failed to respond to an auxiliary session (one that loads,
     /// checks or queries).
     silent: Mutex<BTreeSet<usize>>,
-    /// Number of consecutive connections that were lost with several unanswered commands;
-    /// [`ARRIVED`] once such commands were answered.
+    /// Number of consecutive connections that were lost with several unanswered commands, by which
+    /// dbdyno suspects a proxy; [`ARRIVED`] once several commands sent together were answered.
     n_lost_flights: AtomicU32,
     /// Entrance of the simulated network through which clients connect; `None` if they connect
     /// directly.
@@ -163,8 +163,8 @@ impl Connector {
         }
     }
 
-    /// Notes that several commands sent together were answered, so that servers and proxies are
-    /// known to support this.
+    /// Notes that several commands sent together were answered, so that the server and any proxies
+    /// in front of it are known to support such commands.
     #[inline]
     pub(super) fn note_flight(&self) {
         if self.n_lost_flights.load(Ordering::Relaxed) != ARRIVED {
@@ -267,7 +267,8 @@ impl Connector {
         Ok(n_moved)
     }
 
-    /// Returns the index of a host that was removed; `None` if the host is in use or unknown.
+    /// Returns the index of a host that [`Connector::remove`] has removed; `None` if the host is in
+    /// use or unknown.
     pub(super) fn place_left(&self, host: &Host) -> Option<usize> {
         let place = self.find(&self.address_of(host))?;
         (!lock(&self.spread).used().contains(&place)).then_some(place)
@@ -298,8 +299,8 @@ impl Connector {
         Ok(addresses)
     }
 
-    /// Resolves the names of all hosts in use in advance, so that no event loop must wait for this.
-    /// Failures are ignored, since clients try again when they connect.
+    /// Resolves the names of all hosts in use in advance, so that no event loop must wait for a
+    /// name. Failures are ignored, since clients try again when they connect.
     pub(super) fn resolve_all(&self) {
         for place in self.used() {
             let _ = self.resolve(place);

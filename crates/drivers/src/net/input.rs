@@ -12,8 +12,9 @@ use model::{DbError, DbErrorKind};
 const BYTES_FIRST: usize = 16 << 10;
 /// Size of a receive buffer, in bytes, beyond which its memory is freed instead of reused.
 const BYTES_KEPT: usize = 1 << 20;
-/// Limit on the empty receive buffers that a thread keeps for its connections. Usually one is in
-/// use at a time; others hold half-received messages, or decompressed data.
+/// Limit on the empty receive buffers that a thread keeps for its connections; further ones are
+/// freed. Usually one is in use at a time; others hold half-received messages, or decompressed
+/// data.
 const SPARE_MAX: usize = 4;
 
 thread_local! {
@@ -93,7 +94,7 @@ impl Input {
     }
 
     /// Appends bytes that do not come from a socket, such as decompressed ones. Fails if the buffer
-    /// reaches its limit.
+    /// would exceed its limit.
     pub(crate) fn push(&mut self, mut bytes: &[u8]) -> Result<(), DbError> {
         while !bytes.is_empty() {
             let room = self.room()?;

@@ -14,7 +14,7 @@ use super::stream::Stream;
 use super::{Protocol, Step};
 
 /// Limit on the reads for a server's last message, which gives the reason for closing the
-/// connection and arrives in few pieces.
+/// connection and arrives in few pieces. Bytes after these reads are ignored.
 const LAST_READS_MAX: u32 = 16;
 
 pub(super) struct Line<P> {
@@ -106,7 +106,8 @@ impl<P> Line<P> {
     }
 
     /// Runs an operation of the protocol to its end: sends its output and receives bytes for it.
-    /// `advance` calls the protocol with them, and says with its [`Step`] whether more are needed.
+    /// `advance` calls the protocol with the received bytes, and says with its [`Step`] whether
+    /// more bytes are needed.
     #[inline]
     pub(super) fn poll<T>(
         &mut self,

@@ -46,7 +46,7 @@ const GRACE: Duration = Duration::from_millis(10);
 const LATE_NS: u64 = 10 * NS_PER_MS;
 
 /// Size of the buffer for the kernel's control message with a packet's timestamps, in bytes. The
-/// message has three times, of which the first is used.
+/// message has three times; only the first one is used.
 const CONTROL_BYTES: usize = 128;
 
 /// Buffer for a control message of `recvmsg`, aligned as the kernel requires.

@@ -31,7 +31,8 @@ pub(crate) struct NetDatabase<S> {
     is_pooled: bool,
     /// Number of consecutive failed attempts to connect, for each client whose last attempt failed.
     n_refused: Mutex<BTreeMap<u32, usize>>,
-    /// Handles of the clients' sessions, used to count and break connections to a removed host.
+    /// Handles of the clients' sessions, by which connections to a host that clients no longer use
+    /// are counted and broken.
     handles: Mutex<Vec<Weak<Handle<S>>>>,
 }
 
@@ -139,8 +140,9 @@ impl<S: Server> NetDatabase<S> {
         lock(&self.n_refused)
     }
 
-    /// Calls `is_so` for each client's session with the index of the removed `host`, and returns
-    /// for how many it was true; 0 if the host is still in use.
+    /// Calls `is_so` for each client's session with the index of `host`, which was removed from
+    /// those that clients use. Returns for how many sessions it was true; 0 if the host is still in
+    /// use.
     fn count_at(&self, host: &Host, is_so: fn(&Handle<S>, usize) -> bool) -> usize {
         let Some(place) = self.server.connector().place_left(host) else { return 0 };
         let mut handles = lock(&self.handles);

@@ -358,8 +358,8 @@ fn verifier(
     })
 }
 
-/// Limit on the size of a file of trusted certificate authorities, in bytes; that of an operating
-/// system has a quarter of a megabyte.
+/// Limit on the size of a file of trusted certificate authorities, in bytes; a larger file is
+/// rejected. That of an operating system has a quarter of a megabyte.
 const CA_BYTES_MAX: u64 = 16 << 20;
 
 fn roots(ca: Option<&Path>) -> Result<RootCertStore, BadParameter> {

@@ -9,7 +9,7 @@ use model::{DbError, DbErrorKind};
 use postgres_protocol::message::backend::Message;
 
 /// Limit on the length of each text (such as message or hint) that is kept of a server's error, in
-/// bytes.
+/// bytes. The rest is cut off.
 const WORDS_BYTES_MAX: usize = 2_000;
 
 /// An error that the server sent, and whether the server closes the connection after it.

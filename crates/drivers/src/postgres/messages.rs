@@ -12,10 +12,11 @@ use postgres_protocol::message::backend::Header;
 
 use super::db_errors::garbled;
 
-/// Limit on the length of a message with a row, in bytes: 1 GiB, which is the server's own limit.
+/// Limit on the length of a message with a row, in bytes: 1 GiB, which is the server's own limit. A
+/// longer message breaks the connection.
 pub(super) const ROW_BYTES_MAX: usize = 1 << 30;
-/// Limit on the length of a message without a row, in bytes. Most are short, but an error may quote
-/// a statement.
+/// Limit on the length of a message without a row, in bytes. A longer message breaks the
+/// connection. Most are short, but an error may quote a statement.
 const MESSAGE_BYTES_MAX: usize = 16 << 20;
 
 /// Encoded Execute message for the unnamed portal, without a limit of rows.

@@ -16,11 +16,11 @@ use sha2::{Digest, Sha256, Sha384, Sha512};
 pub(super) const PLAIN: &str = "SCRAM-SHA-256";
 pub(super) const PLUS: &str = "SCRAM-SHA-256-PLUS";
 
-/// Limit on the iterations that a server may demand, since they cost CPU time. PostgreSQL's default
-/// is 4,096.
+/// Limit on the iterations that a server may demand, since they cost CPU time; if it demands more,
+/// the sign-in fails. PostgreSQL's default is 4,096.
 const ITERATIONS_MAX: u32 = 1_000_000;
-/// Limit on the number of salts whose keys are cached. A target has one per server, but a hostile
-/// server may invent more.
+/// Limit on the number of salts whose keys are cached; before a further one, the cache is emptied.
+/// A target has one salt per server, but a hostile server may invent more.
 const SALTS_MAX: usize = 64;
 
 type Hash = [u8; 32];
@@ -104,7 +104,7 @@ pub(super) enum Binding {
     /// No channel binding is possible, because there is no TLS, or none is defined for the server's
     /// certificate.
     Impossible,
-    /// No channel binding is used, because the server does not offer it.
+    /// No channel binding is used, because the server does not offer any.
     NotOffered,
     /// Binds the sign-in to TLS by this hash of the server's certificate (`tls-server-end-point`,
     /// RFC 5929).

@@ -19,8 +19,8 @@ use super::protocol::Postgres;
 use super::scram::{self, Binding, KeyCache, Scram};
 use crate::net::{CancelKey, Channel, Input, SignIn, Step, check_clear};
 
-/// Limit on the messages that a server may send in a sign-in. Some twenty settings and a few
-/// notices are usual; a hostile server might never stop.
+/// Limit on the messages that a server may send in a sign-in; with more, the sign-in fails. Some
+/// twenty settings and a few notices are usual; a hostile server might never stop.
 const MESSAGES_MAX: usize = 1_000;
 
 /// User, password, database and options with which all connections of a target sign in.

@@ -21,7 +21,8 @@ use super::template::Template;
 use super::types::Type;
 use super::{Way, binary, text};
 
-/// Limit of the protocol on the number of parameters of a prepared statement.
+/// Limit of the protocol on the number of parameters of a prepared statement. Executing a statement
+/// with more parameters fails.
 const VALUES_MAX: usize = u16::MAX as usize;
 /// Last bytes of a Bind message, which request all result columns in binary format.
 const BINARY_RESULT: &[u8] = &[0, 1, 0, 1];

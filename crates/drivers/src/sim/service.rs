@@ -17,7 +17,8 @@ pub enum SimService {
     List(Vec<u64>),
 }
 
-/// Limit on the number of service times in the option `service=list:...`.
+/// Limit on the number of service times in the option `service=list:...`; a longer list is
+/// rejected.
 const LIST_LENGTH_MAX: usize = 10_000;
 
 impl SimService {

@@ -22,8 +22,8 @@ use super::queue::{Queue, Turn};
 /// session was cancelled. That many take tenths of a millisecond.
 const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 
-/// Limit on the size of a database in memory, in bytes. SQLite allocates it as one block, which
-/// must be smaller than 2 GiB.
+/// Limit on the size of a database in memory, in bytes, beyond which it counts as full. SQLite
+/// allocates it as one block, which must be smaller than 2 GiB.
 pub(super) const MEMORY_BYTES_MAX: i64 = 0x7fff_0000;
 
 /// Target, options, queue and counters of an open SQLite database, which all its sessions share.

@@ -68,7 +68,7 @@ struct Replay {
 enum Pieces {
     /// All pieces have this number of bytes.
     Of(usize),
-    /// The bytes come in two pieces, of which the first has this number of bytes.
+    /// The bytes come in two pieces; the first piece has this number of bytes.
     Cut(usize),
 }
 

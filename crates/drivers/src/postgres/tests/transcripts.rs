@@ -36,7 +36,7 @@ fn message(tag: u8, body: &[u8]) -> Vec<u8> {
 /// The pieces in which the bytes of a server arrive.
 #[derive(Clone, Copy, Debug)]
 enum Cut {
-    /// Two pieces, of which the first has this number of bytes.
+    /// Two pieces; the first piece has this number of bytes.
     At(usize),
     /// Many pieces, each of one byte.
     Each,
