@@ -14,9 +14,11 @@ use rustix::fs::{statvfs, syncfs};
 use crate::instance::Instance;
 use crate::{ServerError, ServerErrorKind};
 
-/// Time limit for copying a server's data. A terabyte at 100 MB/s takes three hours.
+/// Time limit for copying a server's data, after which the copy fails. A terabyte at 100 MB/s takes
+/// three hours.
 const COPY_LIMIT: Duration = Duration::from_secs(3 * 3600);
-/// Disk space, in bytes, that must remain free after a server's data were copied.
+/// Disk space, in bytes, that must remain free after a server's data were copied; otherwise the
+/// copy is not begun.
 const LEFT_BYTES: u64 = 64 << 20;
 
 /// Copies the data of a server that is not running, for [`put_back`], and replaces an earlier copy.

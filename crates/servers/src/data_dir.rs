@@ -21,7 +21,8 @@ use crate::{ServerError, ServerErrorKind};
 
 const PREFIX: &str = "dbdyno-server-";
 
-/// Longest path of a Unix socket, in bytes: 108 less the terminating zero (`sun_path`, unix(7)).
+/// Longest path of a Unix socket, in bytes: 108 less the terminating zero (`sun_path`, unix(7)). A
+/// folder in which a socket would have a longer path is refused.
 const SOCKET_PATH_MAX: usize = 107;
 const SOCKET_LONGEST: &str = "/run/.s.PGSQL.65535";
 

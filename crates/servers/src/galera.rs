@@ -115,7 +115,7 @@ pub(crate) fn is_provider_options(name: &str) -> bool {
 }
 
 /// Prepares a node's folder for a start: removes the record of earlier cluster states and, if the
-/// node bootstraps the cluster, marks its data as safe for that.
+/// node bootstraps the cluster, marks its data as safe for bootstrapping.
 pub(crate) fn before_launch(data_dir: &DataDir, member: &Member) -> Result<(), ServerError> {
     let dir = data_dir.path();
     let failed = |error: io::Error| ServerError::system("the node's state", error);

@@ -13,8 +13,8 @@ use crate::{ServerError, ServerErrorKind};
 /// Time limit of one readiness probe. A server that accepts connections answers at once; otherwise
 /// the probe is repeated.
 const ANSWER_LIMIT: Duration = Duration::from_secs(1);
-/// Limit on the bytes of an answer that a readiness probe reads. The error that it looks for is
-/// shorter.
+/// Limit on the bytes of an answer that a readiness probe reads; the rest is ignored. The error for
+/// which the probe looks is shorter.
 const ANSWER_MAX: u64 = 16 * 1024;
 
 /// Parses the version from `shown`, the output of `--version`, such as `postgres (PostgreSQL) 15.18

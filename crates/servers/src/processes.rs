@@ -35,8 +35,8 @@ pub(crate) struct Process {
 const QUIT_LIMIT: Duration = Duration::from_secs(1);
 /// Time limit for killed processes to end. A process with much memory takes a while to release it.
 const KILL_LIMIT: Duration = Duration::from_secs(30);
-/// Limit on the rounds of listing and signalling a server's processes; more than the generations of
-/// children that a server can start while it is being killed.
+/// Limit on the rounds of listing and signalling a server's processes, after which signalling
+/// fails. No server can start as many generations of children while it is being killed.
 const ROUNDS_MAX: usize = 100;
 
 impl Marks {
