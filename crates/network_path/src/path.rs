@@ -18,7 +18,8 @@ pub struct NetworkPath {
     entrance: PathEntrance,
 }
 
-/// Traffic, delays and CPU time of a path since its start.
+/// Report of a network path on itself since its start, which shows whether the path kept its delay
+/// and bandwidth: traffic, lateness of deliveries, and CPU time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathReport {
     pub bytes_to_servers: u64,

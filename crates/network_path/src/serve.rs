@@ -24,12 +24,14 @@ use crate::sockets::{Got, accept, begin_connect, end, is_connected, listen_here,
 /// Limit on the bytes per direction of a connection that are on their way or wait to be written.
 /// Beyond it, nothing more is read from the sender. It is a second at 8 MB/s, or 8 ms at 1 GB/s.
 const UNDER_WAY_MAX: usize = 8 << 20;
-/// Largest size of a client's greeting, in bytes: a secret and dozens of addresses.
+/// Largest size of a client's greeting, in bytes: a secret and dozens of addresses. The connection
+/// of a client that sends a longer one is closed.
 const GREETING_MAX: usize = 4_096;
-/// Limit on the number of events handled before due bytes are delivered.
+/// Limit on the number of events handled before due bytes are delivered; further events are handled
+/// after that.
 const EVENTS_MAX: usize = 64;
-/// Event data of the three descriptors that are not connections. From `FIRST` on, each connection
-/// has two values, one per socket.
+/// Event data of standard input, on which requests of dbdyno's main process arrive. Sockets of
+/// connections have event data from `FIRST` on, two values per connection.
 const INPUT: u64 = 0;
 const LISTENER: u64 = 1;
 const TIMER: u64 = 2;
@@ -60,7 +62,7 @@ struct Paused {
 #[derive(Default)]
 struct Side {
     socket: Option<OwnedFd>,
-    /// Events for which the event loop watches the socket; `None` if it does not watch it.
+    /// Events for which the event loop watches the socket; `None` if the socket is not watched.
     watched: Option<EventFlags>,
     /// Whether the client or server behind this socket has closed its end.
     has_ended: bool,
@@ -69,7 +71,8 @@ struct Side {
     /// Number of bytes received from this socket that are not yet written to the connection's other
     /// socket.
     n_under_way: usize,
-    /// Bytes to be written to this socket that are due, of which some may be written already.
+    /// Bytes that are due to be written to this socket. The first `n_written` of them are already
+    /// written.
     unwritten: Vec<u8>,
     /// Number of bytes at the start of `unwritten` that are written already.
     n_written: usize,
