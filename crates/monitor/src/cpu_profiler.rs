@@ -46,7 +46,7 @@ const FREQUENCY_HZ_MIN: u64 = 5;
 /// about 10 s to resolve names.
 const SAMPLES_AIMED: u64 = 15_000;
 
-/// Option of `perf record` for the maximum size of a recording.
+/// Option of `perf record` for the maximum size of a recording, at which `perf` stops recording.
 const RECORDING_MAX: &str = "--max-size=512M";
 
 /// Option of `perf record` for the unwinding method, and the bytes of stack copied per sample. With

@@ -17,7 +17,8 @@ use procfs::{CpuInfo, FromBufRead, FromRead, LoadAverage, Meminfo};
 
 use crate::kernel_files::read;
 
-/// Maximum number of network interfaces that are reported: a container host has hundreds.
+/// Maximum number of network interfaces that are reported; further ones are left out, because a
+/// container host has hundreds.
 const INTERFACES_MAX: usize = 16;
 
 /// Returns all facts about this machine, this build of dbdyno, and the disks that hold `paths`.

@@ -14,8 +14,8 @@ use crate::collector::Collector;
 use crate::kernel_files::read;
 use crate::readings::{Readings, What};
 
-/// Limit on the number of disks, and of network interfaces, that are reported by name. A container
-/// host has hundreds of interfaces.
+/// Limit on the number of disks, and of network interfaces, that have gauges of their own; further
+/// ones have none. A container host has hundreds of interfaces.
 const DEVICES_MAX: usize = 16;
 
 /// Size of a sector in /proc/diskstats, in bytes, which is the same for every device.

@@ -23,7 +23,8 @@ use crate::wall_clock::{self, since};
 /// than a second.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Minimum time between the last two readings, in nanoseconds. Rates over a shorter time are noise.
+/// Minimum time between the last two readings, in nanoseconds. If the load ends sooner after a
+/// reading, no further one is made, since rates over a shorter time are noise.
 const LAST_NS_MIN: i64 = 200 * NS_PER_MS as i64;
 
 const SECOND_NS: i64 = NS_PER_S as i64;

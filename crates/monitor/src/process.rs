@@ -17,14 +17,15 @@ use crate::tasks::{SharedTasks, Task, Tasks, field};
 /// % at 900 clients.
 const TASKS_A_SECOND: usize = 48;
 
-/// Limit on the threads with gauges of their own; a chart cannot show more.
+/// Limit on the threads with gauges of their own, which are the busiest ones; a chart cannot show
+/// more.
 const THREADS_SHOWN: usize = 8;
 
 /// Minimum CPU use of a thread, in percent of a core, for gauges of its own.
 const SHOWN_PERCENT_MIN: f64 = 0.5;
 
-/// Limit on the child processes that are read. A server with more has a connection pooler in front,
-/// or needs one.
+/// Limit on the child processes that are read; further ones are left out. A server with more has a
+/// connection pooler in front, or needs one.
 const CHILDREN_MAX: usize = 1_024;
 
 /// Interval, in seconds, between searches for child processes if the kernel does not list them.

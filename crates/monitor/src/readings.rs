@@ -10,8 +10,8 @@ use model::{Gauge, NS_PER_S};
 
 use crate::wall_clock;
 
-/// Limit on the gauges of one collector: enough for all counters of a server, and few enough for a
-/// faulty one.
+/// Limit on the gauges of one collector, enough for all counters of a server. Further ones, as from
+/// a faulty server, are not reported.
 const GAUGES_MAX: usize = 2_000;
 
 /// Time in nanoseconds after which a counter that stays lower than before counts as reset.

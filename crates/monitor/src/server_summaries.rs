@@ -21,7 +21,8 @@ use crate::wall_clock;
 /// Limit on the rows of a summary in the report of a run; the others are reported as one sum.
 const ROWS_MAX: usize = 40;
 
-/// Limit on the rows in a report of the last seconds, while the load runs.
+/// Limit on the rows in a report of the last seconds, while the load runs; the others are reported
+/// as one sum.
 pub(crate) const ROWS_SO_FAR: usize = 10;
 
 /// Approximate period of reports of the last seconds while the load runs, in nanoseconds.
@@ -77,8 +78,9 @@ struct Summed {
     last: Option<Stand>,
     /// Values at the last report while the load ran; `None` before the first.
     told: Option<Stand>,
-    /// Values at the last reading at which every session of the reading before still existed;
-    /// `None` if there is none.
+    /// Values at the last reading by which no session had ended since the reading before; `None` if
+    /// there is none. The final report has these values if sessions keep statistics, because what a
+    /// session did after its last reading is lost when it ends with the load.
     whole: Option<Stand>,
     /// Time of the next reading, in nanoseconds from the start of the measured phase.
     due_ns: i64,

@@ -30,10 +30,12 @@ const REST_FACTOR: i64 = 120;
 /// second.
 const REST_MAX_NS: i64 = 900 * NS_PER_MS as i64;
 
-/// Limit on the rows in a summary of session states, which has the most frequent ones.
+/// Limit on the rows in a summary of session states, which has the most frequent ones; the others
+/// are reported as one sum.
 const ROWS_MAX: usize = 60;
 
-/// Limit on the tables and indexes for which a gauge shows how many sessions wait for their locks.
+/// Limit on the tables and indexes for which a gauge shows how many sessions wait for their locks;
+/// those found later have no gauge.
 const LOCKS_MAX: usize = 60;
 
 /// Number of sessions that the samples of a period found, by state and by the server's own name for

@@ -22,7 +22,8 @@ const DISTINCT_MAX: usize = 200_000;
 /// than a screen.
 const LETTERS_MAX: usize = 160;
 
-/// Limit on the frames that are kept of a stack, starting at the function that was running.
+/// Limit on the frames that are kept of a stack, starting at the function that was running; further
+/// callers are left out.
 const FRAMES_MAX: usize = 128;
 
 /// Counter of equal call stacks in the output of `perf script`, which is passed line by line.
