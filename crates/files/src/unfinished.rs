@@ -19,7 +19,7 @@ use std::time::Duration;
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 const END: &str = ".new";
 /// Limit on the bytes of the final file name that the temporary one contains: 255 (NAME_MAX) less
-/// up to 60 for the suffixes of dbdyno and SQLite.
+/// up to 60 for the suffixes of dbdyno and SQLite. Of a longer name, only the beginning is used.
 const NAME_BYTES_MAX: usize = 180;
 const LEFT_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -144,8 +144,8 @@ pub fn folder_of(path: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// Removes a file and the files that SQLite keeps beside it. The latter are removed first, since
-/// they are found by the file's name.
+/// Removes a file and the files that SQLite keeps beside it. Those beside it are removed first,
+/// since they are found by the file's name.
 fn remove(path: &Path) {
     for end in BESIDE.iter().chain([&""]) {
         let mut name = path.as_os_str().to_owned();
