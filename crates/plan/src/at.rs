@@ -12,10 +12,11 @@ use crate::table::{AtValues, JOIN};
 use crate::target::keeps_data;
 use crate::written::Given;
 
-/// Largest number of disturbances in a plan. Each one needs a thread, and with SQL also a
-/// connection.
+/// Largest number of disturbances in a plan; a plan with more is rejected. Each disturbance needs a
+/// thread, and with SQL also a connection.
 const DISTURBANCES_MAX: usize = 64;
-/// Largest number of executions of a repeated disturbance. Each is reported, stored and shown.
+/// Largest number of executions of a repeated disturbance; a plan with more is rejected. Each
+/// execution is reported, stored and shown.
 const TIMES_MAX: u64 = 1000;
 /// Duration that is assumed for a run without a time limit, to count the executions of a repeated
 /// disturbance.
@@ -194,8 +195,8 @@ fn decide_server(
     }
 }
 
-/// Parses the number of a cluster node; `None` if none is written. Returns an error if neither the
-/// cluster has this node from the start nor one that joins it gets the number.
+/// Parses the number of a cluster node; `None` if none is written. Returns an error if no node has
+/// this number, neither from the start nor by joining the cluster during the run.
 fn node_of(
     draft: &Draft,
     node: &Given<Option<u32>>,

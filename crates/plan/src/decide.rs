@@ -18,10 +18,11 @@ use crate::target::{is_of_one_process, keeps_data, refused_engine};
 use crate::written::{From, Given, Written};
 use crate::{at, managed, server};
 
-/// Largest number of groups of clients in a plan, above any plan that a person writes.
+/// Largest number of groups of clients in a plan, above any plan that a person writes. A plan with
+/// more is rejected.
 const GROUPS_MAX: usize = 256;
-/// Largest number of clients of all groups together. Each needs memory, even if it is idle most of
-/// the time.
+/// Largest number of clients of all groups together; a plan with more is rejected. Each client
+/// needs memory, even if it is idle most of the time.
 const CLIENTS_MAX: u64 = 1_000_000;
 
 /// Parses and checks a draft, and returns the decided plan. `default_target` returns the target for

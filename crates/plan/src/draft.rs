@@ -54,8 +54,8 @@ pub struct VaryDraft {
 
 impl Draft {
     /// Allows the shell commands of a stored plan if a file named on the command line (`named`) has
-    /// all of them. Returns an error if the file lacks one, because it is not the plan of the
-    /// experiment.
+    /// all of them. Returns an error if the file lacks one of them, because then it is not the plan
+    /// file of the experiment.
     pub fn allow_commands_of(&mut self, named: Option<&Draft>) -> Result<(), BadPlan> {
         let command = |at: &AtDraft| at.values.get("command").map(|written| written.text.clone());
         let known: Vec<String> = named

@@ -10,8 +10,8 @@ use toml::Value;
 
 use crate::form::Form;
 
-/// Largest number of repeats on a level (runs, server starts or data builds): more would take too
-/// long for any user.
+/// Largest number of repeats on a level (runs, server starts or data builds). More are rejected,
+/// because they would take too long for any user.
 const REPEATS_MAX: u64 = 10_000;
 /// Default maximum of repeats, for a stop rule that states none.
 pub const REPEATS_MOST: u64 = 30;

@@ -10,7 +10,8 @@ use crate::draft::Draft;
 use crate::managed::{is_managed, is_setting};
 use crate::target::check_target;
 
-/// Largest number of server settings in a plan, above any plan that a person writes.
+/// Largest number of server settings in a plan, above any plan that a person writes. A plan with
+/// more is rejected.
 const SETTINGS_MAX: usize = 64;
 
 /// Returns the target, and the server settings that are to be made by SQL. Settings of a managed

@@ -81,8 +81,8 @@ macro_rules! key {
 /// and a struct of their parsed values.
 ///
 /// Each declaration is `field: Form = "default", OnPage, "help", |decided| value;`. The closure
-/// returns the value in a decided plan or part, to be printed. This may be an `Option`, of which
-/// `None` is not printed.
+/// returns the value in a decided plan or part, to be printed. If the value is an `Option`, `None`
+/// is not printed.
 macro_rules! parameters {
     (
         $(#[$about_table:meta])* $visibility:vis static $table:ident;

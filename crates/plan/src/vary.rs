@@ -35,7 +35,8 @@ pub struct Varied {
     /// Number of trials per point (combination of varied values), or the largest number if a stop
     /// rule may end them earlier.
     pub repeats: u32,
-    /// Numbers of server starts and data builds over which the trials of a point are divided.
+    /// Number of data builds per point, and of server starts per build, over which the trials of a
+    /// point are divided.
     pub nesting: Nesting,
     /// Rule that ends the repeats before the largest number; `None` if the number is fixed.
     pub stop: Option<StopRule>,
