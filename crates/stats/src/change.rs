@@ -512,7 +512,8 @@ struct Beside {
 
 /// Returns the division of `figures` (values of builds) with the most evidence; `None` if there are
 /// too few values or all are equal. Values farther than `most` from their median are clamped to it.
-/// `beside` improves the estimate of the variance.
+/// `beside` sums up residuals outside of the divided part, which improve the estimate of the
+/// variance.
 fn best(
     figures: &[f64],
     weights: &[f64],

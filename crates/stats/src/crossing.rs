@@ -16,7 +16,8 @@
 
 use crate::students_t;
 
-/// Smallest number of points for a fit whose dispersion can be estimated.
+/// Smallest number of measurements for a fit whose dispersion can be estimated. With fewer,
+/// [`Crossing::fit`] returns `None`.
 const POINTS_MIN: usize = 4;
 /// Limit on the absolute value of the link function in a fit. Beyond it, the ratio is as good as 0
 /// or infinite.
@@ -40,9 +41,11 @@ const BIAS_MOST: f64 = 0.5;
 /// correction is reduced to it.
 const BIAS_FAR: f64 = 0.01;
 
-/// Multiple of its bound from which the response time of a queue is treated as infinite.
+/// Ratio of a queue's response time to its bound from which the response time is treated as
+/// infinite.
 const ENDLESS: f64 = 100.0;
-/// Smallest ratio of a queue's response time to its bound; smaller ratios are raised to it.
+/// Smallest ratio of a queue's response time to its bound that a fit distinguishes; smaller ratios
+/// are raised to it.
 const TIME_LEAST: f64 = 1e-3;
 
 /// Type of the quantity that grows with the load, which determines the link and variance functions

@@ -78,7 +78,8 @@ impl std::error::Error for NoInterval {}
 /// enough samples, and by that estimate the tail must have enough episodes.
 const WITNESSES: [(f64, f64); 4] = [(0.5, 3.0), (0.75, 1.7), (0.9, 1.25), (0.95, 1.1)];
 
-/// Smallest number of independent episodes beyond a quantile for a confidence interval.
+/// Smallest number of independent episodes (times with samples beyond a quantile, such as long
+/// queues) for a confidence interval of the quantile. With fewer there is none.
 const EPISODES_MIN: f64 = 5.0;
 
 /// Smallest number of independent episodes for an interval of a quantile up to the median. It is
@@ -215,18 +216,20 @@ const LUCK: f64 = 0.5;
 /// Factor on the number of episodes if the plan changes the load: the tail is then in the busy
 /// parts of the run, about which the witness quantiles say less.
 const PLANNED: f64 = 0.5;
-/// Smallest effective number of stretches that contain samples of the tail, if the plan changes the
-/// load.
+/// Smallest effective number of stretches (equal parts of a run) that must contain samples of the
+/// tail, if the plan changes the load. With fewer there is no interval.
 const STRETCHES_BEYOND_MIN: f64 = 6.0;
 
 /// Skewness of a sum over one episode, if sizes are exponential and times random. For `n` episodes,
 /// the skewness is this divided by the root of `n`.
 const SKEW_OF_EPISODE: f64 = 1.5;
 
-/// Largest share by which skewness reduces the distance of the lower end of an interval.
+/// Largest share by which skewness shortens the distance between an estimate and the lower end of
+/// its confidence interval.
 const NEARER_MAX: f64 = 0.3;
 
-/// Smallest number of episodes beyond the p90 for an interval of a mean, which depends on its tail.
+/// Smallest number of episodes (times with samples beyond the p90) for a confidence interval of a
+/// mean, which depends on its tail. With fewer there is none.
 const MEAN_EPISODES_MIN: f64 = 2.0;
 /// Number of episodes beyond the p90 below which the upper end of the interval of a mean is
 /// widened, by the root of (this number / episodes).

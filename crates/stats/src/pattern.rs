@@ -11,7 +11,8 @@ use crate::waves::{FALLS, FALLS_BELOW, VALUES_MIN, is_level, level, waves};
 /// They are larger than those assumed for the error of a mean (`waves`), because noise that is most
 /// easily mistaken for a trend changes as slowly as the series is long.
 const RISES: [f64; 4] = [30.0, 100.0, 300.0, 1000.0];
-/// Assumed numbers of the wave at which half of a rise of the noise spectrum is reached.
+/// Assumed numbers of the wave (cosine component of a series) at which half of a rise of the noise
+/// spectrum is reached.
 const RISES_BELOW: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, 15.0];
 
 /// Prior probability that the noise spectrum is flat. The choice matters little: with 0.25 to 0.8
@@ -22,8 +23,8 @@ const FLAT: f64 = 0.5;
 /// nor falling, it rises.
 const FALLING: f64 = 0.25;
 
-/// Smallest residual sum of squares, as a share of that of the series: if the series is the pattern
-/// itself, its residuals are rounding errors.
+/// Smallest sum of squares of the residuals beside a pattern, as a share of the sum of squares of
+/// the series. A smaller one consists of rounding errors, since the series is the pattern itself.
 const ROUNDING: f64 = 1e-18;
 
 /// Tests whether a series follows a pattern, and returns the normal score (z): positive if it

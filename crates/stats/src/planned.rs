@@ -147,8 +147,9 @@ mod tests {
         due.iter().map(&mut slot).collect()
     }
 
-    /// Simulates 200 runs. Returns the share of them whose interval contains the truth, and the
-    /// median width relative to that of an interval by the true error.
+    /// Simulates 200 runs. Returns the share of the runs whose confidence interval contains the
+    /// true rate, and the median width of the intervals, as a multiple of the width that the true
+    /// error gives.
     fn coverage(plan: impl Fn(f64) -> f64, most: u64, beside: fn(usize) -> u64) -> (f64, f64) {
         let per_slot: Vec<f64> = (0..SLOTS).map(|slot| plan(slot as f64 / 10.0 + 0.05)).collect();
         let beside_others = beside(0) > 0;

@@ -106,9 +106,9 @@ pub(crate) struct Noisier {
     pub(crate) is_sure: bool,
 }
 
-/// Smallest number of builds before an increase of variance.
+/// Smallest number of builds in a series before an increase of variance that is looked for.
 const CALM_MIN: usize = 6;
-/// Smallest number of builds after an increase of variance.
+/// Smallest number of builds in a series after an increase of variance that is looked for.
 const NOISY_MIN: usize = 2;
 /// Twice the log likelihood ratio above which an increase of variance is taken into account. With
 /// 4.5, 6.5 or 10, changes of level are found equally soon; with 10, a series whose noise has

@@ -9,7 +9,7 @@ use crate::pattern::pattern_score;
 /// correlated than seconds.
 const STRETCHES_MAX: usize = 240;
 
-/// Smallest number of values for a trend.
+/// Smallest number of values for which a trend is computed. With fewer, [`trend()`] returns `None`.
 pub const TREND_VALUES_MIN: usize = 12;
 
 /// Linear trend of a series, with its significance.

@@ -5,7 +5,8 @@
 use crate::pattern::beginning_score;
 use crate::trend::median;
 
-/// Limit on the number of values that are averaged in a batch, which is the 5 of MSER-5.
+/// Limit on the number of values that are averaged in a batch, with which the end of a warm-up is
+/// looked for: the 5 of the method MSER-5.
 const BATCH: usize = 5;
 /// Number of batches into which a short series is divided, with fewer values each than [`BATCH`].
 const BATCHES: usize = 60;
@@ -26,12 +27,13 @@ const REST_MIN: usize = 10;
 /// warm-up's length. The slowest waves of that part show how much means over the length of the
 /// warm-up vary.
 const TIMES_FOLLOWED: usize = 16;
-/// Smallest number of batches after the warm-up from which the noise is estimated.
+/// Smallest number of batches after the warm-up from which the noise is estimated, however short
+/// the warm-up is; fewer only if the series ends before.
 const FOLLOWED_MIN: usize = 24;
 
 /// Smallest ratio of the difference of medians, between warm-up and rest, to the difference of
-/// means. A stall, or catching up after a stall, changes only the mean; for a level that fades in,
-/// the ratio is 0.4 to 0.8.
+/// means, at which there is a warm-up. A stall, or catching up after a stall, changes only the
+/// mean; for a level that fades in, the ratio is 0.4 to 0.8.
 const MEDIAN_SHARE_MIN: f64 = 0.25;
 
 /// Smallest absolute normal score at which a warm-up is significant. It is above the usual 2,

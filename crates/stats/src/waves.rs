@@ -9,24 +9,27 @@ use std::f64::consts::PI;
 use crate::course::{Course, Left};
 use crate::mean::{students_t_density, students_t_tail};
 
-/// Limit on the number of slowest waves that determine the error: those of up to 40 half periods in
-/// the series. More would include changes faster than a fortieth of the series, which do not
-/// contribute to the error of the mean.
+/// Limit on the number of a series' slowest waves (cosine components) from which the error of its
+/// mean is estimated: those of up to 40 half periods in the series. More would include changes
+/// faster than a fortieth of the series, which do not contribute to the error of the mean.
 const WAVES_MAX: usize = 40;
 
-/// Approximate number of values to which a longer series is reduced by sums of neighbours. That is
-/// enough, because the fastest wave is a twentieth of the series long.
+/// Approximate number of values to which a longer series is reduced, by sums of neighbours, before
+/// its slowest waves (cosine components) are computed. That is enough, because the fastest of these
+/// waves is a twentieth of the series long.
 const VALUES_KEPT: usize = 800;
 
-/// Smallest number of values for an estimate of the error.
+/// Smallest number of values of a series from which the error of its mean is estimated. With fewer,
+/// [`mean_error`] returns `None`.
 pub(crate) const VALUES_MIN: usize = 10;
 
-/// Assumed falls of the spectrum towards frequency 0, as when a shortfall in one part of the series
-/// is made up in the next: in closed load, or with arrivals at equal distances.
+/// Assumed falls of the spectrum of a series towards frequency 0: with a fall of -0.8, a fifth of
+/// the level at high frequencies is left. The spectrum falls if a shortfall in one part of the
+/// series is made up in the next, as in closed load, or with arrivals at equal distances.
 pub(crate) const FALLS: [f64; 3] = [-0.5, -0.8, -0.95];
 pub(crate) const FALLS_BELOW: [(f64, f64); 3] = [(2.0, 1.0), (5.0, 1.0), (15.0, 1.0)];
 
-/// Prior probability that the spectrum falls towards frequency 0.
+/// Prior probability that the spectrum of a series falls towards frequency 0, by one of [`FALLS`].
 const FALLING: f64 = 0.15;
 
 /// Assumptions about the spectrum of a series before its waves are known.
@@ -37,17 +40,19 @@ pub(crate) struct Assumed {
     /// times its level at high frequencies. All have the same prior probability. Smaller rises are
     /// hardly visible, and would widen every interval a little.
     rises: &'static [f64],
-    /// Number of the wave at which half of a rise is reached, and its relative prior probability: a
-    /// change that takes a tenth of the series rises from the third wave. A rise below the second
-    /// wave is hardly visible in one run, so it has the larger prior probability.
+    /// Possible places of a rise of the spectrum, each with its relative prior probability. A place
+    /// is the number of the wave (cosine component) at which half of the rise is reached: a change
+    /// that takes a tenth of the series rises from the third wave. A rise below the second wave is
+    /// hardly visible in one run, so it has the larger prior probability.
     rises_below: [(f64, f64); 6],
-    /// Degrees of freedom of a rise per wave that has its height. Infinite if the mixture of shapes
-    /// alone accounts for the uncertainty of the height.
+    /// Degrees of freedom that each wave (cosine component) adds which shows how high a rise of the
+    /// spectrum is. Infinite if the mixture of shapes of the spectrum alone accounts for the
+    /// uncertainty of the height.
     freedom_of_rise: f64,
-    /// Factor on the probability outside of an interval, which the mixture of shapes gives. Slow
-    /// shapes have some probability in all runs, even if the spectrum is flat: with this factor, 95
-    /// % intervals contain the truth in 97 of 100 runs with a flat spectrum
-    /// (`docs/explanation/intervals.md`).
+    /// Factor on the probability that the mixture of shapes of the spectrum may have outside of a
+    /// confidence interval. Shapes with slow changes have some probability in all runs, even if the
+    /// spectrum is flat: with this factor, 95 % intervals contain the truth in 97 of 100 runs with
+    /// a flat spectrum (`docs/explanation/intervals.md`).
     outside: f64,
 }
 
@@ -74,12 +79,13 @@ pub(crate) const OF_TIMES: Assumed = Assumed {
     outside: 1.6,
 };
 
-/// Number of the wave (0 is the slowest) below which a rise of the spectrum means that the error
-/// comes from a few waves only, whose heights vary widely between runs.
+/// Number of the wave (cosine component; 0 is the slowest) below which a rise of the spectrum means
+/// that the error comes from a few waves only, whose heights vary widely between runs.
 const FEW_WAVES: f64 = 5.0;
 
-/// Ratio of the probability of rises below [`FEW_WAVES`] to that of a flat spectrum, relative to
-/// their prior ratio, above which the data show such a rise: one in ten flat spectra reaches it.
+/// Factor by which the data must make rises of the spectrum below wave [`FEW_WAVES`] more probable,
+/// relative to a flat spectrum, for such a rise to count as seen. One in ten flat spectra reaches
+/// it.
 const SEEN: f64 = 1.5;
 
 /// Kurtosis of the heights of waves, relative to the spectrum, above which a few waves stand out.
@@ -94,18 +100,20 @@ const PEAKED: f64 = 5.0;
 /// series, contain the truth in about 90 %.
 const HIDDEN: f64 = 0.4;
 
-/// Smallest number of waves for an estimate of the error.
+/// Smallest number of waves (cosine components) that must be left beside the effects of a plan for
+/// an estimate of the error of a mean.
 const FREEDOM_MIN: usize = 5;
 
-/// Smallest probability of a shape of the spectrum, relative to the most likely shape, at which it
-/// is used.
+/// Smallest probability of an assumed shape of the spectrum, relative to that of the most likely
+/// shape, at which the shape is used.
 const CHANCE_MIN: f64 = 1e-4;
 
-/// Distance from the mean at which the search for the end of an interval begins, in its standard
-/// errors.
+/// Distance from the mean, in its standard errors, at which the search for the end of a confidence
+/// interval begins.
 const HALF_WIDTH_FIRST: f64 = 2.0;
 
-/// Largest number of Newton steps; three or four are usual.
+/// Limit on the Newton steps in the search for the end of a confidence interval; three or four are
+/// usual.
 const STEPS_MAX: usize = 50;
 
 /// Error of the mean of autocorrelated values, such as of a rate over a run.
@@ -186,8 +194,8 @@ fn likeliest_variance(likely: &[Likely]) -> f64 {
     likely.iter().map(|one| one.chance * one.variance.ln()).sum::<f64>().exp()
 }
 
-/// Returns the variance of the mean under those shapes of the spectrum that do not rise below a few
-/// waves; `None` if such rises are much more likely than a flat spectrum.
+/// Returns the variance of the mean under those shapes of the spectrum that do not rise at the
+/// slowest few waves only; `None` if such rises are much more likely than a flat spectrum.
 fn lasting(likely: &[Likely], assumed: &Assumed) -> Option<f64> {
     let Assumed { flat, rises_below, .. } = assumed;
     let is_few = |one: &&Likely| one.rise > 0.0 && one.below < FEW_WAVES;
@@ -271,7 +279,8 @@ struct Likely {
     chance: f64,
     rise: f64,
     below: f64,
-    /// Variance of the mean under this shape of the spectrum, and its degrees of freedom.
+    /// Variance that the mean of the series has under this shape of the spectrum; its degrees of
+    /// freedom are in `freedom`.
     variance: f64,
     freedom: f64,
 }
@@ -307,15 +316,17 @@ fn likely(waves: &[(usize, f64)], freedom: f64, assumed: &Assumed) -> Vec<Likely
     all
 }
 
-/// Returns the approximate number of waves that show how high a rise is. It grows faster than the
-/// number below which half of it is reached, because a prior of all heights helps less there.
+/// Returns the approximate number of waves that show how high a rise of the spectrum is, if half of
+/// the rise is reached at wave `below`. The number grows faster than `below`, because a prior of
+/// all heights helps less there.
 fn waves_of_rise(below: f64) -> f64 {
     0.75 + below * below
 }
 
-/// Returns the share of a rise that is in the variance of the mean. A change as slow as the series
-/// is long is in part its mean, which varies less than the spectrum at frequency 0. The share is
-/// that of a first-order process, whose rise is at its half at the wave of its time constant.
+/// Returns the share of a rise of the spectrum that is in the variance of the mean, if half of the
+/// rise is reached at wave `below`. A change as slow as the series is long is in part its mean,
+/// which varies less than the spectrum at frequency 0. The share is that of a first-order process,
+/// whose rise is at its half at the wave of its time constant.
 fn in_mean(rise: f64, below: f64) -> f64 {
     let constant = 1.0 / (PI * below);
     if rise > 0.0 { 1.0 + constant * (-1.0 / constant).exp_m1() } else { 1.0 }
@@ -323,7 +334,7 @@ fn in_mean(rise: f64, below: f64) -> f64 {
 
 /// Returns the spectrum at one of the slowest waves (`index`, from 0), relative to its level at
 /// fast waves. `rise` is that of the spectrum towards frequency 0, and `below` the wave at which
-/// half of it is reached.
+/// half of this rise is reached.
 pub(crate) fn level(index: usize, rise: f64, below: f64) -> f64 {
     1.0 + rise / (1.0 + ((index + 1) as f64 / below).powi(2))
 }
@@ -348,9 +359,9 @@ fn shapes(assumed: &Assumed) -> impl Iterator<Item = (f64, f64, f64)> {
     std::iter::once((*flat, 0.0, 1.0)).chain(pairs(FALLING, &FALLS, &FALLS_BELOW)).chain(rising)
 }
 
-/// Returns the distance from the mean beyond which the mixture of shapes has the probability
-/// `outside`. That probability is convex in the distance, so Newton's steps overshoot at most once
-/// and then converge from below.
+/// Returns the distance from the mean beyond which the mixture of the likely shapes of the spectrum
+/// has the probability `outside`. That probability is convex in the distance, so Newton's steps
+/// overshoot at most once and then converge from below.
 fn half_width(likely: &[Likely], outside: f64) -> f64 {
     let mean: f64 = likely.iter().map(|one| one.chance * one.variance).sum();
     let mut end = HALF_WIDTH_FIRST * mean.sqrt();
@@ -382,8 +393,9 @@ mod tests {
     use super::*;
     use crate::draw::normal;
 
-    /// Simulates 1,000 series with a true mean of 0. Returns the share of intervals that contain
-    /// it, and the 90th percentile of their widths relative to that by the true error.
+    /// Simulates 1,000 series with a true mean of 0. Returns the share of their confidence
+    /// intervals that contain 0, and the 90th percentile of the widths of these intervals, as
+    /// multiples of the width that the true error gives.
     fn coverage(mut series: impl FnMut(&mut dyn FnMut() -> f64) -> Vec<f64>) -> (f64, f64) {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(29);
         let mut draw = || normal(&mut || random.next_u64());
