@@ -123,9 +123,11 @@ struct Figures {
 #[derive(Clone, Copy, Default)]
 struct Carried {
     count: u64,
-    /// Total time that these transactions ran after their own phase had ended, in nanoseconds.
+    /// Total time that the carried transactions (due in one phase, ended in a later one) ran after
+    /// their own phase had ended, in nanoseconds.
     beyond_ns: u64,
-    /// Longest response time of these transactions, in nanoseconds.
+    /// Longest response time of the carried transactions (due in one phase, ended in a later one),
+    /// in nanoseconds.
     max_ns: u64,
 }
 

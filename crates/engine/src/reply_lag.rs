@@ -26,7 +26,7 @@ pub(crate) struct ClientReplyLags {
 }
 
 /// Difference between `CLOCK_REALTIME` and the run's clock when both were last read, in
-/// nanoseconds.
+/// nanoseconds. A change of it shows that somebody has set the wall clock.
 struct Distance(Cell<u64>);
 
 impl Distance {

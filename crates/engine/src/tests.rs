@@ -33,7 +33,7 @@ struct Fake {
     /// connection, and no new connection is accepted.
     outage_ns: Range<u64>,
     /// Period in which the server is read-only, in nanoseconds: replies that are due in it become
-    /// such errors, while connections are still accepted.
+    /// errors of the kind `ReadOnly`, while connections are still accepted.
     read_only_ns: Range<u64>,
     /// Time after which the server closes an idle connection, in nanoseconds.
     idle_limit_ns: u64,
