@@ -62,7 +62,8 @@ struct Direction {
     is_ready: bool,
     /// Whether a task waits until the descriptor can be read (or written); `waker` wakes that task.
     is_awaited: bool,
-    /// Waker of the last task that waited, which is kept because the next one is mostly the same.
+    /// Waker of the last task that waited. It is kept because the next task to wait is mostly the
+    /// same.
     waker: Option<Waker>,
 }
 
