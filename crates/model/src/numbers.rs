@@ -71,7 +71,8 @@ pub fn exact(value: f64) -> String {
     thousands(text.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// Returns a share in percent, as a user wrote it: 0.14 becomes 14, not 14.000000000000002.
+/// Converts a share that a user wrote to percent, without the rounding error of floats: 0.14
+/// becomes 14, not 14.000000000000002.
 pub fn in_percent(share: f64) -> f64 {
     (share * 1e10).round() / 1e8
 }

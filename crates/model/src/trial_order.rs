@@ -197,8 +197,8 @@ mod tests {
         );
     }
 
-    /// Returns the relative difference between two equal points if a drift of 20 % over the whole
-    /// experiment makes later trials faster.
+    /// Returns by how much two equal points of an experiment seem to differ, as a share, if a drift
+    /// makes trials faster by 20 % from the first to the last.
     fn bias(order: Order, repeats: u32) -> f64 {
         let trials = experiment(order, 2, repeats).order();
         let drifted = |nth: usize| 1.0 + 0.2 * nth as f64 / (trials.len() - 1) as f64;
