@@ -24,8 +24,9 @@ const BESIDE: &[&str] = &["lib/galera", "lib64/galera", "lib64/galera-4", "lib"]
 /// Folders of Debian's and MariaDB's packages that may contain Galera's library [`PROVIDER`].
 const SYSTEM: &[&str] = &["/usr/lib/galera", "/usr/lib64/galera-4", "/usr/lib64/galera"];
 
-/// Option for the size of a node's cache of write sets (changes of transactions). A node that
-/// returns gets the changes that it missed from this cache or, if it missed more, all data again.
+/// Option for the size of a node's cache of write sets (changes of transactions). A node that joins
+/// the cluster again gets the changes that it missed from this cache or, if it missed more, all
+/// data again.
 const CACHE: &str = "gcache.size=64M";
 /// File, relative to the node's folder, to which the command in [`NOTIFY`] appends a line for each
 /// change of the node's state.
