@@ -14,14 +14,16 @@ const WINDOW_S_MIN: i64 = 5;
 /// probability is e^-10.
 const MEAN_MIN: f64 = 10.0;
 
-/// Number of consecutive good seconds that count as a recovery, since a single one may be chance.
+/// Number of consecutive seconds with a recovered rate that count as a recovery, since a single one
+/// may be chance.
 const LASTING_S: usize = 3;
 
 /// Ranges of whole seconds to compare: before, during and after a disturbance. Seconds count from
 /// the start of the measured phase; a range that does not exist is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Windows {
-    /// Seconds before the disturbance, without the last one before it.
+    /// Seconds before the disturbance, except the last one, whose transactions the disturbance may
+    /// have affected.
     pub before: Range<i64>,
     /// Seconds that the disturbance overlaps, at least in part.
     pub during: Range<i64>,

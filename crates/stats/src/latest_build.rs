@@ -14,7 +14,8 @@ use crate::series::{Build, middle, noisier_from, share_within, within};
 
 /// Smallest number of earlier builds from which the variation between builds is estimated.
 const BEFORE_MIN: usize = 3;
-/// Smallest degrees of freedom of the variance between builds: those of [`BEFORE_MIN`] builds.
+/// Smallest degrees of freedom of the variance between builds with which the last build is judged:
+/// those of [`BEFORE_MIN`] builds.
 const FREEDOM_MIN: f64 = (BEFORE_MIN - 1) as f64;
 /// Largest number of outliers among the builds right before the last one that are excluded from the
 /// comparison.
@@ -28,7 +29,8 @@ const BEFORE_MAX: usize = 50;
 /// Degrees of freedom that are tried when Student's distribution is fitted to a tail of scores. A
 /// normal tail has infinitely many.
 const TAILS: [f64; 8] = [2.0, 2.5, 3.0, 4.0, 6.0, 9.0, 15.0, 30.0];
-/// p-value of the F test for equal variances, below which builds of earlier levels are not used.
+/// p-value of the F test for equal variances, below which builds of earlier levels are not used to
+/// estimate how much builds vary.
 const ALIKE: f64 = 0.05;
 /// p-value of the F test for equal variances, below which builds of earlier levels are not used,
 /// for a level of two or three builds, which often vary more by chance.
