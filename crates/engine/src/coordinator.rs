@@ -150,7 +150,8 @@ pub fn run(
     }
 }
 
-/// State of a run in progress, which is the same on threads, on event loops and in virtual time.
+/// A run in progress in this process, as its coordinator keeps it. It is the same on threads, on
+/// event loops and in virtual time.
 struct Coordinator<'a> {
     job: &'a Job,
     stop: Arc<Stop>,
