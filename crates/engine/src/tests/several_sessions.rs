@@ -130,8 +130,8 @@ fn run_conversations(
     (n_begun.load(Ordering::SeqCst), ran.map(|ran| (ran, events)).map_err(|no| no.to_string()))
 }
 
-/// Returns how many transactions of a run were committed, and how many statements these
-/// transactions sent.
+/// Returns how many transactions of a run were committed, and how many reading statements its
+/// transactions executed.
 fn totals(events: &[Event]) -> (u64, u64) {
     let seconds = events.iter().filter_map(|event| match event {
         Event::Second(second) => Some(second),
