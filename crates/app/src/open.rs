@@ -674,7 +674,9 @@ fn agree(
         match held.scale_of(name).or_else(default) {
             Some(has) if settings.is_given(name) && has != value => {
                 let why = format!("{target} was built with {name} {has}, not {value}");
-                return Err(Error::Usage(format!("{why}; leave it out to use it, {remedy}")));
+                return Err(Error::Usage(format!(
+                    "{why}: leave {name} out to use its data, {remedy}"
+                )));
             }
             _ => {}
         }

@@ -240,7 +240,10 @@ fn axis(vary: &VaryDraft) -> Result<Axis, BadPlan> {
             };
             let repeat = spelled("repeat", "", &vary.from);
             let why = format!("'{name}' has the value {twice}: for repeats use");
-            return Err(vary.bad(format!("{why} {repeat}")));
+            // A comparison of a build with itself needs two sides.
+            return Err(vary.bad(format!(
+                "{why} {repeat}, and to compare it with itself two runs with different labels"
+            )));
         }
     }
     Ok(Axis { name: name.clone(), values: vary.values.clone() })

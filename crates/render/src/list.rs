@@ -6,16 +6,12 @@ use analysis::figures::{spellings, unit};
 use jiff::Timestamp;
 use model::numbers::{INFINITE, NONE, cut, fixed, rate, significant};
 use model::{Experiment, NS_PER_S, Severity, Status, format_count, short_axis};
-use store::{ImportedRow, RunRow, utc};
+use store::{ID_SHOWN, ImportedRow, RunRow, utc};
 
 use super::document::{Block, Document};
 use super::{Align, Cell, Column, Table};
 
 pub use trials::{Trials, groups};
-
-/// Number of characters of an id that lists show, from its end. Its beginning is a time, in which
-/// neighbouring ids are alike.
-const ID_SHOWN: usize = 8;
 
 /// Returns the last characters of the id of a run or experiment, by which people call it.
 pub fn short_id(id: &str) -> &str {

@@ -148,7 +148,8 @@ impl Store {
                 }
                 // Users may have decided on a run since it was imported.
                 let theirs = number(&all, "beside", &run.0)?;
-                imported.acknowledged += copy_decisions(&all, "beside", "main", theirs, ACKNOWLEDGED)?;
+                imported.acknowledged +=
+                    copy_decisions(&all, "beside", "main", theirs, ACKNOWLEDGED)?;
                 imported.baselines += copy_decisions(&all, "beside", "main", theirs, BASELINE)?;
                 all.commit()?;
             }

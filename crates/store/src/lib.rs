@@ -41,7 +41,7 @@ pub use self::jobs::{ActionRow, Job, JobKind, JobRow, JobStatus};
 pub use self::place::{default_path, is_of_store};
 pub use self::process::{Fate, Process};
 pub use self::query::{BadQuery, ExperimentFilter, Figures, HasFigures, Query, Sort, why_no_label};
-pub use self::reader::{Filter, LAST, RunRow};
+pub use self::reader::{Filter, ID_SHOWN, LAST, RunRow};
 pub use self::schema::{holds_runs, is_exported};
 pub use self::settings::Changed;
 pub use self::store::Store;

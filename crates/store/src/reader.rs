@@ -26,6 +26,10 @@ pub const LAST: &str = "last";
 /// Heartbeats are a second apart, but a writer whose disk is full may pause for this long.
 pub(super) const SILENCE_MS_MAX: i64 = 30_000;
 
+/// Number of characters of an id that lists show, from its end. Its beginning is a time, in which
+/// neighbouring ids are alike.
+pub const ID_SHOWN: usize = 8;
+
 /// Minimum number of characters of an id by which users may select a run; fewer could be a mistake.
 const NAME_CHARACTERS_MIN: usize = 4;
 
@@ -327,10 +331,12 @@ impl Reader<'_> {
         }
     }
 
+    /// Returns the ids of the table's entries that begin or end with `name`, or whose short id does.
     fn called(&self, table: &str, name: &str) -> rusqlite::Result<Vec<String>> {
         let sql = format!(
             "SELECT id FROM {table}
              WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1
+                OR substr(id, -{ID_SHOWN}, length(?1)) = ?1
              ORDER BY id = ?1 DESC, started_unix_ms DESC, id DESC"
         );
         let mut select = self.connection.prepare_cached(&sql)?;

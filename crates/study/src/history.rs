@@ -505,8 +505,10 @@ impl HistoryReport {
             let last = point.last_outside().zip(point.last.as_ref());
             let last = last.map(|(index, last)| (index, last.ratio));
             let begun = point.changes.iter().flatten().map(|change| (change.at, change.ratio));
-            let near = begun.chain(last).filter(|(index, _)| index.abs_diff(at) <= NEAR);
-            let (index, ratio) = near.min_by_key(|(index, _)| index.abs_diff(at))?;
+            let is_near = |(index, _): &(usize, f64)| index.abs_diff(at) <= NEAR;
+            // A last build outside its interval is usually part of a change just before it.
+            let begun = begun.filter(is_near).min_by_key(|(index, _)| index.abs_diff(at));
+            let (index, ratio) = begun.or(last.filter(is_near))?;
             Some((index.abs_diff(at), point.builds[index].build.clone(), ratio.ln().abs()))
         };
         let nearest = self.points_at(point).filter_map(of_point).min_by_key(|(far, ..)| *far);

@@ -459,9 +459,8 @@ pub fn not_fixed(experiment: &Experiment) -> Option<String> {
     if let Some(rule) = &experiment.stop {
         let most = experiment.units();
         return Some(format!(
-            "The number of repeats of {} depends on their results ({rule},max={most}): intervals \
-             and verdicts here assume a fixed number, and are right less often than they claim. \
-             For those of the sequential method: {show}.",
+            "The results decided the number of repeats of {} ({rule},max={most}): these intervals \
+             and verdicts are right less often than they claim. Those that hold: {show}.",
             experiment.name
         ));
     }

@@ -24,7 +24,7 @@ enum EnvironmentFinding {
     SettingsChanged { changes: Vec<String> },
     DebugBuild,
     NoisyMachine { percent: f64 },
-    OtherCpuLoad { percent: f64, processors: f64, has_server: bool },
+    OtherCpuLoad { percent: f64, processors: f64 },
     Embedded,
     SameHost,
     NotDurable(CommitRisk),
@@ -71,10 +71,9 @@ impl EnvironmentFinding {
             Is::NoisyMachine { percent } => format!(
                 "Other virtual machines took {percent:.1} % of this machine's CPU time (steal)."
             ),
-            Is::OtherCpuLoad { percent, processors, has_server } => format!(
-                "Programs other than {} took at least {percent:.0} % of this machine's CPU time \
-                 ({} of {processors} processors, user time alone) in the measured phase.",
-                if has_server { "generator and server" } else { "the generator" },
+            Is::OtherCpuLoad { percent, processors } => format!(
+                "Other programs took at least {percent:.0} % of this machine's CPU time ({} of \
+                 {processors} processors, user time alone).",
                 significant(percent / 100.0 * processors, 2)
             ),
             Is::ClocksDiffer { process, ahead_s, error_s } => format!(
@@ -166,14 +165,10 @@ fn other_cpu_load(tally: &Tally) -> Option<EnvironmentFinding> {
     if others_cpu::is_server_hidden(tally) {
         return None;
     }
-    let has_server = others_cpu::has(tally, "server");
     let seconds = others_cpu::by_second(tally)?;
     let percent = seconds.values().map(|cpu| cpu.others).sum::<f64>() / seconds.len() as f64;
-    (percent > OTHERS_PERCENT_MAX).then_some(EnvironmentFinding::OtherCpuLoad {
-        percent,
-        processors,
-        has_server,
-    })
+    (percent > OTHERS_PERCENT_MAX)
+        .then_some(EnvironmentFinding::OtherCpuLoad { percent, processors })
 }
 
 /// Detects client processes whose clocks differ from this process's by too much, and names the one

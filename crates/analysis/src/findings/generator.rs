@@ -5,6 +5,7 @@ use model::{FactValue, Load, NS_PER_US, Severity, numbers};
 use stats::{Histogram, enough};
 
 use super::{FindingText, View, count, duration, saturation};
+use crate::host;
 use crate::tally::Tally;
 
 /// Smallest p99 of the generator's delay in sending requests, in nanoseconds, for a finding: no
@@ -107,9 +108,16 @@ const LATE_ADVICE: &str = "The generator itself was late during the run (generat
                            compare the times before you blame the database, or repeat the run on \
                            an idle machine.";
 
-/// Returns the advice that replaces the catalog's on the finding `id`, if the finding may come from
-/// a pause or delay of the generator; `None` otherwise.
+/// Advice on a generator that was late while an embedded database ran in its process.
+const EMBEDDED_ADVICE: &str = "The database runs in the generator's process: use fewer clients, or \
+                               a machine with more cores.";
+
+/// Returns the advice that replaces the catalog's on the finding `id`: if it may come from a pause
+/// or delay of the generator, or if generator and database are one process. `None` otherwise.
 pub(super) fn advice(tally: &Tally, id: &str) -> Option<&'static str> {
+    if id == "generator_saturated" && matches!(host::place(tally), Some(host::Place::WithinUs)) {
+        return Some(EMBEDDED_ADVICE);
+    }
     let has_paused =
         || tally.fact("client", "pauses").and_then(|pauses| pauses.count()).unwrap_or(0) > 0;
     match BLAMING.contains(&id) {

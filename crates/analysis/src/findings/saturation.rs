@@ -71,8 +71,7 @@ fn threads(tally: &Tally) -> Option<String> {
     let is_most = percent > RUN_DELAY_PERCENT_MOST;
     (is_most || changes_what_is_measured(percent, delay_ns)).then(|| {
         format!(
-            "The generator's threads waited for a CPU for {percent:.0} % of the service time, {} \
-             on average",
+            "The generator waited for a CPU for {percent:.0} % of the service time, {} on average",
             duration(delay_ns as u64)
         )
     })

@@ -1116,7 +1116,7 @@ fn a_generator_that_limits_the_rate_is_found_on_threads_and_on_loops() {
     assert!(text.starts_with("Event loop 1 of the generator was busy for 97 % of the time"));
     assert!(text.contains(", 35 % without a CPU. Response times include"), "{text}");
     let text = said(&|made| made.fact("client", "run_delay_share_percent", "23.5"));
-    assert!(text.contains("threads waited for a CPU for 24 % of the service time"), "{text}");
+    assert!(text.contains("generator waited for a CPU for 24 % of the service time"), "{text}");
     let text = said(&|made| replies_lay(made, 900, 10_000));
     assert!(text.starts_with("Replies lay in the generator's sockets for"), "{text}");
     assert!(text.contains("900 µs on average for each reply"), "{text}");

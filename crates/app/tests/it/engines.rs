@@ -207,7 +207,7 @@ fn data_from_before_the_parameter_are_in_the_engine_of_their_database() {
             };
             let expect = match is_sqlite {
                 true => "sqlite has no choice of storage engines",
-                false => "was built with engine default, not myisam; leave it out to use it",
+                false => "was built with engine default, not myisam: leave engine out",
             };
             assert!(why.contains(expect), "{why}");
         }

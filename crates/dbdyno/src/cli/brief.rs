@@ -60,7 +60,8 @@ pub(crate) fn page(command: &Command, path: &str) -> String {
     let rows: Vec<(String, String)> = options.into_iter().map(row).collect();
     lines.extend(aligned(rows));
     lines.push(String::new());
-    lines.push(format!("All options, with examples: {path} --help"));
+    let workloads = if name == "run" { "Workloads: dbdyno list workloads. " } else { "" };
+    lines.push(format!("{workloads}All options, with examples: {path} --help"));
     lines.join("\n") + "\n"
 }
 

@@ -52,8 +52,8 @@ pub(crate) fn command() -> Command {
         .arg(section_flag(render::COMPARISON_SECTIONS))
         .arg(
             Arg::new("fail_if").long("fail-if").action(ArgAction::Append).value_name("LIMIT").help(
-                "Exit with code 1 if this limit is broken or undecided, with 2 if a side has fewer \
-                 than three runs: \"p99>+5%\", \"tps<-3%\"",
+                "Exit with code 1 unless this limit holds, with 2 if a side has fewer than three \
+                 runs: \"p99>+5%\", \"tps<-3%\"",
             ),
         )
         .arg(
@@ -223,13 +223,20 @@ fn fails(gate: &GateResult, matches: &ArgMatches) -> bool {
 }
 
 /// Sets the tones (good, warning or bad) of the verdicts on a page. The first verdicts are those on
-/// `--fail-if` limits: a verdict that makes the command fail is bad. With `--output github`, all
+/// `--fail-if` limits: a verdict that makes the command fail is bad, and one that is undecided and
+/// let pass says so. With `--output github`, all
 /// others are warnings at most.
 fn tone(page: &mut Document, gates: &[GateResult], matches: &ArgMatches) {
     github::soften(&mut page.verdicts, matches);
-    let failed = gates.iter().map(|gate| fails(gate, matches));
-    for (verdict, _) in page.verdicts.iter_mut().zip(failed).filter(|(_, is_failed)| *is_failed) {
-        verdict.tone = Tone::Bad;
+    for (verdict, gate) in page.verdicts.iter_mut().zip(gates) {
+        if fails(gate, matches) {
+            verdict.tone = Tone::Bad;
+        } else if gate.passed == Passed::Undecided {
+            let said = verdict.headline.plain();
+            let let_pass =
+                said.replacen("undecided", "undecided, let pass by --undecided pass:", 1);
+            verdict.headline = let_pass.into();
+        }
     }
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn command() -> Command {
         .arg(flags::load_method_of(LoadMethod::NAMES))
         .args(metrics::flags())
         .args(required::flags())
-        .arg(flags::quiet("No progress; of the report only its first line, or the limits"));
+        .arg(flags::quiet("No progress, and of the report only the result or the limits"));
     Command::new("experiments")
         .about("Lists, shows, resumes and removes experiments")
         .subcommand(list_command())

@@ -50,7 +50,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
             .args(required::flags())
             .arg(runs::full_flag(runs::FULL))
             .args(metrics::flags())
-            .arg(flags::quiet("No progress; of the report only its first line, or the limits"));
+            .arg(flags::quiet("No progress, and of the report only the result or the limits"));
     command = password::add(command);
     command = command
         .args(PLAN.iter().map(|row| flags::flag(&row.parameter, "Plan")))

@@ -397,7 +397,6 @@ pub(crate) fn of_sections(
     let names = matches.try_get_many::<String>("section").ok().flatten()?;
     let names: Vec<&str> = names.map(String::as_str).collect();
     let mut page = Document { repeat: None, n_answering: 0, scene: Vec::new(), ..whole() };
-    page.verdicts.iter_mut().for_each(|verdict| verdict.details.clear());
     page.validity.iter_mut().for_each(|validity| validity.remarks.clear());
     page.sections.retain(|section| names.contains(&section.id));
     let is_shown =
@@ -420,7 +419,10 @@ fn absent(section: &str) -> String {
         "figures" => "the section result has them all",
         "gauges" => "no metric changed much",
         "each_transaction" => "statements and waits were not counted",
-        "why" => "the time was not split",
+        "why" => {
+            "the time is split on a server only: an embedded database runs in dbdyno's process, \
+             whose functions --cpu-profile on shows"
+        }
         _ => "there is nothing to show",
     };
     format!("{section}: {why}.")

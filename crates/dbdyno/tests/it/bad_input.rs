@@ -898,7 +898,7 @@ fn data_of_another_workload_version_or_scale_are_not_mistaken_for_ours() {
             &home,
             &[command, "tpcc", "--warehouses=2"],
             USAGE,
-            &["was built with warehouses 1, not 2", "leave it out to use it"],
+            &["was built with warehouses 1, not 2", "leave warehouses out to use its data"],
         );
     }
     // Several workloads use these data; the error names the requested one.

@@ -7,7 +7,7 @@ use model::format_count;
 use model::numbers::{beside_bound, count, exact};
 use study::comparison::{GateResult, Passed, TooFew, UndecidedBy, Worst};
 
-use super::words::{is_twofold, sign, smallest};
+use super::words::{RUNS_MOST, is_twofold, sign, smallest};
 use crate::document::{Text, Tone, Verdict};
 
 /// Significant digits of a figure's change that is compared with a limit; more if the rounded
@@ -66,7 +66,8 @@ fn held(worst: Worst, gate: &GateResult) -> String {
 /// Says why a passed gate and the confidence intervals on the page may seem to contradict each
 /// other; `None` if both compare the runs in the same way.
 fn paired(gate: &GateResult) -> Option<&'static str> {
-    let is_paired = gate.passed == Passed::Held && gate.pairs_least.is_some();
+    let is_paired =
+        gate.passed == Passed::Held && gate.pairs_least.is_some() && !gate.are_ratios_paired;
     is_paired.then_some(
         "The limit is judged by pairs of interleaved runs; the CIs below do not use the pairs, and \
          are wider.",
@@ -77,12 +78,13 @@ fn paired(gate: &GateResult) -> Option<&'static str> {
 /// about 280 detect 5 %`.
 fn too_few(few: TooFew, limit: f64) -> String {
     let least = smallest(few.detectable, is_twofold(few.detectable));
-    let (runs, needed) = (count(few.runs as u64, "run"), format_count(few.needed));
+    let runs = count(few.runs as u64, "run");
+    let needed = match few.needed as f64 > RUNS_MOST {
+        true => format!("more than {RUNS_MOST} would be needed for"),
+        false => format!("about {} detect", format_count(few.needed)),
+    };
     let limit = exact(limit.abs() * 100.0);
-    format!(
-        "{runs} a side are too few for {limit} %: they detect {least}, about {needed} detect \
-         {limit} %"
-    )
+    format!("{runs} a side are too few for {limit} %: they detect {least}, {needed} {limit} %")
 }
 
 /// Returns advice for a gate whose figure is 0 on the baseline, so that its change is infinite:
@@ -110,8 +112,8 @@ fn advice(why: UndecidedBy) -> &'static str {
         UndecidedBy::Running => "repeat this when all runs have ended",
         UndecidedBy::Load => "run both sides with the same load",
         UndecidedBy::Near => {
-            "the change is too close to the limit for more repeats to decide: choose a limit that is \
-             further away"
+            "the change is so close to the limit that it would take very many repeats to decide: \
+             choose a limit that is further away"
         }
         UndecidedBy::Noise => "too few runs, or too much noise: run more repeats",
     }

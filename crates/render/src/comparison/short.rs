@@ -99,7 +99,7 @@ pub(crate) fn verdicts_shortly(report: &ComparisonReport) -> Vec<Verdict> {
     let shortened = |pair| {
         let mut all = verdicts(report, pair);
         let missed = summed_up(pair).first().and_then(|judged| detectable(report, judged));
-        let details = guarantees(pair).chain(missed);
+        let details = report.repeats.iter().cloned().chain(guarantees(pair)).chain(missed);
         all[0].details = details.map(Text::from).collect();
         if has_warnings {
             all.iter_mut().for_each(|verdict| with_caution(verdict, report, pair));
@@ -170,7 +170,7 @@ fn shown_remarks(report: &ComparisonReport, room: &Room) -> Vec<Remark> {
 
 /// Describes each finding with the number of runs: `debug build in all 8 runs: ...`. A finding that
 /// is much more frequent on one side of the comparison comes first: `other CPU load in 4 of 4 runs
-/// of A, 1 of 4 of B; ...: Programs other than ...`.
+/// of A, 1 of 4 of B; ...: Other programs ...`.
 fn counted_findings(report: &ComparisonReport) -> Vec<String> {
     let ids = finding_ids(report);
     let mut all: Vec<String> = Vec::new();
@@ -196,7 +196,9 @@ fn context(report: &ComparisonReport, room: &Room) -> Vec<(&'static str, String)
     let mut pairs = vec![("differences", differ(report, room)), ("commits", commits(report))];
     pairs.push(("time goes", times(report)));
     pairs.push(("setup", setup(report)));
-    let notes = notes(report).into_iter().take(room.notes);
+    // How the number of runs was chosen is said with the verdict.
+    let is_new = |text: &String| !report.repeats.contains(text);
+    let notes = notes(report).into_iter().filter(is_new).take(room.notes);
     pairs.extend(notes.map(|text| ("note", up_to_clause(&text, room.note_letters))));
     pairs.retain(|(_, words)| !words.is_empty());
     pairs

@@ -195,9 +195,12 @@ pub(super) fn detectable(report: &ComparisonReport, judged: &Judged) -> Option<S
     let least = smallest(share, is_factor);
     let runs_a_side = count(runs, "run");
     if share > NOTHING_DETECTED {
+        let why = match runs < REPEATS_TAUGHT {
+            true => format!("run --repeat {REPEATS_TAUGHT} or more"),
+            false => "the runs scatter too much".to_owned(),
+        };
         return Some(format!(
-            "With {runs_a_side} a side, not even a factor of {} would be detected: the runs \
-             scatter too much.",
+            "With {runs_a_side} a side, not even a factor of {} would be detected: {why}.",
             exact(1.0 + NOTHING_DETECTED)
         ));
     }
@@ -211,13 +214,16 @@ pub(super) fn detectable(report: &ComparisonReport, judged: &Judged) -> Option<S
     Some(printed + ".")
 }
 
+/// Number of repeats that a comparison is advised to have.
+const REPEATS_TAUGHT: u64 = 5;
+
 /// Smallest detectable difference, as a share of the baseline, beyond which its size is not printed:
 /// runs that scatter so much detect nothing of interest.
 const NOTHING_DETECTED: f64 = 9.0;
 
 /// Largest number of runs a side that the page of a comparison advises. If more are needed, the
 /// advice is a larger minimum effect.
-const RUNS_MOST: f64 = 200.0;
+pub(super) const RUNS_MOST: f64 = 200.0;
 
 /// Returns the number of runs of baseline or compared side, whichever has fewer.
 fn runs_least(judged: &Judged) -> u64 {

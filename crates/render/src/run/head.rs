@@ -543,7 +543,7 @@ mod tests {
         made.seconds.retain(|second| !(8..36).contains(&second.second));
         made.disturbance(8_000, Some(36_000), Disturbed::Done);
         let mut report = Report::from_tally(&made.tally());
-        let text = "Programs other than generator and server took 38 % of the CPU time.";
+        let text = "Other programs took 38 % of the CPU time.";
         report.findings.insert(0, Finding::new("other_cpu_load", Severity::Warning, text));
         let word = |report: &Report| verdict(report).word;
         assert_eq!(

@@ -12,8 +12,8 @@ use model::{Finding, Load, Severity, format_count};
 use super::{checks, disturbances, head, over_time, ran, transactions, why};
 use crate::document::{Block, Document, Quantity, Section, Text, Validity, Value, Verdict};
 use crate::first_page::{
-    NOTES_MOST, WARNINGS_MOST, WITH_FULL, first_sentence, fitting, in_brief, more, next_block,
-    up_to_clause,
+    NOTES_MOST, WARNINGS_MOST, WIDTH, WITH_FULL, first_sentence, fitting, in_brief, more,
+    next_block, up_to_clause,
 };
 use crate::list::short_id;
 use crate::spark::sparkline;
@@ -267,7 +267,7 @@ fn shortened(finding: &Finding, is_advised: bool) -> Finding {
 /// Makes the table of groups for a run's first page or, with a single group, of transaction types;
 /// empty if there is only one of these.
 fn types(report: &Report, room: &Room) -> Section {
-    let table = transactions::by_type_shortly(report);
+    let table = transactions::by_type_shortly(report, room.types);
     let n_groups = report.groups.len();
     let mut blocks = Vec::new();
     if n_groups > 1 {
@@ -296,12 +296,14 @@ fn checked(report: &Report, with: &Short<'_>, room: &Room) -> Vec<(&'static str,
     pairs
 }
 
-/// Returns the findings of a run that are notes, without the one on an interruption, which the
-/// page's first line reports.
+/// Returns the findings of a run that are notes, the one on durability first, without the one on an
+/// interruption, which the page's first line reports.
 fn notes(report: &Report) -> impl Iterator<Item = &Finding> {
     let is_new =
         |finding: &&Finding| finding.severity == Severity::Note && finding.id != "interrupted";
-    report.findings.iter().filter(is_new)
+    let all = || report.findings.iter().filter(is_new);
+    let is_first = |finding: &&Finding| is_not_durable(finding);
+    all().filter(is_first).chain(all().filter(move |finding| !is_first(finding)))
 }
 
 /// Returns how many notes the first page shows. Each warning after the first takes the room of a
@@ -309,7 +311,13 @@ fn notes(report: &Report) -> impl Iterator<Item = &Finding> {
 fn n_notes(report: &Report) -> usize {
     let n_warnings =
         report.findings.iter().filter(|finding| finding.severity > Severity::Note).count();
-    NOTES_MOST.saturating_sub(n_warnings.saturating_sub(1))
+    let n = NOTES_MOST.saturating_sub(n_warnings.saturating_sub(1));
+    // Commits that a crash loses make the figures incomparable.
+    n.max(usize::from(report.findings.iter().any(is_not_durable)))
+}
+
+fn is_not_durable(finding: &Finding) -> bool {
+    finding.id == "not_durable"
 }
 
 /// Describes the setup of a run for its first page, without parameters that have their defaults:
@@ -346,15 +354,24 @@ fn next(report: &Report, with: &Short<'_>, room: &Room) -> Vec<Block> {
     parts.extend(without_interval(report));
     parts.extend(has_short_type(report).then(|| format!("{NONE}: too few samples")));
     if let Some(more @ 1..) = notes(report).count().checked_sub(n_notes(report)) {
-        parts.push(count(more as u64, "more note"));
+        parts.push(format!("{} {WITH_FULL}", count(more as u64, "more note")));
     }
     let legal = report.notice().map(str::to_owned);
     let lines: Vec<String> = legal.into_iter().chain([parts.join("; ")]).collect();
-    let purpose = |why: &String| if room.has_purposes { why.clone() } else { String::new() };
-    let commands = with.next.iter().map(|(command, why)| (command.clone(), purpose(why)));
+    // Beside its command a purpose takes no line.
+    let fits = |command: &str, why: &str| command.len() + why.len() < WIDTH - PURPOSE_MARKS;
+    let purpose = |command: &str, why: &String| match room.has_purposes || fits(command, why) {
+        true => why.clone(),
+        false => String::new(),
+    };
+    let commands = with.next.iter();
+    let commands = commands.map(|(command, why)| (command.clone(), purpose(command, why)));
     let commands: Vec<(String, String)> = commands.collect();
     once(Block::paragraphs(lines)).chain(next_block(&commands)).collect()
 }
+
+/// Number of columns for indentation and marks in the line of a suggested command with its purpose.
+const PURPOSE_MARKS: usize = 8;
 
 /// Returns true if the first page shows transaction types, and one of them has too few samples for
 /// its p99.

@@ -66,13 +66,17 @@ pub(super) fn custom(report: &Report) -> Section {
     Section::new("custom", "Custom metrics", table.into_iter().chain(note).collect())
 }
 
-/// Counts transactions that were rolled back by design: `79 intended rollbacks (1 % of new_order,
+/// Counts transactions that were rolled back by design: `79 rollbacks (intended: 1 % of new_order,
 /// TPC-C 2.4.1.4)`. `None` if there were none.
 pub(super) fn rolled_back(report: &Report) -> Option<String> {
     let n = report.block.counts.rolled_back;
     let why = report.notes.iter().find_map(|note| note.strip_prefix(ROLLED_BACK));
-    let why = why.map(|why| format!(" ({})", why.trim_end_matches('.'))).unwrap_or_default();
-    (n > 0).then(|| count(n, "intended rollback") + &why)
+    (n > 0).then(|| match why {
+        Some(why) => {
+            format!("{} (intended: {})", count(n, "rollback"), why.trim_end_matches('.'))
+        }
+        None => count(n, "intended rollback"),
+    })
 }
 
 /// Counts the outcomes of the offered transactions, retries, and statements per second, in lines.
@@ -166,9 +170,15 @@ fn by_type(report: &Report) -> Table {
 }
 
 /// Makes the table of transaction types for a run's first page, with fewer columns than the full
-/// page has.
-pub(super) fn by_type_shortly(report: &Report) -> Table {
-    by_type(report).without(&["failed", "retried", "trips"])
+/// page has. If there are more than `shown_most` types, those that took most time come first, since
+/// the page shows no others.
+pub(super) fn by_type_shortly(report: &Report, shown_most: usize) -> Table {
+    let mut report = report.clone();
+    let types = &mut report.block.transactions.0;
+    if types.len() > shown_most {
+        types.sort_by(|(_, a), (_, b)| b.total_ms.total_cmp(&a.total_ms));
+    }
+    by_type(&report).without(&["failed", "retried", "trips"])
 }
 
 /// Makes the table of custom metrics that are distributions, such as ages.

@@ -87,6 +87,9 @@ pub struct GateResult {
     /// are not paired.
     #[serde(skip)]
     pub pairs_least: Option<usize>,
+    /// True if the comparison's own confidence intervals are computed from the same pairs of runs.
+    #[serde(skip)]
+    pub are_ratios_paired: bool,
 }
 
 /// The confidence bound with the smallest margin to a limit on a change, over all sides and points
@@ -181,6 +184,7 @@ impl GateResult {
             too_few: None,
             limit: gate.by,
             pairs_least: None,
+            are_ratios_paired: false,
         }
     }
 
@@ -338,6 +342,7 @@ impl Gate {
         let too_few = self.too_few(judged, n_runs);
         found.too_few = found.too_few.into_iter().chain(too_few).max_by_key(|few| few.needed);
         found.pairs_least = found.pairs_least.into_iter().chain(judged.n_pairs).min();
+        found.are_ratios_paired |= judged.is_within_repeats;
         let place = place_words(&pair.side, &point.values);
         let mut at = match (changed(judged), &judged.why) {
             (Some(changed), _) => format!("{changed} at {place}"),
@@ -349,6 +354,17 @@ impl Gate {
         {
             at.push_str(&format!(
                 ", beside a drift at worst {} %",
+                percent_of(self.end_of(bounds))
+            ));
+        }
+        // The bound by which it is judged, if the pairs give another one than the interval.
+        if passed == Passed::Undecided
+            && undecided_by != UndecidedBy::HiddenByDrift
+            && !judged.is_within_repeats
+            && let Some((n, bounds)) = judged.n_pairs.zip(judged.bounds)
+        {
+            at.push_str(&format!(
+                ", by its {n} pairs at worst {} %",
                 percent_of(self.end_of(bounds))
             ));
         }
@@ -367,7 +383,7 @@ impl Gate {
         let had = points.flat_map(|at| std::iter::once(&at.primary).chain(&at.others));
         let names =
             had.map(|judged| judged.figure.as_str()).chain(OF_RUN.iter().map(|row| row.name));
-        did_you_mean(&self.figure, names.map(short))
+        did_you_mean(&self.figure, names.map(short)) + ": 'dbdyno list figures' lists all"
     }
 
     /// Returns the confidence bound with the smaller margin to this limit: `known`, from sides and
@@ -503,9 +519,14 @@ fn beside_the_figures(report: &ComparisonReport, pair: &PairReport, found: &mut 
     }
     // The effect of a different load cannot be separated from that of the change.
     let load = report.load_differs(pair);
-    if !load.is_empty() && found.passed == Passed::Held {
+    if !load.is_empty() {
         let at = format!("{} differs in {}", pair.side, load_words(&load));
-        found.put(Passed::Undecided, at, UndecidedBy::Load);
+        match found.passed {
+            Passed::Held => found.put(Passed::Undecided, at, UndecidedBy::Load),
+            // The other load may be why the limit is broken.
+            Passed::Broken => found.at.push(at),
+            Passed::Undecided => {}
+        }
     }
     // If only one side has a valid run, the other may be broken there.
     for point in &pair.points_unpaired {

@@ -3,7 +3,7 @@
 //!
 //! Not here: whether a build is worse (judge).
 
-use super::{BUILD, Change, HistoryReport, Last, PointHistory};
+use super::{BUILD, Change, HistoryReport, Last, NEAR, PointHistory};
 use crate::comparison::percent_of;
 
 impl PointHistory {
@@ -83,8 +83,12 @@ impl HistoryReport {
         // A change is acknowledged by the first build at its level; without one, the last build is.
         let of_point = |point: &'_ PointHistory| -> Vec<String> {
             let builds = point.not_acknowledged();
+            let newest = builds.last().map(|change| change.at);
+            let is_at_end = newest.is_some_and(|at| at + 1 + NEAR >= point.builds.len());
             match (is_alarm(&point.last), point.fall.is_some(), builds.is_empty()) {
-                (false, true, false) => builds.iter().map(|one| one.build.clone()).collect(),
+                (is_alarm, true, false) if !is_alarm || is_at_end => {
+                    builds.iter().map(|one| one.build.clone()).collect()
+                }
                 (false, false, _) => Vec::new(),
                 _ => vec![last.build.clone()],
             }
