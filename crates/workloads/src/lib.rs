@@ -59,7 +59,7 @@ static ADDED: OnceLock<Added> = OnceLock::new();
 static READ: Mutex<Vec<&'static Entry>> = Mutex::new(Vec::new());
 
 /// Registers workloads and languages of a program that links dbdyno. Must be called at most once,
-/// before any look-up. Panics if a name is already taken.
+/// before any workload is looked up. Panics if a name is already taken.
 pub fn add(added: Added) {
     for entry in added.workloads {
         assert!(by_name(entry.name).is_err(), "there is a workload '{}' already", entry.name);

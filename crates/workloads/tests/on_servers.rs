@@ -41,10 +41,12 @@ const ALONE: u64 = 100;
 const CLIENTS: u32 = 32;
 /// Number of transactions that each contending client runs.
 const EACH: u64 = 12;
-/// Limit on the attempts after conflicts; 32 clients without a livelock need fewer.
+/// Number of conflicts in a row after which a test gives up; 32 clients without a livelock meet
+/// fewer.
 const ATTEMPTS: u32 = 100;
 
-/// Limit on the number of checks whether a statement is waiting; that many take at least a minute.
+/// Number of checks for a waiting statement after which a test fails; that many take at least a
+/// minute.
 const LOOKS: u32 = 200_000;
 
 /// Tables that a run of TPC-C changes.
@@ -390,8 +392,8 @@ fn counts(site: &mut Site) -> [i64; 5] {
     .map(|sql| site.number(sql))
 }
 
-/// Tests a batch of several statements and a COMMIT, of which one statement is rejected: nothing
-/// may be committed.
+/// Tests a batch of several statements and a COMMIT in which one statement is rejected: nothing may
+/// be committed.
 fn nothing_is_committed_behind_a_no(site: &mut Site) {
     let sql = "INSERT INTO new_order (no_o_id, no_d_id, no_w_id) VALUES (?, 1, 1)";
     let sql = site.database.dialect().sql(sql);

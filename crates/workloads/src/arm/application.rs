@@ -10,7 +10,8 @@ use super::measurement::{Buffer, Chunk, Head, Status};
 use super::parameters::{Class, PoolEmpty};
 use super::pools::{Lacking, Pools};
 
-/// Maximum number of measurements that an application thread passes to the agent at once.
+/// Maximum number of measurements that an application thread passes to the agent at once; fewer if
+/// the pools have no room for so many from each thread.
 pub(super) const CHUNK_MAX: u64 = 64;
 /// Minimum sleep, in nanoseconds, of an application thread that makes measurements at a given rate.
 /// When it wakes up, it makes all measurements that became due, because waking costs many times as
@@ -20,9 +21,9 @@ const SLEEP_NS_MIN: u64 = 1_000_000;
 /// advance in a load without a rate.
 const VIRTUAL_NS: u64 = 1000;
 /// Number of consecutive measurements that form a group. The first is the parent of the others, if
-/// its class has a correlator.
+/// its class has a correlator (an id by which ARM names the parent of a measurement).
 const FAMILY: u64 = 4;
-/// Characters of which context values and diagnostic details consist.
+/// Characters from which context values and diagnostic details are drawn.
 const LETTERS: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 
 /// Settings of the simulated application whose measurements are stored, shared by its threads.
@@ -31,9 +32,11 @@ pub(super) struct Shape {
     pub(super) seed: u64,
     pub(super) classes: Vec<Class>,
     pub(super) context_bytes: u64,
-    /// Number of transactions per million whose status is failed.
+    /// Number of simulated transactions per million that get the status failed, on average: each
+    /// status is drawn at random.
     pub(super) failed_per_million: i64,
-    /// Number of transactions per million whose status is aborted.
+    /// Number of simulated transactions per million that get the status aborted, on average: each
+    /// status is drawn at random.
     pub(super) aborted_per_million: i64,
     pub(super) diagnostic_bytes: u8,
     pub(super) n_threads: u64,
@@ -43,7 +46,8 @@ pub(super) struct Shape {
     /// as possible.
     pub(super) rate_per_s: f64,
     pub(super) pool_empty: PoolEmpty,
-    /// Maximum number of measurements that an application thread passes to the agent at once.
+    /// Maximum number of measurements that an application thread passes to the agent at once; more
+    /// follow in further chunks.
     pub(super) n_chunk: u64,
 }
 

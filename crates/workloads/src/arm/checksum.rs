@@ -11,7 +11,8 @@ use super::parameters::Contexts;
 use super::tables::{CONTEXT_COLUMNS, GAUGE, Layout};
 
 const PRIME: i64 = 65_521;
-/// Maximum number of a text's letters from which its checksum is computed.
+/// Maximum number of a text's letters from which its checksum is computed. Of a longer text,
+/// letters are taken that are spread evenly over it.
 const LETTERS_MAX: usize = 8;
 /// Number of letters, from the first one, that a diagnostic detail contributes to the checksum.
 const DIAGNOSTIC_LETTERS: usize = LETTERS_MAX;

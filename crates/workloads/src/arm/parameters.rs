@@ -30,9 +30,9 @@ pub(super) enum Write {
 
 choice!(Write { Insert = "insert", Row = "row", Bulk = "bulk" });
 
-/// Maximum number of metrics per measurement, as many as ARM 4.0 has slots.
+/// Largest accepted number of metrics per measurement: ARM 4.0 has as many slots.
 const METRICS_MAX: u64 = 7;
-/// Maximum number of context values per measurement, as many as ARM 4.0 has slots.
+/// Largest accepted number of context values per measurement: ARM 4.0 has as many slots.
 pub(super) const CONTEXTS_MAX: u64 = 20;
 
 /// Action of the application if a pool has no room for a measurement: drop it or wait.

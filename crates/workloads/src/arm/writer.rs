@@ -31,12 +31,12 @@ pub(super) const ROWS: u16 = 1;
 pub(super) const BYTES: u16 = 2;
 pub(super) const AGE: u16 = 3;
 
-/// Approximate maximum length of a statement with many rows, in bytes. Servers reject much longer
-/// ones.
+/// Approximate maximum length of a statement with many rows, in bytes: further rows go into another
+/// statement, since servers reject much longer ones.
 const STATEMENT_BYTES: usize = 512 << 10;
 
-/// Maximum number of rows that one DELETE removes by id. Servers execute longer lists of ids by
-/// reading the whole table.
+/// Maximum number of rows that one DELETE removes by id; more take several. Servers execute longer
+/// lists of ids by reading the whole table.
 const REMOVED_IDS: usize = 4096;
 
 /// Settings and buffers that all clients of a group share, which write measurements into the
@@ -122,8 +122,8 @@ impl Writer {
         Ok(numbers.into_iter().map(|(class, _)| class).collect())
     }
 
-    /// Writes the measurements of a buffer, and then the rows in `arm_buffer` that describe it.
-    /// Returns the number of rows without those.
+    /// Writes the measurements of a buffer, and then the rows in `arm_buffer` that describe the
+    /// buffer. Returns the number of rows, without those in `arm_buffer`.
     async fn write(
         &mut self,
         session: &mut dyn Session,

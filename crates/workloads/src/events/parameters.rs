@@ -13,23 +13,23 @@ pub(super) const NAME: &str = "events";
 /// Version of the format of tables and records, stored with the data. Data of another version are
 /// rejected.
 const VERSION: u32 = 1;
-/// Maximum number of tables. Each has its own writer, and every client prepares statements for all
-/// of them.
+/// Largest accepted number of tables. Each has its own writer, and every client prepares statements
+/// for all of them.
 const TABLES_MAX: u64 = 100;
-/// Maximum number of records per INSERT. With four values each, it stays far below SQLite's limit
-/// of 32,766 placeholders.
+/// Largest accepted number of records per INSERT. With four values each, it stays far below
+/// SQLite's limit of 32,766 placeholders.
 const RECORDS_PER_INSERT_MAX: u64 = 1_000;
-/// Maximum number of newest records that one read returns; a client keeps them in memory.
+/// Largest accepted number of newest records that one read returns; a client keeps them in memory.
 const WINDOW_MAX: u64 = 1_000_000;
-/// Maximum number of sets of result tables, one for each host with readers.
+/// Largest accepted number of sets of result tables, one for each host with readers.
 const READER_HOSTS_MAX: u64 = 100;
-/// Maximum number of records that the build inserts; writers continue after them.
+/// Largest accepted number of records that the build inserts; writers continue after them.
 const ROWS_MAX: u64 = 2_000_000_000;
 /// Size of the columns of fixed size, in bytes: `recordID`, `sequence` and time stamp (8 each), and
 /// `column1` (4).
 const FIXED_BYTES: u64 = 28;
-/// Maximum size of a record in bytes: the MySQL family limits a VARCHAR to 16,383 characters of
-/// four bytes.
+/// Largest accepted size of a record in bytes: the MySQL family limits a VARCHAR to 16,383
+/// characters of four bytes.
 const RECORD_SIZE_MAX: u64 = 16_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

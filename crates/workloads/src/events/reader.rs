@@ -35,8 +35,8 @@ pub(super) const HISTORY: KindIndex = 2;
 const PER_TABLE: usize = 3;
 /// Upper bound of `column1` in queries. It is above all values, so that queries select all records.
 const COLUMN1_BOUND: i64 = 1_000;
-/// Approximate maximum length of a statement with many rows, in bytes. Servers reject much longer
-/// ones.
+/// Approximate maximum length of a statement with many rows, in bytes: further rows go into another
+/// statement, since servers reject much longer ones.
 const STATEMENT_BYTES: usize = 512 << 10;
 
 /// Returns the readers' statements for all tables, followed by one for each set of result tables,

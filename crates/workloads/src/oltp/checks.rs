@@ -7,7 +7,8 @@ use model::Check;
 
 use super::parameters::Data;
 
-/// Maximum number of tables whose rows one statement counts.
+/// Maximum number of tables whose rows one statement counts; for more tables there are several
+/// checks.
 const TABLES_AT_ONCE: usize = 100;
 
 /// Returns the checks of the row counts in the tables of an `oltp` workload. With `loses_rows`, a

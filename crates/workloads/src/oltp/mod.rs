@@ -40,8 +40,8 @@ use script::{Script, Stmt};
 /// The only transaction type of each `oltp` workload.
 const TRANSACTION: Kind = Kind { name: "transaction", weight: 1, keying_ns: 0, thinking_ns: 0 };
 
-/// Maximum number of tables for comparing the number of rows with the commits, since one statement
-/// counts the rows of all tables.
+/// Largest number of tables with which the number of rows is compared with the commits, since one
+/// statement counts the rows of all tables. With more tables there is no comparison.
 const CROSSCHECK_TABLES_MAX: usize = 100;
 
 /// Settings of an `oltp` workload and of its data, shared by all its clients.

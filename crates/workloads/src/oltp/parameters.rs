@@ -13,13 +13,14 @@ pub(super) const DATA: &str = "oltp";
 /// Version of the format of tables and rows, stored with the data. Data of another version are
 /// rejected.
 const VERSION: u32 = 1;
-/// Maximum number of rows in a table. `id` is a 32-bit INTEGER, and inserts need ids above those of
-/// the rows.
+/// Largest accepted number of rows in a table. `id` is a 32-bit INTEGER, and inserts need ids above
+/// those of the rows.
 const TABLE_SIZE_MAX: u64 = 2_000_000_000;
-/// Maximum number of tables. Each has up to nine statements, and a session has at most 65,536.
+/// Largest accepted number of tables. Each has up to nine statements, and a session has at most
+/// 65,536.
 pub(super) const TABLES_MAX: u64 = 5_000;
-/// Maximum number of queries of one type in a transaction. The values for that many still fit into
-/// a CPU cache.
+/// Largest accepted number of queries of one type in a transaction. The values for that many still
+/// fit into a CPU cache.
 const TIMES_MAX: u64 = 10_000;
 
 const fn count(

@@ -36,8 +36,8 @@ pub(crate) static ENTRY: Entry = Entry {
     source: None,
 };
 
-/// Maximum number of tables for comparing the number of rows with the commits, since one statement
-/// counts the rows of all tables.
+/// Largest number of tables with which the number of rows is compared with the commits, since one
+/// statement counts the rows of all tables. With more tables there is no comparison.
 const CROSSCHECK_TABLES_MAX: usize = 100;
 
 /// Settings that all writers of `record` share.

@@ -14,23 +14,24 @@ pub(super) const NAME: &str = "record";
 /// Version of the format of tables and records, stored with the data. Data of another version are
 /// rejected.
 const VERSION: u32 = 1;
-/// Maximum number of tables. Each has up to two INSERT statements with placeholders for all rows.
+/// Largest accepted number of tables. Each has up to two INSERT statements with placeholders for
+/// all rows.
 const TABLES_MAX: u64 = 1_000;
-/// Maximum number of rows per INSERT. With four values each, it stays far below SQLite's limit of
-/// 32,766 placeholders.
+/// Largest accepted number of rows per INSERT. With four values each, it stays far below SQLite's
+/// limit of 32,766 placeholders.
 const ROWS_PER_STATEMENT_MAX: u64 = 1_000;
-/// Maximum number of records that one transaction inserts. More would not be faster, and all are
-/// drawn before the transaction begins.
+/// Largest accepted number of records that one transaction inserts. More would not be faster, and
+/// all are drawn before the transaction begins.
 const RECORDS_PER_COMMIT_MAX: u64 = 100_000;
-/// Maximum size of the records that a client prepares for a transaction, in bytes.
+/// Largest accepted size of the records that a client prepares for a transaction, in bytes.
 const COMMIT_BYTES_MAX: u64 = 64 << 20;
-/// Maximum number of records that the build inserts; writers continue after them.
+/// Largest accepted number of records that the build inserts; writers continue after them.
 const ROWS_MAX: u64 = 2_000_000_000;
 /// Size of the columns of fixed size, in bytes: `recordID` and time stamp (8 each), and `column1`
 /// (4).
 pub(super) const FIXED_BYTES: usize = 20;
-/// Maximum size of a record in bytes: the MySQL family limits a VARCHAR to 16,383 characters of
-/// four bytes.
+/// Largest accepted size of a record in bytes: the MySQL family limits a VARCHAR to 16,383
+/// characters of four bytes.
 const RECORD_SIZE_MAX: u64 = 16_000;
 
 /// Indexes of the tables, and the time at which they are created.

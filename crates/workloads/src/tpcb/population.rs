@@ -9,7 +9,7 @@ use crate::storage_engine::StorageEngine;
 
 use ColumnType::{BigInt, Char, Int, Timestamp};
 
-/// Number of accounts that the build inserts as one chunk, which is that of one branch.
+/// Number of accounts that the build inserts as one chunk: as many as one branch has.
 const CHUNK_ROWS: i64 = ACCOUNTS;
 /// Smallest number of branches (scale) at which account numbers need 64 bits, as in pgbench.
 const SCALE_OF_BIG_ACCOUNTS: i64 = 20_000;

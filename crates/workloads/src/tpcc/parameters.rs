@@ -12,8 +12,8 @@ use crate::storage_engine::{self, StorageEngine};
 /// Number of transaction types of TPC-C.
 pub(super) const N_KINDS: usize = 5;
 
-/// Maximum number of cards in the deck of transaction types. The limit keeps shuffling cheap, since
-/// a deck may be shuffled for each arrival.
+/// Largest accepted number of cards in the deck of transaction types, which is the sum of their
+/// weights. The limit keeps shuffling cheap, since a deck may be shuffled for each arrival.
 const CARDS_MAX: u64 = 1000;
 
 /// Denominator in which probabilities are given; 0.25 percent is exactly 2,500.

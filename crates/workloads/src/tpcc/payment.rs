@@ -11,7 +11,7 @@ use super::inputs::{Payment, Who, last_name};
 use super::statements::Stmt;
 use super::tx::{Tx, middle, wrong_count};
 
-/// Maximum number of characters in the column C_DATA.
+/// Maximum number of characters in the column C_DATA; longer text is cut.
 pub(super) const DATA_MAX: usize = 500;
 
 /// Runs the Payment transaction as clause 2.5.2.2 describes it. Warehouse and district are both
