@@ -55,16 +55,18 @@ pub(crate) fn due(loads: &[&Load], all: &[&Load], slot_ns: u64, n: usize) -> Opt
 /// to find a period with which they repeat.
 const SLOTS: usize = 1_600;
 
-/// Divides `n_seconds` into at most [`STRETCHES_MAX`] intervals. Returns the length of an interval
-/// in seconds, and the number of intervals.
+/// Divides the first `n_seconds` of a series into at most [`STRETCHES_MAX`] intervals, so that the
+/// planned course of its rates is short. Returns the length of an interval in seconds, and the
+/// number of intervals.
 pub(crate) fn stretches(n_seconds: usize) -> (i64, usize) {
     let width_s = n_seconds.div_ceil(STRETCHES_MAX).max(1);
     (width_s as i64, n_seconds.div_ceil(width_s))
 }
 
-/// Returns the shapes that changing arrival rates among `loads` may give a series of measurements:
-/// `n` intervals of `width_s` seconds each, from second `from_s` of the measured phase on. Empty if
-/// every arrival rate is constant.
+/// Returns the planned course of the changing arrival rates among `loads`, so that measurements
+/// which follow it are not taken for a change of the database. The course has `n` intervals of
+/// `width_s` seconds each, from second `from_s` of the measured phase on. Empty if every arrival
+/// rate is constant.
 pub(crate) fn course(loads: &[&Load], from_s: i64, width_s: i64, n: usize) -> Course {
     let changing = loads.iter().filter_map(|load| match load {
         Load::Open { rate, .. } if rate.changes() => Some(rate.intensity()),

@@ -33,7 +33,8 @@ pub use required::{
 /// Confidence level of the interval for the mean of a figure over several runs.
 const CONFIDENCE: f64 = 0.95;
 
-/// Maximum number of runs per experiment point that advice to users suggests.
+/// Largest number of runs per experiment point that advice to users suggests; if more would be
+/// needed, no number is suggested.
 const RUNS_ADVISED_MAX: usize = 100;
 
 /// Mean, error and range of a figure, such as `tps`, over the runs of one point of an experiment. A

@@ -118,8 +118,9 @@ pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
     findings
 }
 
-/// Ids of the findings that come first among equally severe ones. A pause of the generator may
-/// cause all the others; loss of its CPU time shifts every figure, and not only some seconds.
+/// Ids of the findings that come first among equally severe ones: a pause of the generator may
+/// cause all the others, and a lack of CPU time for the generator shifts every figure, not only
+/// some seconds.
 const FIRST: [&str; 3] = [generator::PAUSED, "other_cpu_load", "generator_saturated"];
 
 /// Returns a finding if an experiment ran all `repeats` of a point in succession before those of
@@ -146,8 +147,8 @@ pub fn judge_kernels(kernels: &[String]) -> Option<Finding> {
     (kernels.len() > 1).then(|| FindingText { id, severity, text }.finding(None))
 }
 
-/// Factor above which a rise of p95 is what the finding on a dip reports. Below it, the finding
-/// reports the longest transaction of the dip instead, if one stands out.
+/// Factor by which p95 must rise for the finding on a dip to report that rise. If p95 rose less,
+/// the finding reports the longest transaction of the dip instead, if one stands out.
 const ROSE_MIN: f64 = 1.5;
 
 /// Share of the usual rate of commits below which the finding on a dip says that commits fell.

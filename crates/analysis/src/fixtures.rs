@@ -211,7 +211,7 @@ impl Made {
         tally
     }
 
-    /// Returns the events before the first second.
+    /// Returns the events of the made-up run before its first second, such as its description.
     fn events_before(&self) -> Vec<Event> {
         let mut times = Histogram::default();
         (1..=8).for_each(|i| times.record(i * 210 * NS_PER_US));
@@ -239,7 +239,7 @@ impl Made {
         events
     }
 
-    /// Returns the events after the last second.
+    /// Returns the events of the made-up run after its last second, such as its end.
     fn events_after(&self) -> Vec<Event> {
         let mut events = Vec::new();
         if let Some(reason) = &self.reason {

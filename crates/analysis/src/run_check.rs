@@ -17,7 +17,7 @@ use crate::report::Report;
 const YEAR_S: i64 = 366 * 86_400;
 const SECONDS_MAX: i64 = 2 * YEAR_S;
 const NS_MAX: u64 = SECONDS_MAX as u64 * NS_PER_S;
-/// Largest sum of a count over all seconds: 2^53, up to which floats are exact.
+/// Largest accepted sum of a count over all seconds: 2^53, up to which floats are exact.
 const COUNT_MAX: u64 = 1 << 53;
 /// Latest accepted time of an event, in milliseconds since 1970: the start of the year 10000.
 const UNIX_MS_MAX: i64 = 253_402_300_800_000;
@@ -25,8 +25,8 @@ const UNIX_MS_MAX: i64 = 253_402_300_800_000;
 const KINDS_MAX: usize = 1000;
 /// Largest accepted number of clients of a group.
 const CLIENTS_MAX: u32 = 10_000_000;
-/// Largest number of report rows without an event: a report has a row for every second of each
-/// group. This is five hours of one group.
+/// Largest accepted number of report rows without an event, plus [`EMPTY_ROWS_PER_EVENT`] for each
+/// event: a report has a row for every second of each group. This is five hours of one group.
 const EMPTY_ROWS_MAX: i64 = 20_000;
 /// Number of further rows without an event that are allowed for each event.
 const EMPTY_ROWS_PER_EVENT: i64 = 10;

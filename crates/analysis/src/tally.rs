@@ -26,7 +26,8 @@ use crate::due;
 pub use group::GroupTally;
 pub use series::{Quantiles, SecondTally, Series};
 
-/// Largest number of a run's messages to the user that are kept; further ones are only counted.
+/// Largest number of a run's messages to the user that are kept; further messages are dropped, and
+/// only their number is kept.
 const OUTPUT_LINES_MOST: usize = 1000;
 
 /// Width of the slots whose commits show stalls, in nanoseconds: that of

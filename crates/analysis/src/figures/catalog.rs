@@ -696,7 +696,7 @@ fn settling_unit(fact: &str) -> &'static str {
     }
 }
 
-/// Returns the value of a fact as a number, with durations in seconds; `None` if it is none.
+/// Converts a fact's value to a number, durations to seconds; `None` for text and other values.
 fn number_of(value: &FactValue) -> Option<f64> {
     let integer = value.integer().map(|n| n as f64);
     integer.or_else(|| value.as_seconds()).or_else(|| value.bytes().map(|n| n as f64))
@@ -787,7 +787,7 @@ fn gauge(report: &Report, name: &str) -> Option<f64> {
     value(report, gauge)
 }
 
-/// Returns a figure's gauge, with functions for unit and value; `None` if no gauge has it.
+/// Finds a figure's gauge, and functions for the figure's unit and value; `None` without a gauge.
 fn gauge_of<'r>(report: &'r Report, name: &str) -> Option<(&'r GaugeReport, UnitOf, OfGauge)> {
     report.gauges.iter().find_map(|gauge| {
         let rest = name.strip_prefix(&*gauge.figure())?;

@@ -295,8 +295,8 @@ fn as_bound(figure: &str, bound: &FigureBound) -> String {
     counts.to_owned()
 }
 
-/// Returns the name of the figure that a limit is about: `figure` itself, but for `rate` what the
-/// unit of `bound` counts, such as `bytes` for `2MB/s`.
+/// Returns the name of the figure that a limit is about: `figure` itself or, if `figure` is `rate`,
+/// what the unit of `bound` counts, such as `bytes` for `2MB/s`.
 pub fn beside_bound_as_written(figure: &str, bound: &str) -> String {
     FigureBound::read(bound).map_or_else(|_| figure.to_owned(), |bound| as_bound(figure, &bound))
 }

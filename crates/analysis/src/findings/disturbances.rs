@@ -44,7 +44,8 @@ impl Disturbance<'_> {
     }
 }
 
-/// Joins a text into one line, without its final full stop.
+/// Makes the reason why a disturbance failed fit into a sentence: in one line, without its final
+/// full stop.
 fn sentence(why: &str) -> String {
     let line = why.split_whitespace().collect::<Vec<_>>().join(" ");
     line.trim_end_matches('.').to_owned()

@@ -17,7 +17,8 @@ const STEAL_PERCENT_MAX: f64 = 2.0;
 /// reads. On one machine clocks differ by microseconds.
 const CLOCK_OFFSET_S_MAX: f64 = 100e-6;
 
-/// Largest number of changed settings that a finding lists.
+/// Largest number of changed settings that a finding lists; the others are shown as a number, such
+/// as `and 3 more`.
 const CHANGES_SHOWN_MAX: usize = 8;
 
 enum EnvironmentFinding {

@@ -17,7 +17,7 @@ const LAG_NS_MIN: u64 = 100 * NS_PER_US;
 const LAG_PERCENT: u64 = 5;
 
 /// Largest share of time, in percent, that clients in closed load may spend outside of
-/// transactions, on the generator's own work.
+/// transactions, on the generator's own work, without a finding.
 const OUTSIDE_PERCENT_MAX: f64 = 10.0;
 
 enum Generator {
@@ -179,8 +179,8 @@ fn connect_failed(view: &View) -> Option<Generator> {
     (failed > 0).then_some(Generator::ConnectFailed { failed, clients })
 }
 
-/// Makes the finding on retried attempts to connect. Returns `None` except for the first group, and
-/// if a client of that group could not connect in the end.
+/// Makes the finding on retried attempts to connect, which is about the whole generator. Returns
+/// `None` except for the first group, and if a client of that group could not connect at all.
 fn connects_retried(view: &View) -> Option<Generator> {
     let retried = view.tally.fact("client", "connects_retried")?.count()?;
     let why = view.tally.fact("client", "connects_retried_why");

@@ -17,14 +17,15 @@ use crate::tally::Tally;
 /// finding. Less is within the error of readings at different instants and of clocks of 10 ms.
 pub(super) const OTHERS_PERCENT_MAX: f64 = 10.0;
 
-/// Smallest number of seconds that can show a relation: ten unrelated seconds have a correlation of
-/// [`TOGETHER_MIN`] with a probability of 1/10.
+/// Smallest number of seconds in which a relation between commits and the CPU time of other
+/// programs is looked for: ten unrelated seconds have a correlation of [`TOGETHER_MIN`] with a
+/// probability of 1/10.
 const SECONDS_MIN: usize = 10;
-/// Smallest strength of the negative correlation between commits and the CPU time of other
-/// programs.
+/// Smallest strength of the negative correlation between commits and the CPU time of other programs
+/// at which these programs are taken for the cause.
 const TOGETHER_MIN: f64 = 0.5;
-/// Largest ratio of the variation of commits per CPU second to that of commits, if commits follow
-/// the CPU time.
+/// Largest variation of commits per CPU second, as a share of the variation of commits, at which
+/// other programs are taken for the cause: commits then follow the CPU time that they left.
 const PER_CPU_MAX: f64 = 0.5;
 /// Advice on findings that other programs cause, instead of the catalog's.
 const ADVICE: &str = "Other programs took more CPU time when commits fell, and commits per CPU \

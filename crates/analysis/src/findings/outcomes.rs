@@ -5,7 +5,7 @@ use model::{ErrorCount, Severity};
 
 use super::{FindingText, View, count, percent, percent_text};
 
-/// Share of failed transactions, in percent, below which the finding is only a note.
+/// Share of failed transactions, in percent, below which the finding on them is only a note.
 const FAILED_PERCENT_NOTED: f64 = 0.1;
 
 /// Share of failed transactions, in percent, from which the run is invalid, since it did not

@@ -11,17 +11,20 @@ use super::steadiness::seconds_at_first;
 use super::{FindingText, count, percent_text};
 use crate::tally::Tally;
 
-/// Smallest factor by which a slow second has fewer commits than the median second.
+/// Smallest factor by which a second must have fewer commits than the median second to count as
+/// slow.
 const RATE_FACTOR: f64 = 1.25;
 
-/// Smallest factor by which the p95 of a slow second exceeds that of the median second.
+/// Smallest factor by which the p95 of a second must exceed that of the median second for the
+/// second to count as slow.
 const TIME_FACTOR: f64 = 1.5;
 
-/// Smallest number of finished transactions in every second for comparing p95; with fewer, medians
-/// are compared.
+/// Number of finished transactions that every second of a run must have for its seconds to be
+/// compared by p95; otherwise they are compared by medians.
 const P95_SAMPLES_MIN: u64 = 100;
 
-/// Smallest number of finished transactions in every second for comparing response times at all.
+/// Number of finished transactions that every second of a run must have for its seconds to be
+/// compared by response times; otherwise no second counts as slow by its times.
 const SAMPLES_MIN: u64 = 20;
 
 /// Smallest number of slow events for a finding; consecutive slow seconds are one event.

@@ -31,24 +31,27 @@ const TREND_Z_MIN: f64 = 2.6;
 /// Number of seconds from which a run is long enough for [`TREND_Z_MIN`]. A shorter one shows too
 /// little of a slow wander, and needs [`SHORT_Z_MIN`].
 const TREND_SECONDS_LONG: usize = 48;
-/// Smallest z score of a drift in a run below [`TREND_SECONDS_LONG`].
+/// Smallest z score at which a trend of commits counts as a drift, in a run of fewer than
+/// [`TREND_SECONDS_LONG`] seconds.
 const SHORT_Z_MIN: f64 = 2.85;
 
 /// Number of seconds below which only a steep trend is a drift: one effect of a cache or a
 /// checkpoint looks like a trend.
 const TREND_SECONDS_MIN: usize = 24;
-/// Smallest change of commits by a steep trend, in percent of the beginning.
+/// Smallest change of commits, in percent of the beginning, at which a trend in a run below
+/// [`TREND_SECONDS_MIN`] is steep enough to be a drift.
 const STEEP_PERCENT_MIN: f64 = 10.0;
 const STEEP_Z_MIN: f64 = 3.3;
 
 /// Largest coefficient of variation of the commits per second, beyond chance, without a finding.
 const CV_MAX: f64 = 0.30;
 
-/// Share of time in stalls, in percent, from which they are a warning instead of a note.
+/// Share of time in stalls, in percent, from which the finding on them is a warning instead of a
+/// note.
 const STALLED_PERCENT_NOTED: f64 = 1.0;
 
-/// Share of time in stalls that planned disturbances cause, in percent, from which they are a
-/// warning instead of a note: figures of the whole run then mean little.
+/// Share of time in stalls that planned disturbances cause, in percent, from which the finding on
+/// them is a warning instead of a note: figures of the whole run then mean little.
 const PLANNED_PERCENT_NOTED: f64 = 10.0;
 
 enum Time {
@@ -267,9 +270,9 @@ fn length_ns(stall: &Stall) -> u64 {
     stall.length_slots as u64 * SLOT_NS
 }
 
-/// Divides the stalls of a run into those at planned disturbances and all others. Of very many
-/// stalls only the longest are known individually; the rest count with the others, if there are
-/// any.
+/// Divides the stalls of a run between two findings: those at planned disturbances, and all others.
+/// Only the longest stalls are known one by one. The remaining ones, of which only number and total
+/// length are known, are added to the others, or to those at disturbances if there are no others.
 fn stalls(tally: &Tally, found: &Stability) -> Vec<Stalls> {
     let is_disturbed = |stall: &Stall| disturbance_at(tally, stall).is_some();
     let (at, others): (Vec<Stall>, Vec<Stall>) =

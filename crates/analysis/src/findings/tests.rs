@@ -1090,7 +1090,7 @@ fn saturated(change: impl FnOnce(&mut Made)) -> Option<String> {
     found.map(|finding| finding.text)
 }
 
-/// Makes heartbeats every 10 ms, of which the first is late.
+/// Makes the heartbeats of an event loop: one is `latest_ms` late, all others 50 µs.
 fn heartbeats(latest_ms: u64) -> Event {
     let mut lag = Histogram::default();
     lag.record(latest_ms * NS_PER_MS);

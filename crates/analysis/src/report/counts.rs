@@ -46,8 +46,9 @@ impl Follow {
 }
 
 /// Returns the number of slots that a run needs for an interval of ±1 %, given the rate within it;
-/// `None` if it is not known, or if the run stalled: stalls are too few to tell how many a longer
-/// run has. In the long run, commits that follow random arrivals vary no more than these do.
+/// `None` if that number is not known, or if the run stalled: stalls are too few to tell how many a
+/// longer run has. In the long run, commits that follow random arrivals vary no more than the
+/// arrivals.
 fn slots_to_1_percent(slots: &[u64], rate: &Rate, follow: Follow) -> Option<f64> {
     let needed = rate.slots_to_1_percent.filter(|_| stability(slots).n_stalls == 0)?;
     let per_slot = slots.iter().sum::<u64>() as f64 / slots.len() as f64;

@@ -56,7 +56,8 @@ const LEAP_OTHERS: f64 = 25.0;
 /// ignored.
 const LEAPS_MAX: f64 = 1.0 / 3.0;
 
-/// Smallest number of finished transactions in every second for comparing seconds by p95.
+/// Number of finished transactions that every second of a run must have for its seconds to be
+/// compared by p95. In other runs, the p95 of a second puts no second into a dip.
 const P95_SAMPLES_MIN: u64 = 100;
 
 /// Smallest share of the clients' time that a cause must explain to be reported for a dip.
@@ -70,10 +71,10 @@ const SCORE_MIN: f64 = 5.0;
 /// evidence of a cause.
 const CHANCE_MAX: f64 = 0.1;
 
-/// Largest number of gauges listed as moved in a dip.
+/// Largest number of gauges listed as moved in a dip; those that rose less are left out.
 const MOVED_MAX: usize = 5;
 
-/// Largest number of dips in a report: those with the largest cost.
+/// Largest number of dips in a report: those with the largest cost; the others are left out.
 const DIPS_MAX: usize = 20;
 
 /// Smallest factor by which rows read per second must exceed their usual value for a rise of rows
@@ -339,8 +340,8 @@ impl Transactions {
         }
     }
 
-    /// Describes the stretch of seconds `within` as a dip. `round_trips` is their number per
-    /// transaction.
+    /// Describes the stretch of seconds `within` as a dip. `round_trips` is the number of round
+    /// trips per transaction in this stretch.
     fn dip(&self, series: &Series, within: Range<usize>, round_trips: Option<f64>) -> Dip {
         // Commits that caught up within the dip do not make up for its fall.
         let fallen = self.commits[within.clone()].iter().map(|n| n.min(self.usual_rate));
@@ -524,8 +525,8 @@ impl Series {
         stretches.map(|stretch| stretch[0]..stretch[stretch.len() - 1] + 1).collect()
     }
 
-    /// Compares a gauge's mean within a stretch with its usual value; `None` if it was not read in
-    /// both.
+    /// Compares a gauge's mean within a stretch with its usual value; `None` unless the gauge was
+    /// read both within the stretch and outside of dips.
     fn beside(&self, name: &str, within: &Range<usize>) -> Option<Moved> {
         let (unit, values) = self.all.get(name)?;
         let series = Usual::new(values, &self.is_dip);

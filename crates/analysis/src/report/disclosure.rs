@@ -111,7 +111,8 @@ fn disclosure(
 /// A measured value that is compared with a requirement's limits, and the counts behind it.
 struct Measured {
     value: f64,
-    /// Number of events of which the value is the share; `u64::MAX` if the value is not a share.
+    /// Number of events whose share of all trials is the measured value; `u64::MAX` if the value is
+    /// not a share.
     count: u64,
     /// Number of trials, if the value is a share with a random error; else `None`.
     trials: Option<u64>,

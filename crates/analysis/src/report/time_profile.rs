@@ -170,8 +170,8 @@ impl Means<'_> {
         self.mean("database", &format!("sessions/{}", state.name()))
     }
 
-    /// Returns the mean time per transaction, in milliseconds, of an activity of which `at_a_time`
-    /// run at once on average (Little's law).
+    /// Returns the mean time per transaction, in milliseconds, that an activity takes which runs
+    /// `at_a_time` times at once on average (Little's law).
     fn each_ms(&self, at_a_time: f64) -> f64 {
         at_a_time * self.seconds * 1e3 / self.transactions as f64
     }

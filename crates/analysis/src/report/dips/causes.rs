@@ -130,13 +130,14 @@ impl Stretch<'_> {
         is_clear.then_some(CauseSeen { cause, shown_by: by, share, chance })
     }
 
-    /// Compares a gauge's mean within the dip with its usual value; `None` if it was not read in
-    /// both.
+    /// Compares a gauge's mean within the dip with its usual value; `None` unless the gauge was
+    /// read both within the dip and outside of dips.
     fn beside(&self, name: &str) -> Option<Moved> {
         self.series.beside(name, &self.within)
     }
 
-    /// Compares a gauge's mean within the dip with its usual value; `None` unless it is higher.
+    /// Compares a gauge's mean within the dip with its usual value; `None` unless the mean is
+    /// higher.
     fn rise(&self, name: &str) -> Option<Moved> {
         self.beside(name).filter(|moved| moved.then > moved.usual)
     }
