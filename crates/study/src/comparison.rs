@@ -409,7 +409,7 @@ pub struct PointPair {
     pub values: Named<String>,
     pub primary: Judged,
     pub others: Vec<Judged>,
-    /// Figures of which the runs have too few samples. A limit on such a figure is undecided.
+    /// Figures for which the runs have too few samples. A limit on such a figure is undecided.
     #[serde(skip)]
     lacking: Vec<Judged>,
 }

@@ -175,45 +175,51 @@ pub struct Curve {
 /// The Universal Scalability Law, fitted to the throughput of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScalabilityReport {
-    /// Throughput of a single client, λ of the law, in transactions per second: value, lower and
-    /// upper end of the 90 % confidence interval.
+    /// Throughput of a single client, λ of the Universal Scalability Law, in transactions per
+    /// second: value, lower and upper end of the 90 % confidence interval.
     pub lambda: [f64; 3],
-    /// Contention, σ of the law: value, lower and upper end of the 90 % confidence interval.
+    /// Contention, σ of the Universal Scalability Law: value, lower and upper end of the 90 %
+    /// confidence interval.
     pub sigma: [f64; 3],
-    /// Coherency cost, κ of the law: value, lower and upper end of the 90 % confidence interval.
+    /// Coherency cost, κ of the Universal Scalability Law: value, lower and upper end of the 90 %
+    /// confidence interval.
     pub kappa: [f64; 3],
-    /// Number of clients at which the law's throughput is highest; null if there is no such number,
-    /// or the law does not fit.
+    /// Number of clients at which the throughput of the fitted Universal Scalability Law is
+    /// highest; null if there is no such number, or the law does not fit.
     pub peak_clients: Option<f64>,
     /// The 90 % confidence interval of the number of clients at the highest throughput; null
     /// without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_clients_interval: Option<(f64, f64)>,
-    /// The highest throughput of the law; null if there is none, or the law does not fit.
+    /// The highest throughput of the fitted Universal Scalability Law; null if there is none, or
+    /// the law does not fit.
     pub peak: Option<f64>,
     /// The 90 % confidence interval of the highest throughput; null without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_interval: Option<(f64, f64)>,
-    /// Reason why the law has no highest throughput; null if it has one.
+    /// Reason why the fitted Universal Scalability Law has no highest throughput; null if it has
+    /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_peak: Option<String>,
-    /// Root mean square of the residuals between measurements and law, as a share.
+    /// Root mean square of the residuals between the measured throughputs and the fitted Universal
+    /// Scalability Law, as a share.
     pub residual: f64,
-    /// Largest residual of a point, as a share of the law's throughput, and the point's number of
-    /// clients.
+    /// Largest residual of a point, as a share of the throughput by the fitted Universal
+    /// Scalability Law, and the point's number of clients.
     pub worst: (f64, u32),
     /// False if the Universal Scalability Law does not describe the measurements: residuals are too
     /// large, or larger than the scatter of repeats explains.
     pub fits: bool,
-    /// p-value of the F test of lack of fit, which compares the distance of the points from the law
-    /// with the scatter of repeats; null without repeats. If it is below 0.01, the confidence
-    /// intervals are widened to that distance.
+    /// p-value of the F test of lack of fit, which compares the distance of the points from the
+    /// Universal Scalability Law with the scatter of repeats; null without repeats. If the p-value
+    /// is below 0.01, the confidence intervals are widened to that distance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lack_of_fit: Option<f64>,
 }
 
 impl ScalabilityReport {
-    /// Returns the throughput that the law predicts for a number of clients.
+    /// Returns the throughput that the fitted Universal Scalability Law predicts for a number of
+    /// clients.
     pub fn throughput(&self, clients: f64) -> f64 {
         let [[lambda, ..], [sigma, ..], [kappa, ..]] = [self.lambda, self.sigma, self.kappa];
         Scalability::throughput_of([lambda, sigma, kappa], clients)
@@ -221,9 +227,10 @@ impl ScalabilityReport {
 }
 
 impl ExperimentReport {
-    /// Makes the report of the trials that have ended so far. `asked` names the primary figure,
-    /// `None` stands for the default one of the runs; an `Err` says that no run has it. `bits`
-    /// returns random numbers, for the bootstrap of the law's confidence intervals.
+    /// Makes the report of the trials that have ended so far. `asked` names the primary figure; for
+    /// `None`, it is the default one of the runs. `bits` returns random numbers, from which the
+    /// confidence intervals of the Universal Scalability Law are computed (bootstrap). An `Err`
+    /// says that no run has the figure in `asked`.
     pub fn new(
         experiment: &Experiment,
         trials: &[TrialReport],

@@ -128,7 +128,8 @@ pub struct HistoryReport {
     pub imported: Vec<ImportedFrom>,
     /// Builds without a valid run, in the order of the builds.
     pub left_out: Vec<LeftOut>,
-    /// Builds that are left out because the list of commits lacks them.
+    /// Builds that are left out because the user ordered the builds by a list of commits that lacks
+    /// them; empty for other orders.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unlisted: Vec<String>,
     /// The build that was measured last, if another build is last in the order and is judged
@@ -243,8 +244,8 @@ pub struct PointHistory {
     /// another figure, such a change may be no more than noise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<Acknowledged>,
-    /// True if the last build is worse and this is not acknowledged: it ends a slow fall, or is
-    /// outside of its expected range or that of the pinned build.
+    /// True if the user has not accepted that the last build is worse: it ends a slow fall, is
+    /// outside of its expected range, or is outside of the range around the pinned build.
     pub has_regressed: bool,
 }
 
@@ -678,7 +679,7 @@ fn tell_apart(points: &mut [PointHistory]) {
     }
 }
 
-/// Returns an error if the list of commits has none of the builds.
+/// Returns an error if the user ordered the builds by a list of commits that has none of them.
 fn is_any_listed<B>(found: &order::InOrder<'_, B>) -> Result<(), String> {
     match found.builds.is_empty() {
         true => Err(format!(

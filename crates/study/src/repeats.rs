@@ -395,7 +395,8 @@ pub(crate) fn trials_of_points(experiment: &Experiment, measured: &[Measured]) -
     }
 }
 
-/// Returns the result of the experiment's stop rule; `None` if it has none.
+/// Returns the result of the stop rule that ends an experiment's repeats; `None` for an experiment
+/// without a stop rule.
 pub(crate) fn stop_report(experiment: &Experiment, measured: &[Measured]) -> Option<StopReport> {
     let rule = experiment.stop.as_ref()?;
     let most = experiment.units();
@@ -513,7 +514,8 @@ pub struct LevelsReport {
     /// Variation added by each level that is repeated, the highest first: builds, starts, runs.
     pub levels: Vec<LevelReport>,
     /// Variance within a run divided by the variance between runs; null if not known. Longer runs
-    /// reduce it. A value above 1 means that it explains all variation between runs.
+    /// reduce the variance within a run. If the quotient is above 1, that variance explains all
+    /// variation between runs.
     pub within_run: Option<f64>,
     /// Numbers of repeats that are needed to find a difference of 1, 2 or 5 % between points.
     pub advice: Vec<Advice>,

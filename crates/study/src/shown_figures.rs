@@ -61,9 +61,9 @@ pub(crate) fn known_by(reports: &[&Report]) -> Option<String> {
     reports.iter().find_map(first)
 }
 
-/// Returns the name of the figure by which runs are judged. It is `build.rows_per_s` if all are
-/// data builds, `p99_ms` if all have open load, and otherwise the workload's [primary
-/// metric](known_by), or `tps` if it has none.
+/// Returns the name of the figure by which runs are judged: `build.rows_per_s` if all are data
+/// builds, `p99_ms` if all have open load, otherwise the workload's [primary metric](known_by), or
+/// `tps` if the workload has none.
 pub(crate) fn primary_of(reports: &[&Report]) -> String {
     let is_open = |report: &&Report| matches!(report.load, Some(Load::Open { .. }));
     if are_builds(reports) {

@@ -11,9 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use super::SidePoint;
 
-/// Largest number of changed gauges that a comparison lists.
+/// Largest number of changed gauges that a comparison lists; those that changed less clearly are
+/// left out.
 const SHOWN: usize = 12;
-/// Smallest change of a gauge's mean that is reported, as a share.
+/// Smallest change of a gauge's mean, as a share, that a comparison reports.
 const LEAST: f64 = 0.05;
 /// Smallest assumed variation between runs, as a share. Without it, a tiny change of a nearly
 /// constant gauge would come first.

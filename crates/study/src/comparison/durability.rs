@@ -8,7 +8,8 @@ use model::CommitRisk;
 use super::{ComparisonReport, Side, isolation, reports};
 use crate::trials::TrialReport;
 
-/// Largest number of sides of a comparison that the sentence on unequal durability names.
+/// Largest number of sides of a comparison that the sentence on unequal durability names one by
+/// one; of more, it names the first and the number of the others.
 const NAMED_MOST: usize = 3;
 
 /// Durability of the commits in the runs of one side of a comparison. Sides of equal durability are

@@ -17,13 +17,13 @@ use stats::Comparison;
 
 use super::SidePoint;
 
-/// Smallest change of a figure that is reported as a change, as a share.
+/// Smallest change of a figure, as a share, that counts as a change.
 const CHANGE_MIN: f64 = 0.05;
 
 /// Confidence of the intervals of ratios between the sides of a comparison.
 const CONFIDENCE: f64 = 0.95;
 
-/// Smallest part of the service time that is reported, as a share.
+/// Smallest part of the service time, as a share, that is reported; smaller parts are left out.
 const PART_MIN: f64 = 0.001;
 
 /// A figure of the average transaction, such as its CPU time, for the baseline and for the compared

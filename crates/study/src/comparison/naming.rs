@@ -8,9 +8,11 @@ use model::numbers::cut;
 use super::differences::telling;
 use super::{ComparisonReport, Side};
 
-/// Largest number of differences in the name of a side of a comparison.
+/// Largest number of differences in the name of a side of a comparison; fewer are used if they make
+/// the names of all sides distinct.
 const NAMED_BY: usize = 2;
-/// Largest number of characters of a value in the name of a side of a comparison.
+/// Largest number of characters of a value in the name of a side of a comparison; a longer value is
+/// cut.
 const VALUE_MAX: usize = 30;
 
 impl ComparisonReport {
@@ -55,11 +57,11 @@ impl ComparisonReport {
     }
 }
 
-/// Largest number of varied parameters that are named in the error that two sides of a comparison
-/// have no point in common.
+/// Largest number of varied parameters that the error names which says that two sides of a
+/// comparison have no point in common; the others are shown as a number, such as `and 2 more`.
 const AXES_TOLD: usize = 4;
 /// Largest number of values per varied parameter in the error that two sides of a comparison have
-/// no point in common.
+/// no point in common; `...` stands for the others.
 const VALUES_TOLD: usize = 3;
 const VALUE_TOLD: usize = 30;
 

@@ -14,7 +14,7 @@ pub(super) struct Build<'i> {
     name: &'i str,
     values: Vec<&'i ImportedValue>,
     /// Earliest time of the build in the file, by which builds are ordered; `None` if the file has
-    /// none.
+    /// no times.
     first: Option<&'i str>,
 }
 

@@ -333,8 +333,8 @@ struct Accepted {
 pub const SIZE_MOST: f64 = 1.5;
 
 impl Accepted {
-    /// Returns true if a change by this ratio is not much larger than the acknowledged one, so that
-    /// the acknowledgement applies to it.
+    /// Returns true if this acknowledgement applies to a change by `ratio`, that is, if the change
+    /// is not much larger than the one that the user acknowledged.
     fn covers(&self, ratio: f64) -> bool {
         self.size.is_none_or(|size| ratio.ln().abs() <= SIZE_MOST * size)
     }

@@ -65,14 +65,15 @@ impl Dated for Side {
     }
 }
 
-/// The builds of a history in order, the kind of order, and the names of the builds that the list
-/// of commits lacks.
+/// The builds of a history in the order in which they are judged and shown, with the builds that
+/// are left out because they have no place in it.
 pub(super) struct InOrder<'s, B> {
     pub(super) builds: Vec<&'s B>,
     pub(super) ordered: Ordered,
     pub(super) unlisted: Vec<String>,
-    /// The build that was measured last, if another build is last in the order; it may be one that
-    /// the list of commits lacks. `None` if the last build is also the one measured last.
+    /// The build that was measured last, if another build is last in the order, so that readers are
+    /// told that this one is not judged; it may be in `unlisted`. `None` if the last build is also
+    /// the one measured last.
     pub(super) measured_last: Option<String>,
 }
 
@@ -131,7 +132,7 @@ fn is_of(commit: &str, name: &str) -> bool {
         || commit == name
 }
 
-/// Smallest number of digits of an abbreviated commit hash.
+/// Smallest number of digits of an abbreviated commit hash; a shorter name is not taken for one.
 const HASH_MIN: usize = 7;
 /// Number of digits of a SHA-1 hash.
 const HASH_MAX: usize = 40;

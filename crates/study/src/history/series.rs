@@ -15,8 +15,8 @@ pub(super) struct Series<'s> {
     /// Names of the builds, each with its runs.
     pub(super) builds: Vec<(&'s str, &'s [Report])>,
     pub(super) reports: Vec<BuildReport>,
-    /// Builds with a finite figure, each with its index in `reports`, and the mean and variation of
-    /// the logarithms of its runs' figures.
+    /// Builds with a finite figure, each with its index in the field `reports`, and the mean and
+    /// variation of the logarithms of the figures of its runs.
     pub(super) finite: Vec<(usize, Build)>,
     /// Mean and variation of the logarithms of the last build's figures, even if they are infinite.
     pub(super) newest: Build,
@@ -119,9 +119,9 @@ impl<'s> Series<'s> {
     }
 }
 
-/// Links points of a history that replace each other in time. If all builds of some point are older
-/// than a series, the series gets a [`Start`] that lists its differences from the most similar such
-/// point.
+/// Marks series of a history that go on where those of another point ended, as after a parameter
+/// was changed for good. Such a series gets a [`Start`] at its first build, which lists the
+/// parameters that differ from the most similar point whose builds are all older.
 pub(super) fn follow(all: &mut [Series<'_>], builds: &[&Side]) {
     let place = |name: &str| builds.iter().position(|build| build.name == name);
     let ends: Vec<(Option<usize>, Option<usize>, Named<String>)> = all

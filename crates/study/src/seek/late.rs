@@ -30,8 +30,7 @@ struct OfSecond {
     offered: f64,
     /// Number of the second's transactions that are beyond the bound of each objective.
     beyond: Vec<f64>,
-    /// Number of transactions whose time is known, and of which the next two fields are the sum and
-    /// the sum of squares of the times.
+    /// Number of transactions whose time is known: those in the sums `sum_ms` and `sum_ms_sq`.
     timed: f64,
     sum_ms: f64,
     sum_ms_sq: f64,

@@ -50,28 +50,29 @@ const REACH_IN_NOISE: f64 = 1.5;
 /// Smallest and largest distance of a search's long probes from the boundary, as a difference in
 /// the logarithm of the searched value.
 const AROUND: (f64, f64) = (0.002, 0.12);
-/// Distance from the boundary beyond which probes are left out when a curve is fitted, as a
-/// multiple of the distance that long probes are given.
+/// Distance from the boundary (the highest value that meets the objectives) beyond which probes are
+/// left out when a curve is fitted, as a multiple of the distance at which long probes are made.
 const NEAR: f64 = 2.5;
-/// Distance from the boundary beyond which probes are left out when a curve is fitted, because over
-/// a wide range it bends; as a difference in the logarithm of the searched value.
+/// Distance from the boundary (the highest value that meets the objectives) beyond which probes are
+/// left out when a curve is fitted, because over a wide range the curve bends; as a difference in
+/// the logarithm of the searched value.
 const NEAR_VALUES: f64 = 0.12;
-/// Number of long probes after which, if all are on one side of the boundary, the next ones are
-/// made farther on the other side.
+/// Number of long probes (runs of a search) after which, if all are on one side of the boundary,
+/// the next ones are made farther on the other side.
 const ONE_SIDED_LEAST: usize = 3;
 /// Factor by which the distance of long probes from the middle of the range grows with each one, as
 /// long as their ratios show no slope.
 const WIDER: f64 = 1.35;
 /// Smallest number of probes (runs of a search) to which a curve is fitted.
 const CURVE_LEAST: usize = 5;
-/// Smallest effective sample size of a long probe. With a smaller one, the result of a probe does
-/// not predict that of another.
+/// Smallest effective sample size of a long probe (run of a search). If the median over probes is
+/// smaller, they cannot decide, since the result of one does not predict that of another.
 const INDEPENDENT_LEAST: f64 = 5.0;
 /// z value of the rank test above which the ratios of a search's probes count as rising with the
 /// searched value: random ranks exceed it with a probability of 1 %.
 const RISES_LEAST: f64 = 2.33;
-/// Number of confirming probes at a value before the search may give it up for a lower one. It does
-/// so only if at least as many confirming probes are left.
+/// Number of confirming probes at a value before a search may give up the value for a lower one. It
+/// does so only if at least as many confirming probes are left.
 const STEP_AFTER: usize = 3;
 /// Degrees of freedom of an error that is estimated from batches within several probes.
 const FREEDOM_WITHIN: usize = 30;
@@ -602,8 +603,8 @@ fn binding(curves: &[Option<Crossing>]) -> Option<&Crossing> {
     rising.min_by(|a, b| a.at.total_cmp(&b.at))
 }
 
-/// Returns the probes that locate the boundary: only the long ones once there are enough, since
-/// short ones may have measured the system in another state.
+/// Returns the probes by which a search finds the boundary: only the long ones once there are
+/// enough, since short ones may have measured the system in another state.
 fn steering(probes: &[Probe]) -> impl Iterator<Item = &Probe> {
     let is_enough = long(probes).count() >= CURVE_LEAST;
     probes.iter().filter(move |probe| !is_enough || probe.planned.stage != Stage::Bracket)
