@@ -19,8 +19,8 @@ use serde::de::DeserializeOwned;
 /// another number.
 pub(super) const CBOR_DEFLATED: i64 = 1;
 
-/// Maximum bytes of an inflated blob. 64 transaction types with five histograms of the largest size
-/// (0.5 MB) are 160 MB; a larger blob is damaged or not ours.
+/// Maximum bytes of an inflated blob; a larger blob is rejected, since it is damaged or not ours:
+/// 64 transaction types with five histograms of the largest size (0.5 MB) are 160 MB.
 const INFLATED_BYTES_MAX: u64 = 256 << 20;
 
 /// Reason why stored data cannot be read.
@@ -123,8 +123,7 @@ pub(super) fn event_from_json(kind: &str, text: &str) -> Result<Event, Unreadabl
     from_json(text)
 }
 
-/// Kind of the event with readings of gauges. Its body is a blob in the table `around`, as are
-/// those of the constants that follow.
+/// Kind of the event with readings of gauges, whose body is a blob in the table `around`.
 pub(super) const READINGS: &str = "readings";
 pub(super) const SETTINGS: &str = "settings";
 pub(super) const SUMMARY_SO_FAR: &str = "summary_so_far";

@@ -67,9 +67,9 @@ impl Store {
         Ok(ExperimentLock { number, end, thread: Some(thread) })
     }
 
-    /// Returns true if this process still holds `lock`. Another process may have taken it if this
-    /// one was paused for so long that its heartbeats were missed, and the other cannot see whether
-    /// it lives.
+    /// Returns true if this process still holds `lock`. Another process may have taken the lock if
+    /// this process was paused for so long that its heartbeats were missed, and the other process
+    /// cannot see whether this one lives.
     pub fn has(&self, lock: &ExperimentLock) -> Result<bool, StoreError> {
         let sql = "SELECT 1 FROM walk WHERE number = ?";
         let found = self.connection.query_row(sql, [lock.number], |_| Ok(())).optional();

@@ -21,7 +21,8 @@ use super::error::{StoreError, StoreErrorKind};
 use super::schema;
 use super::{ExperimentFilter, Filter, Store};
 
-/// Maximum number of characters in the id of an imported run: a UUID has 36.
+/// Maximum number of characters in the id of an imported run; a file with a longer id is rejected.
+/// A UUID has 36.
 const ID_CHARACTERS_MAX: usize = 64;
 
 /// Permissions of exported files: names and settings of databases are private.

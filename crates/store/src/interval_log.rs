@@ -23,7 +23,8 @@ const VERSION: &str = "[Histogram log format version 1.3]";
 const LEGEND: &str = "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\
                       \"Interval_Compressed_Histogram\"\n";
 
-/// Nanoseconds in the unit of maxima: milliseconds, as in HdrHistogram's own writer.
+/// Nanoseconds per unit of the maxima in an interval log: milliseconds, as in HdrHistogram's own
+/// writer.
 const NS_PER_MAX: f64 = NS_PER_MS as f64;
 
 /// Significant decimal digits of the written histograms, as in dbdyno's own.

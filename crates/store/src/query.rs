@@ -16,11 +16,12 @@ use rusqlite::types::Value;
 pub use self::figures::{Figures, HasFigures};
 use self::parse::Parser;
 
-/// Maximum number of characters of a query: enough for any user, and few enough for our stack and
-/// SQLite's limits.
+/// Maximum number of characters of a query; a longer one is rejected. They are enough for any user,
+/// and few enough for our stack and SQLite's limits.
 const CHARACTERS_MAX: usize = 4096;
 
-/// Maximum nesting of parentheses and 'not'; SQLite's limit is 1,000.
+/// Maximum nesting of parentheses and 'not' in a query; deeper ones are rejected. SQLite's limit is
+/// 1,000.
 const DEPTH_MAX: usize = 100;
 
 /// Error in the text of a query: a sentence for the user, with the position of the first mistake.
@@ -399,11 +400,12 @@ impl Sort {
     }
 }
 
-/// Maximum number of fields in an order: SQLite has a limit, and more fields would not change the
-/// order.
+/// Maximum number of fields in an order of a list; more are rejected. SQLite has a limit, and more
+/// fields would not change the order.
 const SORT_KEYS_MAX: usize = 16;
 
-/// Maximum number of characters in a label's key or value, which must fit into a line of a list.
+/// Maximum number of characters in a label's key or value, which must fit into a line of a list; a
+/// label with more is rejected.
 const LABEL_CHARACTERS_MAX: usize = 200;
 
 /// Returns a sentence that says why no run can have the label `key` with `value`: it would break

@@ -30,7 +30,8 @@ pub(super) const SILENCE_MS_MAX: i64 = 30_000;
 /// neighbouring ids are alike.
 pub const ID_SHOWN: usize = 8;
 
-/// Minimum number of characters of an id by which users may select a run; fewer could be a mistake.
+/// Minimum number of characters of an id by which users may select a run; fewer are rejected, since
+/// they could be a mistake.
 const NAME_CHARACTERS_MIN: usize = 4;
 
 /// Filter and order of a list of runs. Fields that are `None` exclude no run; the default lists all
@@ -143,7 +144,8 @@ SELECT number, heartbeat_unix_ms, boot_id, pid_namespace, pid, pid_start_time
 FROM run WHERE status = 'running'
 ";
 
-/// SQL that selects all events of a run, in order: six tables, each in order, merged.
+/// SQL that selects all events of a run in the order in which they were sent, merged from six
+/// tables.
 const EVENTS: &str = r#"
 SELECT seq, 'fact' AS source, about AS a, name AS b, value AS c
 FROM fact WHERE run = ?1 AND seq > ?2
@@ -364,8 +366,8 @@ impl Reader<'_> {
         })
     }
 
-    /// Returns the text that the run's row in the table `run` has in `column`; `None` if it has
-    /// none.
+    /// Returns the text in `column` of a run's row in the table `run`; `None` if the column has no
+    /// text.
     pub(super) fn text(&self, run: &RunId, column: &str) -> Result<Option<String>, StoreError> {
         let number = self.number(run)?;
         let sql = format!("SELECT {column} FROM run WHERE number = ?");

@@ -25,8 +25,8 @@ pub(super) const APPLICATION_ID: i32 = 0x6462_6479;
 /// flipped bit turns one into the other.
 pub(super) const FILE_ID: i32 = 0x6462_6465;
 
-/// Longest wait for a lock of another process. It is far longer than any transaction of ours, and
-/// short enough for a user.
+/// Longest wait for a lock of another process, after which an access to the store fails. It is far
+/// longer than any transaction of ours, and short enough for a user.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Maximum size of the WAL after a checkpoint, in bytes.
@@ -138,8 +138,8 @@ CREATE INDEX trial_by_experiment ON trial (experiment);
 "#;
 
 /// SQL of format version 3: the restore journal, with a row for each server setting that is changed
-/// and must be restored; the row is removed when it is. `boot_id` to `pid_start_time` identify the
-/// responsible process.
+/// and must be restored; the row is removed when the setting is restored. `boot_id` to
+/// `pid_start_time` identify the process that must restore it.
 const VERSION_3: &str = r#"
 CREATE TABLE changed_setting (
     server TEXT NOT NULL,

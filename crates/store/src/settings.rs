@@ -14,8 +14,8 @@ use super::{Store, codec};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changed {
     pub setting: ChangedSetting,
-    /// Id of another living process that changed the setting and will restore it; `None` if no
-    /// process will.
+    /// Id of the living process, other than this one, that changed the setting and will restore it;
+    /// `None` if no process will.
     pub process: Option<u32>,
 }
 

@@ -13,7 +13,8 @@ use super::query::why_no_label;
 use super::reader::{self, Filter, Reader, RunRow};
 use super::schema::{self, IfMissing};
 
-/// Maximum number of pages per vacuum step, so that no writer waits long.
+/// Maximum number of pages that one vacuum step gives back, so that no writer waits long; more take
+/// further steps.
 const VACUUM_PAGES: u32 = 1000;
 
 /// An open store of runs, an SQLite file. One thread may use it at a time.
@@ -232,7 +233,7 @@ impl Store {
         labelled.map(|_| ()).map_err(|error| reader.said(&error))
     }
 
-    /// Removes a label from a run; returns false if it has none with that key.
+    /// Removes a label from a run; returns false if the run has no label with that key.
     pub fn unlabel(&self, run: &RunId, key: &str) -> Result<bool, StoreError> {
         let reader = self.reader();
         let sql = "DELETE FROM label WHERE run = ? AND key = ?";

@@ -12,7 +12,8 @@ const CONFIDENCE: f64 = 0.95;
 pub struct Summary {
     /// Commits per second of the measured phase; `None` if unknown.
     pub tps: Option<f64>,
-    /// Value of the workload's first primary metric, such as NOPM; `None` if it has none.
+    /// Value of the workload's first primary metric, such as NOPM; `None` for a workload without
+    /// such a metric.
     pub primary: Option<PrimaryFigure>,
     /// 99th percentile of response times, in nanoseconds; [`INFINITE_NS`] if it falls among lost
     /// transactions; `None` if unknown.
@@ -116,8 +117,8 @@ impl RunningSummary {
         (self.seconds > 0).then(|| self.seconds.saturating_mul(NS_PER_S as i64))
     }
 
-    /// Returns the 99th percentile over all offered transactions, as in reports; `None` if there
-    /// are too few.
+    /// Returns the 99th percentile of response times over all offered transactions, as in reports;
+    /// `None` if there are too few transactions.
     fn p99_ns(&self) -> Option<u64> {
         let Self { finished, unfinished, lost, .. } = self;
         let offered = Offered { finished, unfinished, lost: *lost };

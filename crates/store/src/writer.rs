@@ -38,7 +38,8 @@ pub(super) struct Options {
     /// Size of the WAL, in bytes, that triggers a checkpoint although a run is being measured. The
     /// default is 12 hours at 25 kB per second.
     pub wal_bytes: u64,
-    /// Longest wait of a commit for a lock of another process.
+    /// Longest wait of a commit for a lock of another process, after which the commit fails and is
+    /// tried again later.
     pub busy_timeout: Duration,
     /// Maximum number of pages of the file, for tests of a full disk; `None` for no limit.
     pub pages_max: Option<u32>,

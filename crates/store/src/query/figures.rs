@@ -45,8 +45,8 @@ pub(super) const VALUE: &str = "figure_value(run.number, run.report, ?)";
 /// Its two `?` are the figure's name and the bound.
 pub(super) const COMPARED: &str = "figure_compared(run.number, run.report, ?, ?)";
 
-/// The report that was parsed last, by the number of its run. Keeping one is enough, because SQLite
-/// evaluates all conditions of a run, and its sort key, one after the other.
+/// The report of a run that was parsed last, with the number of the run. Keeping one is enough,
+/// because SQLite evaluates all conditions of a run, and its sort key, one after the other.
 #[derive(Default)]
 struct Last(Mutex<Option<(i64, Report)>>);
 

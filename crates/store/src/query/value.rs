@@ -34,7 +34,8 @@ pub(super) enum Value {
 
 /// Error in the value or operator of a condition, in a sentence.
 pub(super) struct BadValue {
-    /// True if the operator does not fit the column; false if the value is invalid.
+    /// True if the error is that the operator does not fit the column; false if the value is
+    /// invalid.
     pub(super) is_of_operator: bool,
     pub(super) words: String,
 }

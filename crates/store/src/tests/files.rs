@@ -103,7 +103,7 @@ fn a_damaged_store_is_called_damaged() {
 }
 
 /// Returns the output of a child process that performs a task at a path. Root may write anywhere,
-/// so the child runs as the user nobody; `None` if that is not possible.
+/// so the child runs as the user nobody; `None` if that user may not run this test program.
 #[cfg(unix)]
 fn as_nobody(task: &str, path: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
