@@ -53,7 +53,7 @@ pub enum Theme {
 }
 
 /// Largest number of points per trace that a page contains as data for its scripts, which show
-/// values interactively.
+/// values interactively; longer traces are thinned.
 const POINTS_SHOWN: usize = 2_000;
 
 /// Limit for intervals on a logarithmic value axis: the axis ends at the lowest value divided by

@@ -282,7 +282,8 @@ pub const ALL: &[Entry] = &[
     builds::ENTRY,
 ];
 
-/// Largest number of traces, and of marks, that [`Chart::summary`] describes.
+/// Largest number of traces that [`Chart::summary`] describes, and of marks that it names. Further
+/// traces are shown as a number, and further marks are left out.
 const SUMMED_MOST: usize = 4;
 
 /// Column titles of the table of a chart's data, on pages and in CSV.
@@ -514,7 +515,7 @@ impl Chart {
         (TITLES.map(str::to_owned).to_vec(), rows)
     }
 
-    /// Returns all points as a table, of which text and Markdown show at most `most` rows.
+    /// Returns all points as a table; text and Markdown show at most `most` of its rows.
     pub fn rows_shown(&self, most: usize) -> Table {
         let column = |title: &'static str| match title {
             "trace" | "label" => Column::new(title, Align::Left),

@@ -49,21 +49,23 @@ pub use words::{is_open, needs_more_than};
 pub const COMPARISON_SECTIONS: [&str; 7] =
     ["result", "changed", "each_transaction", "gauges", "curves", "figures", "sides"];
 
-/// Largest number of differences between the sides that are listed in text and Markdown; HTML has
-/// all.
+/// Largest number of differences between the sides of a comparison that text and Markdown list;
+/// they show the others as a number, and HTML lists all.
 const DIFFERENCES_SHOWN_MAX: usize = 30;
 /// Largest length of the name of a compared set of runs (side) in the title of a column, in
-/// characters.
+/// characters. If a name is longer, the titles are `baseline` and `side`.
 const TITLE_MAX: usize = 18;
 /// Largest length of a column title with a shortened key, such as `…at_trx_commit=1`, in
 /// characters, so that a phone has room for two such columns.
 const END_MAX: usize = 13;
 /// Smallest percentage of lost transactions (failed or dropped) that the headline on a compared set
-/// of runs reports.
+/// of runs mentions.
 const LOST_LEAST_PERCENT: f64 = 1.0;
-/// Largest number of differences in the sentence on how a set of runs differs from the baseline.
+/// Largest number of differences in the sentence on how a set of runs differs from the baseline;
+/// the others are shown as a number, such as `and 2 more`.
 const DIFFER_SHOWN_MAX: usize = 3;
-/// Largest length of a setting's value in a sentence, in characters.
+/// Largest length of a setting's value in a sentence, in characters; a longer value ends with an
+/// ellipsis.
 const VALUE_MAX: usize = 40;
 /// Difference between the largest and the smallest share of runs with a finding, over the sides of
 /// a comparison, above which the finding counts as uneven.
@@ -183,8 +185,9 @@ fn guarantees(pair: &PairReport) -> impl Iterator<Item = String> {
     [&pair.durability, &pair.isolation].into_iter().flatten().cloned()
 }
 
-/// Returns the tone and word of the verdict on a side of a comparison, such as `Better.` The word
-/// names the primary figure if that is undecided but another figure is decided.
+/// Returns the tone and word of the verdict on a side of a comparison, such as `Better.` If the
+/// verdict on the primary figure is open but that on another figure is not, the word names the
+/// primary figure.
 fn judgement_of(pair: &PairReport) -> (Tone, String) {
     let figures = summed_up(pair);
     let Some(judged) = figures.first() else { return word_of(Judgement::CannotBeJudged) };

@@ -14,7 +14,8 @@ use crate::commands::command_lines;
 use crate::flame_graph::FlameGraph;
 use crate::table::{Cell, Table};
 
-/// Largest number of findings whose names are in the sentence on the validity of several runs.
+/// Number of findings that the sentence on the validity of several runs names before `...`, if at
+/// least two more would follow.
 const NAMED_MOST: usize = 3;
 
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -41,10 +41,11 @@ use super::{Align, Cell, Column, Table};
 const CURVE_LEAST: usize = 4;
 
 /// Largest number of points (combinations of varied parameters) that are named as possibly as good
-/// as the best one, because their intervals overlap with its interval.
+/// as the best one, because their intervals overlap with its interval; of more, only the number is
+/// given, such as `5 other points`.
 const ALSO_MOST: usize = 4;
 
-/// Smallest number of points for which a curve is sketched in text.
+/// Smallest number of points for which a curve is sketched in text; a shorter curve has no sketch.
 const SKETCHED_LEAST: usize = 4;
 
 /// Figures whose columns a too narrow table leaves out, the last in this list first.
@@ -459,8 +460,8 @@ fn also(report: &ExperimentReport, best: &PointReport, figure: &Figure) -> Strin
     format!("{tied}{unknown}")
 }
 
-/// Names points of an experiment by their values, for a sentence: `clients=4, clients=8`. More than
-/// [`ALSO_MOST`] are only counted; `None` if there are none.
+/// Names points of an experiment by their values, for a sentence: `clients=4, clients=8`. For more
+/// than [`ALSO_MOST`] it is only their number: `5 other points`. `None` if there are none.
 fn places(report: &ExperimentReport, points: &[&PointReport]) -> Option<String> {
     let name = |point: &&PointReport| {
         let values = told(&report.axes, &point.values);

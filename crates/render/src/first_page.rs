@@ -6,14 +6,15 @@ use model::format_count;
 use crate::document::{Block, Document};
 use crate::terminal::{Style, text};
 
-/// Largest number of warnings on a first page; others are counted.
+/// Largest number of warnings on a first page; the others are shown as a number, such as `5 more,
+/// with --full`.
 pub(crate) const WARNINGS_MOST: usize = 3;
 
-/// Largest number of notes on a first page; others are counted or left out.
+/// Largest number of notes on a first page; of the others, at most their number is shown.
 pub(crate) const NOTES_MOST: usize = 2;
 
 /// Largest length of a remark on a first page, in characters: three to four lines of 80 columns
-/// beside a label.
+/// beside a label. A longer remark is cut at the end of a clause.
 const REMARK_LETTERS_MOST: usize = 240;
 
 /// Width in columns of the terminal for which first pages are made.

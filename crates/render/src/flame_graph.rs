@@ -16,7 +16,8 @@ const ROW: f64 = 17.0;
 const HEAD: f64 = 30.0;
 /// Width of a letter in the style sheet's font, in SVG units.
 const LETTER: f64 = 6.65;
-/// Smallest share of the samples for which a bar is drawn: half an SVG unit wide.
+/// Smallest share of the samples for which a bar is drawn: half an SVG unit wide. Narrower bars are
+/// left out.
 const SHARE_MIN: f64 = 0.5 / WIDTH;
 /// Number of shades per colour, so that neighbouring bars can be distinguished.
 const SHADES: u32 = 4;

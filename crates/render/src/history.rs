@@ -523,8 +523,8 @@ fn undetected(report: &HistoryReport, last: &Last) -> String {
     }
 }
 
-/// Says how much worse the last build would have to be to be reported; empty if that is not known,
-/// or if the headline says it.
+/// Says how much worse the last build would have to be to be reported; empty if this size is not
+/// known, or if the headline has it.
 fn detects(last: &Last) -> String {
     let is_said = last.is_noisy && !last.is_outside;
     match last.seen_from.is_finite() && last.seen_from > 0.0 && !is_said {

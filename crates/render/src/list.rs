@@ -338,12 +338,13 @@ fn figure_title(name: &str) -> String {
     unit.map_or_else(|| name.to_owned(), |unit| format!("{name} {unit}"))
 }
 
-/// Largest length of a run's name in a list for people, in characters. Machine-readable formats are
-/// not cut.
+/// Largest length of a run's name in a list for people, in characters; a longer one is cut.
+/// Machine-readable formats have whole names.
 const NAME_MOST: usize = 32;
-/// Largest length of a trial's point in a list for people, in characters.
+/// Largest length of a trial's point in a list for people, in characters; a longer one is cut.
 const POINT_MOST: usize = 40;
-/// Largest length of all labels of a run in a list for people, in characters.
+/// Largest length of all labels of a run together in a list for people, in characters; longer text
+/// is cut.
 const LABELS_MOST: usize = 30;
 
 /// Returns true if a run lost more than 1 % of its transactions, which makes its p99 infinite.
@@ -482,8 +483,8 @@ fn trials(experiment: &Experiment, n_done: u64) -> Cell {
     }
 }
 
-/// Largest length of the text on an experiment's varied parameters in a list, in characters;
-/// `experiments show` has all of it.
+/// Largest length of the text on an experiment's varied parameters in a list, in characters; a
+/// longer text is cut, and `experiments show` has all of it.
 const AXES_MAX: usize = 60;
 
 /// Returns the parameters that an experiment varies or searches for, as users write them:

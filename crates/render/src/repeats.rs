@@ -10,7 +10,8 @@ use study::repeats::{Advice, LevelsReport, PairDecision, PairVerdict, PointPreci
 
 use super::{Align, Column, Table};
 
-/// Largest number of points of an experiment that are named because they are not precise enough.
+/// Largest number of points of an experiment that are named because they are not precise enough;
+/// the others are shown as a number, such as `3 more`.
 const NAMED_MOST: usize = 4;
 /// Number of degrees of freedom below which the variance of a level of repeats is reported as
 /// uncertain.

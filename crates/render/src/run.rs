@@ -32,10 +32,11 @@ use super::wording::begun;
 pub(super) use ran::{Line, lines};
 pub use short::{Short, run_short};
 
-/// Largest number of rows in the folded table of single clients; the JSON has all.
+/// Largest number of rows in the folded table of single clients; the JSON report has all.
 const CLIENTS_MOST: usize = 1_000;
 
-/// Largest number of kinds of errors in text and Markdown.
+/// Largest number of kinds of errors in text and Markdown, which show the others as a number; the
+/// JSON report has all.
 const ERRORS_MOST: usize = 8;
 
 /// Names of the sections of a run's page, with which users select sections on the command line.
@@ -125,7 +126,8 @@ pub struct Identity {
     pub errors: Errors,
 }
 
-/// Largest number of findings that a run's row in a list names; more are counted.
+/// Largest number of findings that a run's row in a list names; the others are shown as a number,
+/// such as `+3`.
 const REASONS_MOST: usize = 2;
 
 /// Returns the texts about a run for its row in a list. `is_default` is called with workload,

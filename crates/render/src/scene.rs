@@ -6,8 +6,8 @@ use study::environment::Environment;
 
 use super::wording::begun;
 
-/// Largest number of distinct values, such as databases, that a sentence lists; more are only
-/// counted.
+/// Largest number of distinct values, such as databases, that a sentence lists; if there are more,
+/// it gives only their number, such as `5 different`.
 pub(crate) const LISTED_MOST: usize = 4;
 
 /// Describes the environment of several runs in sentences: workload, database, clients, load,

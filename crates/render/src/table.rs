@@ -317,8 +317,8 @@ impl Table {
         Some(format!("and {} more {what}", format_count(rest as u64)))
     }
 
-    /// Returns the rows that text and Markdown show, of which [`Table::shown_max`] limits the
-    /// number.
+    /// Returns the rows that text and Markdown show: at most as many as [`Table::shown_max`]
+    /// allows.
     fn shown_rows(&self) -> &[Vec<Cell>] {
         let max = self.shown_max.as_ref().map_or(usize::MAX, |(max, _)| *max);
         &self.rows[..self.rows.len().min(max)]

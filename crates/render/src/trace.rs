@@ -13,15 +13,19 @@ use serde_json::{Value, json};
 use super::document::{Block, Document, Section, Tone, Verdict};
 use super::{Align, Cell, Column, Table};
 
-/// Largest length of an SQL statement on a trace's page, in characters; the JSON has all of it.
+/// Largest length of an SQL statement on a trace's page, in characters; a longer one is cut, and
+/// the JSON of the trace has all of it.
 const SQL_SHOWN: usize = 600;
-/// Largest length of a column's name in a traced reply, in characters.
+/// Largest length of a column's name in a traced reply, in characters; a longer one is cut.
 const NAME_SHOWN: usize = 30;
-/// Largest length of a single parameter value on a trace's page, in characters.
+/// Largest length of a single parameter value on a trace's page, in characters; a longer one is
+/// cut.
 const VALUE_SHOWN: usize = 60;
-/// Largest length of all parameter values of a statement together on a trace's page, in characters.
+/// Largest length of all parameter values of a statement together on a trace's page, in characters;
+/// longer text is cut.
 const VALUES_SHOWN: usize = 240;
-/// Largest length of the first row of a reply on a trace's page, in characters.
+/// Largest length of the first row of a reply on a trace's page, in characters; a longer one is
+/// cut.
 const ROW_SHOWN: usize = 400;
 
 /// Makes the page of a trace, which has all statements and replies of one transaction, or of one of

@@ -10,7 +10,7 @@ use resvg::usvg::{Options, Tree, fontdb};
 use super::{Drawn, Theme};
 use crate::charts::Chart;
 
-/// Largest width and height of a PNG, in pixels.
+/// Largest width and height of a PNG, in pixels; the rest of a larger chart is cut off.
 const SIDE_MOST: f32 = 16_384.0;
 
 impl Chart {

@@ -14,9 +14,10 @@ use super::words::{escaped, fitted, width_of};
 use super::{At, DARK, Drawn, LIGHT, Theme, colour, is_again, shade, stepped};
 use crate::charts::{Along, Axis, Chart, Mark, Point, Scale, Shape, Trace};
 
-/// Largest number of dots in a chart for which each dot has a tooltip.
+/// Largest number of dots in a chart for which each dot has a tooltip; with more dots, none has
+/// one.
 const TOLD_MOST: usize = 300;
-/// Largest number of points drawn per pixel of the plot's width.
+/// Largest number of points drawn per pixel of the plot's width; longer traces are thinned.
 const POINTS_PER_PIXEL: f64 = 2.0;
 /// Number of rows in which labels of vertical marks are placed so that they do not overlap.
 const MARK_ROWS: usize = 3;

@@ -16,7 +16,8 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Run(charts),
 };
 
-/// Smallest number of whole measured seconds for which a histogram of arrivals per second is drawn.
+/// Smallest number of whole measured seconds for which a histogram of arrivals per second is drawn;
+/// a shorter run has none.
 const LEAST: usize = 10;
 /// Number of standard deviations on either side of the mean that a histogram covers at least: all
 /// but about 20 seconds of a year.
@@ -24,7 +25,8 @@ const FAR: f64 = 5.0;
 /// Largest rate, in arrivals per second, for which a histogram is drawn. At higher rates the
 /// standard deviation is below 0.1 % of the mean, too little to see.
 const RATE_MOST: f64 = 1e6;
-/// Largest number of bins of a histogram. Only a damaged report would need more.
+/// Largest number of bins of a histogram. One that would need more, as from a damaged report, is
+/// not drawn.
 const BINS_MAX: u64 = 1000;
 
 fn charts(report: &Report) -> Vec<Chart> {

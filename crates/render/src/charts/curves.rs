@@ -30,14 +30,16 @@ const PER_MINUTE: [&str; 2] = ["nopm", "tpm"];
 /// a chart of their own.
 const LINES_MOST: usize = 8;
 
-/// Largest number of figures that get a chart because imported files have them, although they are
-/// not in the usual list of charts.
+/// Largest number of figures that get a chart only because imported files have them; further ones
+/// get none.
 const ELSEWHERE_MOST: usize = 4;
 
-/// Largest number of points without a value that a chart's note names; more are only counted.
+/// Largest number of points without a value that a chart's note names; of more, it gives only the
+/// number, such as `5 points`.
 const MISSING_MOST: usize = 4;
 
-/// Smallest number of values of a varied parameter that are joined to a curve.
+/// Smallest number of values of a varied parameter that are joined to a curve; fewer are drawn as
+/// separate points.
 const CURVE_LEAST: usize = 3;
 
 /// Returns charts of the primary and other figures over the main varied parameter, and of the

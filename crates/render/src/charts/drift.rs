@@ -19,10 +19,12 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Experiment(charts),
 };
 
-/// Smallest number of trials at some point for which the trials are drawn in the order of time.
+/// Smallest number of trials at some point of an experiment for which its trials are drawn in the
+/// order of time; with fewer at every point, there is no such chart.
 const TRIALS_LEAST: usize = 3;
 
-/// Largest number of points of an experiment for which each point has its own line.
+/// Largest number of points of an experiment for which each point has its own line; with more
+/// points, one line has all trials.
 const SIDES_MOST: usize = 6;
 
 /// Gauges of background work that grows from run to run if the server does not keep up, each with

@@ -8,7 +8,8 @@ use model::{Imported, ImportedValue, numbers, short_axis};
 
 use super::{Chart, Mark, Point, Shape, Trace};
 
-/// Largest number of lines of imported figures in a chart.
+/// Largest number of lines of imported figures in a chart; the chart's note says that others are
+/// left out.
 const MOST: usize = 12;
 
 /// Adds imported values of `figure` to a chart over a varied parameter (`axis`: its name and

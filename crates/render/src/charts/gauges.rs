@@ -16,7 +16,8 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Run(charts),
 };
 
-/// Largest number of lines in a chart, so that they can be distinguished.
+/// Largest number of lines in a chart of gauges, so that they can be distinguished; more gauges are
+/// divided over several charts.
 const TRACES_MOST: usize = 8;
 /// Beginnings of the names of gauges whose charts come first: CPU, disks and memory.
 const FIRST: [&str; 3] = ["cpu", "disk_busy", "memory"];

@@ -12,7 +12,8 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Run(charts),
 };
 
-/// Smallest number of report intervals for which figures by report interval are drawn.
+/// Smallest number of report intervals for which figures by report interval are drawn; with fewer
+/// there is no such chart.
 const LEAST: usize = 3;
 
 fn charts(report: &Report) -> Vec<Chart> {

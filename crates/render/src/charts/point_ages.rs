@@ -16,7 +16,8 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Experiment(charts),
 };
 
-/// Largest number of lines in the chart of ages by point, so that they can be distinguished.
+/// Largest number of lines in the chart of ages by point, so that they can be distinguished; the
+/// chart's note says how many points are left out.
 const LINES_MOST: usize = 12;
 
 fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {

@@ -33,7 +33,7 @@ fn charts(report: &SeekReport) -> Vec<Chart> {
 }
 
 /// Largest ratio that is drawn, of requests beyond an objective's bound to the number allowed.
-/// Probes with more would flatten the others.
+/// Probes with more would flatten the others; the chart's note says how many are left out.
 const USED_SHOWN_MAX: f64 = 4.0;
 
 /// Makes a chart of how many requests of each probe (run of a search) exceeded an objective's

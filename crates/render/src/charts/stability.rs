@@ -17,12 +17,14 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Experiment(charts),
 };
 
-/// Largest number of lines in a chart, so that they can be distinguished.
+/// Largest number of lines in a chart, so that they can be distinguished; the chart's note says
+/// that others are left out.
 const LINES_MOST: usize = 12;
 /// Smallest number of points of a line that shows a course over time. A chart with only shorter
 /// lines is left out.
 const POINTS_LEAST: usize = 5;
-/// Largest number of charts per figure; an experiment over several parameters could have more.
+/// Largest number of charts per figure, since an experiment over several parameters could have
+/// many; the notes of the charts say that others are left out.
 const CHARTS_MOST: usize = 4;
 
 /// A figure drawn over time, with the functions that return it for a report interval and for a

@@ -13,7 +13,8 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Experiment(charts),
 };
 
-/// Smallest number of an experiment's points for which p99 is drawn over TPS.
+/// Smallest number of an experiment's points for which p99 is drawn over TPS; with fewer there is
+/// no such chart.
 const POINTS_LEAST: usize = 3;
 
 /// Makes the chart of p99 over TPS. A line joins an experiment's points in the order of the main

@@ -22,12 +22,14 @@ use crate::{Align, Cell, Column, Table};
 const DIFFERENCE: &str = "difference";
 
 /// Largest number of changed figures per point (combination of varied parameters) that are shown
-/// without unfolding.
+/// without unfolding; further ones are folded.
 const CHANGES_MAX: usize = 32;
 /// Largest number of points (combinations of varied parameters) up to which the page also has,
-/// folded, the less important figures of each transaction.
+/// folded, the less important figures of each transaction; with more points, it only says how many
+/// there are.
 const POINTS_MAX: usize = 8;
-/// Largest number of changed figures in the table of ratios at all points.
+/// Largest number of changed figures, besides times and key figures, in the table of ratios at all
+/// points; the others are left out.
 const CHANGES_OF_ALL_MAX: usize = 12;
 /// Significant digits of a time estimated from samples of sessions: with 1,000 samples its standard
 /// error is up to 1.6 %.
@@ -136,8 +138,8 @@ fn name_of(report: &ComparisonReport, at: &EachTransactionAt) -> Vec<String> {
 }
 
 /// Makes the tables of a point (combination of varied parameters). The first has the figures in
-/// `lines`, or, if that is empty, times, key figures and changed ones. The other figures are
-/// folded, or only counted if there are many points (`n_points`).
+/// `lines`, or, if `lines` is empty, times, key figures and changed ones. The other figures are
+/// folded or, if there are many points (`n_points`), replaced by their number.
 fn point(
     report: &ComparisonReport,
     pair: &PairReport,

@@ -9,7 +9,8 @@ use model::numbers::significant;
 use crate::Cell;
 
 /// Ratio of the transactions done by procedures to those done by client SQL in the same time. The
-/// post has totals over runs of equal length, so ratios per transaction are higher by this factor.
+/// HammerDB post has totals over runs of equal length, so ratios per transaction are higher by this
+/// factor.
 const THROUGHPUT: f64 = 1.3;
 
 /// Title of the column of published ratios per transaction, which can be compared with dbdyno's.
@@ -25,12 +26,13 @@ pub(super) const EXPLAINED: &str = " The HammerDB post (MariaDB) compares totals
 
 /// A figure of the HammerDB post, with client SQL and with stored procedures.
 struct Published {
-    /// Label that the figure's row has in dbdyno's table.
+    /// Name of the same figure in dbdyno's comparisons, such as `locks.warehouse.time`, by which
+    /// the published ratio finds its row there.
     figure: &'static str,
-    /// Totals with client SQL and with procedures. If only a ratio was published, it is the ratio
-    /// and 1.
+    /// Totals in the HammerDB post: with client SQL, and with procedures. If only a ratio was
+    /// published, it is the ratio and 1.
     totals: [f64; 2],
-    /// Text of the table cell, in which `{}` stands for the ratio.
+    /// Text of the table cell with the published ratio, in which `{}` stands for the ratio.
     words: &'static str,
 }
 
@@ -77,8 +79,8 @@ const POST: [Published; 16] = [
     stated("generator.switches_voluntary", 14.0, "almost {}"),
 ];
 
-/// Returns two cells for a row of the table: the published ratio per transaction and that of
-/// totals. Both are empty if the post lacks the figure.
+/// Returns two cells for the row of `figure` in a comparison by transaction: the published ratio
+/// per transaction, and that of totals. Both are empty if the HammerDB post lacks the figure.
 pub(super) fn cells(figure: &str) -> [Cell; 2] {
     let Some(known) = POST.iter().find(|known| known.figure == figure) else {
         return [Cell::None, Cell::None];
@@ -95,8 +97,8 @@ pub(super) fn cells(figure: &str) -> [Cell; 2] {
 mod tests {
     use super::*;
 
-    /// Output of `socket_summary_by_instance` as printed in the post: with client SQL, and with
-    /// procedures.
+    /// Output of `socket_summary_by_instance` as printed in the HammerDB post: with client SQL, and
+    /// with procedures.
     const SOCKETS: [&str; 2] = [
         "COUNT_STAR: 356410019 SUM_TIMER_WAIT: 2415153960635112 COUNT_READ: 178204845 \
          SUM_TIMER_READ: 133364264753112 SUM_NUMBER_OF_BYTES_READ: 20950542108 \

@@ -31,8 +31,8 @@ pub(super) fn remarks(report: &ComparisonReport) -> Vec<Remark> {
     all
 }
 
-/// Returns each side of a comparison of which many more runs were excluded (not completed or not
-/// valid) than of the side it is compared with.
+/// Returns each side of a comparison that lost a much larger share of its runs (not completed or
+/// not valid) than the side that it is compared with.
 pub(super) fn unevenly_lost(report: &ComparisonReport) -> impl Iterator<Item = &SideReport> {
     let mut all: Vec<&SideReport> = Vec::new();
     for side in report.pairs.iter().filter_map(|pair| report.unevenly_lost(pair)) {
@@ -328,7 +328,8 @@ fn together(n_with: u64, runs: u64) -> String {
     }
 }
 
-/// Largest number of compared sides up to which runs with a finding are counted for each side.
+/// Largest number of compared sides up to which runs with a finding are counted for each side; with
+/// more sides, they are counted together.
 pub(super) const SIDES_NAMED_MOST: usize = 4;
 
 /// Returns true if the finding `id` is so much more frequent on one side of a comparison that it

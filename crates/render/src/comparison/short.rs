@@ -22,7 +22,8 @@ use crate::first_page::{
 use crate::scene::{ago, clients, several, span, workloads};
 use crate::wording::{begun, without_stop};
 
-/// Largest number of rows that a comparison's first page shows of each table of figures.
+/// Largest number of rows that a comparison's first page shows of each table of figures; the others
+/// are shown as a number.
 const ROWS_MOST: usize = 12;
 
 /// Largest number of lines of a comparison's first page, so that it fits a screen.
@@ -48,7 +49,8 @@ const ROOMS: [Room; 4] = [
     Room { warnings: 1, notes: 0, note_letters: 0, differences: 1 },
 ];
 
-/// Largest number of parts of a transaction's time whose change a comparison's first page names.
+/// Largest number of parts of a transaction's time whose change a comparison's first page names;
+/// smaller changes are left out.
 const PARTS_MOST: usize = 3;
 
 /// Smallest change of a part of a transaction's time that is named, as a share of the service time.

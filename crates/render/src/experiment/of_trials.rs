@@ -24,7 +24,8 @@ use crate::{Align, Cell, Column, Table};
 const OF_WINDOW: [(&str, &str); 4] =
     [("p50_ms", "p50 ms"), ("p95_ms", "p95 ms"), ("p99_ms", "p99 ms"), ("tps", "TPS")];
 
-/// Largest number of disturbances for which the page has a table.
+/// Largest number of disturbances for which an experiment's page has a table; the others are left
+/// out.
 const SHOWN_MOST: usize = 8;
 
 /// Figures in the table of single trials, in addition to the primary one.

@@ -78,7 +78,8 @@ enum SpanView<'t> {
     Link(String, String),
 }
 
-/// Largest number of findings that are shown unfolded, of those that are warnings or worse.
+/// Largest number of findings, of those that are warnings or worse, that are shown unfolded; the
+/// others are folded.
 const OPEN_MOST: usize = 3;
 
 /// Makes the HTML body of a page: verdicts, remarks, first charts, and the other sections. On a

@@ -226,7 +226,7 @@ fn generator(report: &Report) -> String {
 }
 
 /// Describes how busy and how late the load generator's event loops were: `event loops busy 41, 39
-/// %, at most 1.2 ms late`. `None` if it has none.
+/// %, at most 1.2 ms late`. `None` for a generator without event loops.
 fn loops(report: &Report) -> Option<String> {
     let late = report.loops.iter().filter_map(|of_loop| of_loop.heartbeat_lag_us.max);
     let late = late.max_by(f64::total_cmp)?;

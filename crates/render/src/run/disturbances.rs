@@ -8,7 +8,8 @@ use super::latency::with_interval;
 use crate::document::{Block, Details, Length, Place, Quantity, Section};
 use crate::table::{Align, Cell, Column, Table};
 
-/// Largest number of disturbances on a page that are shown without unfolding.
+/// Largest number of disturbances on a page that are shown without unfolding; the others are
+/// folded.
 const SHOWN_MOST: usize = 8;
 
 /// Percentiles of response time in the table of a disturbance.

@@ -16,12 +16,13 @@ use crate::table::{Align, Cell, Column, Table};
 /// for a CPU.
 const IDLE_LEAST_PERCENT: f64 = 10.0;
 
-/// Largest number of disks that the line on disks names; the JSON has all.
+/// Largest number of disks that the line on disks names; the JSON report has all.
 const DISKS_MOST: usize = 3;
-/// Largest number of gauges that the line on the database names; the JSON has all.
+/// Largest number of gauges that the line on the database names; the JSON report has all.
 const COUNTERS_MOST: usize = 8;
 
-/// Largest number of charts per subject, such as `machine`, that are shown without unfolding.
+/// Largest number of charts per subject, such as `machine`, that are shown without unfolding; the
+/// others are folded.
 const CHARTS_OPEN: usize = 2;
 
 /// Value below which a percentage or a rate counts as 0.

@@ -9,10 +9,10 @@ use crate::charts::{Chart, Spot, in_spot};
 use crate::document::{Block, Details, Length, Place, Section, Sketch};
 use crate::table::{Align, Cell, Column, Table};
 
-/// Largest number of report intervals in the folded table; the JSON has all of them.
+/// Largest number of report intervals in the folded table; the JSON report has all of them.
 const FOLDED_MOST: usize = 1_000;
 
-/// Largest number of report intervals in text and Markdown.
+/// Largest number of report intervals in text and Markdown, which show the others as a number.
 const SHOWN_MOST: usize = 60;
 
 pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {

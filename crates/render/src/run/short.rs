@@ -21,10 +21,12 @@ use crate::spark::sparkline;
 /// Largest number of warnings up to which advice follows each of them.
 const ADVISED_MOST: usize = 2;
 
-/// Largest number of parts of a transaction's time that the first page names.
+/// Largest number of parts of a transaction's time that a run's first page names; smaller ones are
+/// added up as `others`.
 const PARTS_MOST: usize = 4;
 
-/// Largest length of a server's error message, in characters.
+/// Largest length of a server's error message on a run's first page, in characters; a longer one is
+/// cut.
 const MESSAGE_LETTERS_MOST: usize = 80;
 
 /// Width of the sparkline of throughput, in columns, so that its range fits on the same line.
@@ -139,7 +141,8 @@ fn throughput(report: &Report) -> String {
     parts.join(", ")
 }
 
-/// Largest number of reasons for missing confidence intervals that a run's first page lists.
+/// Largest number of reasons for missing confidence intervals that a run's first page lists; if
+/// there are more, it says that `--full` shows them.
 const REASONS_MOST: usize = 2;
 
 /// Quantiles of response time in the line on latency of a run's first page.
@@ -232,8 +235,8 @@ fn per_second(report: &Report) -> String {
     format!("{curve}  {} to {} TPS, {stalls}{rest}", numbers::exact(low), numbers::exact(high))
 }
 
-/// Returns the validity of the run with its most severe findings, of which `room` limits the
-/// number. Notes are left out.
+/// Returns the validity of the run with its most severe findings, at most as many as `room` allows.
+/// Notes are left out.
 fn validity(report: &Report, room: &Room) -> Validity {
     let mut all: Vec<&Finding> =
         report.findings.iter().filter(|finding| finding.severity > Severity::Note).collect();

@@ -41,7 +41,8 @@ pub(super) fn has_short_type(report: &Report) -> bool {
         .any(|(_, kind)| kind.calls > 0 && kind.response_ms.p99.is_none())
 }
 
-/// Largest number of custom metrics whose table is shown without unfolding.
+/// Largest number of custom metrics whose table is shown without unfolding; a longer table is
+/// folded.
 const CUSTOM_MOST: usize = 8;
 
 /// Makes the section on the workload's custom metrics.

@@ -14,7 +14,8 @@ use crate::document::{Block, Length, Place, Section};
 use crate::table::{Align, Cell, Column, Table};
 use crate::wording::{roughly, to_one_digit};
 
-/// Largest number of rows of a server's summary that is short enough for paper.
+/// Largest number of rows of a server's summary that is short enough to be printed on paper; a
+/// longer one stays folded there.
 const ROWS_MAX: usize = 10;
 
 /// Smallest overlap of the parts of the service time at which the page calls the split rough. The
@@ -29,7 +30,7 @@ const OVERLAP_MOST: f64 = 0.25;
 /// names them as `others`.
 const OTHERS_LEAST: f64 = 0.005;
 
-/// Smallest share of the service time for a part to be listed.
+/// Smallest share of the service time for a part to be listed; smaller parts are left out.
 const SHARE_MIN: f64 = 0.0005;
 
 pub(super) fn section(report: &Report) -> Section {

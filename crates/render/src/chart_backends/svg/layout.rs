@@ -16,7 +16,7 @@ const SWATCH: f64 = 21.0;
 const LEGEND_LINES_MOST: usize = 5;
 /// Height of a slanted tick label divided by its length: the sine of its angle.
 const SLANT: f64 = 0.62;
-/// Largest length of a slanted tick label, in pixels.
+/// Largest length of a slanted tick label, in pixels; a longer label is cut.
 const SLANTED_MOST: f64 = 110.0;
 
 /// Smallest room for the vertical axis's labels in a chart over time, in pixels, so that charts
@@ -29,7 +29,7 @@ const CLOCK: &str = "h:min";
 /// Smallest and largest height of a row of a forest plot, in pixels. The chart is as high as its
 /// rows need.
 const ROW: (f64, f64) = (17.0, 34.0);
-/// Largest share of a forest plot's width that the names of its rows take.
+/// Largest share of a forest plot's width that the names of its rows take; longer names are cut.
 const NAMES_MOST: f64 = 0.36;
 /// Smallest width of a forest plot's plot area, in pixels, that leaves room for values beside the
 /// rows.
