@@ -18,8 +18,8 @@ const THREADS_MOST: u32 = 512;
 /// thread per client. Above it, event loops reach the same rate with less CPU time
 /// (docs/explanation/placement.md).
 const CLOSED_THREADS_MOST: u32 = 256;
-/// Largest number of client threads: each takes three of the 65,530 memory mappings that Linux
-/// allows a process by default.
+/// Largest number of client threads, above which a run is rejected: each takes three of the 65,530
+/// memory mappings that Linux allows a process by default.
 const THREADS_LIMIT: u32 = 16_000;
 /// File descriptors that a run needs in addition to one per client: for store, checks, monitor and
 /// server.

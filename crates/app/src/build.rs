@@ -58,7 +58,7 @@ impl BuildOptions {
 const LOADERS_LEAST: usize = 4;
 
 /// Largest number of passes of a build. A further pass loads the chunks that a crash of the server
-/// has lost after their commit.
+/// has lost after their commit; if the last pass leaves any, the build fails.
 const PASSES: u32 = 5;
 
 /// Progress of a build, or of writing rows into files.

@@ -15,11 +15,11 @@ use monitor::wall_clock;
 use crate::admin_session::AdminSession;
 use crate::error::Error;
 
-/// Longest wait for the lock by a build or a drop: a server takes a moment to notice that the
-/// process of an earlier build has ended.
+/// Longest wait of a build, a drop or a run for its lock of the database: a server takes a moment
+/// to notice that the process of an earlier build has ended.
 pub(crate) const A_MOMENT: Duration = Duration::from_secs(3);
-/// Longest wait for the lock to install routines: other processes install the same ones, and finish
-/// soon.
+/// Longest wait for the lock to install routines, after which the installation fails: other
+/// processes install the same ones, and finish soon.
 pub(crate) const A_WHILE: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 

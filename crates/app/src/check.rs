@@ -11,7 +11,8 @@ use crate::error::Error;
 use crate::interruptible::run_interruptible_with_progress;
 use crate::storage_engine;
 
-/// Largest number of violating rows that the result of a check keeps as examples.
+/// Largest number of violating rows that the result of a check keeps as examples; of all of them,
+/// it has the number.
 const EXAMPLES: usize = 5;
 
 /// Runs all consistency checks of `workload` that the tables' storage engine can pass, and returns

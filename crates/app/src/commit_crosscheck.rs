@@ -18,12 +18,13 @@ use crate::error::Error;
 /// as restarted only if its uptime is shorter by more than this.
 const APART: Duration = Duration::from_secs(2);
 
-/// Longest wait for the server's commit counter to include all commits: sessions report theirs when
-/// they end, and a server may publish them a second later.
+/// Longest wait for the server's commit counter to include all commits, after which its last value
+/// counts: sessions report theirs when they end, and a server may publish them a second later.
 const PATIENCE: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Reads the server's commit counter; `None` if it has none, or we have no privilege to read it.
+/// Reads the server's commit counter; `None` if the server has no such counter, or the user has no
+/// privilege to read it.
 pub(crate) fn read(database: &dyn Database) -> Result<Option<i64>, Error> {
     let Some(counter) = database.monitoring().commit_counter else { return Ok(None) };
     let mut session = AdminSession::at(database)?;

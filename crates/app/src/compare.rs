@@ -61,7 +61,7 @@ pub fn compare(store: &Store, asked: &CompareBy, judge: &Judge) -> Result<Compar
     Ok(ComparisonReport { damaged, repeats, command, ..held })
 }
 
-/// Largest number of values of a varied parameter that are compared, and not drawn as a curve.
+/// Largest number of values of a varied parameter that are compared; more are drawn as a curve.
 const VALUES_MOST: usize = 3;
 
 /// Compares the values of the only parameter that an experiment varies. `None` if trials are
@@ -312,7 +312,7 @@ fn label_of(store: &Store, value: &str) -> Result<Option<String>, Error> {
     Ok(found.map(|(key, value)| format!("{key}={value}")))
 }
 
-/// Largest number of labels or values that an error message lists.
+/// Largest number of labels or values that an error message lists; `...` stands for the others.
 const NAMED_MOST: usize = 8;
 
 /// Returns the error that no run has the label `key` (or this value of it), with a suggestion and

@@ -15,7 +15,7 @@ use model::{ConnectionCounter, Database, Fact};
 use crate::admin_session::AdminSession;
 
 /// Longest wait for the server's answer to the query for its count of connections, once the load is
-/// over.
+/// over; without an answer, there is no count.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A thread that counts the server's connections while the load runs.

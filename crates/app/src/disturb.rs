@@ -58,8 +58,8 @@ pub(crate) struct Disturbers {
     under_way: Vec<DisturbanceEvent>,
     /// True if a thread of a disturbance was abandoned while its action was still running.
     is_left: bool,
-    /// Hosts that clients used before the load. They are restored after it, since disturbances may
-    /// add or remove hosts.
+    /// Hosts that clients used before the load. They are used again after the load, since
+    /// disturbances may add or remove hosts.
     hosts: Vec<Host>,
     /// Address of each managed server, which changes when one is restarted.
     nodes: Arc<Mutex<Vec<Host>>>,

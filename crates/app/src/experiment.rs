@@ -189,8 +189,8 @@ fn judged(
 }
 
 /// Loads a stored experiment, and completes the plan of each point from the TOML in the store.
-/// Shell commands in it are only allowed if they are also in `named`, the plan that the user named
-/// on the command line.
+/// Shell commands in a stored plan are only allowed if they are also in `named`, the plan that the
+/// user named on the command line.
 pub fn planned(
     store: &Path,
     experiment: Experiment,

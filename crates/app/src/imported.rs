@@ -18,15 +18,18 @@ use crate::error::Error;
 /// Columns of an imported CSV file that describe the measured value. All other columns are
 /// conditions, such as the number of clients.
 const OF_VALUES: [&str; 6] = ["figure", "value", "unit", "error", "count", "time"];
-/// Largest number of values in an imported CSV file.
+/// Largest number of values in an imported CSV file; a file with more is rejected.
 const VALUES_MAX: usize = 100_000;
-/// Largest size of a file of figures in bytes: 100,000 lines of 640 bytes.
+/// Largest size of a file of figures in bytes: 100,000 lines of 640 bytes. A larger file is
+/// rejected.
 pub const FILE_BYTES_MAX: u64 = 64 << 20;
-/// Largest number of columns of an imported CSV file that hold conditions.
+/// Largest number of columns of an imported CSV file that hold conditions; a file with more is
+/// rejected.
 const COLUMNS_MAX: usize = 20;
-/// Largest size of a cell of an imported CSV file, in bytes.
+/// Largest size of a cell of an imported CSV file, in bytes; a file with a longer one is rejected.
 const CELL_BYTES_MAX: usize = 200;
-/// Largest size of the text that names the source of imported figures, in bytes.
+/// Largest size of the text that names the source of imported figures, in bytes; an import with a
+/// longer one is rejected.
 const SOURCE_BYTES_MAX: usize = 500;
 
 /// Parses the text of a CSV file into figures called `name`. Without `source`, a comment in the

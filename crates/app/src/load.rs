@@ -17,7 +17,7 @@ use crate::build_log::{BuildEvent, BuildLog, ChunkDone, value_bytes};
 use crate::meta;
 
 /// Largest number of attempts to load a chunk, or to do a later step of a build, after conflicts
-/// and lost connections.
+/// and lost connections; if the last one fails, so does the build.
 pub(crate) const ATTEMPTS: u32 = 10;
 /// Largest number of rows of one INSERT. More are hardly faster, and this many stay within the
 /// parameter limit of any database.

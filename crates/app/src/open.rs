@@ -479,7 +479,8 @@ fn has_no_gap(
     Ok(())
 }
 
-/// Largest number of numbered tables, such as `sbtest1`, that are looked for.
+/// Largest number of numbered tables, such as `sbtest1`, that are looked for; further ones are
+/// ignored.
 const TABLES_MAX: usize = 10_000;
 
 /// Returns the existing tables that are named `stem` and a number, from 1 up to the first missing

@@ -18,7 +18,8 @@ const ROUND_TRIPS: usize = 20;
 /// Number of large replies that are timed. The shortest time is the result, since a connection is
 /// slow at first.
 const LARGE_REPLIES: usize = 3;
-/// Longest time that a large reply may take; on a slower path, bandwidth is not measured.
+/// Longest time that a large reply may take. If it would take longer, the bandwidth of the path is
+/// not measured.
 const LARGE_MAX: Duration = Duration::from_secs(5);
 
 const MEBIBYTE_BITS: f64 = 8.0 * 1_048_576.0;

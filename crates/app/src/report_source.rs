@@ -22,7 +22,8 @@ use crate::experiment::{AskedTables, matrices, report_by};
 use crate::stored_report::{stored_report, with_latency_heat};
 use crate::trials::trial_reports;
 
-/// Largest number of compared sets of runs whose median runs are drawn in one chart.
+/// Largest number of compared sets of runs whose median runs are drawn in one chart; the others are
+/// left out.
 const SIDES_MOST: usize = 6;
 
 /// Subject of a report page, with all data that the page shows.

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const SUFFIX: &str = "-dbdyno-run";
 
 /// Largest number of bytes that are read of the file that marks a database as in use: the lines of
-/// 10,000 runs.
+/// 10,000 runs. The rest is ignored.
 const LINES_MAX: u64 = 1 << 20;
 
 /// Mark on a database file, held while a run uses it.

@@ -300,7 +300,7 @@ fn seed_of(seed: u64, nth: usize) -> u64 {
 type Known = HashMap<String, Judged>;
 
 /// Judges a stored probe (run) by the objectives of its search. Reads the run second by second,
-/// because the report lacks the share of transactions that missed the limits.
+/// because the report lacks the share of transactions beyond the times of the objectives.
 fn judged(store: &Store, report: &Report, seek: &Seek, known: &mut Known) -> Result<Judged, Error> {
     if let Some(judged) = known.get(&report.run_id) {
         return Ok(judged.clone());

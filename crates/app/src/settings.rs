@@ -25,11 +25,13 @@ use crate::interruptible::{run_interruptible, run_unless_asked_twice};
 use crate::open::open;
 use crate::watcher::Watcher;
 
-/// Longest time that a server may take to apply a new setting, in milliseconds.
+/// Longest time that a server may take to apply a new setting, in milliseconds; after it, the
+/// change fails.
 const TAKEN_UP_MS: u128 = 10_000;
 /// Interval of checks whether the server has applied a setting, in milliseconds.
 const LOOK_EVERY_MS: u64 = 10;
-/// Longest time for restoring settings after the user asked to stop; the rest stays in the journal.
+/// Longest time for restoring settings after the user asked to stop; settings that are not restored
+/// by then stay in the restore journal.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A server's setting as the server reports it.
@@ -231,7 +233,7 @@ pub(crate) struct SettingsGuard {
     purpose: String,
     held: Vec<ChangedSetting>,
     /// Targets of the servers whose settings are changed. Passwords are only here, not in the
-    /// journal.
+    /// restore journal.
     targets: Vec<Target>,
 }
 
@@ -272,7 +274,7 @@ pub(crate) fn adjusted_note(name: &str, asked: &str, target: &Target, shown: &st
 
 impl SettingsGuard {
     /// Creates a guard that has changed no settings. `purpose` names the run or experiment in the
-    /// journal.
+    /// restore journal.
     pub(crate) fn new(store: &Path, purpose: String) -> SettingsGuard {
         SettingsGuard { store: store.to_owned(), purpose, held: Vec::new(), targets: Vec::new() }
     }
@@ -346,9 +348,9 @@ impl SettingsGuard {
         Ok(now)
     }
 
-    /// Returns the journal's entry for a setting before its first change. If a killed process has
-    /// left an entry, its old value is kept. Fails if a living process has one, or somebody else
-    /// has changed the setting since.
+    /// Returns the restore journal's entry for a setting before this guard first changes it. If a
+    /// killed process has left an entry, the old value in it is kept. Fails if a living process has
+    /// an entry, or if somebody has changed the setting since an entry was made.
     fn entry(
         &self,
         store: &Store,
@@ -405,7 +407,8 @@ impl SettingsGuard {
     }
 
     /// Restores all changed settings. Returns notes on those that could not be restored. They stay
-    /// in the journal, except for settings that the server cannot restore after a rejected run.
+    /// in the restore journal, except for settings of a rejected run that the server cannot
+    /// restore.
     pub(crate) fn release(&mut self, ended: Ended, stop: &Stop) -> Vec<String> {
         let mut notes = Vec::new();
         for target in std::mem::take(&mut self.targets) {
@@ -511,8 +514,8 @@ struct Moment {
 }
 
 impl Momentary {
-    /// Connects to the server, and changes nothing yet. Without a path of a journal, changes are
-    /// not recorded on disk.
+    /// Connects to the server, and changes nothing yet. Without a path of a restore journal,
+    /// changes are not recorded on disk.
     pub(crate) fn at(
         database: &dyn Database,
         target: &Target,
@@ -589,7 +592,7 @@ impl Momentary {
 }
 
 /// Returns the command with which the user restores settings of a target that are still in the
-/// journal.
+/// restore journal.
 pub(crate) fn restore_command(target: &Target) -> String {
     let password = if target.password.is_some() { " --ask-password" } else { "" };
     format!("dbdyno restore --target '{target}'{password}")
@@ -602,7 +605,8 @@ impl Drop for Momentary {
 }
 
 /// Restores a setting and removes its entry from the restore journal. If the server cannot restore
-/// it after a rejected run, removes the entry too, and returns a note on the value that remains.
+/// a setting of a rejected run, removes the entry too, and returns a note on the value that
+/// remains.
 fn give_back(
     store: &Store,
     session: &mut SettingsSession,
@@ -640,14 +644,15 @@ fn give_up(
     ))
 }
 
-/// End of the run or experiment whose settings are restored. It decides what happens with settings
-/// that the server cannot restore.
+/// End of the run or experiment whose settings are restored. If the server cannot restore a
+/// setting, the kind of end decides whether the setting stays in the restore journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// The run or experiment was rejected before any load, so that such settings are given up.
+    /// The run or experiment was rejected before any load. A setting that the server cannot restore
+    /// is then removed from the restore journal.
     Refused,
-    /// The run or experiment ended after a load, with any result, so that such settings stay in the
-    /// restore journal.
+    /// The run or experiment ended after a load, with any result. A setting that the server cannot
+    /// restore then stays in the restore journal.
     AfterLoad,
 }
 

@@ -31,8 +31,8 @@ const MASKED: &str = "(not kept)";
 /// Text that is stored instead of a managed server's folder, which has another name in each run.
 const HOME: &str = "<home>";
 
-/// Largest number of characters that are stored of a value: lists of optimizer switches have about
-/// 600.
+/// Largest number of characters that are stored of a value; the rest is cut off. Lists of optimizer
+/// switches have about 600.
 const CHARACTERS_MAX: usize = 1_000;
 
 /// Reads all settings of the server before the load. Returns them, and events for the run that list

@@ -23,11 +23,13 @@ use crate::open::{OpenTarget, Opened};
 use crate::settings::{Momentary, restore_command, with_user};
 use crate::watcher::Watcher;
 
-/// Time after the settling limit within which the server must answer: as long as a connect.
+/// Time after the limit of settling within which the server must answer, or settling fails: as long
+/// as a connect.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 /// Interval at which the remaining work of a settling step is read.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// Time after which remaining work that does not fall any more is given up (HammerDB's rule).
+/// Time after which settling gives up a step whose remaining work does not fall any more
+/// (HammerDB's rule).
 const FROZEN: Duration = Duration::from_secs(10);
 
 /// Number of readings without progress after which settling asks the server whether work is left.
@@ -36,7 +38,8 @@ const STILL_LOOKS: u32 = 4;
 /// Advice if other sessions commit while the database is settled.
 const END_OTHERS: &str = "End the other sessions.";
 
-/// Period over which the pace is measured, from which the remaining time is estimated.
+/// Length of the latest period over which the pace of the work is measured, to estimate the
+/// remaining time.
 const PACE_OVER: Duration = Duration::from_secs(3);
 /// Rate of commits per second above which other sessions count as still working (HammerDB's rule).
 const COMMITS_PER_S: f64 = 100.0;
@@ -360,7 +363,8 @@ pub(crate) fn settle_step(
     Ok(work.done)
 }
 
-/// Adds to the error of a step that settings could not be restored, and the command to do it.
+/// Adds to the error of a settling step that `n_left` settings could not be restored, and the
+/// command that restores them.
 fn with_settings_left(error: Error, n_left: usize, target: &Target) -> Error {
     if n_left == 0 {
         return error;

@@ -12,10 +12,11 @@ use super::limit::cut_off_by_end;
 use super::worker::{Came, Worker, failed};
 use crate::managed::Managed;
 
-/// Time that the clients of a removed host have to end their transactions there, before they are
-/// cut off.
+/// Time that clients have to end their transactions on a host that a disturbance has removed from
+/// the hosts in use, before their connections are cut off.
 const FAREWELL: Duration = Duration::from_secs(1);
-/// Interval of checks whether all clients have left a removed host.
+/// Interval of checks whether all clients have left a host that a disturbance has removed from the
+/// hosts in use.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 impl Worker {
@@ -166,9 +167,9 @@ fn act_on(
     Ok(Acted::Done)
 }
 
-/// Waits until no client uses a removed host any more, at most a second or until the load is over.
-/// Then cuts off the connections of the remaining clients, which might otherwise never end their
-/// transactions, and returns their number.
+/// Waits until no client uses `host` any more, which a disturbance has removed from the hosts in
+/// use, at most a second or until the load is over. Then cuts off the connections of the remaining
+/// clients, which might otherwise never end their transactions, and returns their number.
 fn farewell(hosts: &dyn Hosts, host: &Host, signal: &PhaseSignal) -> usize {
     let until = wall_clock::now() + FAREWELL;
     while hosts.left(host) > 0 {
@@ -317,7 +318,7 @@ mod tests {
         assert_eq!(control.calls, [&calls[..], &["shut down 0", "restart 0"]].concat());
     }
 
-    /// A list of hosts whose clients leave one by one, except the last `stubborn` ones.
+    /// List of a target's hosts whose clients leave one by one, except the last `stubborn` ones.
     struct Leaving {
         left: AtomicUsize,
         stubborn: usize,

@@ -77,7 +77,8 @@ fn check_before(groups: &[Opened], stop: &Arc<Stop>, sink: &mut RunSink<'_>) -> 
 }
 
 /// Returns a hint to add to a failed check if dbdyno did not build the tables: their size was found
-/// by counting rows, which is wrong if rows were deleted. Empty if dbdyno built the tables.
+/// by counting rows, which gives a wrong size if rows were deleted. Empty if dbdyno built the
+/// tables.
 fn sizes_to_be_said(groups: &[Opened]) -> String {
     let Some(opened) = groups.iter().find(|opened| opened.data == Data::Unmarked) else {
         return String::new();

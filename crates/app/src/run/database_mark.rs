@@ -25,7 +25,8 @@ const WITHOUT_END: Duration = Duration::from_secs(3600);
 /// Time added to the planned end of a run in its mark, for checks and counts before and after the
 /// load and for clocks that differ.
 const AROUND: Duration = Duration::from_secs(60);
-/// Time for which a run's mark stays in the database after the end of the run.
+/// Time for which a run's mark stays in the database after the end of the run; later, another run
+/// removes it.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// [`RunMember`] (step of a run) that leaves a mark in the database for other runs before the load,

@@ -72,7 +72,8 @@ pub(super) fn other_run(
     Ok(other.map(|other| running_beside(&other)))
 }
 
-/// Number of newest runs of the store that are searched for runs at the same time.
+/// Number of newest runs of the store among which runs at the same time are searched; older runs
+/// are not found.
 const RUNS_LOOKED_AT: usize = 100;
 
 /// Returns a fact with other runs of the store that used this database at the same time, including

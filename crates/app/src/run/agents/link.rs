@@ -7,7 +7,8 @@
 use std::io;
 use std::sync::Arc;
 
-/// Largest size of a message in bytes: one second of 64 histograms takes about 1 MiB.
+/// Largest size of a message in bytes; a larger one is not sent and not accepted. One second of 64
+/// histograms takes about 1 MiB.
 pub(super) const MESSAGE_BYTES_MAX: usize = 256 << 20;
 
 /// Receiving half of the connection between a run and one of its client processes.

@@ -45,8 +45,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Number of exchanges in which the clock of a client process is read. The fastest one counts,
 /// since the error of its offset is smallest.
 const CLOCK_READINGS: usize = 16;
-/// Longest wait for a client process to answer with the time of its clock; only a paused process
-/// takes longer.
+/// Longest wait for a client process to answer with the time of its clock, after which the clock is
+/// unknown; only a paused process takes longer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(1);
 /// Time limit for a client process to report the end of its load, from the end of this process's
 /// load and in addition to the duration of the drain. All processes end at about the same time.
