@@ -106,7 +106,8 @@ pub(crate) fn file(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf>
     config.map(|config| config.join("dbdyno/config.toml"))
 }
 
-/// Maximum bytes of the file with the user's lasting defaults, which take about a kilobyte.
+/// Maximum bytes of the file with the user's lasting defaults, which take about a kilobyte; a
+/// larger file is rejected.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// Reads the lasting defaults in a file, by name; empty if the file does not exist. Fails if a name

@@ -4,7 +4,7 @@
 
 use clap::{Arg, Command};
 
-/// Maximum columns of a line of help.
+/// Maximum columns of a line of help; longer descriptions are cut.
 pub(crate) const WIDTH: usize = 80;
 
 /// Options that the brief help (`-h`) of `run` and `build` lists, in this order. Some are

@@ -250,7 +250,7 @@ fn not_imported(path: &Path, error: StoreError) -> Error {
     }
 }
 
-/// Largest number of runs that [`summary`] names.
+/// Largest number of runs that [`summary`] names; `...` stands for the others.
 const NAMED_MOST: usize = 5;
 
 /// Says how many runs were imported and skipped: `imported 12 runs: 0193f7c2, 0193f7d5, ...;

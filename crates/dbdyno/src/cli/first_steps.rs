@@ -17,7 +17,7 @@ use store::{Filter, Store};
 use super::{Outcome, flags};
 use crate::shell::Shell;
 
-/// Time limit for connecting to a server on this machine.
+/// Time limit for connecting to a server on this machine by TCP, after which its sockets are tried.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Databases, data and settings found on this machine. The suggested first steps depend on them.

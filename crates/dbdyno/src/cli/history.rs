@@ -18,7 +18,8 @@ use super::stored::{said, store};
 use super::{DONE, FAILED, Outcome, flags, github, print_document};
 use crate::shell::Shell;
 
-/// Maximum bytes of the file of `--commits`, enough for more than a million commits.
+/// Maximum bytes that are read of the file of `--commits`, enough for more than a million commits;
+/// the rest is ignored.
 const COMMITS_BYTES_MAX: u64 = 64 << 20;
 
 pub(crate) fn command() -> Command {

@@ -5,7 +5,7 @@
 
 use std::io::Read as _;
 
-/// Maximum bytes of a plan file that is read.
+/// Maximum bytes of a plan file; a larger one is rejected.
 pub(super) const PLAN_BYTES_MAX: u64 = 1 << 20;
 
 /// Page of the documentation that compares other tools with dbdyno.

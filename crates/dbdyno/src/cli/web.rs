@@ -26,10 +26,11 @@ const VARIABLE: &str = "DBDYNO_WEB_PASSWORD";
 const VIEWER_VARIABLE: &str = "DBDYNO_WEB_VIEWER_PASSWORD";
 /// Environment variables that jobs must not inherit. The pages ask for the passwords of databases.
 const HIDDEN: [&str; 3] = [VARIABLE, VIEWER_VARIABLE, password::VARIABLE];
-/// Maximum of `--jobs`, the number of parallel jobs. It is low because loads on one machine disturb
-/// each other.
+/// Maximum of `--jobs`, the number of parallel jobs; a larger one is rejected. It is low because
+/// loads on one machine disturb each other.
 const JOBS_MAX: u64 = 16;
-/// Maximum bytes that are read of a background process's error, or of the passwords passed to it.
+/// Maximum bytes that are read of a background process's error, or of the passwords passed to it;
+/// the rest is ignored.
 const WORDS_BYTES_MAX: u64 = 4096;
 
 pub(crate) fn command() -> Command {

@@ -38,7 +38,7 @@ const OPEN_COOKIE: &str = "dbdyno-open";
 const SESSION: Duration = Duration::from_secs(12 * 3600);
 /// Maximum number of sessions of the web service. Beyond it, a new session removes the oldest.
 const SESSIONS_MAX: usize = 256;
-/// Minimum characters of a password, against brute force.
+/// Minimum characters of a password, against brute force; a shorter one is rejected.
 const LETTERS_MIN: usize = 8;
 
 /// Returns the visitor of a web service without a password, who may do everything. A session, if

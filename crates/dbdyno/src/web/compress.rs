@@ -14,11 +14,11 @@ use flate2::write::GzEncoder;
 
 use super::http_error::HttpError;
 
-/// Minimum bytes of a response to compress: for a response that fits a packet, compression gains
-/// nothing.
+/// Minimum bytes of a response to compress; a shorter one is sent as it is: for a response that
+/// fits a packet, compression gains nothing.
 const LEAST_BYTES: usize = 1_000;
-/// Maximum bytes of a response that may be compressed; the whole response is in memory. The longest
-/// is the list of a run's seconds.
+/// Maximum bytes of a response that may be compressed, since the whole response is in memory; a
+/// longer one becomes an error. The longest is the list of a run's seconds.
 const MOST_BYTES: usize = 1 << 30;
 /// Beginnings of content types that are worth compressing.
 const KINDS: [&str; 4] = ["text/", "application/json", "application/toml", "image/svg+xml"];

@@ -27,12 +27,14 @@ use super::{App, Shared};
 /// the report reads all trials.
 const NEXT_MS: u64 = 3000;
 
-/// Maximum number of experiments whose result is cached, a sentence each.
+/// Maximum number of experiments whose result is cached, a sentence each; one more empties the
+/// cache first.
 pub(super) const RESULTS_MAX: usize = 1_000;
-/// Maximum number of cached pages with their charts, which may take some megabytes each.
+/// Maximum number of cached pages with their charts, which may take some megabytes each; one more
+/// empties the cache first.
 pub(super) const EXPERIMENTS_MAX: usize = 16;
 /// Number of the newest experiments in the list for which the result is shown, since each result
-/// reads all trials once.
+/// reads all trials once; older ones are listed without.
 const RESULTS_SHOWN: usize = 30;
 
 struct ExperimentView {

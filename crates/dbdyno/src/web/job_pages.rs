@@ -133,7 +133,8 @@ impl JobView {
     }
 }
 
-/// Maximum characters of a job's error in the list of jobs. The page of the job has all of it.
+/// Maximum characters of a job's error in the list of jobs; a longer one is cut there, and the page
+/// of the job has all of it.
 const ERROR_MOST: usize = 160;
 
 /// Returns the last error in the output of a job, shortened; `None` if the output has none.

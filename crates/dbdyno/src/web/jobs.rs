@@ -28,9 +28,10 @@ use super::pidfile::beside;
 use super::{JobContext, processes};
 use crate::shell::Shell;
 
-/// Maximum bytes of a job's output that are stored, enough for a report and the last errors.
+/// Maximum bytes of a job's output that are stored: the last ones, enough for a report and the last
+/// errors.
 const OUTPUT_BYTES_MAX: u64 = 32 * 1024;
-/// Maximum number of queued jobs.
+/// Maximum number of queued jobs; a further one is rejected.
 const WAITING_MAX: usize = 100;
 /// Exit code of a dbdyno process that was stopped by Ctrl-C.
 const INTERRUPTED: i32 = 130;

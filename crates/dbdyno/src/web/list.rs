@@ -27,9 +27,10 @@ use super::query::Pairs;
 use super::visitor::Visitor;
 use super::{App, Shared};
 
-/// Maximum lines per page of the list of runs: a screen or two.
+/// Maximum lines per page of the list of runs: a screen or two. Further lines are on further pages.
 const ROWS_MAX: usize = 50;
-/// Maximum number of cached lines of throughput over time, about 500 bytes each.
+/// Maximum number of cached lines of throughput over time, about 500 bytes each; one more empties
+/// the cache first.
 pub(super) const TRENDS_MAX: usize = 4_000;
 /// Time between updates of the list of runs in milliseconds, short enough that a new run is seen
 /// soon.
@@ -122,7 +123,7 @@ pub(super) struct LabelView {
     pub(super) href: String,
 }
 
-/// Maximum labels in the line of a run.
+/// Maximum labels in the line of a run; the others are shown as a number, such as `+2`.
 const LABELS_MOST: usize = 2;
 
 impl RowView {
@@ -331,7 +332,8 @@ fn lets(asked: &Pairs, row: &RunRow) -> bool {
         && has_text
 }
 
-/// Maximum trials of an experiment that are shown below its line, the newest ones.
+/// Maximum trials of an experiment that are shown below its line, the newest ones; the page of the
+/// experiment has the others.
 const TRIALS_MOST: usize = 50;
 
 /// Line of an experiment with the trials folded below it, or a single run.

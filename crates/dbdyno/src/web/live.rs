@@ -13,8 +13,8 @@ use store::{RunRow, Store, StoreError, StoreErrorKind};
 use super::http_error::HttpError;
 use super::visitor::held;
 
-/// Maximum number of cached runs, which are those requested last. The limit holds for running and
-/// for ended ones separately.
+/// Maximum number of cached runs, which are those requested last; others are read again. The limit
+/// holds for running and for ended ones separately.
 const KEPT_MAX: usize = 4;
 
 /// State of a stored run, as read from the store at one moment: its report and what it does now.

@@ -26,10 +26,10 @@ use super::query::{Form, Pairs};
 use super::visitor::{SessionId, Visitor};
 use super::{App, Shared};
 
-/// Maximum bytes of the form: twice a plan, in which a character may take nine bytes, and all
-/// fields.
+/// Maximum bytes of the form for a new run: twice a plan, in which a character may take nine bytes,
+/// and all fields. A larger form is rejected.
 pub(super) const FORM_BYTES_MAX: usize = 512 * 1024;
-/// Maximum bytes of a plan in TOML.
+/// Maximum bytes of a plan in TOML; a larger one is rejected.
 const PLAN_BYTES_MAX: usize = 64 * 1024;
 
 #[derive(Template)]

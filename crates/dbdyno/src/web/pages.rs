@@ -35,10 +35,11 @@ use super::tables;
 use super::visitor::Visitor;
 
 /// Maximum number of suggested sides (sets of runs) for a comparison, of each kind: labels,
-/// experiments and runs.
+/// experiments and runs. Others can be typed.
 const SUGGESTED_MAX: usize = 50;
 
-/// Maximum number of suggested sides of a comparison that have a check box on the page.
+/// Maximum number of suggested sides of a comparison that have a check box on the page; all are
+/// suggested while the user types.
 const PICKS_MOST: usize = 12;
 /// Time between updates of a running run's page, in milliseconds. It has new events once a second.
 const NEXT_MS: u64 = 1000;

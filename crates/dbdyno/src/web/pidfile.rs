@@ -17,7 +17,8 @@ use store::{Fate, Process};
 
 use super::processes;
 
-/// Time limit for a service to end, in seconds. Open requests take at most two of them.
+/// Time limit for a service to end, in seconds, after which its process is killed. Open requests
+/// take at most two of them.
 const END_MAX_S: i64 = 10;
 
 /// Content of the file that names the running service of a store.
@@ -79,7 +80,8 @@ impl PidFile {
         }
     }
 
-    /// Removes the file, unless another service has replaced it.
+    /// Removes the file that names the service of a store, unless another service has replaced the
+    /// file.
     pub(super) fn withdraw(&self, store: &Path) {
         if PidFile::for_store(store).as_ref() == Some(self) {
             // A remaining file names a process that has ended.

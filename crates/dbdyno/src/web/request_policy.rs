@@ -27,10 +27,10 @@ use super::query;
 use super::visitor::Visitor;
 use crate::asked_host::asked_host;
 
-/// Maximum bytes of a request's body, except of a form with a plan.
+/// Maximum bytes of a request's body, except of a form with a plan; a larger one is rejected.
 pub(super) const BODY_BYTES_MAX: usize = 16 * 1024;
-/// Time limit of a request, including a slow body. A debug build on a busy core may need a minute
-/// for a page.
+/// Time limit of a request, including a slow body, after which the response is an error. A debug
+/// build on a busy core may need a minute for a page.
 const REQUEST_MAX: Duration = Duration::from_secs(if cfg!(debug_assertions) { 1200 } else { 60 });
 
 /// Content security policy of most responses: no foreign content, and only dbdyno's own scripts.

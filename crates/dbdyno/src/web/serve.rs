@@ -34,22 +34,26 @@ use super::tls::{self, Identity};
 use super::turns::Turns;
 use super::{App, Options, Shared, make_store, routes};
 
-/// Maximum number of connections to the web service. A browser opens six per host, so these are
-/// many users.
+/// Maximum number of connections to the web service; before a further one is served, an idle one is
+/// closed. A browser opens six per host, so these are many users.
 const CONNECTIONS_MAX: usize = 128;
 /// Maximum number of threads that read the store, which mostly wait for the disk.
 const READERS_MAX: usize = 4;
-/// Time limit for the first request of a connection, since browsers open spare connections.
+/// Time limit for the first request of a connection, which is closed then, since browsers open
+/// spare connections.
 const FIRST_MAX: Duration = Duration::from_secs(10);
-/// Time limit of a TLS handshake.
+/// Time limit of a TLS handshake, after which the connection is closed.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
-/// Time limit for the headers of a request, and for the pause between two requests of a connection.
+/// Time limit for the headers of a request, and for the pause between two requests of a connection,
+/// after which the connection is closed.
 const HEADERS_MAX: Duration = Duration::from_secs(30);
-/// Time limit of a connection to the web service, against clients that read slowly.
+/// Time limit of a connection to the web service, after which it is closed, against clients that
+/// read slowly.
 const CONNECTION_MAX: Duration = Duration::from_secs(1800);
 /// First byte of a TLS handshake, which tells TLS from plain HTTP (RFC 8446, 5.1).
 const TLS_HANDSHAKE: u8 = 22;
-/// Maximum bytes of a connection's buffer. Headers of requests are far shorter.
+/// Maximum bytes of a connection's buffer; a request with longer headers is rejected, but usual
+/// ones are far shorter.
 const BUFFER_BYTES_MAX: usize = 64 * 1024;
 /// Pause after a connection could not be accepted, as with too many open files.
 const PAUSE: Duration = Duration::from_millis(100);

@@ -27,7 +27,7 @@ use super::pidfile::beside;
 const VALID_DAYS: u32 = 825;
 /// Days before its expiry at which dbdyno's self-signed certificate is replaced.
 const RENEWED_DAYS: u32 = 30;
-/// Maximum bytes of a file with a certificate chain or a key.
+/// Maximum bytes of a file with a certificate chain or a key; a larger file is rejected.
 const PEM_BYTES_MAX: u64 = 1 << 20;
 const DAY_S: u64 = 24 * 60 * 60;
 

@@ -1088,8 +1088,8 @@ fn a_password_is_never_shown_nor_stored() {
     }
 }
 
-/// Starts a script in a separate mount namespace, so that its mounts disappear with it. `None` if
-/// this user may not do that, and is not root.
+/// Starts a script in a separate mount namespace, so that its mounts disappear with it. Root may
+/// always do so; `None` if this user is not root and may not mount anything in such a namespace.
 fn start_with_mounts(home: &Home, script: &str) -> Option<Started> {
     let start = |options: &[&str], script: &str| {
         let mut command = home.command("unshare");
