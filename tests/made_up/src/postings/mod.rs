@@ -45,15 +45,15 @@ static PARAMETERS: &[Parameter] = &[
     },
 ];
 
-/// Index of the transaction type that posts; the constants that follow have those of the other
-/// types.
+/// Index of the transaction type that enters postings.
 const POST: KindIndex = 0;
 const READ: KindIndex = 1;
-/// Number of transactions that post, of each `ALL` transactions.
+/// Number of transactions, out of [`ALL`] on average, that enter postings; the others read a
+/// balance.
 const POSTS: i64 = 3;
 const ALL: i64 = 4;
 
-/// Index of the only custom metric of the workload.
+/// Index of the workload's only custom metric: the number of postings that a transaction entered.
 const POSTED: u16 = 0;
 static CUSTOM_METRICS: [CustomMetric; 1] = [CustomMetric {
     name: "posted",
@@ -62,8 +62,7 @@ static CUSTOM_METRICS: [CustomMetric; 1] = [CustomMetric {
     better: Direction::Higher,
 }];
 
-/// Index of the statement that enters a posting; the constants that follow have those of the other
-/// statements.
+/// Index of the statement that enters a posting.
 const ENTER: StatementId = StatementId(0);
 const ADD: StatementId = StatementId(1);
 const BALANCE: StatementId = StatementId(2);
