@@ -43,7 +43,8 @@ const SHORT_S: [u32; 2] = [10, 30];
 /// longer.
 const DRAWN: u32 = 20;
 
-/// Largest number of simulated searches per queue, since each takes ten minutes of virtual time.
+/// Largest number of simulated searches per queue, even if more runs are requested, since each
+/// takes ten minutes of virtual time.
 const SEARCHES_MAX: u32 = 100;
 
 /// Tests on models with known true values how often confidence intervals contain the true value,
