@@ -130,7 +130,8 @@ pub(crate) fn stress(root: &Path) -> Result<bool> {
     Ok(all_good)
 }
 
-/// Writes the generated pages of docs again. A test of dbdyno compares them with its lists.
+/// Writes the generated pages of docs again. If somebody forgets to do so, the test of dbdyno fails
+/// that compares them with its lists.
 pub(crate) fn docs(root: &Path) -> Result<bool> {
     // With the features of the whole workspace, as for the tests, so that nothing is built twice.
     let what = [&["--workspace", "--bin", "dbdyno"], &cargo::EVERYTHING[..]];

