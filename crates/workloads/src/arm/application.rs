@@ -82,7 +82,8 @@ impl Shape {
         }
     }
 
-    /// Returns the number of measurements per nanosecond that one application thread must make.
+    /// Returns the number of measurements per nanosecond that one application thread must make for
+    /// the requested rate.
     fn rate_per_ns(&self) -> f64 {
         self.rate_per_s / self.n_threads as f64 / NS_PER_S as f64
     }

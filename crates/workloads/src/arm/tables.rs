@@ -208,8 +208,8 @@ impl<'a> Rows<'a> {
         emit(&row[..width]);
     }
 
-    /// Returns the next metric or context value, given as its measurement and its index in it;
-    /// `None` at the end of the buffer.
+    /// Returns the next metric or context value, given as a measurement and the index of the value
+    /// in that measurement; `None` at the end of the buffer.
     fn slot(&mut self) -> Option<(Measurement<'a>, usize)> {
         let n_slots = |measurement: &Measurement<'_>| match self.table {
             METRIC => usize::from(measurement.head.n_metrics),

@@ -47,8 +47,8 @@ impl Account {
         *self.state() = State::default();
     }
 
-    /// Returns the number of this run in the result tables. It is the time at which the first
-    /// reader asks for it, in nanoseconds since 1970.
+    /// Returns the number of this run in the result tables: the time of the first call, which a
+    /// reader makes, in nanoseconds since 1970.
     pub(super) fn run(&self, now_unix_ns: i64) -> i64 {
         *self.state().run.get_or_insert(now_unix_ns)
     }
