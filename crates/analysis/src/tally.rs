@@ -521,10 +521,10 @@ impl Tally {
         self.course(0, width_s, n)
     }
 
-    /// Returns the arrivals that may have slowed the database in each whole second: the larger
-    /// number of those planned for that second and for the one before, or an earlier larger number
-    /// as long as more transactions wait than there are clients. `None` if the plan changes no
-    /// rate.
+    /// Returns, for each whole second, the arrivals that may have slowed the database: the larger
+    /// of the numbers that are planned for that second and for the second before. As long as more
+    /// transactions wait than there are clients, a larger number of an earlier second stays. `None`
+    /// if the plan changes no rate.
     pub(crate) fn borne(&self) -> Option<Vec<f64>> {
         let all: Vec<usize> = (0..self.groups.len()).collect();
         let n = usize::try_from(self.whole_seconds().end).ok()?;

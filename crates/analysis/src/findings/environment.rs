@@ -13,8 +13,8 @@ use crate::tally::Tally;
 const STEAL_PERCENT_MAX: f64 = 2.0;
 
 /// Largest difference between the clocks of two processes without a finding, in seconds, beyond the
-/// error of their comparison. It shifts the ages of records that one process stamps and another
-/// reads. On one machine clocks differ by microseconds.
+/// error of the comparison. A larger one shifts the ages of records that one process stamps and
+/// another reads. On one machine clocks differ by microseconds.
 const CLOCK_OFFSET_S_MAX: f64 = 100e-6;
 
 /// Largest number of changed settings that a finding lists; the others are shown as a number, such

@@ -1,5 +1,5 @@
 //! CPU time that other programs took of the machine, second by second, and whether commits went up
-//! and down with the rest.
+//! and down with the CPU time that these left.
 //!
 //! Not here: how much is too much (environment).
 

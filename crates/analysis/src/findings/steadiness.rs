@@ -449,8 +449,8 @@ fn beginning_of(series: &[f64], cold: Cold, effect_min: f64, per_s: usize) -> Op
     (series.len() >= SECONDS_MIN * per_s && !is_phase).then_some(found)
 }
 
-/// Returns the number of seconds at the beginning in which commits differ from the rest, and the
-/// difference in words; `None` if they do not. A slot is 100 ms.
+/// Returns the number of seconds at the beginning in which commits differ from those later, and the
+/// difference in words; `None` if there is no such beginning. A slot is 100 ms.
 fn commits_at_first(slots: &[u64]) -> Option<(usize, String)> {
     let commits: Vec<f64> = slots.iter().map(|&n| n as f64).collect();
     let mean = commits.iter().sum::<f64>() / commits.len() as f64;
@@ -465,9 +465,9 @@ fn commits_at_first(slots: &[u64]) -> Option<(usize, String)> {
     Some((found.length.div_ceil(10), what))
 }
 
-/// Returns the number of seconds at the beginning whose median response times differ from the rest,
-/// and the difference in words; `None` if they do not. `medians_ns` has one value per second. Their
-/// logarithms are compared, which are nearly normal, unlike the times of a queue.
+/// Returns the number of seconds at the beginning whose median response times differ from later
+/// ones, and the difference in words; `None` if there is no such beginning. `medians_ns` has one
+/// value per second. Logarithms are compared, which are nearly normal, unlike the times of a queue.
 fn times_at_first(medians_ns: &[u64]) -> Option<(usize, String)> {
     let logarithms: Vec<f64> = medians_ns.iter().map(|&ns| (ns.max(1) as f64).ln()).collect();
     let found = beginning_of(&logarithms, Cold::Higher, WARM_UP_EFFECT_MIN.ln_1p(), 1)?;

@@ -41,8 +41,8 @@ const LONG_MS: f64 = 500.0;
 /// of the median second.
 const LONG_FACTOR: f64 = 10.0;
 
-/// Smallest rise of the number of sessions in a wait state for it to be the cause of a dip that a
-/// single long transaction makes.
+/// Smallest rise of the number of sessions in a wait state at which this state is a cause of a dip
+/// that a single long transaction makes.
 const LONG_SESSIONS: f64 = 0.5;
 
 /// Factor by which rows read per transaction must exceed their usual value to count as a leap. A
@@ -105,7 +105,7 @@ const RUN_DELAY: &str = "run_delay";
 const SERVER_DELAY: &str = "server.run_delay";
 const EXECUTING: &str = "database.sessions/executing";
 
-/// Counters of deadlocks, one for each product that has one.
+/// Names of the gauges with the server's own counts of deadlocks, for the products that count them.
 const DEADLOCKS: [&str; 2] = ["database.Innodb_deadlocks", "database.database_deadlocks"];
 
 /// Start of the names of gauges that count sessions waiting for a lock of one table or index, whose
@@ -155,9 +155,9 @@ pub struct CauseSeen {
     pub shown_by: Moved,
     /// Share of the clients' time that the cause explains, from 0 to 1.
     pub share: f64,
-    /// Probability that the gauge is as high by chance: share of the equally long stretches of
-    /// other seconds in which it was as high. The dip itself counts as one, so that the share is
-    /// never 0.
+    /// Probability that the gauge is as high by chance: the share of stretches of seconds, as long
+    /// as the dip, in which the gauge was as high as in the dip. The dip counts as one of these
+    /// stretches, so that the share is never 0.
     pub chance: f64,
 }
 

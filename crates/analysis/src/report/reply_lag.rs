@@ -33,12 +33,13 @@ pub struct ReplyLagReport {
     /// Reasons why fields are null, by their names; under `count` if nothing was sampled.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub reasons: Named<String>,
-    /// Mean service time, divided into reply lag and the rest; null if nothing was sampled.
+    /// Mean service time, divided into the reply lag and all other time; null if nothing was
+    /// sampled.
     #[serde(default)]
     pub service: Option<ServiceSplit>,
 }
 
-/// Mean service time, divided into the generator's delay in reading replies and the rest.
+/// Mean service time, divided into the generator's delay in reading replies and all other time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ServiceSplit {
     /// Mean service time of finished transactions, the sum of both parts.

@@ -232,9 +232,9 @@ impl Busy {
         [self.client_cpu, self.client_delay, self.server_cpu].into_iter().flatten().sum()
     }
 
-    /// Returns the time that the server counts as waiting for the client although it is no network
-    /// time: the client's CPU time, unread replies, and sessions that were woken and wait for a
-    /// CPU.
+    /// Returns the time that the server counts as waiting for the client, but which is not time of
+    /// the network: the client's CPU time, unread replies, and sessions that were woken and wait
+    /// for a CPU.
     fn client_and_woken_ms(&self) -> f64 {
         [self.client_cpu, self.client_delay, self.server_delay].into_iter().flatten().sum()
     }
@@ -315,8 +315,8 @@ fn take_beside(service_ms: f64, parts: &mut [TimePart]) -> Vec<TimePart> {
     beside
 }
 
-/// Returns the shortest round trip of an empty query in milliseconds, before the load or in any
-/// second of it. Without waits for a CPU, it is the network itself. `None` if none was measured.
+/// Returns the shortest round trip of an empty query in milliseconds, before or during the load. It
+/// had the least waits for a CPU, so it stands for the network itself. `None` if none was measured.
 fn round_trip_ms(tally: &Tally, gauges: &[GaugeReport]) -> Option<f64> {
     let before = tally.fact("path", "round_trip_min_s").and_then(FactValue::as_seconds);
     let is_it = |gauge: &&GaugeReport| gauge.about == "database" && gauge.name == "round_trip";
