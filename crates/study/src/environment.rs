@@ -16,8 +16,8 @@ pub struct Environment {
     pub databases: Vec<String>,
     /// Sizes of the data, in parameters of the workload such as `warehouses`.
     pub data: Vec<String>,
-    /// Offered loads in words. For open load this is only the arrival rate, since the plan has the
-    /// rest.
+    /// Offered loads in words. For open load this is only the arrival rate, such as `200
+    /// arrivals/s`, without the size of the queue.
     pub loads: Vec<String>,
     /// Smallest and largest number of clients of a run.
     pub clients: (u32, u32),
@@ -86,8 +86,8 @@ pub(crate) fn common_modes(all: &[&Report]) -> Vec<String> {
     modes.filter(is_common).cloned().collect()
 }
 
-/// Describes a load in words. For open load this is the arrival rate alone, since the plan has the
-/// rest.
+/// Describes a load in words. For open load this is the arrival rate alone, without the size of the
+/// queue.
 fn load(load: &Load) -> String {
     match load {
         Load::Open { rate, .. } => format!("open, {}", numbers::arrival_rate(rate)),

@@ -48,8 +48,8 @@ pub struct ExperimentReport {
     pub order: model::Order,
     /// Policy for the data between trials, such as keeping them.
     pub data: model::DataPolicy,
-    /// Number of planned trials. Points (combinations of varied parameters) that satisfy a stop
-    /// rule count only the trials that they needed for it.
+    /// Number of planned trials. Of points (combinations of varied parameters) that satisfy a stop
+    /// rule, only the trials that they needed to satisfy the rule count.
     pub trials: u64,
     /// Number of valid trials: their runs completed, and no finding makes them invalid.
     pub trials_done: u64,

@@ -244,8 +244,9 @@ pub struct PointHistory {
     /// another figure, such a change may be no more than noise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<Acknowledged>,
-    /// True if the user has not accepted that the last build is worse: it ends a slow fall, is
-    /// outside of its expected range, or is outside of the range around the pinned build.
+    /// True if the last build is worse, and the user has not accepted that. The build is worse if
+    /// it ends a slow fall, or if its figure is outside of the expected range or of the range
+    /// around the pinned build.
     pub has_regressed: bool,
 }
 
@@ -619,8 +620,9 @@ impl Part {
         }))
     }
 
-    /// Makes the history of imported figures. The user's pinned baseline applies to it only if the
-    /// history has no runs of dbdyno (`is_alone`); the user's acknowledged changes never do.
+    /// Makes the history of imported figures. It uses the user's pinned baseline only if the
+    /// history has no runs of dbdyno (`is_alone`), and never the changes that the user has
+    /// accepted.
     fn of_imported(
         question: &Question,
         imported: &Imported,
@@ -713,7 +715,7 @@ fn left_out(builds: &[&Side]) -> Vec<LeftOut> {
     lost.map(|(index, build)| left_out_of(build, index + 1 == builds.len())).collect()
 }
 
-/// Returns the newest build, with the reasons, if it has no valid run at a point of the history but
+/// Returns the newest build of a history, with reasons, if it has no valid run at this point but
 /// has one at another point; `None` otherwise. `last_here` is the last build of the point.
 fn lacks(last_here: &str, newest: Option<&&Side>) -> Option<LeftOut> {
     let newest = newest.filter(|newest| !newest.points.is_empty())?;

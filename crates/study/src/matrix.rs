@@ -112,8 +112,8 @@ pub struct CellRatio {
     /// The cell's figure divided by that of the reference cell, with its confidence interval.
     #[serde(flatten)]
     pub ratio: Ratio,
-    /// True if runs of the same repeat were compared as pairs; false if all runs of one cell were
-    /// compared with all of the other.
+    /// True if runs of the same repeat were compared as pairs; false if all runs of the cell were
+    /// compared with all runs of its reference cell.
     pub is_within_repeats: bool,
     /// Reason why the ratio has no confidence interval; null if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -196,9 +196,9 @@ struct Grid {
 }
 
 impl Matrices {
-    /// Returns tables of the primary figure, with the named parameters as rows and columns. Without
-    /// `columns`, the other one of exactly two varied parameters has the columns; of more, each
-    /// table has one column. An `Err` lists all parameters.
+    /// Returns tables of the primary figure, with the named parameters as rows and columns. If no
+    /// parameter is named for the columns, it is the other one of exactly two varied parameters;
+    /// with more parameters, each table has one column. An `Err` lists all parameters.
     pub fn new(
         report: &ExperimentReport,
         rows: &str,

@@ -48,8 +48,8 @@ enum Piece<'s> {
     Range { before: &'s str, low: End<'s>, high: End<'s>, after: &'s str },
 }
 
-/// One end of a range of numbers. If the unit is one of time, `value` is in seconds; otherwise
-/// `unit` is empty and belongs to the text that follows.
+/// One end of a range of numbers. A unit of time is read with the number, and `value` is in seconds
+/// then; any other unit belongs to the text after the number, and `unit` is empty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct End<'s> {
     value: f64,

@@ -155,8 +155,8 @@ pub(crate) fn mean_of(experiment: &Experiment, figures: &[(u32, f64)]) -> Option
     }
 }
 
-/// Verdict on a point of an experiment, compared with its baseline: the point with the first value
-/// of the first varied parameter.
+/// Verdict on a point of an experiment, compared with its baseline: the point that has the first
+/// value of the first varied parameter and the same values of all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PairVerdict {
@@ -181,7 +181,7 @@ impl PairVerdict {
 }
 
 /// A decision about a point of an experiment, compared with its baseline: the point that has the
-/// first value of the first varied parameter and is equal otherwise.
+/// first value of the first varied parameter and the same values of all others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairDecision {
     /// Values of the varied parameters at the point, by parameter, such as `8` for `clients`.
@@ -273,8 +273,9 @@ fn precision(
     }
 }
 
-/// Returns each point that does not have the first value of the first varied parameter, with its
-/// baseline: the point that has this value and is equal otherwise.
+/// Returns the pairs of points that an experiment compares. The first of a pair has another than
+/// the first value of the first varied parameter; the second, its baseline, has this first value,
+/// and the same values of all other parameters.
 fn pairs(experiment: &Experiment) -> Vec<(u32, u32)> {
     let Some(first) = experiment.axes.first().and_then(|axis| axis.values.first()) else {
         return Vec::new();

@@ -211,8 +211,8 @@ impl<'a, 's> Present<'a, 's> {
     }
 
     /// Returns true if an acknowledged change shows in the series: its build is outside of the
-    /// expected range of the earlier builds of its level, and all builds after it stay nearer to it
-    /// than to these.
+    /// expected range of the builds before it at the same level, and all later builds stay nearer
+    /// to it than to those before.
     fn is_visible(&self, one: &Accepted) -> bool {
         let Some(at) = self.place_in_figures(one) else { return false };
         let figures = &self.series.finite;
@@ -232,8 +232,8 @@ impl<'a, 's> Present<'a, 's> {
     }
 
     /// Returns the builds with which the last build is compared, as indices among the builds with a
-    /// finite figure: the others of the last build's level, or the level before if that one has too
-    /// few builds and is not acknowledged.
+    /// finite figure: the others at the level of the last build. If these are too few, and the user
+    /// has not acknowledged that level, returns the builds of the level before.
     fn reference(&self) -> Range<usize> {
         let end = self.series.finite_before_last();
         let n_before = self.begun.partition_point(|level| level.at < end);
