@@ -32,8 +32,8 @@ pub(super) struct Options {
     /// Maximum bytes of rows that wait to be written; events beyond it are lost. At 5 to 8 kB per
     /// second, the default lasts for hours.
     pub backlog_bytes: usize,
-    /// Maximum bytes that one transaction writes, so that no other process waits long for its lock:
-    /// 4 MB take about 50 ms.
+    /// Maximum bytes that one transaction writes, so that no other process waits long for the lock
+    /// of the store: 4 MB take about 50 ms. More go into further transactions.
     pub transaction_bytes: usize,
     /// Size of the WAL, in bytes, that triggers a checkpoint although a run is being measured. The
     /// default is 12 hours at 25 kB per second.
@@ -603,8 +603,8 @@ impl RunFile {
         all.commit()
     }
 
-    /// Runs a checkpoint of the WAL, unless another run is being measured. A failure loses nothing:
-    /// a later checkpoint does the same.
+    /// Runs a checkpoint of the WAL, unless another run is being measured. If it fails, nothing is
+    /// lost, since a later checkpoint moves the same pages.
     fn tidy_log(&self) {
         if matches!(reader::any_alive(&self.connection), Ok(false)) {
             let _ = self.checkpoint("TRUNCATE");
