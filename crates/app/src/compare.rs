@@ -277,7 +277,7 @@ struct Labelled {
 }
 
 impl Labelled {
-    /// Returns runs with the label `key`, or one value of it, oldest first. Fails if none has it.
+    /// Returns runs with the label `key`, or one value of it, oldest first. Fails if no run has it.
     fn find(store: &Store, key: &str, value: Option<&str>) -> Result<Vec<Labelled>, Error> {
         let label = Some((key.to_owned(), value.map(str::to_owned)));
         let mut rows = store.list(&Filter { label, ..Filter::default() })?;

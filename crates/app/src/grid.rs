@@ -17,8 +17,8 @@ use crate::walk::{Step, Walk};
 pub(crate) struct Grid {
     /// Point and repeat of each trial, in planned order.
     places: Vec<(u32, u32)>,
-    /// Rounds by the index of their first trial. A round is one repeat of all points or of one,
-    /// after which the stop rule is checked.
+    /// Rounds of trials, by the index of the first trial of each. A round is one repeat of all
+    /// points, or of one point, after which the stop rule is checked.
     rounds: BTreeMap<usize, Round>,
     /// Index of the current trial in `places`.
     index: usize,

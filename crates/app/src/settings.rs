@@ -551,8 +551,8 @@ impl Momentary {
         Ok(true)
     }
 
-    /// Returns the restore journal's entry for a setting; `None` if it has none. Fails if the entry
-    /// belongs to another living process.
+    /// Returns the restore journal's entry for a setting; `None` if the journal has no entry for
+    /// it. Fails if the entry belongs to another living process.
     fn known(&self, server: &str, found: &Found) -> Result<Option<ChangedSetting>, Error> {
         let all = self.journal.as_ref().map(Store::changed_settings).transpose()?;
         let is_it = |entry: &ChangedSetting| entry.server == server && entry.name == found.name;

@@ -43,7 +43,7 @@ const END_OTHERS: &str = "End the other sessions.";
 const PACE_OVER: Duration = Duration::from_secs(3);
 /// Rate of commits per second above which other sessions count as still working (HammerDB's rule).
 const COMMITS_PER_S: f64 = 100.0;
-/// Name of the settling step that comes before those of the driver: waiting for other sessions.
+/// Name of the settling step that comes before the driver's own steps: waiting for other sessions.
 const WAIT: &str = "wait";
 /// Name of the commit rate, which falls during the settling step [`WAIT`].
 const COMMIT_RATE: &str = "commits_per_s";
@@ -625,7 +625,8 @@ impl<'a, 'w> Work<'a, 'w> {
         Ok(true)
     }
 
-    /// Waits until a step's remaining work is 0, no longer falls, or time is up. Returns the rest.
+    /// Waits until the remaining work of a settling step is 0 or no longer falls, or until time is
+    /// up. Returns the remaining work then.
     fn fall(
         &mut self,
         step: &SettlingStep,

@@ -200,8 +200,8 @@ impl<'o> TrialRunner<'o> {
     }
 
     /// Applies the server settings of each point once to servers that dbdyno did not start, so that
-    /// rejected ones are reported before any run. Fails too if the server takes two values of a
-    /// setting for the same.
+    /// rejected ones are reported before any run. Also fails if the server turns two varied values
+    /// of a setting into the same value.
     pub(crate) fn rehearse(
         &mut self,
         stop: &Arc<Stop>,
@@ -283,9 +283,10 @@ impl<'o> TrialRunner<'o> {
         }
     }
 
-    /// Chooses one placement for all points, so that it does not change along with the varied
-    /// values: event loops if `auto` chooses them for any point and every point supports them, else
-    /// threads. If no placement is possible at every point, each database product gets its own.
+    /// Chooses one placement of clients for all points, so that it does not change along with the
+    /// varied values: event loops if `auto` chooses them for any point and every point supports
+    /// them, else threads. If no placement is possible at every point, each database product gets a
+    /// placement of its own.
     pub(crate) fn place(
         &mut self,
         stop: &Arc<Stop>,
@@ -374,8 +375,9 @@ impl<'o> TrialRunner<'o> {
         is_reached(&self.experiment, &self.measured, point, unit)
     }
 
-    /// Sets the point with this index and its plan, and drops later ones. If points before it are
-    /// missing, because an earlier process ran their trials, copies of this point take their place.
+    /// Sets a point of the experiment, given by its index, and the plan of the point; drops all
+    /// points with a higher index. If points with a lower index are missing, because an earlier
+    /// process ran their trials, copies of this point take their place.
     pub(crate) fn put_point(&mut self, index: u32, point: &Point, plan: &Plan) {
         let index = index as usize;
         self.plans.truncate(index);
