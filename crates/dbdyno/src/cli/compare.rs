@@ -318,8 +318,8 @@ fn next_commands(
 }
 
 /// Returns the command that repeats both compared sets of runs as one experiment until their
-/// difference is decided, with the command's description. `None` unless exactly one parameter of
-/// the plan differs, or only the target, and that is a file and no server.
+/// difference is decided, with the command's description. `None` unless the plans differ in exactly
+/// one parameter, or only in the target, which must be a file and no server.
 fn varied_until_decided(report: &ComparisonReport) -> Option<(String, String)> {
     let [base, _] = report.sides.as_slice() else { return None };
     let of_plan: Vec<&Difference> =

@@ -317,8 +317,8 @@ impl Runner {
     }
 }
 
-/// Returns true if a target may need a password: it is a server that is already there, not a file
-/// or a server that dbdyno starts.
+/// Returns true if a target may need a password: if it is a server that dbdyno does not start
+/// itself. A file needs none.
 fn asks_for_password(url: &str) -> bool {
     Target::parse(url).is_ok_and(|target| target.is_server())
 }

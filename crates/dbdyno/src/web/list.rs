@@ -401,7 +401,7 @@ fn axes_of(rows: &[&RunRow]) -> String {
 }
 
 /// Returns the mean TPS of each point of an experiment, sorted by its first varied parameter. Empty
-/// if that has values that are not numbers, since a line would imply values in between.
+/// if a value of that parameter is not a number, since a line would imply values in between.
 fn means_by_point(rows: &[&RunRow]) -> Vec<f64> {
     let mut points: Vec<Rates<'_>> = Vec::new();
     for row in rows.iter().rev() {
