@@ -231,7 +231,7 @@ pub(crate) struct Executable {
 #[derive(Debug, Default)]
 pub(crate) struct Built {
     pub(crate) executables: Vec<Executable>,
-    /// Path of dbdyno itself, which its tests run; `None` if those are left out.
+    /// Path of dbdyno itself, which its tests run; `None` if its tests are not run.
     pub(crate) program: Option<PathBuf>,
 }
 
