@@ -194,7 +194,7 @@ struct Zipf {
     /// Right end of the range from which a draw is made: the integral of the weights at `n` + 0.5,
     /// the right edge of the last number.
     last: f64,
-    /// Largest distance by which a draw may be below the number to which it is rounded to be
+    /// Largest distance of a draw below the number to which it is rounded with which the draw is
     /// accepted without another test.
     squeeze: f64,
 }

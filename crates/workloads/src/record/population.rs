@@ -12,11 +12,10 @@ use super::parameters::{Data, IndexPolicy};
 /// First time stamp of a run: 2024-01-01T00:00:00Z, in microseconds since 1970. It is the same for
 /// all runs, so that the same seed and the same simulated time give the same records.
 pub(crate) const STARTED_AT_US: i64 = (VIRTUAL_ORIGIN_UNIX_NS / NS_PER_US) as i64;
+/// Microseconds between the time stamps of two built records, as from a sensor at 1 kHz.
+pub(crate) const GAP_US: i64 = 1_000;
 /// Largest value of `column1`. The smallest is 0, so that the condition `column1 < 300`, of the
 /// query in the paper from which `record` is derived, selects 30 % of the records.
-pub(crate) const GAP_US: i64 = 1_000;
-/// Largest value of `column1`. The smallest is 0, so that the condition `column1 < 300` of the
-/// paper's query selects 30 % of the records.
 const COLUMN1_MAX: i64 = 999;
 /// Size of the records that the build inserts as one chunk, in bytes. A chunk takes a second or
 /// less, so an interrupted build repeats little.
