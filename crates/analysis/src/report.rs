@@ -346,7 +346,7 @@ pub struct Block {
     /// Outcomes of all transactions intended in the ramp-up.
     pub ramp_up_counts: CountsReport,
     /// Longest response time (or age, if unfinished) of the transactions of the ramp-up that were
-    /// still queued or running when the measured phase began. It is in no other figure; null if
+    /// still queued or running when the measured phase began; no other figure has these. Null if
     /// there were none.
     #[serde(default)]
     pub backlog_at_start_max_ms: Option<f64>,

@@ -366,7 +366,8 @@ pub(super) fn interval(tally: &Tally, groups: &[usize]) -> (Option<Ci95>, Option
     ci95(&slots, tally.due(groups, SLOT_NS, slots.len()).as_ref(), follow)
 }
 
-/// Returns statements, round trips, rows and bytes of transactions that ended in the window.
+/// Returns statements, round trips, rows and bytes of transactions that ended in the measured
+/// window.
 fn traffic(tally: &Tally, groups: &[usize]) -> Traffic {
     let mut sum = Traffic::default();
     for group in groups.iter().filter_map(|index| tally.groups.get(*index)) {

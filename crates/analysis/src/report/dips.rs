@@ -67,7 +67,7 @@ const SHARE_MIN: f64 = 0.1;
 /// count as moved.
 const SCORE_MIN: f64 = 5.0;
 
-/// Largest probability of a gauge being as high by chance, for a gauge to count as moved or as
+/// Largest probability of being as high by chance with which a gauge still counts as moved, or as
 /// evidence of a cause.
 const CHANCE_MAX: f64 = 0.1;
 

@@ -317,8 +317,9 @@ impl Scene<'_> {
         Err(Unknown::NotKnown(why.to_owned()))
     }
 
-    /// Returns the rate per minute of a type's transactions that committed in the window or were
-    /// rolled back by design (TPC-C 5.4.2), divided by `scale`, such as the number of warehouses.
+    /// Returns the rate per minute of a type's transactions that committed in the measured window
+    /// or were rolled back by design (TPC-C 5.4.2), divided by `scale`, such as the number of
+    /// warehouses.
     fn rate(&self, kind: KindIndex, scale: u64) -> Result<Measured, Unknown> {
         let minutes = self.tally.measured_ns() as f64 / NS_PER_MINUTE;
         if minutes == 0.0 {

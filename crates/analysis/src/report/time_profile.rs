@@ -98,11 +98,11 @@ pub fn is_of_samples(part: &str) -> bool {
 /// First words of the title of a part that was measured beyond the service time.
 pub const OUTSIDE_SERVICE: &str = "outside the service time: ";
 
-/// Share of the service time by which sampled parts may exceed it in a run with samples in less
-/// than [`SECONDS_MIN`] of its seconds; beyond this there is no time profile.
+/// Largest excess of sampled parts over the service time, as a share of it, in a run with samples
+/// in less than [`SECONDS_MIN`] of its seconds; if the excess is larger, there is no time profile.
 const MISFIT_MAX: f64 = 0.1;
-/// Share of seconds with samples from which sampled parts may exceed the service time by any
-/// amount.
+/// Share of the seconds of a run that must have samples of sessions for a time profile whose
+/// sampled parts exceed the service time by more than [`MISFIT_MAX`].
 const SECONDS_MIN: f64 = 0.8;
 
 /// Returns the time profile of a run; `None` if the server's sessions were not sampled, or no
