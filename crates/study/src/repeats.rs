@@ -380,8 +380,8 @@ pub fn is_reached(
     }
 }
 
-/// Returns the number of planned trials of each point. If some of them already satisfy the stop
-/// rule, only these count.
+/// Returns the number of planned trials of each point. If some of a point's trials already satisfy
+/// the stop rule, only these count.
 pub(crate) fn trials_of_points(experiment: &Experiment, measured: &[Measured]) -> Vec<u64> {
     let most = experiment.units();
     let of_unit = u64::from(experiment.repeats / most.max(1));

@@ -39,7 +39,7 @@ const ACHIEVED_LEAST: f64 = 0.99;
 /// be met. Lost transactions have no time, so that these figures would be too good.
 const LOST_MOST: f64 = 0.01;
 /// Half-width of the confidence interval that is assumed for a ratio whose error is not known,
-/// because the window is too short.
+/// because the measured window is too short.
 const UNKNOWN_HALF_WIDTH: f64 = 0.5;
 /// Degrees of freedom of an error that is estimated from batches of one measured window.
 const FREEDOM_WITHIN: usize = 18;
