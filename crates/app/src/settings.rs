@@ -474,7 +474,7 @@ pub(crate) fn lost(
     (!lost.is_empty()).then(|| not_made("settings_lost", text))
 }
 
-/// Returns a new journal entry for a setting before its first change.
+/// Returns a new entry of the restore journal for a setting, before its first change.
 fn new_entry(
     session: &SettingsSession,
     found: &Found,

@@ -109,8 +109,8 @@ fn checks_in(dialect: &Dialect, workload: &dyn Workload) -> Vec<Check> {
     checks
 }
 
-/// Returns the workload's crosscheck of commits; `None` if it has none, or the storage engine of
-/// its tables cannot pass it.
+/// Returns the comparison of dbdyno's commits with a value in the workload's tables; `None` if the
+/// workload has none, or if the storage engine of its tables cannot pass it.
 pub(crate) fn crosscheck(database: &dyn Database, workload: &dyn Workload) -> Option<Crosscheck> {
     let is_kept = database.administration().keeps_data;
     crosscheck_in(database.dialect(), workload).filter(|_| is_kept)
