@@ -28,11 +28,12 @@ const CHARTS_OPEN: usize = 2;
 /// Value below which a percentage or a rate counts as 0.
 const NOTHING: f64 = 0.005;
 
-/// Explanation of the figures in the section's lines, printed beside its title.
+/// Explanation of the figures in the section on system and database metrics, printed beside its
+/// title.
 const MEANING: &str = "means over the measured phase, maxima in brackets";
 
-/// Makes the section with lines of figures, the first charts of each subject, and everything else
-/// folded.
+/// Makes the section on system and database metrics: lines of figures, the first charts of each
+/// subject, and everything else folded.
 pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
     let rows = rows(report);
     let note = if rows.is_empty() { "" } else { MEANING };
