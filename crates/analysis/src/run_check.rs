@@ -28,7 +28,8 @@ const CLIENTS_MAX: u32 = 10_000_000;
 /// Largest accepted number of report rows without an event, plus [`EMPTY_ROWS_PER_EVENT`] for each
 /// event: a report has a row for every second of each group. This is five hours of one group.
 const EMPTY_ROWS_MAX: i64 = 20_000;
-/// Number of further rows without an event that are allowed for each event.
+/// Number by which the accepted number of report rows grows with each event. Events that need more
+/// rows are rejected, since a few events with distant times would make a huge report.
 const EMPTY_ROWS_PER_EVENT: i64 = 10;
 
 /// Check that stored or imported events are those of a possible run. Events are passed to it in
