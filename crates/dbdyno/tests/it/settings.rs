@@ -22,7 +22,8 @@ struct Varied {
     values: [&'static str; 2],
     /// Query that returns the value of the setting.
     sql: &'static str,
-    /// Statements that set the setting to a third value.
+    /// Statements that change the setting to a value other than its own and those in `values`, as
+    /// another user of the server may do.
     set: &'static [&'static str],
 }
 
