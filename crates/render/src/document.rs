@@ -245,7 +245,7 @@ pub enum Link {
         by: String,
         /// Value of the label whose runs are the baseline.
         baseline: String,
-        /// Value of the label whose runs are compared with the baseline.
+        /// Value of the same label whose runs are compared with the baseline.
         side: String,
     },
 }

@@ -355,8 +355,8 @@ struct Case<'r> {
 }
 
 impl<'r> Case<'r> {
-    /// Returns the text if it holds for all runs with the finding; `None` if it is the example of
-    /// one run.
+    /// Returns the text of the finding if it holds for all runs with the finding; `None` if it is
+    /// that of one run, as an example.
     fn range(self) -> Option<&'r str> {
         (!self.is_example).then_some(self.text)
     }

@@ -12,8 +12,8 @@ use crate::charts::{Chart, Spot, gauges, in_spot};
 use crate::document::{Block, Length, Section};
 use crate::table::{Align, Cell, Column, Table};
 
-/// Percentage of idle CPU time below which the page says that a probe's round trip includes waiting
-/// for a CPU.
+/// Percentage of idle CPU time below which a run's page says that the measured round trip to the
+/// server includes waiting for a CPU.
 const IDLE_LEAST_PERCENT: f64 = 10.0;
 
 /// Largest number of disks that the line on disks names; the JSON report has all.
