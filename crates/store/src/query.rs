@@ -72,7 +72,7 @@ enum Condition {
     All(Vec<Condition>),
     Any(Vec<Condition>),
     Not(Box<Condition>),
-    /// Condition that the entry of the list has a value in this field.
+    /// Condition that the run or experiment has a value in this field.
     Known(Field),
     Compared(Field, Operator, value::Value),
 }

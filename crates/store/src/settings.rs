@@ -41,7 +41,7 @@ impl Store {
         noted().map_err(|error| self.reader().said(&error))
     }
 
-    /// Removes the note of a setting that has been restored.
+    /// Removes the entry of a setting, which has been restored, from the restore journal.
     pub fn forget_setting(&self, setting: &ChangedSetting) -> Result<(), StoreError> {
         let sql = "DELETE FROM changed_setting WHERE server = ? AND name = ?";
         let gone = self.connection.execute(sql, params![setting.server, setting.name]);
