@@ -199,7 +199,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// Returns the name of the stage as pages show it.
+    /// Returns the name of the stage as pages show it, such as `bracket`.
     pub fn name(self) -> &'static str {
         match self {
             Stage::Bracket => "bracket",
