@@ -50,11 +50,12 @@ struct Variant<'a> {
     /// True if the program is the minimal client, not dbdyno.
     is_bare: bool,
     placement: &'a str,
-    /// Name that distinguishes the variant from the others.
+    /// Name of the variant in the table of results, which tells it from the other variants.
     name: String,
 }
 
-/// Runs the selected cases and prints their table.
+/// Compares sysbench and pgbench with dbdyno in the selected cases, and prints the table of
+/// results.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<bool> {
     let mut asked = Asked::read(arguments)?;
     for (program, package) in [("sysbench", "sysbench"), ("pgbench", "postgresql")] {
@@ -198,8 +199,8 @@ impl Asked {
         Ok(asked)
     }
 
-    /// Returns each program with each placement of clients, and the minimal client with those
-    /// placements that it supports.
+    /// Returns all variants: each dbdyno program with each placement of clients, and the minimal
+    /// client `bare`, if given, with those placements that it supports.
     fn variants<'a>(&'a self, bare: Option<&'a Path>) -> Vec<Variant<'a>> {
         let mut variants = Vec::new();
         for (index, program) in self.dbdyno.iter().enumerate() {

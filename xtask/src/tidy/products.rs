@@ -7,7 +7,8 @@ use super::Trouble;
 use super::rust::sources;
 use crate::tree::Tree;
 
-/// Names and URL schemes of products, as literals. A colon may follow.
+/// Names and URL schemes of products, which literals outside of drivers must not equal. A colon may
+/// follow the name.
 const PRODUCTS: &[&str] =
     &["mariadb", "mysql", "pgsql", "postgres", "postgresql", "sim", "sqlite", "MariaDB", "SQLite"];
 

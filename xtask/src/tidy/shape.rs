@@ -11,7 +11,7 @@ const FUNCTION_LINES_MAX: usize = 70;
 const FILE_LINES_MAX: usize = 800;
 /// Maximum lines of code of a crate, without tests, comments and blank lines.
 const CRATE_LINES_MAX: usize = 12_000;
-/// Crate that may be longer, since it implements several protocols, a folder each.
+/// Crate that may exceed [`CRATE_LINES_MAX`], since it implements several protocols, a folder each.
 const MAY_BE_LONGER: &str = "drivers";
 
 /// Finds sources that do not begin with a description of what they contain and what not.

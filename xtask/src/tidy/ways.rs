@@ -101,8 +101,8 @@ mod tests {
         ("crates/b/src/lib.rs", "fn ended() {}"),
     ];
 
-    /// Returns the violations on a page with this call path, below a sentence that counts its
-    /// functions and files.
+    /// Returns the violations on a page that shows the call path `list`, below a sentence that says
+    /// how many functions and files the path has (`counts`).
     fn troubles(counts: &str, list: &str) -> Vec<String> {
         let page = format!("An option takes {counts}:\n\n```text\n{list}\n```\n\nfn nobody\n");
         let files = [&CODE[..], &[(PAGE, page.as_str())]].concat();
