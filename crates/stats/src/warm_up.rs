@@ -36,8 +36,18 @@ const FOLLOWED_MIN: usize = 24;
 /// mean; for a level that fades in, the ratio is 0.4 to 0.8.
 const MEDIAN_SHARE_MIN: f64 = 0.25;
 
-/// Smallest absolute normal score at which a warm-up is significant. It is above the usual 2,
-/// because the end of the warm-up is chosen where the difference is largest: of 20 steady models
+/// Smallest ratio of the difference that the first half of a warm-up has from the rest to that of
+/// the whole warm-up. A cold system is farthest off at first. A slow spell or a stall within the
+/// beginning, after which the choice of its end cuts, leaves the first half at the level of the
+/// rest.
+const FIRST_HALF_MIN: f64 = 0.75;
+
+/// Smallest distance of a later stretch of the same length from the rest, relative to that of the
+/// warm-up, with which there is no warm-up: what comes and goes may also be there at first.
+const LATER_MAX: f64 = 0.7;
+
+/// Smallest absolute normal score at which a warm-up is significant. It exceeds the usual 2,
+/// because the end of the warm-up is chosen so that it differs most: of 20 steady models
 /// (`docs/explanation/intervals.md`), none exceeds it in more than 3 % of runs of 30 s to 15 min.
 const SCORE_MIN: f64 = 3.4;
 /// Smallest absolute normal score for a beginning that is better than the rest, which is rarely a
@@ -74,11 +84,11 @@ pub struct WarmUp {
 /// The end of the warm-up is chosen by MSER-5: the rest has the smallest marginal standard error
 /// (White, Simulation 69, 323, 1997; White, Cobb and Spratt, Winter Simulation Conference 2000).
 /// Its difference is compared with how much means over the same length vary in the values that
-/// follow (`pattern`), and it must lie farther from the rest than every later stretch of its
-/// length: values that are not normal, such as times of a queue, are often far off. There is no
-/// warm-up if it would be more than half of the series, or if its median hardly differs from that
-/// of the rest, as with a stall. A beginning that differs in the direction opposite to `cold` has
-/// to be more significant.
+/// follow (`pattern`), and no later stretch of its length may lie nearly as far from the rest:
+/// values that are not normal, such as times of a queue, are often far off. There is no warm-up if
+/// it would be more than half of the series, if its first half hardly differs, as with a slow spell
+/// at its end, or if its median does not, as with a stall. A beginning that differs in the other
+/// direction than `cold` has to be more significant.
 pub fn warm_up(series: &[f64], cold: Cold, effect_min: f64) -> Option<WarmUp> {
     let width = (series.len() / BATCHES).clamp(1, BATCH);
     let batches: Vec<f64> = series.chunks_exact(width).map(mean).collect();
@@ -96,8 +106,9 @@ pub fn warm_up(series: &[f64], cold: Cold, effect_min: f64) -> Option<WarmUp> {
     let of_medians = median(series[..length].to_vec()) - median(series[length..].to_vec());
     let above = mean(first) - mean(rest);
     let is_throughout = of_medians / above > MEDIAN_SHARE_MIN;
-    let lies_as_far = |later: &[f64]| (mean(later) - mean(rest)) / above >= 1.0;
-    let is_extreme = !rest.rchunks_exact(cut).any(lies_as_far);
+    let first_half = mean(&series[..length.div_ceil(2)]) - mean(rest);
+    let is_from_start = first_half / above >= FIRST_HALF_MIN;
+    let is_extreme = farthest_mean(rest, cut, above.signum()) / above < LATER_MAX;
     let followed = (TIMES_FOLLOWED * cut).max(FOLLOWED_MIN).min(rest.len());
     let is_cold = (above > 0.0) == (cold == Cold::Higher);
     let score_min = if is_cold { SCORE_MIN } else { BETTER_SCORE_MIN };
@@ -105,6 +116,7 @@ pub fn warm_up(series: &[f64], cold: Cold, effect_min: f64) -> Option<WarmUp> {
     let is_beginning = length >= LENGTH_MIN
         && above.abs() > effect_min
         && is_throughout
+        && is_from_start
         && is_extreme
         && is_beyond_chance();
     is_beginning.then(|| WarmUp { length, first: mean(first), rest: mean(rest) })
@@ -112,6 +124,24 @@ pub fn warm_up(series: &[f64], cold: Cold, effect_min: f64) -> Option<WarmUp> {
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Returns the largest difference, in the direction of `sign`, between the mean of `length`
+/// consecutive values and that of all.
+fn farthest_mean(values: &[f64], length: usize, sign: f64) -> f64 {
+    let all = mean(values);
+    // Sums of what each value is above the mean, which cannot grow large.
+    let (mut sum, mut farthest) = (0.0, 0.0_f64);
+    for (index, value) in values.iter().enumerate() {
+        sum += value - all;
+        if let Some(before) = index.checked_sub(length) {
+            sum -= values[before] - all;
+        }
+        if index + 1 >= length {
+            farthest = farthest.max(sign * sum);
+        }
+    }
+    sign * farthest / length as f64
 }
 
 /// Returns the squared marginal standard error (MSER) of the values from each index to the end,
@@ -261,6 +291,51 @@ mod tests {
             }
             assert_eq!(warm_up(&declines, Cold::Lower, 10.0), None, "{lost}");
         }
+    }
+
+    #[test]
+    fn slow_spells_that_come_and_go_are_seldom_a_warm_up() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(16);
+        let mut n_found = 0;
+        for _ in 0..400 {
+            // Slots of 100 ms: for a second in six, on average, a system is 1.4 times slower.
+            let mut left = 60.0 * crate::exponential(random.next_u64());
+            let mut is_slow = false;
+            let mut value = |_| {
+                left -= 1.0;
+                if left <= 0.0 {
+                    is_slow = !is_slow;
+                    left =
+                        if is_slow { 10.0 } else { 50.0 } * crate::exponential(random.next_u64());
+                }
+                let level = if is_slow { 28.6 } else { 40.0 };
+                level + 3.0 * normal(&mut || random.next_u64())
+            };
+            let values: Vec<f64> = (0..400).map(&mut value).skip(100).collect();
+            n_found += u32::from(warm_up(&values, Cold::Lower, 0.4).is_some());
+        }
+        assert!(n_found <= 12, "{n_found} of 400");
+    }
+
+    #[test]
+    fn a_slow_spell_is_no_warm_up_unless_it_is_there_from_the_start() {
+        for (from, length) in [(0, Some(20)), (20, None), (60, None)] {
+            let noise = |index: usize| (index * 7 % 5) as f64 / 10.0;
+            let is_slow = |index: usize| (from..from + 20).contains(&index);
+            let level = |index: usize| if is_slow(index) { 20.0 } else { 40.0 };
+            let values: Vec<f64> = (0..300).map(|index| level(index) + noise(index)).collect();
+            let found = warm_up(&values, Cold::Lower, 0.4);
+            assert_eq!(found.map(|found| found.length), length, "{from}");
+        }
+    }
+
+    #[test]
+    fn the_farthest_mean_is_that_of_any_place() {
+        let values = [0.0, 3.0, 5.0, 0.0, -4.0, -1.0, 4.0];
+        // Their mean is 1; the places of two values have 1.5, 4, 2.5, -2, -2.5 and 1.5.
+        assert_eq!(farthest_mean(&values, 2, 1.0), 3.0);
+        assert_eq!(farthest_mean(&values, 2, -1.0), -3.5);
+        assert_eq!(farthest_mean(&[7.0; 5], 3, -1.0), 0.0);
     }
 
     #[test]
