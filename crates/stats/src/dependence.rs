@@ -25,13 +25,34 @@ pub struct Stretch {
     pub finished: Histogram,
 }
 
+/// Offered work and response times of the measured phase, by stretch.
+#[derive(Clone, Debug, Default)]
+pub struct InTime {
+    /// Stretches in the order of time; `offered` counts all work, finished or not, except after
+    /// [`InTime::finished`].
+    pub stretches: Vec<Stretch>,
+    /// Length of a stretch, in seconds.
+    pub width_s: i64,
+    /// Effects that the plan may have on the values of stretches; empty unless it changes the load.
+    pub course: Course,
+}
+
+impl InTime {
+    /// Sets the offered work of each stretch to the number of its finished samples, so that
+    /// unfinished work does not count.
+    pub fn finished(mut self) -> InTime {
+        self.stretches.iter_mut().for_each(|stretch| stretch.offered = stretch.finished.count());
+        self
+    }
+}
+
 /// Reason why a quantile has no confidence interval within a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NoInterval {
     /// There are too few samples for an interval, even if they were independent.
     TooFew(TooFew),
-    /// There are too few stretches (equal parts of the run) to estimate the autocorrelation of
-    /// samples.
+    /// Too few stretches (equal parts of the run) to estimate the autocorrelation of samples, or
+    /// too short a run to show it.
     TooShort {
         /// Number of stretches that an interval needs.
         needed: u64,
@@ -78,8 +99,14 @@ impl std::error::Error for NoInterval {}
 /// enough samples, and by that estimate the tail must have enough episodes.
 const WITNESSES: [(f64, f64); 4] = [(0.5, 3.0), (0.75, 1.7), (0.9, 1.25), (0.95, 1.1)];
 
-/// Smallest number of independent episodes (times with samples beyond a quantile, such as long
-/// queues) for a confidence interval of the quantile. With fewer there is none.
+/// Shortest run with a confidence interval, in seconds. A shorter one shows too little of what
+/// changes within seconds, and those that seem calm are the wrong ones: of runs of 10 s of a busy
+/// queue with some long services, intervals of the p50 contain the truth in 70 %, and in still
+/// fewer if only runs whose samples seem to depend little on each other have one
+/// (`docs/explanation/intervals.md`).
+const LENGTH_S_MIN: i64 = 20;
+
+/// Smallest number of independent episodes beyond a quantile for a confidence interval.
 const EPISODES_MIN: f64 = 5.0;
 
 /// Smallest number of independent episodes for an interval of a quantile up to the median. It is
@@ -97,18 +124,17 @@ const MIDDLE: f64 = 0.5;
 const EPISODES_ENOUGH: f64 = 16.0;
 
 /// Returns the ranks of the ends of confidence intervals of several quantiles, in the order of
-/// `quantiles`. Effects of the plan (`course`) do not count as error.
+/// `quantiles`. Effects of the plan do not count as error.
 ///
 /// By simulation (`cargo xtask coverage`), intervals at 95 % contain the truth in 92 to 98 % of
 /// runs of queues, of loads with a slow component and of loads that stall. If the stretches cover
 /// too short a time for that, the result is mostly [`NoInterval`].
 pub fn dependent_ranks(
-    stretches: &[Stretch],
-    course: &Course,
+    in_time: &InTime,
     quantiles: &[f64],
     confidence: f64,
 ) -> Vec<Result<Ranks, NoInterval>> {
-    let series = Shares::new(stretches, course, confidence);
+    let series = Shares::new(in_time, confidence);
     let (witnesses, of_quantiles) = series.with_witnesses(quantiles);
     let is_told = series.is_told();
     let ranks =
@@ -118,19 +144,15 @@ pub fn dependent_ranks(
 
 /// Returns the confidence interval of the mean of finished samples, low and high, in their unit.
 ///
-/// The error is that of the sums of stretches (equal parts of the run). A few long episodes make up
-/// most of the mean of a busy queue, and runs that lack such an episode have a low mean with a
-/// small error. So the number of episodes beyond the p90 decides how far that error is trusted:
-/// with few, the upper end is widened; with fewer than two, there is no interval.
-pub fn dependent_mean(
-    stretches: &[Stretch],
-    course: &Course,
-    confidence: f64,
-) -> Result<(f64, f64), NoInterval> {
-    let series = Shares::new(stretches, course, confidence);
+/// The error is that of the sums of stretches. A few long episodes make up most of the mean of a
+/// busy queue, and runs that lack one have a low mean with a small error. So the number of episodes
+/// beyond the p90 decides how far that error is trusted: with few, the upper end is widened; with
+/// fewer than two, there is no interval.
+pub fn dependent_mean(in_time: &InTime, confidence: f64) -> Result<(f64, f64), NoInterval> {
+    let series = Shares::new(in_time, confidence);
     let finished =
         |stretch: &Stretch| (stretch.finished.sum() as f64, stretch.finished.count() as f64);
-    let slots: Vec<(f64, f64)> = stretches.iter().map(finished).collect();
+    let slots: Vec<(f64, f64)> = in_time.stretches.iter().map(finished).collect();
     let (sum, count) = slots.iter().fold((0.0, 0.0), |all, slot| (all.0 + slot.0, all.1 + slot.1));
     if count == 0.0 {
         return Err(NoInterval::TooFew(TooFew { needed: 1, have: 0 }));
@@ -161,19 +183,12 @@ const SHARES: [f64; 9] = [0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
 ///
 /// If fewer than five independent episodes lie beyond a bound, their scatter is not used: the tail
 /// is taken to be as dispersed as the witness quantiles predict.
-pub fn share_dispersions(
-    stretches: &[Stretch],
-    course: &Course,
-    confidence: f64,
-) -> Result<Vec<Dispersion>, NoInterval> {
-    let series = Shares::new(stretches, course, confidence);
+pub fn share_dispersions(in_time: &InTime, confidence: f64) -> Result<Vec<Dispersion>, NoInterval> {
+    let series = Shares::new(in_time, confidence);
     if series.n == 0 {
         return Err(NoInterval::TooFew(TooFew { needed: 1, have: 0 }));
     }
-    if stretches.len() < VALUES_MIN {
-        let have = stretches.len() as u64;
-        return Err(NoInterval::TooShort { needed: VALUES_MIN as u64, have });
-    }
+    series.is_long(VALUES_MIN as u64)?;
     if !series.is_told() {
         return Err(NoInterval::Planned);
     }
@@ -242,6 +257,7 @@ const LARGE: usize = 60;
 /// Samples of all stretches of a run, from which the errors of quantiles and means are estimated.
 struct Shares<'a> {
     stretches: &'a [Stretch],
+    width_s: i64,
     course: &'a Course,
     all: Histogram,
     n: u64,
@@ -288,8 +304,9 @@ struct Widened {
 }
 
 impl<'a> Shares<'a> {
-    fn new(stretches: &'a [Stretch], course: &'a Course, confidence: f64) -> Shares<'a> {
+    fn new(in_time: &'a InTime, confidence: f64) -> Shares<'a> {
         assert!(confidence > 0.0 && confidence < 1.0, "a confidence lies between 0 and 1");
+        let InTime { stretches, width_s, course } = in_time;
         let mut all = Histogram::default();
         for stretch in stretches {
             match all.is_empty() {
@@ -299,7 +316,7 @@ impl<'a> Shares<'a> {
             }
         }
         let n = stretches.iter().map(|stretch| stretch.offered).sum();
-        Shares { stretches, course, all, n, confidence }
+        Shares { stretches, width_s: *width_s, course, all, n, confidence }
     }
 
     /// Returns two results: the dispersion factors that the witness quantiles predict for the tail,
@@ -320,11 +337,7 @@ impl<'a> Shares<'a> {
     /// Returns the ends of the confidence interval of a mean, given the deviations of the stretches
     /// from that mean.
     fn ends_of_mean(&self, mean: f64, around: &[f64]) -> Result<Ends, NoInterval> {
-        let have = self.stretches.len() as u64;
-        let needed = SLOTS_MIN;
-        if have < needed {
-            return Err(NoInterval::TooShort { needed, have });
-        }
+        self.is_long(SLOTS_MIN)?;
         let error = mean_error_beside(around, self.course, &OF_TIMES, self.confidence);
         let error = error.filter(|_| self.is_told()).ok_or(NoInterval::Planned)?;
         if error.half_width == 0.0 {
@@ -354,7 +367,16 @@ impl<'a> Shares<'a> {
         if self.course.is_empty() { ends } else { Ends { below: half_width, ..ends } }
     }
 
-    /// Whether changes of the system can be distinguished from the effects of the plan on the load.
+    /// Checks that there are at least `stretches_min` stretches, and that together they are long
+    /// enough to show how samples depend on each other. Fails otherwise.
+    fn is_long(&self, stretches_min: u64) -> Result<(), NoInterval> {
+        let in_length = LENGTH_S_MIN.unsigned_abs().div_ceil(self.width_s.max(1).unsigned_abs());
+        let (needed, have) = (stretches_min.max(in_length), self.stretches.len() as u64);
+        if have < needed { Err(NoInterval::TooShort { needed, have }) } else { Ok(()) }
+    }
+
+    /// Whether changes of the system can be distinguished from the effects of a plan that changes
+    /// the load.
     fn is_told(&self) -> bool {
         self.course.is_empty()
             || self.excesses(&[MIDDLE]).iter().all(|(_, series)| self.course.is_told(series))
@@ -424,11 +446,7 @@ impl<'a> Shares<'a> {
         if self.n < needed {
             return Err(NoInterval::TooFew(TooFew { needed, have: self.n }));
         }
-        let have = self.stretches.len() as u64;
-        let needed = VALUES_MIN as u64;
-        if have < needed {
-            return Err(NoInterval::TooShort { needed, have });
-        }
+        self.is_long(VALUES_MIN as u64)?;
         let share = error.filter(|_| is_told).ok_or(NoInterval::Planned)?;
         self.is_spread(&share)?;
         let Widened { ends, episodes } = self.widened(q, share.error, witnesses);

@@ -54,7 +54,7 @@ pub use comparison::{
 pub use course::Course;
 pub use crossing::{Crossing, Grows, RatioPoint};
 pub use dependence::{
-    Dispersion, NoInterval, Stretch, dependent_mean, dependent_ranks, dispersion_at,
+    Dispersion, InTime, NoInterval, Stretch, dependent_mean, dependent_ranks, dispersion_at,
     share_dispersions,
 };
 pub use disturbance::{Recovery, Windows, recovery, windows};
@@ -84,7 +84,7 @@ pub use scalability::{NoFit, NoPeak, Peak, Scalability};
 pub use sequential::{FIGURES_MIN, LOOK_CONFIDENCE, anytime, precise, precise_needs};
 pub use series::Build;
 pub use share::{binomial_interval, share_interval};
-pub use stretches::{InTime, Intervals, Packed, STRETCHES_MAX, Stretches, together};
+pub use stretches::{Intervals, Packed, STRETCHES_MAX, Stretches, together};
 pub use trend::{TREND_VALUES_MIN, Trend, ends_high, pieces, rank_trend, rises, rises_late, trend};
 pub use usual::{STRETCHES_MIN, Usual};
 pub use warm_up::{Cold, WarmUp, warm_up};

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::{Course, Histogram, Stretch};
+use crate::{Course, Histogram, InTime, Stretch};
 
 /// Limit on the number of stretches (equal parts) of a run. Beyond it, neighbours are merged. It is
 /// several per batch of the error estimate.
@@ -224,7 +224,6 @@ impl InTime {
         self
     }
 }
-
 #[cfg(test)]
 mod tests {
     use super::*;

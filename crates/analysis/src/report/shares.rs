@@ -43,8 +43,7 @@ impl Shares {
     pub(super) fn from_values(values: &Histogram, count: u64, order: Order) -> Shares {
         let found = match order {
             Order::Known(in_time) => {
-                share_dispersions(&in_time.stretches, &in_time.course, CONFIDENCE)
-                    .map_err(|why| no_interval(why, in_time))
+                share_dispersions(in_time, CONFIDENCE).map_err(|why| no_interval(why, in_time))
             }
             Order::Unknown(why) => Err(why.to_owned()),
         };

@@ -151,7 +151,7 @@ pub(super) fn intervals(
         }
     };
     let at: Vec<f64> = quantiles.iter().map(|(_, q)| *q).collect();
-    let found = dependent_ranks(&in_time.stretches, &in_time.course, &at, CONFIDENCE);
+    let found = dependent_ranks(in_time, &at, CONFIDENCE);
     for ((name, _), ranks) in quantiles.iter().zip(found) {
         match ranks.map(|ranks| all.between(ranks)) {
             Ok(OfferedInterval { low: Some(low), high }) => intervals.push(*name, (low, high)),
@@ -242,7 +242,7 @@ impl Latency {
     /// time.
     fn add_interval_of_mean(&mut self, order: Order) {
         let (Some(_), Order::Known(in_time)) = (self.mean, order) else { return };
-        match dependent_mean(&in_time.stretches, &in_time.course, CONFIDENCE) {
+        match dependent_mean(in_time, CONFIDENCE) {
             Ok((low, high)) => {
                 let in_ms = |ns: f64| known(ns / NS_PER_MS as f64);
                 if let Some((low, high)) = in_ms(low).zip(in_ms(high)) {
@@ -450,7 +450,7 @@ mod tests {
         let reason = latency.interval_reasons.get("p50").map(String::as_str);
         assert_eq!(
             reason,
-            Some("the run is too short: times are kept per second, and a CI needs 10 s")
+            Some("the run is too short: times are kept per second, and a CI needs 20 s")
         );
         // All slow times are in one second of a minute.
         let mut in_time = alike(&times, 5000);

@@ -196,7 +196,7 @@ fn an_interrupted_run_says_how_far_it_came() {
 
     latency in ms  count  mean   p50   p90   p95   p99  p99.9  max
     response       3,366  18.7  13.5  38.4  50.5  84.1      –  215
-    no CI for p50, p90, p95, p99: the run is too short: times are kept per second, and a CI needs 10
+    no CI for p50, p90, p95, p99: the run is too short: times are kept per second, and a CI needs 20
     s
     p99.9: too few samples: needs at least 3,688, has 3,366
 
@@ -629,7 +629,7 @@ fn the_first_page_of_a_short_run_says_why_figures_have_no_interval() {
     insta::assert_snapshot!(lines[from..].join("\n"), @r"
     stored as 8a1b0c9d; no CI of TPS: commits vary too slowly for a run of 7.4 s:
     use at least 8.7 s; no CI of p50, p95, p99: the run is too short: times are kept
-    per second, and a CI needs 10 s; more reasons with --full; –: too few samples; 3
+    per second, and a CI needs 20 s; more reasons with --full; –: too few samples; 3
     more notes
 
     Next:

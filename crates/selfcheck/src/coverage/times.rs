@@ -7,7 +7,7 @@ use std::ops::Range;
 use analysis::findings::{commits_warm_up, is_drifting, times_warm_up};
 use model::{NS_PER_MS, NS_PER_S, Rng, Stream};
 use stats::{
-    Course, Due, Histogram, Intensity, Stretch, Stretches, dependent_mean, dependent_ranks,
+    Course, Due, Histogram, InTime, Intensity, Stretch, Stretches, dependent_mean, dependent_ranks,
     kiefer_wolfowitz, rank, together, within_planned_run, within_run,
 };
 
@@ -108,12 +108,12 @@ fn by_second(mut all: Vec<(u64, u64)>, within: Range<u64>) -> Vec<Stretch> {
 /// Confidence intervals of a run, in the order of the rows: mean, then percentiles.
 type Intervals = [Option<(f64, f64)>; 1 + QUANTILES.len()];
 
-fn intervals(seconds: &[Stretch], course: &Course, all: &Histogram) -> Intervals {
+fn intervals(in_time: &InTime, all: &Histogram) -> Intervals {
     let at = QUANTILES.map(|(_, q)| q);
-    let ranks = dependent_ranks(seconds, course, &at, 0.95);
+    let ranks = dependent_ranks(in_time, &at, 0.95);
     let value = |rank: u64| all.value_at_rank(rank).map(|value| value as f64);
     let mut found = [None; 1 + QUANTILES.len()];
-    found[0] = dependent_mean(seconds, course, 0.95).ok();
+    found[0] = dependent_mean(in_time, 0.95).ok();
     for (found, ranks) in found[1..].iter_mut().zip(ranks) {
         *found = ranks.ok().and_then(|ranks| value(ranks.low).zip(value(ranks.high)));
     }
@@ -146,7 +146,7 @@ fn rows_of(queue: &Queue, length_s: u32, runs: u32) -> Vec<Row> {
             all.add(&second.finished);
         }
         let in_time = together(&[&in_time], i64::from(length_s)).expect("one of them");
-        found.push(intervals(&in_time.stretches, &in_time.course, &all));
+        found.push(intervals(&in_time, &all));
         pooled.add(&all);
     }
     let truth = |q: f64| pooled.value_at_rank(rank(q, pooled.count())).unwrap_or(0) as f64;
@@ -352,10 +352,11 @@ fn planned_rows((plan, per_s): (&str, PerS), length_s: u32, runs: u32) -> Vec<Ro
     let mut pooled = Histogram::new(RANGE);
     let mut found: Vec<([f64; 1 + QUANTILES.len()], Intervals)> = Vec::new();
     for seed in 1..=runs {
-        let seconds = planned_seconds(per_s, length_s, seed);
+        let stretches = planned_seconds(per_s, length_s, seed);
+        let in_time = InTime { stretches, width_s: 1, course: course.clone() };
         let mut all = Histogram::new(RANGE);
-        seconds.iter().for_each(|second| all.add(&second.finished));
-        found.push((figures(&all), intervals(&seconds, &course, &all)));
+        in_time.stretches.iter().for_each(|second| all.add(&second.finished));
+        found.push((figures(&all), intervals(&in_time, &all)));
         pooled.add(&all);
     }
     let model = format!("{plan}, 4 servers of 2 ms; {length_s} s");

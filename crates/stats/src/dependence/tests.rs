@@ -39,6 +39,10 @@ fn queue(random: &mut Xoshiro256PlusPlus, servers: usize, load: f64, n: u64) -> 
     seconds
 }
 
+fn by_second(seconds: &[Stretch]) -> InTime {
+    InTime { stretches: seconds.to_vec(), width_s: 1, course: Course::default() }
+}
+
 fn values(stretches: &[Stretch], ranks: Ranks) -> (u64, u64) {
     let mut all = Histogram::new(RANGE);
     stretches.iter().for_each(|stretch| all.add(&stretch.finished));
@@ -55,7 +59,7 @@ fn coverage(load: f64, n_seconds: u64, trials: u32) -> [(f64, f64); 3] {
     for _ in 0..trials {
         let seconds = queue(&mut random, 1, load, n_seconds);
         for (index, ranks) in
-            dependent_ranks(&seconds, &Course::default(), &quantiles, 0.95).iter().enumerate()
+            dependent_ranks(&by_second(&seconds), &quantiles, 0.95).iter().enumerate()
         {
             let Ok(ranks) = ranks else { continue };
             let (low, high) = values(&seconds, *ranks);
@@ -95,7 +99,7 @@ fn share_coverage(
     let mut held = vec![0_u32; bounds.len()];
     for _ in 0..trials {
         let seconds = seconds(&mut random);
-        let factors = share_dispersions(&seconds, &Course::default(), 0.95).expect("long enough");
+        let factors = share_dispersions(&by_second(&seconds), 0.95).expect("long enough");
         let n: u64 = seconds.iter().map(|second| second.offered).sum();
         for ((bound, truth), held) in bounds.iter().zip(&mut held) {
             let below: u64 = seconds.iter().map(|s| s.finished.count_below(*bound)).sum();
@@ -213,14 +217,14 @@ fn upper_ends_hold_where_a_few_long_transactions_share_the_servers() {
     let quantiles = [0.5, 0.9, 0.95];
     let (mut given, mut too_low) = ([0; 4], [0; 4]);
     for seconds in &runs {
-        let ranks = dependent_ranks(seconds, &Course::default(), &quantiles, 0.95);
+        let ranks = dependent_ranks(&by_second(seconds), &quantiles, 0.95);
         for (index, ranks) in ranks.into_iter().enumerate() {
             let truth = all.quantile(quantiles[index]).expect("samples");
             let Ok(ranks) = ranks else { continue };
             given[index] += 1;
             too_low[index] += u32::from(values(seconds, ranks).1 < truth);
         }
-        if let Ok((_, high)) = dependent_mean(seconds, &Course::default(), 0.95) {
+        if let Ok((_, high)) = dependent_mean(&by_second(seconds), 0.95) {
             given[3] += 1;
             too_low[3] += u32::from(high < all.mean());
         }
@@ -294,8 +298,9 @@ fn intervals(seconds: &[Stretch], course: &Course) -> Intervals {
         let (low, high) = values(seconds, ranks.ok()?);
         Some((low as f64, high as f64))
     };
-    let ranks = dependent_ranks(seconds, course, &[0.5, 0.9], 0.95);
-    [dependent_mean(seconds, course, 0.95).ok(), to_times(ranks[0]), to_times(ranks[1])]
+    let in_time = InTime { course: course.clone(), ..by_second(seconds) };
+    let ranks = dependent_ranks(&in_time, &[0.5, 0.9], 0.95);
+    [dependent_mean(&in_time, 0.95).ok(), to_times(ranks[0]), to_times(ranks[1])]
 }
 
 /// Returns the mean, the p50 and the p90 of the finished samples.
@@ -312,10 +317,11 @@ fn a_plan_that_shows_once_what_it_makes_has_no_intervals() {
     let slots = (0..1_200).map(|slot| burst((f64::from(slot) + 0.5) / 20.0)).collect();
     let course = Course::from_rates(&[slots], 60);
     let seconds = planned(&mut Xoshiro256PlusPlus::seed_from_u64(62), burst, 60);
-    let ranks = dependent_ranks(&seconds, &course, &[0.5, 0.9], 0.95);
+    let in_time = InTime { course, ..by_second(&seconds) };
+    let ranks = dependent_ranks(&in_time, &[0.5, 0.9], 0.95);
     assert_eq!(ranks, [Err(NoInterval::Planned); 2]);
-    assert_eq!(dependent_mean(&seconds, &course, 0.95), Err(NoInterval::Planned));
-    assert_eq!(share_dispersions(&seconds, &course, 0.95), Err(NoInterval::Planned));
+    assert_eq!(dependent_mean(&in_time, 0.95), Err(NoInterval::Planned));
+    assert_eq!(share_dispersions(&in_time, 0.95), Err(NoInterval::Planned));
     let words = NoInterval::Planned.to_string();
     assert_eq!(words, "the planned rate changes and does not repeat often enough");
 }
@@ -328,7 +334,7 @@ fn medians_of_a_queue_that_takes_as_long_as_the_run_are_wide_and_not_those_of_ca
     runs.iter().flatten().for_each(|second| all.add(&second.finished));
     let truth = all.quantile(0.5).expect("samples");
     let interval = |seconds: &Vec<Stretch>| {
-        let ranks = dependent_ranks(seconds, &Course::default(), &[0.5], 0.95)[0].ok()?;
+        let ranks = dependent_ranks(&by_second(seconds), &[0.5], 0.95)[0].ok()?;
         Some(values(seconds, ranks))
     };
     let given: Vec<(u64, u64)> = runs.iter().filter_map(interval).collect();
@@ -343,19 +349,19 @@ fn a_calm_run_of_a_heavy_tailed_queue_has_no_mean() {
     // One long transaction delays a second of others: rare events determine the mean.
     let mut random = Xoshiro256PlusPlus::seed_from_u64(13);
     let mut seconds = queue(&mut random, 1, 0.5, 60);
-    assert!(dependent_mean(&seconds, &Course::default(), 0.95).is_ok());
+    assert!(dependent_mean(&by_second(&seconds), 0.95).is_ok());
     let far_ns = 9 * SECOND_NS / UNIT_NS;
     (0..1_000).for_each(|_| seconds[20].finished.record(far_ns));
     (0..2_000).for_each(|_| seconds[40].finished.record(far_ns));
-    let found = dependent_mean(&seconds, &Course::default(), 0.95);
+    let found = dependent_mean(&by_second(&seconds), 0.95);
     assert!(matches!(found, Err(NoInterval::TooDependent { .. })), "{found:?}");
-    let found = dependent_mean(&seconds[..15], &Course::default(), 0.95);
-    assert_eq!(found, Err(NoInterval::TooShort { needed: 16, have: 15 }));
-    assert!(matches!(dependent_mean(&[], &Course::default(), 0.95), Err(NoInterval::TooFew(_))));
+    let found = dependent_mean(&by_second(&seconds[..15]), 0.95);
+    assert_eq!(found, Err(NoInterval::TooShort { needed: 20, have: 15 }));
+    assert!(matches!(dependent_mean(&by_second(&[]), 0.95), Err(NoInterval::TooFew(_))));
     let mut equal = Histogram::new(RANGE);
     equal.record_n(7, 3);
     let equal = vec![Stretch { offered: 3, finished: equal }; 20];
-    assert_eq!(dependent_mean(&equal, &Course::default(), 0.95), Ok((7.0, 7.0)));
+    assert_eq!(dependent_mean(&by_second(&equal), 0.95), Ok((7.0, 7.0)));
 }
 
 #[test]
@@ -363,14 +369,14 @@ fn shares_of_which_nothing_scatters_are_those_of_independent_samples() {
     let mut finished = Histogram::default();
     finished.record_n(20_000_000, 50);
     let seconds = vec![Stretch { offered: 50, finished }; 30];
-    let factors = share_dispersions(&seconds, &Course::default(), 0.95).expect("long enough");
+    let factors = share_dispersions(&by_second(&seconds), 0.95).expect("long enough");
     assert!(factors.iter().all(|dispersion| dispersion.factor == 1.0), "{factors:?}");
     assert_eq!((dispersion_at(&factors, 0.0), dispersion_at(&factors, 1.0)), (1.0, 1.0));
     assert_eq!(
-        share_dispersions(&seconds[..9], &Course::default(), 0.95),
-        Err(NoInterval::TooShort { needed: 10, have: 9 })
+        share_dispersions(&by_second(&seconds[..9]), 0.95),
+        Err(NoInterval::TooShort { needed: 20, have: 9 })
     );
-    assert!(matches!(share_dispersions(&[], &Course::default(), 0.95), Err(NoInterval::TooFew(_))));
+    assert!(matches!(share_dispersions(&by_second(&[]), 0.95), Err(NoInterval::TooFew(_))));
 }
 
 #[test]
@@ -378,28 +384,40 @@ fn what_is_missing_for_an_interval_is_named() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
     let minute = queue(&mut random, 1, 0.5, 60);
     let ranks_after =
-        |seconds: usize, q| dependent_ranks(&minute[..seconds], &Course::default(), &[q], 0.95)[0];
-    assert_eq!(ranks_after(9, 0.5), Err(NoInterval::TooShort { needed: 10, have: 9 }));
+        |seconds: usize, q| dependent_ranks(&by_second(&minute[..seconds]), &[q], 0.95)[0];
+    assert_eq!(ranks_after(19, 0.5), Err(NoInterval::TooShort { needed: 20, have: 19 }));
     assert!(matches!(ranks_after(60, 0.99999), Err(NoInterval::TooFew(_))));
-    assert!(ranks_after(10, 0.5).is_ok() && ranks_after(60, 0.9).is_ok());
+    assert!(ranks_after(20, 0.5).is_ok() && ranks_after(60, 0.9).is_ok());
     assert!(matches!(
-        dependent_ranks(&[], &Course::default(), &[0.5], 0.95)[0],
+        dependent_ranks(&by_second(&[]), &[0.5], 0.95)[0],
         Err(NoInterval::TooFew(TooFew { have: 0, .. }))
     ));
     // A minute's samples beyond the quantile in one second of it.
     let mut one = minute;
     (0..400).for_each(|_| one[30].finished.record(5 * SECOND_NS / UNIT_NS));
     one[30].offered += 400;
-    let found = dependent_ranks(&one, &Course::default(), &[0.99], 0.95)[0];
+    let found = dependent_ranks(&by_second(&one), &[0.99], 0.95)[0];
     assert!(matches!(found, Err(NoInterval::TooDependent { .. })), "{found:?}");
+}
+
+#[test]
+fn longer_stretches_need_no_more_of_them_than_their_waves_do() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(4);
+    let windows = |n: u64| InTime { width_s: 10, ..by_second(&queue(&mut random, 1, 0.5, n)) };
+    let [few, enough, sixteen] = [9, 10, 16].map(windows);
+    let too_short = |needed, have| NoInterval::TooShort { needed, have };
+    assert_eq!(dependent_ranks(&few, &[0.5], 0.95)[0], Err(too_short(10, 9)));
+    assert!(dependent_ranks(&enough, &[0.5], 0.95)[0].is_ok());
+    assert_eq!(dependent_mean(&enough, 0.95), Err(too_short(16, 10)));
+    assert!(dependent_mean(&sixteen, 0.95).is_ok());
 }
 
 #[test]
 fn what_was_lost_lies_above_every_time() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
     let mut seconds = queue(&mut random, 1, 0.5, 60);
-    let without = dependent_ranks(&seconds, &Course::default(), &[0.9], 0.95)[0].expect("enough");
+    let without = dependent_ranks(&by_second(&seconds), &[0.9], 0.95)[0].expect("enough");
     seconds.iter_mut().for_each(|second| second.offered += second.offered / 50);
-    let with = dependent_ranks(&seconds, &Course::default(), &[0.9], 0.95)[0].expect("enough");
+    let with = dependent_ranks(&by_second(&seconds), &[0.9], 0.95)[0].expect("enough");
     assert!(with.low > without.low && with.high > without.high, "{without:?} {with:?}");
 }
