@@ -28,12 +28,13 @@ pub struct Stretch {
 /// Offered work and response times of the measured phase, by stretch.
 #[derive(Clone, Debug, Default)]
 pub struct InTime {
-    /// Stretches in the order of time; `offered` counts all work, finished or not, except after
+    /// Stretches in the order of time. `offered` counts all work, finished or not, except after
     /// [`InTime::finished`].
     pub stretches: Vec<Stretch>,
-    /// Length of a stretch, in seconds.
+    /// Length of a stretch (an equal part of the run), in seconds.
     pub width_s: i64,
-    /// Effects that the plan may have on the values of stretches; empty unless it changes the load.
+    /// Effects that the plan may have on the values of stretches; empty if the plan does not change
+    /// the load.
     pub course: Course,
 }
 

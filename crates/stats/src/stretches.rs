@@ -203,27 +203,6 @@ impl Intervals {
     }
 }
 
-/// Offered work and response times of the measured phase, by stretch.
-#[derive(Clone, Debug, Default)]
-pub struct InTime {
-    /// Stretches in the order of time. `offered` counts all work, finished or not, except after
-    /// [`InTime::finished`].
-    pub stretches: Vec<Stretch>,
-    /// Length of a stretch (an equal part of the run), in seconds.
-    pub width_s: i64,
-    /// Effects that the plan may have on the values of stretches; empty if the plan does not change
-    /// the load.
-    pub course: Course,
-}
-
-impl InTime {
-    /// Sets the offered work of each stretch to the number of its finished samples, so that
-    /// unfinished work does not count.
-    pub fn finished(mut self) -> InTime {
-        self.stretches.iter_mut().for_each(|stretch| stretch.offered = stretch.finished.count());
-        self
-    }
-}
 #[cfg(test)]
 mod tests {
     use super::*;
