@@ -38,11 +38,12 @@ use remarks::{
 };
 pub(crate) use short::verdicts_shortly;
 pub use short::{compared_repeat_s, comparison_short};
+pub(crate) use words::confidence;
 use words::{
     aside, detectable, differ_in, headline, headline_of_workload, is_decided, is_twofold,
     is_undecided, of_workload, said_name, shortened, sign, smallest,
 };
-pub use words::{is_open, needs_more_than};
+pub use words::{detected_by, is_open};
 
 /// Names of the sections of a comparison's page, with which users select sections on the command
 /// line.
@@ -496,7 +497,7 @@ fn summed_up(pair: &PairReport) -> Vec<&Judged> {
 
 /// Names a compared side and the baseline, such as `build=1.3 vs. 1.2`. A key that both have
 /// (`build`) is written once.
-fn versus(side: &str, base: &str) -> String {
+pub(crate) fn versus(side: &str, base: &str) -> String {
     let (of_side, of_base) = (key_value(side), key_value(base));
     match (of_side, of_base) {
         (Some((name, _)), Some((known, value))) if name == known && !side.contains(", ") => {

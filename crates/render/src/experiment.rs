@@ -15,7 +15,7 @@ use study::comparison::{MIN_EFFECT, PairReport, unequally_durable};
 use study::environment::Environment;
 use study::experiment::{Curve, ExperimentReport, PointReport, RateReport, ScalabilityReport};
 use study::matrix::of_page;
-use study::trials::{TrialReport, counts, usual_trial_s};
+use study::trials::{TrialReport, counts};
 use study::{ComparisonReport, in_ranges};
 
 use super::axis_names::{self, told};
@@ -27,7 +27,7 @@ use super::document::{
 use super::first_page::first_sentence;
 use super::list::short_id;
 use super::matrix;
-use super::repeats::{decided, levels_lines, stop_lines};
+use super::repeats::{decided, levels_lines, stop_lines, verdict as verdict_of_stop};
 use super::run::{Line, lines};
 use super::scene::{clients, several, span};
 use super::wording::{
@@ -262,11 +262,12 @@ fn what_is_shown(report: &ExperimentReport, sides: Option<&ComparisonReport>) ->
 /// trials or in virtual time.
 pub fn repeat_s(report: &ExperimentReport, trials: &[TrialReport]) -> Option<f64> {
     let all: Vec<&Report> = trials.iter().map(|trial| &trial.report).collect();
-    if all.is_empty() || Environment::from_reports(&all).has_virtual_time() {
+    let environment = Environment::from_reports(&all);
+    if all.is_empty() || environment.has_virtual_time() {
         return None;
     }
     let load_s: f64 = all.iter().map(|run| run.phases.ramp_up_s + run.measured_seconds).sum();
-    let trial_s = usual_trial_s(trials).unwrap_or(0.0).max(load_s / all.len() as f64);
+    let trial_s = environment.usual_gap_s.unwrap_or(0.0).max(load_s / all.len() as f64);
     Some(trial_s * report.points.len() as f64)
 }
 
@@ -386,7 +387,7 @@ fn headline(report: &ExperimentReport) -> (String, String) {
         // The first trials are not a sample of all.
         _ if is_unfinished(report) && report.points.len() > 1 => "no best point yet".to_owned(),
         Some(rate) => kept(report, rate),
-        None => best(report),
+        None => verdict_of_stop(report).unwrap_or_else(|| best(report)),
     };
     let n = count(report.points.len() as u64, "point");
     let done = report.trials_done;

@@ -39,7 +39,7 @@ use serde::Serialize;
 pub use ascii::ascii;
 pub use comparison::{
     COMPARISON_SECTIONS, compared_repeat_s, comparison, comparison_of_runs, comparison_short,
-    comparison_title, is_open, needs_more_than,
+    comparison_title, detected_by, is_open,
 };
 pub use document::{Document, next};
 pub use experiment::{experiment, experiment_points, experiment_verdicts, is_unfinished, repeat_s};

@@ -12,7 +12,7 @@ use analysis::tally::Quantiles;
 use model::numbers::{self, exact};
 use model::{FactValue, NS_PER_S};
 
-use super::table::{Cell, Column, Table};
+use super::table::{Align, Cell, Column, Table};
 
 pub use parts::{disturbances, errors, intervals, latency};
 
@@ -53,9 +53,10 @@ pub fn figures(report: &Report) -> Table {
     let columns = vec![
         Column::words("figure", "figure"),
         Column::number("value", "value", 4),
-        Column::number("half_width", "±", 2),
-        Column::words("unit", "unit"),
-        Column::words("better", "better"),
+        // A page of 80 columns has no room for more beside the longest names.
+        Column::spare("±", Align::Right, 2).key("half_width").digits(2),
+        Column::spare("unit", Align::Left, 1).key("unit"),
+        Column::spare("better", Align::Left, 3).key("better"),
         Column::data("no_half_width"),
     ];
     let row = |figure: NamedFigure| {

@@ -4,6 +4,7 @@
 //! Not here: the differences between the sides of a comparison (differences), and pages (render).
 
 use analysis::report::Report;
+use jiff::Timestamp;
 use model::{Load, Placement, numbers};
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,11 @@ pub struct Environment {
     pub ramp_up_s: (f64, f64),
     /// Start times of the first and of the last run, in RFC 3339, UTC.
     pub begun: (String, String),
+    /// Usual time from the start of a run to the start of the next one, in seconds, which includes
+    /// builds, starts of servers, checks and pauses; null with fewer than two runs. It is the time
+    /// of a trial if the runs are those of one experiment.
+    #[serde(default, skip)]
+    pub usual_gap_s: Option<f64>,
     /// CPUs and memory of the machines on which dbdyno generated the load.
     pub machines: Vec<String>,
     /// Operating systems of the load generator's machines, with their kernels.
@@ -61,6 +67,7 @@ impl Environment {
             measured_s: range(all, |report| report.measured_seconds),
             ramp_up_s: range(all, |report| report.phases.ramp_up_s),
             begun: (begun.0.to_owned(), begun.1.to_owned()),
+            usual_gap_s: usual_gap_s(all),
             machines: each(all, machine),
             systems: each(all, |report| {
                 let kernel = report.fact("os", "kernel_release")?;
@@ -77,6 +84,19 @@ impl Environment {
         let simulated = Placement::Simulated.name();
         self.placements.iter().any(|place| place == simulated)
     }
+}
+
+/// Returns the median time from the start of a run to the start of the next one, in seconds; `None`
+/// with fewer than two runs.
+fn usual_gap_s(all: &[&Report]) -> Option<f64> {
+    let begun = |report: &&Report| report.started.parse::<Timestamp>().ok();
+    let mut begun: Vec<Timestamp> = all.iter().filter_map(begun).collect();
+    begun.sort();
+    let gaps = begun.windows(2).map(|pair| pair[1].duration_since(pair[0]).as_secs_f64());
+    let mut gaps: Vec<f64> = gaps.collect();
+    // An experiment that was resumed has one long gap, which the median leaves out.
+    gaps.sort_by(f64::total_cmp);
+    gaps.get(gaps.len() / 2).copied()
 }
 
 /// Returns the database modes that all of these runs have in common, such as `synchronous=full`.
@@ -120,4 +140,23 @@ fn range(all: &[&Report], value: impl Fn(&Report) -> f64) -> (f64, f64) {
     let (none, values) =
         ((f64::INFINITY, f64::NEG_INFINITY), all.iter().map(|report| value(report)));
     values.fold(none, |(low, high), value| (low.min(value), high.max(value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_time_of_a_trial_leaves_out_the_pause_of_a_resumed_experiment() {
+        let run = |minute: u32, second: u32| {
+            let mut report = analysis::fixtures::subjects::closed();
+            report.started = format!("2026-11-28T02:{minute:02}:{second:02}Z");
+            report
+        };
+        // Runs are in the order of their points.
+        let all = [run(0, 0), run(40, 0), run(0, 12), run(40, 13), run(0, 23)];
+        let all: Vec<&Report> = all.iter().collect();
+        assert_eq!(usual_gap_s(&all), Some(13.0));
+        assert_eq!(usual_gap_s(&all[..1]), None);
+    }
 }

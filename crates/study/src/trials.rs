@@ -4,7 +4,6 @@
 
 use analysis::figures::{Figure, figure, value_of};
 use analysis::report::{Named, Report, Status};
-use jiff::Timestamp;
 use model::Finding;
 use model::finding_catalog::in_short;
 
@@ -24,20 +23,6 @@ pub struct TrialReport {
 pub fn counts(report: &Report) -> bool {
     let is_invalid = |finding: &model::Finding| finding.severity == model::Severity::Invalid;
     report.status == Status::Completed && !report.findings.iter().any(is_invalid)
-}
-
-/// Returns the time in seconds that one trial of an experiment takes in all: the usual time from
-/// the start of a trial to the start of the next one, which includes builds, starts of servers,
-/// checks and pauses. `None` with fewer than two trials.
-pub fn usual_trial_s(trials: &[TrialReport]) -> Option<f64> {
-    let begun = |trial: &TrialReport| trial.report.started.parse::<Timestamp>().ok();
-    let mut begun: Vec<Timestamp> = trials.iter().filter_map(begun).collect();
-    begun.sort();
-    let gaps = begun.windows(2).map(|pair| pair[1].duration_since(pair[0]).as_secs_f64());
-    let mut gaps: Vec<f64> = gaps.collect();
-    // An experiment that was resumed has one long gap, which the median leaves out.
-    gaps.sort_by(f64::total_cmp);
-    gaps.get(gaps.len() / 2).copied()
 }
 
 /// Returns true if a run ended because its queue was full and the plan says to stop then. A repeat
@@ -142,18 +127,5 @@ mod tests {
         assert_eq!(why_not(&report), "The queue was full. Only 0.5 s were measured.");
         report.status = Status::Completed;
         assert!(why_not_in_short(&report).ends_with("(too_short)"));
-    }
-
-    #[test]
-    fn the_usual_time_of_a_trial_leaves_out_the_pause_of_a_resumed_experiment() {
-        let trial = |minute: u32, second: u32| {
-            let mut report = analysis::fixtures::subjects::closed();
-            report.started = format!("2026-11-28T02:{minute:02}:{second:02}Z");
-            TrialReport { point: 0, repeat: 0, report }
-        };
-        // Trials are in the order of their points.
-        let all = [trial(0, 0), trial(40, 0), trial(0, 12), trial(40, 13), trial(0, 23)];
-        assert_eq!(usual_trial_s(&all), Some(13.0));
-        assert_eq!(usual_trial_s(&all[..1]), None);
     }
 }

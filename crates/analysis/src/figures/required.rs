@@ -156,8 +156,13 @@ impl FromStr for Required {
         };
         let at = text.find(['<', '>']).ok_or_else(|| no("it has neither < nor >"))?;
         let (figure, rest) = text.split_at(at);
-        if rest.contains(',') {
-            return Err(no("it has a comma: give each limit on its own"));
+        if let Some((before, after)) = rest.split_once(',') {
+            let is_digit = |letter: char| letter.is_ascii_digit();
+            let is_number = before.ends_with(is_digit) && after.starts_with(is_digit);
+            return Err(no(match is_number {
+                true => "it has a comma: write numbers without",
+                false => "it has a comma: give each limit on its own",
+            }));
         }
         check_name(figure).map_err(|why| no(&why))?;
         let (comparison, rest) = Comparison::read(rest).expect("it begins with < or >");
@@ -248,7 +253,13 @@ impl Required {
     ) -> Result<RequiredResult, String> {
         let unit = units.get(figure).map_or(unit(figure), String::as_str);
         let interval = interval.map(|interval| within_domain(figure, value, interval));
-        let bound = self.bound.in_unit(unit).map_err(|why| format!("{self}: {figure} {why}"))?;
+        let bound = self.bound.in_unit(unit).map_err(|why| {
+            let of_change = match self.text.ends_with('%') {
+                true => "; 'dbdyno compare --fail-if' limits a change",
+                false => "",
+            };
+            format!("{self}: {figure} {why}{of_change}")
+        })?;
         let is_within = |value: f64| self.comparison.holds(value, bound);
         let ends = interval.map(|(low, high)| [low, high.unwrap_or(f64::INFINITY)].map(is_within));
         let holds = match (ends, value) {

@@ -9,6 +9,7 @@ use app::experiment::{
 use app::report_source::ExperimentSource;
 use app::watcher::Watcher;
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use model::numbers::in_percent;
 use model::{Choice, DataPolicy, Experiment, Status, numbers};
 use plan::{REPEATS_MOST, Varied, varied_to_toml};
 use render::list::short_id;
@@ -284,33 +285,43 @@ pub(super) fn until_decided(
 }
 
 /// Returns the option `--repeat until=decided`, which repeats an experiment until its comparison
-/// has a verdict. If the comparison was not made with the default smallest effect that matters, the
-/// option contains that effect.
+/// has a verdict, with the smallest effect that matters unless it is the default.
 pub(super) fn repeat_until_decided(sides: &ComparisonReport) -> String {
-    let effect = match sides.min_effect == MIN_EFFECT {
+    let effect = effect_within_reach(sides);
+    let effect = match effect == MIN_EFFECT {
         true => String::new(),
-        false => format!(",min_effect={}%", numbers::exact(sides.min_effect * 100.0)),
+        false => format!(",min_effect={}%", in_percent(effect)),
     };
     format!("--repeat until=decided{effect}")
 }
 
-/// Returns the purpose of a command with `--repeat until=decided`, as the user reads it, with a
-/// warning if the repeats may not decide. `repeat_s` is the least time of one repeat in seconds, if
-/// known.
-pub(super) fn until_decided_words(sides: &ComparisonReport, repeat_s: Option<f64>) -> String {
-    if render::needs_more_than(sides, REPEATS_MOST) {
-        let effect = numbers::exact(sides.min_effect * 100.0);
-        let all_s = repeat_s.map(|each_s| each_s * REPEATS_MOST as f64);
-        let takes = all_s.map(|all_s| format!(" ({} or more)", numbers::seconds(all_s)));
-        let takes = takes.unwrap_or_default();
-        return format!(
-            "again; {REPEATS_MOST} repeats{takes} may be too few for {effect} %: use a quieter \
-             machine or a longer --duration"
-        );
+/// Returns the smallest effect, as a share, that a comparison can be repeated for: that of the
+/// comparison or, if the largest number of repeats would not detect it, the next larger round one
+/// that they detect.
+fn effect_within_reach(sides: &ComparisonReport) -> f64 {
+    const ROUND: [f64; 7] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0];
+    let detected = render::detected_by(sides, REPEATS_MOST);
+    match detected > sides.min_effect {
+        true => ROUND.into_iter().find(|round| *round >= detected).unwrap_or(sides.min_effect),
+        false => sides.min_effect,
     }
+}
+
+/// Returns the purpose of a command with `--repeat until=decided`, as the user reads it, with the
+/// effect if it is larger than that of the comparison. `repeat_s` is the least time of one repeat in
+/// seconds, if known.
+pub(super) fn until_decided_words(sides: &ComparisonReport, repeat_s: Option<f64>) -> String {
     let takes = repeat_s.map(|each_s| format!(" of {} or more", numbers::seconds(each_s)));
     let takes = takes.unwrap_or_default();
-    format!("again, until it is decided (at most {REPEATS_MOST} repeats{takes})")
+    let most = format!("at most {REPEATS_MOST} repeats{takes}");
+    match effect_within_reach(sides) {
+        effect if effect == sides.min_effect => format!("again, until it is decided ({most})"),
+        effect => format!(
+            "again, until a difference of {} % is decided ({most}); for {} % it takes more",
+            in_percent(effect),
+            in_percent(sides.min_effect)
+        ),
+    }
 }
 
 /// Tests the limits of `--require` at each point of an experiment.

@@ -6,7 +6,7 @@ use app::Error;
 use app::stored_report::{identity_of, stored_report, stored_tally};
 use app::trials::{FIGURES, check_names};
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use model::{NS_PER_S, Placement, RunId, Status, numbers};
+use model::{NS_PER_S, Placement, RunId, Severity, Status, numbers};
 use render::document::{Block, Section};
 use render::list::folded_run_list;
 use render::terminal::{LIST_WIDTH, PAGE_WIDTH, is_blank};
@@ -473,7 +473,10 @@ fn next_commands(report: &Report, kept: RunIn, shell: &Shell) -> Vec<(String, St
             ]
         }
     };
-    commands.into_iter().map(|(command, why)| (command, why.to_owned())).collect()
+    // More runs of the same kind would not be valid either.
+    let is_invalid = report.findings.iter().any(|finding| finding.severity == Severity::Invalid);
+    let n = if is_invalid && kept == RunIn::StoreNow { 2 } else { commands.len() };
+    commands.into_iter().take(n).map(|(command, why)| (command, why.to_owned())).collect()
 }
 
 /// Returns the purpose of a command that repeats a run five times, with the least time that this

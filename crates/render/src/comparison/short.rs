@@ -86,11 +86,15 @@ fn in_room(
 }
 
 /// Returns how long one more repeat of all points on all sides of a comparison would take, in
-/// seconds, if each run took as long as the longest so far; `None` in virtual time.
+/// seconds: of runs of one experiment the time of its trials so far, of others at least that of the
+/// longest load; `None` in virtual time.
 pub fn compared_repeat_s(report: &ComparisonReport) -> Option<f64> {
     let scene = &report.scene;
     let n_points = report.pairs.iter().map(|pair| pair.points.len()).max().unwrap_or(1).max(1);
-    let each_s = scene.ramp_up_s.1 + scene.measured_s.1;
+    // Runs of one experiment follow each other.
+    let is_interleaved = report.pairs.iter().all(|pair| pair.is_interleaved);
+    let gap_s = scene.usual_gap_s.filter(|_| is_interleaved).unwrap_or(0.0);
+    let each_s = gap_s.max(scene.ramp_up_s.1 + scene.measured_s.1);
     (!scene.has_virtual_time()).then(|| each_s * (report.sides.len() * n_points) as f64)
 }
 

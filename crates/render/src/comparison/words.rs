@@ -238,15 +238,18 @@ fn runs_needed(report: &ComparisonReport, share: f64, runs: u64) -> f64 {
     (times * runs as f64).ceil()
 }
 
-/// Returns true if more than `runs_a_side` runs of each side are needed to decide an open verdict
-/// of a comparison, because fewer cannot detect the minimum effect.
-pub fn needs_more_than(report: &ComparisonReport, runs_a_side: u64) -> bool {
+/// Returns the smallest effect, as a share, that `runs_a_side` runs of each side detect where the
+/// verdict of a comparison is open; 0 if none is open or nothing is known of them. The error falls
+/// with the square root of the number of runs.
+pub fn detected_by(report: &ComparisonReport, runs_a_side: u64) -> f64 {
     let judged = report.pairs.iter().flat_map(|pair| summed_up(pair).into_iter().next());
-    let mut open = judged.filter(|judged| judged.verdict == Judgement::NoEvidence);
-    open.any(|judged| {
-        let needed = |share| runs_needed(report, share, runs_least(judged));
-        judged.detectable.is_some_and(|share| needed(share) > runs_a_side as f64)
-    })
+    let open = judged.filter(|judged| judged.verdict == Judgement::NoEvidence);
+    let of_each = open.filter_map(|judged| {
+        let share = judged.detectable?;
+        let times = (runs_least(judged) as f64 / runs_a_side as f64).sqrt();
+        Some(((1.0 + share).ln() * times).exp_m1())
+    });
+    of_each.fold(0.0, f64::max)
 }
 
 /// Describes how many runs of each side are needed to detect the minimum effect, and how long they
@@ -329,7 +332,7 @@ pub(super) fn change_within(figure: &str, ratio: &Ratio) -> String {
 }
 
 /// Formats a confidence in percent: `95`, `96.8`.
-pub(super) fn confidence(share: f64) -> String {
+pub(crate) fn confidence(share: f64) -> String {
     significant(share * 100.0, 3).trim_end_matches(".0").to_owned()
 }
 
