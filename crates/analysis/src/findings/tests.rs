@@ -932,7 +932,10 @@ fn programs_that_take_the_processors_from_generator_and_server_are_found() {
     // 60 % of 4 processors less 80 % and 40 % of one.
     let all = [("machine", 60.0), ("generator", 80.0), ("server", 40.0)];
     let text = other_load(local(), &all).expect("30 %");
-    assert!(text.contains("server took at least 30 % of this machine's CPU time (1.2 "), "{text}");
+    assert!(
+        text.contains("programs took at least 30 % of this machine's CPU time (1.2 "),
+        "{text}"
+    );
     let calm = [("machine", 36.0), ("generator", 80.0), ("server", 40.0)];
     assert_eq!(other_load(local(), &calm), None);
     // Nodes of a cluster are servers; a node that is not visible would count as another program.

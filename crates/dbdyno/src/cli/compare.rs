@@ -232,10 +232,7 @@ fn tone(page: &mut Document, gates: &[GateResult], matches: &ArgMatches) {
         if fails(gate, matches) {
             verdict.tone = Tone::Bad;
         } else if gate.passed == Passed::Undecided {
-            let said = verdict.headline.plain();
-            let let_pass =
-                said.replacen("undecided", "undecided, let pass by --undecided pass:", 1);
-            verdict.headline = let_pass.into();
+            verdict.headline = verdict.headline.clone().and(" (let pass by --undecided pass)");
         }
     }
 }

@@ -57,7 +57,7 @@ fn the_values_of_an_axis_are_held_against_the_first() {
     assert!(!part.out.contains("geometric means over"), "{}", part.out);
     // Verdict and validity are a line each.
     let part = part.says(&["Valid, with ", "what differs"]);
-    assert!(!part.out.contains("warning "), "{}", part.out);
+    assert!(!part.out.contains("\nwarning "), "{}", part.out);
     let absent = home.run(&["compare", &id, "--by=target", "--section=each_transaction"]).good();
     absent.says(&["each_transaction: statements and waits were not counted."]);
     // `last` may not be the most recent run of a pipeline.

@@ -357,7 +357,7 @@ fn next(report: &Report, with: &Short<'_>, room: &Room) -> Vec<Block> {
     parts.extend(without_interval(report));
     parts.extend(has_short_type(report).then(|| format!("{NONE}: too few samples")));
     if let Some(more @ 1..) = notes(report).count().checked_sub(n_notes(report)) {
-        parts.push(format!("{} {WITH_FULL}", count(more as u64, "more note")));
+        parts.push(count(more as u64, "more note"));
     }
     let legal = report.notice().map(str::to_owned);
     let lines: Vec<String> = legal.into_iter().chain([parts.join("; ")]).collect();
