@@ -7,9 +7,9 @@
 //!
 //! - [`precise`], for stopping when the interval is narrow enough: Student's intervals of
 //!   [`LOOK_CONFIDENCE`] instead of 95 % (Y. S. Chow and H. Robbins, Ann. Math. Stat. 36, 457,
-//! 1965; N. Starr, Ann. Math. Stat. 37, 36, 1966). For normally distributed results the width is
-//! independent of the mean, so that the only error is to stop early if results happen to be close
-//! together. The constant compensates for that, at any scatter (examples/sequential.rs).
+//!   1965; N. Starr, Ann. Math. Stat. 37, 36, 1966). For normally distributed results the width is
+//!   independent of the mean, so that the only error is to stop early if results happen to be close
+//!   together. The constant compensates for that, at any scatter (examples/sequential.rs).
 //! - [`anytime`], for stopping when a difference is decided, by whatever rule: the confidence
 //!   sequence of the t statistic, mixed over a normal effect (T. L. Lai, Ann. Stat. 4, 265, 1976;
 //!   H. Wang and A. Ramdas, "Anytime-valid t-tests and confidence sequences for Gaussian means with

@@ -333,7 +333,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns the ids of the table's entries that begin or end with `name`, or whose short id does.
+    /// Returns the ids of the table's entries that begin or end with `name`, or whose short id
+    /// does.
     fn called(&self, table: &str, name: &str) -> rusqlite::Result<Vec<String>> {
         let sql = format!(
             "SELECT id FROM {table}

@@ -13,12 +13,12 @@ use stats::{
     within_planned_run,
 };
 
-use super::counts::{Follow, ci95, counts};
+use super::counts::{commits_interval, counts};
 use super::per_transaction::{moved, per_transaction};
 use super::primary::primary_metrics;
 use super::times::{Order, intervals, known, merged, ms, too_few, too_short};
 use super::{
-    Block, CheckReport, Checks, Ci95, ClientCost, ClientReport, ClientTransaction, ConnectTimes,
+    Block, CheckReport, Checks, ClientCost, ClientReport, ClientTransaction, ConnectTimes,
     CountsReport, CrosscheckReport, CustomMetricReport, ErrorReport, GroupReport, LagTimes,
     Latency, LoopReport, Named, PhasesReport, ReplyLagReport, Report, SCHEMA, SecondReport, Shares,
     SlowestSecond, StabilityReport, StallReport, Status, TransactionReport, TypeSeconds,
@@ -258,7 +258,7 @@ impl Block {
         let counts = counts_of(&sum, backlog_at_start(tally, groups));
         let seconds = tally.measured_ns() as f64 / NS_PER_S as f64;
         let commits: u64 = tally.commits_per_second(groups, tally.seconds()).iter().sum();
-        let (tps_ci95, tps_ci95_reason) = interval(tally, groups);
+        let (tps_ci95, tps_ci95_reason) = commits_interval(tally, groups);
         let traffic = traffic(tally, groups);
         let per_s = |count: u64| known(count as f64 / seconds);
         let primary_metrics = primary_metrics(tally, groups);
@@ -358,12 +358,6 @@ fn ramp_up_counts(tally: &Tally, groups: &[usize]) -> CountsReport {
         sum.add(&group.ramp_up.counts());
     }
     counts(&sum)
-}
-
-/// Returns the 95 % CI of the commits per second of `groups`, or the reason why it is not known.
-pub(super) fn interval(tally: &Tally, groups: &[usize]) -> (Option<Ci95>, Option<String>) {
-    let (slots, follow) = (tally.commits_100ms(groups), Follow::from_tally(tally, groups));
-    ci95(&slots, tally.due(groups, SLOT_NS, slots.len()).as_ref(), follow)
 }
 
 /// Returns statements, round trips, rows and bytes of transactions that ended in the measured

@@ -60,11 +60,7 @@ fn slots_to_1_percent(slots: &[u64], rate: &Rate, follow: Follow) -> Option<f64>
 
 /// Returns the 95 % CI of a rate of commits from its counts in slots of 100 ms, or the reason why
 /// it is not known. `due` has the transactions due in each slot, if the plan changes the rate.
-pub(super) fn ci95(
-    slots: &[u64],
-    due: Option<&Due>,
-    follow: Follow,
-) -> (Option<Ci95>, Option<String>) {
+pub(super) fn ci95(slots: &[u64], due: Option<&Due>, follow: Follow) -> (Option<Ci95>, Option<String>) {
     if slots.iter().all(|n| *n == 0) {
         return (None, Some("nothing was committed".to_owned()));
     }
@@ -81,6 +77,12 @@ pub(super) fn ci95(
         }
         Err(few) => (None, Some(too_short(COMMITS_VARY, few, SLOT_NS))),
     }
+}
+
+/// Returns the 95 % CI of the commits per second of `groups`, or the reason why it is not known.
+pub(super) fn commits_interval(tally: &Tally, groups: &[usize]) -> (Option<Ci95>, Option<String>) {
+    let (slots, follow) = (tally.commits_100ms(groups), Follow::from_tally(tally, groups));
+    ci95(&slots, tally.due(groups, SLOT_NS, slots.len()).as_ref(), follow)
 }
 
 /// First words of reasons why a rate of commits has no confidence interval.

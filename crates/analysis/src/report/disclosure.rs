@@ -134,7 +134,7 @@ impl RequirementReport {
 }
 
 impl Disclosure {
-    /// Returns a sentence such as `9 of 10 requirements of TPC-C met, 1 not met; 2 not known`, which
+    /// Returns a sentence such as `9 of 10 requirements of TPC-C met, 1 not met; 2 not known`. It
     /// counts all that are not met, do not apply or could not be judged.
     pub fn summary(&self) -> String {
         let count = |verdict: Verdict| match self

@@ -5,7 +5,7 @@
 use model::{ComputedFigure, NS_PER_S};
 use stats::within_planned_run;
 
-use super::counts::COMMITS_VARY;
+use super::counts::{COMMITS_VARY, commits_interval};
 use super::times::{ONE_NUMBER, known, too_short};
 use super::{Named, PrimaryMetricReport};
 use crate::Tally;
@@ -66,7 +66,7 @@ fn error_of_types(tally: &Tally, groups: &[usize], name: &str) -> Option<f64> {
     let commits: u64 = tally.commits_per_second(groups, tally.seconds()).iter().sum();
     let of_types: u64 = group.counted_per_second(primary, tally.seconds()).iter().sum();
     let tps = commits as f64 * NS_PER_S as f64 / tally.measured_ns() as f64;
-    let of_all = super::build::interval(tally, groups).0?.half_width / tps;
+    let of_all = commits_interval(tally, groups).0?.half_width / tps;
     let of_share = (1.0 - of_types as f64 / commits as f64) / of_types as f64;
     known(of_all + NORMAL_95 * of_share.sqrt())
 }

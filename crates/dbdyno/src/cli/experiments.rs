@@ -308,8 +308,8 @@ fn effect_within_reach(sides: &ComparisonReport) -> f64 {
 }
 
 /// Returns the purpose of a command with `--repeat until=decided`, as the user reads it, with the
-/// effect if it is larger than that of the comparison. `repeat_s` is the least time of one repeat in
-/// seconds, if known.
+/// effect if it is larger than that of the comparison. `repeat_s` is the least time of one repeat
+/// in seconds, if known.
 pub(super) fn until_decided_words(sides: &ComparisonReport, repeat_s: Option<f64>) -> String {
     let takes = repeat_s.map(|each_s| format!(" of {} or more", numbers::seconds(each_s)));
     let takes = takes.unwrap_or_default();

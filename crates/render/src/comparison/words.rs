@@ -217,8 +217,8 @@ pub(super) fn detectable(report: &ComparisonReport, judged: &Judged) -> Option<S
 /// Number of repeats that a comparison is advised to have.
 const REPEATS_TAUGHT: u64 = 5;
 
-/// Smallest detectable difference, as a share of the baseline, beyond which its size is not printed:
-/// runs that scatter so much detect nothing of interest.
+/// Smallest detectable difference, as a share of the baseline, beyond which its size is not
+/// printed: runs that scatter so much detect nothing of interest.
 const NOTHING_DETECTED: f64 = 9.0;
 
 /// Largest number of runs a side that the page of a comparison advises. If more are needed, the
