@@ -60,7 +60,11 @@ fn slots_to_1_percent(slots: &[u64], rate: &Rate, follow: Follow) -> Option<f64>
 
 /// Returns the 95 % CI of a rate of commits from its counts in slots of 100 ms, or the reason why
 /// it is not known. `due` has the transactions due in each slot, if the plan changes the rate.
-pub(super) fn ci95(slots: &[u64], due: Option<&Due>, follow: Follow) -> (Option<Ci95>, Option<String>) {
+pub(super) fn ci95(
+    slots: &[u64],
+    due: Option<&Due>,
+    follow: Follow,
+) -> (Option<Ci95>, Option<String>) {
     if slots.iter().all(|n| *n == 0) {
         return (None, Some("nothing was committed".to_owned()));
     }
