@@ -64,6 +64,40 @@ pub enum DateUnit {
     Year,
 }
 
+impl Decimals {
+    /// Number of digits after the point of the decimals that SQL templates compute with.
+    const DIGITS: usize = 2;
+
+    /// Returns SQL for a number that is compared with decimal columns of two digits, or computed
+    /// with them: a literal such as `0.06`, or an expression for a whole number. Digits of a
+    /// literal beyond the second make it an expression.
+    pub(crate) fn number(self, sql: &str) -> String {
+        if self == Decimals::Exact {
+            return sql.to_owned();
+        }
+        let (whole, fraction) = sql.split_once('.').unwrap_or((sql, ""));
+        let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_literal = !whole.is_empty()
+            && is_digits(whole)
+            && is_digits(fraction)
+            && fraction.len() <= Decimals::DIGITS;
+        if !is_literal {
+            return format!("({sql} * 100)");
+        }
+        let digits = format!("{whole}{fraction:0<width$}", width = Decimals::DIGITS);
+        let digits = digits.trim_start_matches('0');
+        if digits.is_empty() { "0".to_owned() } else { digits.to_owned() }
+    }
+
+    /// Returns SQL for the quotient of two decimals of the same scale, which is no whole number.
+    pub(crate) fn quotient(self, dividend: &str, divisor: &str) -> String {
+        match self {
+            Decimals::Exact => format!("{dividend} / {divisor}"),
+            Decimals::ScaledInteger => format!("CAST({dividend} AS REAL) / {divisor}"),
+        }
+    }
+}
+
 impl DateUnit {
     /// Returns the unit's keyword in SQL, such as `MONTH`.
     pub fn name(self) -> &'static str {
@@ -171,6 +205,9 @@ pub struct Dialect {
     /// Returns the SQL expression that adds a time span to a date expression, given the expression,
     /// the number of units (which may be negative) and the unit.
     pub later: fn(&str, i64, DateUnit) -> String,
+    /// Returns the SQL expression for the first characters of a text expression, given the
+    /// expression and the number of characters.
+    pub first_letters: fn(&str, u16) -> String,
     /// Language of stored routines; `None` if the database has no routines.
     pub routines: Option<RoutineLanguage>,
     /// Syntax of hash partitioning; `None` if the database cannot partition tables.
@@ -198,6 +235,7 @@ impl Dialect {
         date: |day| format!("DATE '{day}'"),
         year_of: |date| format!("EXTRACT(YEAR FROM {date})"),
         later: |date, n, unit| format!("({date} + INTERVAL '{n}' {})", unit.name()),
+        first_letters: |text, n| format!("SUBSTRING({text} FROM 1 FOR {n})"),
         routines: None,
         partitioning: None,
     };

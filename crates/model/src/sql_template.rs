@@ -10,6 +10,9 @@
 //! | `{date 1995-03-15}` | a date | |
 //! | `{add 3 months to X}` | a date some days, months or years later | |
 //! | `{year of X}` | the year of a date, as a whole number | |
+//! | `{first 2 letters of X}` | the first 2 characters of a text | |
+//! | `{decimal X}` | a number among decimals with two digits, such as `0.06` | |
+//! | `{divide X by Y}` | the quotient of two decimals, which is no whole number | |
 //! | `{from nothing}` | the SELECT reads no table | in place of its FROM |
 //!
 //! The first four and the last expand to text with a leading blank, or to nothing. Quoted text,
@@ -20,8 +23,9 @@ use crate::{DateUnit, Dialect, RowLimit, RowLock};
 impl Dialect {
     /// Translates an SQL template of a workload into this dialect. Each `?` becomes a placeholder,
     /// and words in braces become the dialect's own (`{limit 1}`, `{for update}`, `{lock hint}`,
-    /// `{top 1}`, `{date 1995-03-15}`, `{add 3 months to X}`, `{year of X}`, `{from nothing}`).
-    /// Quoted text, comments and other words in braces stay as they are.
+    /// `{top 1}`, `{date 1995-03-15}`, `{add 3 months to X}`, `{year of X}`,
+    /// `{first 2 letters of X}`, `{decimal X}`, `{divide X by Y}`, `{from nothing}`). Quoted text,
+    /// comments and other words in braces stay as they are.
     pub fn sql(&self, text: &str) -> String {
         let mut speller = Speller { dialect: self, n_marks: 0, sql: String::new() };
         speller.put(text);
@@ -81,6 +85,16 @@ impl Speller<'_> {
                 let (n, unit) = length.split_once(' ')?;
                 let (n, unit) = (n.parse().ok()?, DateUnit::named(unit)?);
                 (dialect.later)(&self.inner(date), n, unit)
+            }
+            ("first", rest) => {
+                let (n, text) = rest.split_once(" letters of ")?;
+                (dialect.first_letters)(&self.inner(text), n.parse().ok()?)
+            }
+            ("decimal", number) => dialect.decimals.number(&self.inner(number)),
+            ("divide", rest) => {
+                let (dividend, divisor) = rest.split_once(" by ")?;
+                let (dividend, divisor) = (self.inner(dividend), self.inner(divisor));
+                dialect.decimals.quotient(&dividend, &divisor)
             }
             _ => return None,
         };
@@ -240,6 +254,29 @@ mod tests {
         let marked = T_SQL.sql("a = ? AND d > {add 1 day to ?} AND b = ?");
         assert_eq!(marked, "a = @P1 AND d > DATEADD(DAY, 1, @P2) AND b = @P3");
         assert_eq!(ORACLE.sql("SELECT 1{from nothing}"), "SELECT 1 FROM DUAL");
+    }
+
+    #[test]
+    fn decimals_are_numbers_of_the_smallest_unit_where_they_are_stored_so() {
+        const SCALED: Dialect =
+            Dialect { decimals: crate::Decimals::ScaledInteger, ..Dialect::PLAIN };
+        let check = |text: &str, expect: &str, scaled: &str| {
+            assert_eq!([Dialect::PLAIN.sql(text), SCALED.sql(text)], [expect, scaled]);
+        };
+        check("{decimal 1} - a", "1 - a", "100 - a");
+        check("{decimal 0.06}", "0.06", "6");
+        check("{decimal 300}", "300", "30000");
+        check("{decimal 0.5}", "0.5", "50");
+        check("{decimal 0.00}", "0.00", "0");
+        check("{decimal n}", "n", "(n * 100)");
+        check("{decimal 0.005}", "0.005", "(0.005 * 100)");
+        check("{divide SUM(a) by SUM(b)}", "SUM(a) / SUM(b)", "CAST(SUM(a) AS REAL) / SUM(b)");
+    }
+
+    #[test]
+    fn a_text_is_cut_in_the_words_of_the_dialect() {
+        let cut = Dialect::PLAIN.sql("{first 2 letters of phone}");
+        assert_eq!(cut, "SUBSTRING(phone FROM 1 FOR 2)");
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     date,
     year_of: |date| format!("CAST(strftime('%Y', {date} * 86400, 'unixepoch') AS INTEGER)"),
     later,
+    first_letters: |text, n| format!("substr({text}, 1, {n})"),
     ..Dialect::PLAIN
 };
 
