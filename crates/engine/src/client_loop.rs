@@ -179,6 +179,7 @@ impl ClientLoop {
         let mut context = TxContext {
             sessions: &mut self.sessions,
             clock: self.clock.as_ref(),
+            dialect: self.database.dialect(),
             intended_ns: self.clock.now(),
             measured: &mut self.measured,
         };
@@ -370,6 +371,7 @@ impl ClientLoop {
             let mut context = TxContext {
                 sessions: &mut self.sessions,
                 clock: self.clock.as_ref(),
+                dialect: self.database.dialect(),
                 intended_ns,
                 measured: &mut self.measured,
             };

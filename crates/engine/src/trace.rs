@@ -169,6 +169,7 @@ impl Conversation<'_> {
         let mut context = TxContext {
             sessions: &mut self.sessions,
             clock: self.clock.as_ref(),
+            dialect: self.traced.database.dialect(),
             intended_ns: self.clock.now(),
             measured: &mut measured,
         };

@@ -100,6 +100,8 @@ pub struct TxContext<'a> {
     /// Intended start of the transaction, in nanoseconds of the run's clock. In open load this is
     /// the arrival, even if the transaction then waited in the queue.
     pub intended_ns: u64,
+    /// Dialect of the client's database, for statements whose text is known only at run time.
+    pub dialect: &'a Dialect,
     /// Values of custom metrics to be recorded, as pairs of the metric's index and the value. They
     /// are discarded if the transaction fails.
     pub measured: &'a mut Vec<(u16, u64)>,

@@ -290,6 +290,7 @@ fn work(database: &Arc<dyn Database>, workload: &dyn Workload, client: u32, n: u
             let mut context = TxContext {
                 sessions: &mut sessions,
                 clock: &clock,
+                dialect: database.dialect(),
                 intended_ns: 0,
                 measured: &mut measured,
             };
@@ -471,7 +472,8 @@ fn a_killed_connection_leaves_in_doubt_what_may_be_committed(site: &mut Site) {
         let (clock, mut measured) = (Ticks::default(), Vec::new());
         let sessions = &mut sessions;
         let clock: &dyn model::Clock = &clock;
-        let mut context = TxContext { sessions, clock, intended_ns: 0, measured: &mut measured };
+        let (dialect, measured) = (database.dialect(), &mut measured);
+        let mut context = TxContext { sessions, clock, dialect, intended_ns: 0, measured };
         block_on(user.converse(&mut context)).expect_err("it is killed")
     });
     assert_eq!((no.kind, grown), (expect, 0), "{no}");

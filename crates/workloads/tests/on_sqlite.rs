@@ -175,6 +175,7 @@ impl Bench {
         let mut context = TxContext {
             sessions: &mut self.sessions[0],
             clock: &self.clock,
+            dialect: self.database.dialect(),
             intended_ns: self.clock.now(),
             measured: &mut self.measured,
         };

@@ -422,7 +422,9 @@ mod tests {
     use std::rc::Rc;
     use std::task::{Context, Poll, Waker};
 
-    use model::{Cancel, Clock, Reply, Sessions, Settings, Statement, Traffic, Visit, Woken};
+    use model::{
+        Cancel, Clock, Dialect, Reply, Sessions, Settings, Statement, Traffic, Visit, Woken,
+    };
 
     use super::super::measurement::{Head, Status};
     use super::*;
@@ -548,6 +550,7 @@ mod tests {
             let mut context = TxContext {
                 sessions: &mut sessions,
                 clock: &clock,
+                dialect: &Dialect::PLAIN,
                 intended_ns: 0,
                 measured: &mut measured,
             };
