@@ -1,10 +1,11 @@
-//! Runs a workload's consistency checks: queries that return the rows which violate a rule.
+//! Runs a workload's consistency checks, which are queries that return the rows which violate a
+//! rule, and compares results of its queries with known answers.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use engine::Stop;
-use model::{CheckResult, ColumnType, Database, DbError, Row, Value, Workload};
+use model::{Answer, CheckResult, ColumnType, Database, DbError, Row, Value, Workload};
 
 use crate::admin_session::AdminSession;
 use crate::error::Error;
@@ -72,6 +73,68 @@ pub fn check_interruptible(
         &mut |title: &String| doing(title),
         move |tell| {
             check(database.as_ref(), workload.as_ref(), &|| word.is_asked(), &mut |title| {
+                tell(&title.to_owned());
+            })
+        },
+    )
+}
+
+/// Executes the queries of `workload` that have known answers, and returns a result for each, with
+/// the differences as examples. A query that fails differs. `doing` receives the id and title of a
+/// query before it is executed.
+fn answers(
+    database: &dyn Database,
+    workload: &dyn Workload,
+    is_stopped: &(dyn Fn() -> bool + Sync),
+    doing: &mut dyn FnMut(&str),
+) -> Result<Vec<CheckResult>, Error> {
+    let answers = workload.answers(database.dialect());
+    let mut results = Vec::new();
+    if answers.is_empty() {
+        return Ok(results);
+    }
+    let mut session = AdminSession::at(database)?;
+    for Answer { id, title, sql, mut judge } in answers {
+        doing(&format!("answer {id} {title}"));
+        let mut visit = |row: &dyn Row| judge.take(row);
+        let asked = session.until(is_stopped, |session| session.read(&sql, &mut visit));
+        if is_stopped() {
+            let why = "interrupted while answers were compared".to_owned();
+            return Err(Error::Interrupted(why));
+        }
+        let differences = match asked {
+            Ok(_) => judge.differences(),
+            Err(lost) if lost.kind.breaks_session() => {
+                return Err(lost.during(format!("query {id}")).into());
+            }
+            Err(db_error) => vec![db_error.to_string()],
+        };
+        results.push(CheckResult {
+            id: id.to_owned(),
+            title: title.into_owned(),
+            n_failed: differences.len() as u64,
+            examples: differences,
+        });
+    }
+    Ok(results)
+}
+
+/// Compares results of the workload's queries with known answers, as far as there are any. Returns
+/// early with `Error::Interrupted` when a stop is requested.
+pub fn answers_interruptible(
+    database: &Arc<dyn Database>,
+    workload: &Arc<dyn Workload>,
+    stop: &Arc<Stop>,
+    doing: &mut dyn FnMut(&str),
+) -> Result<Vec<CheckResult>, Error> {
+    let (database, workload) = (Arc::clone(database), Arc::clone(workload));
+    let word = Arc::clone(stop);
+    run_interruptible_with_progress(
+        stop,
+        "interrupted while answers were compared",
+        &mut |title: &String| doing(title),
+        move |tell| {
+            answers(database.as_ref(), workload.as_ref(), &|| word.is_asked(), &mut |title| {
                 tell(&title.to_owned());
             })
         },

@@ -6,8 +6,8 @@ use std::pin::Pin;
 
 use crate::{
     Clock, ComputedFigure, CustomMetric, DbError, Dialect, Identity, Input, Kind, KindIndex,
-    KindTotals, Number, Places, PrimaryMetric, Producer, RowSource, Session, Sessions, Standard,
-    Statement, Stored, Table, fnv1a,
+    KindTotals, Number, Places, PrimaryMetric, Producer, Row, RowSource, Session, Sessions,
+    Standard, Statement, Stored, Table, fnv1a,
 };
 
 /// First words of the note in a report that lists the skipped consistency checks, and why.
@@ -34,6 +34,28 @@ pub struct Check {
     /// Query that returns the rows that violate the condition; messages about them show its column
     /// names.
     pub sql: String,
+}
+
+/// A query whose result is compared with a known answer.
+pub struct Answer {
+    /// Identifier of the query, such as `q1`.
+    pub id: &'static str,
+    /// Description of the query in a few words.
+    pub title: Cow<'static, str>,
+    /// Text of the query.
+    pub sql: String,
+    /// Comparison of the result with the known answer.
+    pub judge: Box<dyn AnswerJudge>,
+}
+
+/// A known answer, with which the rows of a query's result are compared.
+pub trait AnswerJudge {
+    /// Takes the next row of the result. Fails if a value has another type than in the answer.
+    fn take(&mut self, row: &dyn Row) -> Result<(), DbError>;
+
+    /// Returns the differences between the rows taken and the answer, in words; empty if there are
+    /// none. Called once, after the last row.
+    fn differences(&mut self) -> Vec<String>;
 }
 
 /// A count in the database that grows by a fixed number with each commit of a transaction type.
@@ -355,6 +377,12 @@ pub trait Workload: Send + Sync {
 
     /// Returns the consistency checks for the workload's data, with queries in this dialect.
     fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
+        Vec::new()
+    }
+
+    /// Returns the queries whose results are compared with known answers, in this dialect, if the
+    /// data are such that answers are known. They may take long, so a run does not execute them.
+    fn answers(&self, _dialect: &Dialect) -> Vec<Answer> {
         Vec::new()
     }
 

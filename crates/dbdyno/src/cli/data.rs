@@ -376,16 +376,24 @@ pub(crate) fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let results = app::check::check_interruptible(database, workload, &stop, &mut |title| {
         live.doing(&format!("checking {title}"))
     })?;
+    let answers = app::check::answers_interruptible(database, workload, &stop, &mut |title| {
+        live.doing(&format!("comparing {title}"))
+    })?;
     let sums = match matches.get_flag("checksums") {
         true => checksums_interruptible(&opened, &stop)?,
         false => Vec::new(),
     };
     live.end();
-    let n_failed = results.iter().filter(|result| result.n_failed > 0).count();
+    let count_failed =
+        |all: &[CheckResult]| all.iter().filter(|result| result.n_failed > 0).count();
+    let (n_failed, n_wrong) = (count_failed(&results), count_failed(&answers));
     if flags::is_json(matches) {
         let sum = |s: &app::build::Checksum| json!({"table": s.table, "rows": s.n_rows, "checksum": format!("{:016x}", s.sum)});
         let sums: Vec<_> = sums.iter().map(sum).collect();
-        let value = json!({"target": target.to_string(), "checks": results, "checksums": sums});
+        let mut value = json!({"target": target.to_string(), "checks": results, "checksums": sums});
+        if !answers.is_empty() {
+            value["answers"] = json!(answers);
+        }
         shell.print(&format!("{value:#}\n"))?;
     } else {
         let mut text: String = results.iter().map(check_text).collect();
@@ -393,10 +401,15 @@ pub(crate) fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {
             let (table, n_rows) = (&sum.table, model::format_count(sum.n_rows));
             text += &format!("checksum {table:<12} {:016x} {n_rows:>14} rows\n", sum.sum);
         }
+        text.extend(answers.iter().map(answer_text));
         text += &format!("{} of {} checks pass\n", results.len() - n_failed, results.len());
+        if !answers.is_empty() {
+            let n_right = answers.len() - n_wrong;
+            text += &format!("{n_right} of {} answers are right\n", answers.len());
+        }
         shell.print(&text)?;
     }
-    Ok(if n_failed == 0 { DONE } else { FAILED })
+    Ok(if n_failed + n_wrong == 0 { DONE } else { FAILED })
 }
 
 fn no_data(target: &Target, name: &str, data: Data) -> Error {
@@ -417,6 +430,14 @@ fn check_text(result: &CheckResult) -> String {
         text += &format!("          {example}\n");
     }
     text
+}
+
+fn answer_text(result: &CheckResult) -> String {
+    let CheckResult { id, title, n_failed, examples } = result;
+    match n_failed {
+        0 => format!("ok      {id:<10} answer: {title}\n"),
+        _ => format!("FAILED  {id:<10} answer: {title}: {}\n", examples.join("; ")),
+    }
 }
 
 pub(crate) fn drop_data(matches: &ArgMatches, shell: &Shell) -> Outcome {
