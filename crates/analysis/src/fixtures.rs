@@ -481,6 +481,7 @@ fn description(load: Load) -> Description {
             notes: vec![declared.to_owned()],
             closed_form: None,
             standard: None,
+            sequence: None,
         }],
         dbdyno: "0.1.0".to_owned(),
         started_unix_ms: 1_772_000_000_000,

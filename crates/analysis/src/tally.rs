@@ -323,6 +323,14 @@ impl Tally {
         self.description(group).map(|described| described.name.clone()).unwrap_or_default()
     }
 
+    /// Returns true if each client of each group executes a fixed sequence of transactions, after
+    /// which its load is complete. Rates over time, and whether they are steady, then say nothing.
+    pub fn is_sequence(&self) -> bool {
+        let groups = self.description.iter().flat_map(|described| &described.groups);
+        let mut groups = groups.peekable();
+        groups.peek().is_some() && groups.all(|group| group.sequence.is_some())
+    }
+
     /// Returns true if a group has closed load: each client begins a transaction as soon as its
     /// last one has ended. Also true before the event [`Event::Begun`].
     pub fn is_closed(&self, group: usize) -> bool {

@@ -319,6 +319,14 @@ pub trait Workload: Send + Sync {
         None
     }
 
+    /// Returns the number of transactions that a client executes, each once and in a fixed order,
+    /// after which its load is complete; `None` if the load has no such end. A load with an end is
+    /// judged by its transactions and not by rates over time. Unless the plan says otherwise, it
+    /// has one client and no ramp-up, and ends with its last transaction.
+    fn sequence(&self) -> Option<u64> {
+        None
+    }
+
     /// Returns an upper limit on the memory that the workload itself allocates during a run, in
     /// bytes.
     fn memory_bytes(&self) -> u64 {

@@ -50,7 +50,7 @@ pub fn decide(
     check_settle(&values.settle, &target)?;
     check_instruments(&values.instruments, values.monitor.value)?;
     let phases = Phases {
-        ramp_up_ns: values.ramp_up.value,
+        ramp_up_ns: ramp_up_ns(&values.ramp_up, &groups),
         measure_ns: measure_ns(&values.duration, &groups),
         drain_ns: values.drain.value,
     };
@@ -161,6 +161,18 @@ fn check_instruments(instruments: &Given<bool>, monitor: MonitorScope) -> Result
 fn measure_ns(duration: &Given<u64>, groups: &[Group]) -> u64 {
     let is_limited = duration.is_written() || is_by_time(groups);
     if is_limited { duration.value } else { 0 }
+}
+
+/// Returns the ramp-up in nanoseconds. Clients that execute a fixed sequence of transactions have
+/// none by default, because it would execute a part of the sequence.
+fn ramp_up_ns(ramp_up: &Given<u64>, groups: &[Group]) -> u64 {
+    let is_sequence = |group: &Group| {
+        workload_of(group, 0).is_some_and(|(_, workload)| workload.sequence().is_some())
+    };
+    match !ramp_up.is_written() && groups.iter().all(is_sequence) {
+        true => 0,
+        false => ramp_up.value,
+    }
 }
 
 /// Returns the name of a plan that has none: its distinct workloads, joined by `+`.
@@ -297,8 +309,17 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     let (parameters, made) = decide_parameters(draft, entry)?;
     check_stored_rate(draft, &values.rate, entry, made.as_ref())?;
     // The parts of `load` are read separately.
-    let GroupValues { name, clients, processes, transactions, .. } = values;
-    let stop_condition = transactions.value.unwrap_or(StopCondition::Time);
+    let GroupValues { name, mut clients, processes, transactions, .. } = values;
+    let by_itself = made.sequence().map(StopCondition::TransactionsPerClient);
+    let stop_condition = transactions.value.or(by_itself).unwrap_or(StopCondition::Time);
+    if made.sequence().is_some() && !clients.is_written() {
+        clients.value = 1;
+    }
+    if made.sequence().is_some() && load != Load::Closed {
+        let name = entry.name;
+        let why = format!("{name} executes one query after the other: its load is closed");
+        return Err(values.load.bad(why));
+    }
     check_processes(&processes, clients.value)?;
     if let Some(why) = made.refuses_processes().filter(|_| processes.value > 0) {
         return Err(processes.bad(why));

@@ -295,7 +295,10 @@ const FAR_APART: f64 = 20.0;
 
 /// Makes all charts for which the report of a run has the data.
 pub fn of_run(report: &Report) -> Vec<Chart> {
+    // Of a fixed sequence of transactions, each second has another one.
+    let is_of_seconds = |entry: &Entry| matches!(entry.spot, Spot::Rates | Spot::Times);
     let to_charts = |entry: &Entry| match entry.make {
+        _ if report.is_sequence() && is_of_seconds(entry) => Vec::new(),
         Of::Run(make) => make(report),
         _ => Vec::new(),
     };

@@ -73,6 +73,7 @@ fn group(workload: &str) -> GroupDescription {
         notes: vec!["no think time".to_owned()],
         closed_form: None,
         standard: None,
+        sequence: None,
     }
 }
 

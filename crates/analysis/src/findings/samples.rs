@@ -57,7 +57,8 @@ pub(super) fn look(view: &View) -> Vec<FindingText> {
 /// Detects too few samples for p99 or p99.9, and names the lower one of these.
 fn too_few(view: &View) -> Option<Samples> {
     let response = &view.sum.response;
-    if response.is_empty() || view.tally.measured_ns() < NS_PER_S {
+    let is_sequence = view.described.is_some_and(|described| described.sequence.is_some());
+    if response.is_empty() || is_sequence || view.tally.measured_ns() < NS_PER_S {
         return None;
     }
     let refused = [("p99", 0.99), ("p99.9", 0.999)].into_iter().find_map(|(quantile, q)| {

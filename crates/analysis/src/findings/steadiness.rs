@@ -327,6 +327,11 @@ fn seconds(ns: u64) -> String {
 pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
     let mut all: Vec<Time> = Vec::new();
     all.extend(ended(tally));
+    if tally.is_sequence() {
+        let is_empty = tally.ended.is_some() && tally.measured_ns() == 0;
+        all.extend(is_empty.then_some(Time::TooShort { measured_ns: 0 }));
+        return all.into_iter().map(Time::text).collect();
+    }
     all.extend(short(tally));
     let no_ramp_up =
         tally.description.as_ref().is_some_and(|described| described.phases.ramp_up_ns == 0);

@@ -704,6 +704,26 @@ fn a_run_that_did_not_go_as_planned_says_so() {
 }
 
 #[test]
+fn a_fixed_sequence_of_transactions_is_not_judged_by_its_seconds() {
+    let found = |sequence| {
+        let mut made = Made::closed();
+        made.seconds.retain(|second| second.second < 3);
+        made.measured_ns = 900 * NS_PER_MS;
+        made.description.phases.ramp_up_ns = 0;
+        made.description.groups[0].sequence = sequence;
+        ids(&made)
+    };
+    let of_seconds = ["too_short", "no_ramp_up"];
+    let [rates, sequence] = [found(None), found(Some(22))];
+    assert!(of_seconds.iter().all(|id| rates.iter().any(|found| found == id)), "{rates:?}");
+    assert!(!of_seconds.iter().any(|id| sequence.iter().any(|found| found == id)), "{sequence:?}");
+    let mut made = Made::closed();
+    made.description.groups[0].sequence = Some(22);
+    made.measured_ns = 0;
+    assert!(ids(&made).contains(&"too_short".to_owned()), "{:?}", ids(&made));
+}
+
+#[test]
 fn of_a_count_that_is_done_early_as_much_is_wanted_as_a_minute_takes() {
     raises("count_too_small", Severity::Note, |made| {
         made.measured_ns = 9 * NS_PER_S;

@@ -107,6 +107,12 @@ impl Report {
         self.of_build("method").is_some()
     }
 
+    /// Returns true if each client executed a fixed sequence of transactions, so that rates over
+    /// time say nothing.
+    pub fn is_sequence(&self) -> bool {
+        !self.groups.is_empty() && self.groups.iter().all(|group| group.sequence.is_some())
+    }
+
     /// Returns a fact about the build of data by its name, such as `rows`; `None` if there is none.
     pub fn of_build(&self, name: &str) -> Option<&FactValue> {
         self.fact(DATA_BUILD, name)
@@ -228,6 +234,7 @@ fn groups(tally: &Tally, group_description: &[GroupDescription]) -> Vec<GroupRep
         stop_condition: group.stop_condition,
         parameters: Named(group.parameters.clone()),
         closed_form: group.closed_form.clone(),
+        sequence: group.sequence,
         block: several.then(|| Block::from_tally(tally, &[index])),
     };
     each.map(report).collect()

@@ -225,6 +225,7 @@ impl DataBuild<'_> {
             notes: Vec::new(),
             closed_form: None,
             standard: None,
+            sequence: None,
         };
         Description {
             name: format!("build {} by {}", self.workload, self.options.method_name()),

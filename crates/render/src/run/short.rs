@@ -224,8 +224,11 @@ fn errors(report: &Report) -> String {
 }
 
 /// Draws commits per second as a sparkline, with their range and the stalls; empty if no second was
-/// measured.
+/// measured, or each has another transaction of a fixed sequence.
 fn per_second(report: &Report) -> String {
+    if report.is_sequence() {
+        return String::new();
+    }
     let values = over_time::per_second(report);
     let Some(stalls) = over_time::stalls(report) else { return String::new() };
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);

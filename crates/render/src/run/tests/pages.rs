@@ -611,3 +611,17 @@ fn a_page_in_ascii() {
     50 to 60      500.0  400.0   2,600    -    -    99.1   1,000  1,150
     ");
 }
+
+#[test]
+fn a_fixed_sequence_of_transactions_is_shown_without_its_seconds() {
+    let mut report = subjects::closed();
+    let seconds = |report: &Report| {
+        let charts = crate::charts::of_run(report);
+        let sections = run(report).sections;
+        let n_sections = sections.iter().filter(|section| section.id == "time").count();
+        (charts.iter().any(|chart| chart.id == "throughput"), n_sections)
+    };
+    assert_eq!(seconds(&report), (true, 1));
+    report.groups[0].sequence = Some(22);
+    assert_eq!(seconds(&report), (false, 0));
+}
