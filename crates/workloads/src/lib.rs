@@ -15,6 +15,8 @@ mod record;
 mod storage_engine;
 mod tpcb;
 mod tpcc;
+#[cfg(feature = "tpchgen")]
+mod tpch;
 pub mod tx_control;
 
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -27,6 +29,8 @@ pub use entry::{Entry, GroupRole, Language, Make};
 pub static ALL: &[&Entry] = &[
     &tpcc::ENTRY,
     &tpcb::ENTRY,
+    #[cfg(feature = "tpchgen")]
+    &tpch::ENTRY,
     &oltp::read_only::ENTRY,
     &oltp::read_write::ENTRY,
     &oltp::complex::ENTRY,

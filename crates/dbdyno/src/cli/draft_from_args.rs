@@ -220,7 +220,7 @@ const WORKLOADS_OF_OTHERS: [(&[&str], &str); 6] = [
         &["hammerdb", "tpc-c", "tprocc", "tproc-c", "TPC-C", "TPROC-C", "benchbase"],
         "write dbdyno run tpcc",
     ),
-    (&["tpch", "tpc-h", "tproch", "tproc-h"], "analytics is not there yet"),
+    (&["tpc-h", "TPC-H", "tproch", "tproc-h", "TPROC-H"], "write dbdyno run tpch"),
     (
         &["ycsb", "mysqlslap", "linkbench"],
         "the nearest is oltp-read-write; write dbdyno list workloads",

@@ -47,6 +47,7 @@ mod show;
 mod standard;
 mod stored;
 mod terminal;
+mod tpch;
 mod unchanged;
 mod waiting;
 mod walk;

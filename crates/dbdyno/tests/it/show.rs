@@ -91,6 +91,7 @@ fn every_workload_shows_one_transaction_of_each_type() {
         match name {
             "empty" => {}
             "tpcc" => home.put_tpcc(),
+            "tpch" => drop(home.call(&["build", name, "--scale=0.01", "-q"]).good()),
             // Workloads of a family share their data.
             _ if home.database(entry.data).exists() => {}
             _ => drop(home.call(&[&["build", name, "-q"], size].concat()).good()),
