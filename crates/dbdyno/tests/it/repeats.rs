@@ -100,7 +100,7 @@ fn repeats_end_when_a_comparison_is_decided() {
         .good()
         .says(&["Every difference of TPS is decided."]);
     let id = at(&shown, "id").as_str().expect("a text").to_owned();
-    let words = "depends on their results";
+    let words = "The results decided the number of repeats";
     home.run(&["compare", &id, "--by=target"]).good().says(&[words]);
 }
 
