@@ -64,15 +64,35 @@ pub fn check_interruptible(
     stop: &Arc<Stop>,
     doing: &mut dyn FnMut(&str),
 ) -> Result<Vec<CheckResult>, Error> {
+    interruptible(database, workload, stop, doing, ("while the data were checked", check))
+}
+
+/// Function that compares the data of a workload with what they should be: [`check`] or
+/// [`answers`].
+type Comparison = fn(
+    &dyn Database,
+    &dyn Workload,
+    &(dyn Fn() -> bool + Sync),
+    &mut dyn FnMut(&str),
+) -> Result<Vec<CheckResult>, Error>;
+
+/// Runs a comparison in a thread of its own. Returns early with `Error::Interrupted`, which says
+/// during what, when a stop is requested.
+fn interruptible(
+    database: &Arc<dyn Database>,
+    workload: &Arc<dyn Workload>,
+    stop: &Arc<Stop>,
+    doing: &mut dyn FnMut(&str),
+    (during, compare): (&str, Comparison),
+) -> Result<Vec<CheckResult>, Error> {
     let (database, workload) = (Arc::clone(database), Arc::clone(workload));
     let word = Arc::clone(stop);
-    let interrupted = "interrupted while the data were checked";
     run_interruptible_with_progress(
         stop,
-        interrupted,
+        &format!("interrupted {during}"),
         &mut |title: &String| doing(title),
         move |tell| {
-            check(database.as_ref(), workload.as_ref(), &|| word.is_asked(), &mut |title| {
+            compare(database.as_ref(), workload.as_ref(), &|| word.is_asked(), &mut |title| {
                 tell(&title.to_owned());
             })
         },
@@ -127,18 +147,7 @@ pub fn answers_interruptible(
     stop: &Arc<Stop>,
     doing: &mut dyn FnMut(&str),
 ) -> Result<Vec<CheckResult>, Error> {
-    let (database, workload) = (Arc::clone(database), Arc::clone(workload));
-    let word = Arc::clone(stop);
-    run_interruptible_with_progress(
-        stop,
-        "interrupted while answers were compared",
-        &mut |title: &String| doing(title),
-        move |tell| {
-            answers(database.as_ref(), workload.as_ref(), &|| word.is_asked(), &mut |title| {
-                tell(&title.to_owned());
-            })
-        },
-    )
+    interruptible(database, workload, stop, doing, ("while answers were compared", answers))
 }
 
 /// Formats a row of a query's result as `w_id=1, w_ytd=30`.

@@ -38,11 +38,15 @@ pub(crate) fn fitting(lines_most: usize, pages: impl Iterator<Item = Document>) 
     last.expect("there is a smallest page")
 }
 
+/// Largest number of lines of the first page of a comparison or an experiment, so that it fits a
+/// screen.
+pub(crate) const LINES_MOST: usize = 45;
+
 /// Cuts the remarks of a page to what was observed, without advice, if the page has more than
-/// `lines_most` lines of [`WIDTH`] columns.
-pub fn fit_screen(page: &mut Document, lines_most: usize) {
+/// [`LINES_MOST`] lines of [`WIDTH`] columns.
+pub fn fit_screen(page: &mut Document) {
     let style = Style { color: false, width: WIDTH };
-    if text(page, &style).lines().count() <= lines_most {
+    if text(page, &style).lines().count() <= LINES_MOST {
         return;
     }
     for remark in page.validity.iter_mut().flat_map(|validity| &mut validity.remarks) {

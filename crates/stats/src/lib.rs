@@ -76,9 +76,9 @@ pub use queueing::{
     Mg1, Mm1, Mmc, Served, kiefer_wolfowitz, kiefer_wolfowitz_bounded, lindley, little_in_system,
 };
 pub use rate::{
-    Rate, STALLS_KEPT_MAX, SlowestSecond, Stability, Stall, TooFewSlots, mean_within_planned_run,
-    mean_within_run, ratio_within_planned_run, ratio_within_run, slots_at_random, stability,
-    stability_against, within_planned_run, within_run,
+    NORMAL_95, Rate, STALLS_KEPT_MAX, SlowestSecond, Stability, Stall, TooFewSlots,
+    mean_within_planned_run, mean_within_run, ratio_within_planned_run, ratio_within_run,
+    slots_at_random, stability, stability_against, within_planned_run, within_run,
 };
 pub use scalability::{NoFit, NoPeak, Peak, Scalability};
 pub use sequential::{FIGURES_MIN, LOOK_CONFIDENCE, anytime, precise, precise_needs};

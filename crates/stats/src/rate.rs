@@ -21,7 +21,7 @@ const EFFECTIVE_MIN: f64 = 8.0;
 const CONFIDENCE: f64 = 0.95;
 
 /// Half-width of a 95 % confidence interval of a normally distributed estimate, in standard errors.
-const NORMAL_95: f64 = 1.96;
+pub const NORMAL_95: f64 = 1.96;
 
 /// Rate of events in a run, with its error estimated from the variation within the run.
 #[derive(Clone, Copy, Debug, PartialEq)]

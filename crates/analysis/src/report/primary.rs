@@ -3,7 +3,7 @@
 //! Not here: the rate of all commits (build).
 
 use model::{ComputedFigure, NS_PER_S};
-use stats::within_planned_run;
+use stats::{NORMAL_95, within_planned_run};
 
 use super::counts::{COMMITS_VARY, commits_interval};
 use super::times::{ONE_NUMBER, known, too_short};
@@ -70,9 +70,6 @@ fn error_of_types(tally: &Tally, groups: &[usize], name: &str) -> Option<f64> {
     let of_share = (1.0 - of_types as f64 / commits as f64) / of_types as f64;
     known(of_all + NORMAL_95 * of_share.sqrt())
 }
-
-/// Quantile of the normal distribution for a two-sided interval of 95 %.
-const NORMAL_95: f64 = 1.96;
 
 /// Returns a primary metric that its workload computed after the load. If several groups have it,
 /// the value is null with a reason: it may be a time or a mean, which cannot be added up.

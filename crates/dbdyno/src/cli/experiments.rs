@@ -220,15 +220,12 @@ fn print_report(
             }
             required.put_before(&mut page, matches, shell)?;
             if flags::output_of(matches) == Output::Text {
-                render::fit_screen(&mut page, LINES_MOST);
+                render::fit_screen(&mut page);
             }
             print_document(&page, PAGE_WIDTH, matches, shell)
         }
     }
 }
-
-/// Number of lines beyond which the page of an experiment gives its warnings without advice.
-const LINES_MOST: usize = 45;
 
 /// Shortens the page of an experiment for a terminal: leaves out what pages of single runs show,
 /// and suggests commands if the experiment is complete.

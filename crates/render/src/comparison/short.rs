@@ -17,7 +17,8 @@ use super::{
 };
 use crate::document::{Block, Document, Remark, Section, Text, Validity, Verdict};
 use crate::first_page::{
-    NOTES_MOST, WARNINGS_MOST, WITH_FULL, fitting, in_brief, more, next_block, up_to_clause,
+    LINES_MOST, NOTES_MOST, WARNINGS_MOST, WITH_FULL, fitting, in_brief, more, next_block,
+    up_to_clause,
 };
 use crate::scene::{ago, clients, several, span, workloads};
 use crate::wording::{begun, without_stop};
@@ -25,9 +26,6 @@ use crate::wording::{begun, without_stop};
 /// Largest number of rows that a comparison's first page shows of each table of figures; the others
 /// are shown as a number.
 const ROWS_MOST: usize = 12;
-
-/// Largest number of lines of a comparison's first page, so that it fits a screen.
-const LINES_MOST: usize = 45;
 
 /// Largest lengths of the lists on a comparison's first page. Smaller ones are tried until the page
 /// fits a screen.

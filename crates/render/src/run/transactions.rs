@@ -1,6 +1,8 @@
 //! The section on transactions: outcomes, figures by group and by transaction type, and metrics of
 //! the workload.
 
+use std::borrow::Cow;
+
 use analysis::report::{
     Block as Figures, CustomMetricReport, PerTransaction, PrimaryMetricReport, Report,
     TransactionReport,
@@ -174,9 +176,9 @@ fn by_type(report: &Report) -> Table {
 /// page has. If there are more than `shown_most` types, those that took most time come first, since
 /// the page shows no others.
 pub(super) fn by_type_shortly(report: &Report, shown_most: usize) -> Table {
-    let mut report = report.clone();
-    let types = &mut report.block.transactions.0;
-    if types.len() > shown_most {
+    let mut report = Cow::Borrowed(report);
+    if report.block.transactions.0.len() > shown_most {
+        let types = &mut report.to_mut().block.transactions.0;
         types.sort_by(|(_, a), (_, b)| b.total_ms.total_cmp(&a.total_ms));
     }
     by_type(&report).without(&["failed", "retried", "trips"])
