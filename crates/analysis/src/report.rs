@@ -303,8 +303,8 @@ pub struct GroupReport {
     /// Sentence with the rate that the clients' key and think times alone allow; null for loads
     /// without these times.
     pub closed_form: Option<String>,
-    /// Number of transactions that each client executes in a fixed order, after which its load is
-    /// complete; absent if the load has no such end.
+    /// Number of transactions that the clients together execute in a fixed order, after which the
+    /// load is complete; absent if the load has no such end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequence: Option<u64>,
     /// Figures of the group; absent if it is the only one of the run, which has the same figures.

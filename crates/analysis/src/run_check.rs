@@ -71,6 +71,14 @@ impl RunCheck {
             Event::Clients { group, moments } => {
                 moments.iter().try_for_each(|one| self.client(*group, one))?;
             }
+            Event::Executions { group, executions } => {
+                for execution in executions {
+                    self.kind(*group, execution.kind)?;
+                    at_most("the number of a client", execution.client.into(), CLIENTS_MAX.into())?;
+                    instant("the start of a transaction", execution.started_ns)?;
+                    instant("the end of a transaction", execution.ended_ns)?;
+                }
+            }
             Event::Ended { measured_ns, elapsed_ns, cpu_ns, max_rss_bytes, .. } => {
                 at_most("the measured phase in ns", *measured_ns, NS_MAX)?;
                 at_most("the run in ns", *elapsed_ns, 2 * NS_MAX)?;

@@ -216,6 +216,9 @@ impl Tally {
             Event::Clients { group, moments } => {
                 self.group(*group).clients.extend_from_slice(moments)
             }
+            Event::Executions { group, executions } => {
+                self.group(*group).executions.extend_from_slice(executions);
+            }
             Event::Ended { reason, measured_ns, elapsed_ns, cpu_ns, max_rss_bytes } => {
                 self.ended = Some(Ended {
                     reason: reason.clone(),

@@ -139,6 +139,16 @@ fn answers(
     Ok(results)
 }
 
+/// Result of comparing the answers of a workload's queries with known ones.
+#[derive(Debug)]
+pub enum Answers {
+    /// The answers were compared, with a result for each query; empty if the workload has no known
+    /// answers for these data.
+    Compared(Vec<CheckResult>),
+    /// The answers were not compared, for this reason.
+    NotCompared(&'static str),
+}
+
 /// Compares results of the workload's queries with known answers, as far as there are any. Returns
 /// early with `Error::Interrupted` when a stop is requested.
 pub fn answers_interruptible(
@@ -146,8 +156,19 @@ pub fn answers_interruptible(
     workload: &Arc<dyn Workload>,
     stop: &Arc<Stop>,
     doing: &mut dyn FnMut(&str),
-) -> Result<Vec<CheckResult>, Error> {
-    interruptible(database, workload, stop, doing, ("while answers were compared", answers))
+) -> Result<Answers, Error> {
+    if let Some((sql, why)) = workload.answers_changed() {
+        let mut has_changed = false;
+        AdminSession::at(database.as_ref())?.read(&sql, &mut |_: &dyn Row| {
+            has_changed = true;
+            Ok(())
+        })?;
+        if has_changed {
+            return Ok(Answers::NotCompared(why));
+        }
+    }
+    let during = "while answers were compared";
+    interruptible(database, workload, stop, doing, (during, answers)).map(Answers::Compared)
 }
 
 /// Formats a row of a query's result as `w_id=1, w_ytd=30`.

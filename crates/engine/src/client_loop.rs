@@ -10,14 +10,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use model::{
-    Client, ClientMoments, Clock, Database, DbError, DbErrorKind, Done, Input, Kind, KindIndex,
-    NS_PER_MS, NS_PER_S, Number, Outcome, Placement, Producer, Retry, Rng, Sample, Sessions,
-    Signal, Slot, Statement, StopReason, Stream, TxContext, Workload, raised,
+    Client, ClientMoments, Clock, Database, DbError, DbErrorKind, Done, Execution, Input, Kind,
+    KindIndex, NS_PER_MS, NS_PER_S, Number, Outcome, Placement, Producer, Retry, Rng, Sample,
+    Sessions, Signal, Slot, Statement, StopReason, Stream, TxContext, Workload, raised,
 };
 use stats::{CoarseHistogram, Moments};
 
 use crate::clock::through;
 use crate::pacer::{Claim, Pacer};
+use crate::place::WorkerMessage;
 use crate::recorder::Recorder;
 use crate::rejections::{Acceptance, Next, Rejections, is_rejection};
 use crate::stop::{AHEAD_NS, NEVER, Stop};
@@ -103,6 +104,10 @@ pub(crate) struct ClientLoop {
     /// Coarse histograms of the response times that are summed up in `moments`, by transaction
     /// type; empty if the run keeps no histogram per client.
     times: Vec<CoarseHistogram>,
+    /// Executions of transactions that were due in the measured phase; `None` unless the load is a
+    /// sequence.
+    executions: Option<Vec<Execution>>,
+    nth_in_group: u32,
     /// Signal that the workload's producer raises when it may have generated more input for
     /// clients; `None` if the workload has no producer.
     for_input: Option<Arc<Signal>>,
@@ -147,6 +152,7 @@ impl ClientLoop {
     pub(crate) fn new(spec: ClientSpec, sessions: Sessions, clock: Rc<dyn Clock>) -> ClientLoop {
         let n_kinds = spec.kinds.len();
         let for_input = spec.workload.producer().map(Producer::for_clients);
+        let executions = spec.workload.sequence().map(|_| Vec::new());
         ClientLoop {
             client: spec.client,
             group: spec.group,
@@ -160,6 +166,8 @@ impl ClientLoop {
             workload: spec.workload,
             moments: vec![(Moments::default(), 0); n_kinds],
             times: vec![CoarseHistogram::default(); if spec.keeps_times { n_kinds } else { 0 }],
+            executions,
+            nth_in_group: spec.nth_in_group,
             for_input,
             measured: Vec::with_capacity(8),
             database: spec.database,
@@ -348,6 +356,16 @@ impl ClientLoop {
         if sample.slot.intended_ns < self.common.stop.measure_start_ns() {
             return;
         }
+        let start_ns = self.common.stop.measure_start_ns() as i64;
+        if let Some(executions) = &mut self.executions {
+            executions.push(Execution {
+                client: self.nth_in_group,
+                kind: sample.kind,
+                started_ns: sample.started_ns as i64 - start_ns,
+                ended_ns: sample.finished_ns as i64 - start_ns,
+                is_finished: matches!(sample.outcome, Outcome::Committed | Outcome::RolledBack),
+            });
+        }
         let (moments, failed) = &mut self.moments[usize::from(sample.kind)];
         match sample.outcome {
             Outcome::Committed | Outcome::RolledBack => {
@@ -505,9 +523,15 @@ impl ClientLoop {
         }
     }
 
+    /// Returns the message that the client has ended its load, with its results.
+    pub(crate) fn left(&mut self) -> WorkerMessage {
+        let executions = self.executions.take().unwrap_or_default();
+        WorkerMessage::Left { group: self.group, moments: self.moments(), executions }
+    }
+
     /// Returns, for each transaction type, count, extremes, sums and histogram of the response
     /// times of this client's transactions that were due in the measured phase.
-    pub(crate) fn moments(&self) -> Vec<ClientMoments> {
+    fn moments(&self) -> Vec<ClientMoments> {
         let to_moments = |(kind, (moments, failed)): (usize, &(Moments, u64))| ClientMoments {
             client: self.client,
             kind: kind as KindIndex,

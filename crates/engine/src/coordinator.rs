@@ -9,8 +9,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use model::{
-    Cancel, ClientMoments, DbError, Event, Fact, KindIndex, NS_PER_MS, NS_PER_S, Phase, Placement,
-    Producer, ProducerTask, Second, StopCondition, StopReason,
+    Cancel, ClientMoments, DbError, Event, Execution, Fact, KindIndex, NS_PER_MS, NS_PER_S, Phase,
+    Placement, Producer, ProducerTask, Second, StopCondition, StopReason,
 };
 use stats::{Histogram, Range};
 
@@ -159,6 +159,8 @@ struct Coordinator<'a> {
     arrivals: Vec<Option<Arc<Arrivals>>>,
     under_way: Vec<(u16, Arc<UnderWay>)>,
     moments: Vec<Vec<ClientMoments>>,
+    /// Executions of the clients whose load is a sequence, by group.
+    executions: Vec<Vec<Execution>>,
     connected: Vec<(u32, u32, Histogram)>,
     first_db_error: Option<DbError>,
     n_retried: u64,
@@ -199,6 +201,7 @@ impl<'a> Coordinator<'a> {
             arrivals: Vec::new(),
             under_way: Vec::new(),
             moments: vec![Vec::new(); job.groups.len()],
+            executions: vec![Vec::new(); job.groups.len()],
             connected: job.groups.iter().map(|_| none()).collect(),
             first_db_error: None,
             n_retried: 0,
@@ -226,13 +229,21 @@ impl<'a> Coordinator<'a> {
             let arrivals = arrivals_of(index, group, self.job, &self.stop);
             let shared = match group.stop_condition {
                 StopCondition::Transactions(count) => Some(Arc::new(Budget::new(count))),
-                StopCondition::Time | StopCondition::TransactionsPerClient(_) => None,
+                StopCondition::Time
+                | StopCondition::TransactionsPerClient(_)
+                | StopCondition::Sequence => None,
             };
+            let sequence = group.workload.sequence().unwrap_or_default();
             let kinds: Arc<[_]> = group.workload.kinds().into();
             let acceptance = Arc::new(Acceptance::new(kinds.len()));
             for client in group.our_clients() {
                 let budget = match group.stop_condition {
                     StopCondition::TransactionsPerClient(count) => {
+                        Some(Arc::new(Budget::new(count)))
+                    }
+                    StopCondition::Sequence => {
+                        let nth = (client - group.first_client) as usize;
+                        let count = sequence.get(nth).copied().unwrap_or(0);
                         Some(Arc::new(Budget::new(count)))
                     }
                     StopCondition::Transactions(_) | StopCondition::Time => shared.clone(),
@@ -281,9 +292,10 @@ impl<'a> Coordinator<'a> {
                 self.connected[usize::from(group)].1 += 1;
                 self.first_db_error.get_or_insert(db_error);
             }
-            WorkerMessage::Left { group, moments } => {
+            WorkerMessage::Left { group, moments, executions } => {
                 self.n_left += 1;
                 self.moments[usize::from(group)].extend(moments);
+                self.executions[usize::from(group)].extend(executions);
             }
             WorkerMessage::Lost { why } => {
                 self.n_left += 1;
@@ -482,6 +494,17 @@ impl<'a> Coordinator<'a> {
         }
     }
 
+    /// Reports the executions of each group whose load is a sequence.
+    fn report_executions(&mut self) {
+        for (group, mut executions) in std::mem::take(&mut self.executions).into_iter().enumerate()
+        {
+            executions.sort_by_key(|execution| (execution.client, execution.started_ns));
+            if !executions.is_empty() {
+                (self.events)(Event::Executions { group: group as u16, executions });
+            }
+        }
+    }
+
     /// Counts unfinished transactions, closes the recorder, and reports all remaining events.
     /// Returns the result of the run in this process.
     fn finish(&mut self, now_ns: u64, granted: Option<Granted>) -> Ran {
@@ -502,6 +525,7 @@ impl<'a> Coordinator<'a> {
             moments.sort_by_key(|moment| (moment.client, moment.kind));
             (self.events)(Event::Clients { group: group as u16, moments });
         }
+        self.report_executions();
         let n_left_behind = self.n_clients() - self.n_left;
         let reason = match (self.lost.take(), self.stop.reason()) {
             (Some(why), _) => StopReason::Failed { why },

@@ -91,7 +91,9 @@ impl Arrivals {
         let bound = usize::try_from(queue).unwrap_or(usize::MAX);
         let left = match stop_condition {
             StopCondition::Transactions(count) => count,
-            StopCondition::Time | StopCondition::TransactionsPerClient(_) => u64::MAX,
+            StopCondition::Time
+            | StopCondition::TransactionsPerClient(_)
+            | StopCondition::Sequence => u64::MAX,
         };
         let waiting = VecDeque::with_capacity(bound.min(1 << 16));
         let state = Mutex::new(Queue { schedule, bound, waiting, left, is_over: false });

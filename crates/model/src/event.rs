@@ -65,6 +65,28 @@ pub struct ClientMoments {
     pub times: Vec<(u16, u32)>,
 }
 
+/// An execution of a transaction of a sequence, which was due in the measured phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Execution {
+    /// Number of the client in its group, from 0.
+    pub client: u32,
+    /// Index of the transaction type in the workload.
+    pub kind: KindIndex,
+    /// Start of the execution, in nanoseconds from the start of the measured phase.
+    pub started_ns: i64,
+    /// End of the execution, in nanoseconds from the start of the measured phase.
+    pub ended_ns: i64,
+    /// Whether the transaction was committed, or rolled back by design; false if it failed.
+    pub is_finished: bool,
+}
+
+impl Execution {
+    /// Returns the duration of the execution, in nanoseconds.
+    pub fn took_ns(&self) -> u64 {
+        self.ended_ns.saturating_sub(self.started_ns).max(0).unsigned_abs()
+    }
+}
+
 /// An event of a run, as all its consumers receive it. Stored runs contain events, so variants and
 /// fields are only ever added.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -127,6 +149,14 @@ pub enum Event {
         group: u16,
         /// Summaries of response times, one for each client and transaction type.
         moments: Vec<ClientMoments>,
+    },
+    /// Executions of a group whose clients execute fixed sequences of transactions, sent once at the
+    /// end of the load. Transactions that did not end are missing.
+    Executions {
+        /// Index of the group of clients in the plan.
+        group: u16,
+        /// Executions, in the order of clients and of their starts.
+        executions: Vec<Execution>,
     },
     /// The load has ended, for the given reason.
     Ended {

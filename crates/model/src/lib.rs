@@ -101,7 +101,7 @@ pub use direction::Direction;
 pub use disturbance::{
     Action, Disturbance, DisturbanceEvent, Disturbed, HostsChange, ServerAction, Which,
 };
-pub use event::{ClientMoments, Event, Phase, StopReason};
+pub use event::{ClientMoments, Event, Execution, Phase, StopReason};
 pub use experiment::{
     Axis, Condition, DataPolicy, Experiment, Order, Point, Reference, TRIALS_MAX, Trial, Walk,
     combinations, is_arrival_rate, short_axis,

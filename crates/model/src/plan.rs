@@ -121,6 +121,9 @@ pub enum StopCondition {
     /// Ends the load when each client of the group has been offered this many transactions in the
     /// measured phase.
     TransactionsPerClient(u64),
+    /// Ends the load when each client of the group has been offered the last transaction of its
+    /// sequence; see [`Workload::sequence`](crate::Workload::sequence).
+    Sequence,
 }
 
 /// A group of clients with the same workload and the same load.

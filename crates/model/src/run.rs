@@ -116,8 +116,8 @@ pub struct GroupDescription {
     /// Requirements of the standard from which the workload is derived; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standard: Option<Standard>,
-    /// Number of transactions that each client executes in a fixed order, after which its load is
-    /// complete; `None` if the load has no such end.
+    /// Number of transactions that the clients together execute in a fixed order, after which the
+    /// load is complete; `None` if the load has no such end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sequence: Option<u64>,
 }

@@ -5,9 +5,9 @@ use std::future::Future;
 use std::pin::Pin;
 
 use crate::{
-    Clock, ComputedFigure, CustomMetric, DbError, Dialect, Identity, Input, Kind, KindIndex,
-    KindTotals, Number, Places, PrimaryMetric, Producer, Row, RowSource, Session, Sessions,
-    Standard, Statement, Stored, Table, fnv1a,
+    Clock, ComputedFigure, CustomMetric, DbError, Dialect, Execution, Identity, Input, Kind,
+    KindIndex, KindTotals, Number, Places, PrimaryMetric, Producer, Row, RowSource, Session,
+    Sessions, Standard, Statement, Stored, Table, fnv1a,
 };
 
 /// First words of the note in a report that lists the skipped consistency checks, and why.
@@ -257,8 +257,9 @@ pub trait Workload: Send + Sync {
 
     /// Computes the primary metrics that are [`PrimaryOf::Computed`](crate::PrimaryOf::Computed).
     /// `kinds` has the totals of each transaction type over a group's clients in the measured
-    /// phase. Called after the load.
-    fn computed(&self, _kinds: &[KindTotals]) -> Vec<ComputedFigure> {
+    /// phase; `executions` has each transaction that ended there, if the load is a
+    /// [sequence](Self::sequence). Called after the load.
+    fn computed(&self, _kinds: &[KindTotals], _executions: &[Execution]) -> Vec<ComputedFigure> {
         Vec::new()
     }
 
@@ -319,11 +320,18 @@ pub trait Workload: Send + Sync {
         None
     }
 
-    /// Returns the number of transactions that a client executes, each once and in a fixed order,
+    /// Returns the number of transactions that each client of the group executes in a fixed order,
     /// after which its load is complete; `None` if the load has no such end. A load with an end is
     /// judged by its transactions and not by rates over time. Unless the plan says otherwise, it
-    /// has one client and no ramp-up, and ends with its last transaction.
-    fn sequence(&self) -> Option<u64> {
+    /// has as many clients as numbers are returned and no ramp-up, and ends with its last
+    /// transaction.
+    fn sequence(&self) -> Option<Vec<u64>> {
+        None
+    }
+
+    /// Returns a query that returns a row if the data are no longer those whose
+    /// [answers](Self::answers) are known, with a clause that says so; `None` if they always are.
+    fn answers_changed(&self) -> Option<(String, &'static str)> {
         None
     }
 

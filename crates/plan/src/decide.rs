@@ -310,15 +310,17 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     check_stored_rate(draft, &values.rate, entry, made.as_ref())?;
     // The parts of `load` are read separately.
     let GroupValues { name, mut clients, processes, transactions, .. } = values;
-    let by_itself = made.sequence().map(StopCondition::TransactionsPerClient);
-    let stop_condition = transactions.value.or(by_itself).unwrap_or(StopCondition::Time);
-    if made.sequence().is_some() && !clients.is_written() {
-        clients.value = 1;
-    }
-    if made.sequence().is_some() && load != Load::Closed {
-        let name = entry.name;
-        let why = format!("{name} executes one query after the other: its load is closed");
-        return Err(values.load.bad(why));
+    let mut stop_condition = transactions.value.unwrap_or(StopCondition::Time);
+    if let Some(sequence) = made.sequence() {
+        if !clients.is_written() {
+            clients.value = u32::try_from(sequence.len()).unwrap_or(u32::MAX);
+        }
+        if load != Load::Closed {
+            let name = entry.name;
+            let why = format!("{name} executes one query after the other: its load is closed");
+            return Err(values.load.bad(why));
+        }
+        stop_condition = transactions.value.unwrap_or(StopCondition::Sequence);
     }
     check_processes(&processes, clients.value)?;
     if let Some(why) = made.refuses_processes().filter(|_| processes.value > 0) {

@@ -415,7 +415,7 @@ impl Form for Transactions {
 
     fn print(value: &StopCondition) -> Option<Value> {
         match value {
-            StopCondition::Time => None,
+            StopCondition::Time | StopCondition::Sequence => None,
             StopCondition::Transactions(count) => Some(format!("{count} transactions").into()),
             StopCondition::TransactionsPerClient(count) => {
                 Some(format!("{count} per client").into())

@@ -213,11 +213,12 @@ fn progress(tally: &Tally, now_ns: i64) -> String {
 
 fn measuring(tally: &Tally, now_ns: i64, measure_ns: i64) -> String {
     let described = tally.description(0);
-    let wanted = match described.map(|described| (described.stop_condition, described.clients)) {
-        Some((StopCondition::Transactions(n), _)) => Some(n),
-        Some((StopCondition::TransactionsPerClient(n), clients)) => Some(n * u64::from(clients)),
-        _ => None,
-    };
+    let wanted = described.and_then(|described| match described.stop_condition {
+        StopCondition::Transactions(n) => Some(n),
+        StopCondition::TransactionsPerClient(n) => Some(n * u64::from(described.clients)),
+        StopCondition::Sequence => described.sequence,
+        StopCondition::Time => None,
+    });
     let ended: u64 = tally.groups.iter().map(|group| group.measured.counts().finished()).sum();
     match wanted {
         Some(wanted) => {

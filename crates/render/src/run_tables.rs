@@ -244,6 +244,7 @@ pub fn config(report: &Report) -> Table {
 fn of_group(group: &GroupReport) -> Vec<(String, String)> {
     let until = match group.stop_condition {
         model::StopCondition::Time => "the end of the measured phase".to_owned(),
+        model::StopCondition::Sequence => "the end of the sequence".to_owned(),
         model::StopCondition::Transactions(n) => numbers::count(n, "transaction"),
         model::StopCondition::TransactionsPerClient(n) => {
             format!("{} of each client", numbers::count(n, "transaction"))

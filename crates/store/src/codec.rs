@@ -73,10 +73,11 @@ pub(super) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, Unreadable
 
 /// Kinds of events that are stored as JSON text. A kind in stored text that is not in this list was
 /// written by a newer version.
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 12] = [
     "phase",
     "connected",
     "heartbeats",
+    "executions",
     "ended",
     "checked",
     "crosschecked",
@@ -94,6 +95,7 @@ pub(super) fn kind_of(event: &Event) -> Option<&'static str> {
         Event::Phase { .. } => Some("phase"),
         Event::Connected { .. } => Some("connected"),
         Event::Heartbeats { .. } => Some("heartbeats"),
+        Event::Executions { .. } => Some("executions"),
         Event::Ended { .. } => Some("ended"),
         Event::Checked { .. } => Some("checked"),
         Event::Crosschecked { .. } => Some("crosschecked"),

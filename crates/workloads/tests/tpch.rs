@@ -29,7 +29,7 @@ struct Site {
 impl Site {
     fn build(target: &Target, keys: &str) -> Site {
         let entry = workloads::by_name("tpch").expect("known");
-        let written = [("scale", "0.01"), ("keys", keys)];
+        let written = [("scale", "0.01"), ("keys", keys), ("test", "queries")];
         let settings = Settings::decide("tpch", entry.parameters, written).expect("valid");
         let make = Make { settings: &settings, seed: 42, data: None, source: None };
         let workload = (entry.make)(&make).expect("valid");

@@ -208,7 +208,7 @@ pub(super) fn counted(tally: &Tally) -> Option<Counted> {
             (None, StopCondition::TransactionsPerClient(n)) => {
                 (n * u64::from(group.clients), "transaction", "--transactions")
             }
-            (None, StopCondition::Time) => return None,
+            (None, StopCondition::Time | StopCondition::Sequence) => return None,
         };
         // Transactions are counted from the end of the ramp-up, measurements from its beginning.
         let (took_ns, wanted_ns) = match n_made {

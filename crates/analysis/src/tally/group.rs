@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use model::{
-    ClientMoments, CustomMetricSecond, KindIndex, KindSecond, PrimaryMetricDescription, Second,
-    Traffic,
+    ClientMoments, CustomMetricSecond, Execution, KindIndex, KindSecond, PrimaryMetricDescription,
+    Second, Traffic,
 };
 use stats::{Histogram, Stretches};
 
@@ -29,6 +29,8 @@ pub struct GroupTally {
     pub series: Series,
     /// Counts and response times of each client and transaction type in the measured phase.
     pub clients: Vec<ClientMoments>,
+    /// Executions of transactions, if the clients execute fixed sequences; empty otherwise.
+    pub executions: Vec<Execution>,
     /// Times of each transaction type in consecutive intervals of the measured phase.
     pub(super) in_time: Vec<KindInTime>,
     /// Records of each custom metric in consecutive intervals of the measured phase.
@@ -67,6 +69,7 @@ impl GroupTally {
             measured: Second::new(group, 0),
             series: Series::default(),
             clients: Vec::new(),
+            executions: Vec::new(),
             in_time: Vec::new(),
             custom_metrics_in_time: Vec::new(),
             reply_lags_in_time: BTreeMap::new(),

@@ -10,8 +10,8 @@ use crate::open::Opened;
 pub(super) fn compute(groups: &[Opened], sink: &mut RunSink<'_>) {
     for (index, opened) in groups.iter().enumerate() {
         let mut kinds = vec![KindTotals::default(); opened.workload.kinds().len()];
-        let clients = sink.tally.groups.get(index).map_or(&[][..], |group| &group.clients);
-        for one in clients {
+        let of_group = sink.tally.groups.get(index);
+        for one in of_group.map_or(&[][..], |group| &group.clients) {
             kinds[usize::from(one.kind)].add(KindTotals {
                 finished: one.count,
                 failed: one.failed,
@@ -20,7 +20,8 @@ pub(super) fn compute(groups: &[Opened], sink: &mut RunSink<'_>) {
                 sum_ns: one.sum_ns,
             });
         }
-        let figures = opened.workload.computed(&kinds);
+        let executions = of_group.map_or(&[][..], |group| &group.executions);
+        let figures = opened.workload.computed(&kinds, executions);
         if !figures.is_empty() {
             sink.tell(Event::Computed { group: index as u16, figures });
         }

@@ -82,7 +82,7 @@ fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {
         notes: notes(opened),
         closed_form: closed_form(&group.load, group.clients, workload),
         standard: workload.standard(),
-        sequence: workload.sequence(),
+        sequence: workload.sequence().map(|per_client| per_client.iter().sum()),
     }
 }
 

@@ -6,6 +6,7 @@ use app::build::{
     Both, BuildOptions, Built, LoadMethod, build_both, checksums_interruptible,
     drop_data as drop_tables, unmarked_tables,
 };
+use app::check::Answers;
 use app::open::{
     Data, OpenTarget, Opened, check_workload, has_all_tables, is_apart_from, open_target,
     resolve_workload_interruptible,
@@ -379,6 +380,10 @@ pub(crate) fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let answers = app::check::answers_interruptible(database, workload, &stop, &mut |title| {
         live.doing(&format!("comparing {title}"))
     })?;
+    let (answers, not_compared) = match answers {
+        Answers::Compared(answers) => (answers, None),
+        Answers::NotCompared(why) => (Vec::new(), Some(why)),
+    };
     let sums = match matches.get_flag("checksums") {
         true => checksums_interruptible(&opened, &stop)?,
         false => Vec::new(),
@@ -394,6 +399,9 @@ pub(crate) fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {
         if !answers.is_empty() {
             value["answers"] = json!(answers);
         }
+        if let Some(why) = not_compared {
+            value["answers_not_compared"] = json!(why);
+        }
         shell.print(&format!("{value:#}\n"))?;
     } else {
         let mut text: String = results.iter().map(check_text).collect();
@@ -406,6 +414,9 @@ pub(crate) fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {
         if !answers.is_empty() {
             let n_right = answers.len() - n_wrong;
             text += &format!("{n_right} of {} answers are right\n", answers.len());
+        }
+        if let Some(why) = not_compared {
+            text += &format!("answers not compared: {why}\n");
         }
         shell.print(&text)?;
     }

@@ -74,9 +74,8 @@ fn live(
             let tell = context.tell.clone();
             event_loop.spawn(async move {
                 client.serve(load_start_ns, Placement::Loop).await;
-                let group = client.group;
                 // If the receiver is gone, the run is over.
-                let _ = tell.send(WorkerMessage::Left { group, moments: client.moments() });
+                let _ = tell.send(client.left());
                 client
             })
         })

@@ -17,8 +17,8 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use model::{
-    Cancel, ClientMoments, Clock, Connect, Connecting, Connector, Database, DbError, NS_PER_MS,
-    NS_PER_S, Place, Placement, ReplyLags, Session, Sessions, Statement,
+    Cancel, ClientMoments, Clock, Connect, Connecting, Connector, Database, DbError, Execution,
+    NS_PER_MS, NS_PER_S, Place, Placement, ReplyLags, Session, Sessions, Statement,
 };
 use rustix::thread::futex;
 
@@ -52,6 +52,8 @@ pub(crate) enum WorkerMessage {
     Left {
         group: u16,
         moments: Vec<ClientMoments>,
+        /// Executions of the client, if its load is a sequence; empty otherwise.
+        executions: Vec<Execution>,
     },
     /// The client's code has panicked, which is a bug in dbdyno.
     Lost {

@@ -89,7 +89,7 @@ impl Simulation {
         for mut client in clients {
             tasks.push(Some(Box::pin(async move {
                 client.serve(load_start_ns, Placement::Simulated).await;
-                tell(WorkerMessage::Left { group: client.group, moments: client.moments() });
+                tell(client.left());
             })));
         }
         for mut task in producing {

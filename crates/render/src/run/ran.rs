@@ -171,7 +171,7 @@ fn load(placement: &str, group: &GroupReport) -> Vec<String> {
     });
     parts.extend(numbers::load_parts(&group.load));
     parts.extend(match group.stop_condition {
-        StopCondition::Time => None,
+        StopCondition::Time | StopCondition::Sequence => None,
         StopCondition::Transactions(n) => Some(format!("until {}", count(n, "transaction"))),
         StopCondition::TransactionsPerClient(n) => {
             Some(format!("until {} of each client", count(n, "transaction")))

@@ -1,38 +1,40 @@
-//! `tpch`: the data and the 22 queries of TPC-H, by its standard specification, revision
-//! 2.17.3. In development: the answers of the queries, and the query stream of a power run.
+//! `tpch`: the data, the 22 queries, the refresh functions and the power and throughput tests of
+//! TPC-H, by its standard specification, revision 2.17.3.
 //!
-//! Rows are those of the standard's generator, by the crate `tpchgen`. Not here: refresh functions,
-//! the throughput test, and the rules of an official TPC result. So no figure is called
-//! Power@Size.
+//! Rows are those of the standard's generator, by the crate `tpchgen`. Not here: the rules of an
+//! official TPC result, such as the lower of two runs and a price.
 
 mod answers;
 mod checks;
+mod client;
+mod course;
+mod metrics;
 mod population;
 mod queries;
+mod refresh;
 mod schema;
-mod stream;
 mod substitution;
 
 use std::sync::Arc;
 
 use model::{
-    Answer, BadParameter, Check, Choice, Client, ComputedFigure, Dialect, Direction, Identity,
+    Answer, BadParameter, Check, Choice, Client, ComputedFigure, Dialect, Execution, Identity,
     Kind, KindIndex, KindTotals, Number, Parameter, ParameterKind, Places, Population,
-    PrimaryMetric, PrimaryOf, ScaleInData, ScaleOf, Sent, Statement, StatementKind, Workload,
+    PrimaryMetric, Producer, ScaleInData, ScaleOf, Sent, Statement, StatementKind, Workload,
     choice,
 };
 
+use self::client::{Executor, PowerTest};
+use self::course::{Course, STREAMS_MAX, Test};
 use self::queries::{ALL, QUERIES};
 use self::schema::Keys;
-use self::stream::Stream;
 use crate::storage_engine;
 use crate::{Entry, Make};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "tpch",
     data: "tpch",
-    summary: "Analytics: the 22 queries of TPC-H, one after the other (in development: answers \
-              and power run only)",
+    summary: "Analytics: the queries, refresh functions, power and throughput tests of TPC-H",
     parameters: PARAMETERS,
     roles: &[],
     make,
@@ -55,6 +57,20 @@ static PARAMETERS: &[Parameter] = &[
         shapes_data: true,
     },
     Parameter {
+        name: "test",
+        kind: ParameterKind::Choice(Test::NAMES),
+        default: "power",
+        help: "Test: only the queries of the power test, power, throughput, or both in turn",
+        shapes_data: false,
+    },
+    Parameter {
+        name: "streams",
+        kind: ParameterKind::Count { min: 0, max: STREAMS_MAX as u64 },
+        default: "0",
+        help: "Query streams of the throughput test; 0: the standard's minimum at this scale",
+        shapes_data: false,
+    },
+    Parameter {
         name: "substitution",
         kind: ParameterKind::Choice(Substitution::NAMES),
         default: "drawn",
@@ -75,34 +91,38 @@ enum Substitution {
 
 choice!(Substitution { Drawn = "drawn", Validation = "validation" });
 
-/// Name of the primary metric: the geometric mean of the queries' times, in seconds.
-const GEOMETRIC_MEAN: &str = "query_geomean_s";
-/// Name of the second primary metric: the arithmetic mean of the queries' times, in seconds.
-const ARITHMETIC_MEAN: &str = "query_mean_s";
-/// Share of the longest time that a shorter time counts as in the geometric mean (clause 5.4.1.4).
-const LEAST_SHARE: f64 = 1e-3;
-
 struct Tpch {
     seed: u64,
     substitution: Substitution,
+    course: Course,
     rows: population::Rows,
     kinds: Vec<Kind>,
+    power_test: Arc<PowerTest>,
+    /// Whether dbdyno built the data, so that the table with the number of refresh sets exists.
+    is_built: bool,
 }
 
 fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
     let settings = make.settings;
-    let kind =
-        |query: &queries::Query| Kind { name: query.name, weight: 1, keying_ns: 0, thinking_ns: 0 };
+    let scale = settings.number("scale");
+    let streams = settings.count("streams") as u32;
+    let course = Course::new(settings.chosen("test"), streams, scale);
+    let kind = |name| Kind { name, weight: 1, keying_ns: 0, thinking_ns: 0 };
+    let refresh: &[&str] = if course.has_refresh() { &["rf1", "rf2"] } else { &[] };
+    let kinds = ALL.iter().map(|query| query.name).chain(refresh.iter().copied()).map(kind);
     Ok(Arc::new(Tpch {
         seed: make.seed,
         substitution: settings.chosen("substitution"),
+        course,
         rows: population::Rows::new(
-            settings.number("scale"),
+            scale,
             settings.chosen("keys"),
             settings.chosen(storage_engine::NAME),
             make.data.map_or(make.seed, |data| data.seed),
         ),
-        kinds: ALL.iter().map(kind).collect(),
+        kinds: kinds.collect(),
+        power_test: Arc::default(),
+        is_built: make.data.is_some(),
     }))
 }
 
@@ -122,7 +142,7 @@ impl Workload for Tpch {
             ("keys", rows.keys.name().to_owned()),
             rows.engine.scale(),
         ];
-        Identity::new(ENTRY.data, 1, scale, rows.seed)
+        Identity::new(ENTRY.data, 2, scale, rows.seed)
     }
 
     fn scale_in_data(&self) -> &'static [ScaleInData] {
@@ -134,36 +154,24 @@ impl Workload for Tpch {
     }
 
     fn primary_metrics(&self) -> Vec<PrimaryMetric> {
-        let metric = |name, title| PrimaryMetric {
-            name,
-            title,
-            of: PrimaryOf::Computed,
-            better: Direction::Lower,
-        };
-        vec![
-            metric(GEOMETRIC_MEAN, "s per query, geometric mean"),
-            metric(ARITHMETIC_MEAN, "s per query, mean"),
-        ]
+        metrics::declared(self.course)
     }
 
-    fn computed(&self, kinds: &[KindTotals]) -> Vec<ComputedFigure> {
-        let seconds = times_s(kinds);
-        let of = |name, mean: fn(&[f64]) -> f64| {
-            ComputedFigure::new(name, seconds.as_deref().map(mean).map_err(String::clone))
-        };
-        vec![of(GEOMETRIC_MEAN, geometric_mean), of(ARITHMETIC_MEAN, arithmetic_mean)]
+    fn computed(&self, _kinds: &[KindTotals], executions: &[Execution]) -> Vec<ComputedFigure> {
+        metrics::computed(self.course, self.rows.scale, executions)
     }
 
     fn notes(&self) -> Vec<String> {
-        [
-            "Derived from TPC-H; not a TPC-H result and not comparable to one.",
-            "Only the queries of a power run, without refresh functions: the geometric mean is of \
-             22 query times, and is not Power@Size. A time below 1/1000 of the longest counts as \
-             that.",
-            "Foreign keys are not declared, only indexed if asked for.",
-        ]
-        .map(str::to_owned)
-        .to_vec()
+        let mut notes = vec![
+            "Derived from TPC-H; not a TPC-H result and not comparable to one.".to_owned(),
+            "In the geometric mean, a query's time below 1/1000 of the longest counts as that."
+                .to_owned(),
+            "Foreign keys are not declared, only indexed if asked for.".to_owned(),
+        ];
+        if !self.course.has_refresh() {
+            notes.push("Only the queries of the power test, without refresh functions.".to_owned());
+        }
+        notes
     }
 
     fn statements(&self, dialect: &Dialect) -> Vec<Statement> {
@@ -174,17 +182,41 @@ impl Workload for Tpch {
             // Values of each execution are part of its text, as in the standard.
             sent: Sent::Text,
         };
-        (0..QUERIES as KindIndex).map(statement).collect()
+        let queries = (0..QUERIES as KindIndex).map(statement);
+        match self.course.has_refresh() {
+            true => queries.chain(refresh::statements(self.rows.tables(), dialect)).collect(),
+            false => queries.collect(),
+        }
     }
 
     fn refuses_clients(&self, clients: u32) -> Option<String> {
-        let why = "tpch has one client, which executes the query stream of a power run: give \
-                   --clients 1 (several streams at once are not there yet)";
-        (clients > 1).then(|| why.to_owned())
+        let wanted = self.course.n_clients();
+        (clients != wanted).then(|| {
+            format!(
+                "this test of tpch has {wanted} clients, by --test and --streams: leave --clients \
+                 out"
+            )
+        })
     }
 
-    fn sequence(&self) -> Option<u64> {
-        Some(QUERIES as u64)
+    fn sequence(&self) -> Option<Vec<u64>> {
+        let course = self.course;
+        let length = |nth: u32| course.length(course.role(nth));
+        Some((0..course.n_clients()).map(length).collect())
+    }
+
+    fn refuses_processes(&self) -> Option<String> {
+        let why = "the clients of tpch wait for each other: they run in one process";
+        (self.course.n_clients() > 1).then(|| why.to_owned())
+    }
+
+    fn needs_tables_alone(&self) -> bool {
+        self.course.has_refresh()
+    }
+
+    fn producer(&self) -> Option<&dyn Producer> {
+        let waits = self.course.has_power() && self.course.has_throughput();
+        waits.then(|| self.power_test.as_ref() as &dyn Producer)
     }
 
     fn places(&self) -> Places {
@@ -192,11 +224,17 @@ impl Workload for Tpch {
     }
 
     fn kind_of(&self, number: Number) -> KindIndex {
-        stream::kind_of(number)
+        self.course.kind_of(number)
     }
 
-    fn client(&self, _client: u32) -> Box<dyn Client> {
-        Box::new(Stream::new(self.seed, self.rows.scale, self.substitution))
+    fn client(&self, client: u32) -> Box<dyn Client> {
+        self.client_of_group(client, client)
+    }
+
+    fn client_of_group(&self, _client: u32, nth: u32) -> Box<dyn Client> {
+        let inputs = (self.seed, self.rows.scale, self.substitution);
+        let role = self.course.role(nth);
+        Box::new(Executor::new(inputs, (self.course, role), Arc::clone(&self.power_test)))
     }
 
     fn population(&self) -> Option<&dyn Population> {
@@ -204,7 +242,7 @@ impl Workload for Tpch {
     }
 
     fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
-        checks::checks(self.rows.scale)
+        checks::checks(self.rows.scale, self.is_built)
     }
 
     fn answers(&self, dialect: &Dialect) -> Vec<Answer> {
@@ -220,30 +258,12 @@ impl Workload for Tpch {
         let known = answers::known(self.rows.scale).map_or(&[][..], |known| known);
         known.iter().enumerate().map(answer).collect()
     }
-}
 
-/// Returns the time of each query in seconds. Fails, with the reason, unless each was executed
-/// once.
-fn times_s(kinds: &[KindTotals]) -> Result<Vec<f64>, String> {
-    let time_s = |(kind, totals): (usize, &KindTotals)| match (totals.finished, totals.failed) {
-        (1, 0) => Ok(totals.sum_ns as f64 / 1e9),
-        (_, 1..) => Err(format!("{} failed", ALL[kind].name)),
-        (0, 0) => Err(format!("{} did not end", ALL[kind].name)),
-        (n, 0) => Err(format!("{} was executed {n} times instead of once", ALL[kind].name)),
-    };
-    kinds.iter().enumerate().map(time_s).collect()
-}
-
-/// Returns the geometric mean of times, of which those below a thousandth of the longest count as
-/// that (clause 5.4.1.4).
-fn geometric_mean(times_s: &[f64]) -> f64 {
-    let least = times_s.iter().copied().fold(0.0, f64::max) * LEAST_SHARE;
-    let logs: f64 = times_s.iter().map(|time| time.max(least).ln()).sum();
-    (logs / times_s.len() as f64).exp()
-}
-
-fn arithmetic_mean(times_s: &[f64]) -> f64 {
-    times_s.iter().sum::<f64>() / times_s.len() as f64
+    fn answers_changed(&self) -> Option<(String, &'static str)> {
+        let why = "refresh functions have changed the data, and answers are known only for \
+                   unchanged data: build them again to compare answers";
+        self.is_built.then(|| (refresh::CHANGED.to_owned(), why))
+    }
 }
 
 #[cfg(test)]
@@ -252,47 +272,6 @@ mod tests {
 
     use super::*;
 
-    fn workload() -> Arc<dyn Workload> {
-        let settings = Settings::decide("tpch", PARAMETERS, []).expect("valid");
-        make(&Make { settings: &settings, seed: 1, data: None, source: None }).expect("valid")
-    }
-
-    fn once(ms: u64) -> KindTotals {
-        let ns = ms * 1_000_000;
-        KindTotals { finished: 1, failed: 0, min_ns: ns, max_ns: ns, sum_ns: ns }
-    }
-
-    #[test]
-    fn means_are_of_all_queries_or_of_none() {
-        let figures = |kinds: &[KindTotals]| {
-            let figures = workload().computed(kinds);
-            figures.into_iter().map(|one| (one.value, one.reason)).collect::<Vec<_>>()
-        };
-        let mut kinds = vec![once(100); QUERIES];
-        kinds[0] = once(10_000);
-        let found = figures(&kinds);
-        let expect = (21.0 * 0.1_f64.ln() + 10.0_f64.ln()) / 22.0;
-        assert!((found[0].0.expect("a mean").ln() - expect).abs() < 1e-12, "{found:?}");
-        assert!((found[1].0.expect("a mean") - 12.1 / 22.0).abs() < 1e-12, "{found:?}");
-        let check = |nth: usize, totals: KindTotals, expect: &str| {
-            let mut kinds = kinds.clone();
-            kinds[nth] = totals;
-            for (value, reason) in figures(&kinds) {
-                assert_eq!((value, reason.as_deref()), (None, Some(expect)));
-            }
-        };
-        check(2, KindTotals { failed: 1, ..KindTotals::default() }, "q3 failed");
-        check(21, KindTotals::default(), "q22 did not end");
-        let twice = KindTotals { finished: 2, ..once(5) };
-        check(8, twice, "q9 was executed 2 times instead of once");
-    }
-
-    #[test]
-    fn a_time_below_a_thousandth_of_the_longest_counts_as_that() {
-        let mean = geometric_mean(&[100.0, 1e-6]);
-        assert!((mean - (100.0_f64 * 0.1).sqrt()).abs() < 1e-12, "{mean}");
-    }
-
     #[test]
     fn a_scale_below_the_smallest_is_refused() {
         for scale in ["0", "0.001"] {
@@ -300,5 +279,20 @@ mod tests {
             let expect = format!("scale: {scale} is too small: it must be at least 0.01");
             assert_eq!(why.to_string(), expect);
         }
+    }
+
+    #[test]
+    fn each_test_has_its_clients() {
+        let check = |written: &[(&str, &str)], expect: &[u64]| {
+            let written = written.iter().copied();
+            let settings = Settings::decide("tpch", PARAMETERS, written).expect("valid");
+            let make = Make { settings: &settings, seed: 1, data: None, source: None };
+            let sequence = super::make(&make).expect("valid").sequence();
+            assert_eq!(sequence.as_deref(), Some(expect));
+        };
+        check(&[], &[24]);
+        check(&[("test", "queries")], &[22]);
+        check(&[("test", "throughput"), ("streams", "3")], &[22, 22, 22, 6]);
+        check(&[("test", "both")], &[24, 22, 22, 4]);
     }
 }

@@ -11,12 +11,13 @@ use model::{Population, RowSource, Table, Value};
 use tpchgen::dates::TPCHDate;
 use tpchgen::decimal::TPCHDecimal;
 use tpchgen::generators::{
-    CustomerGenerator, LineItemGenerator, NationGenerator, OrderGenerator, PartGenerator,
-    PartSuppGenerator, RegionGenerator, SupplierGenerator,
+    CustomerGenerator, LineItem, LineItemGenerator, NationGenerator, Order, OrderGenerator,
+    PartGenerator, PartSuppGenerator, RegionGenerator, SupplierGenerator,
 };
 
 use super::schema::{
-    CUSTOMER, Keys, LINEITEM, NATION, ORDERS, PART, PARTSUPP, REGION, SUPPLIER, n_rows, tables,
+    CUSTOMER, Keys, LINEITEM, NATION, ORDERS, PART, PARTSUPP, REFRESH, REGION, SUPPLIER, n_rows,
+    tables,
 };
 use crate::storage_engine::StorageEngine;
 
@@ -75,7 +76,8 @@ impl Population for Rows {
             PARTSUPP => partsupps(scale, part, parts),
             ORDERS => orders(scale, part, parts),
             LINEITEM => lineitems(scale, part, parts),
-            _ => unreachable!("there are eight tables"),
+            REFRESH => refresh_state(),
+            _ => unreachable!("there are nine tables"),
         }
     }
 }
@@ -220,45 +222,58 @@ fn partsupps(scale: f64, part: i32, parts: i32) -> Box<dyn RowSource + Send> {
     })
 }
 
+/// Returns the values of a row of ORDERS. `clerk` is the text of its clerk.
+pub(super) fn order_values<'v>(row: &'v Order<'_>, clerk: &'v str) -> [Value<'v>; 9] {
+    [
+        int(row.o_orderkey),
+        int(row.o_custkey),
+        row.o_orderstatus.as_str().into(),
+        decimal(row.o_totalprice),
+        date(row.o_orderdate),
+        row.o_orderpriority.into(),
+        clerk.into(),
+        int(row.o_shippriority),
+        row.o_comment.into(),
+    ]
+}
+
+/// Returns the values of a row of LINEITEM.
+pub(super) fn line_values<'v>(row: &'v LineItem<'_>) -> [Value<'v>; 16] {
+    [
+        int(row.l_orderkey),
+        int(row.l_partkey),
+        int(row.l_suppkey),
+        int(row.l_linenumber),
+        // The crate has whole numbers; the column is a decimal.
+        Value::cents(100 * row.l_quantity),
+        decimal(row.l_extendedprice),
+        decimal(row.l_discount),
+        decimal(row.l_tax),
+        row.l_returnflag.into(),
+        row.l_linestatus.into(),
+        date(row.l_shipdate),
+        date(row.l_commitdate),
+        date(row.l_receiptdate),
+        row.l_shipinstruct.into(),
+        row.l_shipmode.into(),
+        row.l_comment.into(),
+    ]
+}
+
 fn orders(scale: f64, part: i32, parts: i32) -> Box<dyn RowSource + Send> {
     let rows = OrderGenerator::new(scale, part, parts).into_iter();
     source(rows, |row, texts, emit| {
         let clerk = texts.put(&row.o_clerk);
-        emit(&[
-            int(row.o_orderkey),
-            int(row.o_custkey),
-            row.o_orderstatus.as_str().into(),
-            decimal(row.o_totalprice),
-            date(row.o_orderdate),
-            row.o_orderpriority.into(),
-            texts.value(clerk),
-            int(row.o_shippriority),
-            row.o_comment.into(),
-        ]);
+        emit(&order_values(row, &texts.0[clerk]));
     })
 }
 
 fn lineitems(scale: f64, part: i32, parts: i32) -> Box<dyn RowSource + Send> {
     let rows = LineItemGenerator::new(scale, part, parts).into_iter();
-    source(rows, |row, _, emit| {
-        emit(&[
-            int(row.l_orderkey),
-            int(row.l_partkey),
-            int(row.l_suppkey),
-            int(row.l_linenumber),
-            // The crate has whole numbers; the column is a decimal.
-            Value::cents(100 * row.l_quantity),
-            decimal(row.l_extendedprice),
-            decimal(row.l_discount),
-            decimal(row.l_tax),
-            row.l_returnflag.into(),
-            row.l_linestatus.into(),
-            date(row.l_shipdate),
-            date(row.l_commitdate),
-            date(row.l_receiptdate),
-            row.l_shipinstruct.into(),
-            row.l_shipmode.into(),
-            row.l_comment.into(),
-        ]);
-    })
+    source(rows, |row, _, emit| emit(&line_values(row)))
+}
+
+/// Returns the only row of the table that counts refresh sets, of which none is used yet.
+fn refresh_state() -> Box<dyn RowSource + Send> {
+    source(std::iter::once([1, 0, 0]), |row, _, emit| emit(&row.map(Value::Int)))
 }

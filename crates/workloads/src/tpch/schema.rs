@@ -1,4 +1,5 @@
-//! The eight tables of TPC-H (clause 1.4), their numbers of rows (clause 4.2.5) and their indexes.
+//! The eight tables of TPC-H (clause 1.4), their numbers of rows (clause 4.2.5) and their indexes,
+//! and a table of our own that counts refresh sets.
 //!
 //! Not here: rows (population). Foreign keys are indexed, but not declared; see the notes of the
 //! workload.
@@ -15,8 +16,10 @@ pub(super) const CUSTOMER: usize = 3;
 pub(super) const PART: usize = 4;
 pub(super) const PARTSUPP: usize = 5;
 pub(super) const ORDERS: usize = 6;
-/// Index of the table LINEITEM, which is built last.
 pub(super) const LINEITEM: usize = 7;
+/// Index of the table with the numbers of refresh sets that were inserted and deleted, which is not
+/// one of the standard's.
+pub(super) const REFRESH: usize = 8;
 
 /// Type of amounts, quantities and rates: clause 1.3.1 demands ten digits before and two after the
 /// point.
@@ -48,14 +51,24 @@ pub(super) fn n_rows(table: usize, scale: f64) -> u64 {
         PARTSUPP => 4 * scaled(200_000),
         ORDERS => scaled(1_500_000),
         LINEITEM => 4 * scaled(1_500_000),
-        _ => unreachable!("there are eight tables"),
+        REFRESH => 1,
+        _ => unreachable!("there are nine tables"),
     }
 }
 
 /// Returns the tables with the keys and indexes that `keys` asks for.
 pub(super) fn tables(keys: Keys) -> Vec<Table> {
-    let mut tables =
-        vec![nation(), region(), supplier(), customer(), part(), partsupp(), orders(), lineitem()];
+    let mut tables = vec![
+        nation(),
+        region(),
+        supplier(),
+        customer(),
+        part(),
+        partsupp(),
+        orders(),
+        lineitem(),
+        refresh(),
+    ];
     for table in &mut tables {
         if keys != Keys::Foreign {
             table.indexes.clear();
@@ -176,6 +189,11 @@ fn orders() -> Table {
         ("o_comment", VarChar(79)),
     ];
     table("orders", &columns, &["o_orderkey"], &[("orders_customer", &["o_custkey"])])
+}
+
+fn refresh() -> Table {
+    let columns = [("id", Int), ("inserted", Int), ("deleted", Int)];
+    table("tpch_refresh", &columns, &["id"], &[])
 }
 
 fn lineitem() -> Table {

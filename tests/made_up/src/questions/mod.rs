@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use model::{
-    BadParameter, Client, ComputedFigure, Conversation, Dialect, Direction, Done, Identity, Kind,
-    KindIndex, KindTotals, Number, Places, PrimaryMetric, PrimaryOf, Statement, StatementId,
-    StatementKind, TxContext, Workload, execute,
+    BadParameter, Client, ComputedFigure, Conversation, Dialect, Direction, Done, Execution,
+    Identity, Kind, KindIndex, KindTotals, Number, Places, PrimaryMetric, PrimaryOf, Statement,
+    StatementId, StatementKind, TxContext, Workload, execute,
 };
 use workloads::{Entry, Make};
 
@@ -57,7 +57,7 @@ impl Workload for Questions {
         }]
     }
 
-    fn computed(&self, kinds: &[KindTotals]) -> Vec<ComputedFigure> {
+    fn computed(&self, kinds: &[KindTotals], _executions: &[Execution]) -> Vec<ComputedFigure> {
         let mean_ms = |kind: &KindTotals| kind.sum_ns as f64 / kind.finished as f64 / 1e6;
         let value = match kinds.iter().position(|kind| kind.finished == 0) {
             Some(missing) => Err(format!("no {} question ended", self.kinds[missing].name)),

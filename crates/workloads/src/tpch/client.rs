@@ -1,0 +1,199 @@
+//! Clients of the tests: each executes its sequence of queries and refresh functions.
+//!
+//! Not here: the sequences (course), and the rows of refresh functions (refresh).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use model::{
+    Beginning, Client, Conversation, DbError, DbErrorKind, Done, Fact, Input, KindIndex, Number,
+    Producer, ProducerTask, Request, Session, Signal, StatementKind, TxContext, query,
+};
+
+use super::Substitution;
+use super::course::{Course, RF1, RF2, Role};
+use super::queries;
+use super::refresh::{self, SETS, Set, State};
+use super::substitution::{self, Parameters};
+use crate::tx_control::{control, end};
+
+/// Lets the clients of the throughput test begin when the power test of the same run has ended.
+#[derive(Debug, Default)]
+pub(super) struct PowerTest {
+    has_ended: AtomicBool,
+    for_clients: Arc<Signal>,
+    for_tasks: Arc<Signal>,
+}
+
+impl PowerTest {
+    fn end(&self) {
+        self.has_ended.store(true, Ordering::Release);
+        self.for_clients.raise();
+    }
+}
+
+impl Producer for PowerTest {
+    fn begin(&self) -> Vec<Box<dyn ProducerTask>> {
+        self.has_ended.store(false, Ordering::Release);
+        Vec::new()
+    }
+
+    fn is_limited(&self) -> bool {
+        false
+    }
+
+    fn for_clients(&self) -> Arc<Signal> {
+        Arc::clone(&self.for_clients)
+    }
+
+    fn for_tasks(&self) -> Arc<Signal> {
+        Arc::clone(&self.for_tasks)
+    }
+
+    fn account(&self) -> Vec<Fact> {
+        Vec::new()
+    }
+}
+
+/// Client that executes the sequence of its role.
+pub(super) struct Executor {
+    pub(super) seed: u64,
+    pub(super) scale: f64,
+    pub(super) substitution: Substitution,
+    pub(super) course: Course,
+    pub(super) role: Role,
+    pub(super) power_test: Arc<PowerTest>,
+    kind: KindIndex,
+    parameters: Parameters,
+    /// Whether the current transaction is the last one of the sequence.
+    is_last: bool,
+    refresh: Refresh,
+}
+
+/// Progress of a client that executes refresh functions.
+#[derive(Debug, Default)]
+struct Refresh {
+    state: State,
+    /// Set for the next RF1, generated before the function is due.
+    set: Set,
+    /// Whether the state was read before.
+    has_begun: bool,
+}
+
+impl Executor {
+    pub(super) fn new(
+        (seed, scale, substitution): (u64, f64, Substitution),
+        (course, role): (Course, Role),
+        power_test: Arc<PowerTest>,
+    ) -> Executor {
+        let (kind, parameters, is_last) = (0, Parameters::new(), false);
+        let refresh = Refresh::default();
+        Executor {
+            seed,
+            scale,
+            substitution,
+            course,
+            role,
+            power_test,
+            kind,
+            parameters,
+            is_last,
+            refresh,
+        }
+    }
+
+    async fn execute(&mut self, context: &mut TxContext<'_>) -> Result<Done, DbError> {
+        let (kind, scale) = (self.kind, self.scale);
+        if kind < RF1 {
+            // It takes some microseconds, and a query milliseconds.
+            let sql = queries::query(kind).sql(&self.parameters, context.dialect);
+            let request = Request::Text { kind: StatementKind::Read, sql: &sql };
+            query(context.session(), request, &mut |_| Ok(())).await?;
+            return Ok(Done::Committed);
+        }
+        let Refresh { state, set, .. } = &mut self.refresh;
+        let session = context.session();
+        control(session, Request::Begin).await?;
+        let said = match kind {
+            RF1 => refresh::insert(session, *state, set).await,
+            _ => refresh::delete(session, *state, scale).await,
+        };
+        let done = end(session, said.map(|()| Done::Committed)).await?;
+        match kind {
+            RF1 => state.inserted += 1,
+            _ => state.deleted += 1,
+        }
+        Ok(done)
+    }
+}
+
+impl Refresh {
+    /// Reads which sets were used. The first time, deletes those sets that belong to earlier RF1s
+    /// whose RF2 was not executed, because a run ended in between.
+    async fn begin(&mut self, session: &mut dyn Session, scale: f64) -> Result<(), DbError> {
+        self.state = State::read(session).await?;
+        if std::mem::replace(&mut self.has_begun, true) {
+            return Ok(());
+        }
+        while self.state.deleted < self.state.inserted {
+            control(session, Request::Begin).await?;
+            let said = refresh::delete(session, self.state, scale).await;
+            end(session, said.map(|()| Done::Committed)).await?;
+            self.state.deleted += 1;
+        }
+        if self.state.inserted >= SETS {
+            let message = format!("all {SETS} refresh sets are used: build the data again");
+            return Err(DbError::new(DbErrorKind::Other, message));
+        }
+        // Generates the text of which comments are parts, which takes a second.
+        self.set = Set::new(scale, self.state.inserted + 1);
+        Ok(())
+    }
+}
+
+impl Client for Executor {
+    fn begin<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Option<Beginning<'a>> {
+        if matches!(self.role, Role::Stream(_)) {
+            return None;
+        }
+        let scale = self.scale;
+        Some(Box::pin(async move { self.refresh.begin(context.session(), scale).await }))
+    }
+
+    fn inputs(&mut self, number: Number) -> KindIndex {
+        let (nth, length) = (number.nth(), self.course.length(self.role));
+        self.kind = self.course.kind(self.role, nth);
+        self.is_last = nth + 1 == length;
+        match self.kind {
+            RF1 => self.refresh.set = Set::new(self.scale, self.refresh.state.inserted + 1),
+            RF2 => {}
+            kind => {
+                self.parameters = match self.substitution {
+                    Substitution::Validation => substitution::validation(kind, self.scale),
+                    Substitution::Drawn => {
+                        substitution::drawn(kind, self.scale, &mut number.rng(self.seed))
+                    }
+                };
+            }
+        }
+        self.kind
+    }
+
+    fn take_input(&mut self) -> Input {
+        let must_wait = self.course.has_power() && self.role != Role::Power;
+        match must_wait && !self.power_test.has_ended.load(Ordering::Acquire) {
+            true => Input::Later,
+            false => Input::Ready,
+        }
+    }
+
+    fn converse<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Conversation<'a> {
+        Box::pin(async move {
+            let done = self.execute(context).await;
+            if self.is_last && self.role == Role::Power {
+                self.power_test.end();
+            }
+            done
+        })
+    }
+}
