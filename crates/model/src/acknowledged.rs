@@ -9,13 +9,14 @@ use serde::{Deserialize, Serialize};
 pub struct Acknowledged {
     /// Name of the first build whose runs are at the new level, such as a version of the server.
     pub build: String,
-    /// Experiment point whose change is accepted, such as `clients=8`; empty for all points.
+    /// Point of the experiment (a combination of its varied values, such as `clients=8`) whose
+    /// change is accepted; empty for all points.
     pub point: String,
     /// Reason that the user gave for accepting the change.
     pub reason: String,
     /// Size of the accepted change: |ln(new level / old level)| of the metric that changed most. A
-    /// much larger change at the same build is not accepted. `None` in records of earlier versions,
-    /// which did not store it.
+    /// change of more than 1.5 times this size at the same build still raises an alarm. `None` in
+    /// records of earlier versions, which did not store it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<f64>,
 }

@@ -32,8 +32,9 @@ pub struct Administration {
     pub client_load: Option<ClientLoad>,
     /// Lock of the database that a build holds, so that no other build begins in it.
     pub build_lock: DatabaseLock,
-    /// Lock of the database that a run holds if it cannot leave a mark in `dbdyno_meta`, so that
-    /// runs on other machines notice it.
+    /// Lock of the database that a run holds if the table `dbdyno_meta` has no entry for the
+    /// workload's tables, in which it could mark that it runs. Other machines notice the run by
+    /// this lock.
     pub run_lock: DatabaseLock,
     /// Statement after which a session sees everything that was committed on other hosts of the
     /// cluster, such as Galera's `wsrep_sync_wait`. If the server does not know the statement, its
@@ -55,7 +56,7 @@ pub struct Administration {
     /// Query for the names of the storage engines that this server offers; `None` if the database
     /// has only one.
     pub list_storage_engines: Option<&'static str>,
-    /// Makes the query for the storage engine of the table with the given name. The query returns
+    /// Returns the query for the storage engine of the table with the given name. The query returns
     /// one row with the engine's name in lower case, or no row if the table has a default engine
     /// that has no name. `None` if the database has only one engine.
     pub storage_engine_of: Option<fn(&str) -> String>,
@@ -66,13 +67,13 @@ pub struct Administration {
     /// Name of the setting that limits the server's connections, such as `max_connections`, for
     /// error messages; `None` if the server has no such setting.
     pub connection_limit: Option<&'static str>,
-    /// Returns the server setting that limits prepared statements over all sessions, with its value
-    /// read from the [facts](crate::Fact). `None` if there is no such limit, or the target sends
-    /// statements as text.
+    /// Returns name and value of the server setting that limits the number of prepared statements
+    /// over all sessions, read from the [facts](crate::Fact). `None` if there is no such limit, the
+    /// facts do not contain it, or the target sends statements as text.
     pub statement_limit: fn(&[Fact]) -> Option<(&'static str, u64)>,
     /// Derives from the facts about a server, such as its fsync mode, the
     /// [facts](crate::CommitRisk::facts) that tell whether acknowledged commits may be lost.
-    /// Returns none if the input lacks the server's modes.
+    /// Returns an empty list if the given facts do not contain the server's modes.
     pub durability: fn(&[Fact]) -> Vec<Fact>,
     /// Statements to read and change the server's settings; `None` if SQL cannot change settings.
     pub settings: Option<SettingsBySql>,

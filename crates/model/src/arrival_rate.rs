@@ -294,8 +294,9 @@ fn rate_or_zero(text: &str) -> Result<f64, BadUnit> {
 }
 
 impl ArrivalRate {
-    /// Validates the rate and returns it unchanged. Fails with the reason if it is never above zero
-    /// or too high, has too many steps, lacks a duration, or if a sine falls below zero.
+    /// Validates the rate and returns it unchanged. Fails with the reason if it is never above
+    /// zero, exceeds 1e9 arrivals per second (1e10 for bytes or records), has more than 100,000
+    /// steps, has a step (except the last), ramp or sine period of length 0, or falls below zero.
     pub fn checked(self) -> Result<ArrivalRate, String> {
         let highest_per_s = match &self {
             ArrivalRate::Constant(per_s) => *per_s,

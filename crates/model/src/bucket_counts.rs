@@ -22,7 +22,7 @@ const BUCKETS_MAX: usize = 100;
 const BETWEEN: &str = ", ";
 
 impl BucketCounts {
-    /// Makes a histogram from pairs of upper bound and count, in rising order, and the count of
+    /// Creates a histogram from pairs of upper bound and count, in rising order, and the count of
     /// numbers at or above the last bound.
     pub fn new(below: impl IntoIterator<Item = (u64, u64)>, beyond: u64) -> BucketCounts {
         let below: Vec<(u64, u64)> = below.into_iter().collect();

@@ -37,7 +37,7 @@ impl Civil {
         i32::try_from(days_of_civil(self.year, self.month, self.day)).ok()
     }
 
-    /// Makes the date and time from the number of microseconds since 1970-01-01T00:00:00Z.
+    /// Creates the date and time from the number of microseconds since 1970-01-01T00:00:00Z.
     pub fn of_us(us: i64) -> Civil {
         let (days, of_day) = (us.div_euclid(US_PER_DAY), us.rem_euclid(US_PER_DAY));
         let (year, month, day) = civil_of_days(days);

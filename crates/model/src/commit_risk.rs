@@ -21,7 +21,7 @@ pub struct CommitRisk {
 }
 
 impl CommitRisk {
-    /// Makes the facts about durability to store with a run: whether commits are at risk and, if
+    /// Returns the facts about durability to store with a run: whether commits are at risk and, if
     /// so, the mode and the possible loss. `found` is `None` if there is no risk.
     pub fn facts(found: Option<CommitRisk>) -> Vec<Fact> {
         let mut facts = vec![Fact::new(ABOUT, "commits_at_risk", found.is_some())];

@@ -49,8 +49,8 @@ pub struct CpuProfile {
     /// Folded call stacks, such as `mysqld;main;read`, each with its number of samples, sorted by
     /// text.
     pub stacks: Vec<(String, u64)>,
-    /// Number of distinct stacks left out because a profile keeps only a limited number: the rarest
-    /// ones.
+    /// Number of distinct stacks that were left out, the rarest ones, because a profile keeps at
+    /// most 5,000 stacks and 4 MiB of their text.
     pub stacks_cut: u64,
     /// Number of samples in the stacks that were left out.
     pub samples_cut: u64,
@@ -80,8 +80,8 @@ pub struct CpuProfileReport {
     pub samples: u64,
     /// Number of distinct stacks that the profile kept, not counting those left out.
     pub n_stacks: u64,
-    /// Number of distinct stacks left out because a profile keeps only a limited number: the rarest
-    /// ones.
+    /// Number of distinct stacks that were left out, the rarest ones, because a profile keeps at
+    /// most 5,000 stacks and 4 MiB of their text.
     pub stacks_cut: u64,
     /// Number of samples in the stacks that were left out.
     pub samples_cut: u64,
@@ -131,7 +131,7 @@ impl CpuProfileReport {
     }
 
     /// Copies the stacks of `profiles` into the reports of the same side (server or generator).
-    /// Needed because the store has reports without stacks.
+    /// Needed because the store keeps reports without stacks.
     pub fn fill(reports: &mut [CpuProfileReport], profiles: Vec<CpuProfile>) {
         for profile in profiles {
             let of_side = |report: &&mut CpuProfileReport| report.side == profile.side;

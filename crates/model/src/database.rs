@@ -93,7 +93,7 @@ pub trait Hosts: Send + Sync {
     /// Adds a host to those over which clients are spread, and assigns it a fair share of the
     /// clients. If the host is already in use, the clients that left it when it failed are to
     /// return. Returns the number of clients that this call assigned to the host. Fails with the
-    /// reason.
+    /// reason, such as that the host's name cannot be resolved.
     fn add(&self, host: &Host) -> Result<usize, String>;
 
     /// Removes a host from those over which clients are spread, and assigns its clients to the

@@ -115,8 +115,8 @@ impl DbErrorKind {
         }
     }
 
-    /// Returns the kind with this name, as in stored errors and in the failures that `sim` injects;
-    /// `None` if there is none.
+    /// Returns the kind with this name, as in stored errors and in the failures that the simulated
+    /// database `sim` injects; `None` if no kind has this name.
     pub fn by_name(name: &str) -> Option<DbErrorKind> {
         DbErrorKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -141,12 +141,12 @@ pub struct DbError {
 }
 
 impl DbError {
-    /// Makes an error that dbdyno itself raises, without error number and SQLSTATE.
+    /// Creates an error that dbdyno itself raises, without error number and SQLSTATE.
     pub fn new(kind: DbErrorKind, message: impl Into<String>) -> DbError {
         DbError { kind, code: 0, sqlstate: String::new(), message: message.into() }
     }
 
-    /// Makes the error for a connection attempt or a request that the server did not answer in
+    /// Creates the error for a connection attempt or a request that the server did not answer in
     /// time. Its kind is [`DbErrorKind::ConnectionLost`], its SQLSTATE `HYT01`, which ODBC uses for
     /// timeouts.
     pub fn silence(message: impl Into<String>) -> DbError {

@@ -68,9 +68,9 @@ impl Decimals {
     /// Number of digits after the point of the decimals that SQL templates compute with.
     const DIGITS: usize = 2;
 
-    /// Returns SQL for a number that is compared with decimal columns of two digits, or computed
-    /// with them: a literal such as `0.06`, or an expression for a whole number. Digits of a
-    /// literal beyond the second make it an expression.
+    /// Returns SQL for the number `sql` among decimals with two digits, as with `{decimal X}` in a
+    /// template. If decimals are scaled integers, this is the number times 100: `6` for the literal
+    /// `0.06`, `(x * 100)` for an expression `x`. Otherwise it is `sql` itself.
     pub(crate) fn number(self, sql: &str) -> String {
         if self == Decimals::Exact {
             return sql.to_owned();
@@ -89,7 +89,8 @@ impl Decimals {
         if digits.is_empty() { "0".to_owned() } else { digits.to_owned() }
     }
 
-    /// Returns SQL for the quotient of two decimals of the same scale, which is no whole number.
+    /// Returns SQL for the quotient of two decimals with the same number of digits after the point.
+    /// The quotient is not rounded to a whole number.
     pub(crate) fn quotient(self, dividend: &str, divisor: &str) -> String {
         match self {
             Decimals::Exact => format!("{dividend} / {divisor}"),
@@ -240,8 +241,8 @@ impl Dialect {
         partitioning: None,
     };
 
-    /// Returns CREATE TABLE with the primary key, and with the indexes that [must be created with
-    /// the table](Dialect::is_made_with).
+    /// Returns the CREATE TABLE statement of a table, with its primary key and with the indexes
+    /// that [must be created with the table](Dialect::is_made_with).
     pub fn create_table(&self, table: &Table) -> String {
         let mut lines: Vec<String> = Vec::new();
         for column in &table.columns {

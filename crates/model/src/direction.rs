@@ -12,7 +12,7 @@ pub enum Direction {
     Higher,
     /// A lower value is better, as for response times, errors and cost.
     Lower,
-    /// No direction is better: the figure only describes what happened, as most gauges do.
+    /// Neither direction is better: the figure only describes what happened, as most gauges do.
     Neither,
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Host, NetworkConditions, format_duration};
 
-/// An action on a managed server, that is, one that dbdyno itself started.
+/// An action on a managed server, that is, a server that dbdyno itself started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum ServerAction {
@@ -69,8 +69,8 @@ pub enum Action {
     /// Makes the server finish one kind of background work: executes the settling step with this
     /// name, such as `checkpoint`.
     Settle(String),
-    /// Changes delay and bandwidth of the simulated network between clients and server, until the
-    /// disturbance's time limit.
+    /// Changes delay and bandwidth of the simulated network between clients and server until the
+    /// disturbance's time limit; without a limit, for the rest of the run.
     Network(NetworkConditions),
 }
 
@@ -118,7 +118,8 @@ impl fmt::Display for Which {
 const TOLD_LETTERS: usize = 60;
 
 impl Action {
-    /// Whether the action controls a managed server or node, for example restarts or kills it.
+    /// Whether the action controls a managed server or a node of a managed cluster, for example
+    /// restarts or kills it.
     pub fn is_of_server(&self) -> bool {
         matches!(self, Action::Server(_) | Action::Node { .. } | Action::Join)
     }
@@ -228,7 +229,8 @@ pub enum Disturbed {
     },
 }
 
-/// Event of one execution of a disturbance, sent when it starts and again when it ends.
+/// Report on one execution of a disturbance, sent when it starts and again when it ends; only once
+/// if it was skipped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DisturbanceEvent {
     /// Index of the disturbance in the plan, from 0.
@@ -243,12 +245,13 @@ pub struct DisturbanceEvent {
     /// it was not started.
     pub began_ns: i64,
     /// End of the execution, in nanoseconds from the start of the measured phase; `None` while it
-    /// runs.
+    /// runs, and if it was skipped.
     pub ended_ns: Option<i64>,
     /// Outcome of the execution so far; [`Disturbed::Running`] in the first event.
     #[serde(flatten)]
     pub outcome: Disturbed,
-    /// Last part of the output of the shell command or SQL statements; empty if there was none.
+    /// Last 4 KiB of the shell command's output, or the number of rows that the SQL changed, such
+    /// as `3 rows affected`; empty if there was none.
     pub output: String,
 }
 

@@ -59,8 +59,8 @@ pub struct ClientMoments {
     pub sum_ns: u64,
     /// Sum of the squared response times of this client and type, in square nanoseconds.
     pub sum_sq_ns2: f64,
-    /// Coarse histogram of the response times, as [`stats::CoarseHistogram::counts`] returns it;
-    /// empty if the run has too many clients to keep it.
+    /// Coarse histogram of the response times, as pairs of bucket and count
+    /// ([`stats::CoarseHistogram::counts`]); empty if the run has more than 1,000 clients.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub times: Vec<(u16, u32)>,
 }

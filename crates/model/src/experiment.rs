@@ -233,7 +233,8 @@ pub fn is_arrival_rate(axis: &str) -> bool {
     short_axis(axis) == "rate" && axis != "connect.rate"
 }
 
-/// Returns all combinations of the axes' values; the last axis varies fastest.
+/// Returns every combination of the axes' values, with one value per axis in the order of the axes;
+/// the last axis varies fastest.
 pub fn combinations(axes: &[Axis]) -> Vec<Vec<String>> {
     let mut all = vec![Vec::new()];
     for axis in axes {

@@ -31,8 +31,8 @@ pub struct Fact {
 }
 
 impl Fact {
-    /// Makes a fact from its subject, name and value. Text that is a number, or `true` or `false`,
-    /// becomes a value of that type.
+    /// Creates a fact from its subject, name and value. Text that is a number, or `true` or
+    /// `false`, becomes a value of that type.
     pub fn new(about: &str, name: &str, value: impl Into<FactValue>) -> Fact {
         let value = match value.into() {
             FactValue::Text(text) => FactValue::read(name, text),
@@ -131,19 +131,19 @@ impl fmt::Display for Decimal {
 const BETWEEN: &str = ", ";
 
 impl FactValue {
-    /// Makes a fact's value that is a percentage, rounded to `decimals` digits after the decimal
+    /// Creates a fact's value that is a percentage, rounded to `decimals` digits after the decimal
     /// point.
     pub fn percent(percent: f64, decimals: u8) -> FactValue {
         FactValue::Percent(Decimal::new(percent, decimals))
     }
 
-    /// Makes a fact's value that is a time in seconds, rounded to `decimals` digits after the
+    /// Creates a fact's value that is a time in seconds, rounded to `decimals` digits after the
     /// decimal point.
     pub fn seconds(seconds: f64, decimals: u8) -> FactValue {
         FactValue::Seconds(Decimal::new(seconds, decimals))
     }
 
-    /// Makes a list of values of the same unit; a single value stays as it is.
+    /// Creates a list of values of the same unit; a single value stays as it is.
     pub fn list(values: impl IntoIterator<Item = FactValue>) -> FactValue {
         let mut values: Vec<FactValue> = values.into_iter().collect();
         match values.len() {

@@ -52,9 +52,9 @@ impl FigureBound {
         Ok(FigureBound::Amount { amount: number * factor, what: what.to_owned(), per_ns, written })
     }
 
-    /// Returns the bound's unit of bytes as the user wrote it, such as `MB/s`, and its size in
-    /// `unit`: 1e6 if that is `B/s`. `None` if the bound is not in bytes, or if only one of the two
-    /// units is a rate.
+    /// Returns the bound's unit as the user wrote it, such as `MB/s`, and the number of `unit` that
+    /// it equals: 1e6 if `unit` is `B/s`. `None` if the bound is not in bytes, or if only one of
+    /// the two units is a rate.
     pub fn bytes_as_written(&self, unit: &str) -> Option<(String, f64)> {
         let FigureBound::Amount { what, written, .. } = self else { return None };
         let one = FigureBound::read(&format!("1{written}")).ok()?.in_unit(unit).ok()?;
@@ -91,8 +91,8 @@ impl FigureBound {
     }
 }
 
-/// Splits a unit such as `MB` into its factor and base unit, here 1e6 and `B`; `None` if it is
-/// unknown.
+/// Splits a unit such as `MB` into its factor and base unit, here 1e6 and `B`; `None` if the unit
+/// is not one of [`AMOUNT_UNITS`] or `bytes`.
 fn amount_unit(unit: &str) -> Option<(f64, &str)> {
     match AMOUNT_UNITS.iter().find(|(name, ..)| *name == unit) {
         Some((_, factor, what)) => Some((*factor, *what)),
@@ -100,7 +100,8 @@ fn amount_unit(unit: &str) -> Option<(f64, &str)> {
     }
 }
 
-/// Splits a unit that may name anything, such as `rows` or `k rows`, into its factor and base unit.
+/// Splits a unit that may name anything into its factor and base unit: `k rows` into 1000 and
+/// `rows`, `rows` into 1 and `rows`.
 fn of_anything(unit: &str) -> (f64, &str) {
     let scaled = unit.split_once(' ').and_then(|(scale, what)| {
         let (factor, base) = amount_unit(scale)?;

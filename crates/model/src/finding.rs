@@ -50,19 +50,20 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Makes a finding whose text is not divided into observation and advice.
+    /// Creates a finding whose text is not divided into observation and advice.
     pub fn new(id: impl Into<String>, severity: Severity, text: impl Into<String>) -> Finding {
         Finding { id: id.into(), severity, text: text.into(), observed: None }
     }
 
-    /// Makes a finding of what was observed, in sentences, followed by advice, which may be empty.
-    /// Pages on several runs show the observation with a range for each number.
+    /// Creates a finding whose text is what was observed, in sentences, followed by advice, which
+    /// may be empty. Reports on several runs show the observation with a range for each number.
     pub fn with_advice(id: &str, severity: Severity, observed: String, advice: &str) -> Finding {
         let text = format!("{observed} {advice}").trim_end().to_owned();
         Finding { observed: Some(observed), ..Finding::new(id, severity, text) }
     }
 
-    /// Makes a finding of what was observed, in sentences, with the advice of the catalog.
+    /// Creates a finding whose text is what was observed, in sentences, followed by the advice that
+    /// the catalog has for this kind of finding.
     ///
     /// # Panics
     ///

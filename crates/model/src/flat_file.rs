@@ -38,8 +38,8 @@ pub struct FlatFile {
 /// Commands that import flat files with a server's own command-line client, filled in by a driver.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientLoad {
-    /// Names of the servers whose client understands these commands, for the user: `MariaDB and
-    /// MySQL`.
+    /// Names of the servers whose client understands these commands, for messages to the user:
+    /// `MariaDB and MySQL`.
     pub servers: &'static str,
     /// Shell command that starts the server's command-line client, such as `psql`.
     pub client: &'static str,

@@ -29,8 +29,8 @@ pub struct Gauge {
 /// missing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Readings {
-    /// Number of the second to which the values belong, counted from the start of the measured
-    /// phase; negative before it. A rate covers the time since the previous reading.
+    /// Number of the second to which the values belong: 0 is the first of the measured phase, those
+    /// before it are negative. A rate covers the time since the previous reading.
     pub second: i64,
     /// Values read, as pairs of the gauge's index, over all declared gauges of the run, and the
     /// value.

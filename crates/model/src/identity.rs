@@ -22,7 +22,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Makes the identity of data for which no constants were chosen when they were built.
+    /// Creates the identity of data for which no constants were chosen when they were built.
     pub fn new<const N: usize>(
         workload: &str,
         version: u32,

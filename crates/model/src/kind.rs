@@ -122,8 +122,8 @@ pub struct ComputedFigure {
 }
 
 impl ComputedFigure {
-    /// Makes the metric's result from its value, or from the reason why there is none. An infinite
-    /// value or NaN counts as missing.
+    /// Creates the metric's result from its value, or from the reason why there is none. An
+    /// infinite value or NaN counts as missing.
     pub fn new(name: &str, value: Result<f64, String>) -> ComputedFigure {
         let finite = value.and_then(|value| match value.is_finite() {
             true => Ok(value),

@@ -43,8 +43,8 @@ pub struct Monitoring {
     /// Query whose last column is the time since the server's start, in whole seconds; `None` if
     /// the server does not report this time.
     pub started_ago: Option<&'static str>,
-    /// Queries for the states of the server's sessions, for sampling; `None` if they are not
-    /// visible.
+    /// Queries by which dbdyno samples the states of the server's sessions; `None` if the server
+    /// does not show them.
     pub session_states: Option<SessionSampling>,
     /// Queries for totals by statement, wait event or table. A query that fails, because the server
     /// lacks the view or the user lacks a privilege, is skipped.

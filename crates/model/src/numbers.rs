@@ -171,7 +171,7 @@ pub fn amount_beside_bound(value: f64, bound: f64, stored: &str) -> String {
     }
 }
 
-/// Formats a number of seconds: `7.4 s`, `60 s`, `1h30m`.
+/// Formats a number of seconds: `7.4 s`, `60 s`; from 120 s on without a fraction, as `1h30m`.
 pub fn seconds(value: f64) -> String {
     if value >= 120.0 {
         return crate::format_duration((value.round() * 1e9) as u64);
@@ -180,8 +180,8 @@ pub fn seconds(value: f64) -> String {
     format!("{} s", text.strip_suffix(".0").unwrap_or(&text))
 }
 
-/// Rounds a recommended duration, in seconds, up to a multiple of 5 s, 30 s, 5 min or 1 h,
-/// depending on its length.
+/// Rounds a recommended duration, in seconds, up to a multiple of 5 s (below a minute), 30 s (below
+/// 10 minutes), 5 min (below an hour) or 1 h.
 pub fn rounded_up(seconds: f64) -> f64 {
     let step = match seconds {
         ..60.0 => 5.0,

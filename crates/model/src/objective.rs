@@ -147,7 +147,7 @@ pub enum Bound {
 pub struct Objective {
     /// Metric that is compared with the bound.
     pub metric: Metric,
-    /// Relation that must hold between metric and bound.
+    /// Comparison of metric and bound that must be true, such as `<`.
     pub comparison: Comparison,
     /// Bound of the metric: a time, a share, or text for any other figure.
     pub bound: Bound,

@@ -154,12 +154,12 @@ pub struct BadParameter {
 }
 
 impl BadParameter {
-    /// Makes an error that concerns the parameter with this name.
+    /// Creates an error that concerns the parameter with this name.
     pub fn named(parameter: &str, why: impl Into<String>) -> BadParameter {
         BadParameter { parameter: Some(parameter.to_owned()), why: why.into() }
     }
 
-    /// Makes an error that concerns several parameters, or something without a name.
+    /// Creates an error that concerns several parameters, or something without a name.
     pub fn new(why: impl Into<String>) -> BadParameter {
         BadParameter { parameter: None, why: why.into() }
     }

@@ -61,7 +61,8 @@ pub enum Load {
     Open {
         /// Distribution of the gaps between arrivals: random (Poisson) or equal.
         arrivals: Arrivals,
-        /// Number of arrivals per second, summed over the clients of all processes.
+        /// Rate of arrivals, constant or changing over time, summed over the clients of all
+        /// processes.
         #[serde(rename = "rate_per_s")]
         rate: ArrivalRate,
         /// Limit on the number of arrivals that wait in the queue for a free client. `queue_full`
@@ -239,7 +240,8 @@ pub struct Connect {
 }
 
 impl Default for Connect {
-    /// Returns a pace below the usual limit of servers on pending connections, which is 50 to 100.
+    /// Returns the default: no limit on the rate, and 32 attempts at the same time, since servers
+    /// often limit pending connections to 50 or 100.
     fn default() -> Connect {
         Connect { rate_per_s: None, at_once: 32 }
     }
@@ -295,7 +297,7 @@ pub struct Plan {
     pub phases: Phases,
     /// Groups of clients, in the order of their indexes.
     pub groups: Vec<Group>,
-    /// Where clients run: on threads, on event loops, or in virtual time.
+    /// Where clients run: on threads, on event loops, in virtual time, or where dbdyno chooses.
     pub placement: PlacementChoice,
     /// Whether each event loop is pinned to a CPU of its own, if there are enough CPUs.
     pub pin: bool,

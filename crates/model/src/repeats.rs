@@ -54,7 +54,7 @@ pub struct Nesting {
 pub enum Goal {
     /// The 95 % confidence interval of every point's mean is at most as wide as demanded.
     Precise {
-        /// Largest allowed half-width of the interval, as a share of the mean.
+        /// Largest allowed half-width of the interval, as a share of the mean: 0.02 for 2 %.
         share: f64,
     },
     /// Every point is compared with the point that has the first value of the first varied

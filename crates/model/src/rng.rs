@@ -64,8 +64,8 @@ impl Stream {
 pub struct Rng(Xoshiro256PlusPlus);
 
 impl Rng {
-    /// Makes the generator for one item of a stream, such as transaction `number` of a client. The
-    /// same arguments always give the same random numbers.
+    /// Creates the generator for one item of a stream, such as transaction `number` of a client.
+    /// The same arguments always give the same random numbers.
     pub fn new(seed: u64, stream: Stream, number: u64) -> Rng {
         let mixed = mix(mix(mix(seed) ^ stream.key()) ^ number);
         Rng(Xoshiro256PlusPlus::seed_from_u64(mixed))

@@ -100,8 +100,8 @@ pub struct KindSecond {
     /// Number of transactions whose intended start is in this second and that were still running or
     /// queued when their phase, the ramp-up or the measured phase, was over.
     pub carried: u64,
-    /// Time in the phase after their own that the transactions counted in `carried` took, summed
-    /// over them, in nanoseconds.
+    /// Time that the transactions counted in `carried` took after their phase was over, summed over
+    /// them, in nanoseconds. For those due in the ramp-up, it ends with the measured phase.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub carried_ns: u64,
     /// Longest response time of the transactions counted in `carried`, or their age if unfinished,
@@ -136,7 +136,7 @@ pub struct KindSecond {
 }
 
 impl KindSecond {
-    /// Makes the record of one second in which the transaction type `kind` did not occur.
+    /// Creates the record of one second in which the transaction type `kind` did not occur.
     pub fn new(kind: KindIndex) -> KindSecond {
         KindSecond {
             kind,
@@ -212,7 +212,8 @@ pub struct ErrorCount {
 pub struct Second {
     /// Index of the group of clients in the plan.
     pub group: u16,
-    /// Number of the second, counted from the start of the measured phase; negative in the ramp-up.
+    /// Number of the second: 0 is the first of the measured phase, those of the ramp-up are
+    /// negative.
     pub second: i64,
     /// Counts and times of each transaction type, ordered by its index; types that did not occur
     /// are missing.
@@ -247,7 +248,7 @@ pub struct Second {
 }
 
 impl Second {
-    /// Makes the record of one second in which nothing happened in the group.
+    /// Creates the record of one second in which nothing happened in the group.
     pub fn new(group: u16, second: i64) -> Second {
         Second {
             group,
@@ -320,7 +321,7 @@ impl Second {
 }
 
 impl ErrorCount {
-    /// Makes an entry for an error that occurred once, with a count of 1.
+    /// Creates an entry for an error that occurred once, with a count of 1.
     pub fn one(db_error: &DbError) -> ErrorCount {
         ErrorCount {
             kind: db_error.kind,

@@ -33,9 +33,9 @@ pub struct SettingsBySql {
     pub taken_up: &'static str,
     /// Query for the name and value of every setting, as new sessions get them.
     pub all: &'static str,
-    /// Units that a number without a unit may have if the server reports values with units, in
-    /// bytes and milliseconds. For example, 8192 if some settings count pages of 8 KiB. Empty if
-    /// the server reports no units.
+    /// Sizes of the units in which the server may count a setting that is written without a unit,
+    /// in bytes or milliseconds: 8192 for settings that count pages of 8 KiB. Empty if the server
+    /// reports no values with units.
     pub base_units: &'static [f64],
     /// Returns advice for a user who lacks the privilege to read or change the setting. `{user}` in
     /// the advice stands for the user's name.
@@ -131,9 +131,9 @@ fn amount(text: &str) -> Option<f64> {
     Some(number * scale)
 }
 
-/// Whether a server has changed the requested number `asked` to another one, which it reports as
-/// `shown`. Texts are not compared, because modes may have several spellings, and neither are
-/// numbers of 0 or less, which often mean "automatic". A number without a unit may be in any of
+/// Whether a server reports another number, `shown`, than the number `asked` to which a setting was
+/// changed. False for texts, because modes may have several spellings, and if `asked` is 0 or less,
+/// which often means "automatic". If only `shown` has a unit, `asked` may be in any of
 /// `base_units`.
 pub fn is_taken_otherwise(asked: &str, shown: &str, base_units: &[f64]) -> bool {
     let (asked, shown) = (asked.trim().to_ascii_lowercase(), shown.trim().to_ascii_lowercase());

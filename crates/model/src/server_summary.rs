@@ -121,8 +121,8 @@ pub struct ServerSummary {
     pub to_ns: i64,
     /// Names and units of the numbers that each row has.
     pub columns: Vec<SummaryColumnKept>,
-    /// Rows whose numbers have grown most, in descending order. Only a limited number is kept, and
-    /// `others` has the sum of the rest.
+    /// Rows whose numbers have grown most, in descending order: at most 40, or 60 of sampled
+    /// sessions. `others` has the sum of the rest.
     pub rows: Vec<SummaryRow>,
     /// Sum of the rows that were left out of `rows`; `None` if none was left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -144,7 +144,7 @@ impl ServerSummary {
     }
 
     /// Returns the text that stands for the source of a summary made of sampled session states,
-    /// such as `sessions, 58 of 60 samples`: samples taken, of those that were due.
+    /// with the numbers of samples taken and samples due: `sessions, 58 of 60 samples`.
     pub fn source_of_samples(n_seen: u32, n_due: u32) -> String {
         format!("sessions, {n_seen} of {n_due} samples")
     }

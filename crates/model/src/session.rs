@@ -26,7 +26,7 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Makes a call that begins or commits a transaction, for use in a batch (see
+    /// Creates a call that begins or commits a transaction, for use in a batch (see
     /// [`StatementId::is_control`]).
     pub const fn control(statement: StatementId) -> Call<'static> {
         Call { statement, values: &[] }
@@ -202,7 +202,8 @@ pub trait Session {
     fn start(&mut self, request: Request<'_>) -> Result<(), DbError>;
 
     /// Waits for the complete reply to the request in flight and passes its rows to `visit`. Blocks
-    /// if the client has a thread of its own. Fails with the error of the database or of `visit`.
+    /// if the client has a thread of its own; otherwise returns `Pending` until the reply is
+    /// complete. Fails with the error of the database or of `visit`.
     fn poll_reply(
         &mut self,
         context: &mut Context<'_>,
@@ -340,7 +341,7 @@ pub async fn reconnect(session: &mut dyn Session) -> Result<(), DbError> {
 }
 
 impl dyn Session + '_ {
-    /// Makes the error of a driver that does not support an operation. `what` completes the
+    /// Creates the error of a driver that does not support an operation. `what` completes the
     /// sentence "this driver cannot", such as `prepare statements`.
     pub fn unsupported(what: &str) -> DbError {
         DbError::new(DbErrorKind::Unsupported, format!("this driver cannot {what}"))

@@ -28,12 +28,12 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// Makes the sessions of a client that may have only its main session.
+    /// Creates the sessions of a client that may have only its main session.
     pub fn single(own: Box<dyn Session>) -> Sessions {
         Sessions { own, further: Vec::new(), closed: Traffic::default(), connector: None }
     }
 
-    /// Makes the sessions of a client that may open further ones through `connector`.
+    /// Creates the sessions of a client that may open further ones through `connector`.
     pub fn new(own: Box<dyn Session>, connector: Box<dyn Connector>) -> Sessions {
         Sessions { connector: Some(connector), ..Sessions::single(own) }
     }

@@ -43,8 +43,8 @@ impl StatementId {
     /// [`Request::Batch`](crate::Request::Batch).
     pub const COMMIT: StatementId = StatementId(u16::MAX - 2);
 
-    /// Makes the identifier of the statement with index `place` in a session. Fails if the index is
-    /// too large.
+    /// Creates the identifier of the statement with index `place` in a session. Fails if the index
+    /// is too large.
     pub fn numbered(place: usize) -> Result<StatementId, DbError> {
         let id = u16::try_from(place).ok().map(StatementId).filter(|id| !id.is_control());
         id.ok_or_else(|| {
@@ -75,7 +75,7 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// Makes a statement of a workload that is sent as a prepared statement.
+    /// Creates a statement of a workload that is sent as a prepared statement.
     pub fn new(name: &'static str, kind: StatementKind, sql: impl Into<String>) -> Statement {
         Statement { name, kind, sql: sql.into(), sent: Sent::Prepared }
     }

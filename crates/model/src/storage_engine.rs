@@ -25,8 +25,8 @@ pub struct StorageEngine {
 }
 
 impl StorageEngine {
-    /// Makes a transactional engine that is chosen by a clause at the end of CREATE TABLE, such as
-    /// ` ENGINE=InnoDB`.
+    /// Creates a transactional engine that is chosen by a clause at the end of CREATE TABLE, such
+    /// as ` ENGINE=InnoDB`.
     pub const fn with_clause(name: &'static str, behind_table: &'static str) -> StorageEngine {
         StorageEngine {
             name,
@@ -39,9 +39,9 @@ impl StorageEngine {
         }
     }
 
-    /// Whether rows in this engine, and the marks in another table that tell which parts of a build
-    /// are done, survive a crash or error only together. If not, an interrupted build begins again
-    /// with empty tables.
+    /// Whether a crash or error never separates the rows in this engine from the marks, kept in
+    /// another table, that tell which parts of a build are done. If it may, an interrupted build
+    /// begins again with empty tables.
     pub const fn keeps_marks(&self) -> bool {
         self.is_transactional && !self.is_emptied_by_crash
     }

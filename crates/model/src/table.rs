@@ -41,8 +41,8 @@ impl ColumnType {
         matches!(self, ColumnType::Serial | ColumnType::BigSerial)
     }
 
-    /// Returns the type's name in CREATE TABLE by the SQL standard. `SERIAL` and `BIGSERIAL` are
-    /// exceptions, which the standard lacks.
+    /// Returns the type's name in CREATE TABLE by the SQL standard. For auto-increment, which has
+    /// no such name, returns `SERIAL` or `BIGSERIAL`.
     pub fn standard_name(self) -> String {
         match self {
             ColumnType::SmallInt => "SMALLINT".to_owned(),

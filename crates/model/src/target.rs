@@ -227,8 +227,8 @@ impl Target {
         self.refuse_twice(None)
     }
 
-    /// Checks that the target names no host twice, because that host would get twice its share of
-    /// the clients. A host without a port is taken to have `default_port`.
+    /// Fails if the target names a host twice, because that host would get twice its share of the
+    /// clients. A host without a port is taken to have `default_port`.
     pub fn refuse_twice(&self, default_port: Option<u16>) -> Result<(), BadTarget> {
         for (index, host) in self.hosts.iter().enumerate() {
             if self.hosts[..index].iter().any(|other| other.is_same(host, default_port)) {

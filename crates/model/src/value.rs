@@ -31,7 +31,8 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// Makes an amount of money, a decimal with two digits after the point, from a number of cents.
+    /// Creates an amount of money, a decimal with two digits after the point, from a number of
+    /// cents.
     pub fn cents(cents: i64) -> Value<'static> {
         Value::Decimal { unscaled: cents, scale: 2 }
     }

@@ -353,10 +353,11 @@ pub trait Workload: Send + Sync {
     /// Returns the type of transaction `number`, the same as [`Client::inputs`] returns.
     fn kind_of(&self, number: Number) -> KindIndex;
 
-    /// Makes the client with index `client`, which is counted over all groups and client processes.
+    /// Creates the client with index `client`, which is counted over all groups and client
+    /// processes.
     fn client(&self, client: u32) -> Box<dyn Client>;
 
-    /// Makes the client with index `client`, which is the `nth` of its group, from 0. Only
+    /// Creates the client with index `client`, which is the `nth` of its group, from 0. Only
     /// workloads that need this number override it.
     fn client_of_group(&self, client: u32, _nth: u32) -> Box<dyn Client> {
         self.client(client)
