@@ -257,7 +257,7 @@ fn decide_hosts(
 }
 
 /// Parses the words of an action on a server, such as `pause 5s`; `None` for `join`, the action by
-/// which a new node joins the cluster.
+/// which a new node joins the cluster. Returns an error for other words, or a pause without length.
 fn action(text: &str) -> Result<Option<ServerAction>, String> {
     let text = text.trim();
     if text == JOIN {

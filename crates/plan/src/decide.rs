@@ -25,8 +25,9 @@ const GROUPS_MAX: usize = 256;
 /// needs memory, even if it is idle most of the time.
 const CLIENTS_MAX: u64 = 1_000_000;
 
-/// Parses and checks a draft, and returns the decided plan. `default_target` returns the target for
-/// the workload of a draft that has none. An error has the source position and the remedy.
+/// Parses and checks a draft, and returns the decided plan. If the draft names no target, calls
+/// `default_target` with the name of the first group's workload. An error has the source position
+/// and the remedy.
 pub fn decide(
     draft: &Draft,
     default_target: &dyn Fn(&str) -> Result<Target, String>,
@@ -63,8 +64,8 @@ pub fn decide(
     Ok(put_together(values, target, settings, groups, phases, network, disturbances))
 }
 
-/// Makes the decided plan from the parsed values and from the parts that need checks of their own,
-/// such as the groups.
+/// Creates the decided plan from the parsed values and from the parts that need checks of their
+/// own, such as the groups.
 fn put_together(
     values: PlanValues,
     target: Target,
@@ -157,14 +158,15 @@ fn check_instruments(instruments: &Given<bool>, monitor: MonitorScope) -> Result
     Ok(())
 }
 
-/// Returns the measured phase in nanoseconds; 0 if only numbers of transactions end it.
+/// Returns the length of the measured phase in nanoseconds; 0 for no limit, if only numbers of
+/// transactions end it and no duration is written.
 fn measure_ns(duration: &Given<u64>, groups: &[Group]) -> u64 {
     let is_limited = duration.is_written() || is_by_time(groups);
     if is_limited { duration.value } else { 0 }
 }
 
-/// Returns the ramp-up in nanoseconds. Clients that execute a fixed sequence of transactions have
-/// none by default, because it would execute a part of the sequence.
+/// Returns the length of the ramp-up in nanoseconds. If it is not written and all clients execute a
+/// fixed sequence of transactions, it is 0, because a ramp-up would execute a part of the sequence.
 fn ramp_up_ns(ramp_up: &Given<u64>, groups: &[Group]) -> u64 {
     let is_sequence = |group: &Group| {
         workload_of(group, 0).is_some_and(|(_, workload)| workload.sequence().is_some())
@@ -196,8 +198,8 @@ fn check_network<T>(value: &Given<T>, is_asked: bool, target: &Target) -> Result
     }
 }
 
-/// Rejects extra processes for clients and a storage engine if the group's target does not support
-/// them.
+/// Rejects separate client processes, or a storage engine, that the group's target does not
+/// support.
 fn check_on_target(draft: &GroupDraft, group: &Group, target: &Target) -> Result<(), BadPlan> {
     if group.processes > 0 && is_of_one_process(target) {
         let from = draft.values.get("processes").map_or(&From::Default, |written| &written.from);
@@ -217,8 +219,8 @@ fn check_on_target(draft: &GroupDraft, group: &Group, target: &Target) -> Result
     }
 }
 
-/// Rejects too many groups or clients, two groups of the same name, and groups that contradict each
-/// other on common data.
+/// Rejects too many groups or clients, two groups of the same name, and two groups that use the
+/// same data with different parameters.
 fn check_groups(draft: &Draft, groups: &[Group]) -> Result<(), BadPlan> {
     if groups.len() > GROUPS_MAX {
         let why = format!("{} groups are too many: at most {GROUPS_MAX}", groups.len());
@@ -266,7 +268,7 @@ fn check_common_data(a: &Group, b: &Group) -> Result<(), String> {
 }
 
 /// Returns the error message for two groups that use the same data with different values of a
-/// parameter. `groups` are their names.
+/// parameter. `groups` are the names of the groups, `values` their values in the same order.
 pub fn disagreement(groups: [&str; 2], parameter: &str, values: [&dyn Display; 2]) -> String {
     let [a, b] = groups;
     let [of_a, of_b] = values;
@@ -276,7 +278,7 @@ pub fn disagreement(groups: [&str; 2], parameter: &str, values: [&dyn Display; 2
     )
 }
 
-/// Makes the workload of a group without access to its data, and returns it with its settings;
+/// Creates the workload of a group without access to its data, and returns it with its settings;
 /// `None` if the workload cannot be made without the data.
 pub fn workload_of(group: &Group, seed: u64) -> Option<(Settings, Arc<dyn Workload>)> {
     let entry = workloads::by_name(&group.workload).ok()?;
@@ -441,7 +443,7 @@ fn application_rate(entry: &workloads::Entry) -> &'static str {
     }
 }
 
-/// Makes an error about a workload's parameter, with the position at which it is written.
+/// Creates an error about a workload's parameter, with the position at which it is written.
 fn placed(written: &Written, bad: model::BadParameter) -> BadPlan {
     match &bad.parameter {
         Some(parameter) => written.from.bad_value(parameter, bad.why),
@@ -497,7 +499,7 @@ fn belongs<T>(value: &Given<T>, to: LoadModel, model: LoadModel) -> Result<(), B
 }
 
 impl GroupDraft {
-    /// Makes an error about the group as a whole, with its source position.
+    /// Creates an error about the group as a whole, with its source position.
     fn bad(&self, why: impl std::fmt::Display) -> BadPlan {
         self.from.as_ref().unwrap_or(&From::Default).bad(why)
     }

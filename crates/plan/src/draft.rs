@@ -54,8 +54,8 @@ pub struct VaryDraft {
 
 impl Draft {
     /// Allows the shell commands of a stored plan if a file named on the command line (`named`) has
-    /// all of them. Returns an error if the file lacks one of them, because then it is not the plan
-    /// file of the experiment.
+    /// all of them. Returns an error if one of them is missing in the file, because then it is not
+    /// the plan file of the experiment.
     pub fn allow_commands_of(&mut self, named: Option<&Draft>) -> Result<(), BadPlan> {
         let command = |at: &AtDraft| at.values.get("command").map(|written| written.text.clone());
         let known: Vec<String> = named
@@ -80,21 +80,22 @@ impl GroupDraft {
         self.values.get("workload")
     }
 
-    /// Returns the name of the group; without one, that of its workload.
+    /// Returns the name of the group; without one, that of its workload; `None` if it has neither.
     pub(crate) fn name(&self) -> Option<&Written> {
         self.values.get("name").or_else(|| self.workload())
     }
 }
 
 impl AtDraft {
-    /// Makes an error about the disturbance as a whole, with its source position.
+    /// Creates an error about the disturbance as a whole, with its source position.
     pub fn bad(&self, why: impl fmt::Display) -> BadPlan {
         self.from.bad(why)
     }
 }
 
 impl VaryDraft {
-    /// Parses a varied parameter from the command line, written as `name=value,value`.
+    /// Parses a varied parameter from the command line, written as `name=value,value`. Returns an
+    /// error if there is no name before a `=`. The values are checked later.
     pub fn read(text: &str) -> Result<VaryDraft, BadPlan> {
         let from = From::Flag("vary".to_owned());
         match text.split_once('=') {
@@ -110,7 +111,7 @@ impl VaryDraft {
         }
     }
 
-    /// Makes an error about the varied parameter as a whole, with its source position.
+    /// Creates an error about the varied parameter as a whole, with its source position.
     pub(crate) fn bad(&self, why: impl fmt::Display) -> BadPlan {
         self.from.bad(why)
     }

@@ -102,7 +102,7 @@ impl Form for Text {
     }
 }
 
-/// Form of a name, which has one line and is short enough for lists and tables.
+/// Form of a name: one line of at most 200 characters, so that it fits into lists and tables.
 pub(crate) enum Name {}
 
 impl Form for Name {
@@ -424,8 +424,8 @@ impl Form for Transactions {
     }
 }
 
-/// Form of database errors after which a transaction is retried: names of error kinds, numbers of
-/// the server, or SQLSTATEs.
+/// Form of database errors after which a transaction is retried: names of error kinds, the server's
+/// error numbers, or SQLSTATEs.
 pub(crate) enum Retried {}
 
 impl Form for Retried {

@@ -157,7 +157,7 @@ fn takes_any<T>(rows: &[Row<T>], name: &str) -> bool {
     rows.iter().any(|row| row.parameter.name == name && row.on_page == OnPage::AnyValue)
 }
 
-/// Makes the error for a value that a plan from a web page may not give. The message advises to
+/// Creates the error for a value that a plan from a web page may not give. The message advises to
 /// save the plan and run it in a terminal.
 fn refused(from: &From, name: &str, why: &str) -> BadPlan {
     from.bad_value(name, format!("{why}: save the plan and run it in a terminal"))
@@ -192,8 +192,8 @@ fn is_workload_file(name: &str) -> bool {
     is_file && !workloads::is_compiled_in(name)
 }
 
-/// Checks each value of a varied parameter from a web page as if it were the only one. An invalid
-/// name of the parameter is reported elsewhere.
+/// Checks each value of a varied parameter from a web page as if the plan fixed the parameter at
+/// this value. An invalid name of the parameter is reported elsewhere.
 fn of_axis(draft: &Draft, axis: &VaryDraft, folder: Option<&Path>) -> Result<(), BadPlan> {
     let places = places(draft, axis).unwrap_or_default();
     for value in &axis.values {

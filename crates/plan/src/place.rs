@@ -175,8 +175,8 @@ pub(crate) fn flag_of(name: &str) -> String {
     name.replace('_', "-")
 }
 
-/// Returns the parameter with this name, which may be a key, a flag, or a key of an earlier version
-/// of dbdyno.
+/// Returns the parameter in `rows` with this name, which may be a key, a flag, or a key of an
+/// earlier version of dbdyno; `None` if there is none.
 fn known<T>(
     rows: &'static [Row<T>],
     former: &'static [FormerKey],
@@ -219,7 +219,8 @@ const OF_OTHERS: [(&str, &str); 8] = [
     ("server", "target, or server.NAME for one of its settings"),
 ];
 
-/// Returns true if a word looks like the name of a server setting.
+/// Returns true if a word looks like the name of a server setting: letters, digits and at least one
+/// underscore.
 fn is_like_a_setting(word: &str) -> bool {
     word.contains('_') && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }

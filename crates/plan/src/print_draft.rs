@@ -108,7 +108,7 @@ impl Draft {
     }
 
     /// Returns the arguments of `dbdyno run` for the same plan; `None` if the plan needs a file,
-    /// because it has several groups, server settings or disturbances.
+    /// for example because it has several groups, server settings or disturbances.
     pub fn words(&self) -> Option<Vec<String>> {
         let [group] = self.groups.as_slice() else { return None };
         let workload = &group.workload()?.text;

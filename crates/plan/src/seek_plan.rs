@@ -192,7 +192,8 @@ fn is_enough(seek: &Seek, ramp_up_ns: u64, budget: &str) -> Result<(), String> {
 
 impl SeekPlan {
     /// Returns the plan of a probe (run of the search) with the value `at` of the searched
-    /// parameter. Its measured phase lasts `measure_ns`, or as long as the plan says if that is 0.
+    /// parameter. Its measured phase lasts `measure_ns` nanoseconds; if `measure_ns` is 0, as long
+    /// as the plan says.
     pub fn plan(
         &self,
         at: f64,

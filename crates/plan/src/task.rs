@@ -13,7 +13,7 @@ pub enum Task {
     Run(Box<Plan>),
     /// Runs of one or more points (combinations of varied parameters), with repeats.
     Experiment(Varied),
-    /// A search for the highest value at which all objectives hold.
+    /// A search for the highest value of a parameter at which a run meets all objectives.
     Search(Box<SeekPlan>),
 }
 

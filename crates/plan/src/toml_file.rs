@@ -42,8 +42,8 @@ impl Keys {
         self.former.iter().any(|(table, ..)| *table == name)
     }
 
-    /// Returns the keys that are allowed in the table itself if `table` is empty, or else in the
-    /// table of this name that earlier versions had.
+    /// Returns the keys of today if `table` is empty; otherwise the former keys that plans of
+    /// earlier versions had in the table of this name.
     fn names_in<'a>(&'a self, table: &'a str) -> impl Iterator<Item = &'static str> + 'a {
         let today = self.names.iter().chain(self.also).filter(move |_| table.is_empty()).copied();
         let former =

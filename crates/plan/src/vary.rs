@@ -53,9 +53,9 @@ pub struct Varied {
 }
 
 impl Varied {
-    /// Makes the experiment as it is stored, and returns it with the decided plan of each point, in
-    /// the order of points. Only these plans contain passwords. The experiment lacks the figures of
-    /// the reference file, which the caller has to add.
+    /// Creates the experiment as it is stored, and returns it with the decided plan of each point,
+    /// in the order of points. Only these plans contain passwords. The caller has to add the
+    /// figures of the reference file to the experiment.
     pub fn into_experiment(
         self,
         id: String,

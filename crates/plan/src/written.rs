@@ -34,7 +34,7 @@ impl fmt::Display for From {
 }
 
 impl From {
-    /// Makes an error about the value at this position.
+    /// Creates an error about the value at this position.
     pub fn bad(&self, why: impl fmt::Display) -> BadPlan {
         match self {
             From::Default => BadPlan(why.to_string()),
@@ -42,7 +42,7 @@ impl From {
         }
     }
 
-    /// Makes an error about the value of the parameter `name` at this position. The name is added
+    /// Creates an error about the value of the parameter `name` at this position. The name is added
     /// unless the position is a flag, which contains it.
     pub(crate) fn bad_value(&self, name: &str, why: impl fmt::Display) -> BadPlan {
         match self {
@@ -63,12 +63,12 @@ pub struct Written {
 }
 
 impl Written {
-    /// Makes a value that is not written as a list.
+    /// Creates a value that is not written as a list.
     pub fn new(text: impl Into<String>, from: From) -> Written {
         Written { text: text.into(), list: None, from }
     }
 
-    /// Makes an error about this value, with its source position.
+    /// Creates an error about this value, with its source position.
     pub fn bad(&self, why: impl fmt::Display) -> BadPlan {
         self.from.bad(why)
     }
@@ -90,7 +90,7 @@ impl<T> Given<T> {
         self.from != From::Default
     }
 
-    /// Makes an error about this value, with its name and source position.
+    /// Creates an error about this value, with its name and source position.
     pub(crate) fn bad(&self, why: impl fmt::Display) -> BadPlan {
         self.from.bad_value(self.name, why)
     }
