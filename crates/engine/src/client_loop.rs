@@ -273,8 +273,8 @@ impl ClientLoop {
         }
     }
 
-    /// Whether the server or a proxy has closed the connection while it was idle, which is checked
-    /// after 100 ms or more.
+    /// Whether the server or a proxy has closed the connection while it was idle. Checked only
+    /// after at least 100 ms of idleness; false before.
     fn has_ended(&mut self, now_ns: u64) -> bool {
         now_ns.saturating_sub(self.idle_since_ns) >= IDLE_NS && self.sessions.own().has_ended()
     }

@@ -74,9 +74,8 @@ impl fmt::Display for CannotRun {
 
 impl std::error::Error for CannotRun {}
 
-/// Lateness of the coordinator's own wake-up, in nanoseconds, from which the whole load generator
-/// counts as paused: its process or host was suspended, or it had no CPU. The coordinator asks to
-/// be woken every [`LOOK_NS`].
+/// Lateness, in nanoseconds, of the coordinator's wake-up (due every [`LOOK_NS`]) from which the
+/// whole load generator counts as paused: its process or host was suspended, or it had no CPU.
 const PAUSE_NS: u64 = 250 * NS_PER_MS;
 
 /// Pauses in which the whole load generator did not run, from the start of the load until the
@@ -170,8 +169,8 @@ struct Coordinator<'a> {
     phase: Phase,
     load_start_ns: u64,
     taken_before: i64,
-    /// End of the seconds, counted from the start of the measured phase, for which the lengths of
-    /// arrival queues have been read; this second itself is not included.
+    /// First second, counted from the start of the measured phase, for which the lengths of the
+    /// arrival queues are not read yet.
     queued_before: i64,
     /// Lengths of arrival queues that are not reported yet: index of the group, second, and number
     /// of waiting arrivals.
@@ -472,7 +471,7 @@ impl<'a> Coordinator<'a> {
     }
 
     /// Whether the run must continue until the measured window ends, although all clients have
-    /// ended: in a run with a time limit, whose last arrival may be long before its end, and while
+    /// ended: if the run has a time limit, since its last arrival may be long before the end, or if
     /// other processes still have load.
     fn awaits_end(&self, now_ns: u64) -> bool {
         let is_awaited = self.is_timed() || self.stop.awaits_others();

@@ -308,7 +308,7 @@ impl Pacer {
         Claim { claimed_ns: now_ns, intended_ns: Some(intended_ns), ..claim }
     }
 
-    /// Notes the end of a transaction. Must be called each time, since the next due time follows
+    /// Records the end of a transaction. Must be called each time, since the next due time follows
     /// from it in closed and key/think load.
     pub(crate) fn finished(&mut self, kind: KindIndex, slot: Slot, finished_ns: u64) {
         match &mut self.pace {
@@ -337,8 +337,8 @@ impl Pacer {
         Some((Slot { number, intended_ns: now_ns, claimed_ns: now_ns }, now_ns))
     }
 
-    /// Uses up one of the transactions that the client may still start. Returns false if none is
-    /// left.
+    /// Uses up one of the transactions that the client may still start, if it is due at
+    /// `intended_ns` in the measured phase. Returns false if none is left.
     fn take(&mut self, intended_ns: u64) -> bool {
         let is_measured = intended_ns >= self.stop.measure_start_ns();
         let is_wanted = match &self.budget {

@@ -109,7 +109,8 @@ impl Spans {
     }
 }
 
-/// Numbers of transactions, commits and statements of one transaction type in one second.
+/// Numbers of transactions, commits and statements of one transaction type whose second is the
+/// same.
 #[derive(Clone, Copy, Default)]
 struct Figures {
     counts: Counts,
@@ -123,8 +124,8 @@ struct Figures {
 #[derive(Clone, Copy, Default)]
 struct Carried {
     count: u64,
-    /// Total time that the carried transactions (due in one phase, ended in a later one) ran after
-    /// their own phase had ended, in nanoseconds.
+    /// Total time, in nanoseconds, that the carried transactions (due in one phase, ended in a
+    /// later one) took after their own phase was over.
     beyond_ns: u64,
     /// Longest response time of the carried transactions (due in one phase, ended in a later one),
     /// in nanoseconds.

@@ -16,9 +16,9 @@ const IN_A_ROW: u32 = 10;
 /// Failovers take seconds, and half a minute is as long as a build waits for a server to come back.
 const PATIENCE_NS: u64 = 30 * NS_PER_S;
 
-/// Value for a transaction type if the server has not accepted any transaction of this type yet.
+/// State of a transaction type of which the server has not accepted any transaction yet.
 const NEVER: u64 = u64::MAX;
-/// Value for a transaction type if the server has accepted the last transaction of this type.
+/// State of a transaction type of which the server has accepted the last transaction.
 const ACCEPTED: u64 = 0;
 
 /// Record of whether the server has accepted transactions of each type of a group, and since when
@@ -34,7 +34,7 @@ impl Acceptance {
         Acceptance { kinds: (0..n_kinds).map(|_| AtomicU64::new(NEVER)).collect() }
     }
 
-    /// Notes that a transaction of this type was accepted. Writes only if that changes the state,
+    /// Records that a transaction of this type was accepted. Writes only if that changes the state,
     /// since all threads read it.
     pub(crate) fn accept(&self, kind: KindIndex) {
         let state = &self.kinds[usize::from(kind)];
@@ -48,7 +48,7 @@ impl Acceptance {
         self.kinds.iter().any(|state| state.load(Ordering::Relaxed) != NEVER)
     }
 
-    /// Notes that a transaction of this type was rejected. Returns the instant of the first
+    /// Records that a transaction of this type was rejected. Returns the instant of the first
     /// rejection since the last success, in nanoseconds; `None` if the type was never accepted.
     fn refuse(&self, kind: KindIndex, now_ns: u64) -> Option<u64> {
         let state = &self.kinds[usize::from(kind)];

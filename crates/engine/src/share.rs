@@ -18,8 +18,8 @@ impl Share {
         Share::by_weight(&[1]).pop().expect("one weight makes one share")
     }
 
-    /// Divides all numbers by weights, and returns one share for each weight. Equal weights take
-    /// turns in order; a share with weight 0 is empty.
+    /// Divides all numbers in proportion to weights, and returns one share for each weight. Shares
+    /// of equal weight take turns in order; a share with weight 0 is empty.
     pub fn by_weight(weights: &[u32]) -> Vec<Share> {
         let divisor = weights.iter().fold(0, |divisor, weight| common_divisor(divisor, *weight));
         let weights: Vec<i64> = weights.iter().map(|w| i64::from(w / divisor.max(1))).collect();

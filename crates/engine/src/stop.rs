@@ -116,8 +116,8 @@ impl Stop {
         self.n_others.store(n_others, Ordering::SeqCst);
     }
 
-    /// Notes that the load of another client process of the run is over, and how long its measured
-    /// phase was, in nanoseconds.
+    /// Records that the load of another client process of the run is over, and how long its
+    /// measured phase was, in nanoseconds.
     pub fn other_has_ended(&self, measured_ns: u64) {
         self.others_measured_ns.fetch_max(measured_ns, Ordering::SeqCst);
         let less = |n_others: u32| n_others.checked_sub(1);
@@ -237,13 +237,14 @@ impl Stop {
         }
     }
 
-    /// Returns why a wait for a signal ended: because of the signal, or because the run stops.
+    /// Returns why a wait for a signal ended: [`Woken::Stopped`] if the run stops, otherwise
+    /// [`Woken::Due`], because the signal was raised.
     pub(crate) fn woken(&self) -> Woken {
         if self.word() == RUNNING { Woken::Due } else { Woken::Stopped }
     }
 
-    /// Polls a wait for `signal` beyond count `seen`, on an event loop or in virtual time. Ready
-    /// with [`Woken::Stopped`] if the run drains or is cut off, now or during the wait.
+    /// Polls, on an event loop or in virtual time, until the count of `signal` differs from `seen`.
+    /// Ready with [`Woken::Stopped`] if the run drains or is cut off, now or during the wait.
     pub(crate) fn poll_signal(
         &self,
         signal: &Signal,

@@ -60,7 +60,7 @@ impl ThinkTime {
         }
     }
 
-    /// Notes the end of a transaction, from which the next due time follows. The time that the
+    /// Records the end of a transaction, from which the next due time follows. The time that the
     /// transaction waited for a connection is subtracted, so that the wait delays no later
     /// transaction.
     pub(crate) fn finished(&mut self, kind: KindIndex, slot: Slot, finished_ns: u64) {

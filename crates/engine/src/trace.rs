@@ -23,8 +23,8 @@ use crate::stop::Stop;
 
 /// Limit on the rows of a reply that are kept in a trace; further rows are only counted.
 const ROWS_MAX: usize = 10;
-/// Number of transaction numbers among which one of the requested type is looked for; if there is
-/// none, the trace fails. The rarest type of a workload has a share of 1/1000.
+/// Limit on the transactions that are looked at to find one of the requested type; if none is
+/// found, the trace fails. The rarest type of a workload has a share of 1/1000.
 const NUMBERS_MAX: u64 = 100_000;
 
 /// Parameters for tracing a transaction: workload, database, transaction type and number.
@@ -35,10 +35,11 @@ pub struct Traced {
     pub database: Arc<dyn Database>,
     /// Index of the transaction type in the workload.
     pub kind: KindIndex,
-    /// Smallest number that the traced transaction may have. Its inputs are drawn from the seed and
-    /// its number.
+    /// Index, from 0, of the first transaction of the client that may be traced: the traced one is
+    /// the next from there that has the requested type. Its inputs are drawn from the seed and its
+    /// index.
     pub number: u64,
-    /// Number of transactions of the same type, with higher numbers, that are executed before the
+    /// Number of transactions of the same type, with higher indexes, that are executed before the
     /// traced one on the same connection.
     pub warm_up: u32,
 }
@@ -143,7 +144,8 @@ fn converse(traced: &Traced, clock: ThreadClock) -> Result<TransactionTrace, Can
     Ok(TransactionTrace { transaction, number, outcome, elapsed_ns, traffic, exchanges })
 }
 
-/// Returns the number of the `nth` transaction of the first client in a closed load.
+/// Returns the number of the transaction with index `nth`, from 0, of the first client in a closed
+/// load.
 fn number_of(nth: u64) -> Number {
     Number::OfClient { client: 0, nth }
 }
@@ -158,6 +160,7 @@ struct Conversation<'t> {
 
 impl Conversation<'_> {
     /// Draws the inputs of transaction `nth`, and waits for input from the workload's producer.
+    /// Fails if no input will come.
     fn begin(&mut self, nth: u64) -> Result<(), CannotTrace> {
         let kind = self.client.inputs(number_of(nth));
         assert_eq!(kind, self.traced.kind, "a workload draws what kind_of says");

@@ -36,7 +36,7 @@ pub use watched::Watched;
 const EVENTS_MAX: usize = 64;
 
 /// Executor of async tasks on one thread, which waits for file descriptors with `epoll`. A thread
-/// has at most one at a time.
+/// has at most one `EventLoop` at a time.
 pub struct EventLoop {
     remote: Arc<Remote>,
     tasks: RefCell<Slab<Task>>,
@@ -45,13 +45,15 @@ pub struct EventLoop {
 }
 
 impl EventLoop {
-    /// Makes the event loop of this thread.
+    /// Creates the event loop of this thread.
     ///
     /// # Errors
-    /// Fails if the kernel grants no more descriptors.
+    ///
+    /// Fails if the kernel refuses to create or watch the file descriptors of the loop.
     ///
     /// # Panics
-    /// Panics if the thread already has one.
+    ///
+    /// Panics if the thread already has an event loop.
     pub fn new() -> io::Result<EventLoop> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let remote = Remote::new()?;

@@ -77,7 +77,7 @@ impl Handle {
         Handle { key, is_queued: AtomicBool::new(false), id: remote.id, remote }
     }
 
-    /// Notes that a poll of the task begins, so that a wake-up from now on queues the task again.
+    /// Records that a poll of the task begins, so that a wake-up from now on queues the task again.
     pub(crate) fn begin(&self) {
         self.is_queued.store(false, Ordering::Release);
     }

@@ -25,7 +25,7 @@ pub(crate) struct Work {
 }
 
 impl Task {
-    /// Makes a task from a future, and queues it for its first poll.
+    /// Creates a task from a future, and queues it for its first poll.
     pub(crate) fn new(future: Boxed, handle: Handle) -> Task {
         let handle = Arc::new(handle);
         let waker = Waker::from(Arc::clone(&handle));

@@ -22,7 +22,7 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Makes the set of file descriptors that this thread's event loop watches. From now on, new
+    /// Creates the set of file descriptors that this thread's event loop watches. From now on, new
     /// [`Watched`] descriptors of the thread are added to it.
     pub(crate) fn enter(epoll: OwnedFd) -> Rc<Sources> {
         let sources = Rc::new(Sources { epoll, all: RefCell::default() });
@@ -34,8 +34,8 @@ impl Sources {
         &self.epoll
     }
 
-    /// Handles an event of the descriptor with this key. Does nothing if the descriptor is no
-    /// longer watched.
+    /// Updates the readiness of the descriptor with this key after an event, and wakes the tasks
+    /// that wait for it. Does nothing if the descriptor is no longer watched.
     pub(crate) fn happened(&self, key: usize, flags: EventFlags) {
         if let Some(source) = self.all.borrow_mut().get_mut(key) {
             source.happened(flags);
@@ -57,8 +57,8 @@ struct Source {
 
 #[derive(Default)]
 struct Direction {
-    /// Whether reads (or writes) of the descriptor may succeed: an event said so, and this was not
-    /// cleared since.
+    /// Whether reads (or writes) of the descriptor may succeed: an event reported so, and no read
+    /// (or write) has blocked since.
     is_ready: bool,
     /// Whether a task waits until the descriptor can be read (or written); `waker` wakes that task.
     is_awaited: bool,
@@ -91,7 +91,7 @@ impl Direction {
 }
 
 impl Source {
-    /// Notes that an event has made the descriptor readable or writable. Errors and the end of a
+    /// Records that an event has made the descriptor readable or writable. Errors and the end of a
     /// connection do both, so that a read or write encounters them.
     fn happened(&mut self, flags: EventFlags) {
         let is_over = flags.intersects(EventFlags::HUP | EventFlags::ERR);
@@ -145,13 +145,15 @@ impl Watched {
         self.with(|source| source.writable.poll(context))
     }
 
-    /// Notes that a read would block, so that [`Watched::poll_readable`] waits for the next event.
+    /// Records that a read would block, so that [`Watched::poll_readable`] waits for the next
+    /// event.
     #[inline]
     pub fn clear_readable(&self) {
         self.with(|source| source.readable.is_ready = false);
     }
 
-    /// Notes that a write would block, so that [`Watched::poll_writable`] waits for the next event.
+    /// Records that a write would block, so that [`Watched::poll_writable`] waits for the next
+    /// event.
     #[inline]
     pub fn clear_writable(&self) {
         self.with(|source| source.writable.is_ready = false);

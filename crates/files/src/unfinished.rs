@@ -99,8 +99,9 @@ pub fn remove_leftovers(path: &Path) {
     }
 }
 
-/// Whether a temporary file was left by a process that has ended; `rest` is the end of the file's
-/// name. If the process belongs to another boot or container, `is_old` decides.
+/// Whether a temporary file was left by a process that has ended; `rest` is the file's name without
+/// its [`prefix`]. If the process belongs to another boot or container, `is_old` decides. False if
+/// `rest` is not that of a temporary file.
 fn is_left(rest: &[u8], is_old: &dyn Fn() -> bool) -> bool {
     let parse = || {
         let rest = std::str::from_utf8(rest).ok()?.strip_suffix(END)?;

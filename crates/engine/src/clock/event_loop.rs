@@ -47,8 +47,8 @@ impl LoopClock {
         }))
     }
 
-    /// Wakes waiting tasks when their instants have come or the run is stopped. Never returns, and
-    /// is spawned once per loop.
+    /// Wakes waiting tasks when their instants have come or the run is stopped. Spawned once per
+    /// loop; returns only if the timer cannot be watched.
     pub(crate) async fn serve(self: Rc<Self>) -> io::Result<()> {
         let watched = Watched::new(Arc::clone(&self.timer))?;
         let mut seen = RUNNING;

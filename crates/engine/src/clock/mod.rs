@@ -25,7 +25,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Makes the current instant the origin. The monotonic clock and the wall clock are read
+    /// Returns an origin at the current instant. The monotonic clock and the wall clock are read
     /// several times, and the two readings closest to each other are used.
     pub fn now() -> Origin {
         let readings = (0..ORIGIN_READINGS).map(|_| {

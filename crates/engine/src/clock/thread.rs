@@ -22,7 +22,8 @@ impl ThreadClock {
         ThreadClock { origin, stop }
     }
 
-    /// Creates a clock whose time 0 is now, and whose waits no stop of a run interrupts.
+    /// Creates a clock whose time 0 is now, and whose waits are never interrupted by the stop of a
+    /// run.
     pub fn unstopped() -> ThreadClock {
         ThreadClock::new(Origin::now(), Arc::new(Stop::default()))
     }

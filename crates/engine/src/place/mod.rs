@@ -88,8 +88,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Limits the rate and the number of simultaneous attempts with which clients connect before the
 /// load.
 pub(crate) struct ConnectLimiter {
-    /// Time between the first connection attempts of two clients, in nanoseconds; 0 if their rate
-    /// is not limited.
+    /// Time between the first connection attempts of one client and the next, in nanoseconds; 0 if
+    /// the rate is not limited.
     interval_ns: u64,
     first_client: u32,
     pub(crate) at_once: u32,
@@ -114,6 +114,7 @@ impl ConnectLimiter {
     }
 
     /// Blocks the thread until another connection attempt is allowed, or the run is cut off.
+    /// Returns the permission for the attempt.
     pub(crate) fn enter(&self, stop: &Stop) -> Within<'_> {
         let mut n_within = self.n_within.lock().unwrap_or_else(PoisonError::into_inner);
         while *n_within >= self.at_once && !stop.is_aborted() {
@@ -166,8 +167,8 @@ impl Barrier {
         let _ = futex::wake(&self.word, futex::Flags::PRIVATE, i32::MAX as u32);
     }
 
-    /// Blocks until the barrier is opened or abandoned. Returns the start of the load in
-    /// nanoseconds, or `None` if the barrier was abandoned.
+    /// Blocks until the barrier is opened or abandoned. Returns the start of the load, in
+    /// nanoseconds of the run's clock, or `None` if the barrier was abandoned.
     pub(crate) fn wait(&self) -> Option<u64> {
         loop {
             match self.word.load(Ordering::SeqCst) {
@@ -227,7 +228,7 @@ pub(crate) async fn connect(
     }
 }
 
-/// Makes the set of sessions for a client that has just connected. Cancelling the client cancels
+/// Creates the set of sessions for a client that has just connected. Cancelling the client cancels
 /// all of them, and how long replies wait in their sockets (reply lag) is measured for each.
 fn sessions(
     spec: &ClientSpec,
