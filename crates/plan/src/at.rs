@@ -18,8 +18,8 @@ const DISTURBANCES_MAX: usize = 64;
 /// Largest number of executions of a repeated disturbance; a plan with more is rejected. Each
 /// execution is reported, stored and shown.
 const TIMES_MAX: u64 = 1000;
-/// Duration that is assumed for a run without a time limit, to count the executions of a repeated
-/// disturbance.
+/// Duration in nanoseconds (24 h) that is assumed for a run without a time limit, to count the
+/// executions of a repeated disturbance.
 const UNLIMITED_NS: u64 = 24 * 3600 * model::NS_PER_S;
 const ACTION_KEYS: &str = "sql, command, server, hosts, settle and network_delay";
 /// Actions on a server that are written as one word, without a parameter.
@@ -166,6 +166,7 @@ fn decide_network(values: &AtValues, network: NetworkConditions) -> Result<Actio
 }
 
 /// Parses an action on a managed server, such as `restart`, or on a node of a managed cluster.
+/// Returns an error if the target is not managed, or if a cluster is meant and no node is given.
 fn decide_server(
     draft: &Draft,
     values: &AtValues,
@@ -217,7 +218,7 @@ fn node_of(
 }
 
 /// Parses `add` or `remove` with a host or a cluster node, an action that changes the hosts to
-/// which clients connect.
+/// which clients connect. Returns an error if the target has no hosts.
 fn decide_hosts(
     draft: &Draft,
     values: &AtValues,

@@ -443,7 +443,7 @@ fn application_rate(entry: &workloads::Entry) -> &'static str {
     }
 }
 
-/// Creates an error about a workload's parameter, with the position at which it is written.
+/// Creates an error about a workload's parameter, with the source position of its value.
 fn placed(written: &Written, bad: model::BadParameter) -> BadPlan {
     match &bad.parameter {
         Some(parameter) => written.from.bad_value(parameter, bad.why),

@@ -19,7 +19,7 @@ use toml::Value;
 use crate::rates_file;
 use crate::target::check_target;
 
-/// A form of parameter values, such as durations: parses them from text and prints them as TOML.
+/// A form of parameter values, such as durations: parses them from text and converts them to TOML.
 pub(crate) trait Form {
     type Value;
 
@@ -29,7 +29,8 @@ pub(crate) trait Form {
     /// Parses a value. The text of an error does not name the parameter, which the caller adds.
     fn read(text: &str) -> Result<Self::Value, String>;
 
-    /// Parses a value that is written as a list in TOML.
+    /// Parses a value that is written as a list in TOML: by default as the text of its items,
+    /// joined by commas.
     fn read_list(items: &[String]) -> Result<Self::Value, String> {
         Self::read(&items.join(","))
     }
@@ -40,7 +41,8 @@ pub(crate) trait Form {
         None
     }
 
-    /// Prints the value for TOML, so that it parses to the same value; `None` to leave out the key.
+    /// Returns the value as it is written in TOML, so that it parses to the same value; `None` to
+    /// leave out the key.
     fn print(value: &Self::Value) -> Option<Value>;
 }
 
@@ -165,7 +167,7 @@ impl Form for Url {
         Ok(target)
     }
 
-    /// Prints the URL of the target without its password.
+    /// Returns the URL of the target, without its password, as a TOML text.
     fn print(value: &Target) -> Option<Value> {
         Some(value.to_string().into())
     }
@@ -184,7 +186,7 @@ impl<const MIN: u64, const MAX: u64> Form for Count<MIN, MAX> {
         Ok(count)
     }
 
-    /// Prints a whole number, or a text if the number exceeds the 63 bits of TOML's integers.
+    /// Returns a TOML integer, or a text if the number exceeds the 63 bits of TOML's integers.
     fn print(value: &u64) -> Option<Value> {
         Some(i64::try_from(*value).map_or_else(|_| value.to_string().into(), Value::from))
     }
@@ -241,7 +243,8 @@ impl Form for Duration {
         parse_duration(text).map_err(|bad| bad.0)
     }
 
-    /// Prints a duration with its unit, such as `30s`, without loss.
+    /// Returns the duration, given in nanoseconds, as a text with its unit, such as `30s`, without
+    /// loss.
     fn print(value: &u64) -> Option<Value> {
         Some(exact(*value).into())
     }

@@ -61,7 +61,7 @@ pub(crate) fn n_nodes(target: &Target) -> Option<u32> {
 }
 
 /// Parses the URL of a managed target, and divides its options into those of dbdyno, the server and
-/// the driver. An error has the remedy.
+/// the driver. The message of an error says what to write instead.
 pub fn read(target: &Target) -> Result<Wanted, BadParameter> {
     let mut server = target.clone();
     let mut driver = Vec::new();

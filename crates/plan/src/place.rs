@@ -66,7 +66,8 @@ pub(crate) fn places(draft: &Draft, vary: &VaryDraft) -> Result<Vec<Place>, BadP
     Err(vary.unknown(name, known))
 }
 
-/// Writes one value of a varied parameter into the draft, wherever its name refers to.
+/// Writes one value of a varied parameter into the draft, at every place to which the parameter's
+/// name refers. Returns an error if the name refers to none.
 pub(crate) fn put(draft: &mut Draft, vary: &VaryDraft, value: String) -> Result<(), BadPlan> {
     let from = match &vary.from {
         // With several axes on the command line, names the one that is meant.

@@ -7,7 +7,7 @@ use toml::{Table, Value};
 use crate::script::workload_named;
 use crate::table::{AT, GROUP, PLAN, printed};
 
-/// Prints a decided plan in TOML, without its password.
+/// Returns the TOML text of a decided plan, without its password.
 pub fn to_toml(plan: &Plan) -> String {
     let mut top = printed(PLAN, plan);
     if !plan.settings.is_empty() {

@@ -8,8 +8,8 @@ use crate::draft::{Draft, GroupDraft};
 use crate::table::{AT, EXPERIMENT, GROUP, PLAN, Row};
 use crate::written::{Values, Written};
 
-/// Prints a draft as TOML that parses to the same draft, with keys in the order of their
-/// declarations. Comments of its file are lost.
+/// Returns the TOML text of a draft, which parses to the same draft, with keys in the order of
+/// their declarations. Comments of the draft's file are lost.
 pub fn draft_to_toml(draft: &Draft) -> String {
     let mut text = lines(PLAN, &draft.values);
     let named = |(name, written): &(String, Written)| line(name, written);

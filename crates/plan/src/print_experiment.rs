@@ -11,8 +11,8 @@ use crate::table::{EXPERIMENT, printed};
 use crate::toml_file::read_toml;
 use crate::vary::{decide_all, is_target};
 
-/// Prints an experiment as a plan in TOML that varies the same parameters and has the same points,
-/// or a search as a plan of the same search. `None` if no such plan is found.
+/// Returns the TOML text of a plan that varies the same parameters as the experiment and has the
+/// same points, or that makes the same search. `None` if no such plan is found.
 pub fn varied_to_toml(experiment: &Experiment) -> Option<String> {
     let mut top = experiment.points.first()?.plan.parse::<Table>().ok()?;
     if !experiment.walk.is_grid() {
@@ -33,8 +33,9 @@ pub fn varied_to_toml(experiment: &Experiment) -> Option<String> {
     })
 }
 
-/// Prints a search as a plan in TOML. The duration and the searched parameter are left out, because
-/// the search sets them for each probe.
+/// Returns the TOML text of a plan that makes the experiment's search; `None` if there is no such
+/// text. The duration and, if possible, the searched parameter are left out, because the search
+/// sets them for each probe.
 fn sought_to_toml(mut top: Table, experiment: &Experiment) -> Option<String> {
     let seek = experiment.walk.seek()?;
     top.remove("duration");
@@ -60,7 +61,7 @@ fn no_default(_: &str) -> Result<Target, String> {
     Err("a decided plan names its target".to_owned())
 }
 
-/// Prints the varied parameters of an experiment as TOML text, because a `toml::Table` would lose
+/// Returns the varied parameters of an experiment as TOML text, because a `toml::Table` would lose
 /// their order.
 fn axes_toml(axes: &[Axis]) -> String {
     let axis = |axis: &Axis| {
@@ -87,10 +88,10 @@ fn with_targets_as_decided(experiment: &Experiment) -> Option<Vec<Axis>> {
     Some(axes)
 }
 
-/// Prints the experiment's plan with these varied parameters if that text has the same points as
-/// the experiment. If not, tries the text without the groups' parameters, then also without the
-/// names, since these may be defaults that differ between points. `None` if no text has the same
-/// points.
+/// Returns the TOML text of the experiment's plan with these varied parameters, if that text has
+/// the same points as the experiment. If not, tries the text without the groups' parameters, then
+/// also without the names, since these may be defaults that differ between points. `None` if no
+/// text has the same points.
 fn written(top: &mut Table, axes: &str, experiment: &Experiment) -> Option<String> {
     let written = |top: &Table| {
         let text = toml::to_string(top).expect("a table of texts, numbers and tables is TOML");
@@ -108,8 +109,8 @@ fn written(top: &mut Table, axes: &str, experiment: &Experiment) -> Option<Strin
     })
 }
 
-/// Prints a stored plan as today's version prints it, since older versions printed more keys.
-/// `None` if it is not valid any more.
+/// Returns the TOML text of a stored plan as today's version writes it, since older versions wrote
+/// more keys. `None` if the plan is not valid any more.
 fn printed_now(stored: &str) -> Option<String> {
     let plan = read_toml("", stored).and_then(|draft| decide(&draft, &no_default)).ok()?;
     Some(to_toml(&plan))

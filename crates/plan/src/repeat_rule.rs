@@ -67,7 +67,8 @@ impl Form for Repeats {
     }
 }
 
-/// Parses a stop rule such as `until=2%,max=20`, with the largest number of repeats in it.
+/// Parses a stop rule such as `until=2%,max=20`, and returns it with its maximum of repeats (`max`,
+/// by default [`REPEATS_MOST`]).
 fn read_rule(text: &str) -> Result<Repeats, String> {
     let (mut goal, mut figure, mut min_effect) = (None, None, None);
     let (mut most, mut min) = (REPEATS_MOST, stats::FIGURES_MIN as u64);
@@ -136,7 +137,8 @@ fn read_goal(value: &str) -> Result<Goal, String> {
     }
 }
 
-/// Parses a percentage above 0 % and of at most 50 %, and returns it as a share.
+/// Parses a percentage above 0 % and of at most 50 %, and returns it as a share: 0.02 for `2%`.
+/// Returns an error that names `key` for any other text.
 fn percent(key: &str, value: &str) -> Result<f64, String> {
     let number = value.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
     let percent = number.filter(|percent| *percent > 0.0 && *percent <= 50.0);

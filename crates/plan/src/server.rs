@@ -15,7 +15,8 @@ use crate::target::check_target;
 const SETTINGS_MAX: usize = 64;
 
 /// Returns the target, and the server settings that are to be made by SQL. Settings of a managed
-/// server become options of the target instead.
+/// server become options of the target instead. Returns an error if the target's settings cannot be
+/// set.
 pub(crate) fn decide(
     draft: &Draft,
     mut target: Target,

@@ -38,7 +38,8 @@ pub(crate) enum OnPage {
     Checked,
 }
 
-/// A declared parameter, and the function that prints its value in a decided plan or part (`T`).
+/// A declared parameter, and the function that returns its value in a decided plan or part (`T`)
+/// for TOML.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<T: 'static> {
     /// Name, kind of values, default and help of the parameter.
@@ -53,14 +54,15 @@ pub fn group_flags() -> impl Iterator<Item = &'static Parameter> {
     rows.filter(|row| !WITHOUT_FLAG.contains(&row.name))
 }
 
-/// Returns the parameter with this name, which may be spelled as a flag or as a key.
+/// Returns the parameter in `rows` with this name, which may be spelled as a flag or as a key;
+/// `None` if there is none.
 pub(crate) fn find<T>(rows: &'static [Row<T>], name: &str) -> Option<&'static Parameter> {
     let name = name.replace('-', "_");
     rows.iter().map(|row| &row.parameter).find(|row| row.name == name)
 }
 
-/// Prints a decided plan or a part of it, such as a group, as a TOML table of the parameters in
-/// `rows`.
+/// Returns the TOML table of a decided plan or a part of it, such as a group, with the parameters
+/// in `rows`.
 pub(crate) fn printed<T>(rows: &[Row<T>], decided: &T) -> Table {
     let pair = |row: &Row<T>| Some((row.parameter.name.to_owned(), (row.print)(decided)?));
     rows.iter().filter_map(pair).collect()

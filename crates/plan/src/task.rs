@@ -17,8 +17,9 @@ pub enum Task {
     Search(Box<SeekPlan>),
 }
 
-/// Parses and checks a draft. It is a search if it has a range to search, an experiment if anything
-/// in it is varied, repeated or set for an experiment, and otherwise a run.
+/// Parses and checks a draft. The task is a search if the draft has a range to search, an
+/// experiment if anything in it is varied or set for an experiment, and otherwise a run. An error
+/// has the source position and the remedy.
 pub fn decide_task(
     draft: &Draft,
     default_target: &dyn Fn(&str) -> Result<Target, String>,

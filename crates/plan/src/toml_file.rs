@@ -12,8 +12,8 @@ use crate::draft::{AtDraft, Draft, GroupDraft, VaryDraft};
 use crate::table::{AT, EXPERIMENT, GROUP, PLAN, Row};
 use crate::written::{From, Values, Written};
 
-/// The keys that a TOML table of a plan may have: the present keys, those of earlier versions of
-/// dbdyno, and those that other code reads.
+/// The keys that a TOML table of a plan may have: those of today, those of earlier versions of
+/// dbdyno, and those of inner tables, which other code reads.
 struct Keys {
     names: Vec<&'static str>,
     former: &'static [FormerKey],
