@@ -415,8 +415,8 @@ impl ClientLoop {
         }
     }
 
-    /// Pauses before a retry. The mean doubles with each retry, and the pause is drawn uniformly
-    /// from half to one and a half of the mean.
+    /// Pauses before a retry. The mean of the pause doubles with each retry; the pause is drawn
+    /// uniformly from half to one and a half times the mean.
     async fn back_off(&mut self, number: Number, retries: u32) {
         let mean_ns = self.common.retry.backoff_ns << (retries - 1).min(10);
         if mean_ns == 0 {
@@ -496,7 +496,8 @@ impl ClientLoop {
         !self.is_broken
     }
 
-    /// Reconnects once, and lets the workload's client prepare the connection.
+    /// Reconnects once, and lets the workload's client prepare the connection. Fails with the error
+    /// of the database.
     async fn connect_again(&mut self) -> Result<(), DbError> {
         self.sessions.close_further();
         model::reconnect(self.sessions.own()).await?;
@@ -512,8 +513,8 @@ impl ClientLoop {
         }
     }
 
-    /// Fails a run in virtual time that would stay at one instant forever, because `still`
-    /// transactions in a row took no time.
+    /// Ends a run in virtual time as failed if `still`, the number of transactions in a row that
+    /// took no time, reaches [`STILL_MAX`], because time would stay at `now_ns` forever.
     fn refuse_to_stand_still(&self, still: u32, now_ns: u64) {
         if still >= STILL_MAX {
             let why = "virtual time does not advance: transactions take no time, so the load never \

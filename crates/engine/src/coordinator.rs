@@ -32,8 +32,8 @@ const LOOK_NS: u64 = 50 * NS_PER_MS;
 /// Delay, in nanoseconds, between the end of a second and the report about that second, so that its
 /// last samples are recorded by then.
 const SETTLE_NS: u64 = 50 * NS_PER_MS;
-/// Time that cancelled transactions have to end, in nanoseconds. After it, their clients are
-/// abandoned.
+/// Time that cancelled transactions have to end, in nanoseconds. Clients whose transactions do not
+/// end in this time are abandoned.
 const GRACE_NS: u64 = 500 * NS_PER_MS;
 /// Longest time to wait after a run until all clients have disconnected, in nanoseconds; then the
 /// wait is given up. Ten thousand clients took a quarter of a second.
@@ -149,7 +149,7 @@ pub fn run(
     }
 }
 
-/// A run in progress in this process, as its coordinator keeps it. It is the same on threads, on
+/// State of a run in progress in this process, kept by its coordinator: the same on threads, on
 /// event loops and in virtual time.
 struct Coordinator<'a> {
     job: &'a Job,

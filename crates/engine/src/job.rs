@@ -26,7 +26,7 @@ pub struct GroupJob {
     pub database: Arc<dyn Database>,
     /// The workload's statements in the database's dialect.
     pub statements: Arc<[Statement]>,
-    /// Index of the group's first client among all clients of the run.
+    /// Index of the group's first client among all clients of the run, from 0.
     pub first_client: u32,
     /// Number of clients in the group, over all client processes.
     pub clients: u32,

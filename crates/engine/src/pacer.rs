@@ -107,8 +107,9 @@ impl Arrivals {
     }
 
     /// Claims the next arrival for a client that is free at `now_ns`: the first one in the queue,
-    /// or else the next one of the schedule. Returns its number and due time; `None` if the load is
-    /// over. Arrivals that found the queue full until now are added to `dropped`.
+    /// or else the next one of the schedule. Returns its number and due time (in nanoseconds);
+    /// `None` if the load is over. Arrivals that found the queue full until now are added to
+    /// `dropped`.
     fn claim(&self, now_ns: u64, dropped: &mut Vec<Dropped>) -> Option<(Number, u64)> {
         let (start_ns, end_ns) = (self.stop.measure_start_ns(), self.stop.end_ns());
         let mut queue = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -151,8 +152,8 @@ impl Arrivals {
         queue.waiting.len() as u64
     }
 
-    /// Returns number and due time of the arrivals that were in the queue when the run ended, and
-    /// the arrivals that were dropped because the queue was full.
+    /// Returns number and due time (in nanoseconds) of the arrivals that were in the queue when the
+    /// run ended, and the arrivals that were dropped because the queue was full.
     pub(crate) fn leftovers(&self, now_ns: u64) -> (Vec<(u64, u64)>, Vec<Dropped>) {
         let mut dropped = Vec::new();
         let mut queue = self.state.lock().unwrap_or_else(PoisonError::into_inner);

@@ -8,7 +8,7 @@ use rustix::thread::gettid;
 /// A thread of this process that runs one or more clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClientThread {
-    /// Index of the event loop on this thread; `None` if the thread serves a single client.
+    /// Index of the event loop on this thread, from 0; `None` if the thread serves a single client.
     pub loop_index: Option<u32>,
     /// Kernel thread ID (TID) of a client thread.
     pub thread: u32,

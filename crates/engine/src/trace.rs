@@ -33,7 +33,7 @@ pub struct Traced {
     pub workload: Arc<dyn Workload>,
     /// Database to which the traced client connects.
     pub database: Arc<dyn Database>,
-    /// Index of the transaction type in the workload.
+    /// Index of the transaction type in the workload, from 0.
     pub kind: KindIndex,
     /// Index, from 0, of the first transaction of the client that may be traced: the traced one is
     /// the next from there that has the requested type. Its inputs are drawn from the seed and its

@@ -33,7 +33,8 @@ pub struct Unfinished {
 
 impl Unfinished {
     /// Creates an empty file with a temporary name beside `path`, with the permissions `mode` less
-    /// the umask, and removes files that killed processes left for the same `path`.
+    /// the umask, and removes files that killed processes left for the same `path`. Fails if the
+    /// file cannot be created.
     pub fn beside(path: &Path, mode: u32) -> io::Result<Unfinished> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         remove_leftovers(path);

@@ -12,7 +12,8 @@ pub struct Administration {
     /// Whether the database stores data, so that dbdyno can build, check and count tables in it;
     /// `false` for a simulated database.
     pub keeps_data: bool,
-    /// Whether the database runs inside the dbdyno process, so that opening it again restarts it.
+    /// Whether the database runs inside the dbdyno process, so that reopening the database restarts
+    /// it.
     pub is_in_process: bool,
     /// Whether several sessions can load data at the same time.
     pub parallel_load: bool,

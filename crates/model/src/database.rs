@@ -72,8 +72,8 @@ pub struct Place {
     pub placement: Placement,
     /// Clock of the thread or event loop that runs the client.
     pub clock: Rc<dyn Clock>,
-    /// Index of the client over all groups and client processes; [`Place::NOBODY`] if the session
-    /// belongs to no client.
+    /// Index of the client over all groups and client processes, from 0; [`Place::NOBODY`] if the
+    /// session belongs to no client.
     pub client: u32,
 }
 
@@ -145,7 +145,7 @@ pub trait Database: Send + Sync {
     fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a>;
 
     /// Reads version, modes and current settings of the database as facts, to be stored with the
-    /// run.
+    /// run. Fails if the database cannot be queried.
     fn facts(&self) -> Result<Vec<Fact>, DbError>;
 
     /// Makes clients connect through the entrance of the simulated network from now on, or directly

@@ -43,9 +43,9 @@ pub enum StopReason {
 /// phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClientMoments {
-    /// Index of the client over all groups and client processes.
+    /// Index of the client over all groups and client processes, from 0.
     pub client: u32,
-    /// Index of the transaction type in the workload.
+    /// Index of the transaction type in the workload, from 0.
     pub kind: KindIndex,
     /// Number of finished transactions of this client and type.
     pub count: u64,
@@ -115,7 +115,7 @@ pub enum Event {
     },
     /// Every client of a group has connected or failed to connect.
     Connected {
-        /// Index of the group of clients in the plan.
+        /// Index of the group of clients in the plan, from 0.
         group: u16,
         /// Number of clients of the group that connected.
         connected: u32,
@@ -145,7 +145,7 @@ pub enum Event {
     },
     /// Response times of each client of a group, sent once at the end of the load.
     Clients {
-        /// Index of the group of clients in the plan.
+        /// Index of the group of clients in the plan, from 0.
         group: u16,
         /// Summaries of response times, one for each client and transaction type.
         moments: Vec<ClientMoments>,
@@ -183,9 +183,9 @@ pub enum Event {
     /// Two counts of a transaction type's commits over the whole run, which should agree: the
     /// database's own, and dbdyno's.
     Crosschecked {
-        /// Index of the group of clients in the plan.
+        /// Index of the group of clients in the plan, from 0.
         group: u16,
-        /// Index of the transaction type whose commits were compared.
+        /// Index of the transaction type whose commits were compared, from 0.
         kind: KindIndex,
         /// Number of commits during the run by the database's own count.
         change: i64,
@@ -197,7 +197,7 @@ pub enum Event {
     /// Primary metrics of a group that the workload itself computed after the load, over the
     /// measured phase.
     Computed {
-        /// Index of the group of clients in the plan.
+        /// Index of the group of clients in the plan, from 0.
         group: u16,
         /// Computed primary metrics, each with its value or the reason why there is none.
         figures: Vec<ComputedFigure>,

@@ -68,7 +68,8 @@ pub enum PrimaryOf {
         /// Indexes of the transaction types whose commits are counted, at least one; not used if
         /// `metric` is given.
         kinds: Vec<KindIndex>,
-        /// Index of the custom metric that is counted instead of commits; `None` to count commits.
+        /// Index of the custom metric that is counted instead of commits, from 0; `None` to count
+        /// commits.
         metric: Option<u16>,
         /// Period to which the rate refers, in nanoseconds: 60 s for a rate per minute. If one
         /// commit stands for n counted things, such as records, the period is n times as long.

@@ -98,7 +98,8 @@ pub struct Options {
     /// because /tmp may be in memory.
     pub folder: Option<PathBuf>,
     /// System account that runs the server. Only root may choose another account than its own.
-    /// `None` for the default: the current account or, for root, that of the product or `nobody`.
+    /// `None` for the default: the current account or, for root, the product's own (such as
+    /// `mysql`) or else `nobody`.
     pub user: Option<String>,
     /// Time limit for each of three steps: preparing the data, starting the server and stopping it.
     pub start_limit: Duration,

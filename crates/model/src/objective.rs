@@ -250,7 +250,8 @@ impl FromStr for Objective {
     }
 }
 
-/// Parses a share, written in percent (`0.1%`) or as a number from 0 to 1.
+/// Parses a share, written in percent (`0.1%`) or as a number from 0 to 1. Fails for any other
+/// text.
 fn share(written: &str) -> Result<Bound, String> {
     let (number, one) = match written.strip_suffix('%') {
         Some(number) => (number.trim(), 100.0),

@@ -235,7 +235,7 @@ pub struct Connect {
     /// Limit on new connections per second, over all clients; `None` for no limit.
     pub rate_per_s: Option<f64>,
     /// Limit on the number of connection attempts at the same time. With event loops it is divided
-    /// among the loops, but each loop may make at least one attempt.
+    /// among the loops, but each loop may make at least one attempt at a time.
     pub at_once: u32,
 }
 

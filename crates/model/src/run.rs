@@ -142,7 +142,8 @@ pub struct PrimaryMetricDescription {
     /// Indexes of the transaction types whose commits the metric counts; not used if `metric` is
     /// given.
     pub kinds: Vec<KindIndex>,
-    /// Index of the custom metric that is counted instead of commits; `None` to count commits.
+    /// Index of the custom metric that is counted instead of commits, from 0; `None` to count
+    /// commits.
     #[serde(rename = "measure", default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<u16>,
     /// Period to which the rate refers, in nanoseconds: 60 s for a rate per minute.

@@ -10,7 +10,7 @@ use crate::{DbErrorKind, KindIndex, Rng, Stream, Traffic};
 pub enum Number {
     /// A transaction of one client, in closed and key/think load.
     OfClient {
-        /// Index of the client over all groups and client processes.
+        /// Index of the client over all groups and client processes, from 0.
         client: u32,
         /// Index of the transaction among those of its client, from 0.
         nth: u64,
@@ -18,7 +18,7 @@ pub enum Number {
     /// An arrival of a group, in open load. Its type and inputs are the same whichever client
     /// executes it.
     Arrival {
-        /// Index of the group of clients in the plan.
+        /// Index of the group of clients in the plan, from 0.
         group: u16,
         /// Index of the transaction among the arrivals of its group over all client processes, from
         /// 0.
@@ -84,7 +84,7 @@ pub enum Outcome {
 /// Times, outcome and traffic of one executed transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// Index of the transaction type in the workload.
+    /// Index of the transaction type in the workload, from 0.
     pub kind: KindIndex,
     /// Number and intended start of the transaction, and the instant at which a client took it.
     pub slot: Slot,

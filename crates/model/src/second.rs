@@ -86,7 +86,7 @@ impl Counts {
 /// Counts and times of one transaction type of a group within one second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KindSecond {
-    /// Index of the transaction type in the workload.
+    /// Index of the transaction type in the workload, from 0.
     pub kind: KindIndex,
     /// Counts by outcome of the transactions whose intended start is in this second.
     pub counts: Counts,
@@ -176,7 +176,7 @@ impl KindSecond {
 /// Count, sum and distribution of the values of one custom metric in one second.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CustomMetricSecond {
-    /// Index of the metric among the custom metrics of its workload.
+    /// Index of the metric among the custom metrics of its workload, from 0.
     #[serde(rename = "measure")]
     pub metric: u16,
     /// Number of values of the metric that were recorded in the second.
@@ -210,7 +210,7 @@ pub struct ErrorCount {
 /// each send a part, and the parts are added.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Second {
-    /// Index of the group of clients in the plan.
+    /// Index of the group of clients in the plan, from 0.
     pub group: u16,
     /// Number of the second: 0 is the first of the measured phase, those of the ramp-up are
     /// negative.

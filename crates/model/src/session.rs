@@ -211,7 +211,7 @@ pub trait Session {
     ) -> Poll<Result<Reply, DbError>>;
 
     /// Loads the rows of `source` into a table by the fastest method of the database, within the
-    /// current transaction. Buffers only a limited part of the rows.
+    /// current transaction, without holding all rows in memory.
     fn poll_load(
         &mut self,
         context: &mut Context<'_>,
@@ -220,7 +220,7 @@ pub trait Session {
     ) -> Poll<Result<Reply, DbError>>;
 
     /// Prepares a statement that was not declared on connecting. Its identifier is valid until the
-    /// session reconnects.
+    /// session reconnects. Fails if there are too many statements, or the connection is broken.
     fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError>;
 
     /// Reconnects, either after an error that [breaks the session](DbErrorKind::breaks_session), or
@@ -288,7 +288,8 @@ pub trait ReplyLags {
     fn unavailable(&self, why: &str);
 }
 
-/// Executes a statement and discards the rows that it returns.
+/// Executes a statement and discards the rows that it returns. Fails with the error of the
+/// database.
 pub async fn execute(
     session: &mut dyn Session,
     statement: StatementId,
@@ -297,7 +298,8 @@ pub async fn execute(
     query(session, Request::Execute(Call { statement, values }), &mut |_| Ok(())).await
 }
 
-/// Sends a request, waits for the reply, and passes its rows to `visit`.
+/// Sends a request, waits for the reply, and passes its rows to `visit`. Fails with the error of
+/// the database or of `visit`.
 pub fn query<'s>(
     session: &'s mut dyn Session,
     request: Request<'_>,
@@ -311,7 +313,7 @@ pub fn query<'s>(
 }
 
 /// Executes a statement that returns one integer; `None` if the integer is null, or no row is
-/// returned.
+/// returned. Fails with the error of the database, or if the first column is not an integer.
 pub async fn query_number(
     session: &mut dyn Session,
     statement: StatementId,

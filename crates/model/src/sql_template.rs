@@ -69,7 +69,7 @@ impl Speller<'_> {
     }
 
     /// Translates the words in a pair of braces, such as `limit 1`. Returns `None`, and appends
-    /// nothing, if the words have no meaning.
+    /// nothing, if the words are not those of a template.
     fn put_word(&mut self, word: &str) -> Option<()> {
         let dialect = self.dialect;
         let written = match word.split_once(' ')? {

@@ -59,45 +59,46 @@ pub enum RequirementFigure {
     /// 90th percentile of a transaction type's response times, in seconds. Failed and dropped
     /// transactions count as infinite.
     ResponseTimeP90 {
-        /// Index of the transaction type whose response times are limited.
+        /// Index of the transaction type whose response times are limited, from 0.
         kind: KindIndex,
     },
     /// Share of one transaction type among all finished transactions, in percent.
     KindShare {
-        /// Index of the transaction type whose share is limited.
+        /// Index of the transaction type whose share is limited, from 0.
         kind: KindIndex,
     },
     /// Share of transactions that were rolled back by design, among the finished ones of a type, in
     /// percent.
     RolledBackShare {
-        /// Index of the transaction type that is rolled back.
+        /// Index of the transaction type that is rolled back, from 0.
         kind: KindIndex,
     },
     /// Sum of a custom metric, divided by the number of finished transactions of a type.
     CounterMean {
-        /// Index of the custom metric whose sum is divided, among those of the workload.
+        /// Index of the custom metric whose sum is divided, among those of the workload, from 0.
         counter: u16,
-        /// Index of the transaction type by whose finished transactions the sum is divided.
+        /// Index of the transaction type by whose finished transactions the sum is divided, from 0.
         kind: KindIndex,
     },
     /// Sum of a custom metric, in percent of the number of finished transactions of a type.
     CounterOfKind {
-        /// Index of the custom metric whose sum is divided, among those of the workload.
+        /// Index of the custom metric whose sum is divided, among those of the workload, from 0.
         counter: u16,
-        /// Index of the transaction type by whose finished transactions the sum is divided.
+        /// Index of the transaction type by whose finished transactions the sum is divided, from 0.
         kind: KindIndex,
     },
     /// Sum of a custom metric, in percent of the sum of another custom metric.
     CounterOfCounter {
-        /// Index of the custom metric whose sum is divided, among those of the workload.
+        /// Index of the custom metric whose sum is divided, among those of the workload, from 0.
         counter: u16,
-        /// Index of the custom metric by whose sum is divided, among those of the workload.
+        /// Index of the custom metric whose sum is the divisor, among those of the workload, from
+        /// 0.
         of: u16,
     },
     /// Finished transactions of a type per minute, including those rolled back by design, divided
     /// by a scale such as the number of warehouses.
     FinishedPerMinute {
-        /// Index of the transaction type whose rate is limited.
+        /// Index of the transaction type whose rate is limited, from 0.
         kind: KindIndex,
         /// Number by which the rate is divided, such as the number of warehouses.
         scale: u64,

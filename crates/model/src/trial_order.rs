@@ -7,8 +7,8 @@ use crate::{Experiment, Level, Nesting, Order, Rng, Stream};
 /// point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Round {
-    /// Index of the point if the trials are in sequential order; `None` if the round covers all
-    /// points.
+    /// Index of the point if the trials are in sequential order, from 0; `None` if the round covers
+    /// all points.
     pub point: Option<u32>,
     /// Index, from 0, of the highest-level repeat (run, restart or rebuild) that the round
     /// contains.

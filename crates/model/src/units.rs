@@ -155,8 +155,8 @@ pub fn parse_bytes(text: &str) -> Result<u64, BadUnit> {
     scaled(text, "a size", &units)
 }
 
-/// Converts bytes per second to the largest decimal unit in which they are a whole number: 10 and
-/// `MB/s` for 10,000,000.
+/// Converts bytes per second to the largest decimal unit in which they are a whole number:
+/// 10,000,000 to 10 and `MB/s`.
 pub fn byte_rate(bytes_per_s: u64) -> (u64, &'static str) {
     let units = [(1_000_000_000, "GB/s"), (1_000_000, "MB/s"), (1_000, "kB/s")];
     let unit = units.into_iter().find(|(factor, _)| bytes_per_s.is_multiple_of(*factor));

@@ -143,7 +143,8 @@ impl dyn Row + '_ {
         }
     }
 
-    /// Returns the column as an integer, as `int` does, but `None` if the value is null.
+    /// Returns the column as an integer, or `None` if the value is null. Fails if it is neither
+    /// null nor exactly an integer.
     pub fn optional_int(&self, column: usize) -> Result<Option<i64>, DbError> {
         match self.value(column) {
             Value::Null => Ok(None),

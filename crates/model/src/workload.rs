@@ -64,7 +64,7 @@ pub trait AnswerJudge {
 pub struct Crosscheck {
     /// Query that returns the database's own count.
     pub sql: String,
-    /// Index of the transaction type whose commits increase the count.
+    /// Index of the transaction type whose commits increase the count, from 0.
     pub kind: KindIndex,
     /// Number by which one commit increases the database's count; at least 1.
     pub per_commit: u64,
