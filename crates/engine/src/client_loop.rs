@@ -142,7 +142,7 @@ pub(crate) struct ClientSpec {
     pub(crate) common: Arc<Common>,
     pub(crate) under_way: Arc<UnderWay>,
     /// Record of which transaction types the server has accepted so far, shared by all clients of
-    /// the group. A client decides by it when rejections end the run.
+    /// the group. By this record a client decides whether rejections end the run.
     pub(crate) acceptance: Arc<Acceptance>,
     /// Whether each client keeps its own histogram of response times.
     pub(crate) keeps_times: bool,

@@ -22,7 +22,7 @@ const NEVER: u64 = u64::MAX;
 const ACCEPTED: u64 = 0;
 
 /// Record of whether the server has accepted transactions of each type of a group, and since when
-/// it rejects them. The group's clients share it, and decide by it when rejections end the run.
+/// it rejects them. By this record the group's clients decide whether rejections end the run.
 pub(crate) struct Acceptance {
     /// State of each transaction type: [`NEVER`], [`ACCEPTED`], or the instant of the first
     /// rejection since the last success, in nanoseconds.

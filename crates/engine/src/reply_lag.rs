@@ -26,7 +26,7 @@ pub(crate) struct ClientReplyLags {
 }
 
 /// Difference between `CLOCK_REALTIME` and the run's clock when both were last read, in
-/// nanoseconds. A change of it shows that somebody has set the wall clock.
+/// nanoseconds. If the difference changes, somebody has set the wall clock.
 struct Distance(Cell<u64>);
 
 impl Distance {

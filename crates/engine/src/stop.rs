@@ -110,7 +110,7 @@ impl Stop {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
     }
 
-    /// Makes a run that ends after a number of transactions go on until [`Stop::other_has_ended`]
+    /// Keeps a run that ends after a number of transactions going until [`Stop::other_has_ended`]
     /// was called for each of `n_others` other processes of the run.
     pub fn await_others(&self, n_others: u32) {
         self.n_others.store(n_others, Ordering::SeqCst);

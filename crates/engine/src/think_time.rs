@@ -19,8 +19,8 @@ const FOUND_AMONG: u64 = 1 << 20;
 /// share of 1/1000 in the mix. If none is found, transaction 0 is taken instead.
 const LOOKS_MAX: u32 = 100_000;
 
-/// Clock of one key/think client, which decides when its transactions are due. Such a client keys
-/// the input, executes the transaction, thinks about the result, and begins again.
+/// Keying and think times of one key/think client, which decide when its transactions are due. Such
+/// a client keys the input, executes the transaction, thinks about the result, and begins again.
 pub(crate) struct ThinkTime {
     client: u32,
     seed: u64,

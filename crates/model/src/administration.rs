@@ -31,7 +31,7 @@ pub struct Administration {
     pub after_load: fn(&Table) -> Vec<String>,
     /// Commands to load flat files with the server's own client; `None` if it has no such client.
     pub client_load: Option<ClientLoad>,
-    /// Lock of the database that a build holds, so that no other build begins in it.
+    /// Lock of the database that a build holds, so that no other build begins in the same database.
     pub build_lock: DatabaseLock,
     /// Lock of the database that a run holds if the table `dbdyno_meta` has no entry for the
     /// workload's tables, in which it could mark that it runs. Other machines notice the run by

@@ -49,7 +49,8 @@ impl CommitRisk {
         CommitRisk::replaced(facts, CommitRisk::facts(Some(all)))
     }
 
-    /// Removes the facts about durability from the facts of a run, and appends `said` instead.
+    /// Returns the facts of a run without those about durability, followed by `said` in their
+    /// place.
     pub fn replaced(facts: Vec<Fact>, said: Vec<Fact>) -> Vec<Fact> {
         facts.into_iter().filter(|fact| fact.about != ABOUT).chain(said).collect()
     }

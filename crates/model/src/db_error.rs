@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Class of a database error. dbdyno decides by the class, for example whether to retry; users see
-/// the rest of the error as text.
+/// Class of a database error. dbdyno acts by the class, for example retries; users see the rest of
+/// the error as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DbErrorKind {
@@ -126,10 +126,10 @@ impl DbErrorKind {
 /// answer.
 const CONNECTION_TIMEOUT: &str = "HYT01";
 
-/// An error of a database: dbdyno decides by its `kind`, users see its `message`.
+/// An error of a database: dbdyno acts by its `kind`, for example retries; users see its `message`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DbError {
-    /// Class of the error, by which dbdyno decides, for example, whether to retry.
+    /// Class of the error, by which dbdyno acts, for example retries.
     pub kind: DbErrorKind,
     /// Error number of the database product; 0 if it has none.
     pub code: i64,

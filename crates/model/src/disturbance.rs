@@ -190,8 +190,8 @@ impl Disturbance {
         self.until_ns.is_none_or(|until_ns| due_ns < until_ns).then_some(due_ns)
     }
 
-    /// Returns the number of executions that are due before `end_ns`, counted from the start of the
-    /// measured phase.
+    /// Returns the number of executions that are due before `end_ns`, in nanoseconds from the start
+    /// of the measured phase.
     pub fn times_before(&self, end_ns: u64) -> u64 {
         let end_ns = self.until_ns.unwrap_or(u64::MAX).min(end_ns);
         match (end_ns.checked_sub(self.at_ns), self.every_ns) {

@@ -265,7 +265,7 @@ impl fmt::Display for FactValue {
     }
 }
 
-/// Compares a text with the fact's value as it is formatted.
+/// Compares a text with the formatted text of the fact's value.
 impl PartialEq<str> for FactValue {
     fn eq(&self, text: &str) -> bool {
         match self {

@@ -31,7 +31,7 @@ pub enum Metric {
     /// Share of offered transactions that failed or were dropped.
     Errors,
     /// Number of transactions that finished within the measured phase, whenever they were offered,
-    /// as a share of those offered in it.
+    /// divided by the number of those offered in it.
     Achieved,
     /// Any other figure of a run, by its name as the user wrote it, such as `new_order.p99`.
     Figure(&'static str),
@@ -274,7 +274,8 @@ pub struct Seek {
     pub high: f64,
     /// Whether the search tries only whole numbers, as for `clients`.
     pub is_whole: bool,
-    /// Objectives that a run must meet for its value to count as good, such as `p99<20ms`.
+    /// Objectives that a run must meet so that the value that it tried counts as passed, such as
+    /// `p99<20ms`.
     pub objectives: Vec<Objective>,
     /// Limit on the time of the whole search, that is, of all its probe runs including ramp-ups, in
     /// nanoseconds.

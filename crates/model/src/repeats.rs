@@ -70,7 +70,7 @@ pub enum Goal {
 pub struct StopRule {
     /// Precision or decision at which the repeats end.
     pub goal: Goal,
-    /// Name of the metric by which the rule decides, such as `tps`; `None` for the primary metric.
+    /// Name of the metric to which the rule applies, such as `tps`; `None` for the primary metric.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<String>,
     /// Number of repeats of the highest level (runs, restarts or rebuilds) before the rule is

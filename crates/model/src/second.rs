@@ -101,7 +101,8 @@ pub struct KindSecond {
     /// queued when their phase, the ramp-up or the measured phase, was over.
     pub carried: u64,
     /// Time that the transactions counted in `carried` took after their phase was over, summed over
-    /// them, in nanoseconds. For those due in the ramp-up, it ends with the measured phase.
+    /// them, in nanoseconds. Of those due in the ramp-up, only time within the measured phase
+    /// counts.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub carried_ns: u64,
     /// Longest response time of the transactions counted in `carried`, or their age if unfinished,

@@ -62,7 +62,8 @@ pub struct SettlingStep {
     /// Sentences for the user if the step's `level` stops falling before it is 0: possible causes,
     /// and what to do.
     pub if_stays: &'static str,
-    /// Test whether the work is done although the level is not 0; `None` if there is none.
+    /// Test whether the work is done although the number in `level` is not 0; `None` if there is no
+    /// such test.
     pub nothing_left: Option<NothingLeft>,
 }
 

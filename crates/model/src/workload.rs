@@ -397,8 +397,9 @@ pub trait Workload: Send + Sync {
         Vec::new()
     }
 
-    /// Returns the queries whose results are compared with known answers, in this dialect, if the
-    /// data are such that answers are known. They may take long, so a run does not execute them.
+    /// Returns the queries whose results are compared with known answers, in this dialect; empty if
+    /// no answers are known for the workload's data. They may take long, so a run does not execute
+    /// them.
     fn answers(&self, _dialect: &Dialect) -> Vec<Answer> {
         Vec::new()
     }

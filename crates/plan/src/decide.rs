@@ -25,9 +25,9 @@ const GROUPS_MAX: usize = 256;
 /// needs memory, even if it is idle most of the time.
 const CLIENTS_MAX: u64 = 1_000_000;
 
-/// Parses and checks a draft, and returns the decided plan. If the draft names no target, calls
-/// `default_target` with the name of the first group's workload. An error has the source position
-/// and the remedy.
+/// Parses and checks a draft, and returns the plan with every value decided. If the draft names no
+/// target, calls `default_target` with the name of the first group's workload. An error has the
+/// source position and the remedy.
 pub fn decide(
     draft: &Draft,
     default_target: &dyn Fn(&str) -> Result<Target, String>,
@@ -64,8 +64,8 @@ pub fn decide(
     Ok(put_together(values, target, settings, groups, phases, network, disturbances))
 }
 
-/// Creates the decided plan from the parsed values and from the parts that need checks of their
-/// own, such as the groups.
+/// Creates the plan from the parsed values of its top level and from the parts that were checked on
+/// their own, such as the groups.
 fn put_together(
     values: PlanValues,
     target: Target,

@@ -54,8 +54,8 @@ pub fn settings_of(target: &Target) -> Vec<(String, String)> {
     all
 }
 
-/// Returns the number of cluster nodes of a managed target; `None` if it is not a cluster or is
-/// invalid.
+/// Returns the number of cluster nodes of a managed target; `None` if the target is not a cluster,
+/// not managed or invalid.
 pub(crate) fn n_nodes(target: &Target) -> Option<u32> {
     if is_managed(target) { read(target).ok()?.options.nodes } else { None }
 }

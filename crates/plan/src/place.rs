@@ -104,7 +104,7 @@ pub(crate) fn put(draft: &mut Draft, vary: &VaryDraft, value: String) -> Result<
     Ok(())
 }
 
-/// Rejects a parameter that is varied twice, or that is both varied and fixed.
+/// Rejects a parameter that is varied twice, or that is varied and also set to a fixed value.
 pub(crate) fn check_axes(draft: &Draft, axes: &[VaryDraft]) -> Result<(), BadPlan> {
     let mut seen: Vec<(&VaryDraft, Vec<Place>)> = Vec::new();
     for vary in axes {
@@ -140,7 +140,8 @@ fn fixed<'d>(draft: &'d Draft, place: &Place, vary: &VaryDraft) -> Option<&'d Wr
     })
 }
 
-/// Returns the value that the draft has at a place; `None` if none is written.
+/// Returns the value that is written in the draft at a place, such as a key of a group; `None` if
+/// none is written there.
 pub(crate) fn written_at<'d>(draft: &'d Draft, place: &Place) -> Option<&'d Written> {
     match place {
         Place::Plan(path) => draft.values.get(path),

@@ -7,7 +7,7 @@ use toml::{Table, Value};
 use crate::script::workload_named;
 use crate::table::{AT, GROUP, PLAN, printed};
 
-/// Returns the TOML text of a decided plan, without its password.
+/// Returns the TOML text of a plan with every value decided, without the password of its target.
 pub fn to_toml(plan: &Plan) -> String {
     let mut top = printed(PLAN, plan);
     if !plan.settings.is_empty() {
@@ -30,8 +30,8 @@ fn group(group: &Group) -> Table {
     table
 }
 
-/// Returns true if a parameter of a group has an effect, so that it is printed: its value is not
-/// the default, or the load of the group uses it.
+/// Returns true if a parameter of a group has an effect and so belongs into the TOML text: its
+/// value is not the default, or the load of the group uses it.
 fn has_effect(group: &Group, name: &str, value: &str) -> bool {
     let entry = workload_named(&group.workload).ok();
     let row = entry.and_then(|entry| entry.parameters.iter().find(|row| row.name == name));

@@ -56,7 +56,7 @@ fn sought_to_toml(mut top: Table, experiment: &Experiment) -> Option<String> {
 /// Keys of `[experiment]` that apply to a search.
 const OF_SEARCH: [&str; 5] = ["seek", "objective", "seek_budget", "wait_until", "wait_at_most"];
 
-/// Returns an error instead of a default target, because a decided plan always names its target.
+/// Returns an error instead of a default target, because a stored plan always names its target.
 fn no_default(_: &str) -> Result<Target, String> {
     Err("a decided plan names its target".to_owned())
 }
@@ -71,9 +71,9 @@ fn axes_toml(axes: &[Axis]) -> String {
     axes.iter().map(axis).collect()
 }
 
-/// Returns the varied parameters, where the values of `target` are the decided URLs of the points,
-/// with all settings of managed servers. `None` if the target is not varied, or a server setting
-/// is.
+/// Returns the varied parameters with the values of `target` replaced by the URLs in the points'
+/// plans, which have all settings of managed servers. `None` if the target is not varied, or if a
+/// server setting is varied.
 fn with_targets_as_decided(experiment: &Experiment) -> Option<Vec<Axis>> {
     let mut axes = experiment.axes.clone();
     let index = axes.iter().position(|axis| is_target(&axis.name))?;
@@ -116,7 +116,8 @@ fn printed_now(stored: &str) -> Option<String> {
     Some(to_toml(&plan))
 }
 
-/// Returns true if the text of a plan is decided to the same points as the experiment has.
+/// Returns true if a plan with this text varies its parameters to the same points as the
+/// experiment.
 fn decides_to(text: &str, experiment: &Experiment) -> bool {
     let decided = read_toml("", text).and_then(|draft| decide_all(&draft, &no_default));
     decided.is_ok_and(|varied| {

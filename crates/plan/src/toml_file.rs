@@ -193,7 +193,8 @@ impl File<'_> {
     }
 
     /// Reads one key with its value into `values`. If the value is a table that only earlier
-    /// versions had, reads each key in it.
+    /// versions had, reads each key in it. Returns an error for an unknown key, or one that is
+    /// written twice.
     fn read(
         &self,
         keys: &Keys,
