@@ -182,7 +182,7 @@ enum Pace {
     KeyThink(ThinkTime),
 }
 
-/// Decides when the transactions of one client start, by the load model.
+/// Pacer of one client, which decides by the load model when the client's transactions start.
 pub(crate) struct Pacer {
     client: u32,
     nth: u64,

@@ -536,8 +536,8 @@ impl CustomMetricCells {
     }
 }
 
-/// Returns the second that contains an instant, counted from the start of the measured phase;
-/// negative before it.
+/// Returns the number of the second that contains an instant: 0 for the first second of the
+/// measured phase, negative before that phase.
 pub(crate) fn second_of(instant_ns: u64, measure_start_ns: u64) -> i64 {
     (instant_ns as i64 - measure_start_ns as i64).div_euclid(NS_PER_S as i64)
 }

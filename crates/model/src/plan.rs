@@ -180,7 +180,7 @@ impl Retry {
     }
 }
 
-/// Errors after which a transaction is retried: those of a kind, or those with a code.
+/// Errors after which a transaction is retried: all of one kind, or all with one code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RetryOn {
     /// Every error of this kind, such as a deadlock.

@@ -226,8 +226,8 @@ pub enum ScaleOf {
     StorageEngine(&'static str),
 }
 
-/// Checks to skip on a storage engine without transactions, where they may fail although nothing
-/// went wrong.
+/// Consistency checks to be skipped on a storage engine without transactions, where they may fail
+/// although nothing went wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NeedsTransactions {
     /// Identifiers of the consistency checks to skip.

@@ -85,8 +85,8 @@ const CONNECT_PAUSE_NS: u64 = 50 * NS_PER_MS;
 /// Interval at which a client that is not yet allowed to connect checks whether the run is cut off.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Limits the rate and the number of simultaneous attempts with which clients connect before the
-/// load.
+/// Limiter of the rate and of the number of simultaneous attempts with which clients connect before
+/// the load.
 pub(crate) struct ConnectLimiter {
     /// Time between the first connection attempts of one client and the next, in nanoseconds; 0 if
     /// the rate is not limited.
@@ -259,7 +259,8 @@ fn take_in(session: &mut dyn Session, lags: Option<&Rc<dyn ReplyLags>>, cancels:
     cancels.add(session.canceller());
 }
 
-/// Opens further sessions for one client, which are measured and cancelled like its first one.
+/// Connector for further sessions of one client, which are measured and cancelled like the client's
+/// first session.
 struct ClientConnector {
     database: Arc<dyn Database>,
     place: Place,
