@@ -60,7 +60,8 @@ pub struct ClientMoments {
     /// Sum of the squared response times of this client and type, in square nanoseconds.
     pub sum_sq_ns2: f64,
     /// Coarse histogram of the response times, as pairs of bucket and count
-    /// ([`stats::CoarseHistogram::counts`]); empty if the run has more than 1,000 clients.
+    /// ([`stats::CoarseHistogram::counts`]); empty if more than 1,000 clients run in the same
+    /// process.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub times: Vec<(u16, u32)>,
 }
