@@ -96,18 +96,18 @@ pub const FIGURES: [&str; 4] = ["tps", "p50_ms", "p95_ms", "p99_ms"];
 pub struct Side {
     pub name: String,
     pub points: Vec<SidePoint>,
-    /// Runs that are left out because they did not complete or are invalid.
+    /// Runs of this side that the comparison leaves out: they did not complete or are invalid.
     pub not_counted: Vec<NotCounted>,
-    /// Ids of runs in progress, or of an experiment with trials in progress. They are left out.
+    /// Ids of runs, or of experiments with trials, in progress. The comparison leaves them out.
     pub running: Vec<String>,
     /// The plan (TOML) that repeats all runs of the side; `None` if they have different plans.
     pub plan: Option<String>,
-    /// True if the name is only a run's id. The report then names the side by its differences.
+    /// True if `name` is only a run's id. The report then shows differences between sides instead.
     pub is_unnamed: bool,
 }
 
 impl Side {
-    /// Makes a side of a comparison with this name and no runs.
+    /// Creates a side of a comparison with this name and no runs.
     pub fn named(name: String) -> Side {
         let (points, not_counted, running) = (Vec::new(), Vec::new(), Vec::new());
         Side { name, points, not_counted, running, plan: None, is_unnamed: false }
@@ -129,8 +129,8 @@ pub struct SidePoint {
     /// Values of the varied parameters, by name. Sides are compared at points with equal values.
     pub values: Named<String>,
     pub reports: Vec<Report>,
-    /// Number of the repeat to which each of `reports` belongs, in the same order. For overall
-    /// figures, the runs of all points with the same number are combined.
+    /// Index (from 0) of the repeat to which each of `reports` belongs, in the same order. For
+    /// overall figures, the runs of all points with the same index are combined.
     pub repeats: Vec<u32>,
 }
 
@@ -221,7 +221,7 @@ pub(crate) fn matters(ratio: f64, min_effect: f64) -> bool {
     ratio.ln().abs() > (1.0 + min_effect).ln()
 }
 
-/// Returns true if a change by `ratio` is for the worse: without a better direction, if it falls.
+/// Returns true if a change by the factor `ratio` is worse: a rise if lower is better, else a fall.
 pub(crate) fn is_worse(better: Direction, ratio: f64) -> bool {
     (ratio > 1.0) == (better == Direction::Lower)
 }
@@ -235,7 +235,7 @@ pub struct ComparisonReport {
     /// Direction in which the primary figure improves: higher, lower or neither.
     #[serde(default)]
     pub better: Direction,
-    /// Units of judged figures by figure name, except for names that state it, such as `p99_ms`.
+    /// Units of figures by name, without those whose names state the unit, such as `p99_ms`.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub units: Named<String>,
     /// The minimum effect, as a share: smaller changes do not matter.
@@ -279,7 +279,7 @@ pub struct SideReport {
     /// draw the median runs of all sides over each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub median_run: Option<MedianRun>,
-    /// Number of runs that are left out because they did not complete or are invalid.
+    /// Number of this side's runs that the comparison leaves out: not completed, or invalid.
     pub runs_not_counted: u64,
     /// Number of distinct seeds of the valid runs. Runs with the same seed have the same inputs.
     #[serde(default)]
@@ -388,7 +388,7 @@ impl PairReport {
         }
     }
 
-    /// Returns the points at which the baseline has a valid run and the side has only invalid ones.
+    /// Returns the points at which the baseline has valid runs and the compared side only invalid.
     pub fn lost(&self) -> impl Iterator<Item = &UnpairedPoint> {
         self.points_unpaired.iter().filter(|point| point.is_lost && point.side != self.side)
     }
@@ -409,7 +409,7 @@ pub struct PointPair {
     pub values: Named<String>,
     pub primary: Judged,
     pub others: Vec<Judged>,
-    /// Figures for which the runs have too few samples. A limit on such a figure is undecided.
+    /// Figures without a value: runs have too few samples. A limit on such a figure is undecided.
     #[serde(skip)]
     lacking: Vec<Judged>,
 }
@@ -456,7 +456,7 @@ pub struct Judged {
     /// runs for a test of ranks.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_by_means: bool,
-    /// The difference adjusted for a linear drift; `None` if runs alternated or lack a ratio.
+    /// The difference adjusted for a linear drift; `None` if runs alternated or there is no ratio.
     #[serde(skip)]
     beside_drift: Option<BesideDrift>,
     /// Natural logarithms of the figure in each run: of the baseline, then of the compared side.
@@ -465,7 +465,7 @@ pub struct Judged {
     /// True if some runs of the baseline or of the compared side lack the figure.
     #[serde(skip)]
     is_lacking: bool,
-    /// Difference of the logarithms in each repeat; `None` if runs are not judged as pairs.
+    /// Logarithm of the ratio of side to baseline for each repeat; `None` if runs are not paired.
     #[serde(skip)]
     within: Option<Vec<f64>>,
     /// Lower and upper one-sided 95 % confidence bound of the ratio, for limits on a change; `None`
@@ -581,8 +581,8 @@ fn in_words(whys: &Named<u64>) -> String {
 }
 
 impl ComparisonReport {
-    /// Returns the side of the pair that has a much larger share of invalid runs than the other, so
-    /// that comparing only the valid ones favours it; `None` if the shares are similar.
+    /// Returns the side of the pair with a share of invalid runs that is larger by more than
+    /// [`LOST_UNEVEN`]: comparing only valid runs favours it. `None` if the shares are similar.
     pub fn unevenly_lost(&self, pair: &PairReport) -> Option<&SideReport> {
         let base = self.sides.first()?;
         let side = self.sides.iter().find(|side| side.name == pair.side)?;
@@ -722,7 +722,7 @@ fn have_runs(sides: &[Side]) -> Result<(), String> {
     Ok(())
 }
 
-/// Counts the runs that a comparison leaves out for each reason.
+/// Returns the number of runs that a comparison leaves out for each reason, by the reason.
 fn whys(runs: &[NotCounted]) -> Named<u64> {
     let mut by_why = Named::default();
     runs.iter().for_each(|run| by_why.count(&run.why, 1));

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use analysis::report::{Named, Report};
 use model::todays_path;
 
-/// Names of facts that are measurements, such as `free_bytes`, whatever their subject. They are not
-/// part of a run's condition.
+/// Names of facts that are measurements, such as `free_bytes`, whatever their subject. The
+/// [`Condition`] of a run leaves them out.
 const MEASURED: [&str; 13] = [
     "available_bytes",
     "bandwidth",
@@ -26,8 +26,8 @@ const MEASURED: [&str; 13] = [
     "swap_free_bytes",
     "uptime_s",
 ];
-/// Subjects of facts about the course of a run, such as `connections`. They are not part of the
-/// run's condition, except for the network path that the plan requests.
+/// Subjects of facts about the course of a run, such as `connections`. The [`Condition`] of the run
+/// leaves them out, except for the network path that the plan requests.
 const OF_THE_RUN: [&str; 11] = [
     "monitor",
     "around",
@@ -41,19 +41,19 @@ const OF_THE_RUN: [&str; 11] = [
     "settle_before",
     crate::repeats::TRIAL,
 ];
-/// Subjects of facts that a condition leaves out because they follow from its other values:
-/// durability and isolation from the modes, checkpoints from the product, first arrivals from plan
-/// and seed.
+/// Subjects of facts that the [`Condition`] of a run leaves out because they follow from its other
+/// values: durability and isolation from the modes, checkpoints from the product, first arrivals
+/// from plan and seed.
 const DERIVED: [&str; 4] = ["durability", "isolation", "checkpoints", "arrivals"];
-/// Names of plan keys and facts that are not part of a condition: labels, seeds, and copies of
-/// other facts.
+/// Names of plan keys and facts that the [`Condition`] of a run leaves out: labels, seeds, and
+/// copies of other facts.
 const NAMES: [&str; 4] = ["name", "seed", "size", "c_load"];
 /// Keys of a plan that decide how a run is reported, not how it is executed. Runs that differ only
 /// in these keys belong to the same point.
 const REPORTING: [&str; 2] = ["report_interval", "histogram_max"];
 /// Keys of a plan that sort before its other keys, because readers look for them first on pages.
 const FIRST: [&str; 3] = ["group.workload", "group.clients", "group.rate"];
-/// Text that stands for a value that the condition of a run does not have.
+/// Text that stands for the value of a key that the [`Condition`] of a run lacks.
 const NONE: &str = "none";
 
 /// The key of one value in the condition of a run. Keys sort in the order of pages: plan, target,
@@ -195,7 +195,8 @@ impl Condition {
     }
 }
 
-/// Passes a target's address, without its user, and each of its connection options to `put`.
+/// Passes a target's address, without its user, and each of its connection options to `put`, each
+/// as source (`target`), name and value.
 fn of_target(url: &str, put: &mut dyn FnMut(&str, &str, &str)) {
     let (base, options) = url.split_once('?').unwrap_or((url, ""));
     let base = match base.split_once("//") {
@@ -220,9 +221,9 @@ fn is_of_the_day(report: &Report, about: &str, name: &str, value: &str) -> bool 
     is_folder || is_managed && (about, name) == ("connection", "address")
 }
 
-/// Passes each value of a plan to `put`, with its dotted path. The path to an entry of a list has
-/// the name of the entry, or its position if it has none; the only entry of a list adds nothing to
-/// the path.
+/// Passes each value of a plan to `put`, preceded by its dotted path. The path to an entry of a
+/// list has the name of the entry, or its position (from 1) if it has none; the only entry of a
+/// list adds nothing to the path.
 fn flatten(path: &str, value: &toml::Value, put: &mut dyn FnMut(&str, String)) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match value {
@@ -264,8 +265,8 @@ impl Points {
         Points(keys.into_iter().zip(names).collect())
     }
 
-    /// Returns the point of a run with this condition: a value for each key, by the short name of
-    /// the key.
+    /// Returns the point of a run with this condition: the value of each key (`none` if the
+    /// condition lacks it), by the short name of the key.
     pub fn at(&self, condition: &Condition) -> Named<String> {
         let value = |key: &Key| condition.get(key).unwrap_or(NONE).to_owned();
         Named(self.0.iter().map(|(key, name)| (name.clone(), value(key))).collect())

@@ -135,7 +135,8 @@ pub(crate) fn each(all: &[&Report], value: impl Fn(&Report) -> Option<String>) -
     found
 }
 
-/// Returns the smallest and the largest value over all reports.
+/// Returns the smallest and the largest value over all reports; without reports, plus and minus
+/// infinity.
 fn range(all: &[&Report], value: impl Fn(&Report) -> f64) -> (f64, f64) {
     let (none, values) =
         ((f64::INFINITY, f64::NEG_INFINITY), all.iter().map(|report| value(report)));

@@ -70,7 +70,7 @@ pub struct ExperimentReport {
     /// and its values are numbers.
     pub curve: Option<Curve>,
     /// The highest arrival rate with which the database kept up; null if the rate is not varied, or
-    /// if higher values of the primary figure are better.
+    /// unless lower values of the primary figure are better.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateReport>,
     /// The Universal Scalability Law, fitted to throughput over clients; null unless clients are
@@ -227,8 +227,8 @@ impl ScalabilityReport {
 }
 
 impl ExperimentReport {
-    /// Makes the report of the trials that have ended so far. `asked` names the primary figure; for
-    /// `None`, it is the default one of the runs. `bits` returns random numbers, from which the
+    /// Creates the report of the trials that have ended so far. `asked` names the primary figure;
+    /// for `None`, it is the default one of the runs. `bits` returns random numbers, from which the
     /// confidence intervals of the Universal Scalability Law are computed (bootstrap). An `Err`
     /// says that no run has the figure in `asked`.
     pub fn new(
@@ -313,8 +313,8 @@ impl ExperimentReport {
     }
 }
 
-/// Replaces the names of imported figures by the full names in the runs, such as `p99_ms` for
-/// `p99`.
+/// Returns a copy of `imported` in which figures have the full names of the runs' figures, such as
+/// `p99_ms` for `p99`. Names that no run has stay as they are.
 fn as_named(imported: &Imported, reports: &[&Report]) -> Imported {
     let mut imported = imported.clone();
     for value in &mut imported.values {
@@ -501,8 +501,8 @@ pub(crate) fn curve_of(
     })
 }
 
-/// Returns the highest arrival rate with which the database kept up; `None` if the experiment does
-/// not vary the rate.
+/// Returns the point with the highest arrival rate at which the database kept up, if there is one;
+/// `None` if the experiment does not vary the rate, or one of its values is not a rate.
 fn rate_kept(experiment: &Experiment, trials: &[TrialReport]) -> Option<RateReport> {
     let index = experiment.axes.iter().position(|axis| is_arrival_rate(&axis.name))?;
     let rate = |point: u32| {

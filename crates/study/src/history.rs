@@ -82,14 +82,15 @@ pub struct Question {
 }
 
 impl Question {
-    /// Makes a request for the history of the label `by`, with defaults for all else.
+    /// Creates a request for the history of the figure in `judge` over the values of the label
+    /// `by`, without a given order, baseline, acknowledgements or imported figures.
     pub fn new(by: impl Into<String>, judge: Judge) -> Question {
         let (acknowledged, imported) = (Vec::new(), Vec::new());
         Question { by: by.into(), judge, order: None, baseline: None, acknowledged, imported }
     }
 }
 
-/// The history of a figure over the builds of a label.
+/// The history of a figure over builds of a database, which are the values of one label of runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HistoryReport {
     /// Name of the schema, [`SCHEMA`].
@@ -120,8 +121,8 @@ pub struct HistoryReport {
     /// Number of runs that are left out because they lack the figure.
     #[serde(default)]
     pub without_figure: u64,
-    /// Series of the figure over the builds: one for each point of the runs, and for each point of
-    /// the imported figures.
+    /// Series of the figure over the builds: one for each point (combination of varied parameters)
+    /// of the runs, and for each point of the imported figures.
     pub points: Vec<PointHistory>,
     /// Names and sources of the series that were imported from files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -147,7 +148,7 @@ pub struct HistoryReport {
 /// Name and source of series that were imported from a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ImportedFrom {
-    /// Common name of the imported series.
+    /// Name of the file's set of results, which all of its series share.
     pub name: String,
     /// Origin of the figures in words; may be empty.
     pub source: String,
@@ -234,7 +235,8 @@ pub struct PointHistory {
     /// series, because they have the same seed. Then the variation between builds is not known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_one_seed: bool,
-    /// The last build in the order, if it has no valid run at this point; null if it has.
+    /// The last build of the history, if it has no valid run at this point but has one at another
+    /// point; null otherwise.
     pub lacks: Option<LeftOut>,
     /// Description of invalid runs of the last build, if they are so many that its valid runs may
     /// be a biased sample; otherwise empty.
@@ -378,10 +380,10 @@ impl Last {
 }
 
 impl HistoryReport {
-    /// Makes the history of a figure over builds, given in any order, and over imported figures,
+    /// Creates the history of a figure over builds, given in any order, and over imported figures,
     /// which are judged separately. `bits` returns random numbers, for p-values. Returns an error
-    /// if there is no valid run, the figure is unknown or has no better direction, or a requested
-    /// build or commit does not exist.
+    /// if there is no valid run, the figure is unknown or neither of its directions is better, or a
+    /// requested build or commit does not exist.
     pub fn new(
         question: &Question,
         builds: &[Side],
@@ -464,8 +466,8 @@ impl HistoryReport {
         self.points.iter().filter(is_undecided).count()
     }
 
-    /// Returns the build whose measurement is in progress, so that it cannot be judged yet; `None`
-    /// if all builds in progress are older than the last build of a series.
+    /// Returns the last build whose measurement is in progress, so that it cannot be judged yet;
+    /// `None` if all builds in progress are older than the last build of a series.
     pub fn measured_now(&self) -> Option<&str> {
         let of_runs = || self.points.iter().filter(|point| point.imported.is_none());
         let is_older = |build: &&String| {
@@ -527,7 +529,7 @@ impl HistoryReport {
         noun_of(&self.by)
     }
 
-    /// Returns the confidence of the expected range, as a share.
+    /// Returns the confidence of the expected ranges, over all points together, as a share: 0.995.
     pub fn confidence(&self) -> f64 {
         1.0 - ERROR
     }
@@ -544,7 +546,8 @@ pub fn noun_of(label: &str) -> &'static str {
 }
 
 /// Returns the name of the figure to judge: the requested or default figure of the runs, or that of
-/// imported figures if there are no runs or none has it.
+/// imported figures if there are no runs or none has it. An `Err` says that nothing has the
+/// requested figure.
 fn primary(question: &Question, runs: &[&Report]) -> Result<String, String> {
     let of_imported = elsewhere::primary(question);
     match (runs.is_empty(), of_imported) {
@@ -582,7 +585,8 @@ struct Part {
 }
 
 impl Part {
-    /// Makes and judges the series of runs; `None` if no build has runs.
+    /// Returns the judged series of the runs; `None` if there are no builds. An `Err` says that a
+    /// requested build or commit does not exist, or that no run has the figure.
     fn of_runs(
         question: &Question,
         builds: &[Side],
@@ -620,9 +624,10 @@ impl Part {
         }))
     }
 
-    /// Makes the history of imported figures. It uses the user's pinned baseline only if the
-    /// history has no runs of dbdyno (`is_alone`), and never the changes that the user has
-    /// accepted.
+    /// Returns the judged series of an imported file. The user's pinned baseline is only used if
+    /// the history has no runs of dbdyno (`is_alone`), and changes that the user has accepted never
+    /// are. An `Err` says that the file lacks the figure, the builds' column, or a requested build
+    /// or commit.
     fn of_imported(
         question: &Question,
         imported: &Imported,
@@ -657,8 +662,9 @@ impl Part {
 /// have the same workload.
 const WORKLOAD: &str = "workload";
 
-/// Sets `told` of each series to the fewest values that distinguish it from the others. Parameters
-/// are tried in order; one is used if it separates series that all earlier ones leave alike.
+/// Sets `told` of each series to the values of the fewest parameters that distinguish it from the
+/// others, and of `workload`. Parameters are tried in order; one is used if it separates series
+/// that all earlier ones leave alike.
 fn tell_apart(points: &mut [PointHistory]) {
     let Some(first) = points.first() else { return };
     let axes: Vec<String> = first.values.0.iter().map(|(axis, _)| axis.clone()).collect();
@@ -709,14 +715,16 @@ fn is_build<B: Dated>(question: &Question, found: &order::InOrder<'_, B>) -> Res
     })
 }
 
-/// Returns the builds without a valid run, with the reasons, in the given order.
+/// Returns the builds without a valid run at any point, in the given order, each with the reasons
+/// why its runs do not count.
 fn left_out(builds: &[&Side]) -> Vec<LeftOut> {
     let lost = builds.iter().enumerate().filter(|(_, build)| build.points.is_empty());
     lost.map(|(index, build)| left_out_of(build, index + 1 == builds.len())).collect()
 }
 
-/// Returns the newest build of a history, with reasons, if it has no valid run at this point but
-/// has one at another point; `None` otherwise. `last_here` is the last build of the point.
+/// Returns the last build of a history (`newest`), with the reasons why runs of it do not count, if
+/// it has no valid run at a certain point but has one at another; `None` otherwise. `last_here` is
+/// the name of the last build that has a valid run at the point.
 fn lacks(last_here: &str, newest: Option<&&Side>) -> Option<LeftOut> {
     let newest = newest.filter(|newest| !newest.points.is_empty())?;
     (last_here != newest.name).then(|| left_out_of(newest, true))

@@ -93,7 +93,7 @@ pub enum Along {
 pub struct Matrix {
     /// The values of the parameters that are neither rows nor columns.
     pub values: Named<String>,
-    /// Figures by row and column; null if there is none.
+    /// Figures by row, then column; null in a cell without a figure.
     pub cells: Vec<Vec<Option<Figure>>>,
     /// Indices of row and column of each cell that has no figure because a queue of waiting
     /// arrivals became full in its trials.
@@ -126,8 +126,8 @@ pub struct Line {
     /// The value that all cells of the line have in common, such as `8`; empty if there is only one
     /// line.
     pub of: String,
-    /// Index in the line of the best cell; null if there is no figure, all are equal, or the figure
-    /// has no better direction.
+    /// Index in the line of the best cell; null if there is no figure, all are equal, or neither
+    /// direction of the figure is better.
     pub best: Option<usize>,
     /// Index of the smallest value in the line whose confidence interval overlaps that of the best
     /// cell; null if values are not numbers, or the best cell's interval is missing or too wide.
@@ -184,7 +184,7 @@ pub fn of_page(report: &ExperimentReport) -> Vec<WithImported> {
     figures.into_iter().map(with_imported).filter(is_any).collect()
 }
 
-/// A figure at all points, each with the values of the varied parameters, to make tables of.
+/// A figure at all points (combinations of varied parameters), from which tables are made.
 struct Grid {
     figure: String,
     better: Direction,
@@ -537,7 +537,7 @@ impl Grid {
     }
 }
 
-/// Returns the valid runs of the experiment's point with this number, each with the number of its
+/// Returns the valid runs of the experiment's point with this index, each with the index of its
 /// repeat.
 fn runs_at(trials: &[TrialReport], point: u32) -> SidePoint {
     let is_here = |trial: &&TrialReport| trial.point == point && counts(&trial.report);
@@ -574,9 +574,9 @@ fn others_of(at: &Named<String>, rows: usize, columns: Option<usize>) -> Named<S
     Named(all.filter(|(index, _)| is_other(*index)).map(|(_, pair)| pair.clone()).collect())
 }
 
-/// Returns the index of the best cell of a line; `None` if all cells are equal or there is none. Of
-/// equally good cells it is the one with the smallest value in `along`, or the first if values are
-/// not numbers.
+/// Returns the index of the best cell of a line; `None` if there is no cell, all of several are
+/// equal, or neither direction is better. Of equally good cells it is the one with the smallest
+/// value in `along`, or the first if values are not numbers.
 fn best(direction: Direction, along: &[String], cells: &[Option<Figure>]) -> Option<usize> {
     if direction == Direction::Neither {
         return None;

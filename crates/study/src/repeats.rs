@@ -41,7 +41,7 @@ pub struct Measured {
     /// Squared relative standard error of the run's TPS, estimated from the scatter within the run;
     /// `None` if not known.
     within: Option<f64>,
-    /// Seconds that the run, the restart and the rebuild took; 0 if there was none.
+    /// Seconds that the run, the restart and the rebuild took; 0 for one that did not take place.
     spent_s: [f64; 3],
     /// Names of the percentiles that have no confidence interval within the run.
     uncertain: Vec<String>,
@@ -108,7 +108,7 @@ fn looked_at<'r>(rule: &'r StopRule, measured: &'r [Measured]) -> &'r str {
 const OPEN: &str = "p99_ms";
 
 /// Returns the name of the experiment's primary figure: `p99_ms` if all trials have open load,
-/// otherwise that of a workload, or `tps`.
+/// otherwise the first primary figure of a trial that is neither `p99_ms` nor `tps`, or else `tps`.
 fn primary(measured: &[Measured]) -> &str {
     let mut others = measured.iter().map(|one| one.primary.as_str()).filter(|name| *name != OPEN);
     match measured.iter().all(|one| one.primary == OPEN) {
@@ -142,9 +142,9 @@ fn means_at(
     means(by_unit.filter(|(unit, _)| *unit < units))
 }
 
-/// Returns the mean of a figure at a point, given its value in each run with the number of the
-/// repeat. The confidence interval is valid although a stop rule may have ended the repeats. `None`
-/// without figures.
+/// Returns the mean of a figure at a point, given its value in each run, preceded by the index of
+/// the repeat. The confidence interval is valid although a stop rule may have ended the repeats.
+/// `None` without figures.
 pub(crate) fn mean_of(experiment: &Experiment, figures: &[(u32, f64)]) -> Option<Mean> {
     let by_unit = figures.iter().map(|(repeat, figure)| (experiment.unit_of(*repeat), *figure));
     let values: Vec<f64> = means(by_unit).into_iter().map(|(_, mean)| mean).collect();
@@ -273,9 +273,9 @@ fn precision(
     }
 }
 
-/// Returns the pairs of points that an experiment compares. The first of a pair has another than
-/// the first value of the first varied parameter; the second, its baseline, has this first value,
-/// and the same values of all other parameters.
+/// Returns the pairs of points that an experiment compares, by their indices. The first of a pair
+/// has another than the first value of the first varied parameter; the second, its baseline, has
+/// this first value, and the same values of all other parameters.
 fn pairs(experiment: &Experiment) -> Vec<(u32, u32)> {
     let Some(first) = experiment.axes.first().and_then(|axis| axis.values.first()) else {
         return Vec::new();

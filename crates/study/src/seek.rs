@@ -35,8 +35,8 @@ pub const CONFIDENCE: f64 = 0.90;
 /// Smallest share of offered transactions that have to finish within the measured window for the
 /// database to keep up, unless an objective sets another one.
 const ACHIEVED_LEAST: f64 = 0.99;
-/// Largest share of lost transactions with which an objective on the mean or the maximum time can
-/// be met. Lost transactions have no time, so that these figures would be too good.
+/// Largest share of lost transactions with which an objective on the mean time can be met. Lost
+/// transactions have no time, so that the mean would be too good.
 const LOST_MOST: f64 = 0.01;
 /// Half-width of the confidence interval that is assumed for a ratio whose error is not known,
 /// because the measured window is too short.
@@ -108,7 +108,8 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// Makes a judgement with this verdict and these ratios, in which all else is empty or null.
+    /// Returns a judgement of a probe with this verdict, and with `beyond`, the excess over the
+    /// bound of each objective on a time. It is not broken; other fields are `None` or empty.
     pub fn new(verdict: Verdict, beyond: Vec<Beyond>) -> Judged {
         Judged {
             verdict,
@@ -352,8 +353,8 @@ pub struct SeekReport {
     pub curve: Vec<CurvePoint>,
 }
 
-/// Judges one run of a search by the search's objectives. `late` must have been given all seconds
-/// of the run.
+/// Judges one run of a search by the search's objectives. `late` must contain all seconds of the
+/// run.
 pub fn judge(report: &Report, objectives: &[Objective], late: &Late) -> Judged {
     let mut judged = Judged::new(Verdict::Meets, Vec::new());
     if is_settled(report) {
@@ -508,7 +509,8 @@ impl Judged {
 }
 
 /// Returns the reason why an objective on the mean or the maximum fails: more than 1 % of the
-/// transactions were lost, and these have no time. `None` for other metrics, or if fewer were lost.
+/// transactions (for the maximum, any) were lost, and these have no time. `None` for other metrics,
+/// or if fewer were lost.
 fn lost_to(report: &Report, metric: Metric) -> Option<String> {
     let counts = &report.block.counts;
     let lost = counts.failed + counts.dropped;
@@ -538,7 +540,7 @@ fn in_percent(beyond: &Beyond, half_width: f64) -> String {
 }
 
 /// Returns the transactions that finished within the measured window, as a share of those offered
-/// in it; `None` if there is no rate or nothing was offered.
+/// in it; `None` if the throughput is not known or nothing was offered.
 pub(crate) fn achieved(report: &Report) -> Option<f64> {
     let counts = &report.block.counts;
     let tps = report.block.tps?;
@@ -553,8 +555,8 @@ fn under_way(report: &Report) -> f64 {
     f64::from(report.clients) / report.block.counts.offered.max(1) as f64
 }
 
-/// Returns true if all offered transactions but 1 % finished within the measured window, or were in
-/// progress at its end.
+/// Returns true if at least 99 % of the offered transactions finished within the measured window,
+/// or may have been in progress at its end: one for each client.
 pub(crate) fn keeps_up(report: &Report) -> bool {
     achieved(report).is_some_and(|share| share + under_way(report) >= ACHIEVED_LEAST)
 }

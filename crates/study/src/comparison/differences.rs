@@ -56,7 +56,7 @@ pub struct Mixed {
     /// fact such as `cpu`.
     pub about: String,
     pub name: String,
-    /// Distinct values in the runs of this side of the comparison.
+    /// Distinct values that the runs of this side of the comparison have at the point.
     pub of_runs: Vec<String>,
 }
 
@@ -103,16 +103,16 @@ fn once(all: Vec<Difference>) -> Vec<Difference> {
     kept
 }
 
-/// Returns the load parameters that differ between the baseline and the side with this index, each
-/// with the values of baseline and side.
+/// Returns the load parameters that differ between the baseline and the side with the index `side`
+/// (the baseline has 0), each with the values of baseline and side.
 pub(super) fn of_load(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
     let of_load = of_pair(all, side).into_iter().filter(|(key, _)| key.is_of_load());
     let told = of_load.map(|(key, one)| (key.short(), [0, side].map(|at| value(one, at))));
     told.collect()
 }
 
-/// Returns true if both names begin with or contain a key in which the baseline and the side with
-/// this index differ, as in `clients=4` and `clients=8`.
+/// Returns true if both names contain a key, as in `clients=4` and `clients=8`, in which the
+/// baseline and the side with the index `side` (the baseline has 0) differ.
 pub(super) fn are_named_by(all: &[Difference], side: usize, names: [&str; 2]) -> bool {
     of_pair(all, side).iter().any(|(key, _)| {
         let key = format!("{}=", key.short());
@@ -120,7 +120,8 @@ pub(super) fn are_named_by(all: &[Difference], side: usize, names: [&str; 2]) ->
     })
 }
 
-/// Returns the differences between the baseline and the side with this index, with their keys.
+/// Returns the differences between the baseline and the side with the index `side` (the baseline
+/// has 0), each preceded by its key.
 fn of_pair(all: &[Difference], side: usize) -> Vec<(Key, &Difference)> {
     let differs = all.iter().filter(|one| one.values[0] != one.values[side]);
     differs.map(|one| (Key::new(&one.about, &one.name), one)).collect()
@@ -171,9 +172,9 @@ fn common_settings<'r>(all: impl Iterator<Item = &'r Report>) -> BTreeSet<String
 /// Text that stands for a value that one side of a comparison does not have.
 const NOT_KNOWN: &str = "none";
 
-/// Returns the most important differences between the baseline and the side with this index, such
-/// as product or workload, for use in a sentence. Each has a short name and the values of baseline
-/// and side.
+/// Returns the most important differences, such as product or workload, between the baseline and
+/// the side with the index `side` (the baseline has 0), for use in a sentence. Each has a short
+/// name and the values of baseline and side.
 pub fn telling(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
     let all = of_pair(all, side);
     let has = |about: &str, name: &str| {

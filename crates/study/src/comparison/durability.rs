@@ -84,7 +84,7 @@ where
 
 /// Returns a sentence on which values of a varied parameter may lose commits in a crash that other
 /// values keep, for the first parameter with such a difference; `None` if there is none. `axis`
-/// returns the values of the point with this number, one for each varied parameter.
+/// takes the index of a point (from 0), and returns its values, one for each varied parameter.
 pub fn unequally_durable(
     trials: &[TrialReport],
     axis: impl Fn(u32) -> Vec<String>,
@@ -122,7 +122,8 @@ fn commits<'r>(reports: impl IntoIterator<Item = &'r Report>) -> Commits {
 }
 
 /// Describes what a crash does to the commits of the named sides of a comparison, such as `with
-/// off, a crash may lose the last commits`.
+/// off, a crash may lose the last commits`. `n_losses` is the number of clauses of the sentence
+/// that tell of a loss.
 fn clause(durability: &Commits, names: &[&str], n_losses: usize) -> String {
     let names = match names.len() > NAMED_MOST {
         true => format!("{} and {} others", names[0], names.len() - 1),

@@ -68,8 +68,8 @@ const KEYS: [(&str, &str); 11] = [
 ];
 
 impl EachTransaction {
-    /// Returns the position of the figure among the key figures, which are always listed; `None`
-    /// for any other.
+    /// Returns the index of the figure in [`KEYS`], the key figures that are always listed; `None`
+    /// for any other figure.
     pub fn key_rank(&self) -> Option<usize> {
         let name = &self.name;
         KEYS.iter().position(|(begin, end)| name.starts_with(begin) && name.ends_with(end))
@@ -131,8 +131,9 @@ pub struct EachTransactionAt {
 }
 
 impl EachTransactionAt {
-    /// Returns the number of session samples on the side of the comparison with fewer, if it is too
-    /// small for an exact split of the service time; `None` otherwise.
+    /// Returns the number of session samples on the side of the comparison with fewer, if it is
+    /// below [`SAMPLES_LEAST`] and so too small for an exact split of the service time; `None`
+    /// otherwise.
     pub fn samples_if_few(&self) -> Option<u64> {
         self.samples.filter(|n| *n < SAMPLES_LEAST && self.has_parts_of_samples())
     }
@@ -148,8 +149,8 @@ impl EachTransactionAt {
 const POINTS_MAX: usize = 12;
 
 /// Returns the figures of the average transaction on both sides of a comparison: an entry for each
-/// point that both have, or one over all points if there are many. Entries without a change are
-/// left out.
+/// point that both have, or one over all points if these are more than [`POINTS_MAX`]. Entries
+/// without a change are left out.
 pub(super) fn each_transaction(both: &[(&SidePoint, &SidePoint)]) -> Vec<EachTransactionAt> {
     let at = |values: Named<String>, both: &[(&SidePoint, &SidePoint)]| EachTransactionAt {
         values,

@@ -167,8 +167,8 @@ pub enum UndecidedBy {
 }
 
 impl GateResult {
-    /// Makes the result of a limit on a change before its first check; without checks it counts as
-    /// passed.
+    /// Creates the result of a limit on a change before its first check; without checks it counts
+    /// as passed.
     fn new(gate: &Gate) -> GateResult {
         GateResult {
             gate: gate.to_string(),
@@ -265,7 +265,7 @@ impl fmt::Display for Gate {
 
 impl Gate {
     /// Returns a limit of about the same size that fails if the figure gets worse, such as
-    /// `tps<-3%` for `tps>+3%`; `None` for a figure without a better direction.
+    /// `tps<-3%` for `tps>+3%`; `None` for a figure of which neither direction is better.
     fn on_losses(&self, better: Direction) -> Option<Gate> {
         let is_rise = match better {
             Direction::Lower => true,
@@ -387,7 +387,7 @@ impl Gate {
     }
 
     /// Returns the confidence bound with the smaller margin to this limit: `known`, from sides and
-    /// points checked before, or the bound of `judged`.
+    /// points checked before, or the bound of `judged`. `None` if there is neither.
     fn worse(&self, known: Option<Worst>, judged: &Judged) -> Option<Worst> {
         let ratio = judged.ratio;
         let interval = ratio.and_then(|ratio| ratio.interval);

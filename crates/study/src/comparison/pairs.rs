@@ -202,8 +202,8 @@ fn runs_of(point: &SidePoint) -> impl Iterator<Item = (u32, &Report)> {
     point.repeats.iter().copied().zip(&point.reports)
 }
 
-/// Values of a figure, each with the number of its repeat. A value is that of a single run, or a
-/// mean over points.
+/// Values of a figure, each with the index of its repeat, from 0. A value is that of a single run,
+/// or a mean over points.
 type Repeats = Vec<(u32, f64)>;
 
 /// Compares a figure over all points (combinations of varied parameters), by the geometric mean
@@ -235,7 +235,7 @@ fn sides_of<'s>(both: &[(&'s SidePoint, &'s SidePoint)]) -> [Vec<&'s SidePoint>;
 }
 
 /// Returns the geometric mean of a figure over the points, for each repeat that every point has. An
-/// `Err` says why there is none.
+/// `Err` says why there is no such mean.
 fn over_points(points: &[&SidePoint], name: &str) -> Result<Repeats, &'static str> {
     let complete = complete(points);
     if complete.is_empty() {
@@ -253,7 +253,7 @@ fn over_points(points: &[&SidePoint], name: &str) -> Result<Repeats, &'static st
     figures.ok_or("some of the runs do not have the figure")
 }
 
-/// Returns the numbers of the repeats that have a valid run at every point.
+/// Returns the indices of the repeats that have a valid run at every point.
 fn complete(points: &[&SidePoint]) -> BTreeSet<u32> {
     let repeats_of = |point: &&SidePoint| point.repeats.iter().copied().collect::<BTreeSet<u32>>();
     points.iter().map(repeats_of).reduce(|ours, theirs| &ours & &theirs).unwrap_or_default()
@@ -332,8 +332,8 @@ fn beside_drift(judged: &Judged, sides: [(&[&SidePoint], &Repeats); 2]) -> Optio
     })
 }
 
-/// Returns the differences between the logarithms of compared side and baseline, for each repeat
-/// that both have; `None` if these are fewer than `pairs_min`.
+/// Returns the differences between the logarithms of the figures of compared side and baseline, for
+/// each repeat that both have; `None` if these are fewer than `pairs_min`.
 fn within_repeats(base: &Repeats, side: &Repeats, pairs_min: usize) -> Option<Vec<f64>> {
     let difference_at = |(repeat, theirs): &(u32, f64)| {
         let ours = base.iter().find(|(known, _)| known == repeat)?;
@@ -347,8 +347,9 @@ fn within_repeats(base: &Repeats, side: &Repeats, pairs_min: usize) -> Option<Ve
 /// from a rounding error.
 const RATIO_LEAST: f64 = 1e-9;
 
-/// Compares a figure of two sides of a comparison by ratio and p-value, without a verdict. Runs are
-/// compared as pairs if there are at least `pairs_min` of them.
+/// Compares a figure of two sides of a comparison by ratio and p-value, without a verdict. Runs of
+/// the same repeat are compared as pairs if there are at least `pairs_min` pairs, and never if it
+/// is `None`.
 fn judged(name: &str, base: &Repeats, side: &Repeats, pairs_min: Option<usize>) -> Judged {
     let within = pairs_min.and_then(|least| within_repeats(base, side, least));
     let (base_by_repeat, side_by_repeat) = (base, side);

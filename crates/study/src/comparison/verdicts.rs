@@ -18,9 +18,11 @@ pub enum Verdict {
     Better,
     /// The figure is worse than the baseline's, by more than the minimum effect.
     Worse,
-    /// The figure is higher than the baseline's; it has no better direction.
+    /// The figure is higher than the baseline's, by more than the minimum effect, and neither
+    /// higher nor lower values of it are better.
     Higher,
-    /// The figure is lower than the baseline's; it has no better direction.
+    /// The figure is lower than the baseline's, by more than the minimum effect, and neither higher
+    /// nor lower values of it are better.
     Lower,
     /// The whole confidence interval of the difference is within the minimum effect.
     TooSmallToMatter,
@@ -121,8 +123,8 @@ pub fn beside(primary: &str, better: Direction) -> &'static str {
 }
 
 /// Corrects the p-values of these figures for each other (Hommel), and sets their verdicts. Each
-/// p-value is first multiplied by the factor that is given with its figure. Figures without a
-/// p-value keep their verdict.
+/// corrected p-value is then multiplied by the factor that is given with its figure. Figures
+/// without a p-value keep their verdict.
 fn judge_together(family: Vec<(&mut Judged, f64)>, min_effect: f64) {
     let known = family.into_iter().filter(|(judged, _)| judged.p.is_some());
     let known: Vec<(&mut Judged, f64)> = known.collect();

@@ -72,8 +72,8 @@ pub(super) fn builds<'i>(
     Ok(builds)
 }
 
-/// Returns the distinct points of an imported file, in its order: the values of all columns except
-/// the one with the builds.
+/// Returns the distinct points of an imported file, in the order of the file. A point is given by
+/// the values of all columns except the one with the builds.
 pub(super) fn points(imported: &Imported, by: &str, builds: &[&Build<'_>]) -> Vec<Named<String>> {
     let mut points: Vec<Named<String>> = Vec::new();
     for value in builds.iter().flat_map(|build| &build.values) {
@@ -95,7 +95,7 @@ fn point(imported: &Imported, by: &str, value: &ImportedValue) -> Named<String> 
     Named(all.map(|(column, at)| (column.clone(), at.clone())).collect())
 }
 
-/// Makes a series for each point of an imported file at which some build has the figure.
+/// Creates a series for each point of an imported file at which some build has the figure.
 pub(super) fn series<'s>(
     imported: &'s Imported,
     by: &str,
@@ -116,8 +116,8 @@ pub(super) fn series<'s>(
     points.iter().filter_map(series_at).collect()
 }
 
-/// Returns the mean and error of the values that a file has for one build. A single value keeps the
-/// error and count that the file gives for it.
+/// Returns the mean and error of the values that a file has for one build; `None` without values. A
+/// single value keeps the error and count that the file gives for it.
 fn given(values: &[&ImportedValue]) -> Option<Figure> {
     let all: Vec<f64> = values.iter().map(|value| value.value).collect();
     let of_values = figure(&all)?;

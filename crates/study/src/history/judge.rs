@@ -61,8 +61,9 @@ pub(super) fn judged(
     all.map(|(series, point)| point.into_point_history(series, &question.acknowledged)).collect()
 }
 
-/// Searches the present series of each point for changes of level. Returns with the levels the
-/// index, among the builds with a finite figure, of the first build that was searched.
+/// Searches the present series of each point for changes of level. Returns the levels of each
+/// series, preceded by the index of the first build that was searched, among the builds with a
+/// finite figure.
 fn of_all(
     all: &[Series<'_>],
     bits: &mut dyn FnMut() -> u64,
@@ -113,7 +114,8 @@ struct Present<'a, 's> {
     /// changes of level, and the levels that were found.
     found: (usize, Result<Levels, NotDivided>),
     accepted: Vec<Accepted>,
-    /// Indices of the acknowledgements (in the request) whose change is visible in the series.
+    /// Indices, in the user's list of acknowledgements, of those whose change is visible in the
+    /// series.
     visible: Vec<usize>,
     /// Beginnings of the levels (ranges of builds with the same figure but for noise), in order:
     /// changes that were found, and acknowledged changes that are visible.
@@ -252,7 +254,7 @@ impl<'a, 's> Present<'a, 's> {
     }
 
     /// Returns the acknowledged build that begins the level with which the last build is compared,
-    /// if only its acknowledgement shows that level.
+    /// if only its acknowledgement shows that level; `None` otherwise.
     fn acknowledged_since(&self) -> Option<String> {
         let level = self.begun.iter().find(|level| level.at == self.reference.start)?;
         let (index, _) = self.series.finite.get(level.at)?;
@@ -283,10 +285,10 @@ struct Judged {
     last: Option<Last>,
     baseline: Option<Last>,
     has_regressed: bool,
-    /// Indices (in the request) of the acknowledgements whose change the series shows.
+    /// Indices, in the user's list of acknowledgements, of those whose change the series shows.
     seen: Vec<usize>,
-    /// Indices (in the request) of the acknowledgements that name a build of the series, but whose
-    /// change it does not show.
+    /// Indices, in the user's list of acknowledgements, of those that name a build of the series,
+    /// but whose change it does not show.
     unseen: Vec<usize>,
 }
 
@@ -341,8 +343,8 @@ impl Accepted {
 }
 
 /// Divides the acknowledgements of a series into those whose change it shows and the others, each
-/// by its index in the request. A last build outside of its expected range counts as a change.
-/// Without levels, both lists are empty.
+/// given by its index in the user's list. A last build outside of its expected range counts as a
+/// change. If the series could not be divided into levels, both lists are empty.
 fn seen(
     present: &Present<'_, '_>,
     changes: Option<&[Change]>,
@@ -486,8 +488,9 @@ impl Said<'_> {
         })
     }
 
-    /// Returns the comparison of the last build with the builds or the pinned build in `known`.
-    /// `newest` and `known` are logarithms.
+    /// Returns the comparison of the last build with `known`, which has the mean of earlier builds
+    /// or the pinned build, and the range expected from them. `newest` is the last build's figure;
+    /// it and the numbers in `known` are logarithms.
     fn last(&self, known: &LatestBuild, newest: f64) -> Last {
         let min_effect = self.question.judge.min_effect;
         let ratio = (newest - known.before).exp();

@@ -7,7 +7,7 @@ use super::{BUILD, Change, HistoryReport, Last, NEAR, PointHistory};
 use crate::comparison::percent_of;
 
 impl PointHistory {
-    /// Returns the changes for the worse, over all points, that the user has not acknowledged.
+    /// Returns the changes for the worse at this point that the user has not acknowledged.
     fn not_acknowledged(&self) -> Vec<&Change> {
         let changes = self.changes.iter().flatten();
         changes.filter(|change| change.is_worse && change.acknowledged.is_none()).collect()

@@ -41,8 +41,8 @@ pub(super) struct Known<'s> {
 }
 
 impl<'s> Series<'s> {
-    /// Makes the series of the point with these values, from the builds whose runs have the figure
-    /// there; `None` if no build has it.
+    /// Creates the series of the point with these values, from the builds whose runs have the
+    /// figure there; `None` if no build has it.
     pub(super) fn from_sides(
         values: &'s Named<String>,
         all: &[&'s Side],
@@ -65,8 +65,8 @@ impl<'s> Series<'s> {
         Some(Series { lacks, lost: lost.unwrap_or_default(), ..series })
     }
 
-    /// Makes the series of the point with these values, from its builds. `all` are the names of the
-    /// builds of all points, in order. `None` if the point has no builds.
+    /// Creates the series of the point with these values, from its builds. `all` are the names of
+    /// the builds of all points, in order. `None` if the point has no builds.
     pub(super) fn known(
         values: &'s Named<String>,
         known: Vec<Known<'s>>,

@@ -11,8 +11,8 @@ use super::{Along, Grid, Line, Matrices, Matrix, OfBuilds, others_of, present};
 use crate::history::{HistoryReport, OF_LAST};
 
 /// Returns the tables of a history with builds as rows or columns. If no columns are named, they
-/// are the parameter whose values are not numbers, so that each number of clients has its own
-/// table.
+/// are the last parameter with a value that is no number, or else the last parameter. An `Err` says
+/// that a named parameter is not varied, or named twice.
 pub(super) fn of_builds(
     report: &HistoryReport,
     rows: &str,

@@ -38,7 +38,7 @@ struct OfSecond {
 }
 
 impl Late {
-    /// Makes empty counts for these objectives. Objectives that are not on a time are left out.
+    /// Creates empty counts for these objectives. Objectives that are not on a time are left out.
     pub fn new(objectives: &[Objective]) -> Late {
         let with_bound = |objective: &Objective| match objective.bound {
             Bound::Time(ns) => Some((*objective, ns)),

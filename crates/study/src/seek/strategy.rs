@@ -245,16 +245,16 @@ impl SearchStrategy {
         self.measure_ns(long)
     }
 
-    /// Rounds a value to a whole number or to five digits, and moves it into the range of the
-    /// search.
+    /// Rounds a value to a whole number or to five significant digits, and moves it into the range
+    /// of the search.
     fn rounded(&self, at: f64) -> f64 {
         let digits = |at: f64| format!("{at:.4e}").parse().unwrap_or(at);
         let at = if self.is_whole { at.round() } else { digits(at) };
         at.clamp(self.low, self.high)
     }
 
-    /// Rounds a value down to a whole number or to five digits, and moves it into the range of the
-    /// search.
+    /// Rounds a value down to a whole number or to five significant digits, and moves it into the
+    /// range of the search.
     fn rounded_down(&self, at: f64) -> f64 {
         let at = if self.is_whole { at.floor() } else { at * (1.0 - 5e-5) };
         self.rounded(at)
@@ -371,7 +371,7 @@ impl SearchStrategy {
     }
 
     /// Fits a curve of the ratios of the objective with this index, to the probes near the value
-    /// where it crosses 1.
+    /// where it crosses 1; `None` if no curve can be fitted.
     fn curve(&self, probes: &[Probe], index: usize) -> Option<Crossing> {
         let edge = edge(probes).unwrap_or(f64::INFINITY);
         let counted = |probe: &&Probe| probe.planned.at < edge;
@@ -464,7 +464,8 @@ impl SearchStrategy {
     }
 
     /// Returns the answer if at least three long probes at an end of the range agree that the
-    /// boundary is beyond it. Then hardly any other value was probed, and there is no curve.
+    /// boundary is beyond it; then hardly any other value was probed, and there is no curve. `None`
+    /// otherwise.
     fn beyond_an_end(&self, probes: &[Probe]) -> Option<Answer> {
         let all_say = |end: f64, verdict: Verdict| {
             let here = || long(probes).filter(|probe| probe.planned.at == end);
