@@ -375,8 +375,8 @@ fn untied(n: usize, m: usize) -> Vec<f64> {
 }
 
 /// Returns the largest value of a test statistic whose lower tail is at most `tail`, and the
-/// probability of that tail, given the probability of each value from 0 on; `None` if 0 alone is
-/// more likely.
+/// probability of that tail, given the probability of each value from 0 on; `None` if even the
+/// probability of 0 exceeds `tail`.
 fn cut(chances: &[f64], tail: f64) -> Option<(usize, f64)> {
     let mut sum = 0.0;
     let mut found = None;

@@ -101,13 +101,13 @@ impl std::error::Error for NoInterval {}
 const WITNESSES: [(f64, f64); 4] = [(0.5, 3.0), (0.75, 1.7), (0.9, 1.25), (0.95, 1.1)];
 
 /// Shortest run with a confidence interval, in seconds. A shorter one shows too little of what
-/// changes within seconds, and those that seem calm are the wrong ones: of runs of 10 s of a busy
-/// queue with some long services, intervals of the p50 contain the truth in 70 %, and in still
-/// fewer if only runs whose samples seem to depend little on each other have one
-/// (`docs/explanation/intervals.md`).
+/// changes within seconds: in runs of 10 s of a busy queue with some long services, intervals of
+/// the p50 contain the truth in 70 %, and in still fewer if only those runs have an interval whose
+/// samples seem hardly autocorrelated (`docs/explanation/intervals.md`).
 const LENGTH_S_MIN: i64 = 20;
 
-/// Smallest number of independent episodes beyond a quantile for a confidence interval.
+/// Smallest number of independent episodes (such as long queues) beyond a quantile for a confidence
+/// interval.
 const EPISODES_MIN: f64 = 5.0;
 
 /// Smallest number of independent episodes for an interval of a quantile up to the median. It is
@@ -115,13 +115,13 @@ const EPISODES_MIN: f64 = 5.0;
 /// lack the longest episodes would have one, and these intervals contain the truth less often than
 /// a wide one.
 const EPISODES_MIN_MIDDLE: f64 = 2.0;
-/// Number of independent episodes up to which the ends of an interval are widened, for a quantile
-/// up to the median.
+/// Number of independent episodes, such as long queues, below which the ends of an interval are
+/// widened, for a quantile up to the median.
 const EPISODES_ENOUGH_MIDDLE: f64 = 24.0;
 const MIDDLE: f64 = 0.5;
 
-/// Number of episodes beyond a quantile above which its error is estimated from their scatter
-/// alone. With fewer, the error predicted from the witness quantiles counts too.
+/// Number of episodes (such as long queues) beyond a quantile above which its error is estimated
+/// from their scatter alone. With fewer, the error predicted from the witness quantiles counts too.
 const EPISODES_ENOUGH: f64 = 16.0;
 
 /// Returns the ranks of the ends of confidence intervals of several quantiles, in the order of
@@ -300,7 +300,7 @@ impl Ends {
 struct Widened {
     /// Distances of the ends of the interval from the quantile, as shares of the samples.
     ends: Ends,
-    /// Number of independent episodes beyond the quantile.
+    /// Number of independent episodes, such as long queues, beyond the quantile.
     episodes: f64,
 }
 
@@ -336,7 +336,8 @@ impl<'a> Shares<'a> {
     }
 
     /// Returns the ends of the confidence interval of a mean, given the deviations of the stretches
-    /// from that mean.
+    /// from that mean. Fails if the run is too short, or has too few episodes of long times, or if
+    /// effects of the plan hide changes of the system.
     fn ends_of_mean(&self, mean: f64, around: &[f64]) -> Result<Ends, NoInterval> {
         self.is_long(SLOTS_MIN)?;
         let error = mean_error_beside(around, self.course, &OF_TIMES, self.confidence);

@@ -99,7 +99,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Makes an empty histogram, and allocates all memory that it will ever use.
+    /// Creates an empty histogram, and allocates all memory that it will ever use.
     pub fn new(range: Range) -> Histogram {
         let highest_ns = range.highest_ns.clamp(HIGHEST_NS_MIN, HIGHEST_NS_MAX);
         Histogram {

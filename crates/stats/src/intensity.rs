@@ -24,7 +24,7 @@ struct Knot {
 }
 
 impl Intensity {
-    /// Makes a rate from points (time, rate per unit of time). `None` unless times start at 0 and
+    /// Creates a rate from points (time, rate per unit of time). `None` unless times start at 0 and
     /// do not decrease, rates are not negative, and a repeating rate has a length and an integral
     /// above 0.
     pub fn new(points: &[(f64, f64)], repeats: bool) -> Option<Intensity> {

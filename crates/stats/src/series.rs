@@ -20,7 +20,7 @@ pub struct Build {
 }
 
 impl Build {
-    /// Makes a build from the results of its runs. Its mean is NaN if there are none.
+    /// Creates a build from the results of its runs. Its mean is NaN if there are none.
     pub fn from_figures(figures: &[f64]) -> Build {
         let count = figures.len();
         let mean = figures.iter().sum::<f64>() / count as f64;
@@ -28,7 +28,7 @@ impl Build {
         Build { mean, count, squares }
     }
 
-    /// Makes a build from the mean of its runs, their number, and the half-width of the 95 %
+    /// Creates a build from the mean of its runs, their number, and the half-width of the 95 %
     /// confidence interval of the mean.
     pub fn summarized(mean: f64, count: usize, half_width: f64) -> Build {
         let freedom = count.saturating_sub(1);

@@ -84,7 +84,7 @@ pub struct Stretches {
 }
 
 impl Stretches {
-    /// Makes an empty series with stretches of `width` seconds, at least 1. The width doubles
+    /// Creates an empty series with stretches of `width` seconds, at least 1. The width doubles
     /// whenever a run becomes too long for [`STRETCHES_MAX`] stretches.
     pub fn new(width: i64) -> Stretches {
         Stretches { width: width.max(1), all: Vec::new(), open: VecDeque::new() }

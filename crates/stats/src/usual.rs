@@ -24,8 +24,8 @@ pub struct Usual<'s> {
 }
 
 impl<'s> Usual<'s> {
-    /// Makes a [`Usual`] of a series. Values whose `is_outside` is true are excluded from its usual
-    /// level.
+    /// Creates a [`Usual`] of a series. Values whose `is_outside` is true are excluded from its
+    /// usual level.
     pub fn new(values: &'s [f64], is_outside: &'s [bool]) -> Usual<'s> {
         Usual { values, is_outside }
     }

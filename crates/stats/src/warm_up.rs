@@ -37,13 +37,13 @@ const FOLLOWED_MIN: usize = 24;
 const MEDIAN_SHARE_MIN: f64 = 0.25;
 
 /// Smallest ratio of the difference that the first half of a warm-up has from the rest to that of
-/// the whole warm-up. A cold system is farthest off at first. A slow spell or a stall within the
-/// beginning, after which the choice of its end cuts, leaves the first half at the level of the
-/// rest.
+/// the whole warm-up. A cold system is farthest off at first; if instead there is a slow spell or a
+/// stall at the end of the supposed warm-up, its first half is at the level of the rest.
 const FIRST_HALF_MIN: f64 = 0.75;
 
-/// Smallest distance of a later stretch of the same length from the rest, relative to that of the
-/// warm-up, with which there is no warm-up: what comes and goes may also be there at first.
+/// Ratio, to the distance of a warm-up from the rest, from which the distance of a later stretch of
+/// the same length shows that there is no warm-up: such stretches come and go, so one of them may
+/// be at the beginning by chance.
 const LATER_MAX: f64 = 0.7;
 
 /// Smallest absolute normal score at which a warm-up is significant. It exceeds the usual 2,
