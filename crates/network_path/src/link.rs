@@ -40,10 +40,10 @@ impl Link {
         (self.delay_ns, self.bytes_per_s) = (delay_ns, bytes_per_s);
     }
 
-    /// Puts bytes on the link now, and returns the instant at which all of them arrive at the other
-    /// end. Bytes that have waited since `since_ns` are sent as from then on, even if the caller
-    /// woke up late; but they do not arrive before now plus the delay, since it is unknown when the
-    /// last of them came.
+    /// Puts bytes on the link now, and returns the instant, in nanoseconds of the caller's clock,
+    /// at which all of them arrive at the other end. Bytes that have waited since `since_ns` are
+    /// sent as from then on, even if the caller woke up late; but they do not arrive before now
+    /// plus the delay, since it is unknown when the last of them came.
     pub(crate) fn send(&mut self, now_ns: u64, since_ns: u64, n_bytes: usize) -> u64 {
         let per_s = |per_s| (n_bytes as u128 * u128::from(NS_PER_S)).div_ceil(u128::from(per_s));
         let sending_ns = self.bytes_per_s.map_or(0, per_s) as u64;
@@ -57,12 +57,14 @@ impl Link {
         self.free_ns.saturating_sub(now_ns) > BACKLOG_NS_MAX
     }
 
-    /// Returns the instant, in nanoseconds, from which more bytes may be read from connections.
+    /// Returns the instant, in nanoseconds of the caller's clock, from which more bytes may be read
+    /// from connections.
     pub(crate) fn has_room_ns(&self) -> u64 {
         self.free_ns.saturating_sub(BACKLOG_NS_MAX)
     }
 
-    /// Returns the largest number of bytes to read from a connection at once.
+    /// Returns the largest number of bytes to read from a connection at once: those that the link
+    /// sends in a millisecond, within [`PIECE_BYTES_MIN`] and [`PIECE_BYTES_MAX`].
     pub(crate) fn piece_bytes(&self) -> usize {
         let piece = |per_s: u64| (per_s / PIECES_PER_S).max(PIECE_BYTES_MIN) as usize;
         self.bytes_per_s.map_or(PIECE_BYTES_MAX, piece).min(PIECE_BYTES_MAX)

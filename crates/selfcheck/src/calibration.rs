@@ -77,7 +77,7 @@ pub fn calibrate(plan: &Calibration, keeps_samples: bool) -> Result<Calibrated, 
 }
 
 impl Calibration {
-    /// Makes the plan of the run. Everything that the calibration does not set is as in any other
+    /// Creates the plan of the run. Everything that the calibration does not set is as in any other
     /// run.
     fn plan(&self) -> Result<Plan, Error> {
         let text = "monitor = \"off\"\nretry_attempts = 1\n[[group]]\nworkload = \"empty\"\n";

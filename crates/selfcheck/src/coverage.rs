@@ -28,7 +28,7 @@ use app::Error;
 /// Arrival rate of the simulated queues, in arrivals per second.
 const RATE_PER_S: f64 = 400.0;
 
-/// Queues to simulate: number of servers, and utilization.
+/// Queues to simulate: number of servers, and utilization from 0 to 1.
 const QUEUES: [(u32, f64); 4] = [(1, 0.5), (1, 0.8), (1, 0.9), (4, 0.8)];
 
 /// Percentiles of a report that are compared with the true ones: name, and share of transactions
@@ -39,8 +39,8 @@ const QUANTILES: [(&str, f64); 4] = [("p50", 0.50), ("p90", 0.90), ("p95", 0.95)
 /// little time.
 const SHORT_S: [u32; 2] = [10, 30];
 
-/// Number of repetitions with random figures for each repetition with a whole run, which takes
-/// longer.
+/// Number of times that a test on random numbers is repeated for each requested run, because it
+/// takes less time than a whole run.
 const DRAWN: u32 = 20;
 
 /// Largest number of simulated searches per queue, even if more runs are requested, since each

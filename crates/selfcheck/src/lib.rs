@@ -98,7 +98,7 @@ enum Where {
     Sim,
 }
 
-/// Makes the settings of a run in virtual time against `servers` servers of `sim` with a mean
+/// Creates the settings of a run in virtual time against `servers` servers of `sim` with a mean
 /// service time of 2 ms, at a utilization of 0.8.
 fn busy(servers: u32, queue_in: Where, seed: u64, measure_ns: u64) -> Calibration {
     Calibration {
@@ -115,8 +115,9 @@ fn busy(servers: u32, queue_in: Where, seed: u64, measure_ns: u64) -> Calibratio
     }
 }
 
-/// Computes the true start and finish of each transaction by the recursion for a queue of `servers`
-/// servers, from exponential service times of mean `mean_ns`.
+/// Returns the true start and end of the service of each transaction that arrives in the measured
+/// phase of `plan`, in a queue with this number of servers and exponential service times with the
+/// mean `mean_ns`. Panics for closed load.
 pub fn truth(plan: &Calibration, servers: usize, mean_ns: f64) -> Vec<Served> {
     let arrivals = plan.arrivals_ns();
     let service = drivers::SimService::Exponential(mean_ns);

@@ -38,8 +38,8 @@ impl Row {
         (self.given > 0).then(|| f64::from(self.counted) / f64::from(self.given))
     }
 
-    /// Makes a row about random numbers, in which at least the share `least` should be counted. The
-    /// last tuple has the fields `runs`, `given` and `counted`.
+    /// Creates a row about random numbers, in which at least the share `least` should be counted.
+    /// The last tuple has the fields `runs`, `given` and `counted`.
     pub(super) fn at_least(
         what: &str,
         model: &str,
@@ -61,7 +61,7 @@ impl Row {
         }
     }
 
-    /// Makes a row about a 95 % interval: 92 to 98 % of the intervals should contain the true
+    /// Creates a row about a 95 % interval: 92 to 98 % of the intervals should contain the true
     /// value, or at least 90 % if fewer than half of the runs have one.
     pub(super) fn of_interval(
         what: &str,
@@ -87,7 +87,8 @@ impl Row {
         }
     }
 
-    /// Makes a row about a verdict that may be wrong in at most the share `most` of the runs.
+    /// Creates a row about a verdict that may be wrong in at most the share `most` of the runs. `n`
+    /// is the number of runs, and that of wrong verdicts.
     pub(super) fn of_errors(
         what: &str,
         model: &str,
