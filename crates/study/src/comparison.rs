@@ -197,8 +197,8 @@ impl Judge {
         Ok(also.into_iter().find(is_in_all).unwrap_or(primary))
     }
 
-    /// Returns the names of the other figures to judge: the usual ones and `also`, without
-    /// `primary`.
+    /// Returns the names of the other figures to judge: the usual ones, such as [`FIGURES`], and
+    /// `also`, without `primary`.
     fn others(&self, primary: &str, reports: &[&Report]) -> Vec<String> {
         let also = self.also.iter().filter_map(|name| resolve(name, reports.iter().copied()).ok());
         let mut all: Vec<String> = Vec::new();
@@ -216,7 +216,7 @@ impl Judge {
     }
 }
 
-/// Returns true if a ratio differs from 1 by more than the minimum effect, in either direction.
+/// Returns true if a ratio differs from 1 by more than the share `min_effect`, up or down.
 pub(crate) fn matters(ratio: f64, min_effect: f64) -> bool {
     ratio.ln().abs() > (1.0 + min_effect).ln()
 }
@@ -275,8 +275,8 @@ pub struct ComparisonReport {
 pub struct SideReport {
     pub name: String,
     pub runs: Vec<String>,
-    /// Run with the median of the primary figure, at the first point that all sides have. Charts
-    /// draw the median runs of all sides over each other.
+    /// Run with the median of the primary figure, at the first point that all sides have; null
+    /// without the figure. Charts draw the median runs of all sides over each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub median_run: Option<MedianRun>,
     /// Number of this side's runs that the comparison leaves out: not completed, or invalid.
@@ -348,7 +348,7 @@ pub struct PairReport {
     /// There is no `overall` then, because different transactions have no common figure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_workload: Vec<WorkloadPair>,
-    /// Number of repeats of either side that `overall` leaves out because some point lacks them.
+    /// Number of repeats of either side that `overall` leaves out: a point has no valid run there.
     pub repeats_left_out: u64,
     /// Comparison at each point (combination of varied parameters) that both sides have.
     pub points: Vec<PointPair>,
@@ -581,8 +581,8 @@ fn in_words(whys: &Named<u64>) -> String {
 }
 
 impl ComparisonReport {
-    /// Returns the side of the pair with a share of invalid runs that is larger by more than
-    /// [`LOST_UNEVEN`]: comparing only valid runs favours it. `None` if the shares are similar.
+    /// Returns the side of the pair whose share of invalid runs is larger than the other's by more
+    /// than 0.25: comparing only valid runs favours it. `None` if the shares are similar.
     pub fn unevenly_lost(&self, pair: &PairReport) -> Option<&SideReport> {
         let base = self.sides.first()?;
         let side = self.sides.iter().find(|side| side.name == pair.side)?;

@@ -43,7 +43,7 @@ pub const ERROR: f64 = 0.005;
 pub(crate) const OF_LAST: usize = 10;
 /// Smallest detectable deterioration, as a share, from which on the series of a history counts as
 /// noisy: most regressions are smaller, so that a last build within its expected range shows
-/// nothing. A larger minimum effect takes its place.
+/// nothing. If the minimum effect is larger, it is used instead.
 const NOISY_FROM: f64 = 0.1;
 /// Number of builds between the present level of a figure and the earlier level with which it is
 /// compared, to find a slow fall.
@@ -227,8 +227,8 @@ pub struct PointHistory {
     /// Comparison of the last build with the builds before it at the same level; null if these are
     /// too few.
     pub last: Option<Last>,
-    /// Comparison of the last build with the pinned build; null if none is pinned, or it cannot be
-    /// judged.
+    /// Comparison of the last build with the pinned build; null if none is pinned, the series lacks
+    /// it, or too few builds show how much builds vary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Last>,
     /// True if a simulated database drew the same random numbers for all runs of the present
@@ -252,7 +252,7 @@ pub struct PointHistory {
     pub has_regressed: bool,
 }
 
-/// A build in the series of a point, with its runs and its figure.
+/// A build in a series of a history, with its runs and the value of the figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BuildReport {
     pub build: String,
@@ -353,7 +353,8 @@ impl PointHistory {
         }
     }
 
-    /// Returns the index of the last build, if it is outside of its expected range.
+    /// Returns the index of the last build if it is outside of its expected range, otherwise
+    /// `None`.
     fn last_outside(&self) -> Option<usize> {
         let is_outside = self.last.as_ref().is_some_and(|last| last.is_outside);
         if is_outside { self.builds.len().checked_sub(1) } else { None }

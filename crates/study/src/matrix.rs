@@ -196,9 +196,9 @@ struct Grid {
 }
 
 impl Matrices {
-    /// Returns tables of the primary figure, with the named parameters as rows and columns. If no
-    /// parameter is named for the columns, it is the other one of exactly two varied parameters;
-    /// with more parameters, each table has one column. An `Err` lists all parameters.
+    /// Returns tables of the primary figure, with the named parameters as rows and columns. Without
+    /// `columns`, these are the other one of exactly two varied parameters; with more, each table
+    /// has one column. An `Err` says that a parameter is not varied, or is named for both.
     pub fn new(
         report: &ExperimentReport,
         rows: &str,

@@ -175,7 +175,8 @@ impl Beyond {
         }
     }
 
-    /// Returns half the width of the 90 % confidence interval of the ratio, from this probe alone.
+    /// Returns half the width of the 90 % confidence interval of the ratio, from this probe alone;
+    /// 0.5 if its error is not known.
     pub fn half_width(&self) -> f64 {
         let known = [self.error, self.error_at_bound()].into_iter().flatten();
         let error = known.reduce(f64::max);

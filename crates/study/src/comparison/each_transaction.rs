@@ -68,7 +68,7 @@ const KEYS: [(&str, &str); 11] = [
 ];
 
 impl EachTransaction {
-    /// Returns the index of the figure in [`KEYS`], the key figures that are always listed; `None`
+    /// Returns the index of the figure in `KEYS`, the key figures that are always listed; `None`
     /// for any other figure.
     pub fn key_rank(&self) -> Option<usize> {
         let name = &self.name;
@@ -264,7 +264,8 @@ const TWINS: [(&str, &str); 5] = [
 /// differ a little because the server counts dbdyno's own queries too.
 const TWINS_DIFFER: f64 = 0.05;
 
-/// Removes the first figure of each pair in [`TWINS`] if its values agree with those of the second.
+/// Removes the first figure of each pair in [`TWINS`] if its values agree with those of the second;
+/// likewise a wait that `connections.` counts too, and a disk that has the traffic of all.
 fn without_twins(all: Vec<EachTransaction>) -> Vec<EachTransaction> {
     let is_twin = |figure: &EachTransaction| {
         let of_waits = figure.name.strip_prefix("waits.").map(|name| format!("connections.{name}"));

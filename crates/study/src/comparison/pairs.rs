@@ -136,8 +136,9 @@ fn of_workload(
 }
 
 /// Returns the largest number of seeds that both sides of a comparison share at a point with a
-/// simulated database, which then drew the same numbers for both. Points whose runs were
-/// interleaved count as 0, since the repeats of their experiment share seeds on purpose.
+/// simulated database, which then drew the same numbers for both. If the sides took turns
+/// (`pairs_min` is not `None`), points at which both have the same several seeds count as 0, since
+/// the repeats of an experiment share seeds on purpose.
 fn seeds_shared(both: &[(&SidePoint, &SidePoint)], pairs_min: Option<usize>) -> u64 {
     let of_point = |(base, point): &(&SidePoint, &SidePoint)| {
         let seeds = |point: &SidePoint| -> BTreeSet<u64> {

@@ -330,8 +330,9 @@ struct Accepted {
     size: Option<f64>,
 }
 
-/// Largest ratio of a change's size to the size that the user acknowledged at which it may still be
-/// the same change, since the acknowledged size was estimated from few builds.
+/// Largest ratio of the size of a change to the size that the user acknowledged at which both count
+/// as the same change, since the acknowledged one was estimated from few builds. A size is the
+/// absolute logarithm of the ratio of two levels.
 pub const SIZE_MOST: f64 = 1.5;
 
 impl Accepted {
