@@ -261,7 +261,8 @@ impl Paths {
         Ok(())
     }
 
-    /// Handles an event of a socket, which is readable, writable or broken.
+    /// Handles an event of one socket (`side`: client's or server's) of a connection: the socket is
+    /// readable, writable or broken.
     fn ready(&mut self, index: usize, side: usize, flags: EventFlags) {
         let Some(connection) = self.connections.get_mut(index) else { return };
         match &mut connection.state {
@@ -342,8 +343,8 @@ impl Paths {
         self.watch(index);
     }
 
-    /// Reads bytes from a socket and puts them on the link. If the link has no room, the socket
-    /// must wait.
+    /// Reads bytes from one socket (`side`: client's or server's) of a connection and puts them on
+    /// the link. If the link has no room, the socket must wait.
     fn take(&mut self, index: usize, side: usize) {
         let Some(connection) = self.connections.get_mut(index) else { return };
         let from = &mut connection.sides[side];
@@ -359,8 +360,9 @@ impl Paths {
         self.take_piece(index, side, since_ns);
     }
 
-    /// Reads bytes from a socket, which has waited since `since_ns`, and puts them on the link.
-    /// Returns whether there may be more bytes, and room for them.
+    /// Reads bytes from one socket of a connection, which has waited since `since_ns`, and puts
+    /// them on the link. Returns true if the socket may have more bytes, and the connection has
+    /// room for them.
     fn take_piece(&mut self, index: usize, side: usize, since_ns: u64) -> bool {
         let from = &mut self.connections[index].sides[side];
         let n_bytes_max = self.links[side].piece_bytes();
@@ -381,8 +383,8 @@ impl Paths {
         }
     }
 
-    /// Puts bytes of a socket, which has waited since `since_ns`, on the link of its direction. No
-    /// bytes mean that the sender has closed its end.
+    /// Puts bytes from one socket of a connection, which has waited since `since_ns`, on the link
+    /// of its direction. Empty `bytes` mean that the sender has closed its end.
     fn send(&mut self, index: usize, side: usize, since_ns: u64, bytes: Vec<u8>) {
         let connection = &mut self.connections[index];
         connection.sides[side].n_under_way += bytes.len();
@@ -422,8 +424,8 @@ impl Paths {
         }
     }
 
-    /// Writes due bytes to a socket, as many as fit. Closes the connection if that fails, or if
-    /// client and server have received everything.
+    /// Writes due bytes to one socket of a connection, as many as fit. Closes the connection if
+    /// that fails, or if client and server have received everything.
     fn flush(&mut self, index: usize, side: usize) {
         let Some(connection) = self.connections.get_mut(index) else { return };
         let to = &mut connection.sides[side];

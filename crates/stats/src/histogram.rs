@@ -168,8 +168,9 @@ impl Histogram {
         other.count <= COUNT_MAX - self.moments.count
     }
 
-    /// Adds samples, given as (value, count) per bucket. If `fits`, their exact moments are added
-    /// too; otherwise they are recorded by the values of their buckets, up to the limit of samples.
+    /// Adds samples, given as (value, count) per bucket. If all fit into the limit of samples
+    /// (`fits`), their exact moments are added too; otherwise they are recorded up to that limit,
+    /// by bucket.
     fn add_recorded(
         &mut self,
         recorded: impl Iterator<Item = (u64, u64)>,

@@ -24,9 +24,9 @@ struct Knot {
 }
 
 impl Intensity {
-    /// Creates a rate from points (time, rate per unit of time). `None` unless times start at 0 and
-    /// do not decrease, rates are not negative, and a repeating rate has a length and an integral
-    /// above 0.
+    /// Creates a rate from points (time, rate per unit of time), which repeats after the last one
+    /// if `repeats`. `None` unless times start at 0 and do not decrease, rates are not negative,
+    /// and a repeating rate has a length and an integral above 0.
     pub fn new(points: &[(f64, f64)], repeats: bool) -> Option<Intensity> {
         let (first, last) = (points.first()?, points.last()?);
         let is_sound = |&(at, rate): &(f64, f64)| {

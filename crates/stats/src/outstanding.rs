@@ -39,10 +39,10 @@ const ALIKE_MAX: usize = 240;
 /// Largest relative excess of a load that still counts as similar: 10 %.
 const LOAD_ALIKE: f64 = 0.1;
 
-/// Returns the outliers of `series` as (index, usual level). Each value is compared with those at
-/// the same or a slightly higher load; `load` has one value for each of the series. The usual level
-/// is the median of the values compared with. A value without enough of them, as at the highest
-/// loads, is not returned.
+/// Returns the outliers of `series` as (index, usual level): values that exceed their usual level
+/// by the factor `factor`, and by more than others scatter. The usual level is the median of values
+/// at the same or a slightly higher load; `load` has one value for each of the series. A value
+/// without enough of them, as at the highest loads, is not returned.
 pub fn stands_out_at_load(series: &[f64], load: &[f64], factor: f64) -> Vec<(usize, f64)> {
     let mut by_load: Vec<usize> = (0..series.len().min(load.len())).collect();
     by_load.sort_by(|a, b| load[*a].total_cmp(&load[*b]));

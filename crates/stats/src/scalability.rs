@@ -205,7 +205,8 @@ fn means_of(measured: &[(f64, f64)]) -> Vec<(f64, f64)> {
 
 /// Returns the p-value of the F test for lack of fit: the residuals beyond the scatter of repeats,
 /// compared with that scatter (N. R. Draper and H. Smith, "Applied Regression Analysis", 1998,
-/// section 2.1). `None` without repeats, or if all repeats are equal.
+/// section 2.1). `squares` is the sum of the squared residuals. `None` without repeats, or if all
+/// repeats are equal.
 fn lack_of_fit(measured: &[(f64, f64)], means: &[(f64, f64)], squares: f64) -> Option<f64> {
     let (of_means, of_repeats) = (means.len() - 3, measured.len() - means.len());
     let mean = |n: f64| means.iter().find(|mean| mean.0 == n).map_or(f64::NAN, |mean| mean.1);
@@ -274,7 +275,8 @@ fn fit_logs(points: &[(f64, f64)]) -> [f64; 3] {
 }
 
 /// Returns the Gauss-Newton step of σ and κ, which solves the linearized least squares. A parameter
-/// at its bound that the step would move beyond it stays there; `None` if both do.
+/// at its bound that the step would move beyond it stays there; `None` if both do. `mean_left`
+/// returns the logarithm of λ that fits best to a σ and κ.
 fn newton_step(
     points: &[(f64, f64)],
     sigma: f64,
