@@ -44,11 +44,12 @@ const OFFSETS: [f64; 9] = [-1.0, 1.0, 0.0, -0.5, 0.5, -0.8, 0.8, -0.25, 0.25];
 /// Smallest and largest distance of a search's long probes from the boundary (the highest value
 /// that meets the objectives), as a difference in the logarithm of the probes' ratio.
 const REACH: (f64, f64) = (0.15, 2.0);
-/// Distance of long probes from the boundary, in standard deviations of a probe's ratio. More noise
-/// needs a larger distance, but over a wide range the curve bends.
+/// Distance of long probes from the boundary (the highest value that meets the objectives), in
+/// standard deviations of a probe's ratio. More noise needs a larger distance, but over a wide
+/// range the curve bends.
 const REACH_IN_NOISE: f64 = 1.5;
-/// Smallest and largest distance of a search's long probes from the boundary, as a difference in
-/// the logarithm of the searched value.
+/// Smallest and largest distance of a search's long probes from the boundary (the highest value
+/// that meets the objectives), as a difference in the logarithm of the searched value.
 const AROUND: (f64, f64) = (0.002, 0.12);
 /// Distance from the boundary (the highest value that meets the objectives) beyond which probes are
 /// left out when a curve is fitted, as a multiple of the distance at which long probes are made.
@@ -57,8 +58,8 @@ const NEAR: f64 = 2.5;
 /// left out when a curve is fitted, because over a wide range the curve bends; as a difference in
 /// the logarithm of the searched value.
 const NEAR_VALUES: f64 = 0.12;
-/// Number of long probes (runs of a search) after which, if all are on one side of the boundary,
-/// the next ones are made farther on the other side.
+/// Number of long probes (runs of a search) after which, if all are on one side of the boundary
+/// (the highest value that meets the objectives), the next ones are made farther on the other side.
 const ONE_SIDED_LEAST: usize = 3;
 /// Factor by which the distance of long probes from the middle of the range grows with each one, as
 /// long as their ratios show no slope.
@@ -326,8 +327,8 @@ impl SearchStrategy {
         }
     }
 
-    /// Returns the searched value for the next long probe around the boundary; `nth` such probes
-    /// were made before.
+    /// Returns the searched value for the next long probe around the boundary (the highest value
+    /// that meets the objectives); `nth` such probes were made before.
     fn refined(&self, probes: &[Probe], bracket: &Bracket, nth: usize) -> f64 {
         let (low, high) = (bracket.low.ln(), bracket.high.ln());
         let (first, first_around) = (f64::midpoint(low, high), ((high - low) / 2.0).max(0.02));
@@ -604,15 +605,16 @@ fn binding(curves: &[Option<Crossing>]) -> Option<&Crossing> {
     rising.min_by(|a, b| a.at.total_cmp(&b.at))
 }
 
-/// Returns the probes by which a search finds the boundary: only the long ones once there are
-/// enough, since short ones may have measured the system in another state.
+/// Returns the probes by which a search finds the boundary (the highest value that meets the
+/// objectives): only the long ones once there are [`CURVE_LEAST`], since short ones may have
+/// measured the system in another state.
 fn steering(probes: &[Probe]) -> impl Iterator<Item = &Probe> {
     let is_enough = long(probes).count() >= CURVE_LEAST;
     probes.iter().filter(move |probe| !is_enough || probe.planned.stage != Stage::Bracket)
 }
 
-/// Returns true if ratios rise significantly with the value, over all probes or over those that
-/// locate the boundary.
+/// Returns true if ratios rise significantly with the searched value, over all probes or over those
+/// that locate the boundary ([`steering`]).
 fn rises(probes: &[Probe]) -> bool {
     ranks_rise(probes.iter()) || ranks_rise(steering(probes))
 }
@@ -680,14 +682,14 @@ fn is_outvoted(probes: &[Probe], probe: &Probe) -> bool {
 }
 
 /// Returns true if more than half of the probes at a value miss an objective, so that it is above
-/// the boundary.
+/// the boundary (the highest value that meets the objectives).
 fn is_place_above(probes: &[Probe], at: f64) -> bool {
     let here = || probes.iter().filter(|probe| probe.planned.at == at);
     2 * here().filter(|probe| is_above(probe)).count() > here().count()
 }
 
-/// Returns true if the probes at a value do not agree yet: neither two of them are above the
-/// boundary nor two below it, so that another probe has to decide.
+/// Returns true if the probes at a value do not agree yet: neither two of them miss an objective
+/// nor two meet all, so that another probe has to decide.
 fn is_said_once(probes: &[Probe], at: f64) -> bool {
     let here = || probes.iter().filter(|probe| probe.planned.at == at);
     let n_above = here().filter(|probe| is_above(probe)).count();
@@ -695,7 +697,7 @@ fn is_said_once(probes: &[Probe], at: f64) -> bool {
 }
 
 /// Returns true if a probe is broken or its measured times miss an objective, so that its value is
-/// above the boundary.
+/// above the boundary (the highest value that meets the objectives).
 fn is_above(probe: &Probe) -> bool {
     probe.judged.is_broken || probe.judged.is_late()
 }
@@ -709,8 +711,9 @@ fn edge(probes: &[Probe]) -> Option<f64> {
     edge.is_finite().then_some(edge)
 }
 
-/// Returns how far from the boundary probes should lie, as a difference in (nearly) the logarithm
-/// of the ratio. `weight` is the measured phase of a probe in seconds.
+/// Returns how far from the boundary (the highest value that meets the objectives) probes should
+/// lie, as a difference in (nearly) the logarithm of the ratio. `weight` is the measured phase of a
+/// probe in seconds.
 fn reach(curve: &Crossing, weight: f64) -> f64 {
     (REACH_IN_NOISE * noise(curve, weight)).clamp(REACH.0, REACH.1)
 }
@@ -727,9 +730,10 @@ fn noise_at(curve: &Crossing, weight: f64, mean: f64) -> f64 {
     (curve.dispersion * curve.variance_at(mean).max(0.0) / weight).sqrt()
 }
 
-/// Returns how far from the boundary probes should lie, as a difference in the logarithm of the
-/// searched value: at least a quarter of the width of the boundary's confidence interval. `weight`
-/// is the measured phase of a probe in seconds.
+/// Returns how far from the boundary (the highest value that meets the objectives) probes should
+/// lie, as a difference in the logarithm of the searched value: at least a quarter of the width of
+/// the boundary's confidence interval, within [`AROUND`]. `weight` is the measured phase of a probe
+/// in seconds.
 fn around(curve: &Crossing, weight: f64) -> f64 {
     let open = (curve.interval.1 - curve.interval.0) / 4.0;
     let open = if open.is_finite() { open } else { 0.0 };
