@@ -148,7 +148,7 @@ pub fn serve() -> io::Result<()> {
 }
 
 /// Parses a line with a delay in nanoseconds and a bandwidth in bytes per second, where 0 means
-/// unlimited and becomes `None`.
+/// unlimited and becomes `None`. Fails if the line is not two whole numbers.
 fn read_conditions(line: &str) -> io::Result<(u64, Option<u64>)> {
     let numbers: Result<Vec<u64>, _> = line.split(' ').map(str::parse).collect();
     match numbers.as_deref() {
@@ -477,7 +477,7 @@ impl Paths {
     }
 
     /// Sets the timer to the next delivery, or to the instant at which a link has room for waiting
-    /// sockets.
+    /// sockets; without either, stops it.
     fn set_timer(&mut self) -> io::Result<()> {
         let due = self.parcels.iter().filter_map(|queue| queue.front()).map(|parcel| parcel.due_ns);
         let waiting = self.links.iter().zip(&self.paused).filter(|(_, queue)| !queue.is_empty());

@@ -54,9 +54,9 @@ pub(crate) fn share_within(series: &[Build]) -> f64 {
     series.iter().map(|build| 1.0 / build.count as f64).sum::<f64>() / series.len() as f64
 }
 
-/// Returns the weights of builds, scaled to a mean of 1: the reciprocals of between + within / n.
-/// The variance between builds is estimated from differences of neighbours, which occasional
-/// changes of level hardly affect.
+/// Returns the weights of builds, scaled to a mean of 1: the reciprocal of the variance between
+/// builds plus that within a build divided by its number of runs. The variance between builds is
+/// estimated from differences of neighbours, which occasional changes of level hardly affect.
 pub(crate) fn weights(series: &[Build]) -> Vec<f64> {
     let (within, _) = within(series);
     if series.windows(2).all(|two| two[0].count == two[1].count) {

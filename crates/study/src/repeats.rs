@@ -439,7 +439,8 @@ pub(crate) fn stop_report(experiment: &Experiment, measured: &[Measured]) -> Opt
 }
 
 /// Warns that a percentile is biased low, if most runs are too short for its confidence interval:
-/// longer runs contain more of the rare slow periods. `None` if they are long enough.
+/// longer runs contain more of the rare slow periods. `None` if they are long enough, or the figure
+/// is not a percentile.
 fn too_short_for(figure: &str, measured: &[Measured]) -> Option<String> {
     let quantile = figure.strip_suffix("_ms")?;
     let is_uncertain = |one: &&Measured| one.uncertain.iter().any(|name| name == quantile);

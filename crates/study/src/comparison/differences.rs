@@ -88,8 +88,9 @@ pub fn between(sides: &[Vec<&Report>]) -> Vec<Difference> {
     once(keys.into_iter().filter_map(difference).collect())
 }
 
-/// Removes repeated differences: the setting requested in the plan and the value that the server
-/// reports for it are one difference if they agree.
+/// Removes repeated differences, which have the same name and values: if one is of the target, it
+/// stays, and later ones go; one of the `managed` facts gives way to a later one from another
+/// source.
 fn once(all: Vec<Difference>) -> Vec<Difference> {
     let mut kept: Vec<Difference> = Vec::new();
     for one in all {

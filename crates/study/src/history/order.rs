@@ -134,7 +134,7 @@ fn is_of(commit: &str, name: &str) -> bool {
 
 /// Smallest number of digits of an abbreviated commit hash; a shorter name is not taken for one.
 const HASH_MIN: usize = 7;
-/// Number of digits of a SHA-1 hash.
+/// Number of digits of a SHA-1 hash; a longer name is not taken for a hash.
 const HASH_MAX: usize = 40;
 
 /// Returns true if most names look like commit hashes, and most of these contain a letter. Names of
