@@ -246,7 +246,7 @@ fn means(series: &[f64], n: usize) -> Vec<f64> {
     (0..n).map(mean).collect()
 }
 
-/// Returns mean and population variance.
+/// Returns the mean and the population variance (divisor n) of the values.
 fn moments(values: &[f64]) -> (f64, f64) {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     (mean, values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64)

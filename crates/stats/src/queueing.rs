@@ -193,9 +193,9 @@ impl Mg1 {
 /// Start and end of the service of one customer in a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Served {
-    /// Start of the customer's service, in nanoseconds.
+    /// Start of the customer's service, in nanoseconds from the origin of the arrivals.
     pub start_ns: u64,
-    /// End of the customer's service, in nanoseconds.
+    /// End of the customer's service, in nanoseconds from the origin of the arrivals.
     pub finish_ns: u64,
 }
 

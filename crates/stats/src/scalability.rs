@@ -87,7 +87,8 @@ impl Scalability {
     /// Scalability Law itself, whatever its parameters.
     pub const LACK_OF_FIT: f64 = 0.01;
 
-    /// Returns the fitted throughput for a number of clients.
+    /// Returns the throughput of the fitted law for a number of clients, in the unit of the
+    /// measured throughputs.
     pub fn throughput(&self, clients: f64) -> f64 {
         Scalability::throughput_of([self.lambda, self.sigma, self.kappa], clients)
     }

@@ -95,7 +95,7 @@ impl Question {
 pub struct HistoryReport {
     /// Name of the schema, [`SCHEMA`].
     pub schema: String,
-    /// The label of runs whose values are the builds.
+    /// Name of the run label whose values are the builds, such as `build`.
     pub by: String,
     /// Order of the builds in every series, such as by version or by time.
     #[serde(default)]
@@ -109,7 +109,7 @@ pub struct HistoryReport {
     pub units: Named<String>,
     /// The minimum effect, as a share: smaller changes do not matter.
     pub min_effect: f64,
-    /// The expected frequency of false alarms of this history.
+    /// Expected frequency of false alarms of this history, over all of its points together.
     #[serde(default)]
     pub false_alarms: FalseAlarms,
     /// The pinned build, with which the last build is compared in addition to the builds before it;
@@ -176,7 +176,7 @@ pub struct FalseAlarms {
     pub expected: f64,
 }
 
-/// A build without a valid run.
+/// A build without a valid run, which a history leaves out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LeftOut {
     pub build: String,

@@ -55,7 +55,7 @@ pub struct Matrices {
 /// The builds that each cell of a history's tables averages, such as the last ten.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OfBuilds {
-    /// The label of runs whose values are the builds.
+    /// Name of the run label whose values are the builds, such as `build`.
     pub by: String,
     /// Largest number of builds in each mean: the last ones of each series.
     pub last: usize,

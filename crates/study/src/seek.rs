@@ -244,7 +244,7 @@ pub enum Answer {
     /// The value at which the curve of times crosses the objective's bound, with a 90 % confidence
     /// interval.
     Found {
-        /// The highest value at which the objectives are met.
+        /// The highest value of the searched parameter at which the objectives are met.
         value: f64,
         /// Lower end of the answer's 90 % confidence interval.
         low: f64,
@@ -254,9 +254,9 @@ pub enum Answer {
     /// Result for an abrupt failure: the objectives are met at one value and not at the next higher
     /// one, without a curve between them.
     Between {
-        /// The highest value at which the objectives were met.
+        /// The highest value of the searched parameter at which the objectives were met.
         low: f64,
-        /// The lowest value at which the objectives were not met.
+        /// The lowest value of the searched parameter at which the objectives were not met.
         high: f64,
     },
     /// No answer, because times are close to their bound and do not discernibly depend on the
