@@ -43,8 +43,9 @@ fn instead(letter: char) -> &'static str {
     }
 }
 
-/// Converts `text` to ASCII for terminals that cannot show Unicode: `≥ 5` becomes `>= 5`. A
-/// replacement of several characters uses up blanks next to it, so that table columns stay aligned.
+/// Converts `text` to ASCII for terminals that cannot show Unicode: `≥ 5` becomes `>= 5`. Where a
+/// character is replaced by several, blanks next to it are removed, so that table columns stay
+/// aligned.
 pub fn ascii(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     // Columns that were taken, and the length of the present gap.

@@ -8,7 +8,7 @@ use study::ComparisonReport;
 
 /// Returns a short name for each value of a varied parameter (`axis`), all distinct. Target URLs
 /// lose their options (after `?`) that do not distinguish them; if the URLs differ only in options,
-/// a name is just these, such as `nodes=2`. Values of other parameters are unchanged.
+/// a name has only the options, such as `nodes=2`. Values of other parameters are unchanged.
 pub(crate) fn names(axis: &Axis) -> Vec<String> {
     let options = |value: &str| -> Vec<String> {
         let query = value.split_once('?').map_or("", |(_, options)| options);
@@ -48,8 +48,8 @@ pub(crate) fn name_of(axis: &Axis, value: &str) -> String {
     at.map_or_else(|| value.to_owned(), |at| names(axis).swap_remove(at))
 }
 
-/// Returns the axes (varied parameters) over which a comparison's points vary, each with all its
-/// values.
+/// Returns the varied parameters (axes) of a comparison, each with the distinct values that it has
+/// at the points (combinations of values) of the comparison.
 pub(crate) fn axes_of(report: &ComparisonReport) -> Vec<Axis> {
     let mut axes: Vec<Axis> = Vec::new();
     let points = report.pairs.iter().flat_map(|pair| &pair.points);
@@ -66,8 +66,8 @@ pub(crate) fn axes_of(report: &ComparisonReport) -> Vec<Axis> {
 }
 
 /// Replaces each value of a point (combination of varied parameters) by its short name from
-/// [`names`]: target URLs become short, other values stay. `values` has the point's value of each
-/// parameter by name.
+/// [`names`]: target URLs become short, other values stay. `values` has the names of the parameters
+/// and the point's value of each.
 pub(crate) fn told(axes: &[Axis], values: &Named<String>) -> Named<String> {
     let told = |(name, value): (&str, &String)| {
         let axis = axes.iter().find(|axis| axis.name == name);

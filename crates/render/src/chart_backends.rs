@@ -63,7 +63,8 @@ const WHISKER_MOST: f64 = 3.0;
 /// Sentence that a chart's caption has if an interval ends beyond the axis, which an arrow head
 /// marks.
 const BEYOND: &str = "An arrow head: the interval goes on beyond the axis.";
-/// Number of ticks for which a value axis is rounded when only the numbers at its ends are needed.
+/// Number of ticks to which the ends of a value axis are rounded where only its end values are
+/// needed, and no ticks are drawn.
 const TICKS: usize = 5;
 /// Horizontal distance, in pixels, between the dots of neighbouring traces that have the same
 /// position on an axis of names.
@@ -73,9 +74,9 @@ const APART: f64 = 7.0;
 const WHISKERS_APART: (f64, f64) = (6.0, 24.0);
 
 impl Chart {
-    /// Returns a copy of the chart with at most `POINTS_SHOWN` points per trace, twice as many for
-    /// traces with equal x values, to keep pages small. Each stretch of the axis keeps its lowest
-    /// and highest point.
+    /// Returns a copy of the chart with at most `POINTS_SHOWN` (2,000) points per trace, or twice
+    /// as many for traces with equal x values, to keep pages small. Each stretch of the axis keeps
+    /// its lowest and highest point.
     pub fn thinned(&self) -> Chart {
         let kept = decimate::decimate(&self.traces, POINTS_SHOWN);
         let thin = |(trace, points): (&Trace, Vec<&Point>)| Trace {
@@ -97,14 +98,14 @@ impl Chart {
     }
 
     /// Returns true if the chart needs a legend: it has several traces, or a mark that only the
-    /// legend names. The title identifies a single trace.
+    /// legend names. A single trace needs none, because the chart's title names it.
     fn has_legend(&self) -> bool {
         self.traces.len() > 1 || self.marks.iter().any(Mark::is_in_legend)
     }
 
-    /// Returns all numbers for which an axis must have room. For the horizontal one (`X`) they are
-    /// x values and the axis's own range; for the vertical one (`Y`) also interval ends and
-    /// horizontal marks.
+    /// Returns all numbers for which an axis must have room: for the horizontal axis (`X`) the x
+    /// values, for the vertical axis (`Y`) the values, ends of intervals and horizontal marks, and
+    /// for both the range that the axis covers at least.
     fn values(&self, along: Along) -> impl Iterator<Item = f64> {
         let lowest = match along {
             Along::Y => self.lowest_whisker(),
@@ -183,8 +184,8 @@ impl Chart {
     }
 }
 
-/// Returns the text beside each row of a forest plot, which is the value and label of its point,
-/// with the row's x value. Empty if a row has several values.
+/// Returns the texts beside the rows of a forest plot, each with the x value of its row: the value
+/// and label of the row's point. Empty if any row has several values.
 fn row_values(chart: &Chart) -> Vec<(f64, String)> {
     let points = chart.traces.iter().flat_map(|trace| &trace.points);
     let mut values: Vec<(f64, String)> = Vec::new();

@@ -189,11 +189,12 @@ pub enum Along {
     Y,
 }
 
-/// Function that makes the charts of one kind. Each variant takes another kind of report.
+/// Function that returns the charts of one kind. Each variant takes another kind of report, such as
+/// that of a run.
 #[derive(Clone, Copy)]
 pub enum Of {
     Run(fn(&Report) -> Vec<Chart>),
-    /// Makes charts of an experiment from its report and the reports of its trials.
+    /// Returns charts of an experiment from its report and the reports of its trials.
     Experiment(fn(&ExperimentReport, &[TrialReport]) -> Vec<Chart>),
     Seek(fn(&SeekReport) -> Vec<Chart>),
     Comparison(fn(&ComparisonReport) -> Vec<Chart>),
@@ -225,7 +226,8 @@ pub enum Spot {
     Metrics,
     /// Section on an experiment's curves: place for charts of figures over a varied parameter.
     Curves,
-    /// Section on the ages of records read at each point of an experiment, as a place for charts.
+    /// Section on the ages of records at each point (combination of varied parameters) of an
+    /// experiment, as a place for charts.
     PointAges,
     /// Section on the course of an experiment's trials over time, as a place for charts.
     Stability,
@@ -248,7 +250,8 @@ pub struct Entry {
     pub name: &'static str,
     pub about: &'static str,
     pub spot: Spot,
-    /// Function that makes the charts from a report; it makes none if the report lacks the data.
+    /// Function that returns the charts of this kind from a report; it returns none if the report
+    /// lacks the data.
     pub make: Of,
 }
 
@@ -375,9 +378,9 @@ pub fn of_comparison(report: &ComparisonReport) -> Vec<Chart> {
     distinct(ALL.iter().flat_map(to_charts).collect())
 }
 
-/// Makes charts that overlay one run of each compared set of runs (side of the comparison):
+/// Returns charts that overlay one run of each compared set of runs (side of the comparison):
 /// throughput and p99 over time, and distributions of response times. `runs` has the name of each
-/// side with the report of its median run.
+/// side with the report of its run of median TPS.
 pub fn of_median_runs(report: &ComparisonReport, runs: &[(String, Report)]) -> Vec<Chart> {
     distinct(overlays::charts(report, runs))
 }
@@ -443,8 +446,8 @@ impl Chart {
         Chart { marks: happened(report), ..Chart::new(id, title, x, y) }
     }
 
-    /// Adds a point to the trace called `line`, or to the one called `only` if `line` is empty. A
-    /// trace that does not exist yet is made.
+    /// Adds a point to the trace with the name `line`, or with the name `only` if `line` is empty.
+    /// The trace is created if the chart does not have it yet.
     fn join(&mut self, line: &str, only: &str, point: Point) {
         let name = if line.is_empty() { only } else { line };
         match self.traces.iter_mut().find(|trace| trace.name == name) {
@@ -454,7 +457,7 @@ impl Chart {
     }
 
     /// Returns true if the chart shows `figure` over a parameter that an experiment varies, or over
-    /// the points of a comparison.
+    /// the points (combinations of varied parameters) of a comparison.
     pub fn is_over_axis_of(&self, figure: &str) -> bool {
         let is_of = |name: &str| self.id.starts_with(name);
         (is_of("curves-") || is_of("sides-")) && self.id.ends_with(&format!("-{}", slug(figure)))

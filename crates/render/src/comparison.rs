@@ -123,8 +123,8 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     page
 }
 
-/// Makes the page of a comparison, with charts that overlay one run per side (compared set of
-/// runs). `runs` has the name of each side with the report of its median run.
+/// Returns the page of a comparison, with charts that overlay one run per side (compared set of
+/// runs). `runs` has the name of each side with the report of its run of median TPS.
 pub fn comparison_of_runs(
     report: &ComparisonReport,
     gates: &[GateResult],
@@ -155,8 +155,8 @@ fn verdicts(report: &ComparisonReport, pair: &PairReport) -> Vec<Verdict> {
     once(first).chain(more).collect()
 }
 
-/// Returns the [`verdicts`] on a side of a comparison, each with a caution because the compared
-/// runs have warnings.
+/// Returns the [`verdicts`] on a side of a comparison whose runs have warnings, each with a caution
+/// added.
 fn cautious(report: &ComparisonReport, pair: &PairReport) -> Vec<Verdict> {
     let mut all = verdicts(report, pair);
     all.iter_mut().for_each(|verdict| with_caution(verdict, report, pair));
@@ -224,8 +224,8 @@ fn word_of(judged: Judgement) -> (Tone, String) {
     (tone, capital(judged.name()) + ".")
 }
 
-/// Adds `with caution` and the first warning to a good or bad verdict on a side of a comparison,
-/// because its runs have warnings. A good one gets the tone of a warning.
+/// Adds `with caution` and the first warning to a good or bad verdict on a side of a comparison
+/// whose runs have warnings. A good verdict gets the tone of a warning.
 fn with_caution(verdict: &mut Verdict, report: &ComparisonReport, pair: &PairReport) {
     if matches!(verdict.tone, Tone::Good | Tone::Bad) && !verdict.word.is_empty() {
         verdict.word = format!("{}, with caution.", verdict.word.trim_end_matches('.'));
@@ -249,7 +249,7 @@ fn of_pair(report: &ComparisonReport, pair: &PairReport, how: Vec<String>) -> Bl
 }
 
 /// Words that follow a difference found by comparing means, because there are too few runs for a
-/// rank test.
+/// test by ranks.
 const BY_MEANS: &str = ", by means alone (p < 0.01): ranks cannot tell with so few runs";
 
 /// Makes the blocks on the differences between the sides of a comparison: those known for all sides
@@ -577,8 +577,8 @@ fn for_people<T>(row: [T; 12], is_all: bool) -> Vec<T> {
 }
 
 /// Shortens the names of a comparison's sides for column titles: whole names, or else their first
-/// parts (before a comma), or else the values of these. `None` if even those exceed [`TITLE_MAX`]
-/// or are not distinct.
+/// parts (before a comma), or else the values in these parts (after `=`). `None` if even those are
+/// longer than [`TITLE_MAX`] or not distinct.
 fn short_names(names: &[&str]) -> Option<Vec<String>> {
     fn first(name: &str) -> String {
         name.split(", ").next().unwrap_or(name).to_owned()

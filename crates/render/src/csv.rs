@@ -7,8 +7,8 @@ use crate::csv_rows::of_rows;
 use crate::document::Document;
 use crate::table::Table;
 
-/// Writes all tables of a document as CSV, each below the names of its columns. Tables with the
-/// same columns are joined; others follow after an empty line.
+/// Returns all tables of a document as CSV, each below the names of its columns. Tables with the
+/// same columns are joined; an empty line separates the others.
 pub fn csv(document: &Document) -> String {
     let mut found: Vec<(Vec<String>, Vec<Vec<String>>)> = Vec::new();
     for table in document.tables() {
@@ -27,7 +27,7 @@ pub fn csv(document: &Document) -> String {
     tables.join("\n")
 }
 
-/// Writes one table as CSV, with the names of its columns as first line.
+/// Returns one table as CSV, with the names of its columns as first line.
 pub fn of_table(table: &Table) -> String {
     of_rows(table.keys(), table.exact_rows().into_iter())
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Writes rows as CSV below the titles of columns. Each row must have as many cells as there are
+/// Returns rows as CSV below the titles of columns. Each row must have as many cells as there are
 /// titles. Cells that a spreadsheet would take for formulas are escaped, since names and messages
 /// come from plans and servers.
 pub(crate) fn of_rows(titles: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
@@ -19,7 +19,7 @@ pub(crate) fn of_rows(titles: Vec<String>, rows: impl Iterator<Item = Vec<String
     String::from_utf8(bytes).expect("only text was put in")
 }
 
-/// Writes rows as [`of_rows`] does, with a number of cells that is known when dbdyno is compiled.
+/// Returns rows as CSV, as [`of_rows`] does, for tables whose number of columns `N` is fixed.
 pub(crate) fn of_arrays<const N: usize>(
     titles: [&str; N],
     rows: impl Iterator<Item = [String; N]>,

@@ -14,8 +14,8 @@ use crate::commands::command_lines;
 use crate::flame_graph::FlameGraph;
 use crate::table::{Cell, Table};
 
-/// Number of findings that the sentence on the validity of several runs names before `...`, if at
-/// least two more would follow.
+/// Number of findings that the sentence on the validity of several runs names before `...`. If only
+/// one more would follow, it is named too.
 const NAMED_MOST: usize = 3;
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,11 +34,11 @@ pub struct Document {
     pub tiles: Vec<Tile>,
     /// Labelled lines with the main figures, which only first pages on a terminal have; else empty.
     pub summary: Vec<Block>,
-    /// Validity of the result, with warnings and notes; `None` if there is nothing to remark.
+    /// Validity of the result, with warnings and notes; `None` if there are no remarks on it.
     pub validity: Option<Validity>,
     pub sections: Vec<Section>,
-    /// Number of sections at the beginning that answer the question. Text for a terminal has them
-    /// before the remarks, and the other sections after these.
+    /// Number of sections, at the beginning, that answer the page's question. Text for a terminal
+    /// has them before the warnings, and the other sections after these.
     pub n_answering: usize,
     /// Last section: id of the run or experiment, and commands that repeat it.
     pub repeat: Option<Section>,

@@ -257,9 +257,9 @@ fn what_is_shown(report: &ExperimentReport, sides: Option<&ComparisonReport>) ->
     all.any(|(_, figure)| is_mean(figure)).then(|| format!("means over runs ± 95 % CIs{verdict}"))
 }
 
-/// Returns the time of one more repeat of all points, in seconds: that of the trials so far, with
-/// builds and starts of servers, or at least their ramp-up and measured phase. `None` without
-/// trials or in virtual time.
+/// Returns the time of one more repeat of all points, in seconds. Each point counts with the usual
+/// time from the start of one trial to the next, at least with the mean of ramp-up and measured
+/// phase. `None` without trials or in virtual time.
 pub fn repeat_s(report: &ExperimentReport, trials: &[TrialReport]) -> Option<f64> {
     let all: Vec<&Report> = trials.iter().map(|trial| &trial.report).collect();
     let environment = Environment::from_reports(&all);
@@ -309,8 +309,8 @@ fn validity(report: &ExperimentReport) -> Option<Validity> {
     )
 }
 
-/// Makes the blocks on repeats: whether their number is enough, and how much results vary between
-/// rebuilds, restarts and runs.
+/// Returns the blocks on repeats: whether there are enough of them, and how much results vary
+/// between rebuilds of the database, restarts of the server and runs.
 fn repeats(report: &ExperimentReport) -> Vec<Block> {
     let mut blocks = Vec::new();
     if let Some(stop) = &report.stop_condition {

@@ -42,8 +42,8 @@ pub(crate) fn fitting(lines_most: usize, pages: impl Iterator<Item = Document>) 
 /// screen.
 pub(crate) const LINES_MOST: usize = 45;
 
-/// Cuts the remarks of a page to what was observed, without advice, if the page has more than
-/// [`LINES_MOST`] lines of [`WIDTH`] columns.
+/// Shortens each remark of a page to its first sentence, cut if that is long, if the page has more
+/// than [`LINES_MOST`] lines of [`WIDTH`] columns.
 pub fn fit_screen(page: &mut Document) {
     let style = Style { color: false, width: WIDTH };
     if text(page, &style).lines().count() <= LINES_MOST {

@@ -32,7 +32,7 @@ pub const FLAME_JS: &str = include_str!("../templates/flame.js");
 pub struct FlameGraph {
     /// Id of the run in which the samples were taken.
     pub run: String,
-    /// Process that was sampled: `server` or `generator`.
+    /// Process that was sampled: `server` or `generator` (the load generator, dbdyno itself).
     pub side: String,
     pub title: String,
     /// Number of samples, including those of rare stacks that are left out.
@@ -53,7 +53,7 @@ pub enum FlameUse {
     Alone,
 }
 
-/// A bar of the flame graph: a function called through the same callers.
+/// A bar of the flame graph: a function, called through one chain of callers.
 #[derive(Debug, Default)]
 struct Bar<'s> {
     name: &'s str,

@@ -46,8 +46,8 @@ pub fn history(report: &HistoryReport) -> Document {
     page
 }
 
-/// Makes the block of a series, that is the values of one point over all builds: a sketch of its
-/// curve, the table of builds, and the ids of runs.
+/// Returns the block of a series, that is the values of one point (combination of varied
+/// parameters) over all builds: a sketch of its curve, the table of builds, and the ids of runs.
 fn series(report: &HistoryReport, point: &PointHistory) -> Block {
     let values: Vec<f64> = point.builds.iter().map(|build| build.value).collect();
     let most = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
@@ -134,7 +134,8 @@ fn too_short_verdict(report: &HistoryReport, short: &[&PointHistory]) -> Verdict
     Verdict { tone: Tone::Plain, word, headline: headline.into(), details }
 }
 
-/// Warns of builds that are not judged, with reasons, and of damaged runs.
+/// Returns warnings about builds and runs that are omitted or not judged, each with the reason, and
+/// about damaged runs.
 fn left_out(report: &HistoryReport) -> impl Iterator<Item = String> {
     let without = (report.without_figure > 0).then(|| {
         let (n, figure) = (count(report.without_figure, "run"), title(&report.figure));
@@ -245,7 +246,8 @@ fn headline(report: &HistoryReport, point: &PointHistory) -> String {
     format!("{}: {n_builds}, {}", series.trim_end(), in_short(report, point))
 }
 
-/// Returns the sentences of a series' verdict: new series, changes of level, and the last build.
+/// Returns the sentences of the verdict on a series of builds: new series, changes of level (mean),
+/// and the last build.
 fn sentences<'p>(
     report: &'p HistoryReport,
     point: &'p PointHistory,
@@ -287,8 +289,8 @@ fn start_line(report: &HistoryReport, start: &Start) -> String {
     )
 }
 
-/// Describes a change of level at a build, with a link that compares this build with the one before
-/// it.
+/// Describes a change of level (mean over builds) at a build, with a link that compares this build
+/// with the one before it.
 fn change_line(report: &HistoryReport, point: &PointHistory, change: &Change) -> Text {
     let with = match change.changed.is_empty() {
         true => "no other known change".to_owned(),
@@ -332,7 +334,8 @@ fn baseline_line(report: &HistoryReport, held: &Last, name: &str) -> String {
     )
 }
 
-/// Says that a series has no value for the history's last build, and why; `None` if it has a value.
+/// Returns a sentence that a series has no value for the history's last build, and why; `None` if
+/// it has one, or has no value at all.
 fn lacks(report: &HistoryReport, point: &PointHistory) -> Option<String> {
     let build = point.lacks.as_ref()?;
     let runs = count(build.runs_not_counted, "run");
@@ -463,8 +466,8 @@ fn level(change: Option<&Change>, start: Option<&Start>) -> String {
     )
 }
 
-/// Describes the result of a series without changes of level: `one level`, with the acknowledged
-/// change that divides it, if there is one.
+/// Describes the result of a series of builds without changes of level (mean): `one level`, with
+/// the acknowledged change that divides it, if there is one.
 fn one_level(point: &PointHistory) -> String {
     let since = point.last.as_ref().and_then(|last| last.acknowledged_since.as_ref());
     let until = since.map(|build| format!(" until the acknowledged change at {build}"));
@@ -510,8 +513,8 @@ fn last_line(report: &HistoryReport, point: &PointHistory, last: &Last) -> Strin
     )
 }
 
-/// Says why a last build within its expected range proves nothing: `too noisy to detect less than
-/// 12 %`, or that there are too few builds since an acknowledged change.
+/// Explains why a last build within its expected range proves nothing: `too noisy to detect less
+/// than 12 %`, or that there are too few builds since an acknowledged change.
 fn undetected(report: &HistoryReport, last: &Last) -> String {
     let percent = significant(last.seen_from * 100.0, 2);
     match &last.acknowledged_since {
@@ -523,8 +526,8 @@ fn undetected(report: &HistoryReport, last: &Last) -> String {
     }
 }
 
-/// Says how much worse the last build would have to be to be reported; empty if this size is not
-/// known, or if the headline has it.
+/// Returns a sentence with the smallest detectable deterioration of the last build, in percent;
+/// empty if it is not known, or if the headline has it.
 fn detects(last: &Last) -> String {
     let is_said = last.is_noisy && !last.is_outside;
     match last.seen_from.is_finite() && last.seen_from > 0.0 && !is_said {

@@ -177,7 +177,8 @@ fn table(lines: &[&[&RunRow]], is_folded: bool, errors_of: &ErrorsOf<'_>) -> Tab
     table
 }
 
-/// Optional columns that a list has, and the errors for the row being made.
+/// Properties of a list of runs that decide which optional columns it has, and the errors for the
+/// row being made.
 struct Extra<'e> {
     has_points: bool,
     /// Title of the column of primary metrics; `None` if the list has no such column.
@@ -204,7 +205,8 @@ fn is_managed(row: &RunRow) -> bool {
     row.target.starts_with("managed:")
 }
 
-/// Columns of errors that a list of runs has, each next to the column of its figure.
+/// Columns of errors (half-widths of confidence intervals) that a list of runs has, each next to
+/// the column of its figure.
 #[derive(Clone, Copy)]
 struct HasErrors {
     tps: bool,
@@ -212,7 +214,7 @@ struct HasErrors {
 }
 
 impl HasErrors {
-    /// Returns which columns of errors have a value in any row.
+    /// Returns which columns of errors have a value in at least one row.
     fn among(errors: &[Errors]) -> HasErrors {
         HasErrors {
             tps: errors.iter().any(|error| !error.tps.is_empty()),
@@ -221,8 +223,8 @@ impl HasErrors {
     }
 }
 
-/// Returns the errors of a row that is a single run; empty for folded trials, whose figures are
-/// ranges.
+/// Returns the errors (half-widths of confidence intervals) of a row that is a single run; empty
+/// for folded trials, whose figures are ranges.
 fn errors_of_line(line: &[&RunRow], errors_of: &ErrorsOf<'_>) -> Errors {
     match line {
         [row] if Trials::from_rows(line).is_none() => errors_of(row),
@@ -230,8 +232,8 @@ fn errors_of_line(line: &[&RunRow], errors_of: &ErrorsOf<'_>) -> Errors {
     }
 }
 
-/// Returns the title of the column of primary metrics in a list of runs: that of the metric if all
-/// runs have the same one, else [`SEVERAL`]. `None` if no run has one.
+/// Returns the title of the column of primary metrics in a list of runs: the metric's own title if
+/// all runs have the same metric, else [`SEVERAL`]. `None` if no run has a primary metric.
 pub fn primary_title<'r>(rows: impl Iterator<Item = &'r RunRow>) -> Option<String> {
     let mut titles: Vec<&str> =
         rows.filter_map(|row| Some(row.primary.as_ref()?.title.as_str())).collect();

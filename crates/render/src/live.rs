@@ -40,7 +40,7 @@ pub fn disturbance(described: &DisturbanceEvent) -> String {
     format!("at {}: {}: {outcome}", numbers::seconds(seconds(described.began_ns)), described.name)
 }
 
-/// Width of the labels at the left, in columns.
+/// Width of the labels at the left of the live view, in columns of the terminal.
 const LABEL: usize = 7;
 
 /// Returns the lines of the live view, of at most `width` columns: progress, figures of the last
@@ -285,7 +285,7 @@ fn rates_in(tally: &Tally, groups: &[usize], seconds: Range<i64>) -> String {
     parts.join("  ")
 }
 
-/// Formats response times in milliseconds; `None` if nothing has finished.
+/// Formats response times in milliseconds; `None` if no transaction has finished.
 fn times(quantiles: Option<Quantiles>, max_ns: u64) -> Option<String> {
     let ms = |ns: u64| significant(ns as f64 / NS_PER_MS as f64, 3);
     let Quantiles { p50_ns, p95_ns, p99_ns } = quantiles?;
@@ -323,7 +323,8 @@ fn history(tally: &Tally, shown: i64, width: usize) -> String {
     bars(first, &commits, width) + &scale
 }
 
-/// Smallest number of bars for which the sparkline's scale is printed in the same line.
+/// Smallest number of bars next to which the sparkline's scale is printed; with room for fewer, the
+/// scale is left out.
 const BARS_LEAST: usize = 10;
 
 fn bars(first: i64, commits: &[u64], width: usize) -> String {
@@ -355,11 +356,12 @@ fn beside_or_below(left: &str, right: &str, width: usize) -> Vec<String> {
     }
 }
 
-/// Smallest width, in columns, of the left text of a line with text at both ends; with less room it
-/// is left out.
+/// Smallest width, in columns, of the left text in a line with a text at either end; if there is
+/// less room, the left text is left out.
 const LEFT_LEAST: usize = 8;
 
-/// Puts two texts at both ends of a line. The left one is cut if there is not enough room.
+/// Returns a line with a text at either end. The left text is cut if there is not enough room, and
+/// left out if fewer than [`LEFT_LEAST`] columns are free.
 fn both_ends(left: &str, right: &str, width: usize) -> String {
     let room = width.saturating_sub(right.chars().count() + 2);
     if room < LEFT_LEAST {

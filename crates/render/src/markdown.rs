@@ -13,12 +13,12 @@ use crate::terminal::PAGE_WIDTH;
 /// Width of a sketched curve, in columns.
 const SKETCH_WIDTH: usize = 60;
 
-/// Writes a document as Markdown. Titles of sections are headings of level 3.
+/// Returns a document as Markdown. Titles of sections are headings of level 3.
 pub fn markdown(document: &Document) -> String {
     below(document, 2)
 }
 
-/// Writes a document as Markdown to be put below headings of `levels` levels: titles of sections
+/// Returns a document as Markdown to be put below headings of `levels` levels: titles of sections
 /// have one level more.
 pub fn below(document: &Document, levels: usize) -> String {
     let heading = "#".repeat(levels + 1);
@@ -88,7 +88,8 @@ fn of_block(block: &Block) -> Vec<String> {
     }
 }
 
-/// Writes the title and rows of a table as Markdown, or its text for an empty table.
+/// Returns the title and rows of a table as Markdown. A table without rows becomes the text that
+/// was set for that, such as "no runs".
 pub fn of_table(table: &Table) -> Vec<String> {
     if let Some(words) = table.nothing() {
         return vec![escaped(words)];

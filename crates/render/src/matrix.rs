@@ -105,7 +105,7 @@ fn is_alike(all: &Matrices, name: &str) -> bool {
 }
 
 /// Describes the values of further parameters (neither rows nor columns) that all series of a
-/// history share; `None` for an experiment.
+/// history share; `None` if there are none, or for an experiment.
 fn alike(all: &Matrices) -> Option<String> {
     all.builds.as_ref()?;
     let values = &all.tables.first()?.values;
@@ -131,13 +131,15 @@ fn name(all: &Matrices) -> String {
     format!("{figure} over {}{over}{to}", short_axis(&all.rows.name))
 }
 
-/// Names the value of an axis by whose figures the others are divided: `clients 1`.
+/// Names the parameter and the value by whose figures the figures of the other values are divided:
+/// `clients 1`.
 fn reference(all: &Matrices, to: &RelativeTo) -> String {
     let axis = all.columns.iter().find(|axis| axis.name == to.axis).unwrap_or(&all.rows);
     format!("{} {}", short_axis(&axis.name), name_of(axis, &to.value))
 }
 
-/// Names the parameter value by whose figures those of the other values are divided: `clients 1`.
+/// Returns the lines below tables of ratios: which value of a parameter the others are divided by,
+/// which runs are compared, and why confidence intervals are missing.
 fn relative(all: &Matrices, to: &RelativeTo) -> Vec<String> {
     let ratios = || all.tables.iter().flat_map(|table| table.ratios.iter().flatten().flatten());
     let named = reference(all, to);
@@ -256,8 +258,8 @@ fn grid(all: &Matrices, table: &Matrix) -> Table {
     grid
 }
 
-/// Returns true if the row or column at index `line` has several figures, so that one of them is
-/// the best.
+/// Returns true if the row or column at index `line` of a table has several figures, so that one of
+/// them can be marked as the best.
 fn is_choice(all: &Matrices, table: &Matrix, line: usize) -> bool {
     let known = match all.along {
         Along::Rows => table.cells.iter().filter(|cells| cells[line].is_some()).count(),
@@ -275,8 +277,8 @@ fn ratio_cells(cell: Option<&CellRatio>) -> Vec<Cell> {
     all.map(|number| number.map_or(Cell::None, Cell::Number)).to_vec()
 }
 
-/// Says at which value a row or column is best, and which smaller value is as good within the
-/// error: `best at clients 16; 8 is as good, within error`. `None` if none is best.
+/// Describes the value at which a row or column is best, and the smallest one that is as good
+/// within the error: `best at clients 16; 8 is as good, within error`. `None` if no value is best.
 fn as_good(all: &Matrices, line: &Line, figure: Option<Figure>) -> Option<String> {
     let best = line.best?;
     let axis = all.axis();

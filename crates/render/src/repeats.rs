@@ -16,12 +16,12 @@ use super::{Align, Column, Table};
 /// Largest number of points of an experiment that are named because they are not precise enough;
 /// the others are shown as a number, such as `3 more`.
 const NAMED_MOST: usize = 4;
-/// Number of degrees of freedom below which the variance of a level of repeats is reported as
-/// uncertain.
+/// Number of degrees of freedom below which the variance between repeats of one level (rebuilds,
+/// restarts or runs) is reported as uncertain.
 const FREEDOM_FEW: u64 = 4;
 
-/// Describes how far an experiment is from the condition that ends its repeats, and the method by
-/// which confidence holds although results are looked at repeatedly.
+/// Returns lines on how far an experiment is from the condition that ends its repeats, and on the
+/// method by which confidence holds although results are looked at repeatedly.
 pub(crate) fn stop_lines(stop: &StopReport) -> Vec<String> {
     let spent = match stop.spent_s > 0.0 {
         true => format!(", {} of load and starts", duration(stop.spent_s)),

@@ -95,8 +95,8 @@ pub fn run_unstored(report: &Report) -> Document {
     Document { repeat: Some(repeat(report, Some(("repeat", from)), None)), ..run(report) }
 }
 
-/// Makes a page of a run in one line: the verdict, and only those findings that make the result
-/// invalid.
+/// Returns a page with a run's verdict in one line, followed only by those findings that make the
+/// result invalid.
 pub fn run_in_a_line(report: &Report) -> Document {
     let invalid = report.findings.iter().filter(|finding| finding.severity == Severity::Invalid);
     let invalid: Vec<_> = invalid.cloned().collect();
@@ -105,8 +105,8 @@ pub fn run_in_a_line(report: &Report) -> Document {
     Document { verdicts: vec![head::verdict(report)], validity, ..Document::default() }
 }
 
-/// Returns the word of a run's verdict, such as `Valid, with 2 warnings: ...`, if there are
-/// warnings or worse; else `None`.
+/// Returns the verdict on a run in words, such as `Valid, with 2 warnings: ...`, if there are
+/// warnings or worse findings; else `None`.
 fn worst(report: &Report) -> Option<String> {
     let is_grave = report.findings.iter().any(|finding| finding.severity > Severity::Note);
     is_grave.then(|| head::verdict(report).word)
@@ -118,10 +118,11 @@ pub struct Identity {
     /// Load, duration and parameters without defaults: `8 clients, open, 200 arrivals/s, 30 s,
     /// warehouses=4`.
     pub setup: String,
-    /// The run's verdict, if it has warnings or worse; else empty.
+    /// Verdict on the run, such as `Valid, with 2 warnings: ...`, if it has warnings or worse
+    /// findings; else empty.
     pub worst: String,
-    /// Names of the findings of the worst severity: `other CPU load, short`. Empty if there are
-    /// only notes.
+    /// Names of the run's most severe findings, all of the same severity: `other CPU load, short`.
+    /// Empty if there are only notes.
     pub reasons: String,
     pub errors: Errors,
 }
@@ -164,7 +165,7 @@ pub fn identity(report: &Report, is_default: &dyn Fn(&str, &str, &str) -> bool) 
 }
 
 /// Returns the errors of TPS and of the first primary metric: half-widths of their confidence
-/// intervals in percent, such as `13 %`.
+/// intervals in percent, such as `13 %`; empty where there is none.
 fn half_widths(report: &Report) -> Errors {
     let percent = |(value, half_width): (f64, f64)| {
         (value > 0.0).then(|| format!("{} %", numbers::significant(100.0 * half_width / value, 2)))

@@ -16,8 +16,8 @@ use super::table::{Align, Cell, Column, Table};
 
 pub use parts::{disturbances, errors, intervals, latency};
 
-/// Returns the columns for the number of calls and failures and for times, with which tables of
-/// response times by transaction type begin.
+/// Returns the columns with which tables of response times by transaction type begin: elapsed time
+/// (for programs only), numbers of calls and failures, and times.
 fn times() -> Vec<Column> {
     vec![
         Column::data("elapsed_s"),

@@ -12,7 +12,7 @@ const TITLES: [&str; 19] = [
     "waiting", "phase",
 ];
 
-/// Writes a row for every second of every group of the runs as CSV. Gauges are columns called
+/// Returns a CSV with a row for every second of every group of the runs. Gauges are columns called
 /// `about.name [unit]`, such as `machine.cpu [%]`. Unknown values are empty.
 pub fn seconds_csv(reports: &[Report]) -> String {
     let mut gauges: Vec<String> = Vec::new();

@@ -61,7 +61,7 @@ fn verdict(report: &SeekReport) -> Verdict {
     Verdict { tone, word: String::new(), headline, details: vec![explained(report).into()] }
 }
 
-/// Says why probes (runs of the search) count as broken, a line for each such probe.
+/// Returns a line for each probe (run of the search) that counts as broken, with the reason.
 fn broken(report: &SeekReport) -> Vec<String> {
     let broken = report.probes.iter().filter(|probe| probe.judged.is_broken);
     let printed = |probe: &ProbeReport| {
@@ -126,7 +126,7 @@ fn answer(report: &SeekReport) -> String {
 }
 
 /// Returns the probes (runs) that were made last to confirm the answer of a search, at the last
-/// value where confirmation was tried.
+/// value of the searched parameter for which that was tried.
 fn confirming(report: &SeekReport) -> Vec<&ProbeReport> {
     let fresh = || report.probes.iter().filter(|probe| probe.stage == Stage::Confirm);
     let last = fresh().next_back().map(|probe| probe.at);

@@ -16,9 +16,9 @@ use unicode_width::UnicodeWidthStr;
 /// Alignment of the cells in a column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// Cells at the left, for words.
+    /// Cells that begin at the left edge of the column, for words.
     Left,
-    /// Cells at the right, for whole numbers.
+    /// Cells that end at the right edge of the column, for whole numbers.
     Right,
     /// Cells with their decimal points below each other, for numbers with decimals.
     Point,
@@ -73,7 +73,7 @@ impl Column {
     }
 
     /// Marks the column as one that identifies the row, such as a name at the left. If a narrow
-    /// page divides the table into bands, each band repeats it.
+    /// page divides the table into parts below each other, each of them repeats this column.
     pub fn head(self) -> Column {
         Column { is_head: true, ..self }
     }
@@ -331,8 +331,8 @@ impl Table {
         self.bands(width).join(&String::new())
     }
 
-    /// Formats the table as bands of lines, one below the other. Each band has as many columns as
-    /// fit `width`, and begins with their titles.
+    /// Returns the table as parts to print below each other, each a list of lines. A part has as
+    /// many columns as fit `width`, and begins with their titles.
     pub(crate) fn bands(&self, width: usize) -> Vec<Vec<String>> {
         let columns = self.fitting(width);
         let rooms = rooms(&columns, width);
@@ -362,7 +362,7 @@ impl Table {
     }
 
     /// Returns the columns to print for people, with title and cells padded. Spare columns that do
-    /// not fit `width` are left out, unless even the others need several bands.
+    /// not fit `width` are left out, unless even the others have to be divided into parts.
     fn fitting(&self, width: usize) -> Vec<(&Column, Vec<String>)> {
         let all: Vec<(&Column, Vec<String>)> =
             self.shown().map(|(place, column)| (column, self.column(place))).collect();
@@ -495,8 +495,8 @@ fn rooms(columns: &[(&Column, Vec<String>)], width: usize) -> Vec<Option<usize>>
     rooms
 }
 
-/// Divides columns into bands that fit `width`, each a list of column indices; one band if all fit.
-/// Further bands begin with the identifying columns, or at least the first one, if there is room.
+/// Divides columns into parts that fit `width`, each a list of column indices; one part if all fit.
+/// Further parts begin with the identifying columns, or at least the first one, if there is room.
 fn in_bands(
     columns: &[(&Column, Vec<String>)],
     rooms: &[Option<usize>],

@@ -10,7 +10,7 @@ use crate::document::{Block, Document, Remark, Section, Sketch, Text, Validity, 
 use crate::spark::{marks, sparkline};
 use crate::table::Table;
 
-/// Format in which a document is written as text.
+/// Settings with which a document is formatted as text: colours and width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     /// True if text has ANSI colours.
@@ -58,7 +58,7 @@ impl Style {
     }
 }
 
-/// Writes a document as text for a terminal.
+/// Returns a document as text for a terminal.
 pub fn text(document: &Document, style: &Style) -> String {
     let mut parts: Vec<Vec<String>> = Vec::new();
     parts.push(head(&document.verdicts, style));
@@ -89,8 +89,8 @@ pub fn text(document: &Document, style: &Style) -> String {
     parts.join("\n")
 }
 
-/// Writes the headlines of verdicts in bold, each with its details. An empty line separates
-/// verdicts with details.
+/// Returns lines with the headlines of verdicts in bold, each with its details. An empty line
+/// separates verdicts with details.
 fn head(verdicts: &[Verdict], style: &Style) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, verdict) in verdicts.iter().enumerate() {
@@ -103,7 +103,8 @@ fn head(verdicts: &[Verdict], style: &Style) -> Vec<String> {
     lines
 }
 
-/// Writes the sentence on the validity of a result, in red if it is invalid.
+/// Returns the sentence on the validity of a result as lines, in red if it is invalid, else in
+/// bold.
 fn of_answer(validity: &Validity, style: &Style) -> Vec<String> {
     let emphasis =
         if validity.count(Severity::Invalid) > 0 { Emphasis::Red } else { Emphasis::Bold };
@@ -111,14 +112,14 @@ fn of_answer(validity: &Validity, style: &Style) -> Vec<String> {
     title.iter().map(|line| style.emphasize(emphasis, line)).collect()
 }
 
-/// Writes the remarks that are more severe than notes, that is warnings and reasons why a result is
-/// invalid.
+/// Returns lines with those remarks on a result that are more severe than notes: warnings, and
+/// reasons why it is invalid.
 fn of_grave(validity: &Validity, style: &Style) -> Vec<String> {
     let grave = validity.remarks.iter().filter(|remark| remark.severity > Severity::Note);
     grave.flat_map(|remark| of_remark(remark, style)).collect()
 }
 
-/// Writes the notes on a result.
+/// Returns lines with those remarks on a result that are notes, the mildest severity.
 fn notes(validity: &Validity, style: &Style) -> Vec<String> {
     let notes = validity.remarks.iter().filter(|remark| remark.severity == Severity::Note);
     notes.flat_map(|remark| of_remark(remark, style)).collect()

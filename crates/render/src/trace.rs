@@ -28,8 +28,8 @@ const VALUES_SHOWN: usize = 240;
 /// cut.
 const ROW_SHOWN: usize = 400;
 
-/// Makes the page of a trace, which has all statements and replies of one transaction, or of one of
-/// each type.
+/// Returns the page of a trace: all statements and replies of one transaction, or of one
+/// transaction of each type.
 pub fn trace(trace: &Trace) -> Document {
     let Trace { workload, database, .. } = trace;
     let mut page = Document::new("Transaction", format!("{workload} on {database}"));

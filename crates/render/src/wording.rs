@@ -7,13 +7,13 @@ use model::numbers::{self, INFINITE, count, significant, with_error};
 use study::comparison::{Difference, Ratio};
 use study::experiment::{RESIDUAL_MOST, ScalabilityReport};
 
-/// Returns the index of the finding `id` in the catalog of findings, in which those that make a
-/// result invalid come first. An unknown id comes last.
+/// Returns the index of the finding `id` in the catalog of findings, which begins with those that
+/// make a result invalid. An unknown id gets an index after all others.
 pub(crate) fn catalog_place(id: &str) -> usize {
     CATALOG.iter().position(|entry| entry.id == id).unwrap_or(CATALOG.len())
 }
 
-/// Lists the first few differences in setup, `name old → new`, and counts further ones.
+/// Lists the first few differences in setup, each as `name old → new`, and counts further ones.
 pub(crate) fn changed(all: &[Difference]) -> String {
     const SHOWN_MAX: usize = 4;
     let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
@@ -95,8 +95,9 @@ pub(crate) fn to_one_digit(value: f64) -> f64 {
     if value == 0.0 { 0.0 } else { (value / digit).round() * digit }
 }
 
-/// Returns true if several runs have exactly the same value, so that no error is printed. The true
-/// error need not be 0: counts of a few large steps, such as whole buffers, are often equal.
+/// Returns true if all of several runs have exactly the same value of the figure, so that no error
+/// is printed. The true error need not be 0: counts of a few large steps, such as whole buffers,
+/// are often equal.
 fn is_same(figure: &Figure) -> bool {
     // Of published values only the mean and its error are known.
     let is_sure = figure.half_width.is_some_and(|width| width <= figure.mean.abs() * 1e-9);
@@ -115,7 +116,8 @@ pub(crate) fn same_in_all<'f>(mut all: impl Iterator<Item = &'f Figure>) -> Opti
 }
 
 /// Formats a mean with its error: `451.8 ± 6.8`. A single run or equal values have no error. If the
-/// error exceeds the mean, it is `min 3 max 90` of the runs instead.
+/// error exceeds the mean, the lowest and highest value of the runs are shown instead: `min 3 max
+/// 90`.
 pub(crate) fn shown(figure: &Figure) -> String {
     match figure.half_width {
         Some(_) if figure.is_wide() => {

@@ -212,7 +212,7 @@ fn ratios(low: f64, high: f64, room: Room) -> (f64, f64) {
     }
 }
 
-/// Rounds a number up or down to 1, 2, 5 or 10 times a power of ten.
+/// Rounds a number to 1, 2, 5 or 10 times a power of ten, up if `is_up`, else down.
 fn rounded(value: f64, is_up: bool) -> f64 {
     let ten = 10_f64.powf(value.log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * ten);

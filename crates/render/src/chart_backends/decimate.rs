@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 
 use crate::charts::{Point, Trace};
 
-/// Largest number of points that a trace keeps of one stretch of the axis: first, last, first gap,
-/// and the extremes of value and band.
+/// Largest number of points that a trace keeps of one stretch of the axis: the first, the last, the
+/// first gap, the lowest and highest value, and the lowest and highest end of an interval.
 const OF_STRETCH: usize = 7;
 /// Factor by which traces with equal x values may exceed the limit of points, because each also
 /// keeps the points at the x values of the others' extremes.
@@ -61,7 +61,7 @@ fn places(all: &[&[Point]], most: usize) -> Vec<usize> {
 }
 
 /// Returns the indices of the points that determine how a stretch of a trace looks: first, last,
-/// lowest, highest, extremes of its band, and first gap.
+/// lowest and highest value, lowest and highest end of an interval, and first gap.
 fn telling(stretch: &[Point]) -> Vec<usize> {
     let value = |point: &Point| point.y;
     let low = |point: &Point| point.band.map(|band| band.0);

@@ -100,7 +100,7 @@ impl Svg<'_> {
         text + &format!(" data-axis=\"{}\" data-log=\"{}\"", self.chart.axis(), self.log())
     }
 
-    /// Returns which axes of the picture are logarithmic: `x`, `y`, `xy` or nothing.
+    /// Returns letters for the axes of the picture that are logarithmic: `x`, `y`, `xy` or nothing.
     fn log(&self) -> &'static str {
         let is_log = |axis: &Axis| axis.scale == Scale::Log && axis.categories.is_empty();
         match (is_log(&self.chart.x), is_log(&self.chart.y), self.chart.is_forest) {
@@ -274,8 +274,8 @@ impl Svg<'_> {
         self.put("</g>");
     }
 
-    /// Draws a line and its band. Both are broken at gaps; a single value between two gaps is drawn
-    /// as a dot.
+    /// Draws a line, and the filled area of its intervals, if it has any. Both are broken at gaps;
+    /// a single value between two gaps is drawn as a dot.
     fn line(&mut self, index: usize, trace: &Trace, points: &[&Point]) {
         let color = colour(self.chart, index);
         let again = if is_again(self.chart, index) { " again" } else { "" };

@@ -16,8 +16,8 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Run(charts),
 };
 
-/// Largest number of lines in the chart of ages, so that they can be distinguished; more readers
-/// are summed up.
+/// Largest number of lines in the chart of records' ages, so that they can be distinguished. If
+/// there are more readers of records, the last line sums up the remaining ones.
 const LINES_MOST: usize = 12;
 /// Ages in milliseconds for which tables show the percentage of younger records, as published
 /// measurements of the same workload (`events`) do.

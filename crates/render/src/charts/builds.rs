@@ -23,9 +23,9 @@ fn charts(report: &HistoryReport) -> Vec<Chart> {
     report.points.iter().flat_map(|point| chart(report, point)).collect()
 }
 
-/// Returns a trace of the mean levels of a figure between its changes, since the last start of a
-/// series. The last level has the expected range of the last build as band. Empty if no levels were
-/// computed.
+/// Returns a trace of the figure's levels, each the mean over the builds between two changes, from
+/// the start of the latest series of builds on. The last level has the expected range of the last
+/// build as interval. Empty if no levels were computed.
 fn levels(point: &PointHistory) -> Trace {
     let mut points = Vec::new();
     if let (Some(changes), Some(last)) = (&point.changes, &point.last) {

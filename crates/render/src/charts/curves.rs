@@ -42,8 +42,8 @@ const MISSING_MOST: usize = 4;
 /// separate points.
 const CURVE_LEAST: usize = 3;
 
-/// Returns charts of the primary and other figures over the main varied parameter, and of the
-/// primary figure over each other numeric parameter with enough values.
+/// Returns charts of the primary and other figures over the experiment's main varied parameter, and
+/// of the primary figure over each other numeric parameter with at least [`CURVE_LEAST`] values.
 fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let Some(main) = report.main_axis() else { return Vec::new() };
     let both = per_minute(report, main);
@@ -121,8 +121,8 @@ fn are_numbers(values: &[String]) -> bool {
     values.iter().all(|value| number(value).is_some())
 }
 
-/// Returns true if some point has the figure `name`; for the percentage of errors, only if it is
-/// not always 0.
+/// Returns true if some point of the experiment has the figure `name`; for the percentage of
+/// errors, only if it is not 0 at all points.
 fn is_reported(report: &ExperimentReport, name: &str) -> bool {
     let mut figures = report.points.iter().filter_map(|point| point.figures.get(name));
     figures.any(|figure| name != "errors_percent" || figure.max > 0.0)

@@ -46,8 +46,9 @@ const ALL_POINTS: &str = "all";
 /// A row of a forest plot: its name, and the figure whose ratio to the baseline it shows.
 type Row<'r> = (String, &'r Judged);
 
-/// Makes a forest plot with a row for each named row in `sides`, the compared sets of runs; with
-/// several sides, the rows of equal name are next to each other, one per side.
+/// Returns a forest plot with a row for each named row in `sides`, the compared sets of runs; with
+/// several sides, the rows of equal name are next to each other, one per side. `what` begins the
+/// title, and `along` is the title of the axis of rows.
 fn chart(
     report: &ComparisonReport,
     id: &str,

@@ -122,9 +122,9 @@ fn chart(report: &SeekReport, metric: Metric, bound_ms: f64) -> Vec<Chart> {
     chart.if_any()
 }
 
-/// Returns the confidence interval of a probe's time `ms`, from its score against an objective with
-/// the bound `bound_ms`. `None` if the score comes from another objective, with a worse ratio of
-/// time to bound.
+/// Returns the 90 % interval of a probe's time `ms`, in milliseconds, from the error of the probe's
+/// score. `None` if the score is not ln(`ms` / `bound_ms`), as when the probe did worse on another
+/// objective, or if its error is not known.
 fn interval(probe: &study::seek::ProbeReport, ms: f64, bound_ms: f64) -> Option<(f64, f64)> {
     const SAME: f64 = 1e-6;
     let (score, half_width) = probe.judged.score.zip(probe.judged.half_width)?;

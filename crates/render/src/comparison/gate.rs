@@ -10,12 +10,12 @@ use study::comparison::{GateResult, Passed, TooFew, UndecidedBy, Worst};
 use super::words::{RUNS_MOST, is_twofold, sign, smallest};
 use crate::document::{Text, Tone, Verdict};
 
-/// Significant digits of a figure's change that is compared with a limit; more if the rounded
-/// change would equal the limit.
+/// Number of significant digits in which a figure's change is printed beside its limit; more if the
+/// rounded change would equal the limit.
 const DIGITS_OF_BOUND: usize = 2;
 
-/// Makes the verdict on a gate (a limit on the change of a figure): passed, failed or undecided,
-/// with reasons and advice.
+/// Returns the verdict on a gate (a limit on the change of a figure) in words: passed, failed or
+/// undecided, with advice on an undecided one.
 pub(super) fn gate(gate: &GateResult) -> Verdict {
     let at = gate.at.join(", ");
     let too_few = gate.too_few.map(|few| too_few(few, gate.limit));
@@ -63,8 +63,8 @@ fn held(worst: Worst, gate: &GateResult) -> String {
     )
 }
 
-/// Says why a passed gate and the confidence intervals on the page may seem to contradict each
-/// other; `None` if both compare the runs in the same way.
+/// Explains why a passed gate (limit on a change) and the confidence intervals on the page may seem
+/// to contradict each other; `None` if both compare the runs in the same way.
 fn paired(gate: &GateResult) -> Option<&'static str> {
     let is_paired =
         gate.passed == Passed::Held && gate.pairs_least.is_some() && !gate.are_ratios_paired;

@@ -8,29 +8,29 @@ use model::numbers::significant;
 
 use crate::Cell;
 
-/// Ratio of the transactions done by procedures to those done by client SQL in the same time. The
-/// HammerDB post has totals over runs of equal length, so ratios per transaction are higher by this
-/// factor.
+/// Number of transactions done by stored procedures, divided by those done by client SQL in the
+/// same time, in HammerDB's blog post on both. The post has totals over runs of equal length, so
+/// ratios per transaction are higher by this factor.
 const THROUGHPUT: f64 = 1.3;
 
 /// Title of the column of published ratios per transaction, which can be compared with dbdyno's.
 pub(super) const EACH: &str = "HammerDB post, per transaction";
-/// Title of the column with ratios of totals over runs of equal length, as the HammerDB post has
-/// them.
+/// Title of the column with the ratios of HammerDB's blog post as published: of totals over runs of
+/// equal length.
 pub(super) const TOTALS: &str = "its totals";
-/// Sentence that explains the columns with ratios of the HammerDB post.
+/// Sentence that explains the two columns with ratios published in HammerDB's blog post.
 pub(super) const EXPLAINED: &str = " The HammerDB post (MariaDB) compares totals of runs of equal \
                                     length, in which procedures did 1.3 times as many \
                                     transactions: per transaction its ratios are 1.3 times as \
                                     high.";
 
-/// A figure of the HammerDB post, with client SQL and with stored procedures.
+/// A figure published in HammerDB's blog post, with client SQL and with stored procedures.
 struct Published {
     /// Name of the same figure in dbdyno's comparisons, such as `locks.warehouse.time`, by which
     /// the published ratio finds its row there.
     figure: &'static str,
-    /// Totals in the HammerDB post: with client SQL, and with procedures. If only a ratio was
-    /// published, it is the ratio and 1.
+    /// Totals in HammerDB's blog post: with client SQL, and with stored procedures. If only a ratio
+    /// was published, it is the ratio and 1.
     totals: [f64; 2],
     /// Text of the table cell with the published ratio, in which `{}` stands for the ratio.
     words: &'static str,
@@ -44,9 +44,9 @@ const fn stated(figure: &'static str, ratio: f64, words: &'static str) -> Publis
     Published { figure, totals: [ratio, 1.0], words }
 }
 
-/// Figures of the HammerDB post. Figures of sockets are from `socket_summary_by_instance` (times in
-/// ps), figures of all traffic from `user_statistics`, and figures of locks from
-/// `table_lock_waits_summary_by_table`.
+/// Figures published in HammerDB's blog post. Those of sockets are from
+/// `socket_summary_by_instance` (times in ps), those of all traffic from `user_statistics`, and
+/// those of locks from `table_lock_waits_summary_by_table`.
 const POST: [Published; 16] = [
     published("connections.client_connection.count", 356_410_019.0, 43_029_616.0),
     published("connections.client_connection.time", 2_415_153_960_635_112.0, 308_592_755_260_896.0),
@@ -80,7 +80,7 @@ const POST: [Published; 16] = [
 ];
 
 /// Returns two cells for the row of `figure` in a comparison by transaction: the published ratio
-/// per transaction, and that of totals. Both are empty if the HammerDB post lacks the figure.
+/// per transaction, and that of totals. Both are empty if HammerDB's blog post lacks the figure.
 pub(super) fn cells(figure: &str) -> [Cell; 2] {
     let Some(known) = POST.iter().find(|known| known.figure == figure) else {
         return [Cell::None, Cell::None];

@@ -217,8 +217,8 @@ pub(super) fn mixed(all: &[Mixed]) -> Vec<String> {
     sides.into_iter().map(sentence).collect()
 }
 
-/// Explains the verdicts of a comparison that have a reason, such as too few runs. Each verdict
-/// with its reason is written once, with all figures that have it.
+/// Explains those verdicts of a comparison that have a reason, such as too few runs. Each verdict
+/// and reason is written once, with all figures that it concerns.
 pub(super) fn not_plain<'j>(judged: impl Iterator<Item = &'j Judged>) -> Vec<String> {
     let mut found: Vec<((&str, &str), Vec<String>)> = Vec::new();
     for judged in judged {
@@ -345,8 +345,8 @@ pub(super) fn is_uneven(report: &ComparisonReport, id: &str) -> bool {
     most - least > UNEVEN
 }
 
-/// Text of a finding in the runs of one side of a comparison: one text for all runs that have it,
-/// or an example.
+/// Text of a finding in the runs of one side of a comparison. It holds for all runs with the
+/// finding, or is that of one run as an example.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Case<'r> {
     text: &'r str,
@@ -361,8 +361,8 @@ impl<'r> Case<'r> {
         (!self.is_example).then_some(self.text)
     }
 
-    /// Returns the text to follow a number of runs: `: other programs took 12 % of the CPU`, with
-    /// `, e.g.` before it if it is an example.
+    /// Returns the text with a colon before it, to follow a number of runs: `: other programs took
+    /// 12 % of the CPU`. An example begins with `, e.g.: `.
     fn words(self) -> String {
         let example = if self.is_example { ", e.g." } else { "" };
         format!("{example}: {}", without_stop(self.text))

@@ -83,9 +83,9 @@ fn in_room(
     page
 }
 
-/// Returns how long one more repeat of all points on all sides of a comparison would take, in
-/// seconds: of runs of one experiment the time of its trials so far, of others at least that of the
-/// longest load; `None` in virtual time.
+/// Returns the time that one more repeat of all points on all sides of a comparison would take, in
+/// seconds: for each run the longest ramp-up and measured phase, or the usual time between starts
+/// of runs if that is longer and runs of the sides alternate. `None` in virtual time.
 pub fn compared_repeat_s(report: &ComparisonReport) -> Option<f64> {
     let scene = &report.scene;
     let n_points = report.pairs.iter().map(|pair| pair.points.len()).max().unwrap_or(1).max(1);

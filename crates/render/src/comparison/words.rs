@@ -214,11 +214,11 @@ pub(super) fn detectable(report: &ComparisonReport, judged: &Judged) -> Option<S
     Some(printed + ".")
 }
 
-/// Number of repeats that a comparison is advised to have.
+/// Number of repeats that the advice to users of comparisons recommends.
 const REPEATS_TAUGHT: u64 = 5;
 
-/// Smallest detectable difference, as a share of the baseline, beyond which its size is not
-/// printed: runs that scatter so much detect nothing of interest.
+/// Smallest detectable difference, as a share of the baseline (9 is 900 %), above which it is not
+/// printed as a number: with so much scatter, only huge differences are detected.
 const NOTHING_DETECTED: f64 = 9.0;
 
 /// Largest number of runs a side that the page of a comparison advises. If more are needed, the
@@ -238,9 +238,9 @@ fn runs_needed(report: &ComparisonReport, share: f64, runs: u64) -> f64 {
     (times * runs as f64).ceil()
 }
 
-/// Returns the smallest effect, as a share, that `runs_a_side` runs of each side detect where the
-/// verdict of a comparison is open; 0 if none is open or nothing is known of them. The error falls
-/// with the square root of the number of runs.
+/// Returns the smallest relative difference (0.05 is 5 %) that `runs_a_side` runs of each side
+/// would detect, the largest over all sides without evidence of a difference; 0 if there are none,
+/// or it is not known. It falls with the square root of the number of runs.
 pub fn detected_by(report: &ComparisonReport, runs_a_side: u64) -> f64 {
     let judged = report.pairs.iter().flat_map(|pair| summed_up(pair).into_iter().next());
     let open = judged.filter(|judged| judged.verdict == Judgement::NoEvidence);

@@ -46,7 +46,7 @@ pub(super) struct SectionView<'d> {
     pub(super) html: String,
 }
 
-/// Template of a block of a page. HTML that it is given is already escaped.
+/// Template of a block of a page. Its fields with HTML contain text that is already escaped.
 #[derive(Template)]
 #[template(path = "piece.html")]
 struct PieceView<'b> {

@@ -99,7 +99,8 @@ fn is_overloaded(report: &Report) -> bool {
     of_all_offered(report, "p99").value == Value::Infinite
 }
 
-/// Returns why the run ended early, or else its most important finding; `None` if there is neither.
+/// Returns the reason why the run ended early, or else its most important finding; `None` if there
+/// is neither.
 fn why(report: &Report) -> Option<String> {
     let why = report.reason.clone().or_else(|| worst(report))?;
     Some(why.trim_end_matches('.').to_owned())
@@ -271,8 +272,8 @@ pub(super) fn known_words(value: f64, metric: &PrimaryMetricReport, mark: &str) 
     }
 }
 
-/// Returns the primary metrics of a run with their values, as far as known. A metric of several
-/// workloads is left out, since its sum would look like that of one of them.
+/// Returns the known primary metrics of a run, each with its value. A metric that several workloads
+/// have is left out, since its sum would look like that of one of them.
 pub(super) fn known(report: &Report) -> Vec<(f64, &PrimaryMetricReport)> {
     let is_of_several = |name: &str| {
         let counts = |group: &&GroupReport| {
@@ -460,8 +461,9 @@ fn rate_tile(name: &str, value: Quantity) -> Tile {
     Tile { name: name.to_owned(), value, note: note.to_owned(), trend: Vec::new() }
 }
 
-/// Makes the tile of a quantile of response time over all offered transactions, with its confidence
-/// interval, if any. `per_second` gives its course.
+/// Returns the tile of a quantile of response time over all offered transactions, with its
+/// confidence interval, if any. `per_second` returns the quantile of a single second, for the small
+/// curve.
 fn of_quantile(
     report: &Report,
     field: &str,

@@ -25,7 +25,7 @@ const COUNTERS_MOST: usize = 8;
 /// others are folded.
 const CHARTS_OPEN: usize = 2;
 
-/// Value below which a percentage or a rate counts as 0.
+/// Value below which a gauge counts as 0 and is left out, in the gauge's own unit.
 const NOTHING: f64 = 0.005;
 
 /// Explanation of the figures in the section on system and database metrics, printed beside its
@@ -121,7 +121,7 @@ fn threads(report: &Report) -> Option<Block> {
     Some(Block::details(title, Length::Short, vec![Block::Table(table)]))
 }
 
-/// Makes the folded table of all gauges; `None` if there are none.
+/// Returns the folded table of all gauges (system and database metrics); `None` if there are none.
 fn all(report: &Report) -> Option<Block> {
     report.gauges.first()?;
     let mut table = Table::new([
@@ -279,8 +279,8 @@ fn database(report: &Report) -> String {
     joined(shown.into_iter().map(to_words).chain([seconds]))
 }
 
-/// Says in how many seconds a gauge was read, if the server did not answer in some; `None` if no
-/// reading is missing.
+/// Describes in how many seconds of the measured phase a gauge was read: `read in 40 of 45 s`;
+/// `None` if at most one reading is missing, or all are.
 fn read_in(report: &Report, gauge: &GaugeReport) -> Option<String> {
     let whole = report.measured_seconds.floor() as usize;
     let read = gauge.points.iter().filter(|(second, _)| *second >= 0).count();

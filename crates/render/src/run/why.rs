@@ -114,8 +114,8 @@ fn rough_or(value: f64, digits: usize, is_rough: bool) -> String {
     }
 }
 
-/// Warns that the split of a transaction's time is rough, because few samples of the server's
-/// sessions were taken; else `None`.
+/// Warns that the split of a transaction's time is rough, because the server's sessions were
+/// sampled only a few times; `None` if there are enough samples.
 fn few_samples(report: &Report) -> Option<String> {
     let n = n_samples_if_few(report)?;
     let error = significant(100.0 * 0.5 / (n.max(1) as f64).sqrt(), 1);
@@ -243,8 +243,8 @@ fn dips(all: &[Dip]) -> Option<Block> {
     (!table.is_empty()).then_some(Block::Table(table))
 }
 
-/// Describes what happened in a dip: its longest transaction, its causes, and other gauges that
-/// changed.
+/// Describes events in a dip (seconds of low throughput or long response times): its longest
+/// transaction, its causes, and other gauges that changed.
 fn with_it(dip: &Dip) -> String {
     let change = |moved: &Moved| {
         let formatted = |value| amount(value, &moved.unit);

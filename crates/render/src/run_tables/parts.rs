@@ -6,7 +6,7 @@ use analysis::report::{
 
 use crate::table::{Cell, Column, Table};
 
-/// A column of a table, and the function that makes its cell from the data of a row.
+/// A column of a table, and the function that returns its cell from the data of a row.
 type Part<T> = (Column, fn(&T) -> Cell);
 
 fn table<T>(

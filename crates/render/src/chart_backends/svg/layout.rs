@@ -167,7 +167,8 @@ impl Layout {
         Some(if self.is_forest { (across, along) } else { (along, across) })
     }
 
-    /// Returns the direction of a mark in the picture. A forest plot has its axes exchanged.
+    /// Returns the axis of the picture along which a mark's positions are measured. In a forest
+    /// plot, whose axes are exchanged, it is the other axis than that of the mark.
     pub(super) fn direction(&self, mark: &Mark) -> Along {
         match (self.is_forest, mark.along) {
             (false, along) => along,
