@@ -296,7 +296,7 @@ const TITLES: [&str; 6] = ["trace", "x", "value", "low", "high", "label"];
 /// remain distinguishable. It holds for times and for the values of a varied parameter.
 const FAR_APART: f64 = 20.0;
 
-/// Makes all charts for which the report of a run has the data.
+/// Returns all charts for which the report of a run has the data.
 pub fn of_run(report: &Report) -> Vec<Chart> {
     // Of a fixed sequence of transactions, each second has another one.
     let is_of_seconds = |entry: &Entry| matches!(entry.spot, Spot::Rates | Spot::Times);
@@ -308,7 +308,7 @@ pub fn of_run(report: &Report) -> Vec<Chart> {
     distinct(ALL.iter().flat_map(to_charts).collect())
 }
 
-/// Makes all charts for which the report of an experiment has the data. If `trials` is empty,
+/// Returns all charts for which the report of an experiment has the data. If `trials` is empty,
 /// charts that need the reports of trials are left out.
 pub fn of_experiment(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let to_charts = |entry: &Entry| match entry.make {
@@ -360,7 +360,7 @@ pub fn chart_named<'c>(charts: &'c [Chart], name: &str) -> Result<&'c Chart, Str
     })
 }
 
-/// Makes all charts for which the report of a search has the data.
+/// Returns all charts for which the report of a search has the data.
 pub fn of_seek(report: &SeekReport) -> Vec<Chart> {
     let to_charts = |entry: &Entry| match entry.make {
         Of::Seek(make) => make(report),
@@ -369,7 +369,7 @@ pub fn of_seek(report: &SeekReport) -> Vec<Chart> {
     distinct(ALL.iter().flat_map(to_charts).collect())
 }
 
-/// Makes all charts for which the report of a comparison has the data.
+/// Returns all charts for which the report of a comparison has the data.
 pub fn of_comparison(report: &ComparisonReport) -> Vec<Chart> {
     let to_charts = |entry: &Entry| match entry.make {
         Of::Comparison(make) => make(report),
@@ -379,13 +379,13 @@ pub fn of_comparison(report: &ComparisonReport) -> Vec<Chart> {
 }
 
 /// Returns charts that overlay one run of each compared set of runs (side of the comparison):
-/// throughput and p99 over time, and distributions of response times. `runs` has the name of each
-/// side with the report of its run of median TPS.
+/// throughput and p99 over time, and distributions of response times. `runs` has for each side its
+/// name and the report of the run with the side's median of the primary figure.
 pub fn of_median_runs(report: &ComparisonReport, runs: &[(String, Report)]) -> Vec<Chart> {
     distinct(overlays::charts(report, runs))
 }
 
-/// Makes all charts for which the report of a history has the data.
+/// Returns all charts for which the report of a history has the data.
 pub fn of_history(report: &HistoryReport) -> Vec<Chart> {
     let to_charts = |entry: &Entry| match entry.make {
         Of::History(make) => make(report),
@@ -422,7 +422,7 @@ fn slug(name: &str) -> String {
 pub(crate) const ONE_IN: &str = "N";
 
 impl Chart {
-    /// Makes a chart without traces, marks and note, which are added later.
+    /// Creates a chart without traces, marks and note, which are added later.
     fn new(id: impl Into<String>, title: impl Into<String>, x: Axis, y: Axis) -> Chart {
         Chart {
             id: id.into(),
@@ -437,7 +437,7 @@ impl Chart {
         }
     }
 
-    /// Makes a chart over the time of a run, with marks for ramp-up, disturbances and dips.
+    /// Creates a chart over the time of a run, with marks for ramp-up, disturbances and dips.
     fn of_time(id: impl Into<String>, title: impl Into<String>, y: Axis, report: &Report) -> Chart {
         let first = report.seconds.iter().map(|row| row.second).min().unwrap_or(0).min(0) as f64;
         let axis = Axis::new("time in the measured phase", "s", Scale::Linear);
@@ -659,7 +659,7 @@ impl Trace {
 }
 
 impl Point {
-    /// Makes a point without interval and label. A value that is not finite becomes a gap.
+    /// Creates a point without interval and label. A value that is not finite becomes a gap.
     fn at(x: f64, y: Option<f64>) -> Point {
         Point { x, y: y.filter(|y| y.is_finite()), ..Point::default() }
     }
@@ -676,24 +676,24 @@ impl Mark {
         self.text == RAMP_UP
     }
 
-    /// Makes a vertical stripe behind a chart's traces, or a vertical line if `to` is `None`.
+    /// Creates a vertical stripe behind a chart's traces, or a vertical line if `to` is `None`.
     fn stretch(from: f64, to: Option<f64>, text: impl Into<String>) -> Mark {
         Mark { along: Along::X, from, to, text: text.into() }
     }
 
-    /// Makes a horizontal line behind a chart's traces, with a label.
+    /// Creates a horizontal line behind a chart's traces, with a label.
     fn level(at: f64, text: impl Into<String>) -> Mark {
         Mark { along: Along::Y, from: at, to: None, text: text.into() }
     }
 }
 
 impl Axis {
-    /// Makes an axis of numbers.
+    /// Creates an axis of numbers.
     fn new(title: impl Into<String>, unit: impl Into<String>, scale: Scale) -> Axis {
         Axis { title: title.into(), unit: unit.into(), scale, ..Axis::default() }
     }
 
-    /// Makes an axis of names.
+    /// Creates an axis of names.
     fn named(title: impl Into<String>, categories: Vec<String>) -> Axis {
         Axis { categories, ..Axis::new(title, "", Scale::Linear) }
     }

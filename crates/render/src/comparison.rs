@@ -75,7 +75,7 @@ const UNEVEN: f64 = 0.25;
 /// point.
 const ALL: &str = "all";
 
-/// Makes the page of a comparison, with the outcomes of its gates (limits on changes) first.
+/// Returns the page of a comparison, with the outcomes of its gates (limits on changes) first.
 pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     let charts = of_comparison(report);
     let min_effect = exact(report.min_effect * 100.0);
@@ -124,7 +124,8 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
 }
 
 /// Returns the page of a comparison, with charts that overlay one run per side (compared set of
-/// runs). `runs` has the name of each side with the report of its run of median TPS.
+/// runs). `runs` has for each side its name and the report of the run with the side's median of the
+/// primary figure.
 pub fn comparison_of_runs(
     report: &ComparisonReport,
     gates: &[GateResult],
@@ -238,7 +239,7 @@ fn with_caution(verdict: &mut Verdict, report: &ComparisonReport, pair: &PairRep
     }
 }
 
-/// Makes the block with the table of a compared side's figures against the baseline. `how` has
+/// Returns the block with the table of a compared side's figures against the baseline. `how` has
 /// sentences on the method, printed below the table.
 fn of_pair(report: &ComparisonReport, pair: &PairReport, how: Vec<String>) -> Block {
     let title = match report.pairs.len() {
@@ -252,8 +253,8 @@ fn of_pair(report: &ComparisonReport, pair: &PairReport, how: Vec<String>) -> Bl
 /// test by ranks.
 const BY_MEANS: &str = ", by means alone (p < 0.01): ranks cannot tell with so few runs";
 
-/// Makes the blocks on the differences between the sides of a comparison: those known for all sides
-/// and, folded, facts that only some sides have.
+/// Returns the blocks on the differences between the sides of a comparison: those known for all
+/// sides and, folded, facts that only some sides have.
 fn changed(report: &ComparisonReport) -> Vec<Block> {
     if report.differences.is_empty() {
         return vec![Block::paragraphs([no_difference(report)])];
@@ -281,8 +282,8 @@ fn changed(report: &ComparisonReport) -> Vec<Block> {
     blocks
 }
 
-/// Makes the table of the differences `all` in plan, database, machine and build, with a column for
-/// the value on each side.
+/// Returns the table of the differences `all` in plan, database, machine and build, with a column
+/// for the value on each side.
 fn differences(report: &ComparisonReport, all: &[&Difference]) -> Table {
     let names = names_of(report);
     let title =
@@ -347,7 +348,7 @@ fn gauges_words(report: &ComparisonReport, pair: &PairReport) -> String {
     )
 }
 
-/// Makes the table that sums up each compared side's curve over a numeric parameter: first, mean,
+/// Returns the table that sums up each compared side's curve over a numeric parameter: first, mean,
 /// best and last value; `None` if no side has a curve.
 fn sweeps(report: &ComparisonReport) -> Option<Table> {
     let curves = || report.sides.iter().filter_map(|side| Some((side, side.curve.as_ref()?)));
@@ -405,8 +406,8 @@ fn cells_of_programs(report: &ComparisonReport, judged: &Judged) -> [Cell; 7] {
     ]
 }
 
-/// Makes the folded table of each compared side's figures at each point and over all points, which
-/// CSV has too.
+/// Returns the folded table of each compared side's figures at each point and over all points,
+/// which CSV has too.
 fn by_point(report: &ComparisonReport) -> Block {
     let side = Column::words("side", "side");
     let columns = [side].into_iter().chain(columns("baseline".into(), "side".into()));
@@ -439,7 +440,7 @@ fn role(report: &ComparisonReport, at: usize) -> Cow<'static, str> {
     }
 }
 
-/// Makes the folded block of a side of a comparison with its number of runs and their ids.
+/// Returns the folded block of a side of a comparison with its number of runs and their ids.
 fn of_side(report: &ComparisonReport, at: usize) -> Block {
     let (role, side) = (role(report, at), &report.sides[at]);
     let lost = match side.runs_not_counted {
@@ -455,8 +456,8 @@ fn of_side(report: &ComparisonReport, at: usize) -> Block {
     })
 }
 
-/// Makes the section with the plans of a comparison's sides, equal plans once, and the command that
-/// repeats the comparison.
+/// Returns the section with the plans of a comparison's sides, equal plans once, and the command
+/// that repeats the comparison.
 fn repeat(report: &ComparisonReport) -> Section {
     let mut plans: Vec<(Vec<&str>, &str)> = Vec::new();
     for side in &report.sides {
@@ -516,7 +517,8 @@ fn key_value(name: &str) -> Option<(&str, &str)> {
     name.split_once('=').filter(|(key, _)| is_key(key))
 }
 
-/// Says that the sides of a comparison do not differ in setup, or that only runs within a side do.
+/// Returns a sentence that the sides of a comparison do not differ in setup, or that only runs
+/// within a side do.
 fn no_difference(report: &ComparisonReport) -> &'static str {
     match report.mixed.is_empty() {
         true => "Plan, database, machine and build are the same on all sides.",
@@ -541,7 +543,7 @@ fn point_name(report: &ComparisonReport, values: &Named<String>) -> String {
     whole_name(&told(&axes_of(report), values))
 }
 
-/// Makes the table of a compared side's figures against the baseline for people: all figures of a
+/// Returns the table of a compared side's figures against the baseline for people: all figures of a
 /// single point, or else the primary figure at each point and all figures over all points.
 fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
     let [baseline, side] = titles(&report.sides[0].name, &pair.side);
@@ -679,8 +681,8 @@ fn cells(report: &ComparisonReport, point: &str, judged: &Judged) -> [Cell; 12] 
 /// Words for the kind of mean over the runs of a compared set.
 const CENTERS: &str = "geometric means";
 
-/// Says which figures are compared by medians instead of means, because a run has no finite value:
-/// `Of p99 ms it is medians.` `None` if there are none.
+/// Names the figures that are compared by medians instead of means, because a run has no finite
+/// value: `Of p99 ms it is medians.` `None` if there are none.
 fn of_medians(report: &ComparisonReport) -> Option<String> {
     let mut names: Vec<String> = Vec::new();
     let of_points = report.pairs.iter().flat_map(|pair| &pair.points);

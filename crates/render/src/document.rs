@@ -250,7 +250,7 @@ pub enum Link {
     },
 }
 
-/// Makes the section of suggested commands, each with its purpose.
+/// Returns the section of suggested commands, each with its purpose.
 pub fn next(commands: &[(String, String)]) -> Section {
     Section::new("next", "Next", vec![Block::Next(commands.to_vec())])
 }
@@ -308,7 +308,7 @@ impl Document {
         self
     }
 
-    /// Makes a page with a kind and a title, and nothing else.
+    /// Creates a page with a kind and a title, and nothing else.
     pub fn new(kind: impl Into<String>, title: impl Into<String>) -> Document {
         Document { kind: kind.into(), title: title.into(), ..Document::default() }
     }
@@ -354,7 +354,7 @@ fn tables_of(blocks: &[Block]) -> Vec<&Table> {
 }
 
 impl Section {
-    /// Makes a section without a note, at its place in document order.
+    /// Creates a section without a note, at its place in document order.
     pub fn new(id: &'static str, title: impl Into<String>, blocks: Vec<Block>) -> Section {
         Section { id, title: title.into(), blocks, ..Section::default() }
     }
@@ -365,31 +365,31 @@ impl Block {
         Block::Paragraphs(all.into_iter().map(Into::into).collect())
     }
 
-    /// Makes a block of labels, each with a text beside it.
+    /// Creates a block of labels, each with a text beside it.
     pub fn pairs<L: Into<String>, T: Into<Text>>(all: impl IntoIterator<Item = (L, T)>) -> Block {
         let pair = |(label, text): (L, T)| (label.into(), text.into());
         Block::Pairs(all.into_iter().map(pair).collect())
     }
 
-    /// Makes a block of labels, such as points, each with the ids of its runs as links.
+    /// Creates a block of labels, such as points, each with the ids of its runs as links.
     pub fn runs<'r, L: Into<String>>(all: impl IntoIterator<Item = (L, &'r [String])>) -> Block {
         Block::pairs(all.into_iter().map(|(label, runs)| (label, Text::runs(runs))))
     }
 
-    /// Makes a block of commands with their purposes as shell comments, which every printer shows.
-    /// Each line can be pasted into a shell.
+    /// Creates a block of commands with their purposes as shell comments, which every printer
+    /// shows. Each line can be pasted into a shell.
     pub fn commands(all: &[(String, String)]) -> Block {
         Block::Verbatim(command_lines(all, usize::MAX).join("\n"))
     }
 
-    /// Makes blocks that are folded in HTML and left out in text and Markdown.
+    /// Creates blocks that are folded in HTML and left out in text and Markdown.
     pub fn details(title: impl Into<String>, length: Length, blocks: Vec<Block>) -> Block {
         Block::Details(Details { title: title.into(), blocks, length, otherwise: Vec::new() })
     }
 }
 
 impl Validity {
-    /// Makes the validity of one run from its findings, with `answer` as the sentence.
+    /// Creates the validity of one run from its findings, with `answer` as the sentence.
     pub fn from_findings(answer: impl Into<String>, findings: &[Finding]) -> Validity {
         Validity {
             answer: answer.into(),
@@ -397,13 +397,13 @@ impl Validity {
         }
     }
 
-    /// Makes the validity of several runs from remarks on them, with a sentence such as `Valid,
+    /// Creates the validity of several runs from remarks on them, with a sentence such as `Valid,
     /// with 2 warnings (debug build).` `None` if there are no remarks.
     pub fn of_remarks(remarks: Vec<Remark>) -> Option<Validity> {
         Validity::with_word("Valid", remarks)
     }
 
-    /// Makes the validity of several runs from remarks on them. The sentence begins with `word`,
+    /// Creates the validity of several runs from remarks on them. The sentence begins with `word`,
     /// such as `Interrupted`, or is `NOT VALID.` if a remark says so. `None` if there are no
     /// remarks.
     pub fn with_word(word: &str, remarks: Vec<Remark>) -> Option<Validity> {
@@ -458,14 +458,14 @@ impl Remark {
         Remark { severity, text: text.into() }
     }
 
-    /// Makes a remark from a finding of a run.
+    /// Creates a remark from a finding of a run.
     pub fn from_finding(finding: &Finding) -> Remark {
         Remark::new(finding.severity, finding.text.as_str())
     }
 }
 
 impl Quantity {
-    /// Makes a quantity that cannot be negative, such as a rate; `None` is an unknown value.
+    /// Creates a quantity that cannot be negative, such as a rate; `None` is an unknown value.
     /// `half_width` is half the width of its confidence interval, if known; an interval that would
     /// go below 0 is cut there.
     pub fn at_least_zero(value: Option<f64>, half_width: Option<f64>) -> Quantity {
@@ -479,7 +479,7 @@ impl Quantity {
         Quantity { value: value.map_or(Value::Unknown, Value::Known), error, unit: "", digits }
     }
 
-    /// Makes a quantity without an error, with `digits` significant digits.
+    /// Creates a quantity without an error, with `digits` significant digits.
     pub fn number(value: f64, digits: usize, unit: &'static str) -> Quantity {
         Quantity { value: Value::Known(value), error: Uncertainty::Unknown, unit, digits }
     }

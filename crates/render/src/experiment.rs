@@ -73,8 +73,8 @@ pub fn experiment_verdicts(
     comparison_verdicts(sides).into_iter().chain([own]).collect()
 }
 
-/// Makes the page of an experiment. Without `trials`, parts that need them are left out. `sides` is
-/// the comparison of the experiment's points, if they are compared; its verdicts come first.
+/// Returns the page of an experiment. Without `trials`, parts that need them are left out. `sides`
+/// is the comparison of the experiment's points, if they are compared; its verdicts come first.
 pub fn experiment(
     report: &ExperimentReport,
     trials: &[TrialReport],
@@ -271,8 +271,8 @@ pub fn repeat_s(report: &ExperimentReport, trials: &[TrialReport]) -> Option<f64
     Some(trial_s * report.points.len() as f64)
 }
 
-/// Warns that commits at some values of a varied parameter may be lost in a crash while others are
-/// durable; `None` if all are equally durable.
+/// Returns a warning that commits at some values of a varied parameter may be lost in a crash while
+/// others are durable; `None` if all are equally durable.
 fn durability(report: &ExperimentReport, trials: &[TrialReport]) -> Option<String> {
     unequally_durable(trials, |point| {
         let values = report.points.get(point as usize).map(|point| &point.values.0[..]);
@@ -321,7 +321,7 @@ fn repeats(report: &ExperimentReport) -> Vec<Block> {
     blocks
 }
 
-/// Makes the blocks on what ran: the setup that all trials share, and folded runs and plan.
+/// Returns the blocks on what ran: the setup that all trials share, and folded runs and plan.
 fn ran(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Block> {
     let name = |point: &PointReport| match point.values.pairs(" ") {
         name if name.is_empty() => "all".to_owned(),
@@ -335,7 +335,7 @@ fn ran(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Block> {
     vec![Block::pairs(in_common(trials)), Block::pairs(made_on(trials)), runs, plan]
 }
 
-/// Makes the section with the id and status of an experiment or search, and commands that show or
+/// Returns the section with the id and status of an experiment or search, and commands that show or
 /// resume it.
 pub(super) fn again(id: &str, status: Option<Status>, is_short: bool) -> Section {
     let short = short_id(id);
@@ -491,8 +491,8 @@ fn kept(report: &ExperimentReport, rate: &RateReport) -> String {
     format!("keeps up with the offered rate up to {at}; {primary} there: {figure}")
 }
 
-/// Makes the table of an experiment's points (combinations of varied parameters), one per row, with
-/// all figures.
+/// Returns the table of an experiment's points (combinations of varied parameters), one per row,
+/// with all figures.
 pub fn experiment_points(report: &ExperimentReport) -> Table {
     let mut names: Vec<&str> = Vec::new();
     for (name, figure) in report.points.iter().flat_map(|point| &point.figures.0) {
@@ -614,8 +614,8 @@ pub(super) fn time(value: Option<f64>, samples_needed: &Named<u64>, name: &str) 
     }
 }
 
-/// Says for each percentile that some points of an experiment (or probes of a search) lack how many
-/// samples it needs: `p99 ms: too few samples: needs at least 1,000`.
+/// Returns, for each percentile for which some points of an experiment (or probes of a search) have
+/// too few samples, how many it needs: `p99 ms: too few samples: needs at least 1,000`.
 pub(super) fn too_few<'r>(all: impl Iterator<Item = &'r Named<u64>>) -> Vec<String> {
     let mut found: Vec<(&str, u64)> = Vec::new();
     for (name, needed) in all.flat_map(Named::iter) {
@@ -684,7 +684,7 @@ fn best_word(curve: &Curve) -> &'static str {
     if curve.better == Direction::Lower { "lowest" } else { "peak" }
 }
 
-/// Makes the section on the Universal Scalability Law: its fitted parameters, its peak, and how
+/// Returns the section on the Universal Scalability Law: its fitted parameters, its peak, and how
 /// well it fits.
 fn of_law(report: &ExperimentReport, law: &ScalabilityReport) -> Section {
     let with_interval = |[value, low, high]: [f64; 3]| {

@@ -64,7 +64,7 @@ pub(crate) fn more(all: usize, shown_most: usize) -> Option<String> {
     Some(format!("{} more, {WITH_FULL}", format_count(more as u64)))
 }
 
-/// Makes a block of suggested commands, each with its purpose; `None` without commands.
+/// Returns a block of suggested commands, each with its purpose; `None` without commands.
 pub(crate) fn next_block(commands: &[(String, String)]) -> Option<Block> {
     let next = || Block::Part(String::new(), vec![Block::Next(commands.to_vec())]);
     (!commands.is_empty()).then(next)

@@ -21,7 +21,7 @@ use super::wording::left_out as damaged;
 use super::wording::{changed, title_with_unit};
 use super::{Align, Cell, Column, Table};
 
-/// Makes the page of a history: how a figure changed over builds.
+/// Returns the page of a history: how a figure changed over builds.
 pub fn history(report: &HistoryReport) -> Document {
     let figure = title(&report.figure);
     let mut page = Document::new("History", format!("{figure} by {}", report.by));
@@ -73,8 +73,8 @@ fn validity(report: &HistoryReport) -> Option<Validity> {
     Validity::of_remarks(seeds.chain(left_out(report)).map(warning).collect())
 }
 
-/// Warns that all runs of a series on a simulated database have the same seed, so that they are not
-/// independent; else `None`.
+/// Returns a warning that all runs of a series on a simulated database have the same seed, so that
+/// they are not independent; `None` if their seeds differ, or the database is not simulated.
 fn one_seed(report: &HistoryReport, point: &PointHistory) -> Option<String> {
     let noun = report.noun();
     let name = point.name();
@@ -116,7 +116,7 @@ fn is_short(point: &PointHistory) -> bool {
     is_unknown && point.lacks.is_none() && point.starts.is_empty()
 }
 
-/// Makes a common verdict for all series that are too short to judge.
+/// Returns a common verdict for all series that are too short to judge.
 fn too_short_verdict(report: &HistoryReport, short: &[&PointHistory]) -> Verdict {
     let most = short.iter().map(|point| point.builds.len()).max().unwrap_or(0);
     let noun = report.noun();
@@ -274,8 +274,8 @@ fn sentences<'p>(
     starts.map(Text::from).chain(with).chain(rest)
 }
 
-/// Says that a new series of a history begins at a build because of changes of setup, and which
-/// these are.
+/// Returns a sentence that a new series of a history begins at a build because the setup changed,
+/// with the changes.
 fn start_line(report: &HistoryReport, start: &Start) -> String {
     let since = match start.changed.is_empty() {
         true => String::new(),
@@ -313,7 +313,7 @@ fn change_line(report: &HistoryReport, point: &PointHistory, change: &Change) ->
     }
 }
 
-/// Says that the data no longer show a change that a user acknowledged.
+/// Returns a sentence that the data no longer show a change that a user acknowledged.
 fn unseen_line(change: &Acknowledged) -> String {
     format!(
         "A change was acknowledged at {} ({}): the present data no longer show it.",
@@ -351,7 +351,7 @@ fn lacks(report: &HistoryReport, point: &PointHistory) -> Option<String> {
     ))
 }
 
-/// Makes the table of a series, with a build per row.
+/// Returns the table of a series, with a build per row.
 fn table(report: &HistoryReport, point: &PointHistory) -> Table {
     let unit = report.units.get(&report.figure).map_or("", String::as_str);
     let columns = [

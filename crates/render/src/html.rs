@@ -84,7 +84,7 @@ struct Page<'p> {
     scripts: &'p [&'p str],
 }
 
-/// Makes a complete HTML page around a body, without external resources.
+/// Returns a complete HTML page around a body, without external resources.
 pub fn page(title: &str, body: &str, medium: Medium<'_>) -> String {
     let scripts: &[&str] = match medium {
         Medium::InteractiveFile => &[CHART_JS, FLAME_JS],
@@ -93,7 +93,7 @@ pub fn page(title: &str, body: &str, medium: Medium<'_>) -> String {
     Page { title, css: PAGE_CSS, body, scripts }.render().expect("memory takes everything")
 }
 
-/// Makes the HTML of several charts. On a web page the first [`IN_PAGE_MOST`] may be drawn in the
+/// Returns the HTML of several charts. On a web page the first [`IN_PAGE_MOST`] may be drawn in the
 /// page itself, the others are pictures.
 fn figures(charts: &[Chart], medium: Medium<'_>) -> String {
     let to_html = |(index, chart): (usize, &Chart)| match index < IN_PAGE_MOST {
@@ -103,7 +103,7 @@ fn figures(charts: &[Chart], medium: Medium<'_>) -> String {
     charts.iter().enumerate().map(to_html).collect::<Vec<String>>().join("\n")
 }
 
-/// Makes the HTML of a chart, for a section or for a page of its own.
+/// Returns the HTML of a chart, for a section or for a page of its own.
 pub fn figure(chart: &Chart, medium: Medium<'_>) -> String {
     let svg = |drawn: Drawn| chart.to_svg(Drawn { theme: Theme::OfPage, ..drawn });
     let place = |first: First, base: &str, query: &str| {

@@ -32,7 +32,7 @@ pub struct Errors {
 /// read the run's report, so it is called only for lines that are shown.
 pub type ErrorsOf<'e> = dyn Fn(&RunRow) -> Errors + 'e;
 
-/// Makes the list of runs, one per row. Programs read whole ids, instants and figures. No run is
+/// Returns the list of runs, one per row. Programs read whole ids, instants and figures. No run is
 /// marked as best, because differences between single runs are often chance.
 pub fn run_list(rows: &[RunRow], errors_of: &ErrorsOf<'_>) -> Document {
     let lines: Vec<[&RunRow; 1]> = rows.iter().map(|row| [row]).collect();
@@ -43,8 +43,8 @@ pub fn run_list(rows: &[RunRow], errors_of: &ErrorsOf<'_>) -> Document {
     page
 }
 
-/// Makes the list of runs for people, with the trials of an experiment folded into one line. It has
-/// at most `most` lines; the flag is true if no line was left out.
+/// Returns the list of runs for people, with the trials of an experiment folded into one line. It
+/// has at most `most` lines; the flag is true if no line was left out.
 pub fn folded_run_list(rows: &[RunRow], most: usize, errors_of: &ErrorsOf<'_>) -> (Document, bool) {
     let groups = groups(rows.iter(), true);
     let shown: Vec<&[&RunRow]> = groups.iter().take(most).map(Vec::as_slice).collect();
@@ -59,7 +59,7 @@ pub fn folded_run_list(rows: &[RunRow], most: usize, errors_of: &ErrorsOf<'_>) -
     (page, groups.len() <= most)
 }
 
-/// Makes the list of figures that were imported, with one row per import.
+/// Returns the list of figures that were imported, with one row per import.
 pub fn imported_list(rows: &[ImportedRow]) -> Document {
     let columns = [
         Column::words("name", "name"),
@@ -104,7 +104,7 @@ pub fn point(row: &RunRow) -> String {
     values.collect::<Vec<_>>().join(" ")
 }
 
-/// Makes the table of runs. Each element of `lines` is a row: a single run, or the trials of an
+/// Returns the table of runs. Each element of `lines` is a row: a single run, or the trials of an
 /// experiment, folded.
 fn table(lines: &[&[&RunRow]], is_folded: bool, errors_of: &ErrorsOf<'_>) -> Table {
     let rows = || lines.iter().flat_map(|line| line.iter().copied());
@@ -437,7 +437,7 @@ pub struct ExperimentLine {
     pub status: Option<Status>,
 }
 
-/// Makes the list of experiments, one per row. Programs read whole ids and instants.
+/// Returns the list of experiments, one per row. Programs read whole ids and instants.
 pub fn experiment_list(all: &[ExperimentLine]) -> Document {
     let columns = [
         Column::data("experiment_id"),

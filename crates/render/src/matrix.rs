@@ -17,7 +17,7 @@ use crate::document::{Block, Document, Section};
 use crate::wording::{ranges, ratio_text, same_in_all, shown, title_with_unit};
 use crate::{Align, Cell, Column, Table};
 
-/// Makes a page of tables of one figure, whose rows and columns are the values of two parameters.
+/// Returns a page of tables of one figure, whose rows and columns are the values of two parameters.
 pub fn matrices(all: &Matrices) -> Document {
     let kind = match all.builds {
         None => "Table of an experiment",
@@ -28,7 +28,7 @@ pub fn matrices(all: &Matrices) -> Document {
     page
 }
 
-/// Makes the section of tables of one figure, whose rows and columns are the values of two
+/// Returns the section of tables of one figure, whose rows and columns are the values of two
 /// parameters.
 pub fn matrix_section(all: &Matrices) -> Section {
     let cells = || all.tables.iter().flat_map(|table| table.cells.iter().flatten().flatten());
@@ -39,7 +39,7 @@ pub fn matrix_section(all: &Matrices) -> Section {
     Section::new("matrix", "", blocks)
 }
 
-/// Makes the tables for an experiment's page. The imported tables of a figure follow its measured
+/// Returns the tables for an experiment's page. The imported tables of a figure follow its measured
 /// ones, and the sources of imports come last.
 pub(crate) fn of_page(all: &[WithImported]) -> Vec<Block> {
     let imported = |(from, all): &(ImportedFrom, Matrices)| {

@@ -67,7 +67,7 @@ fn wide(points: &[PointPrecision]) -> String {
     all.join(", ")
 }
 
-/// Makes the table of compared pairs of points and whether their difference is decided; `None` if
+/// Returns the table of compared pairs of points and whether their difference is decided; `None` if
 /// no points are compared.
 pub(crate) fn decided(stop: &StopReport) -> Option<Table> {
     let mut table = Table::new([

@@ -56,7 +56,7 @@ pub const RUN_SECTIONS: [&str; 13] = [
     "units",
 ];
 
-/// Makes the page of a run, or of a build of data, from its report.
+/// Returns the page of a run, or of a build of data, from its report.
 pub fn run(report: &Report) -> Document {
     let charts = of_run(report);
     if report.is_build() {
@@ -89,7 +89,7 @@ pub fn run(report: &Report) -> Document {
     page
 }
 
-/// Makes the page of a run that was not stored, without commands that read it from the store.
+/// Returns the page of a run that was not stored, without commands that read it from the store.
 pub fn run_unstored(report: &Report) -> Document {
     let from = "the run is not stored; its plan is below, and in --output json";
     Document { repeat: Some(repeat(report, Some(("repeat", from)), None)), ..run(report) }
@@ -178,7 +178,7 @@ fn half_widths(report: &Report) -> Errors {
     Errors { tps, primary }
 }
 
-/// Makes the section on single clients; empty if the report has no figures of clients.
+/// Returns the section on single clients; empty if the report has no figures of clients.
 fn clients(report: &Report, charts: &[Chart]) -> Section {
     let all = run_tables::per_client(report);
     if all.is_empty() {
@@ -197,7 +197,7 @@ fn clients(report: &Report, charts: &[Chart]) -> Section {
     Section::new("clients", "Clients", vec![charts, each])
 }
 
-/// Makes the section on errors of the database; empty if there were none.
+/// Returns the section on errors of the database; empty if there were none.
 fn errors(report: &Report) -> Section {
     let mut table = run_tables::errors(report);
     if table.is_empty() {
@@ -209,8 +209,8 @@ fn errors(report: &Report) -> Section {
     Section { note: "those of attempts that were retried are among them".to_owned(), ..section }
 }
 
-/// Makes the section on repeating a run: its id, `remark` (label and text), commands, and its plan
-/// and output, folded.
+/// Returns the section on repeating a run: its id, `remark` (label and text), commands, and its
+/// plan and output, folded.
 fn repeat(report: &Report, remark: Option<(&str, &str)>, commands: Option<Block>) -> Section {
     let id = &report.run_id;
     let mut parts = vec![id.clone()];

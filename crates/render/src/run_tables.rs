@@ -47,7 +47,7 @@ fn elapsed(report: &Report) -> String {
     numbers::seconds(report.measured_seconds)
 }
 
-/// Makes the table of all figures of a run, with the names under which comparisons, histories and
+/// Returns the table of all figures of a run, with the names under which comparisons, histories and
 /// bounds refer to them.
 pub fn figures(report: &Report) -> Table {
     let columns = vec![
@@ -70,8 +70,9 @@ pub fn figures(report: &Report) -> Table {
     Table::filled("figures", title, columns, rows)
 }
 
-/// Makes the table of response times by transaction type, of finished transactions in the measured
-/// phase. The column `total` is the sum of service times, and `ratio %` its share over all types.
+/// Returns the table of response times by transaction type, of finished transactions in the
+/// measured phase. The column `total` is the sum of service times, and `ratio %` its share over all
+/// types.
 pub fn timing(report: &Report) -> Table {
     let columns = [
         vec![Column::words("transaction", "transaction")],
@@ -102,9 +103,9 @@ pub fn timing(report: &Report) -> Table {
     Table::filled("timing", title, columns.concat(), rows)
 }
 
-/// Makes the table of response times by client and transaction type. Quantiles are accurate to 3.2
-/// %. The last column is the type's share of its client's time. Empty if the report has no figures
-/// of clients.
+/// Returns the table of response times by client and transaction type. Quantiles are accurate to
+/// 3.2 %. The last column is the type's share of its client's time. Empty if the report has no
+/// figures of clients.
 pub fn per_client(report: &Report) -> Table {
     let columns = [
         vec![Column::count("client", "client"), Column::words("transaction", "transaction")],
@@ -139,9 +140,9 @@ pub fn per_client(report: &Report) -> Table {
     Table::filled("per_client", title, columns.concat(), rows)
 }
 
-/// Makes the table of counts and response times in intervals of `every_s` seconds, summed over all
-/// groups. Seconds of the ramp-up are negative. Rates of an incomplete last interval use its real
-/// length.
+/// Returns the table of counts and response times in intervals of `every_s` seconds, summed over
+/// all groups. Seconds of the ramp-up are negative. Rates of an incomplete last interval use its
+/// real length.
 pub fn counter(tally: &Tally, every_s: u32) -> Table {
     let every = i64::from(every_s.max(1));
     let columns = vec![
@@ -200,7 +201,7 @@ fn stretch(tally: &Tally, from: i64, to: i64) -> Vec<Cell> {
     ]
 }
 
-/// Makes the table of a run's configuration: the plan that was carried out, with defaults filled
+/// Returns the table of a run's configuration: the plan that was carried out, with defaults filled
 /// in.
 pub fn config(report: &Report) -> Table {
     let mut rows = Vec::new();
@@ -265,8 +266,8 @@ fn of_group(group: &GroupReport) -> Vec<(String, String)> {
 /// made for the run, and settings that changed during it.
 const SETTINGS: [&str; 6] = ["mode", "database", "server", "setting", "settings", "changed"];
 
-/// Makes the table of the server's settings: facts about the database, and all variables that were
-/// read before the load.
+/// Returns the table of the server's settings: facts about the database, and all variables that
+/// were read before the load.
 pub fn settings(report: &Report) -> Table {
     let mut rows = Vec::new();
     for (about, facts) in &report.facts {

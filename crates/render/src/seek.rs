@@ -14,7 +14,7 @@ use super::scene::scene;
 use super::wording::not_completed;
 use super::{Align, Cell, Column, Table};
 
-/// Makes the page of a search, which seeks the largest load that meets objectives such as
+/// Returns the page of a search, which seeks the largest load that meets objectives such as
 /// `p99<20ms`.
 pub fn seek(report: &SeekReport) -> Document {
     let kind = format!("Search, started {} UTC", utc(report.started_unix_ms));
@@ -237,7 +237,7 @@ fn explained(report: &SeekReport) -> String {
     text
 }
 
-/// Makes the table of a search's probes (runs), ordered by the value of the searched parameter.
+/// Returns the table of a search's probes (runs), ordered by the value of the searched parameter.
 pub fn seek_probes(report: &SeekReport) -> Table {
     let axis = report.seek.axis.clone();
     let figure = |key: &'static str, title: &'static str| Column::new(title, Align::Right).key(key);
@@ -300,8 +300,8 @@ fn bound_ms(report: &SeekReport, name: &str) -> Option<f64> {
     }
 }
 
-/// Makes a one-line curve of p99 over the searched parameter; `None` if p99 is known at fewer than
-/// two values.
+/// Returns a one-line curve of p99 over the searched parameter; `None` if p99 is known at fewer
+/// than two values.
 fn sketch(report: &SeekReport) -> Option<Sketch> {
     let known = |point: &CurvePoint| Some((point.at, point.figures.get("p99_ms").copied()??));
     let points: Vec<(f64, f64)> = report.curve.iter().filter_map(known).collect();
@@ -335,7 +335,7 @@ mod tests {
         assert_eq!(asked(&report), "What is the largest number of clients with p99<20ms?");
     }
 
-    /// Makes the report of a search with one probe (run) that has this p99.
+    /// Returns the report of a search with one probe (run) that has this p99.
     fn probed(p99_ms: f64) -> SeekReport {
         let judged = Judged::new(Verdict::Meets, Vec::new());
         let probe = ProbeReport {

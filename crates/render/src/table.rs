@@ -47,7 +47,7 @@ pub struct Column {
 }
 
 impl Column {
-    /// Makes a column for people only, which pages of any width show.
+    /// Creates a column for people only, which pages of any width show.
     pub fn new(title: impl Into<Cow<'static, str>>, align: Align) -> Column {
         Column {
             key: "".into(),
@@ -61,13 +61,13 @@ impl Column {
         }
     }
 
-    /// Makes a column for people that a page too narrow for all columns leaves out. Columns of the
-    /// highest `rank` are left out first.
+    /// Creates a column for people that a page too narrow for all columns leaves out. Columns of
+    /// the highest `rank` are left out first.
     pub fn spare(title: impl Into<Cow<'static, str>>, align: Align, rank: u8) -> Column {
         Column { spare: rank, ..Column::new(title, align) }
     }
 
-    /// Makes a column of sentences for people, which are wrapped on a narrow page.
+    /// Creates a column of sentences for people, which are wrapped on a narrow page.
     pub fn sentences(title: impl Into<Cow<'static, str>>) -> Column {
         Column { is_wrapped: true, ..Column::new(title, Align::Left) }
     }
@@ -78,17 +78,17 @@ impl Column {
         Column { is_head: true, ..self }
     }
 
-    /// Makes a column of words, for people and programs.
+    /// Creates a column of words, for people and programs.
     pub fn words(key: impl Into<Cow<'static, str>>, title: &'static str) -> Column {
         Column::new(title, Align::Left).key(key)
     }
 
-    /// Makes a column of whole numbers, for people and programs.
+    /// Creates a column of whole numbers, for people and programs.
     pub fn count(key: impl Into<Cow<'static, str>>, title: &'static str) -> Column {
         Column::new(title, Align::Right).key(key)
     }
 
-    /// Makes a column of numbers: people see `digits` significant digits, programs read all.
+    /// Creates a column of numbers: people see `digits` significant digits, programs read all.
     pub fn number(
         key: impl Into<Cow<'static, str>>,
         title: impl Into<Cow<'static, str>>,
@@ -97,7 +97,7 @@ impl Column {
         Column::new(title, Align::Point).key(key).digits(digits)
     }
 
-    /// Makes a column of percentages: people see tenths, programs read all digits.
+    /// Creates a column of percentages: people see tenths, programs read all digits.
     pub fn percent(key: &'static str, title: &'static str) -> Column {
         Column::new(title, Align::Point).key(key).tenths()
     }
@@ -112,7 +112,7 @@ impl Column {
         Column { digits: Digits::Tenth, ..self }
     }
 
-    /// Makes a column that only programs (CSV and JSON) read, under the name `key`.
+    /// Creates a column that only programs (CSV and JSON) read, under the name `key`.
     pub fn data(key: impl Into<Cow<'static, str>>) -> Column {
         Column { is_data: true, ..Column::new("", Align::Left).key(key) }
     }
@@ -140,12 +140,12 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// Makes a text cell in which the parts of `words` between backticks are shown as code.
+    /// Creates a text cell in which the parts of `words` between backticks are shown as code.
     pub fn marked(words: impl Into<String>) -> Cell {
         Cell::Marked(words.into())
     }
 
-    /// Makes a cell with text for people and a number for programs.
+    /// Creates a cell with text for people and a number for programs.
     pub fn said(words: impl Into<String>, number: Option<f64>) -> Cell {
         Cell::Said(words.into(), number)
     }
@@ -260,7 +260,7 @@ impl Table {
         Table { columns: columns.into(), ..Table::default() }
     }
 
-    /// Makes a table with all its rows. Panics if a row has not exactly one cell for each column.
+    /// Creates a table with all its rows. Panics if a row has not exactly one cell for each column.
     pub fn filled(
         name: &'static str,
         title: impl Into<String>,

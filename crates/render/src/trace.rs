@@ -82,7 +82,7 @@ fn verdict(name: &str, database: &str, traced: &TransactionTrace) -> Verdict {
     Verdict { tone, word: outcome(&traced.outcome).to_owned(), headline: headline.into(), details }
 }
 
-/// Makes the blocks with the definitions of stored procedures and functions, whose statements
+/// Returns the blocks with the definitions of stored procedures and functions, whose statements
 /// dbdyno cannot see.
 fn routines(trace: &Trace) -> Vec<Block> {
     let other = trace.transactions.first().map_or_else(String::new, |traced| {
@@ -163,7 +163,7 @@ fn trips_and_bytes(traffic: &Traffic) -> [Cell; 3] {
     [traffic.round_trips.into(), traffic.bytes_out.into(), traffic.bytes_in.into()]
 }
 
-/// Makes the table of a transaction's statements, one per row. Times and bytes of statements that
+/// Returns the table of a transaction's statements, one per row. Times and bytes of statements that
 /// were sent together are beside the first of them.
 fn exchanges(traced: &TransactionTrace) -> Table {
     let columns = [

@@ -50,7 +50,8 @@ pub(crate) fn begun(started: &str) -> String {
     }
 }
 
-/// Says why the Universal Scalability Law does not fit the measured points; `None` if it fits.
+/// Returns the reason why the Universal Scalability Law does not fit the measured points; `None` if
+/// it fits.
 pub(crate) fn misfit(law: &ScalabilityReport) -> Option<String> {
     let lacks = law.lack_of_fit.filter(|p| *p < stats::Scalability::LACK_OF_FIT);
     let lacks = lacks.map(|p| {

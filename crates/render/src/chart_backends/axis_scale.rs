@@ -36,8 +36,9 @@ pub(super) enum Room {
 }
 
 impl AxisScale {
-    /// Makes the scale of an axis that contains all `values`, with the margin `room`. Its ends are
-    /// rounded as for about `n_ticks` ticks. Pixels are set afterwards, by [`AxisScale::between`].
+    /// Creates the scale of an axis that contains all `values`, with the margin `room`. Its ends
+    /// are rounded as for about `n_ticks` ticks. Pixels are set afterwards, by
+    /// [`AxisScale::between`].
     pub(super) fn for_axis(
         axis: &Axis,
         values: impl Iterator<Item = f64>,

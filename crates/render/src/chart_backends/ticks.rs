@@ -33,7 +33,7 @@ fn clock(seconds: f64) -> String {
     format!("{sign}{}:{:02}", minutes / 60, minutes % 60)
 }
 
-/// Makes the scale of the horizontal axis between the pixels `left` and `right`.
+/// Creates the scale of the horizontal axis between the pixels `left` and `right`.
 pub(super) fn x_scale(chart: &Chart, left: f64, right: f64) -> AxisScale {
     let room = if is_lines(chart) { Room::Tight } else { Room::Dots };
     AxisScale::for_axis(&chart.x, chart.values(Along::X), room, 6).between(left, right)

@@ -303,7 +303,7 @@ pub(super) fn places(values: &[String]) -> Vec<f64> {
     numbers.unwrap_or_else(|| (0..values.len()).map(|index| index as f64).collect())
 }
 
-/// Makes the chart axis for a varied parameter: of numbers if all its values are numbers, else of
+/// Creates the chart axis for a varied parameter: of numbers if all its values are numbers, else of
 /// names.
 pub(super) fn axis_of(name: &str, values: &[String]) -> Axis {
     let numbers: Option<Vec<f64>> = values.iter().map(|value| number(value)).collect();

@@ -34,7 +34,7 @@ const BACKLOGS: [(&str, &str); 2] = [
     ("database.Innodb_buffer_pool_pages_dirty.max", "most dirty pages"),
 ];
 
-/// Makes a chart of an experiment's trials in the order of time, with the primary figure relative
+/// Returns a chart of an experiment's trials in the order of time, with the primary figure relative
 /// to the mean at its point, and one of the server's background work relative to its maximum.
 fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let mut made: Vec<&TrialReport> = trials.iter().filter(|one| counts(&one.report)).collect();

@@ -34,7 +34,7 @@ pub(super) fn charts(report: &ComparisonReport, runs: &[(String, Report)]) -> Ve
     all
 }
 
-/// Says which runs of a comparison are overlaid: `The run with the median TPS of each side, at
+/// Names the runs of a comparison that are overlaid: `The run with the median TPS of each side, at
 /// clients=4.`
 fn which(report: &ComparisonReport) -> String {
     if report.sides.iter().all(|side| side.runs.len() == 1) {

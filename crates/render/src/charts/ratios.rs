@@ -17,9 +17,9 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Comparison(charts),
 };
 
-/// Makes a chart of the primary figure's ratio to the baseline at each point (combination of varied
-/// parameters), and one of the ratios of all figures over all points. If there is a single point,
-/// it is one chart of all figures there.
+/// Returns a chart of the primary figure's ratio to the baseline at each point (combination of
+/// varied parameters), and one of the ratios of all figures over all points. If there is a single
+/// point, it is one chart of all figures there.
 fn charts(report: &ComparisonReport) -> Vec<Chart> {
     let axes = axes_of(report);
     if report.pairs.iter().all(|pair| pair.points.len() == 1) {

@@ -17,8 +17,8 @@ pub(super) const ENTRY: Entry = Entry {
 const NOTE: &str = "Transactions are counted in the second they were scheduled. With few \
                     samples p99 is close to the maximum.";
 
-/// Makes a chart of response times over time for each group, because percentiles of several groups
-/// cannot be added up.
+/// Returns a chart of response times over time for each group, because percentiles of several
+/// groups cannot be added up.
 fn charts(report: &Report) -> Vec<Chart> {
     let one = |group: &GroupReport| {
         let name = &group.name;

@@ -36,7 +36,7 @@ fn charts(report: &SeekReport) -> Vec<Chart> {
 /// Probes with more would flatten the others; the chart's note says how many are left out.
 const USED_SHOWN_MAX: f64 = 4.0;
 
-/// Makes a chart of how many requests of each probe (run of a search) exceeded an objective's
+/// Returns a chart of how many requests of each probe (run of a search) exceeded an objective's
 /// bound, in percent of those allowed, by which probes are judged. Empty for an objective that is
 /// not on a percentile, since only percentiles allow a share.
 fn used(report: &SeekReport, objective: &Objective) -> Vec<Chart> {

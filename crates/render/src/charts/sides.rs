@@ -17,7 +17,7 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Comparison(charts),
 };
 
-/// Makes a chart for each compared figure over the points of a comparison, with a line for each
+/// Returns a chart for each compared figure over the points of a comparison, with a line for each
 /// compared set of runs; none if the comparison has a single point.
 fn charts(report: &ComparisonReport) -> Vec<Chart> {
     let Some(first) = report.pairs.first().filter(|pair| pair.points.len() > 1) else {

@@ -17,7 +17,7 @@ pub(super) const ENTRY: Entry = Entry {
 /// no such chart.
 const POINTS_LEAST: usize = 3;
 
-/// Makes the chart of p99 over TPS. A line joins an experiment's points in the order of the main
+/// Returns the chart of p99 over TPS. A line joins an experiment's points in the order of the main
 /// varied parameter; there is one for each combination of values of the other parameters.
 fn charts(report: &ExperimentReport, _trials: &[TrialReport]) -> Vec<Chart> {
     let Some(main) = report.main_axis().filter(|_| report.points.len() >= POINTS_LEAST) else {

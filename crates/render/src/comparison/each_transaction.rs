@@ -41,8 +41,8 @@ const MACHINE: &str = "machine.";
 /// Prefix of the names of sockets in MariaDB and MySQL statistics, which tables leave out.
 const SOCKET: &str = "wait/io/socket/sql/";
 
-/// Makes the tables of the time and work of a transaction, for each compared side and point. Empty
-/// if the runs have no such figures.
+/// Returns the tables of the time and work of a transaction, for each compared side and point.
+/// Empty if the runs have no such figures.
 pub(super) fn blocks(report: &ComparisonReport) -> Vec<Block> {
     let n_points: usize = report.pairs.iter().map(|pair| pair.each_transaction.len()).sum();
     if n_points == 0 {
@@ -137,7 +137,7 @@ fn name_of(report: &ComparisonReport, at: &EachTransactionAt) -> Vec<String> {
     values.iter().map(|(axis, value)| format!("{axis}={value}")).collect()
 }
 
-/// Makes the tables of a point (combination of varied parameters). The first has the figures in
+/// Returns the tables of a point (combination of varied parameters). The first has the figures in
 /// `lines`, or, if `lines` is empty, times, key figures and changed ones. The other figures are
 /// folded or, if there are many points (`n_points`), replaced by their number.
 fn point(
@@ -239,8 +239,8 @@ fn of_transaction(
     table
 }
 
-/// Makes the table of the figures in `lines` with the ratio to the baseline at each point, and for
-/// stored procedures also the published ratios.
+/// Returns the table of the figures in `lines` with the ratio to the baseline at each point, and
+/// for stored procedures also the published ratios.
 fn ratios(report: &ComparisonReport, pair: &PairReport, lines: &[&str]) -> Table {
     let points = &pair.each_transaction;
     let axes = axes_of(report);

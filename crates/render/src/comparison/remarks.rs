@@ -43,15 +43,15 @@ pub(super) fn unevenly_lost(report: &ComparisonReport) -> impl Iterator<Item = &
     all.into_iter()
 }
 
-/// Warns of each side of a comparison with many more excluded runs than the other, because its
-/// remaining runs may be the better ones.
+/// Returns a warning for each side of a comparison with many more excluded runs than the other,
+/// because its remaining runs may be the better ones.
 pub(super) fn lost_runs(report: &ComparisonReport) -> impl Iterator<Item = String> {
     unevenly_lost(report)
         .map(|side| format!("{}; the remaining runs may be the better ones.", side.lost_words()))
 }
 
-/// Warns of each compared side whose load, such as its number of clients, differs from the
-/// baseline's.
+/// Returns a warning for each compared side whose load, such as its number of clients, differs from
+/// the baseline's.
 pub(super) fn loads(report: &ComparisonReport) -> impl Iterator<Item = String> {
     report.pairs.iter().filter_map(|pair| {
         differing(&report.load_differs(pair)).map(|load| {
@@ -63,8 +63,8 @@ pub(super) fn loads(report: &ComparisonReport) -> impl Iterator<Item = String> {
     })
 }
 
-/// Warns of runs that are not independent, because runs of one side of a comparison, or of two
-/// sides, have the same seed.
+/// Returns warnings about runs that are not independent, because runs of one side of a comparison,
+/// or of two sides, have the same seed.
 pub(super) fn seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
     let alike = report.sides.iter().filter(|side| side.runs.len() > 1 && side.seeds == 1);
     let alike = alike.map(|side| {
@@ -78,8 +78,8 @@ pub(super) fn seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
     alike.chain(shared_seeds(report))
 }
 
-/// Says that the primary figure rises or falls from run to run of one side of a comparison; `None`
-/// if it does not.
+/// Returns a sentence that the primary figure rises or falls from run to run of one side of a
+/// comparison; `None` if it does not.
 fn trend(side: &SideReport) -> Option<String> {
     let found = side.trend.as_ref()?;
     let word = if found.last > found.first { "rises" } else { "falls" };
@@ -240,8 +240,8 @@ pub(super) fn not_plain<'j>(judged: impl Iterator<Item = &'j Judged>) -> Vec<Str
     found.into_iter().map(sentence).collect()
 }
 
-/// Warns of pairs of sides of a comparison whose runs, on simulated databases, share seeds, and so
-/// draw the same random numbers.
+/// Returns a warning for each pair of sides of a comparison whose runs, on simulated databases,
+/// share seeds, and so draw the same random numbers.
 pub(super) fn shared_seeds(report: &ComparisonReport) -> impl Iterator<Item = String> {
     let shared = report.pairs.iter().filter(|pair| pair.seeds_shared > 0);
     shared.map(|pair| {
@@ -288,8 +288,8 @@ pub(super) fn caution(report: &ComparisonReport, pair: &PairReport) -> Option<St
     finding_ids(report).into_iter().find_map(counted).or_else(other)
 }
 
-/// Says how many runs of `sides` (compared sets of runs) have the finding `id`: `all 10 runs` if
-/// all have it or there are many sides, else a number for each side.
+/// Returns in words how many runs of `sides` (compared sets of runs) have the finding `id`: `all 10
+/// runs` if all have it or there are many sides, else a number for each side.
 pub(super) fn in_runs<'s>(
     report: &ComparisonReport,
     id: &str,
@@ -308,8 +308,8 @@ pub(super) fn in_runs<'s>(
     }
 }
 
-/// Says how many runs of all sides of a comparison together have the finding `id`: `5 of 10 runs`
-/// or `all 10 runs`.
+/// Returns in words how many runs of all sides of a comparison together have the finding `id`: `5
+/// of 10 runs` or `all 10 runs`.
 pub(super) fn in_all_runs(report: &ComparisonReport, id: &str) -> String {
     let (n_with, runs) = counted(id, &report.sides.iter().collect::<Vec<_>>());
     together(n_with, runs)
@@ -409,9 +409,8 @@ const SLOWING: [&str; 11] = [
     "other_cpu_load",
 ];
 
-/// Says what the finding `id` may do to the result if it is much more frequent on one side of a
-/// comparison, such as `it slows new, which may explain part of the difference`. `None` if it is
-/// not.
+/// Explains how the finding `id` may affect the result if it is much more frequent on one side of a
+/// comparison: `it slows new, which may explain part of the difference`. `None` if it is not.
 pub(super) fn explains(report: &ComparisonReport, id: &str) -> Option<String> {
     if !is_uneven(report, id) {
         return None;

@@ -54,8 +54,9 @@ const PARTS_MOST: usize = 3;
 /// Smallest change of a part of a transaction's time that is named, as a share of the service time.
 const CHANGE_MIN: f64 = 0.02;
 
-/// Makes the first page of a comparison, with the outcomes of its gates (limits on changes). `next`
-/// has suggested commands with their purposes. Lists are shortened until the page fits a screen.
+/// Returns the first page of a comparison, with the outcomes of its gates (limits on changes).
+/// `next` has suggested commands with their purposes. Lists are shortened until the page fits a
+/// screen.
 pub fn comparison_short(
     report: &ComparisonReport,
     gates: &[GateResult],
@@ -113,8 +114,8 @@ pub(crate) fn verdicts_shortly(report: &ComparisonReport) -> Vec<Verdict> {
     report.pairs.iter().flat_map(shortened).collect()
 }
 
-/// Makes the tables of figures for a comparison's first page, one per compared side, and below them
-/// a line on the method.
+/// Returns the tables of figures for a comparison's first page, one per compared side, and below
+/// them a line on the method.
 fn results(report: &ComparisonReport) -> Vec<Block> {
     let of_pair = |pair: &PairReport| {
         let title = match report.pairs.len() {

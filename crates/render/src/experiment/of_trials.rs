@@ -31,7 +31,7 @@ const SHOWN_MOST: usize = 8;
 /// Figures in the table of single trials, in addition to the primary one.
 const OF_TRIAL: [&str; 4] = ["tps", "p50_ms", "p95_ms", "p99_ms"];
 
-/// Makes the folded table of trials in order of time, with point, figures, validity and run.
+/// Returns the folded table of trials in order of time, with point, figures, validity and run.
 pub(super) fn trials(report: &ExperimentReport, trials: &[TrialReport]) -> Section {
     let mut made: Vec<&TrialReport> = trials.iter().collect();
     made.sort_by(|a, b| a.report.started.cmp(&b.report.started));
@@ -68,7 +68,7 @@ pub(super) fn trials(report: &ExperimentReport, trials: &[TrialReport]) -> Secti
     Section::new("trials", "Trials", blocks)
 }
 
-/// Says whether a trial counts: `yes, 2 warnings`, or `no` with the reason.
+/// Returns in words whether a trial counts: `yes, 2 warnings`, or `no` with the reason.
 fn validity(run: &Report) -> String {
     let n = run.findings.iter().filter(|finding| finding.severity == Severity::Warning).count();
     match (counts(run), n) {
@@ -78,7 +78,7 @@ fn validity(run: &Report) -> String {
     }
 }
 
-/// Makes a table for each disturbance, with rows for before, during and after it at each point.
+/// Returns a table for each disturbance, with rows for before, during and after it at each point.
 pub(super) fn disturbances(report: &ExperimentReport, trials: &[TrialReport]) -> Section {
     let mut all: Vec<&str> = Vec::new();
     for name in trials.iter().flat_map(|trial| disturbances_of(&trial.report)) {
@@ -144,7 +144,7 @@ fn axis_cells(report: &ExperimentReport, point: usize) -> Vec<Cell> {
     report.axes.iter().zip(&report.points[point].values.0).map(cell).collect()
 }
 
-/// Makes the table of the ages of records when readers first read them: the percentages below 40,
+/// Returns the table of the ages of records when readers first read them: the percentages below 40,
 /// 100 and 300 ms, a row per point. `None` if the workload has no readers.
 pub(super) fn ages_of_points(report: &ExperimentReport, trials: &[TrialReport]) -> Option<Table> {
     let all: Vec<Vec<BucketCounts>> =

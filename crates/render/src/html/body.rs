@@ -82,13 +82,13 @@ enum SpanView<'t> {
 /// others are folded.
 const OPEN_MOST: usize = 3;
 
-/// Makes the HTML body of a page: verdicts, remarks, first charts, and the other sections. On a
+/// Returns the HTML body of a page: verdicts, remarks, first charts, and the other sections. On a
 /// page with tiles (a run's), the first charts come before the remarks.
 pub fn body(document: &Document, medium: Medium<'_>) -> String {
     body_with(document, "", medium)
 }
 
-/// Makes the same HTML as [`body`], with the HTML `below_head`, such as the live view of a run,
+/// Returns the same HTML as [`body`], with the HTML `below_head`, such as the live view of a run,
 /// inserted after the title and question.
 pub fn body_with(document: &Document, below_head: &str, medium: Medium<'_>) -> String {
     let mut sections: Vec<&Section> = document.sections.iter().collect();
@@ -138,8 +138,8 @@ fn without_title(headline: &Text, title: &str) -> Option<Text> {
     }
 }
 
-/// Makes the HTML parts of a verdict. On a page with tiles, which show the figures of its headline,
-/// only its word is shown. The page's title is not repeated.
+/// Returns the HTML parts of a verdict. On a page with tiles, which show the figures of its
+/// headline, only its word is shown. The page's title is not repeated.
 fn of_verdict<'d>(
     document: &Document,
     verdict: &'d Verdict,
@@ -162,7 +162,7 @@ fn of_verdict<'d>(
     VerdictView { class, word: &verdict.word, headline, details }
 }
 
-/// Makes a banner with the sentence on validity, if a remark is a warning or worse and no verdict
+/// Returns a banner with the sentence on validity, if a remark is a warning or worse and no verdict
 /// or tile says so; else `None`.
 fn banner<'d>(document: &'d Document, validity: &'d Validity) -> Option<VerdictView<'d>> {
     let is_said = document.verdicts.iter().any(|verdict| verdict.word == validity.answer);
@@ -233,7 +233,7 @@ pub(super) fn class_and_word(severity: Severity) -> (&'static str, &'static str)
     }
 }
 
-/// Makes the view of a section; `None` if it is empty.
+/// Returns the view of a section; `None` if it is empty.
 fn of_section<'d>(section: &'d Section, medium: Medium<'_>) -> Option<SectionView<'d>> {
     let html = of_blocks(&section.blocks, medium);
     let note = match section.note.is_empty() {
@@ -249,7 +249,7 @@ fn of_blocks(blocks: &[Block], medium: Medium<'_>) -> String {
     all.collect::<Vec<String>>().join("\n")
 }
 
-/// Makes the HTML of a block; `None` if it is empty.
+/// Returns the HTML of a block; `None` if it is empty.
 pub(super) fn of_block(block: &Block, medium: Medium<'_>) -> Option<String> {
     let view = match block {
         Block::Paragraphs(all) if all.is_empty() => return None,

@@ -36,7 +36,7 @@ pub struct Trials<'t, 'r> {
 }
 
 impl<'t, 'r> Trials<'t, 'r> {
-    /// Makes the folded line of the trials `rows`; `None` if `rows` is a single run or belongs to
+    /// Creates the folded line of the trials `rows`; `None` if `rows` is a single run or belongs to
     /// no experiment.
     pub fn from_rows(rows: &'t [&'r RunRow]) -> Option<Trials<'t, 'r>> {
         let [first, _, ..] = *rows else { return None };

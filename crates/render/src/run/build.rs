@@ -17,7 +17,7 @@ use crate::document::{
 use crate::table::{Align, Cell, Column, Table};
 use crate::wording::begun;
 
-/// Makes the page of a build of data.
+/// Returns the page of a build of data.
 pub(super) fn page(report: &Report, charts: &[Chart]) -> Document {
     let kind = head::kind(report).replacen("Run", "Build", 1);
     let mut page = Document::new(kind, head::title(report));
@@ -102,7 +102,7 @@ fn tiles(report: &Report) -> Vec<Tile> {
     all.into_iter().flatten().collect()
 }
 
-/// Makes the section on what was built: target, data, method of loading, and problems.
+/// Returns the section on what was built: target, data, method of loading, and problems.
 fn what(report: &Report) -> Section {
     let target = [vec![report.target.clone()], report.modes.clone()].concat();
     let mut pairs = vec![("target", target.join(", "))];
@@ -121,7 +121,7 @@ fn what(report: &Report) -> Section {
     Section::new("ran", "What was built", vec![Block::pairs(pairs)])
 }
 
-/// Makes the section on how long loading, indexes and statistics took.
+/// Returns the section on how long loading, indexes and statistics took.
 fn phases(report: &Report) -> Section {
     let columns = [
         Column::words("phase", "phase"),
@@ -149,7 +149,7 @@ fn phases(report: &Report) -> Section {
     Section::new("phases", "Phases", vec![Block::Table(table)])
 }
 
-/// Makes the section on rows and bytes loaded per second while data were built.
+/// Returns the section on rows and bytes loaded per second while data were built.
 fn over_time(report: &Report, charts: &[Chart]) -> Section {
     let of_build =
         gauges::by_subject(report, charts).into_iter().filter(|(subject, _)| *subject == "build");
@@ -170,7 +170,7 @@ fn over_time(report: &Report, charts: &[Chart]) -> Section {
     Section::new("time", "Over time", blocks)
 }
 
-/// Makes the section on tables: into how many chunks their rows were divided for loading, and how
+/// Returns the section on tables: into how many chunks their rows were divided for loading, and how
 /// long a chunk took.
 fn tables(report: &Report, charts: &[Chart]) -> Section {
     let mut table = Table::new([
@@ -196,7 +196,7 @@ fn tables(report: &Report, charts: &[Chart]) -> Section {
     Section { note: "a chunk of rows is one transaction".to_owned(), ..section }
 }
 
-/// Makes the section with the build's id, the command that repeats it, and its plan.
+/// Returns the section with the build's id, the command that repeats it, and its plan.
 fn repeat(report: &Report) -> Section {
     let id = [report.run_id.clone(), format!("dbdyno {}", report.dbdyno)];
     let begun = format!("begun {}", begun(&report.started));

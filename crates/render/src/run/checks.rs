@@ -33,7 +33,7 @@ fn pairs(report: &Report) -> Vec<(&'static str, String)> {
     pairs
 }
 
-/// Makes the table of the generator's separate client processes; `None` if there are none.
+/// Returns the table of the generator's separate client processes; `None` if there are none.
 fn processes(report: &Report) -> Option<Block> {
     let facts = report.facts.get("processes")?;
     let mut table = Table::new([
@@ -235,7 +235,7 @@ fn loops(report: &Report) -> Option<String> {
     Some(format!("event loops{busy} at most {} ms late", significant(late / 1e3, 2)))
 }
 
-/// Makes the folded table of all consistency checks, with the numbers of rows that violate them;
+/// Returns the folded table of all consistency checks, with the numbers of rows that violate them;
 /// `None` if nothing was checked.
 fn all_checks(report: &Report) -> Option<Block> {
     let phases = [("before", &report.checks.before), ("after", &report.checks.after)];
@@ -261,8 +261,8 @@ fn all_checks(report: &Report) -> Option<Block> {
     (!all.is_empty()).then(|| Block::details(title, Length::Short, vec![Block::Table(table)]))
 }
 
-/// Makes the folded table of a standard's requirements, with measured values and results. Text and
-/// Markdown have the reasons of results below the table.
+/// Returns the folded table of a standard's requirements, with measured values and results. Text
+/// and Markdown have the reasons of results below the table.
 fn of_standard(disclosure: &Disclosure) -> Block {
     let with_reason = |one: &RequirementReport| {
         let verdict = one.verdict.words();
@@ -291,7 +291,7 @@ fn of_standard(disclosure: &Disclosure) -> Block {
     Block::Part(String::new(), vec![Block::Details(details)])
 }
 
-/// Makes the table of a standard's requirements. `result` returns the text of the last column.
+/// Returns the table of a standard's requirements. `result` returns the text of the last column.
 fn requirements(disclosure: &Disclosure, result: fn(&RequirementReport) -> String) -> Table {
     let mut table = Table::new([
         Column::new("clause", Align::Left).head(),
@@ -330,7 +330,7 @@ fn reasons(disclosure: &Disclosure) -> Vec<String> {
     found.into_iter().map(line).collect()
 }
 
-/// Makes the folded notes on the workload, such as deviations from its standard; `None` without
+/// Returns the folded notes on the workload, such as deviations from its standard; `None` without
 /// notes. Text and Markdown have only the first note, which is the legally required notice if there
 /// is one.
 fn declared(report: &Report) -> Option<Block> {

@@ -106,7 +106,7 @@ fn seconds(value: f64) -> String {
     }
 }
 
-/// Makes the table of figures before, during and after a disturbance; `None` if none are known.
+/// Returns the table of figures before, during and after a disturbance; `None` if none are known.
 fn table(one: &DisturbanceReport) -> Option<Table> {
     let windows = [("before", &one.before), ("during", &one.during), ("after", &one.after)];
     if windows.iter().all(|(_, window)| window.is_none()) {

@@ -147,8 +147,8 @@ fn intervals(latency: &Latency) -> Option<String> {
     (!known.is_empty()).then(|| known.join(", "))
 }
 
-/// Says why quantiles have no confidence interval, in a line for each reason with all quantiles it
-/// holds for.
+/// Returns the reasons why quantiles have no confidence interval, a line for each reason with all
+/// quantiles that it concerns.
 fn without_interval(latency: &Latency) -> Vec<String> {
     let reasons = SHOWN.iter().filter_map(|(field, title)| {
         let reason = latency.interval_reasons.get(field)?;
@@ -159,8 +159,8 @@ fn without_interval(latency: &Latency) -> Vec<String> {
     by_reason(reasons).into_iter().map(line).collect()
 }
 
-/// Says why quantiles of a table row are lower bounds, infinite or unknown, in a line for each
-/// reason.
+/// Returns the reasons why quantiles of a table row are lower bounds, infinite or unknown, a line
+/// for each reason.
 fn reasons(report: &Report, latency: &Latency) -> Vec<String> {
     let has =
         |value: fn(&Value) -> bool| SHOWN.iter().any(|(field, _)| value(&quantile(latency, field)));

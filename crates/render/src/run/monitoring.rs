@@ -32,7 +32,7 @@ const NOTHING: f64 = 0.005;
 /// title.
 const MEANING: &str = "means over the measured phase, maxima in brackets";
 
-/// Makes the section on system and database metrics: lines of figures, the first charts of each
+/// Returns the section on system and database metrics: lines of figures, the first charts of each
 /// subject, and everything else folded.
 pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
     let rows = rows(report);
@@ -86,7 +86,7 @@ const OF_THREAD: [(&str, &str); 4] = [
     ("thread_migrations/", "migrations/s"),
 ];
 
-/// Makes the folded table of the busiest threads of server and generator, with CPU time, context
+/// Returns the folded table of the busiest threads of server and generator, with CPU time, context
 /// switches and migrations; `None` if no such threads were read.
 fn threads(report: &Report) -> Option<Block> {
     let (prefix, _) = OF_THREAD[0];
@@ -301,7 +301,7 @@ mod tests {
         text(&crate::Document { sections, ..crate::Document::default() }, &Style::default())
     }
 
-    /// Makes a run with gauges, each with subject, name, unit, and two values that alternate by
+    /// Returns a run with gauges, each with subject, name, unit, and two values that alternate by
     /// second.
     fn made(gauges: &[(&str, &str, &str, [f64; 2])]) -> Report {
         let mut made = Made::closed();

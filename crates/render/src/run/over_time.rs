@@ -56,15 +56,15 @@ pub(super) fn per_second(report: &Report) -> Vec<f64> {
     seconds
 }
 
-/// Says that the sketch and the range of TPS leave out an incomplete last second; `None` if all
-/// seconds are whole.
+/// Returns a sentence that the sketch and the range of TPS leave out an incomplete last second;
+/// `None` if all seconds are whole.
 pub(super) fn left_out(report: &Report) -> Option<String> {
     let rest_s = report.measured_seconds - per_second(report).len() as f64;
     let is_part = !report.seconds.is_empty() && (0.05..1.0).contains(&rest_s);
     is_part.then(|| format!("without the last {}", numbers::seconds(rest_s)))
 }
 
-/// Makes a one-line curve of commits per second, with marks where disturbances began.
+/// Returns a one-line curve of commits per second, with marks where disturbances began.
 fn sketch(report: &Report) -> Sketch {
     let values = per_second(report);
     let whole = count(values.len() as u64, "second");
@@ -116,7 +116,7 @@ pub(super) fn stalls(report: &Report) -> Option<String> {
     })
 }
 
-/// Makes the folded table of report intervals; `None` if all load is closed or there is a single
+/// Returns the folded table of report intervals; `None` if all load is closed or there is a single
 /// interval.
 fn intervals(report: &Report) -> Option<Block> {
     let is_closed = |group: &GroupReport| group.load == Load::Closed;

@@ -50,7 +50,7 @@ pub(super) fn section(report: &Report) -> Section {
     Section { where_drawn: Place::Last, ..section }
 }
 
-/// Makes a folded list of names with their values.
+/// Returns a folded list of names with their values.
 fn values(title: String, all: Vec<(String, String)>) -> Block {
     let value = |value: String| if value.is_empty() { EMPTY.to_owned() } else { value };
     let all = all.into_iter().map(|(name, words)| (name, value(words)));

@@ -83,7 +83,7 @@ const LARGEST: Room = Room {
 
 const SMALL: Room = Room { metrics: 0, has_purposes: false, ..LARGEST };
 
-/// Makes the first page of a run for a terminal. Lists are shortened until it fits a screen.
+/// Returns the first page of a run for a terminal. Lists are shortened until it fits a screen.
 pub fn run_short(report: &Report, with: &Short<'_>) -> Document {
     fitting(LINES_MOST, ROOMS.iter().map(|room| in_room(report, with, room)))
 }
@@ -270,8 +270,8 @@ fn shortened(finding: &Finding, is_advised: bool) -> Finding {
     Finding { text, ..finding.clone() }
 }
 
-/// Makes the table of groups for a run's first page or, with a single group, of transaction types;
-/// empty if there is only one of these.
+/// Returns the table of groups for a run's first page or, with a single group, of transaction
+/// types; empty if there is only one of these.
 fn types(report: &Report, room: &Room) -> Section {
     let table = transactions::by_type_shortly(report, room.types);
     let n_groups = report.groups.len();
@@ -348,8 +348,8 @@ pub(super) fn parameters(
     shown.map(|(name, value)| format!("{name}={value}")).collect()
 }
 
-/// Makes the last block of the first page: where the run is stored, what errors mean, why intervals
-/// are missing, and suggested commands.
+/// Returns the last block of the first page: where the run is stored, what errors mean, why
+/// intervals are missing, and suggested commands.
 fn next(report: &Report, with: &Short<'_>, room: &Room) -> Vec<Block> {
     let mut parts = vec![match with.is_stored {
         true => format!("stored as {}", short_id(&report.run_id)),
@@ -386,7 +386,8 @@ fn has_short_type(report: &Report) -> bool {
     is_shown && transactions::has_short_type(report)
 }
 
-/// Makes the table of custom metrics that are distributions, such as ages, for a run's first page.
+/// Returns the table of custom metrics that are distributions, such as ages, for a run's first
+/// page.
 fn metrics(report: &Report, room: &Room) -> Section {
     let table = transactions::distributions(report).shown_max(room.metrics, WITH_FULL);
     let table = (!table.is_empty() && room.metrics > 0).then_some(Block::Table(table));

@@ -47,7 +47,7 @@ pub(super) fn has_short_type(report: &Report) -> bool {
 /// folded.
 const CUSTOM_MOST: usize = 8;
 
-/// Makes the section on the workload's custom metrics.
+/// Returns the section on the workload's custom metrics.
 pub(super) fn custom(report: &Report) -> Section {
     let table = custom_metrics(report, |_| true);
     let n_rows = table.rows.len();
@@ -135,7 +135,7 @@ fn per_transaction(each: &PerTransaction, is_embedded: bool) -> Option<String> {
     Some(format!("per transaction: {trips}{statements}"))
 }
 
-/// Makes the table of transaction types with calls, failures, rates and response times.
+/// Returns the table of transaction types with calls, failures, rates and response times.
 fn by_type(report: &Report) -> Table {
     let mut table = Table::new([
         Column::new("transaction", Align::Left),
@@ -172,7 +172,7 @@ fn by_type(report: &Report) -> Table {
     if is_embedded { table.without(&["trips"]) } else { table }
 }
 
-/// Makes the table of transaction types for a run's first page, with fewer columns than the full
+/// Returns the table of transaction types for a run's first page, with fewer columns than the full
 /// page has. If there are more than `shown_most` types, those that took most time come first, since
 /// the page shows no others.
 pub(super) fn by_type_shortly(report: &Report, shown_most: usize) -> Table {
@@ -184,17 +184,17 @@ pub(super) fn by_type_shortly(report: &Report, shown_most: usize) -> Table {
     by_type(&report).without(&["failed", "retried", "trips"])
 }
 
-/// Makes the table of custom metrics that are distributions, such as ages.
+/// Returns the table of custom metrics that are distributions, such as ages.
 pub(super) fn distributions(report: &Report) -> Table {
     custom_metrics(report, |metric| metric.p50.is_some()).without(&["sum", "per second"])
 }
 
-/// Makes the table of groups for a run's first page, without workloads and primary metrics.
+/// Returns the table of groups for a run's first page, without workloads and primary metrics.
 pub(super) fn by_group_shortly(report: &Report) -> Table {
     by_group(report).without(&["workload", "primary metrics"])
 }
 
-/// Makes the table of groups; empty if the report has no figures by group.
+/// Returns the table of groups; empty if the report has no figures by group.
 pub(super) fn by_group(report: &Report) -> Table {
     let blocks = || report.groups.iter().filter_map(|group| group.block.as_ref());
     let is_known_by = blocks().any(|block| !block.primary_metrics.is_empty());
@@ -238,7 +238,7 @@ fn known_by(block: &Figures) -> String {
     block.primary_metrics.0.iter().filter_map(rate).collect::<Vec<String>>().join(", ")
 }
 
-/// Makes a block for each workload that reports facts about itself, such as totals over the whole
+/// Returns a block for each workload that reports facts about itself, such as totals over the whole
 /// load.
 fn accounts(report: &Report) -> impl Iterator<Item = Block> {
     let mut workloads: Vec<&str> =
@@ -287,8 +287,8 @@ fn name_and_unit(name: &str) -> (String, &'static str) {
     (name.replace('_', " "), unit)
 }
 
-/// Makes the table of ages of records when each reader first read them; `None` if the workload has
-/// no readers.
+/// Returns the table of ages of records when each reader first read them; `None` if the workload
+/// has no readers.
 fn ages_by_reader(report: &Report) -> Option<Block> {
     let readers = ages::by_reader(report);
     let bounds = readers.first()?.1.percent_below();
@@ -308,7 +308,7 @@ fn ages_by_reader(report: &Report) -> Option<Block> {
     Some(Block::Part(title, vec![Block::Table(table)]))
 }
 
-/// Makes the table of the workload's custom metrics that `is_shown` selects.
+/// Returns the table of the workload's custom metrics that `is_shown` selects.
 fn custom_metrics(report: &Report, is_shown: fn(&CustomMetricReport) -> bool) -> Table {
     let time = |title: &'static str| Column::new(title, Align::Point).digits(3);
     let all = || report.block.custom_metrics.iter();

@@ -114,8 +114,8 @@ fn rough_or(value: f64, digits: usize, is_rough: bool) -> String {
     }
 }
 
-/// Warns that the split of a transaction's time is rough, because the server's sessions were
-/// sampled only a few times; `None` if there are enough samples.
+/// Returns a warning that the split of a transaction's time is rough, because the server's sessions
+/// were sampled only a few times; `None` if there are enough samples.
 fn few_samples(report: &Report) -> Option<String> {
     let n = n_samples_if_few(report)?;
     let error = significant(100.0 * 0.5 / (n.max(1) as f64).sqrt(), 1);
@@ -137,7 +137,7 @@ fn within_cpu_time(profile: &TimeProfile) -> Option<String> {
     })
 }
 
-/// Makes the table of the parts of a transaction's mean time. `is_few` marks parts estimated from
+/// Returns the table of the parts of a transaction's mean time. `is_few` marks parts estimated from
 /// too few samples as rough.
 fn profile(profile: &TimeProfile, is_few: bool) -> Block {
     let mut table = Table::new([
@@ -210,8 +210,8 @@ fn overlap_of(profile: &TimeProfile) -> f64 {
     profile.beside.iter().map(|part| part.ms).sum::<f64>() / profile.service_ms
 }
 
-/// Warns that the parts of a transaction's time overlap too much for an exact split; `None` if they
-/// do not.
+/// Returns a warning that the parts of a transaction's time overlap too much for an exact split;
+/// `None` if they do not.
 fn overlap(profile: &TimeProfile) -> Option<String> {
     let share = overlap_of(profile);
     (share > OVERLAP_LEAST).then(|| {
@@ -224,7 +224,7 @@ fn overlap(profile: &TimeProfile) -> Option<String> {
     })
 }
 
-/// Makes the table of dips of throughput, with their causes; `None` if there are none.
+/// Returns the table of dips of throughput, with their causes; `None` if there are none.
 fn dips(all: &[Dip]) -> Option<Block> {
     let mut table = Table::new([
         Column::new("dip at s", Align::Right),
@@ -298,7 +298,7 @@ fn is_so_far(report: &Report) -> bool {
     report.elapsed_seconds.is_none()
 }
 
-/// Makes the folded table of one of the server's own statistics, with amounts per transaction
+/// Returns the folded table of one of the server's own statistics, with amounts per transaction
 /// unless the run is in progress.
 fn of_server(report: &Report, summary: &ServerSummary) -> Block {
     let mut columns = Vec::new();
@@ -354,7 +354,7 @@ mod tests {
     use super::*;
     use crate::document::Document;
 
-    /// Makes a run with `n_samples` samples of the server's sessions, and a time split that
+    /// Returns a run with `n_samples` samples of the server's sessions, and a time split that
     /// overlaps by `beside_ms`.
     fn with_profile(n_samples: u32, beside_ms: f64) -> Report {
         let part = |name: &str, ms: f64| TimePart { name: name.to_owned(), ms };

@@ -20,7 +20,7 @@ fn table<T>(
     Table::filled(name, title, columns, rows.map(row).collect())
 }
 
-/// Makes the table of response, service and wait times of finished transactions, and of the times
+/// Returns the table of response, service and wait times of finished transactions, and of the times
 /// of all offered and of failed ones, in milliseconds. A quantile known only as a lower bound is
 /// written `>= 12`.
 pub fn latency(report: &Report) -> Table {
@@ -57,7 +57,7 @@ pub fn latency(report: &Report) -> Table {
     table("latency", title, &parts, all.into_iter().filter(|(_, times)| times.count > 0))
 }
 
-/// Makes the table of a run's figures, with a row for each report interval, such as each 10
+/// Returns the table of a run's figures, with a row for each report interval, such as each 10
 /// seconds.
 pub fn intervals(report: &Report) -> Table {
     let wait = Column::percent("wait_percent", "wait %");
@@ -81,7 +81,7 @@ pub fn intervals(report: &Report) -> Table {
     table("intervals", title, &parts, report.intervals.iter())
 }
 
-/// Makes the table of a run's disturbances. Each has three rows, for the times before, during and
+/// Returns the table of a run's disturbances. Each has three rows, for the times before, during and
 /// after it.
 pub fn disturbances(report: &Report) -> Table {
     type Row<'r> = (&'r DisturbanceReport, &'r str, Option<&'r WindowReport>);
@@ -113,7 +113,7 @@ pub fn disturbances(report: &Report) -> Table {
     table("disturbances", format!("Disturbances of run {}", report.run_id), &parts, rows)
 }
 
-/// Makes the table of database errors with their counts, in the measured phase and the ramp-up,
+/// Returns the table of database errors with their counts, in the measured phase and the ramp-up,
 /// including errors of retried attempts.
 pub fn errors(report: &Report) -> Table {
     let phases = [("measured", &report.block.errors), ("ramp-up", &report.block.ramp_up_errors)];

@@ -111,7 +111,7 @@ impl Layout {
         }
     }
 
-    /// Makes the layout of a forest plot, whose names are listed from top to bottom and whose
+    /// Returns the layout of a forest plot, whose names are listed from top to bottom and whose
     /// values go from left to right.
     fn of_rows(chart: &Chart, drawn: Drawn, legend: Vec<Placed>, legend_end: f64) -> Layout {
         let (width, names) = (f64::from(drawn.width), &chart.x.categories);
