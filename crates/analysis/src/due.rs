@@ -56,8 +56,8 @@ pub(crate) fn due(loads: &[&Load], all: &[&Load], slot_ns: u64, n: usize) -> Opt
 const SLOTS: usize = 1_600;
 
 /// Divides the first `n_seconds` of a series into at most [`STRETCHES_MAX`] intervals, so that the
-/// planned course of its rates is short. Returns the length of an interval in seconds, and the
-/// number of intervals.
+/// planned course of its rates has few values. Returns the length of an interval in seconds, and
+/// the number of intervals.
 pub(crate) fn stretches(n_seconds: usize) -> (i64, usize) {
     let width_s = n_seconds.div_ceil(STRETCHES_MAX).max(1);
     (width_s as i64, n_seconds.div_ceil(width_s))

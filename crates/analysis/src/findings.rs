@@ -43,9 +43,9 @@ impl FindingText {
         self.advised(group, None)
     }
 
-    /// Turns the text into a finding with advice: `advice`, or else the advice in the catalog of
-    /// findings. `group` is the name of the group of clients that the finding is about, if the run
-    /// has several groups.
+    /// Returns the finding with this text and with advice: `advice`, or else the advice in the
+    /// catalog of findings. `group` is the name of the group of clients that the finding is about,
+    /// if the run has several groups.
     fn advised(self, group: Option<&str>, advice: Option<&str>) -> Finding {
         let group = group.map(|name| format!("Group {name}: ")).unwrap_or_default();
         let listed =
@@ -55,7 +55,7 @@ impl FindingText {
     }
 }
 
-/// A group of clients with what is needed to judge it: run, description and sums.
+/// A group of clients with all that findings on it need: the run, its description and its sums.
 struct View<'a> {
     tally: &'a Tally,
     index: usize,

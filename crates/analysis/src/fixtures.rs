@@ -15,7 +15,7 @@ use stats::Histogram;
 /// A made-up run that can be changed before it is reported.
 pub struct Made {
     pub description: Description,
-    /// Parts of the run's seconds, in the order of events.
+    /// Figures of seconds of the run; a second may be in several parts, in the order of events.
     pub seconds: Vec<Second>,
     /// Length of the measured phase, in nanoseconds.
     pub measured_ns: u64,
@@ -23,7 +23,7 @@ pub struct Made {
     pub reason: Option<StopReason>,
     /// Number of clients that could not connect.
     pub connect_failed: u32,
-    /// Counts and response times of each client.
+    /// Counts and response times of each client and transaction type.
     pub moments: Vec<ClientMoments>,
     /// Results of the consistency checks before the load; `None` if they were not made.
     pub before: Option<Vec<CheckResult>>,
@@ -42,8 +42,8 @@ const KINDS: [(&str, u64, u64); 5] = [
 ];
 
 impl Made {
-    /// Makes a plain run: TPC-C on SQLite with 8 clients in closed load for a minute, and a dip at
-    /// second 42.
+    /// Creates a plain run: TPC-C on SQLite with 8 clients in closed load for a minute, and a dip
+    /// at second 42.
     pub fn closed() -> Made {
         let mut made = Made::bare();
         let mut draw = Draw(1);
@@ -58,13 +58,13 @@ impl Made {
         made
     }
 
-    /// Makes the run of [`Made::closed`] without figures of its seconds.
+    /// Creates the run of [`Made::closed`] without figures of its seconds.
     pub fn bare() -> Made {
         Made::new(Load::Closed)
     }
 
-    /// Makes an overloaded run in open load: of 500 arrivals per second, 400 can be processed. The
-    /// queue fills, and arrivals are dropped.
+    /// Creates an overloaded run in open load: of 500 arrivals per second, 400 can be processed.
+    /// The queue fills, and arrivals are dropped.
     pub fn open_overloaded() -> Made {
         let mut made = Made::new(Load::Open {
             arrivals: Arrivals::Poisson,
@@ -107,7 +107,7 @@ impl Made {
         made
     }
 
-    /// Makes the run of [`Made::closed`], interrupted by the user after 7.4 s.
+    /// Creates the run of [`Made::closed`], interrupted by the user after 7.4 s.
     pub fn interrupted() -> Made {
         let mut made = Made::closed();
         made.measured_ns = 7_400 * NS_PER_MS;
@@ -121,7 +121,7 @@ impl Made {
         made
     }
 
-    /// Makes the run of [`Made::closed`] as it is 23.4 s after its start, still in progress.
+    /// Creates the run of [`Made::closed`] as it is 23.4 s after its start, still in progress.
     pub fn running() -> Made {
         let mut made = Made::closed();
         made.reason = None;
@@ -359,7 +359,7 @@ fn open_second(draw: &mut Draw, index: i64, wait_ms: u64) -> Second {
     second
 }
 
-/// Makes a plain second of group 0 with `n` commits of one type, which take 10 ms each.
+/// Creates a plain second of group 0 with `n` commits of one type, which take 10 ms each.
 pub fn second(index: i64, n: u64) -> Second {
     let mut second = Second::new(0, index);
     let part = second.kind(0);
@@ -423,7 +423,7 @@ fn moments(client: u32) -> ClientMoments {
     }
 }
 
-/// Makes the result of a consistency check that found `n_failed` wrong rows.
+/// Creates the result of a consistency check that found `n_failed` wrong rows.
 pub fn check(id: &str, n_failed: u64) -> CheckResult {
     let examples = if n_failed > 0 { vec!["w_id=1, w_ytd=300000".to_owned()] } else { Vec::new() };
     CheckResult {

@@ -83,8 +83,8 @@ impl Status {
     }
 }
 
-/// The report of a run: all that is printed, drawn or compared. Its JSON is what other programs
-/// read.
+/// The report of a run, with all data that are printed, drawn or compared. Serialized as JSON, it
+/// is what other programs read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// Name of the schema, [`SCHEMA`].
@@ -208,8 +208,8 @@ impl Report {
         self.server.iter().find(|summary| summary.of == SummaryOf::Samples)?.samples()
     }
 
-    /// Fields with a value for each second, transaction type or gauge, about half of a report. To
-    /// compare whole runs, stored reports are read without them.
+    /// Fields with a value for each second, transaction type or gauge, about half of a report: each
+    /// field's name, and the JSON text that is read in its place if whole runs are compared.
     pub const AT_LENGTH: [ReportField; 6] = [
         ("seconds", "[]"),
         ("commits_by_type", "[]"),
@@ -225,16 +225,16 @@ impl Report {
         let first = self.notes.first()?;
         (!first.starts_with(NOT_CHECKED)).then_some(first.as_str())
     }
-    /// Fields with a value for each second. Stored reports are read without them for comparisons
-    /// that need no seconds.
+    /// Fields with values over the course of a run: each field's name, and the JSON text that is
+    /// read in its place if only figures of the whole run are needed.
     pub const SERIES: [ReportField; 4] = [
         ("seconds", "[]"),
         ("commits_by_type", "[]"),
         ("intervals", "[]"),
         ("latency_heat", "null"),
     ];
-    /// Fields with texts of a single run, and shares below bounds. Stored reports are read without
-    /// them for a history of many runs.
+    /// Fields with texts on a single run, or shares below bounds: each field's name, and the JSON
+    /// text that is read in its place for a history of many runs.
     pub const OF_ONE_RUN: [ReportField; 8] = [
         ("output", "[]"),
         ("notes", "[]"),
@@ -245,8 +245,8 @@ impl Report {
         ("shares.below", "[]"),
         ("shares.dispersion", "[]"),
     ];
-    /// Field with the server's settings. Stored reports are read without it if only plan and facts
-    /// are needed.
+    /// The field with the server's settings: its name, and the JSON text that is read in its place
+    /// if only plan and facts are needed.
     pub const SETTINGS: [ReportField; 1] = [("settings", "{}")];
 }
 
@@ -322,13 +322,14 @@ pub struct Block {
     /// Reason why `tps_ci95` is null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tps_ci95_reason: Option<String>,
-    /// Statements per second in the measured window: reads + writes + others.
+    /// Statements per second in the measured window: reads + writes + others; null if nothing was
+    /// measured.
     pub qps: Option<f64>,
-    /// Statements that read, per second.
+    /// Statements that read, per second; null if nothing was measured.
     pub reads_per_second: Option<f64>,
-    /// Statements that write, per second.
+    /// Statements that write, per second; null if nothing was measured.
     pub writes_per_second: Option<f64>,
-    /// Other statements (BEGIN, COMMIT, DDL), per second.
+    /// Other statements (BEGIN, COMMIT, DDL), per second; null if nothing was measured.
     pub others_per_second: Option<f64>,
     /// Rows read or changed, per second; null if none were counted, and in older runs.
     #[serde(default)]
@@ -375,7 +376,7 @@ pub struct Block {
     /// Time for which replies lay unread in the generator's sockets.
     #[serde(default)]
     pub reply_lag_us: ReplyLagReport,
-    /// Times of connecting to the server.
+    /// Times that clients took to connect to the server, and the number of clients that could not.
     pub connect_ms: ConnectTimes,
     /// Mean amounts per transaction, over all types: statements, round trips, rows and bytes.
     #[serde(default)]
@@ -469,21 +470,24 @@ impl CountsReport {
     }
 }
 
-/// Mean amounts per transaction, over those that ended in the measured window and including all
-/// their attempts. Fields are null if none ended.
+/// Mean amounts per transaction that ended in the measured window, all attempts included. Fields
+/// are null if no transaction ended in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PerTransaction {
-    /// Round trips: requests for whose reply the client waited.
+    /// Round trips (requests for whose reply the client waited) per transaction; null if no
+    /// transaction ended.
     pub round_trips: Option<f64>,
-    /// Statements of every kind: reads + writes + others.
+    /// Statements of every kind (reads + writes + others) per transaction; null if no transaction
+    /// ended.
     pub statements: Option<f64>,
     pub reads: Option<f64>,
     pub writes: Option<f64>,
-    /// Other statements than reads and writes, such as BEGIN and COMMIT.
+    /// Other statements than reads and writes, such as BEGIN and COMMIT, per transaction; null if
+    /// no transaction ended.
     pub others: Option<f64>,
-    /// Bytes sent and received by the client.
+    /// Bytes sent and received by the client, per transaction; null if no transaction ended.
     pub bytes: Option<f64>,
-    /// Rows read or changed; null if none were counted, and in older runs.
+    /// Rows read or changed, per transaction; null if none were counted, and in older runs.
     #[serde(default)]
     pub rows: Option<f64>,
 }
@@ -503,27 +507,27 @@ pub struct TransactionReport {
     pub unfinished: u64,
     /// Attempts beyond the first, summed over all transactions.
     pub retried: u64,
-    /// Commits in the measured window, per second.
+    /// Commits in the measured window, per second; null if nothing was measured.
     pub tps: Option<f64>,
     /// Half the width of the 95 % CI of `tps` within this run; absent if the run has too few
     /// seconds, or these are too strongly autocorrelated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tps_half_width: Option<f64>,
-    /// Sum of the service times of finished transactions.
+    /// Sum of the service times (time with the database) of finished transactions.
     pub total_ms: f64,
-    /// Share of the type in the sum of `total_ms` over all types, in percent.
+    /// Share of the type in the sum of `total_ms` over all types, in percent; null if the sum is 0.
     pub ratio_percent: Option<f64>,
-    /// Round trips per transaction that ended in the measured window; in older runs, in ramp-up and
-    /// measured phase.
+    /// Round trips per transaction that ended in the measured window (in older runs, in ramp-up or
+    /// measured phase); null if none ended.
     pub round_trips: Option<f64>,
-    /// Statements that read, per transaction that ended in the measured window; in older runs, in
-    /// ramp-up and measured phase.
+    /// Statements that read, per transaction that ended in the measured window (in older runs, in
+    /// ramp-up or measured phase); null if none ended.
     pub reads: Option<f64>,
-    /// Statements that write, per transaction that ended in the measured window; in older runs, in
-    /// ramp-up and measured phase.
+    /// Statements that write, per transaction that ended in the measured window (in older runs, in
+    /// ramp-up or measured phase); null if none ended.
     pub writes: Option<f64>,
-    /// Other statements, such as COMMIT, per transaction that ended in the measured window; in
-    /// older runs, in ramp-up and measured phase.
+    /// Other statements, such as COMMIT, per transaction that ended in the measured window (in
+    /// older runs, in ramp-up or measured phase); null if none ended.
     #[serde(default)]
     pub others: Option<f64>,
     /// Response times of finished transactions: from the intended start to the last reply.
@@ -536,13 +540,14 @@ pub struct TransactionReport {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClientReport {
-    /// Index of the client over all groups.
+    /// Index of the client over all groups, counted from 0.
     pub client: u32,
     /// Figures of the measured phase, by transaction type.
     pub transactions: Named<ClientTransaction>,
 }
 
-/// Figures of a transaction type of one client. Times are response times of finished transactions.
+/// Figures of a transaction type of one client. Times are response times of finished transactions,
+/// in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClientTransaction {
     /// Transactions that began and ended: finished + failed.
@@ -551,7 +556,7 @@ pub struct ClientTransaction {
     pub failed: u64,
     pub min_ms: Option<f64>,
     pub mean_ms: Option<f64>,
-    /// Median response time; like the other quantiles, it is exact to within 3.2 %. `None` with too
+    /// Median response time; like the other quantiles, it is exact to within 3.2 %. Null with too
     /// few samples, and in runs of more than 1,000 clients.
     #[serde(default)]
     pub p50_ms: Option<f64>,
@@ -601,7 +606,8 @@ pub struct CustomMetricReport {
     /// The 95 % CI of each quantile within this run: its low and high end, by name of the quantile.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub intervals: Named<(f64, Option<f64>)>,
-    /// Reasons why `per_second`, `mean` or a quantile has no confidence interval, by its name.
+    /// Reasons why `per_second`, `mean` or a quantile has no confidence interval, by the figure's
+    /// name.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub interval_reasons: Named<String>,
     /// Percentage of the recorded values below each bound of two digits, such as 1.1 or 25 ms;
@@ -639,7 +645,8 @@ pub struct StabilityReport {
     pub stalled_ms: f64,
     /// Median of the commits per whole second; null if there is no whole second.
     pub median_tps: Option<f64>,
-    /// The longest stalls, with start and length of each.
+    /// The longest stalls (times of 200 ms or more with hardly any commit), with start and length
+    /// of each.
     #[serde(default)]
     pub longest_stalls: Vec<StallReport>,
 }
@@ -666,11 +673,12 @@ pub struct StallReport {
 pub struct ClientCost {
     /// CPU time of the generator's process, including that of an embedded database.
     pub cpu_seconds: f64,
-    /// CPU time of the generator's producers, threads that make what clients send; absent if there
-    /// are none.
+    /// CPU time of the generator's producers (threads that prepare the data which clients send);
+    /// absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub producer_cpu_seconds: Option<f64>,
-    /// CPU time of all threads except producers, per statement.
+    /// CPU time of all threads of the generator except producers, in microseconds per statement;
+    /// null if there were no statements.
     pub cpu_us_per_query: Option<f64>,
     pub queries: u64,
     pub max_rss_bytes: u64,
@@ -742,7 +750,8 @@ pub struct SecondReport {
     /// kept.
     pub p50_ms: Option<f64>,
     pub p95_ms: Option<f64>,
-    /// 99th percentile of the response times; with few samples it is close to the maximum.
+    /// 99th percentile of the response times, close to the maximum with few samples; null where
+    /// `p50_ms` is null.
     pub p99_ms: Option<f64>,
     pub max_ms: Option<f64>,
     pub reads: u64,

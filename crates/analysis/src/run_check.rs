@@ -32,19 +32,20 @@ const EMPTY_ROWS_MAX: i64 = 20_000;
 /// rows are rejected, since a few events with distant times would make a huge report.
 const EMPTY_ROWS_PER_EVENT: i64 = 10;
 
-/// Check that stored or imported events are those of a possible run. Events are passed to it in
-/// their order.
+/// Check whether stored or imported events can be those of a run. The events are passed to it one
+/// by one, in their order.
 #[derive(Debug, Default)]
 pub struct RunCheck {
     description: Option<Box<Description>>,
     n_gauges: usize,
-    /// Number of events so far that have figures of a second or readings of gauges.
+    /// Number of events so far that have figures of a second, or readings of gauges.
     n_rows: i64,
     first: i64,
     end: i64,
     counted: u64,
     connected: u32,
-    /// Sums so far, to detect an overflow: of times in nanoseconds, and of custom metrics.
+    /// Sums so far, to detect an overflow: first of times in nanoseconds, then of values of custom
+    /// metrics.
     summed: [u64; 2],
 }
 

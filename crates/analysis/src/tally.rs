@@ -284,7 +284,8 @@ impl Tally {
         }
     }
 
-    /// Keeps a summary of the server's last seconds, in place of the previous one of the same kind.
+    /// Keeps a summary of the server's last seconds, in place of the earlier summary of the same
+    /// kind.
     fn summed_up_so_far(&mut self, summary: &ServerSummary) {
         match self.summaries_so_far.iter_mut().find(|known| known.of == summary.of) {
             Some(known) => known.clone_from(summary),
@@ -532,10 +533,10 @@ impl Tally {
         self.course(0, width_s, n)
     }
 
-    /// Returns, for each whole second, the arrivals that may have slowed the database: the larger
-    /// of the numbers that are planned for that second and for the second before. As long as more
-    /// transactions wait than there are clients, a larger number of an earlier second stays. `None`
-    /// if the plan changes no rate.
+    /// Returns, for each whole second, the number of arrivals that may have slowed the database:
+    /// the larger of the numbers planned for that second and for the second before. As long as more
+    /// transactions wait than there are clients, the larger number of an earlier second stays.
+    /// `None` if the plan changes no rate.
     pub(crate) fn borne(&self) -> Option<Vec<f64>> {
         let all: Vec<usize> = (0..self.groups.len()).collect();
         let n = usize::try_from(self.whole_seconds().end).ok()?;

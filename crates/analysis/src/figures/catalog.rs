@@ -20,7 +20,7 @@ use crate::report::{
     TransactionReport,
 };
 
-/// Names of custom metrics that count faults (lower is better): older runs do not store that.
+/// Names of custom metrics that count faults (lower is better), for runs too old to store this.
 const FAULTS_OF_OLDER_RUNS: [&str; 4] =
     ["deliveries_skipped", "short_deliveries", "missed", "duplicates"];
 
@@ -357,7 +357,7 @@ pub fn unit(name: &str) -> &'static str {
     OF_TYPE.iter().find(|(name, ..)| *name == last).map_or("", |(_, unit, _)| unit)
 }
 
-/// Returns the unit of a primary metric: its title if that is a unit such as `MB/s`, or nothing.
+/// Returns the unit of a primary metric: its title if that is a unit such as `MB/s`, else no text.
 fn unit_of_primary(primary: &PrimaryMetricReport) -> &str {
     Some(primary.title.as_str()).filter(|title| title.contains('/')).unwrap_or_default()
 }

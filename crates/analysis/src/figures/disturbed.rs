@@ -5,7 +5,7 @@
 
 use crate::report::{DisturbanceReport, Report, WindowReport};
 
-/// First part of the names of figures of disturbances.
+/// First part of the names of figures of a run's planned disturbances.
 pub(super) const PREFIX: &str = "disturbance.";
 
 /// Last part of the name of a figure: seconds from the start of a disturbance until commits were

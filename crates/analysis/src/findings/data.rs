@@ -118,7 +118,7 @@ fn signed_count(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
-/// Formats a count that may be negative, with thousands separated.
+/// Formats a count that may be negative, with separators between thousands.
 fn signed(n: i64) -> String {
     thousands(&n.to_string())
 }
@@ -172,14 +172,14 @@ fn has_no_transactions(tally: &Tally) -> bool {
     notes(tally).any(|note| note.starts_with(NO_TRANSACTIONS))
 }
 
-/// Returns the notes of the workloads of all groups.
+/// Returns the notes of the workloads of all groups, such as deviations from their standards.
 fn notes(tally: &Tally) -> impl Iterator<Item = &String> {
     let groups = tally.description.iter().flat_map(|description| &description.groups);
     groups.flat_map(|group| &group.notes)
 }
 
-/// Detects a restart of the server that no disturbance of the plan explains: its uptime shows it,
-/// or its counter of commits began again.
+/// Returns a finding if the server restarted although the plan has no disturbance: its uptime shows
+/// it, or its counter of commits began again. `None` otherwise.
 fn restarted(tally: &Tally) -> Option<Data> {
     let says = tally.fact("server", "restarted_ago_s").and_then(FactValue::as_seconds);
     if let Some(ago_s) = says.filter(|_| tally.disturbances.is_empty()) {
@@ -193,8 +193,8 @@ fn restarted(tally: &Tally) -> Option<Data> {
     is_restart.then_some(Data::Restarted { counter, change, committed })
 }
 
-/// Detects that the server counted fewer commits than the generator, if the server counts every
-/// commit and no connection broke. Returns the finding.
+/// Returns a finding if the server counted fewer commits than the generator, although it counts
+/// every commit and no connection broke; `None` otherwise.
 fn counted_fewer(tally: &Tally) -> Option<Data> {
     let (counter, change, committed) = counted(tally)?;
     let is_fewer = change < committed && counts_all(tally) && !has_broken(tally);

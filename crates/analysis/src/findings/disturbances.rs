@@ -44,8 +44,8 @@ impl Disturbance<'_> {
     }
 }
 
-/// Makes the reason why a disturbance failed fit into a sentence: in one line, without its final
-/// full stop.
+/// Returns the reason why a disturbance failed as part of a sentence: in one line, without its
+/// final full stop.
 fn sentence(why: &str) -> String {
     let line = why.split_whitespace().collect::<Vec<_>>().join(" ");
     line.trim_end_matches('.').to_owned()

@@ -139,8 +139,8 @@ pub(super) fn look(tally: &Tally) -> Vec<FindingText> {
     all.into_iter().flatten().map(EnvironmentFinding::text).collect()
 }
 
-/// Detects connections that were closed while clients paused, and names the server's limit for idle
-/// connections if it has one.
+/// Returns a finding if connections were closed while clients paused, with the server's limit for
+/// idle connections if it has one; `None` if none were closed.
 fn idle_closed(tally: &Tally) -> Option<EnvironmentFinding> {
     let n_lost = tally.fact("client", "idle_connections_lost")?.count().filter(|n| *n > 0)?;
     let limit = IDLE_LIMITS.iter().find_map(|name| {
@@ -160,7 +160,8 @@ fn host(tally: &Tally) -> Option<EnvironmentFinding> {
     })
 }
 
-/// Detects that programs other than the generator and the server used much CPU time.
+/// Returns a finding if programs other than the generator and the server used much CPU time; `None`
+/// if they did not, or if that is not known.
 fn other_cpu_load(tally: &Tally) -> Option<EnvironmentFinding> {
     let processors = tally.fact("cpu", "logical")?.count().filter(|n| *n > 0)? as f64;
     if others_cpu::is_server_hidden(tally) {
@@ -172,8 +173,8 @@ fn other_cpu_load(tally: &Tally) -> Option<EnvironmentFinding> {
         .then_some(EnvironmentFinding::OtherCpuLoad { percent, processors })
 }
 
-/// Detects client processes whose clocks differ from this process's by too much, and names the one
-/// that differs most.
+/// Returns a finding if clocks of client processes differ from this process's by too much, with the
+/// one that differs most; `None` if none does.
 fn clocks_differ(tally: &Tally) -> Option<EnvironmentFinding> {
     let seconds = |process: u32, name: &str| {
         let name = format!("process_{process}_clock_offset_{name}_s");

@@ -135,9 +135,9 @@ pub(super) fn look(view: &View) -> Vec<FindingText> {
     late.into_iter().chain(lost).flatten().map(Generator::text).collect()
 }
 
-/// Makes the finding on clients that had not ended half a second after the end of the run, so that
-/// the generator abandoned them. Returns `None` except for the first group, since this is a fact
-/// about the whole generator.
+/// Returns the finding on clients that had not ended half a second after the end of the run, so
+/// that the generator abandoned them. `None` if there were none, and for all groups but the first,
+/// since this is a fact about the whole generator.
 fn clients_abandoned(view: &View) -> Option<Generator> {
     // Stored runs of earlier versions have the fact under its former name.
     let fact = |name| view.tally.fact("client", name);
@@ -155,8 +155,8 @@ fn lag(view: &View) -> Option<Generator> {
     late.then_some(Generator::Lag { p99_ns, service_ns })
 }
 
-/// Makes the finding on pauses of the generator. Returns `None` except for the first group, since
-/// pauses concern all groups.
+/// Returns the finding on pauses of the generator. `None` if there were none, and for all groups
+/// but the first, since pauses concern all groups.
 fn stood_still(view: &View) -> Option<Generator> {
     let fact = |name: &str| view.tally.fact("client", name);
     let pauses = fact("pauses")?.count()?;
@@ -165,8 +165,9 @@ fn stood_still(view: &View) -> Option<Generator> {
     (view.index == 0).then_some(Generator::StoodStill { pauses, longest_s, at_s })
 }
 
-/// Makes the finding on time that clients in closed load spent outside of transactions. Returns
-/// `None` except for the first group, since this is a fact about the whole generator.
+/// Returns the finding on time that clients in closed load spent outside of transactions. `None` if
+/// it is at most [`OUTSIDE_PERCENT_MAX`], and for all groups but the first, since this is a fact
+/// about the whole generator.
 fn outside(view: &View) -> Option<Generator> {
     let percent = view.tally.fact("client", "outside_percent")?.as_percent()?;
     let idle = percent > OUTSIDE_PERCENT_MAX && view.index == 0;
@@ -179,8 +180,9 @@ fn connect_failed(view: &View) -> Option<Generator> {
     (failed > 0).then_some(Generator::ConnectFailed { failed, clients })
 }
 
-/// Makes the finding on retried attempts to connect, which is about the whole generator. Returns
-/// `None` except for the first group, and if a client of that group could not connect at all.
+/// Returns the finding on retried attempts to connect by any client of the generator. `None` if
+/// there were none, for all groups but the first, and if a client of the first group could not
+/// connect at all.
 fn connects_retried(view: &View) -> Option<Generator> {
     let retried = view.tally.fact("client", "connects_retried")?.count()?;
     let why = view.tally.fact("client", "connects_retried_why");

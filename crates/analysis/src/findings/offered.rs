@@ -153,8 +153,8 @@ fn busy_percent(view: &View) -> Option<f64> {
     (is_known && view.tally.ended.is_some() && all_ns > 0.0).then(|| 100.0 * busy_ns / all_ns)
 }
 
-/// Makes the finding that arrivals were dropped although clients had time left; `None` unless the
-/// load is open.
+/// Returns the finding that arrivals were dropped although clients had time left, so that the queue
+/// was too small; `None` unless the load is open.
 fn queue_too_small(view: &View, busy_percent: f64) -> Option<Offer> {
     let Load::Open { queue, .. } = view.described?.load else { return None };
     Some(Offer::QueueTooSmall { queue, busy_percent })
@@ -173,9 +173,9 @@ fn waiting(view: &View, seconds: Range<i64>) -> (Vec<f64>, f64) {
     (waiting, most)
 }
 
-/// Detects a queue that grew until the end of the measured phase, from its beginning or from its
-/// last quarter on. The growth must exceed one arrival per client, since so many may wait at any
-/// instant.
+/// Returns a finding if the queue grew until the end of the measured phase, from its beginning or
+/// from its last quarter on. The growth must exceed one arrival per client, since so many may wait
+/// at any instant. `None` otherwise.
 fn queue_grew(view: &View) -> Option<Offer> {
     let described = view.described?;
     let (waiting, most) = waiting(view, view.tally.seconds());
@@ -196,9 +196,9 @@ fn queue_grew(view: &View) -> Option<Offer> {
     })
 }
 
-/// Detects that many more arrivals waited at the end of the measured phase than before, in a time
-/// too short to show growth. Left out for a run that has not ended, that stopped at a full queue,
-/// or that dropped arrivals: other findings report those.
+/// Returns a finding if many more arrivals waited at the end of the measured phase than before, in
+/// a time too short to show growth. `None` otherwise, and for a run that has not ended, stopped at
+/// a full queue or dropped arrivals: other findings report those.
 fn queue_at_end(view: &View) -> Option<Offer> {
     let described = view.described?;
     let (measured, ended) = (view.tally.seconds(), view.tally.ended.as_ref()?);
@@ -217,8 +217,9 @@ fn queue_at_end(view: &View) -> Option<Offer> {
     is_more.then_some(Offer::QueueAtEnd { first, last, steps })
 }
 
-/// Detects a backlog at the start of the measured phase in open load: more than one transaction of
-/// the ramp-up per client was still queued or running. Other loads have no queue.
+/// Returns a finding if a backlog was left at the start of the measured phase in open load: more
+/// than one transaction of the ramp-up per client was queued or running. `None` otherwise, and for
+/// other loads, which have no queue.
 fn backlog_at_start(view: &View) -> Option<Offer> {
     let described = view.described?;
     let backlog_at_start = view.group.backlog_at_start();
@@ -228,9 +229,9 @@ fn backlog_at_start(view: &View) -> Option<Offer> {
     backlog.then_some(Offer::BacklogAtStart { backlog_at_start, clients: described.clients })
 }
 
-/// Makes the finding that closed load hides waiting: response times do not include the time until a
-/// client is free (coordinated omission). It is made once, for the first closed group, and only if
-/// any transaction finished.
+/// Returns the finding that closed load hides waiting: response times do not include the time until
+/// a client is free (coordinated omission). `None` except for the first closed group, and if no
+/// transaction finished.
 fn closed(view: &View) -> Option<Offer> {
     let is_it = |index: usize| view.tally.is_closed(index) && !has_rate(view.tally, index);
     let first = view.described.is_some() && (0..view.index).all(|earlier| !is_it(earlier));

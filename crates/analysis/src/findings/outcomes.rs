@@ -105,8 +105,8 @@ fn commonest_cause(errors: &[ErrorCount], retried: u64) -> Option<ErrorCount> {
     last.into_iter().filter(|error| error.count > 0).max_by_key(|error| error.count)
 }
 
-/// Detects a run in which no transaction finished, or no commit within the measured phase. A run in
-/// progress may still finish something.
+/// Returns a finding if no transaction of a run finished, or no commit came within the measured
+/// phase; `None` otherwise, and for a run in progress, which may still finish something.
 fn nothing_finished(view: &View) -> Option<Ending> {
     let counts = &view.sum.counts;
     let (offered, failed) = (counts.offered(), counts.failed);

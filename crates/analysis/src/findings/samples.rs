@@ -54,7 +54,8 @@ pub(super) fn look(view: &View) -> Vec<FindingText> {
     all.into_iter().map(Samples::text).collect()
 }
 
-/// Detects too few samples for p99 or p99.9, and names the lower one of these.
+/// Returns a finding if there are too few samples for p99 or p99.9, on the lower one of these.
+/// `None` if there are enough or none, for fixed sequences of transactions, and below 1 s.
 fn too_few(view: &View) -> Option<Samples> {
     let response = &view.sum.response;
     let is_sequence = view.described.is_some_and(|described| described.sequence.is_some());
@@ -75,7 +76,7 @@ fn overflow(view: &View) -> Option<Samples> {
     (overflow > 0).then_some(Samples::Overflow { overflow, highest_ns })
 }
 
-/// Makes a finding for each pair of a count and a histogram that should have the same number of
+/// Returns a finding for each pair of a count and a histogram that should have the same number of
 /// transactions but do not. The engine keeps them separately.
 fn books(view: &View) -> Vec<Samples> {
     let sum = &view.sum;

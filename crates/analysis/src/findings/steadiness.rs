@@ -23,13 +23,14 @@ const WANTED_NS: u64 = 60 * NS_PER_S;
 /// beginning, however significant it is.
 const TREND_PERCENT_MIN: f64 = 5.0;
 
-/// Smallest z score of a drift in a long run. Of steady models that wander slowly, with a time
-/// constant of 10 s, 1 to 3 % have such a trend by chance (`docs/explanation/intervals.md`). A fall
-/// of 10 % in a minute is found in 66 % of runs whose seconds scatter by 5 %, and in all at 2 %.
+/// Smallest z score of a drift in a long run. Of simulated steady runs whose rate wanders slowly,
+/// with a time constant of 10 s, 1 to 3 % have such a trend by chance
+/// (`docs/explanation/intervals.md`). A fall of 10 % in a minute is found in 66 % of runs whose
+/// seconds scatter by 5 %, and in all at 2 %.
 const TREND_Z_MIN: f64 = 2.6;
 
-/// Number of seconds from which a run is long enough for [`TREND_Z_MIN`]. A shorter one shows too
-/// little of a slow wander, and needs [`SHORT_Z_MIN`].
+/// Number of seconds from which a run is long enough for [`TREND_Z_MIN`]. A shorter one does not
+/// show whether a rate merely wanders, and needs [`SHORT_Z_MIN`].
 const TREND_SECONDS_LONG: usize = 48;
 /// Smallest z score at which a trend of commits counts as a drift, in a run of fewer than
 /// [`TREND_SECONDS_LONG`] seconds.
@@ -423,9 +424,9 @@ fn beginning(tally: &Tally, slots: &[u64]) -> Option<Warming> {
     warming(tally, slots)
 }
 
-/// Detects a measured phase that began before commits or response times were steady. `None` if both
-/// were steady, or if a disturbance began in these first seconds. `slots` has the commits of each
-/// 100 ms.
+/// Returns the beginning of the measured phase in which commits or response times were not steady
+/// yet. `None` if both were steady, or if a disturbance began in these first seconds. `slots` has
+/// the commits of each 100 ms.
 fn warming(tally: &Tally, slots: &[u64]) -> Option<Warming> {
     let of_commits = (!follows_arrivals(tally)).then(|| commits_at_first(slots)).flatten();
     let medians = tally.whole_seconds().map(|second| tally.second(second).quantiles);
@@ -445,8 +446,9 @@ fn follows_arrivals(tally: &Tally) -> bool {
     groups.into_iter().all(|group| matches!(group.load, Load::Open { .. }))
 }
 
-/// Returns the warm-up of a series with `per_s` values in each second; `None` if there is none, or
-/// if the run is too short to tell it from a phase of the system.
+/// Returns the warm-up at the beginning of a series with `per_s` values in each second; `None` if
+/// there is none, or if the run is too short to tell it from a recurring state, such as a
+/// checkpoint.
 fn beginning_of(series: &[f64], cold: Cold, effect_min: f64, per_s: usize) -> Option<WarmUp> {
     let found = warm_up(series, cold, effect_min)?;
     let is_phase =
@@ -569,8 +571,8 @@ impl Drift {
     }
 }
 
-/// Detects a trend of commits over the whole measured phase that is significant and large enough to
-/// matter.
+/// Returns the trend of commits over the whole measured phase if it is significant and large enough
+/// to matter; `None` otherwise. `seconds` has the commits of each second.
 fn drifting(seconds: &[u64]) -> Option<Drift> {
     let (percent_min, z_min) = match seconds.len() {
         TREND_SECONDS_LONG.. => (TREND_PERCENT_MIN, TREND_Z_MIN),
@@ -601,8 +603,8 @@ pub fn times_warm_up(medians_ns: &[u64]) -> bool {
     times_at_first(medians_ns).is_some()
 }
 
-/// Detects commits per second that vary by more than chance: the standard deviation of random
-/// arrivals is the root of their mean.
+/// Returns a finding if commits per second vary by much more than chance: the standard deviation of
+/// random arrivals is the root of their mean. `None` otherwise, and for fewer than 10 seconds.
 fn uneven(seconds: &[u64]) -> Option<Time> {
     let mut moments = stats::Moments::default();
     seconds.iter().for_each(|&n| moments.record(n));

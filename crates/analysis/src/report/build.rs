@@ -26,10 +26,10 @@ use super::{
 use crate::Tally;
 use crate::tally::{Crosscheck, GroupTally, LoopHeartbeats, SLOT_NS, SecondTally, Sum, Times};
 
-/// Parts of a report that are made only on request, such as figures of each client.
+/// Parts that a report has only on request, such as figures of each client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Adds figures of each client and transaction type, which may be many rows.
+    /// True to add figures of each client and transaction type, which may be many rows.
     pub per_client: bool,
 }
 
@@ -123,7 +123,7 @@ impl Report {
         self.facts.get(about)?.get(name)
     }
 
-    /// Returns true if a simulated database made the replies, from random numbers by a seed.
+    /// Returns true if a simulated database made the replies, drawing random numbers from a seed.
     pub fn is_drawn(&self) -> bool {
         self.fact("database", "seed").is_some()
     }
@@ -332,7 +332,8 @@ const FAILED_ORDER: &str = "the order of failures in time is not stored";
 /// Reason why times of connecting have no confidence intervals.
 const CONNECT_ORDER: &str = "all clients connect at once";
 
-/// Returns the order in which times were recorded; unknown if groups have unlike intervals.
+/// Returns the order in which times were recorded; unknown, with the reason, if the groups recorded
+/// them in intervals of different lengths.
 fn order(in_time: &Option<InTime>) -> Order<'_> {
     let unknown = Order::Unknown("groups of different loads have no common intervals of time");
     in_time.as_ref().map_or(unknown, Order::Known)
@@ -444,7 +445,7 @@ fn transaction(
     }
 }
 
-/// Returns the commits of a transaction type in each whole second of the measured window.
+/// Returns the number of commits of a transaction type in each whole second of the measured window.
 fn commits_by_second(tally: &Tally, group: &GroupTally, kind: KindIndex) -> Vec<u64> {
     let commits_in = |second: i64| {
         let second = group.series.get(second);
@@ -682,7 +683,8 @@ fn commits_by_type(tally: &Tally) -> Vec<TypeSeconds> {
     if all.len() > 1 { all } else { Vec::new() }
 }
 
-/// Returns a row for every second of each group, also without events, so that stalls show.
+/// Returns a row for every second of each group, also for seconds in which nothing happened, so
+/// that stalls are visible.
 fn seconds(tally: &Tally) -> Vec<SecondReport> {
     let mut all = Vec::new();
     let nothing = SecondTally::default();

@@ -89,7 +89,7 @@ pub(super) fn commits_interval(tally: &Tally, groups: &[usize]) -> (Option<Ci95>
     ci95(&slots, tally.due(groups, SLOT_NS, slots.len()).as_ref(), follow)
 }
 
-/// First words of reasons why a rate of commits has no confidence interval.
+/// First words of the reason why a rate of commits has no confidence interval.
 pub(super) const COMMITS_VARY: &str = "commits vary";
 
 #[cfg(test)]

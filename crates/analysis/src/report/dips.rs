@@ -208,7 +208,8 @@ impl Dip {
     }
 
     /// Returns the cost of the dip in seconds: its length times the share of usual throughput that
-    /// was lost, or times the share of response time beyond the usual, whichever is larger.
+    /// was lost, or times the share of response time beyond the usual, whichever is larger. If a
+    /// single long transaction stands out, this share is at least 0.1.
     pub fn cost_s(&self) -> f64 {
         let of_time = 1.0 - 1.0 / self.p95_ratio.unwrap_or(1.0).max(1.0);
         let lost = self.rate_ratio.map_or(0.0, |ratio| 1.0 - ratio);
@@ -302,7 +303,8 @@ impl Transactions {
         }
     }
 
-    /// Marks seconds whose commits or response times stand out, whatever the gauges show.
+    /// Returns for each second whether it is in a dip, because its commits or response times stand
+    /// out, whatever the gauges show.
     fn stand_out(&self, tally: &Tally) -> Vec<bool> {
         let mut is_dip = vec![false; self.commits.len()];
         let mut mark = |seconds: Vec<usize>| seconds.into_iter().for_each(|at| is_dip[at] = true);
@@ -318,7 +320,8 @@ impl Transactions {
         is_dip
     }
 
-    /// Returns the indexes of seconds in which commits fell.
+    /// Returns the indexes of seconds in which commits fell, counted from the start of the measured
+    /// phase.
     fn fell(&self) -> Vec<usize> {
         // A second without any commit counts as half a commit.
         let per_commit: Vec<f64> = self.commits.iter().map(|n| 1.0 / n.max(0.5)).collect();
@@ -328,7 +331,8 @@ impl Transactions {
         seconds
     }
 
-    /// Returns the indexes of seconds in which response times rose.
+    /// Returns the indexes of seconds in which p95 rose, counted from the start of the measured
+    /// phase; empty if any second has too few samples.
     fn slow(&self, tally: &Tally) -> Vec<usize> {
         let Some(times) = &self.p95_ms else { return Vec::new() };
         match tally.borne() {
@@ -562,8 +566,8 @@ impl Series {
         self.values(&moved.gauge).is_some_and(is_above)
     }
 
-    /// Returns the number of deadlocks within a stretch. The second after it is included, since a
-    /// server may report deadlocks late.
+    /// Returns the number of deadlocks within a stretch of seconds. The second after it is
+    /// included, since a server may report deadlocks late.
     fn deadlocks(&self, within: &Range<usize>) -> u64 {
         let count_within = |values: &[f64]| {
             let seconds = &values[within.start..(within.end + 1).min(values.len())];

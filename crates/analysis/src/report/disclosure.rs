@@ -111,10 +111,11 @@ fn disclosure(
 /// A measured value that is compared with a requirement's limits, and the counts behind it.
 struct Measured {
     value: f64,
-    /// Number of events whose share of all trials is the measured value; `u64::MAX` if the value is
-    /// not a share.
+    /// Number of events, such as rollbacks, whose ratio to the number of `trials` is the measured
+    /// value; `u64::MAX` if the value is no such ratio.
     count: u64,
-    /// Number of trials, if the value is a share with a random error; else `None`.
+    /// Number of trials, such as transactions, if the value is a share of them with a random error;
+    /// else `None`.
     trials: Option<u64>,
 }
 
@@ -286,8 +287,8 @@ impl Scene<'_> {
         self.group.kind(kind).map_or(0, |kind| kind.counts.finished())
     }
 
-    /// Returns the sum of the custom metric with the index `place`. Fails if the run did not count
-    /// it.
+    /// Returns the sum of the custom metric with the index `place` in the measured phase. An `Err`
+    /// says that the run did not count it.
     fn counter(&self, place: u16) -> Result<u64, Unknown> {
         if usize::from(place) >= self.described.custom_metrics.len() {
             return Err(Unknown::NotKnown("this run did not count it".to_owned()));
@@ -297,7 +298,8 @@ impl Scene<'_> {
     }
 
     /// Returns the 90th percentile of the response time of all offered transactions of a type, in
-    /// seconds. Failed and dropped ones count as infinite.
+    /// seconds. Failed and dropped ones count as infinite. An `Err` has the reason why it is not
+    /// known.
     fn p90(&self, kind: KindIndex) -> Result<Measured, Unknown> {
         let mut sum = Sum::default();
         let closed = self.described.load == Load::Closed;
@@ -319,7 +321,7 @@ impl Scene<'_> {
 
     /// Returns the rate per minute of a type's transactions that committed in the measured window
     /// or were rolled back by design (TPC-C 5.4.2), divided by `scale`, such as the number of
-    /// warehouses.
+    /// warehouses. An `Err` says that nothing was measured.
     fn rate(&self, kind: KindIndex, scale: u64) -> Result<Measured, Unknown> {
         let minutes = self.tally.measured_ns() as f64 / NS_PER_MINUTE;
         if minutes == 0.0 {
@@ -331,7 +333,7 @@ impl Scene<'_> {
     }
 
     /// Returns the number of checkpoints in the measured phase, from those counters of the server
-    /// that the driver names. Fails if none of them was read.
+    /// that the driver names. An `Err` says that none of them was read.
     fn checkpoints(&self) -> Result<Measured, Unknown> {
         let counters = self.tally.fact("checkpoints", "counters").and_then(FactValue::text);
         let counters: Vec<&str> = counters.into_iter().flat_map(|all| all.split(", ")).collect();
@@ -395,8 +397,8 @@ fn required(requirement: &Requirement) -> String {
     }
 }
 
-/// Returns the reason why a share outside of its limits is not known to miss them: it is within two
-/// binomial standard deviations of their middle; `None` otherwise.
+/// Returns the reason why a share outside of its limits may still meet them: it is within two
+/// binomial standard deviations of the middle of the limits; `None` otherwise.
 fn chance(requirement: &Requirement, measured: &Measured) -> Option<String> {
     let (min, max, trials) = (requirement.min?, requirement.max?, measured.trials?);
     let middle = (min + max) / 200.0;

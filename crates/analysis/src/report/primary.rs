@@ -71,8 +71,9 @@ fn error_of_types(tally: &Tally, groups: &[usize], name: &str) -> Option<f64> {
     known(of_all + NORMAL_95 * of_share.sqrt())
 }
 
-/// Returns a primary metric that its workload computed after the load. If several groups have it,
-/// the value is null with a reason: it may be a time or a mean, which cannot be added up.
+/// Returns a primary metric that its workload computes after the load. The value is null, with a
+/// reason, if it is not computed yet, or if several groups have the metric: it may be a time or a
+/// mean, which cannot be added up.
 fn computed(tally: &Tally, groups: &[usize], name: &str, title: &str) -> PrimaryMetricReport {
     let is_it = |(group, figure): &&(u16, ComputedFigure)| {
         groups.contains(&usize::from(*group)) && figure.name == name

@@ -164,32 +164,34 @@ impl Means<'_> {
         self.gauges.iter().find(is_it).and_then(|gauge| gauge.mean)
     }
 
-    /// Returns the mean number of the server's sessions in a state; `None` if sessions were not
-    /// sampled.
+    /// Returns the mean number of the server's sessions in a state over the measured phase; `None`
+    /// if sessions were not sampled.
     fn state(&self, state: SessionState) -> Option<f64> {
         self.mean("database", &format!("sessions/{}", state.name()))
     }
 
-    /// Returns the mean time per transaction, in milliseconds, that an activity takes which runs
+    /// Returns the mean time per transaction, in milliseconds, of an activity that goes on
     /// `at_a_time` times at once on average (Little's law).
     fn each_ms(&self, at_a_time: f64) -> f64 {
         at_a_time * self.seconds * 1e3 / self.transactions as f64
     }
 
-    /// Returns the mean number of CPUs that the process `about` used: `generator` or `server`.
+    /// Returns the mean number of CPUs that the process `about` used, `generator` or `server`;
+    /// `None` if its CPU time was not read.
     fn cpus(&self, about: &str) -> Option<f64> {
         let user = self.mean(about, "cpu_user")?;
         Some((user + self.mean(about, "cpu_system").unwrap_or(0.0)) / 100.0)
     }
 
-    /// Returns the generator's CPU time per transaction in milliseconds, without that of producers.
+    /// Returns the generator's CPU time per transaction in milliseconds, without that of producers;
+    /// `None` if it was not read.
     fn client_cpu_ms(&self, tally: &Tally) -> Option<f64> {
         let all = self.cpus("generator")?;
         Some(self.each_ms((all - tally.producer_cpus().unwrap_or(0.0)).max(0.0)))
     }
 
     /// Returns the time per transaction, in milliseconds, for which threads of the process `about`
-    /// waited for a CPU.
+    /// waited for a CPU; `None` if it was not read.
     fn delay_ms(&self, about: &str) -> Option<f64> {
         self.mean(about, "run_delay").map(|ms_per_s| self.each_ms(ms_per_s / 1e3))
     }
@@ -381,7 +383,7 @@ mod tests {
         over_time(gauges, &|_, value| value)
     }
 
-    /// Makes the report of a run in closed load with these gauges, the last of which varies over
+    /// Returns the report of a run in closed load with these gauges, the last of which varies over
     /// time.
     fn over_time(gauges: &[(&str, &str, f64)], last: &dyn Fn(i64, f64) -> f64) -> Report {
         let mut made = Made::closed();

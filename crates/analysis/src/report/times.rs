@@ -16,11 +16,11 @@ const QUANTILES: [(&str, f64); 5] =
 
 const CONFIDENCE: f64 = 0.95;
 
-/// Number of percentiles in [`Latency::distribution`] from one share of nines to the next, such as
-/// from 99 % to 99.9 %.
+/// Number of percentiles in [`Latency::distribution`] for each further nine, such as from 99 % to
+/// 99.9 %.
 const STEPS_PER_TENFOLD: usize = 8;
-/// Largest number of percentiles in [`Latency::distribution`]: they end at all samples but one in
-/// 10^8.
+/// Largest number of percentiles in [`Latency::distribution`], the last of which has one sample in
+/// 10^8 above it.
 const DISTRIBUTION_MOST: usize = 8 * STEPS_PER_TENFOLD;
 
 /// A distribution of times in milliseconds: count, mean, quantiles and extremes.
@@ -62,7 +62,7 @@ pub struct Latency {
     /// Reasons why fields are null, by name of the field.
     #[serde(default, skip_serializing_if = "Named::is_empty")]
     pub reasons: Named<String>,
-    /// A remark on the distribution as a whole.
+    /// A remark on the whole distribution; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -342,7 +342,7 @@ impl Latency {
     }
 
     /// Returns the number of samples that the quantile `name` needs, if it is not known because
-    /// there are too few.
+    /// there are too few; else `None`.
     pub fn samples_needed(&self, name: &str) -> Option<u64> {
         let (_, q) = QUANTILES.iter().find(|(quantile, _)| *quantile == name)?;
         let is_unknown = self.count > 0 && self.get(name).is_none();

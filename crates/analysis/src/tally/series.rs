@@ -234,7 +234,7 @@ impl Series {
     }
 }
 
-/// Returns true if `part` has counts or times of its own second. A part may exist only to carry the
+/// Returns true if `part` has counts or times of its own second. It may exist only to carry the
 /// service, wait and lag times of the window that begins with its second.
 fn happened(part: &Second) -> bool {
     let kinds = &part.kinds;

@@ -57,10 +57,10 @@ const WRITE_BACK: [&str; 5] = [
     "database.bgwriter_checkpoints_req",
 ];
 
-/// Time for which a Galera cluster paused its commits so that a node could catch up, in nanoseconds
-/// per second.
+/// Gauge of the time for which a Galera cluster paused its commits so that a node could catch up,
+/// in nanoseconds per second.
 const FLOW_CONTROL: &str = "database.wsrep_flow_control_paused_ns";
-/// Number of nodes of a Galera cluster.
+/// Gauge of the number of nodes in a Galera cluster.
 const CLUSTER_SIZE: &str = "database.wsrep_cluster_size";
 
 /// Start of the names of gauges for the mean time of a request to a disk, whose name follows.
@@ -71,8 +71,8 @@ pub(super) struct Stretch<'a> {
     pub series: &'a Series,
     pub within: Range<usize>,
     pub clients: f64,
-    /// Commits per second within the stretch; a second with more than the usual number counts as a
-    /// usual one.
+    /// Commits per second within the stretch. A second with more commits than the median second
+    /// counts like the median second.
     pub rate: f64,
     /// Commits per second in the median second of the run.
     pub usual_rate: f64,
@@ -142,12 +142,12 @@ impl Stretch<'_> {
         self.beside(name).filter(|moved| moved.then > moved.usual)
     }
 
-    /// Returns the rise of a gauge that counts sessions, divided by the number of clients.
+    /// Returns by how much a gauge that counts sessions rose, divided by the number of clients.
     fn share_of_clients(&self, moved: &Moved) -> f64 {
         (moved.then - moved.usual) / self.clients.max(1.0)
     }
 
-    /// Returns the rise of a gauge that counts sessions, by its name, divided by the number of
+    /// Returns by how much the session count in the gauge `name` rose, divided by the number of
     /// clients; 0 if it did not rise.
     fn risen_share(&self, name: &str) -> f64 {
         self.rise(name).map_or(0.0, |moved| self.share_of_clients(&moved))
@@ -158,14 +158,14 @@ impl Stretch<'_> {
         1.0 - self.rate / self.usual_rate
     }
 
-    /// Returns the rise of other programs' CPU time, in percent of the machine; 0 if it is not
-    /// known.
+    /// Returns by how much the CPU time of other programs rose, in percent of the machine; 0 if it
+    /// is not known.
     fn crowd(&self) -> f64 {
         self.beside(OTHERS).map_or(0.0, |others| others.then - others.usual)
     }
 
-    /// Returns a rise of the sessions in one state as a possible cause; `None` if they did not
-    /// rise.
+    /// Returns the cause `cause`, shown by a rise of the number of sessions in the state `state`;
+    /// `None` if that number did not rise.
     fn sessions(&self, cause: Cause, state: &str) -> Option<Shown> {
         let waits = self.rise(state)?;
         let share = self.share_of_clients(&waits);
@@ -199,7 +199,7 @@ impl Stretch<'_> {
     }
 
     /// Returns the possible causes of sessions waiting for files: replication to other nodes,
-    /// write-back of dirty pages, or the disk.
+    /// write-back of dirty pages, or the disk. Empty if no gauge shows any.
     fn storage(&self) -> Vec<Shown> {
         let paused = self.rise(FLOW_CONTROL);
         let paused_share =
@@ -219,9 +219,9 @@ impl Stretch<'_> {
         self.risen_share(FILE_WAITS).max(self.risen_share(OFF_CPU))
     }
 
-    /// Returns replication to other nodes as a possible cause: a commit that waits for them looks
-    /// like a wait for the log. `paused` is the gauge of flow control, and `paused_share` the share
-    /// of time it explains.
+    /// Returns replication to other nodes as a possible cause: a commit that waits for other nodes
+    /// looks like a wait for the log. `paused` is the gauge of flow control, and `paused_share` the
+    /// share of time that it explains. `None` if neither gauge rose.
     fn replication(&self, paused: Option<Moved>, paused_share: f64) -> Option<Shown> {
         let share = self.file_wait_share().max(paused_share);
         let by = self.rise(FILE_WAITS).or(paused)?;
@@ -240,8 +240,8 @@ impl Stretch<'_> {
         Some(Shown::new(Cause::Checkpoint, by, share))
     }
 
-    /// Returns the disk as a possible cause: sessions wait for files, or requests to a disk take
-    /// longer.
+    /// Returns the disk as a possible cause, once for each sign of it: sessions wait for files, or
+    /// requests to a disk take longer.
     fn disk(&self) -> Vec<Shown> {
         let disks = self.series.all.keys().filter(|name| name.starts_with(DISK_LATENCY));
         let slowest = self.clearest(disks.filter_map(|name| self.rise(name)));
@@ -250,7 +250,7 @@ impl Stretch<'_> {
     }
 
     /// Returns the network as a possible cause, if every round trip between client and server took
-    /// longer.
+    /// longer; `None` otherwise.
     fn network(&self) -> Option<Shown> {
         let trip = self.rise(ROUND_TRIP)?;
         let is_crowded = self.crowd() > LEAP_OTHERS;
@@ -276,8 +276,8 @@ impl Stretch<'_> {
         Some(Shown::new(Cause::RowsRead, by, share))
     }
 
-    /// Returns true if a level, such as a number of nodes, differs between the readings right
-    /// before and right after the stretch.
+    /// Returns true if a gauge that is a level, such as a number of nodes, differs between the
+    /// readings right before and right after the stretch.
     fn has_changed(&self, name: &str) -> bool {
         let Some(values) = self.series.values(name) else { return false };
         let mut before = values[..self.within.start].iter().rev().filter(|value| value.is_finite());
@@ -285,8 +285,8 @@ impl Stretch<'_> {
         before.next().zip(after.next()).is_some_and(|(before, after)| before != after)
     }
 
-    /// Detects a server that did not answer and had almost no CPU time, although it usually has
-    /// some.
+    /// Returns a stopped server as the cause, if it did not answer and had almost no CPU time,
+    /// although it usually has some; `None` otherwise.
     fn stopped(&self) -> Option<CauseSeen> {
         let values = self.series.values(SERVER_CPU)?;
         let usual = Usual::new(values, &self.series.is_dip).median();
@@ -312,8 +312,8 @@ impl Stretch<'_> {
         })
     }
 
-    /// Detects a server that did not answer for a part of a second and used no CPU time meanwhile:
-    /// a stop too short to empty a whole second.
+    /// Returns a stopped server as the cause, if it did not answer for a part of a second and used
+    /// no CPU time meanwhile, too short to empty a whole second; `None` otherwise.
     fn unanswered(&self) -> Option<CauseSeen> {
         let (cpu, answers) = (self.series.values(SERVER_CPU)?, self.series.values(SESSION_QUERY)?);
         // A missing reading counts as 0.
