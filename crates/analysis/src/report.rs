@@ -165,7 +165,8 @@ pub struct Report {
     /// CPU profiles (samples of call stacks) of server and generator; empty unless requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpu_profiles: Vec<CpuProfileReport>,
-    /// Heat map of response times: number of transactions by time of the run and response time.
+    /// Heat map of response times: number of transactions by time of the run and response time;
+    /// absent if it has no transactions, and in older runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_heat: Option<model::LatencyHeat>,
     /// Commits of each transaction type in each second; empty if there is only one type.

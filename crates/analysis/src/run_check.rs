@@ -240,7 +240,7 @@ fn at_most(what: &str, n: u64, most: u64) -> Result<(), String> {
 }
 
 /// Checks that an instant, in nanoseconds from the start of the measured phase, is within accepted
-/// limits. `what` is its name in the message.
+/// limits. An `Err` says that `what`, the name of the instant, is not.
 fn instant(what: &str, at_ns: i64) -> Result<(), String> {
     at_most(&format!("{what} in ns"), at_ns.unsigned_abs(), NS_MAX)
 }
@@ -317,8 +317,8 @@ impl Report {
 }
 
 /// Checks that the sum of all whole numbers in a JSON value fits, so that no sum of some of them
-/// can overflow. `key` is the name of the value's field. Seeds and sums of custom metrics use all
-/// 64 bits, and are not added.
+/// can overflow; an `Err` says that it does not. `key` is the name of the value's field. Seeds and
+/// sums of custom metrics use all 64 bits, and are not added.
 fn check_numbers(key: &str, value: &Value, sum: &mut u64) -> Result<(), String> {
     match value {
         Value::Number(number) if !matches!(key, "seed" | "sum") => {

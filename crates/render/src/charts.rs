@@ -60,7 +60,7 @@ pub struct Chart {
     pub traces: Vec<Trace>,
     /// Stripes and lines behind the traces, such as disturbances.
     pub marks: Vec<Mark>,
-    /// Note below the chart, in sentences.
+    /// Note below the chart, in sentences; null if it has none.
     pub note: Option<String>,
     /// True for a forest plot: the categories of `x` are rows from top to bottom, and values with
     /// intervals go from left to right.
@@ -122,8 +122,9 @@ pub struct Trace {
     /// Points by rising `x`, except for [`Shape::Points`] and [`Shape::Joined`], which may have any
     /// order.
     pub points: Vec<Point>,
-    /// Number of another trace's colour, in which this trace is drawn with a broken line, such as
-    /// an imported line next to the measured one. `None` if the trace has a colour of its own.
+    /// Number of another trace's colour, counted from 0, in which this trace is drawn with a broken
+    /// line, such as an imported line next to the measured one. `None` if the trace has a colour of
+    /// its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shares: Option<usize>,
     /// Number of the trace's colour, counted from 0, if all charts of a page show traces of this

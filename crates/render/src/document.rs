@@ -40,7 +40,8 @@ pub struct Document {
     /// Number of sections, at the beginning, that answer the page's question. Text for a terminal
     /// has them before the warnings, and the other sections after these.
     pub n_answering: usize,
-    /// Last section: id of the run or experiment, and commands that repeat it.
+    /// Last section: id of the run or experiment, and commands that repeat it. `None` if the page
+    /// has no such section.
     pub repeat: Option<Section>,
 }
 

@@ -298,7 +298,7 @@ fn not_counted(report: &ExperimentReport) -> Option<String> {
 }
 
 /// Returns the validity of an experiment: its own findings, damaged reports, and warnings of its
-/// runs.
+/// runs. `None` if there are none.
 fn validity(report: &ExperimentReport) -> Option<Validity> {
     let texts = left_out(&report.damaged).into_iter().chain(findings(report));
     let warnings = texts.map(|text| Remark::new(Severity::Warning, text));
@@ -709,7 +709,8 @@ fn of_law(report: &ExperimentReport, law: &ScalabilityReport) -> Section {
     Section { note: "with 90 % intervals".to_owned(), ..section }
 }
 
-/// Returns the labelled peak of the Universal Scalability Law, or the reason why it has none.
+/// Returns a label with the peak of the Universal Scalability Law, or with the reason why it has
+/// none; `None` if neither is known.
 fn peak(law: &ScalabilityReport) -> Option<(&'static str, String)> {
     let with_interval = |value: f64, interval: Option<(f64, f64)>, digits: usize| {
         let number = |value: f64| significant(value, digits);

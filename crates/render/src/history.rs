@@ -66,7 +66,7 @@ fn series(report: &HistoryReport, point: &PointHistory) -> Block {
 }
 
 /// Returns the warnings of a history: series whose runs are not independent, and builds and runs
-/// that are left out.
+/// that are left out. `None` if there are none.
 fn validity(report: &HistoryReport) -> Option<Validity> {
     let warning = |text: String| Remark::new(Severity::Warning, text);
     let seeds = report.points.iter().filter_map(|point| one_seed(report, point));

@@ -409,8 +409,8 @@ pub fn direction_in<'r>(name: &str, reports: impl IntoIterator<Item = &'r Report
     reports.into_iter().find_map(|report| declared(report, name)).unwrap_or_else(|| direction(name))
 }
 
-/// Returns the direction in which a primary or custom metric is better, as the run's workload
-/// declares it; `None` if it does not.
+/// Returns whether a primary or custom metric is better high or low, as the run's workload declares
+/// it; `None` if it does not.
 fn declared(report: &Report, name: &str) -> Option<Direction> {
     if let Some(primary) = report.block.primary_metrics.get(name) {
         return primary.better;
@@ -510,7 +510,7 @@ pub fn other_quantile(name: &str) -> Option<String> {
 }
 
 /// Returns the number of samples that the quantile `name`, such as `p99_ms`, requires. `None` if
-/// the run has enough of them.
+/// the run has enough of them, or no figure of this name.
 pub fn samples_lacking(report: &Report, name: &str) -> Option<u64> {
     let block = &report.block;
     let needed = |times: &Latency, name: &str| times.samples_needed(name.strip_suffix("_ms")?);
@@ -660,8 +660,8 @@ fn of_run(name: &str) -> Option<&'static RunFigure> {
     OF_RUN.iter().find(|figure| figure.name == name)
 }
 
-/// Returns the mean, maximum or a quantile of the response times of all offered transactions, in
-/// milliseconds; infinite if it is among lost transactions.
+/// Returns the mean, maximum or a quantile of all offered transactions' response times, in ms;
+/// infinite if it is among lost ones, `None` if it is not known.
 fn offered(report: &Report, name: &str) -> Option<f64> {
     let times = times_of(report);
     let value = match name {

@@ -20,7 +20,7 @@ const MEASURED_NS_SHORT: u64 = 10 * NS_PER_S;
 const WANTED_NS: u64 = 60 * NS_PER_S;
 
 /// Smallest change of commits over the measured phase that counts as a drift, in percent of the
-/// beginning, however significant it is.
+/// rate at its beginning, however significant the change is.
 const TREND_PERCENT_MIN: f64 = 5.0;
 
 /// Smallest z score of a drift in a long run. Of simulated steady runs whose rate wanders slowly,
@@ -39,8 +39,8 @@ const SHORT_Z_MIN: f64 = 2.85;
 /// Number of seconds below which only a steep trend is a drift: one effect of a cache or a
 /// checkpoint looks like a trend.
 const TREND_SECONDS_MIN: usize = 24;
-/// Smallest change of commits, in percent of the beginning, at which a trend in a run below
-/// [`TREND_SECONDS_MIN`] is steep enough to be a drift.
+/// Smallest change of commits, in percent of the rate at the beginning, at which a trend in a run
+/// below [`TREND_SECONDS_MIN`] is steep enough to be a drift.
 const STEEP_PERCENT_MIN: f64 = 10.0;
 const STEEP_Z_MIN: f64 = 3.3;
 
@@ -585,20 +585,20 @@ fn drifting(seconds: &[u64]) -> Option<Drift> {
     matters.then_some(Drift { first_per_s, last_per_s, cpu: None })
 }
 
-/// Returns true if commits have a trend: a run with these commits in each second has the finding
-/// `drifting`, unless its plan changes the rate.
+/// Returns true if commits have a trend: a run with `seconds` as the commits of each second has the
+/// finding `drifting`, unless its plan changes the rate.
 pub fn is_drifting(seconds: &[u64]) -> bool {
     drifting(seconds).is_some()
 }
 
-/// Returns true if commits differ at the beginning: a run with these commits in each slot of 100 ms
-/// has the finding `warming_up`, unless all its load is open.
+/// Returns true if commits differ at the beginning: a run with `slots` as the commits of each 100
+/// ms has the finding `warming_up`, unless all its load is open.
 pub fn commits_warm_up(slots: &[u64]) -> bool {
     commits_at_first(slots).is_some()
 }
 
-/// Returns true if response times differ at the beginning: a run with these medians of each second,
-/// in nanoseconds, has the finding `warming_up`.
+/// Returns true if response times differ at the beginning: a run with `medians_ns` as the median of
+/// each second, in nanoseconds, has the finding `warming_up`.
 pub fn times_warm_up(medians_ns: &[u64]) -> bool {
     times_at_first(medians_ns).is_some()
 }

@@ -67,8 +67,8 @@ const SHARE_MIN: f64 = 0.1;
 /// count as moved.
 const SCORE_MIN: f64 = 5.0;
 
-/// Largest probability of being as high by chance with which a gauge still counts as moved, or as
-/// evidence of a cause.
+/// Largest probability that a gauge is as high as in the dip by chance, at which it still counts as
+/// moved or as evidence of a cause.
 const CHANCE_MAX: f64 = 0.1;
 
 /// Largest number of gauges listed as moved in a dip; those that rose less are left out.

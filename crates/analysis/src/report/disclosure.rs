@@ -54,7 +54,8 @@ pub struct RequirementReport {
     pub measured: Option<f64>,
     /// Unit of the limits and of the measured value.
     pub unit: String,
-    /// Measured values in words, if there are several, such as the pauses by transaction type.
+    /// Values in words, if there are several, such as the pauses by transaction type; absent
+    /// otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured_times: Option<String>,
     pub verdict: Verdict,
@@ -223,8 +224,8 @@ impl Scene<'_> {
         }
     }
 
-    /// Describes the pauses of each type as the run made them, for a requirement on pauses in
-    /// key/think load; `None` for other requirements and loads.
+    /// Describes the pauses of each type in this run, `18/3/2/2/2 s`, for a requirement on pauses
+    /// in key/think load; `None` for other requirements and loads.
     fn pauses(&self, requirement: &Requirement) -> Option<String> {
         let pauses = &requirement.pauses_ns;
         match self.described.load {

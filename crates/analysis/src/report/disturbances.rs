@@ -39,12 +39,14 @@ pub struct DisturbanceReport {
     /// Last part of the output of the disturbance's command.
     pub output: String,
     /// Figures of the seconds before the disturbance: as many as it took, at least five, without
-    /// the one right before it. Null if the measured phase has no such seconds.
+    /// the one right before it. Null if the measured phase has no such seconds, or if it was
+    /// skipped.
     pub before: Option<WindowReport>,
-    /// Figures of all seconds in which the disturbance was active at least in part.
+    /// Figures of all seconds in which the disturbance was active at least in part; null if there
+    /// are none, or it was skipped.
     pub during: Option<WindowReport>,
-    /// Figures of the seconds after the disturbance: as many seconds as before it, if the measured
-    /// phase has them.
+    /// Figures of the seconds after the disturbance: as many as in `before`, as far as the measured
+    /// phase has them; null if there are none, or it was skipped.
     pub after: Option<WindowReport>,
     /// True if the commits of a second fell below 90 % of the mean before, by more than chance;
     /// null if there is nothing to compare with.
@@ -106,7 +108,7 @@ struct Look<'a> {
     /// Commits in each whole second of the measured phase.
     commits: Vec<u64>,
     slots: Vec<u64>,
-    /// Transactions due in each slot of 100 ms, if the plan changes their rate.
+    /// Transactions due in each slot of 100 ms, if the plan changes their rate; else `None`.
     due: Option<Due>,
 }
 

@@ -24,7 +24,7 @@ pub struct ReplyLagReport {
     pub mean: Option<f64>,
     pub p50: Option<f64>,
     pub p99: Option<f64>,
-    /// The longest time for which a reply lay unread, sampled or not.
+    /// The longest time for which a reply lay unread, sampled or not; null if neither is known.
     pub max: Option<f64>,
     /// Number of late replies in all round trips: unread for 10 ms or more. A lag is exact to a
     /// tick of the kernel's clock. 0 in older reports.

@@ -16,8 +16,8 @@ const QUANTILES: [(&str, f64); 5] =
 
 const CONFIDENCE: f64 = 0.95;
 
-/// Number of percentiles in [`Latency::distribution`] for each further nine, such as from 99 % to
-/// 99.9 %.
+/// Number of percentiles in [`Latency::distribution`] for each factor of ten in the share of
+/// samples above them, such as from 99 % to 99.9 %.
 const STEPS_PER_TENFOLD: usize = 8;
 /// Largest number of percentiles in [`Latency::distribution`], the last of which has one sample in
 /// 10^8 above it.
@@ -35,8 +35,8 @@ pub struct Latency {
     pub p95: Option<f64>,
     pub p99: Option<f64>,
     pub p999: Option<f64>,
-    /// The longest time, exact; quantiles have the resolution of the histogram from which they
-    /// come.
+    /// The longest time, exact; null if there is none. Quantiles have the resolution of the
+    /// histogram from which they come.
     pub max: Option<f64>,
     /// The 95 % CIs of mean and quantiles within this run, as low and high end by name, such as
     /// `p99`. They allow for autocorrelation, but errors between runs are larger. A high end of

@@ -156,7 +156,8 @@ impl SecondTally {
 #[derive(Clone, Debug, Default)]
 pub struct Series {
     seconds: BTreeMap<i64, SecondTally>,
-    /// Seconds whose histograms are not yet packed to save memory, the last changed one at the end.
+    /// Seconds whose histograms are not packed yet to save memory, in the order of their last
+    /// change.
     whole: VecDeque<i64>,
     /// First second whose histogram is kept; of earlier ones only quantiles are. `None` until a run
     /// has more than [`KEPT_SECONDS`].

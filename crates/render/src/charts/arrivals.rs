@@ -25,8 +25,8 @@ const FAR: f64 = 5.0;
 /// Largest rate, in arrivals per second, for which a histogram is drawn. At higher rates the
 /// standard deviation is below 0.1 % of the mean, too little to see.
 const RATE_MOST: f64 = 1e6;
-/// Largest number of bins of a histogram. One that would need more, as from a damaged report, is
-/// not drawn.
+/// Largest number of bins of a histogram. A histogram that would need more, as from a damaged
+/// report, is not drawn.
 const BINS_MAX: u64 = 1000;
 
 fn charts(report: &Report) -> Vec<Chart> {

@@ -69,8 +69,8 @@ pub(super) fn is_undecided(judged: &Judged) -> bool {
 }
 
 /// Returns the parts of the headline on a side of a comparison: lost transactions, points at which
-/// it has no valid run, and the primary figure. If that is undecided, the first decided figure
-/// follows.
+/// the side has no valid run, and the primary figure. If the verdict on the primary figure is
+/// undecided, the first decided figure follows.
 pub(super) fn first_words(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
     let figures = summed_up(pair);
     let (n_both, n_lost) = (pair.points.len() as u64, pair.lost().count() as u64);

@@ -17,7 +17,7 @@ use crate::document::{
 use crate::table::{Align, Cell, Column, Table};
 use crate::wording::begun;
 
-/// Returns the page of a build of data.
+/// Returns the page of a run that built data, that is created and loaded tables.
 pub(super) fn page(report: &Report, charts: &[Chart]) -> Document {
     let kind = head::kind(report).replacen("Run", "Build", 1);
     let mut page = Document::new(kind, head::title(report));

@@ -82,8 +82,8 @@ fn of_profile(report: &Report, profile: &CpuProfileReport) -> Vec<Block> {
     vec![Block::FlameGraph(graph), Block::Table(table), Block::paragraphs(said)]
 }
 
-/// Percentage of a process's samples in one file without debug symbols from which the page tells
-/// the user how to get its symbols.
+/// Smallest percentage of a process's samples in one file without debug symbols at which the page
+/// advises how to get the symbols.
 const NAMELESS_MIN: f64 = 10.0;
 
 /// Names the file without debug symbols that has the most samples, and says how to get symbols;

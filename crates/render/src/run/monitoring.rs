@@ -161,7 +161,7 @@ fn mean(report: &Report, about: &str, name: &str) -> Option<f64> {
     find(report, about, name)?.mean
 }
 
-/// Formats mean and maximum of a gauge: `12.3 % (40.1 %)`.
+/// Formats mean and maximum of a gauge: `12.3 % (40.1 %)`; `None` if it was not read.
 fn mean_and_most(gauge: &GaugeReport) -> Option<String> {
     let (mean, max) = (gauge.mean?, gauge.max?);
     Some(format!("{} ({})", amount(mean, &gauge.unit), amount(max, &gauge.unit)))

@@ -191,14 +191,16 @@ impl Layout {
         self.x.place(value)
     }
 
-    /// Returns the horizontal pixel of a value; beyond the axis, that of its end, so that the last
-    /// cell of a heat map reaches the edge.
+    /// Returns the horizontal pixel of a value. A value beyond the axis gets the pixel of the
+    /// axis's end, so that the last cell of a heat map reaches the edge. `None` only if the axis's
+    /// ends have no pixel.
     pub(super) fn x_within(&self, value: f64) -> Option<f64> {
         self.x.within(value)
     }
 
-    /// Returns the vertical pixel of a value; beyond the axis, that of its end, as for the low end
-    /// of an interval on a logarithmic axis.
+    /// Returns the vertical pixel of a value. A value beyond the axis gets the pixel of the axis's
+    /// end, such as the low end of an interval on a logarithmic axis. `None` only if the axis's
+    /// ends have no pixel.
     pub(super) fn y(&self, value: f64) -> Option<f64> {
         self.y.within(value)
     }
