@@ -152,7 +152,7 @@ impl Chart {
     }
 
     /// Returns the lowest value that an interval may reach on the vertical axis: a third of the
-    /// lowest point if it is logarithmic, minus infinity if it is linear.
+    /// chart's lowest value if the axis is logarithmic, minus infinity if it is linear.
     fn lowest_whisker(&self) -> f64 {
         if self.y.scale != Scale::Log {
             return f64::NEG_INFINITY;

@@ -303,7 +303,8 @@ fn differences(report: &ComparisonReport, all: &[&Difference]) -> Table {
     table
 }
 
-/// Lists the gauges that changed most between the baseline and each side.
+/// Returns tables of the gauges (system and database metrics) that changed most between the
+/// baseline and each compared side.
 fn gauges_changed(report: &ComparisonReport) -> Vec<Block> {
     let pairs = report.pairs.iter().filter(|pair| !pair.gauges_changed.is_empty());
     let part = |pair| {
@@ -533,12 +534,14 @@ fn is_one_sided(difference: &Difference) -> bool {
     !is_of_plan && difference.values.iter().any(Option::is_none)
 }
 
-/// Returns the name of a point for programs, with whole values: `clients=4 mode=text`.
+/// Returns the name of a point (combination of varied parameters) for programs, with whole values:
+/// `clients=4 mode=text`.
 fn whole_name(values: &Named<String>) -> String {
     if values.is_empty() { ALL.to_owned() } else { values.pairs(" ") }
 }
 
-/// Returns the name of a point for people, such as `clients=4`, with target URLs shortened.
+/// Returns the name of a point (combination of varied parameters) for people, such as `clients=4`,
+/// with target URLs shortened.
 fn point_name(report: &ComparisonReport, values: &Named<String>) -> String {
     whole_name(&told(&axes_of(report), values))
 }

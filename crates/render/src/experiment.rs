@@ -223,9 +223,9 @@ fn verdict(report: &ExperimentReport, validity: Option<&Validity>) -> Verdict {
     Verdict { tone, word, headline: found.into(), details: vec![counts.into()] }
 }
 
-/// Returns the note below the table of points: that it shows means with confidence intervals and,
-/// where this differs, that the verdict compares geometric means. `None` if no figure has an
-/// interval.
+/// Returns the note below the table of an experiment's points: that it shows means with confidence
+/// intervals and, where this differs, that the verdict compares geometric means. `None` if no
+/// figure has an interval.
 fn what_is_shown(report: &ExperimentReport, sides: Option<&ComparisonReport>) -> Option<String> {
     // Sides are called by their only axis.
     let means = |side: &str| -> Option<f64> {
@@ -375,8 +375,8 @@ fn name_over_axes(report: &ExperimentReport) -> String {
     }
 }
 
-/// Returns the headline, with the best point or the highest rate that the database kept up with,
-/// and a sentence that counts points and trials.
+/// Returns the headline, with the experiment's best point or the highest rate that the database
+/// kept up with, and a sentence that counts points and trials.
 fn headline(report: &ExperimentReport) -> (String, String) {
     let name = name_over_axes(report);
     let found = match &report.rate {
@@ -409,7 +409,8 @@ fn headline(report: &ExperimentReport) -> (String, String) {
     (format!("{name}: {how_far}{found}"), format!("{n}, {trials}{order}"))
 }
 
-/// Describes the point with the best mean of the primary figure.
+/// Describes the experiment's point (combination of varied parameters) with the best mean of the
+/// primary figure.
 fn best(report: &ExperimentReport) -> String {
     let primary = title(&report.primary);
     let best = report
@@ -441,8 +442,9 @@ fn best(report: &ExperimentReport) -> String {
     format!("{most} {primary}{at}: {}{also}", answered(&figure))
 }
 
-/// Names the points that may be as good as `best`, whose primary figure is `figure`: those with
-/// overlapping confidence intervals, and those with too few runs to tell. Empty if there are none.
+/// Names the experiment's points that may be as good as `best`, whose primary figure is `figure`:
+/// those with overlapping confidence intervals, and those with too few runs to tell. Empty if there
+/// are none.
 fn also(report: &ExperimentReport, best: &PointReport, figure: &Figure) -> String {
     let own = |point: &PointReport| point.figures.get(&report.primary).copied();
     let reaches = |point: &&PointReport| {

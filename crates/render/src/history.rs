@@ -450,8 +450,8 @@ fn in_short(report: &HistoryReport, point: &PointHistory) -> String {
     }
 }
 
-/// Returns the text in a build's row for the change of level, or the new series, that begins there;
-/// empty if there is neither.
+/// Returns the text in a build's row for the change of level (mean over builds), or the new series,
+/// that begins there; empty if there is neither.
 fn level(change: Option<&Change>, start: Option<&Start>) -> String {
     if let Some(start) = start {
         return format!("new series: {}", changed(&start.changed));
@@ -474,8 +474,8 @@ fn one_level(point: &PointHistory) -> String {
     format!("one level{}", until.unwrap_or_default())
 }
 
-/// Compares the last build with the mean of the level that it belongs to, or of the builds before
-/// it if there are no levels.
+/// Compares the last build with the mean of the level (unchanged stretch of builds) that it belongs
+/// to, or of the builds before it if there are no levels.
 fn last_line(report: &HistoryReport, point: &PointHistory, last: &Last) -> String {
     let noun = report.noun();
     let before = format!("the {noun}s before it");

@@ -343,7 +343,8 @@ fn figure_title(name: &str) -> String {
 /// Largest length of a run's name in a list for people, in characters; a longer one is cut.
 /// Machine-readable formats have whole names.
 const NAME_MOST: usize = 32;
-/// Largest length of a trial's point in a list for people, in characters; a longer one is cut.
+/// Largest length of a trial's point (values of the varied parameters) in a list for people, in
+/// characters; a longer one is cut.
 const POINT_MOST: usize = 40;
 /// Largest length of all labels of a run together in a list for people, in characters; longer text
 /// is cut.

@@ -182,7 +182,7 @@ fn of_builds(builds: &OfBuilds) -> Vec<String> {
 /// the table, for comparison with the best value.
 const WORKERS: [&str; 4] = ["clients", "writers", "readers", "threads"];
 
-/// Explains the star that marks the best cell; `None` if no cell has one.
+/// Explains the star that marks the best cell of a table; `None` if no cell has one.
 fn legend(all: &Matrices) -> Option<String> {
     let is_best = |table: &Matrix| {
         let mut lines = table.lines.iter().enumerate();

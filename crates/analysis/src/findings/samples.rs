@@ -77,7 +77,7 @@ fn overflow(view: &View) -> Option<Samples> {
 }
 
 /// Returns a finding for each pair of a count and a histogram that should have the same number of
-/// transactions but do not. The engine keeps them separately.
+/// transactions, but do not. The engine keeps the counts and the histograms separately.
 fn books(view: &View) -> Vec<Samples> {
     let sum = &view.sum;
     let books: [(&'static str, u64, &Histogram); 3] = [

@@ -30,7 +30,7 @@ pub(super) fn counts(counts: &Counts) -> CountsReport {
     report
 }
 
-/// What the commits of a group follow: random arrivals, or the system's answers.
+/// Event that the commits of a group follow in time: random arrivals, or the system's answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Follow {
     /// Commits follow arrivals at random times, which do not depend on the system (open load).

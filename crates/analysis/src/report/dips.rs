@@ -576,8 +576,8 @@ impl Series {
         DEADLOCKS.iter().filter_map(|name| self.values(name)).map(count_within).sum()
     }
 
-    /// Returns the table or index for which most of the sessions waiting for locks within a stretch
-    /// waited; `None` if these are less than half of them.
+    /// Returns the table or index for which most of the sessions that waited for locks within a
+    /// stretch of seconds waited; `None` if no table or index has at least half of them.
     fn locked(&self, within: &Range<usize>) -> Option<String> {
         let sum = |values: &[f64]| values[within.clone()].iter().map(|n| n.max(0.0)).sum::<f64>();
         let all = sum(self.values("database.sessions/lock")?);
@@ -588,8 +588,8 @@ impl Series {
         (most.1 > 0.0 && most.1 >= LOCKED_LEAST * all).then_some(most.0)
     }
 
-    /// Returns the gauges that rose clearly within a stretch, without those that merely follow
-    /// throughput.
+    /// Returns the gauges that rose clearly within a stretch of seconds, without those that merely
+    /// follow throughput.
     fn rose(&self, within: &Range<usize>) -> impl Iterator<Item = Moved> {
         let is_consequence = |name: &str| FOLLOW.iter().any(|part| name.contains(part));
         let names = self.all.keys().filter(move |name| !is_consequence(name));
@@ -597,9 +597,9 @@ impl Series {
         moved.filter(|moved| self.score(moved) >= SCORE_MIN)
     }
 
-    /// Returns the gauges that rose within a stretch and seldom elsewhere, at most [`MOVED_MAX`]:
-    /// those of the database first, those that any program may move last, and otherwise by how
-    /// much.
+    /// Returns the gauges that rose within a stretch of seconds and seldom elsewhere, at most
+    /// [`MOVED_MAX`]: those of the database first, those that any program may move last, and
+    /// otherwise by how much they rose.
     fn moved(&self, within: &Range<usize>) -> Vec<Moved> {
         let chance = |moved: &Moved| self.chance(moved, within.len()).unwrap_or(1.0);
         let rank = |moved: &Moved| {

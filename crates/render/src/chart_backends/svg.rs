@@ -87,8 +87,8 @@ impl Svg<'_> {
     }
 
     /// Returns the `data-` attributes that scripts read: pixels of the plot area's edges, values at
-    /// them (`from` and `to` at the left and right, `low` and `high` at the bottom and top), and
-    /// kind of the axes.
+    /// the edges (`from` and `to` at the left and right, `low` and `high` at the bottom and top),
+    /// and kind of the axes.
     fn place(&self) -> String {
         let Layout { left, right, top, bottom, .. } = *self.layout;
         let pixels = [("left", left), ("right", right), ("top", top), ("bottom", bottom)];

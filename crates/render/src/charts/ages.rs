@@ -69,8 +69,8 @@ pub(super) fn trace(name: String, ages: &BucketCounts) -> Trace {
     Trace::new(name, Shape::Joined, ages.percent_below().into_iter().map(point).collect())
 }
 
-/// Returns the ages of records for each valid trial at the point with index `point`, summed over
-/// the readers of the trial.
+/// Returns the ages of records for each valid trial at the point (combination of varied parameters)
+/// with index `point`, summed over the readers of the trial.
 pub(crate) fn ages_at(trials: &[TrialReport], point: usize) -> Vec<BucketCounts> {
     let here = trials.iter().filter(|trial| trial.point as usize == point);
     here.filter(|trial| counts(&trial.report))

@@ -85,8 +85,8 @@ fn as_elsewhere(report: &ExperimentReport) -> Vec<String> {
     names
 }
 
-/// Returns the report with TPM (transactions per minute) computed from the trials; `None` if the
-/// report has TPM already, or no trial at some point has it.
+/// Returns the report of an experiment with TPM (transactions per minute) computed from the trials;
+/// `None` if the report has TPM already, or some point has no trial with TPM.
 fn with_tpm(report: &ExperimentReport, trials: &[TrialReport]) -> Option<ExperimentReport> {
     let tpm = PER_MINUTE[1];
     if report.points.iter().any(|point| point.figures.get(tpm).is_some()) {
@@ -189,8 +189,8 @@ fn chart(report: &ExperimentReport, axis: usize, figure: &str) -> Vec<Chart> {
     chart.if_any().into_iter().chain(imported.if_any()).collect()
 }
 
-/// Describes the points without a value of `figure`, with reasons: `No p99 ms at clients=2: too few
-/// samples, needs at least 1,234.` `None` if all points have one.
+/// Describes the points of an experiment that have no value of `figure`, each with the reason: `No
+/// p99 ms at clients=2: too few samples, needs at least 1,234.` `None` if all points have one.
 fn missing(report: &ExperimentReport, axis: usize, figure: &str) -> Option<String> {
     let mut by_reason: Vec<(String, Vec<String>)> = Vec::new();
     let all = along(report, axis).into_iter().map(|(_, point)| point);

@@ -43,8 +43,8 @@ fn charts(report: &Report) -> Vec<Chart> {
     numbered(families.iter().flat_map(|family| chart(report, family)).collect())
 }
 
-/// Numbers charts with equal titles, such as `(1 of 3)`. They result from gauges of one group that
-/// were divided by magnitude; the chart with the largest values is first.
+/// Adds numbers, such as `(1 of 3)`, to the titles of charts with equal titles. Such charts show
+/// gauges of one group that were divided by magnitude; the chart with the largest values is first.
 fn numbered(mut charts: Vec<Chart>) -> Vec<Chart> {
     let titles: Vec<String> = charts.iter().map(|chart| chart.title.clone()).collect();
     for (at, chart) in charts.iter_mut().enumerate() {

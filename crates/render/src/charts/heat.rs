@@ -14,8 +14,8 @@ pub(super) const ENTRY: Entry = Entry {
     make: Of::Run(charts),
 };
 
-/// Number of shades in a heat map of response times. Counts are divided among them on a logarithmic
-/// scale up to the largest count.
+/// Number of shades in a heat map of response times. The shade of a cell stands for its count, on a
+/// logarithmic scale up to the largest count.
 const LEVELS: u32 = 6;
 
 fn charts(report: &Report) -> Vec<Chart> {

@@ -40,7 +40,7 @@ fn charts(report: &ComparisonReport) -> Vec<Chart> {
     charts
 }
 
-/// Name of the row of a forest plot for all points together.
+/// Name of the row of a forest plot for all points (combinations of varied parameters) together.
 const ALL_POINTS: &str = "all";
 
 /// A row of a forest plot: its name, and the figure whose ratio to the baseline it shows.

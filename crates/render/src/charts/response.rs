@@ -39,8 +39,8 @@ fn charts(report: &Report) -> Vec<Chart> {
     report.groups.iter().flat_map(one).collect()
 }
 
-/// Returns the note below the chart of response times. It counts transactions that did not finish,
-/// because they have no response time, so that the chart looks better than the run was.
+/// Returns the note below the chart of response times. The note counts transactions that did not
+/// finish: they have no response time, so the chart looks better than the run was.
 fn note(report: &Report, group: &GroupReport) -> String {
     let counts = &group.block.as_ref().unwrap_or(&report.block).counts;
     let before = match report.disturbances.is_empty() {

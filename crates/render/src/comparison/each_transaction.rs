@@ -28,8 +28,8 @@ const CHANGES_MAX: usize = 32;
 /// folded, the less important figures of each transaction; with more points, it only says how many
 /// there are.
 const POINTS_MAX: usize = 8;
-/// Largest number of changed figures, besides times and key figures, in the table of ratios at all
-/// points; the others are left out.
+/// Largest number of changed figures, besides times and key figures, in the table of a comparison's
+/// ratios at all points; the others are left out.
 const CHANGES_OF_ALL_MAX: usize = 12;
 /// Significant digits of a time estimated from samples of sessions: with 1,000 samples its standard
 /// error is up to 1.6 %.
@@ -239,8 +239,8 @@ fn of_transaction(
     table
 }
 
-/// Returns the table of the figures in `lines` with the ratio to the baseline at each point, and
-/// for stored procedures also the published ratios.
+/// Returns the table of the figures in `lines` with the ratio to the baseline at each point of a
+/// comparison, and for stored procedures also the published ratios.
 fn ratios(report: &ComparisonReport, pair: &PairReport, lines: &[&str]) -> Table {
     let points = &pair.each_transaction;
     let axes = axes_of(report);
@@ -272,8 +272,8 @@ fn find<'a>(at: &'a EachTransactionAt, name: &str) -> Option<&'a EachTransaction
     at.figures.iter().find(|figure| figure.name == name)
 }
 
-/// Returns the names of the figures in the table of all points, in order: parts of the time, key
-/// figures such as round trips, and the figures that changed most.
+/// Returns the names of the figures in the table of ratios at all points of a comparison, in order:
+/// parts of the time, key figures such as round trips, and the figures that changed most.
 fn in_order(points: &[EachTransactionAt]) -> Vec<&str> {
     let all = || points.iter().flat_map(|at| &at.figures);
     let mut names: Vec<&str> = Vec::new();

@@ -31,7 +31,8 @@ const SHOWN_MOST: usize = 8;
 /// Figures in the table of single trials, in addition to the primary one.
 const OF_TRIAL: [&str; 4] = ["tps", "p50_ms", "p95_ms", "p99_ms"];
 
-/// Returns the folded table of trials in order of time, with point, figures, validity and run.
+/// Returns the section with the folded table of an experiment's trials in the order of time, with
+/// point, figures, validity and run.
 pub(super) fn trials(report: &ExperimentReport, trials: &[TrialReport]) -> Section {
     let mut made: Vec<&TrialReport> = trials.iter().collect();
     made.sort_by(|a, b| a.report.started.cmp(&b.report.started));
@@ -78,7 +79,8 @@ fn validity(run: &Report) -> String {
     }
 }
 
-/// Returns a table for each disturbance, with rows for before, during and after it at each point.
+/// Returns the section with a table for each disturbance, in which each point of an experiment has
+/// rows for before, during and after it.
 pub(super) fn disturbances(report: &ExperimentReport, trials: &[TrialReport]) -> Section {
     let mut all: Vec<&str> = Vec::new();
     for name in trials.iter().flat_map(|trial| disturbances_of(&trial.report)) {
@@ -145,7 +147,7 @@ fn axis_cells(report: &ExperimentReport, point: usize) -> Vec<Cell> {
 }
 
 /// Returns the table of the ages of records when readers first read them: the percentages below 40,
-/// 100 and 300 ms, a row per point. `None` if the workload has no readers.
+/// 100 and 300 ms, a row for each point of an experiment. `None` if the workload has no readers.
 pub(super) fn ages_of_points(report: &ExperimentReport, trials: &[TrialReport]) -> Option<Table> {
     let all: Vec<Vec<BucketCounts>> =
         (0..report.points.len()).map(|point| ages::ages_at(trials, point)).collect();

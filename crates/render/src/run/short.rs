@@ -18,7 +18,7 @@ use crate::first_page::{
 use crate::list::short_id;
 use crate::spark::sparkline;
 
-/// Largest number of warnings up to which advice follows each of them.
+/// Largest number of warnings on a run's first page with which each is followed by its advice.
 const ADVISED_MOST: usize = 2;
 
 /// Largest number of parts of a transaction's time that a run's first page names; smaller ones are
@@ -376,7 +376,8 @@ fn next(report: &Report, with: &Short<'_>, room: &Room) -> Vec<Block> {
     once(Block::paragraphs(lines)).chain(next_block(&commands)).collect()
 }
 
-/// Number of columns for indentation and marks in the line of a suggested command with its purpose.
+/// Number of columns for indentation and comment marks in the line of a suggested command with its
+/// purpose.
 const PURPOSE_MARKS: usize = 8;
 
 /// Returns true if the first page shows transaction types, and one of them has too few samples for

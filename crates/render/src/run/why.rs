@@ -26,8 +26,8 @@ const OVERLAP_LEAST: f64 = 0.1;
 /// rough. The overlap is what the parts add up to beyond the service time, as a share of it.
 const OVERLAP_MOST: f64 = 0.25;
 
-/// Smallest share of the service time for all smaller parts together with which the first page
-/// names them as `others`.
+/// Smallest share of the service time that all smaller parts must have together for the first page
+/// to name them as `others`.
 const OTHERS_LEAST: f64 = 0.005;
 
 /// Smallest share of the service time for a part to be listed; smaller parts are left out.

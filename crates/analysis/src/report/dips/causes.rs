@@ -114,8 +114,8 @@ impl Stretch<'_> {
         causes
     }
 
-    /// Returns a possible cause if it explains enough of the clients' time and its gauge is seldom
-    /// as high in other stretches; `None` otherwise.
+    /// Returns a possible cause of the dip if it explains enough of the clients' time and its gauge
+    /// is seldom as high in other stretches of seconds; `None` otherwise.
     fn if_clear(&self, Shown { cause, share, by }: Shown) -> Option<CauseSeen> {
         let length = self.within.len();
         let chance = self.series.chance(&by, length).unwrap_or(1.0);

@@ -205,7 +205,7 @@ impl Layout {
         self.y.within(value)
     }
 
-    /// Returns true if a value is outside of the value axis. It is then drawn at the axis's end.
+    /// Returns true if a value is outside of the value axis, so that it is drawn at the axis's end.
     pub(super) fn is_beyond(&self, value: f64) -> bool {
         self.y.is_beyond(value)
     }
