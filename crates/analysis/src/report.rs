@@ -339,9 +339,11 @@ pub struct Block {
     /// connection.
     #[serde(default)]
     pub bytes_per_second: Option<f64>,
-    /// New orders per minute; null if the workload does not have this metric.
+    /// New orders per minute; null if the workload does not have this metric, or nothing was
+    /// measured.
     pub nopm: Option<f64>,
-    /// Transactions per minute; null if the workload does not have this metric.
+    /// Transactions per minute; null if the workload does not have this metric, or nothing was
+    /// measured.
     pub tpm: Option<f64>,
     /// All primary metrics of the workload (the results by which it is judged, such as NOPM), by
     /// name.

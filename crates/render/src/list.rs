@@ -22,9 +22,10 @@ pub fn short_id(id: &str) -> &str {
 /// percent, such as `13 %`. Empty for a figure without an interval.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Errors {
-    /// Error of TPS. It is estimated from tenths of seconds, so that short runs have it, too.
+    /// Error of TPS, such as `13 %`; empty if it is not known. It is estimated from tenths of
+    /// seconds, so that short runs have it, too.
     pub tps: String,
-    /// Error of the first primary metric, such as NOPM.
+    /// Error of the first primary metric, such as `13 %` for NOPM; empty if it is not known.
     pub primary: String,
 }
 

@@ -313,7 +313,7 @@ impl Stretch<'_> {
     }
 
     /// Returns a stopped server as the cause, if it did not answer for a part of a second and used
-    /// no CPU time meanwhile, too short to empty a whole second; `None` otherwise.
+    /// no CPU time meanwhile: a stop too short to empty a whole second. `None` otherwise.
     fn unanswered(&self) -> Option<CauseSeen> {
         let (cpu, answers) = (self.series.values(SERVER_CPU)?, self.series.values(SESSION_QUERY)?);
         // A missing reading counts as 0.
