@@ -45,8 +45,8 @@ pub(crate) fn with_key(table: &Table, split_by: Option<&'static str>) -> Table {
     table
 }
 
-/// Returns a note that names the tables to which a build has added a key; empty if there are none,
-/// or if the server cannot be asked.
+/// Returns a note, the only element of the list, that names the tables to which a build has added a
+/// key. Empty if there are none, or if the database cannot be read.
 pub(crate) fn notes(database: &dyn Database, workload: &dyn Workload) -> Vec<String> {
     let Some(population) = workload.population() else { return Vec::new() };
     let is_possible = database.administration().demands_keys.is_some();

@@ -104,8 +104,8 @@ impl AdminSession {
         Ok(())
     }
 
-    /// Runs `work` with this session. Cancels the running statement as soon as `is_stopped` returns
-    /// true.
+    /// Runs `work` with this session and returns its result. Cancels the running statement as soon
+    /// as `is_stopped` returns true.
     pub(crate) fn until<T>(
         &mut self,
         is_stopped: &(dyn Fn() -> bool + Sync),
@@ -170,7 +170,7 @@ impl AdminSession {
     }
 
     /// Executes a query and returns the integer in the first column of its last row; `None` for
-    /// NULL or without rows.
+    /// NULL or without rows. Fails if the value is no integer.
     pub(crate) fn number(&mut self, sql: &str) -> Result<Option<i64>, DbError> {
         let mut number = None;
         self.read(sql, &mut |row: &dyn Row| {
@@ -197,7 +197,8 @@ impl AdminSession {
         Ok(count)
     }
 
-    /// Returns true if `table` exists, found by a query of it.
+    /// Returns true if `table` can be queried, and false if it does not exist. Fails if the query
+    /// has another error.
     pub(crate) fn has_table(&mut self, table: &str) -> Result<bool, DbError> {
         match self.read(&format!("SELECT 1 FROM {table} WHERE 1 = 0"), &mut |_| Ok(())) {
             Ok(_) => Ok(true),

@@ -75,8 +75,8 @@ impl HeldLock {
         HeldLock::take(database, database.administration().run_lock, A_MOMENT, is_stopped)
     }
 
-    /// Takes a lock; `None` if another process has it for longer than `patience`. On a database
-    /// without such locks, returns one that excludes nobody.
+    /// Takes the lock `lock` of a database; `None` if another process has it for longer than
+    /// `patience`. On a database without such locks, returns one that excludes nobody.
     fn take(
         database: &dyn Database,
         lock: DatabaseLock,
@@ -141,7 +141,8 @@ impl HeldLock {
         self.session.as_mut().is_some_and(|session| session.number("SELECT 1").is_ok())
     }
 
-    /// Takes the lock again if the connection of the session that held it was lost.
+    /// Takes the lock of builds again if the connection of the session that held it was lost. Fails
+    /// if another process has the lock for longer than three seconds.
     pub(crate) fn renew(
         &mut self,
         database: &dyn Database,

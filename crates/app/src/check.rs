@@ -12,12 +12,13 @@ use crate::error::Error;
 use crate::interruptible::run_interruptible_with_progress;
 use crate::storage_engine;
 
-/// Largest number of violating rows that the result of a check keeps as examples; of all of them,
-/// it has the number.
+/// Largest number of violating rows that the result of a check keeps as examples. The result also
+/// has the number of all violating rows.
 const EXAMPLES: usize = 5;
 
-/// Runs all consistency checks of `workload` that the tables' storage engine can pass, and returns
-/// a result for each. `doing` receives the id and title of a check before it runs.
+/// Runs the consistency checks of `workload`, except those that cannot pass in the storage engine
+/// of the tables, and returns a result for each. `doing` receives the id and title of a check
+/// before it runs.
 pub fn check(
     database: &dyn Database,
     workload: &dyn Workload,
@@ -76,8 +77,8 @@ type Comparison = fn(
     &mut dyn FnMut(&str),
 ) -> Result<Vec<CheckResult>, Error>;
 
-/// Runs a comparison in a thread of its own. Returns early with `Error::Interrupted`, which says
-/// during what, when a stop is requested.
+/// Runs a comparison in a thread of its own. When a stop is requested, returns early with
+/// `Error::Interrupted`, whose text is `interrupted` and `during`.
 fn interruptible(
     database: &Arc<dyn Database>,
     workload: &Arc<dyn Workload>,
@@ -100,8 +101,8 @@ fn interruptible(
 }
 
 /// Executes the queries of `workload` that have known answers, and returns a result for each, with
-/// the differences as examples. A query that fails differs. `doing` receives the id and title of a
-/// query before it is executed.
+/// the differences as examples. The error of a query counts as a difference. `doing` receives the
+/// id and title of a query before it is executed.
 fn answers(
     database: &dyn Database,
     workload: &dyn Workload,

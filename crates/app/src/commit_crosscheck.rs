@@ -32,8 +32,9 @@ pub(crate) fn read(database: &dyn Database) -> Result<Option<i64>, Error> {
     Ok(session.counted(counter.sql).unwrap_or(None))
 }
 
-/// Returns a fact if the server was restarted since `began`, according to its reported uptime. The
-/// commit counter alone would not show that, since it may survive a restart.
+/// Returns a fact if the server was restarted since `began`, according to its reported uptime;
+/// `None` if not, or if it reports no uptime. The commit counter alone would not show that, since
+/// it may survive a restart.
 pub(crate) fn restarted(database: &dyn Database, began: Instant) -> Result<Option<Fact>, Error> {
     let Some(sql) = database.monitoring().started_ago else { return Ok(None) };
     let mut session = AdminSession::at(database)?;

@@ -87,8 +87,8 @@ pub(crate) fn sides_of_axis(
     compare(store, &by, &judge).ok()
 }
 
-/// Replaces a single experiment by the values of its only varied parameter; other requests stay.
-/// Fails for a single run, and for an experiment that varies no parameter or several.
+/// Replaces a request for a single experiment by one for the values of its only varied parameter;
+/// returns other requests unchanged. Fails for a single run, or without exactly one parameter.
 pub fn by_its_axis(store: &Store, asked: &CompareBy) -> Result<CompareBy, Error> {
     let CompareBy::Sides(names) = asked else { return Ok(asked.clone()) };
     let [name] = names.as_slice() else { return Ok(asked.clone()) };
@@ -531,7 +531,7 @@ impl Found {
     }
 }
 
-/// Assigns the runs of each build to the points of a history, according to their conditions.
+/// Assigns the runs of each build to points of the history: groups of runs with equal conditions.
 fn builds_placed(found: Vec<Found>) -> Vec<Side> {
     // There may be thousands of runs, so only the conditions that are needed are kept.
     let points = points_of_builds(&conditions(&found, Condition::of_points));
@@ -555,7 +555,7 @@ fn sides_placed(found: Vec<Found>) -> Result<Vec<Side>, Error> {
     Ok(found.into_iter().map(|side| placed(side, &points)).collect())
 }
 
-/// Returns true if all sides are experiments that have some point in common with the baseline.
+/// Returns true if all sides are experiments that share some point (varied values) with the first.
 fn have_points_in_common(found: &[Found]) -> bool {
     let mut values = found.iter().map(|side| match side {
         Found::Experiment(_, _, runs, _) => Some(runs.iter().map(|run| &run.values).collect()),
@@ -617,8 +617,8 @@ fn plan_of_all(runs: &[Report]) -> Option<String> {
     is_same.then(|| first.plan.clone())
 }
 
-/// Adds valid runs to the points of a compared set of runs, in the order in which points first
-/// occur, and invalid runs to those that do not count.
+/// Adds each valid run to the point (combination of varied values) of the compared set that it has
+/// the values of, and each invalid run to the runs of the set that do not count.
 fn gather(mut side: Side, placed: Vec<Placed>) -> Side {
     for Placed { values, repeat, report } in placed {
         if !counts(&report) {
@@ -740,7 +740,7 @@ fn run_named(store: &Store, run: &str) -> Result<RunId, Error> {
     }
 }
 
-/// Returns the id of the experiment if its trials are still being run, else nothing.
+/// Returns the id of the experiment if its trials are still being run, else an empty list.
 fn still_made(
     store: &Store,
     experiment: &Experiment,

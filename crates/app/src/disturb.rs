@@ -162,7 +162,8 @@ impl Disturbers {
     }
 
     /// Returns a function that starts the schedule of all disturbances. Call it once, with the time
-    /// left until the measured phase begins, from which their times are counted.
+    /// left until the measured phase begins; the times of disturbances are counted from that
+    /// moment.
     pub(crate) fn begin(&self) -> impl Fn(Duration) + use<> {
         let signal = Arc::clone(&self.signal);
         move |ahead| signal.begin(wall_clock::now() + ahead)

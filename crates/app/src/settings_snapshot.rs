@@ -63,8 +63,8 @@ pub(crate) fn before(
     }
 }
 
-/// Returns a fact for each mode or setting of the database that differs from before the load. Sizes
-/// are ignored, since they may change.
+/// Returns a fact for each mode or setting of the database that differs from before the load. Its
+/// size is ignored, since it may change. Empty if the settings cannot be read.
 pub(crate) fn changed(
     database: Option<&Arc<dyn Database>>,
     before: Option<&SettingsSnapshot>,
@@ -144,8 +144,8 @@ impl SettingsSnapshot {
         self.settings.iter().map(printed).collect()
     }
 
-    /// Returns notes on settings whose value differs from the one that was requested at the start
-    /// of the server.
+    /// Returns notes on settings whose value is another number than the one that was requested at
+    /// the start of the server. A number without a unit may be in any of `base_units`.
     fn unlike(
         &self,
         asked: &[(String, String)],

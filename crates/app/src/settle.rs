@@ -626,7 +626,7 @@ impl<'a, 'w> Work<'a, 'w> {
     }
 
     /// Waits until the remaining work of a settling step is 0 or no longer falls, or until time is
-    /// up. Returns the remaining work then.
+    /// up. Returns the remaining work that was read last; `first` was read before the wait.
     fn fall(
         &mut self,
         step: &SettlingStep,
@@ -675,7 +675,7 @@ impl<'a, 'w> Work<'a, 'w> {
         }
     }
 
-    /// Reads how much work of a settling step is left; `None`, which is recorded, if unreadable.
+    /// Reads how much work of a settling step is left; `None`, and recorded, if it cannot be read.
     fn level(&mut self, step: &SettlingStep, level: &SettlingLevel) -> Result<Option<i64>, Error> {
         let sql = self.with_tables(level.sql);
         match number(&mut self.session, &sql, level.column) {

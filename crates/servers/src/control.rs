@@ -45,7 +45,7 @@ pub trait ServerControl: Send {
     fn how_node_ended(&mut self, node: usize) -> Option<String>;
 
     /// Changes a server setting of all nodes, which takes effect at the next restart of each. Fails
-    /// if the setting may not be changed.
+    /// if name or value is malformed, or if dbdyno itself controls the setting.
     fn set(&mut self, name: &str, value: &str) -> Result<(), BadParameter>;
 
     /// Limits the benchmark's load to the first `n_nodes` nodes: [`ServerControl::target`] then
@@ -88,8 +88,9 @@ pub trait ServerControl: Send {
     /// Whether the data of all nodes have been copied by [`ServerControl::copy_data`].
     fn has_copy(&self) -> bool;
 
-    /// Kills all nodes and restores their data from the copy. The nodes stay stopped until
-    /// [`ServerControl::restart_all`].
+    /// Kills all nodes and restores their data from the copy that [`ServerControl::copy_data`] has
+    /// made. The nodes stay stopped until [`ServerControl::restart_all`]. Panics if there is no
+    /// copy.
     fn put_back(&mut self) -> Result<(), ServerError>;
 
     /// Returns the number of nodes, including those whose process has ended.

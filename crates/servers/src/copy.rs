@@ -22,6 +22,7 @@ const COPY_LIMIT: Duration = Duration::from_secs(3 * 3600);
 const LEFT_BYTES: u64 = 64 << 20;
 
 /// Copies the data of a server that is not running, for [`put_back`], and replaces an earlier copy.
+/// Fails if the disk has too little space.
 pub(crate) fn keep(server: &Instance) -> Result<(), ServerError> {
     let dir = server.folder();
     let copy = dir.join("copy");

@@ -43,7 +43,8 @@ pub(crate) struct DataDir {
 
 impl DataDir {
     /// Creates and locks a folder in `parent` for a server that runs as `account`. Fails if the
-    /// account cannot enter the folder, or if its path is too long for a Unix socket in it.
+    /// account cannot enter the folder, or if the folder's path has a colon or is too long for a
+    /// Unix socket in it.
     pub(crate) fn make(parent: &Path, account: OsUser) -> Result<DataDir, ServerError> {
         let bad = |text: String| ServerError::new(ServerErrorKind::BadOption, text);
         let shown = parent.display();

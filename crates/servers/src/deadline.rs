@@ -43,7 +43,7 @@ impl Deadline {
     }
 
     /// Waits until `process` ends (if given), the deadline passes, or the time `pause` is over.
-    /// Returns which of these happened.
+    /// Returns which of these happened; a signal counts as the end of the pause.
     pub(crate) fn wait(&self, process: Option<BorrowedFd<'_>>, pause: Duration) -> Woken {
         let mut watched = vec![PollFd::new(&self.timer, PollFlags::IN)];
         watched.extend(process.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));

@@ -15,7 +15,8 @@ pub struct DefaultSetting {
     pub why: &'static str,
 }
 
-/// Range of server versions, whose bounds are the first three numbers of a version.
+/// Range of server versions, before a version or from it on. A version is given by its first three
+/// numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Versions {
     All,

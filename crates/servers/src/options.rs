@@ -41,8 +41,8 @@ pub(crate) fn put(settings: &mut Vec<Setting>, name: &str, value: &str) {
     }
 }
 
-/// Normalizes the name of a server setting for comparisons, as servers accept several spellings.
-/// Also removes MySQL's prefix `loose_`.
+/// Normalizes the name of a server setting for comparisons, since servers accept `-` for `_`, and
+/// either case. Also removes MySQL's prefix `loose_`.
 fn bare(name: &str) -> String {
     let name = plain_setting(name);
     name.strip_prefix("loose_").map(str::to_owned).unwrap_or(name)

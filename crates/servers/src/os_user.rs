@@ -22,9 +22,9 @@ pub(crate) struct OsUser {
 }
 
 impl OsUser {
-    /// Chooses the operating system account for a server of `kind`. This is `wanted` if given.
-    /// Otherwise it is dbdyno's own account or, if dbdyno runs as root, the product's account or
-    /// `nobody`.
+    /// Chooses the operating system account for a server of `kind`: `wanted` if given; otherwise
+    /// dbdyno's own account or, if dbdyno runs as root, the product's account or `nobody`. Fails if
+    /// that account does not exist or cannot be used.
     pub(crate) fn choose(kind: Kind, wanted: Option<&str>) -> Result<OsUser, ServerError> {
         let us = geteuid().as_raw();
         // Without the file no account has a name, and root needs one.
@@ -94,7 +94,7 @@ impl OsUser {
         fchown(file, Some(self.uid), Some(self.gid))
     }
 
-    /// Returns the first folder on `path`, from the root on, that this account may not enter;
+    /// Returns the first folder above `path`, from the root on, that this account may not enter;
     /// `None` if it may enter all.
     pub(crate) fn stopped_at(&self, path: &Path) -> Option<PathBuf> {
         if self.is_us || self.is_root() {
@@ -116,8 +116,8 @@ impl OsUser {
     }
 }
 
-/// Parses a line of /etc/passwd (`name:x:uid:gid:...`); `None` if the line is about another user
-/// than `name`. `us` is the user ID of dbdyno's process.
+/// Parses a line of /etc/passwd (`name:x:uid:gid:...`); `None` if the line is malformed or about
+/// another user than `name`. `us` is the user ID of dbdyno's process.
 fn parse(line: &str, name: &str, us: u32) -> Option<OsUser> {
     let mut fields = line.split(':');
     if fields.next() != Some(name) {

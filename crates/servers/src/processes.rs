@@ -40,7 +40,7 @@ const KILL_LIMIT: Duration = Duration::from_secs(30);
 const ROUNDS_MAX: usize = 100;
 
 impl Marks {
-    /// Makes the texts that identify the processes of the server whose folder is `dir`.
+    /// Returns the texts by which the processes of the server in the folder `dir` are found.
     pub(crate) fn in_dir(dir: &Path) -> Marks {
         let name = dir.file_name().unwrap_or(dir.as_os_str()).as_bytes();
         let data = dir.join("data");
@@ -62,7 +62,7 @@ impl Marks {
     }
 
     /// Sends `signal` once to every process of the server, including processes that start in the
-    /// meantime.
+    /// meantime. Fails if new ones are still found after [`ROUNDS_MAX`] rounds.
     pub(crate) fn signal(&self, signal: Signal) -> io::Result<()> {
         let mut signalled: Vec<u32> = Vec::new();
         for _ in 0..ROUNDS_MAX {
@@ -78,7 +78,8 @@ impl Marks {
     }
 
     /// Kills every process of the server and waits until all have ended, including those that were
-    /// ending already, since they still hold shared memory that prevents a new start.
+    /// ending already, since they still hold shared memory that prevents a new start. Fails if that
+    /// takes longer than [`KILL_LIMIT`].
     pub(crate) fn kill(&self) -> io::Result<()> {
         let deadline = Deadline::new(KILL_LIMIT)?;
         for _ in 0..ROUNDS_MAX {

@@ -31,7 +31,7 @@ const VERSION_LIMIT: Duration = Duration::from_secs(10);
 /// its data.
 pub struct Server {
     version: String,
-    /// Main process of the server; `None` once its end was noticed.
+    /// Main process of the server; `None` before its start, and once its end was noticed.
     child: Option<Child>,
     has_copy: bool,
     instance: Instance,
@@ -126,7 +126,8 @@ fn set_up(
 }
 
 /// Returns the default parent folder of private servers: /var/tmp if it exists, since it is on a
-/// disk. /tmp is in memory on many systems, where a commit costs nothing.
+/// disk, else the system's folder for temporary files, often /tmp. That is in memory on many
+/// systems, where a commit costs nothing.
 fn disk() -> PathBuf {
     let disk = PathBuf::from("/var/tmp");
     if disk.is_dir() { disk } else { tempfile::env::temp_dir() }
@@ -219,8 +220,8 @@ impl Server {
         Some(self.instance.with_log("is not running".to_owned()))
     }
 
-    /// Changes a setting of the server from the next [`Server::restart`] on. Fails if the setting
-    /// may not be changed.
+    /// Changes a setting of the server from the next [`Server::restart`] on. Fails if name or value
+    /// is malformed, or if dbdyno itself controls the setting.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), BadParameter> {
         check_setting(self.instance.kind, name, value)?;
         put(&mut self.instance.settings, name, value);

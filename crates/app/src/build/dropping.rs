@@ -11,8 +11,8 @@ use crate::meta::{self, Found};
 use crate::open::{Data, Opened};
 use crate::routines;
 
-/// Returns those names of the workload's tables that exist in the database, whether dbdyno built
-/// them or not.
+/// Returns the names of those tables of the workload that exist in the database, whether dbdyno
+/// built them or not.
 pub(super) fn unmarked(
     session: &mut AdminSession,
     opened: &Opened,

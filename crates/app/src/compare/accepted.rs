@@ -23,9 +23,10 @@ fn is_build(store: &Store, key: &str, build: &str) -> Result<(), Error> {
     }
 }
 
-/// Acknowledges a change in a history, so that it is not reported again: the level of this build
-/// and of later ones is accepted. Fails if there is no change at the build or close to it. Returns
-/// what was stored: the build at which the change begins, and the full name of its point.
+/// Acknowledges a change in the history of the label `key`, so that it is not reported again: the
+/// level of this build and of later ones is accepted. Fails if no change begins at most two builds
+/// away. Returns what was stored: the build at which the change begins, and the full name of its
+/// point (conditions of runs, such as `clients=8`).
 pub fn acknowledge(
     store: &Store,
     key: &str,
@@ -38,8 +39,9 @@ pub fn acknowledge(
     Ok(found)
 }
 
-/// Finds the change in a history that the user means. Its point may be named as in the history's
-/// series, or be empty. The returned size is that of the figure that changed most.
+/// Finds the change that the user means by a build and a point (conditions of runs, such as
+/// `clients=8`; may be empty). The returned size is that of the figure that changed most. Fails if
+/// there is no change at most two builds away.
 fn change_meant(
     store: &Store,
     key: &str,
@@ -96,8 +98,8 @@ fn change_meant(
     Err(Error::Usage(format!("{} has no change to acknowledge: {known}", change.build)))
 }
 
-/// Removes the acknowledgement at a build and point. The build may also be one close to the change,
-/// as for [`acknowledge`]. Returns the build whose acknowledgement is removed; fails if there is
+/// Removes the acknowledgement of a change at a build and point; the build may be up to two builds
+/// away from the change. Returns the build whose acknowledgement is removed; fails if there is
 /// none.
 pub fn unacknowledge(
     store: &Store,

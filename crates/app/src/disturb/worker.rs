@@ -45,7 +45,8 @@ pub(super) struct Worker {
     pub(super) nodes: Arc<Mutex<Vec<Host>>>,
     pub(super) environment: Arc<CommandEnvironment>,
     pub(super) settling: Arc<SettlingAt>,
-    /// The simulated network and the conditions that it had before; `None` without one.
+    /// The simulated network, and the conditions of the plan to which it returns after a temporary
+    /// change; `None` without a simulated network.
     pub(super) path: Option<(SharedPath, NetworkConditions)>,
     pub(super) signal: Arc<PhaseSignal>,
     pub(super) tell: Sender<Message>,
@@ -101,8 +102,9 @@ impl Worker {
         }
     }
 
-    /// Runs the action of the disturbance for the `nth` time, and reports start and end. Returns
-    /// when it ended, in nanoseconds after `start`, the beginning of the measured phase.
+    /// Runs the action of the disturbance for the `nth` time, counted from 0, and reports start and
+    /// end. Returns when it ended, in nanoseconds after `start`, the beginning of the measured
+    /// phase.
     fn once(
         &self,
         nth: u32,

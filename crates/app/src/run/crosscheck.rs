@@ -115,8 +115,8 @@ fn commits_before(plan: &Plan, groups: &[Opened], stop: &Stop) -> Option<i64> {
 }
 
 /// Reads the server's commit counter; `None` if it cannot be read. With `load`, the counter's value
-/// before the load and dbdyno's number of commits, waits a little until the counter has grown by
-/// that number.
+/// before the load and dbdyno's number of commits, waits at most two seconds until the counter has
+/// grown by that number.
 fn commits_counted(groups: &[Opened], stop: &Stop, load: Option<(i64, u64)>) -> Option<i64> {
     let database = Arc::clone(&groups.first()?.database);
     let interrupted = "interrupted while commits were counted";

@@ -19,11 +19,11 @@ use crate::error::Error;
 use crate::interruptible::run_interruptible;
 use crate::meta;
 
-/// Assumed duration of a load that ends after a number of transactions, for the planned end of a
-/// run in its mark.
+/// Assumed duration of a load that ends after a number of transactions, from which the planned end
+/// in the run's mark in the database is computed.
 const WITHOUT_END: Duration = Duration::from_secs(3600);
-/// Time added to the planned end of a run in its mark, for checks and counts before and after the
-/// load and for clocks that differ.
+/// Time added to the planned end in a run's mark in the database, for checks and counts before and
+/// after the load and for clocks that differ.
 const AROUND: Duration = Duration::from_secs(60);
 /// Time for which a run's mark stays in the database after the end of the run; later, another run
 /// removes it.

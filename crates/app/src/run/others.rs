@@ -44,8 +44,9 @@ fn runs_at(store: &Store, target: &Target, filter: &Filter) -> Result<Vec<RunRow
     Ok(store.list(filter)?.into_iter().filter(is_here).collect())
 }
 
-/// Returns a warning if another run uses the database now; `None` otherwise. Fails if the two
-/// cannot run at the same time, or if one of them could not know of the other when it ends.
+/// Returns a warning if another run uses the database now; `None` otherwise. Fails if both write
+/// into the same tables and that is not allowed, because the workload does not allow it or because
+/// their commits could not be distinguished.
 pub(super) fn other_run(
     plan: &Plan,
     groups: &[Opened],
@@ -102,8 +103,7 @@ fn running_beside(other: &str) -> String {
     )
 }
 
-/// Fails if another run writes into the same tables, and one of the two runs must not share its
-/// tables.
+/// Fails if another run writes into the tables of a workload of this run that must not share them.
 fn refuse_beside(
     store: &Store,
     others: &[RunRow],

@@ -138,13 +138,13 @@ fn asked(matches: &ArgMatches) -> Result<CompareBy, Error> {
     }
 }
 
-/// Relative change from which on a `--fail-if` limit gets a warning, since a limit so large is
-/// probably a mistake.
+/// Relative change, as a fraction, from which on a `--fail-if` limit gets a warning, since a limit
+/// so large is probably a mistake.
 const LARGE: f64 = 0.9;
 
 /// Tests the `--fail-if` limits on a comparison and returns their results. Fails if a compared set
-/// of runs has too few runs to decide a limit at all. Prints warnings of limits that are very large
-/// or that a better figure would break.
+/// of runs has too few runs to decide a limit at all, unless `--undecided pass` is given. Prints
+/// warnings of limits that are very large or that a better figure would break.
 fn held(
     gates: &[Gate],
     report: &ComparisonReport,

@@ -292,9 +292,9 @@ pub(super) fn repeat_until_decided(sides: &ComparisonReport) -> String {
     format!("--repeat until=decided{effect}")
 }
 
-/// Returns the smallest effect, as a share, that a comparison can be repeated for: that of the
-/// comparison or, if the largest number of repeats would not detect it, the next larger round one
-/// that they detect.
+/// Returns the smallest difference, as a fraction, that `--repeat until=decided` can look for: the
+/// comparison's `min_effect` or, if even the largest number of repeats would not detect that, the
+/// next larger round value that they detect.
 fn effect_within_reach(sides: &ComparisonReport) -> f64 {
     const ROUND: [f64; 7] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0];
     let detected = render::detected_by(sides, REPEATS_MOST);
@@ -304,9 +304,9 @@ fn effect_within_reach(sides: &ComparisonReport) -> f64 {
     }
 }
 
-/// Returns the purpose of a command with `--repeat until=decided`, as the user reads it, with the
-/// effect if it is larger than that of the comparison. `repeat_s` is the least time of one repeat
-/// in seconds, if known.
+/// Returns the purpose of a command with `--repeat until=decided`, as text for the user. Names the
+/// difference that can be detected if it is larger than the comparison's `min_effect`. `repeat_s`
+/// is the least time of one repeat in seconds, if known.
 pub(super) fn until_decided_words(sides: &ComparisonReport, repeat_s: Option<f64>) -> String {
     let takes = repeat_s.map(|each_s| format!(" of {} or more", numbers::seconds(each_s)));
     let takes = takes.unwrap_or_default();

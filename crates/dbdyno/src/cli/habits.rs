@@ -590,7 +590,7 @@ pub(crate) fn sentence_of(error: &Error, command: &str, words: &[String]) -> Opt
 }
 
 /// Returns a sentence for an option that the command lacks but another command of dbdyno has; it
-/// names the first such command.
+/// names the first such command. `None` if there is none.
 pub(crate) fn sentence_of_other(error: &Error, root: &Command, command: &str) -> Option<String> {
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else {
         return None;
@@ -610,7 +610,8 @@ pub(crate) fn sentence_of_other(error: &Error, root: &Command, command: &str) ->
     Some(format!("'--{name}' is an option of 'dbdyno {}', not of {here}", other.get_name()))
 }
 
-/// Returns a sentence for `-h HOST`. In dbdyno `-h` is the help, and in other programs the server.
+/// Returns a sentence for `-h HOST`; `None` if the command line has none. In dbdyno `-h` is the
+/// help, and in other programs the server.
 pub(crate) fn sentence_of_host(words: &[String]) -> Option<String> {
     let place = words.iter().position(|word| word == "-h")?;
     let host = words.get(place + 1)?;
@@ -699,7 +700,7 @@ fn found_bare(rest: &str, command: &str) -> Option<&'static Habit> {
 }
 
 /// Returns the command of dbdyno that corresponds to a script of sysbench and the command after it,
-/// such as `oltp_read_only.lua prepare`.
+/// such as `oltp_read_only.lua prepare`; `None` if no workload has the name of the script.
 fn script(word: &str, words: &[String]) -> Option<String> {
     let name = word.trim_end_matches(".lua").replace('_', "-").to_ascii_lowercase();
     let entry = workloads::by_name(&name).ok()?;

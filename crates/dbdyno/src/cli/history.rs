@@ -174,8 +174,9 @@ pub(crate) fn history(matches: &ArgMatches, shell: &Shell) -> Outcome {
     Ok(hold_last(&report, matches, shell))
 }
 
-/// Decides the exit code for `--fail-on-regression`. Prints the reason if the last build is worse
-/// or cannot be judged.
+/// Returns the exit code for `--fail-on-regression`. It is that of a failure, after printing the
+/// reason, if the last build is worse, or if it cannot be judged and `--undecided pass` is not
+/// given.
 fn hold_last(report: &HistoryReport, matches: &ArgMatches, shell: &Shell) -> u8 {
     let regressions = report.regressions();
     if let [first, others @ ..] = &regressions[..] {

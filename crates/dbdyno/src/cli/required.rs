@@ -156,8 +156,8 @@ impl RequiredResults {
         }
     }
 
-    /// Prints the results of the limits, which decide the exit code, or without limits the shortest
-    /// form of a report, if `--quiet` asks for no more as text; `None` if it does not.
+    /// Prints, with `--quiet` and output as text, only the results of the limits or, without
+    /// limits, the shortest form of a report. Otherwise prints nothing and returns `None`.
     pub(crate) fn print_if_quiet(
         &self,
         shortest: impl FnOnce() -> Document,

@@ -54,7 +54,7 @@ pub(super) fn said(error: store::StoreError) -> Error {
     (if is_misuse { Error::Usage } else { Error::Failed })(error.to_string())
 }
 
-/// Finds the runs that the command line names, without duplicates.
+/// Finds the runs that the command line names, without duplicates. Fails if one is unknown.
 pub(super) fn all_found(store: &Store, matches: &ArgMatches) -> Result<Vec<RunId>, Error> {
     let names = matches.get_many::<String>("id").expect("clap requires one");
     let mut runs: Vec<RunId> = Vec::new();
@@ -112,7 +112,8 @@ pub(super) fn key_value(label: &str) -> Result<(&str, &str), Error> {
     }
 }
 
-/// Returns the short id of the experiment whose trial `run` is, if the run is named `last`.
+/// Returns the short id of the experiment of which `run` is a trial; `None` if it is no trial, or
+/// if the user did not name it as `last`.
 pub(super) fn experiment_of_last(
     store: &Store,
     run: &RunId,

@@ -63,7 +63,7 @@ fn title_of(status: StatusCode) -> &'static str {
 /// links.
 pub(super) struct Frame {
     pub(super) title: String,
-    /// Link in the page's header that is highlighted; empty for none.
+    /// Key of the link in the page's header that is highlighted, such as `runs`; empty for none.
     pub(super) here: &'static str,
     /// True if the visitor has a session that can be ended.
     pub(super) can_leave: bool,
@@ -74,7 +74,8 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Creates the frame of a page. `here` is the link at the top to highlight; empty for none.
+    /// Creates the frame of a page. `here` is the key of the link in the header to highlight, such
+    /// as `runs` or `jobs`; empty for none.
     pub(super) fn new(title: impl Into<String>, here: &'static str, visitor: &Visitor) -> Frame {
         let [css, js] = assets::addresses();
         let (can_leave, can_start) = (visitor.can_leave, visitor.is_full());
@@ -219,7 +220,8 @@ pub(super) struct Stands<'p> {
     pub(super) query: &'p str,
     /// Title of the page, such as the name of a run.
     pub(super) name: &'p str,
-    /// Link in the page's header that is highlighted while charts of this page are shown.
+    /// Key of the link in the page's header, such as `runs`, that is highlighted while charts of
+    /// this page are shown.
     pub(super) here: &'static str,
 }
 

@@ -35,7 +35,8 @@ fn json_of(report: &impl Serialize) -> Response {
     ([(axum::http::header::CONTENT_TYPE, kind)], as_json(report)).into_response()
 }
 
-/// `GET /api/runs`: the list of runs as JSON.
+/// `GET /api/runs`: the list of runs as JSON, filtered and sorted as on the page: by `where`,
+/// `sort`, `q`, `label`, `workload`, `database` and `status` of the query.
 pub(super) async fn runs(State(app): State<App>, asked: Pairs) -> Answered {
     list::read(&app, asked, |store, _, asked| {
         Ok(Json(run_list_json(&list::runs(store, asked)?)).into_response())
@@ -43,7 +44,7 @@ pub(super) async fn runs(State(app): State<App>, asked: Pairs) -> Answered {
     .await
 }
 
-/// `GET /api/runs.csv`: the list of runs as CSV.
+/// `GET /api/runs.csv`: the list of runs as CSV, filtered and sorted by the same query as [`runs`].
 pub(super) async fn runs_csv(State(app): State<App>, asked: Pairs) -> Answered {
     list::read(&app, asked, |store, _, asked| {
         let text = csv_of(&run_list(&list::runs(store, asked)?, &|_| render::Errors::default()));
@@ -80,8 +81,9 @@ pub(super) async fn run_charts(State(app): State<App>, Path(name): Path<String>)
     .await
 }
 
-/// `GET /api/runs/ID/charts/NAME`: a chart of a run, or no content if a chart of an earlier state
-/// of the run is gone.
+/// `GET /api/runs/ID/charts/NAME`: a chart of a run, with the format and query of [`chart`].
+/// Returns no content if the page with the chart shows an earlier state of the run (`at`), and the
+/// chart is gone.
 pub(super) async fn run_chart(
     State(app): State<App>,
     Path((name, chart_name)): Path<(String, String)>,
@@ -121,6 +123,7 @@ pub(super) async fn experiments_csv(State(app): State<App>) -> Answered {
 }
 
 /// `GET /api/experiments/ID/points.csv`: points of an experiment, or probes of a search, as CSV.
+/// The query may name the `figure` of the points, by default the workload's primary metric.
 pub(super) async fn points_csv(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -135,6 +138,7 @@ pub(super) async fn points_csv(
 }
 
 /// `GET /api/experiments/ID/points.json`: points of an experiment, or probes of a search, as JSON.
+/// The query may name the `figure` of the points, by default the workload's primary metric.
 pub(super) async fn points_json(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -144,7 +148,8 @@ pub(super) async fn points_json(
         .await
 }
 
-/// Returns the table of the points of an experiment, or of the probes of a search.
+/// Returns the table of the points of an experiment (judged by the query's `figure`, else by the
+/// primary metric), or of the probes of a search.
 fn points_of(store: &Store, name: &str, asked: &Pairs) -> Result<Table, HttpError> {
     let experiment = store.find_experiment(name)?;
     Ok(match experiment.walk.seek() {
@@ -156,7 +161,8 @@ fn points_of(store: &Store, name: &str, asked: &Pairs) -> Result<Table, HttpErro
     })
 }
 
-/// `GET /api/experiments/ID`: the report of an experiment or a search as JSON.
+/// `GET /api/experiments/ID`: the report of an experiment (judged by the query's `figure`, else by
+/// the primary metric) or of a search, as JSON.
 pub(super) async fn experiment(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -175,7 +181,8 @@ pub(super) async fn experiment(
     .await
 }
 
-/// `GET /api/experiments/ID/charts`: ids and titles of an experiment's charts.
+/// `GET /api/experiments/ID/charts`: ids and titles of an experiment's charts. The query may have
+/// the `figure` that they show, and the name of `imported` figures.
 pub(super) async fn experiment_charts(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -185,7 +192,8 @@ pub(super) async fn experiment_charts(
         .await
 }
 
-/// `GET /api/experiments/ID/charts/NAME`: a chart of an experiment.
+/// `GET /api/experiments/ID/charts/NAME`: a chart of an experiment. The query may have the `figure`
+/// that it shows, the name of `imported` figures, and the options of [`chart`].
 pub(super) async fn experiment_chart(
     State(app): State<App>,
     Path((name, chart_name)): Path<(String, String)>,
@@ -197,12 +205,13 @@ pub(super) async fn experiment_chart(
     .await
 }
 
-/// `GET /api/compare?side=A&side=B`: a comparison as JSON.
+/// `GET /api/compare?side=A&side=B`: a comparison as JSON. The query may also have `by`, `group`,
+/// `figure` and `min_effect` (in percent), as on the page.
 pub(super) async fn compare(State(app): State<App>, asked: Pairs) -> Answered {
     app.read_many(move |store, _| Ok(json_of(&compared(store, &asked)?))).await
 }
 
-/// `GET /api/compare.csv?side=A&side=B`: a comparison as CSV.
+/// `GET /api/compare.csv?side=A&side=B`: a comparison as CSV, by the same query as [`compare`].
 pub(super) async fn compare_csv(State(app): State<App>, asked: Pairs) -> Answered {
     app.read_many(move |store, _| {
         let page = comparison(&compared(store, &asked)?, &[]);
@@ -211,12 +220,14 @@ pub(super) async fn compare_csv(State(app): State<App>, asked: Pairs) -> Answere
     .await
 }
 
-/// `GET /api/compare/charts?side=A&side=B`: ids and titles of a comparison's charts.
+/// `GET /api/compare/charts?side=A&side=B`: ids and titles of a comparison's charts, by the same
+/// query as [`compare`].
 pub(super) async fn compare_charts(State(app): State<App>, asked: Pairs) -> Answered {
     app.read_many(move |store, _| Ok(chart_list(&compared_charts(store, &asked)?))).await
 }
 
-/// `GET /api/compare/charts/NAME?side=A&side=B`: a chart of a comparison.
+/// `GET /api/compare/charts/NAME?side=A&side=B`: a chart of a comparison, by the queries of
+/// [`compare`] and [`chart`].
 pub(super) async fn compare_chart(
     State(app): State<App>,
     Path(chart_name): Path<String>,
@@ -226,7 +237,9 @@ pub(super) async fn compare_chart(
         .await
 }
 
-/// `GET /api/history?by=build`: a history, or its tables, as JSON.
+/// `GET /api/history?by=build`: a history as JSON, or its tables if the query has `rows` (and
+/// perhaps `columns`). The query may also have `order`, `baseline`, `imported`, `figure` and
+/// `min_effect` (in percent).
 pub(super) async fn history(State(app): State<App>, asked: Pairs) -> Answered {
     app.read_many(move |store, _| {
         let report = reported_history(store, &asked)?;
@@ -238,7 +251,8 @@ pub(super) async fn history(State(app): State<App>, asked: Pairs) -> Answered {
     .await
 }
 
-/// `GET /api/history.csv?by=build`: a history, or its tables, as CSV.
+/// `GET /api/history.csv?by=build`: a history, or its tables, as CSV, by the same query as
+/// [`history`].
 pub(super) async fn history_csv(State(app): State<App>, asked: Pairs) -> Answered {
     app.read_many(move |store, _| {
         let report = reported_history(store, &asked)?;
@@ -251,13 +265,15 @@ pub(super) async fn history_csv(State(app): State<App>, asked: Pairs) -> Answere
     .await
 }
 
-/// `GET /api/history/charts?by=build`: ids and titles of a history's charts.
+/// `GET /api/history/charts?by=build`: ids and titles of a history's charts, by the same query as
+/// [`history`].
 pub(super) async fn history_charts(State(app): State<App>, asked: Pairs) -> Answered {
     app.read_many(move |store, _| Ok(chart_list(&of_history(&reported_history(store, &asked)?))))
         .await
 }
 
-/// `GET /api/history/charts/NAME?by=build`: a chart of a history.
+/// `GET /api/history/charts/NAME?by=build`: a chart of a history, by the queries of [`history`] and
+/// [`chart`].
 pub(super) async fn history_chart(
     State(app): State<App>,
     Path(chart_name): Path<String>,

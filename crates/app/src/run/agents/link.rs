@@ -38,9 +38,9 @@ pub trait Peer: Send {
     /// Returns the process id; `None` if the process runs on another machine.
     fn process_id(&self) -> Option<u32>;
 
-    /// Says how the process ended, such as `signal: 9`; `None` while it runs, or if that cannot be
-    /// known. `has_closed` says that its connection is closed, so that its end is near and may be
-    /// waited for.
+    /// Returns how the process ended, such as `signal: 9`; `None` while it runs, or if that cannot
+    /// be known. `has_closed` says that its connection is closed, so that its end is near and may
+    /// be waited for.
     fn how_it_ended(&mut self, has_closed: bool) -> Option<String>;
 }
 

@@ -42,8 +42,8 @@ pub const AGENT: &str = "agent";
 const LEAD_NS: u64 = 50 * NS_PER_MS;
 /// Interval of checks whether the run must stop, while client processes are awaited.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Number of exchanges in which the clock of a client process is read. The fastest one counts,
-/// since the error of its offset is smallest.
+/// Number of exchanges in which the clock of a client process is read. The result of the fastest
+/// one counts, since it has the smallest error.
 const CLOCK_READINGS: usize = 16;
 /// Longest wait for a client process to answer with the time of its clock, after which the clock is
 /// unknown; only a paused process takes longer.
@@ -81,7 +81,8 @@ pub(super) struct Agents {
     /// not yet passed on.
     early: Vec<Sourced>,
     origin: Origin,
-    /// Channel whose end makes the thread end that forwards a stop to the processes.
+    /// Channel to the thread that forwards a stop to the client processes; dropping it ends the
+    /// thread. `None` before the order to start.
     _stopper: Option<Sender<()>>,
 }
 
