@@ -119,7 +119,7 @@ impl Built {
         }
     }
 
-    /// Describes the build in one sentence for the user.
+    /// Returns a sentence for the user that describes the build.
     pub fn sentence(&self) -> String {
         let rows = format_count(self.n_rows);
         let method = self.method.name();
@@ -420,8 +420,8 @@ fn stopped_by(db_error: &DbError, opened: &Opened) -> Error {
     Error::Failed(format!("the build stopped: {db_error}; {}", what_remains(opened)))
 }
 
-/// Returns the end of an error message: that the same command resumes the interrupted build, or
-/// begins it again.
+/// Returns the end of an error message, which says that the same command resumes the interrupted
+/// build, or begins it again.
 fn what_remains(opened: &Opened) -> &'static str {
     match opened.is_kept {
         true if keeps_marks(opened) => "the same command resumes it",

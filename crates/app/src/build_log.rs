@@ -33,7 +33,7 @@ pub(crate) enum BuildEvent {
 /// A chunk of rows that a loader committed, with its times and traffic.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChunkDone {
-    /// Index of the chunk's table in the workload's population.
+    /// Index of the chunk's table in the workload's list of tables.
     pub(crate) table: usize,
     /// Start of the first attempt, in nanoseconds since the start of the build.
     pub(crate) started_ns: u64,

@@ -28,12 +28,12 @@ use crate::error::Error;
 use crate::stored_report::{Kept, kept_report, row_of};
 use crate::trials::{Trials, status, trials};
 
-/// Sides of a comparison, each a named set of runs, as the user requested them.
+/// Sides of a comparison (named sets of runs), as the user requested them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CompareBy {
     /// Labels, experiments or lists of runs as the user wrote them, the baseline first.
     Sides(Vec<String>),
-    /// One side per value of the parameter that an experiment varies; the first is the baseline.
+    /// One set of runs per value of an experiment's varied parameter; the first is the baseline.
     Axis {
         /// Name or id of the experiment.
         experiment: String,
@@ -41,7 +41,7 @@ pub enum CompareBy {
     },
 }
 
-/// Compares the runs of all sides, figure by figure. Fails with `Error::Failed` if all runs of a
+/// Compares the sides (sets of runs), figure by figure. Fails with `Error::Failed` if all runs of a
 /// side are invalid, and with `Error::Usage` if a side is unknown or cannot be compared.
 pub fn compare(store: &Store, asked: &CompareBy, judge: &Judge) -> Result<ComparisonReport, Error> {
     let mut damaged = Vec::new();
@@ -391,7 +391,7 @@ struct Placed {
     report: Report,
 }
 
-/// A side of a comparison, or a build of a history, before its runs are assigned to points.
+/// Runs of a comparison's side or a history's build, not yet assigned to points (conditions).
 enum Found {
     /// An experiment: name, plan as TOML, trials, and its id if trials are still running.
     Experiment(String, Option<String>, Vec<Placed>, Vec<String>),
@@ -538,8 +538,8 @@ fn builds_placed(found: Vec<Found>) -> Vec<Side> {
     found.into_iter().map(|side| placed(side, &points)).collect()
 }
 
-/// Assigns the runs of each side to points: by the values of varied parameters if all sides are
-/// experiments that have points in common, and by the conditions of the runs otherwise.
+/// Assigns the runs of each side to points (groups of runs): by the values of varied parameters if
+/// all sides are experiments with points in common, else by the conditions of the runs.
 fn sides_placed(found: Vec<Found>) -> Result<Vec<Side>, Error> {
     if have_points_in_common(&found) {
         let side = |found: Found| match found {

@@ -16,7 +16,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Makes the error that a thread cannot be started. Names the limit to raise, which the
+    /// Creates the error that a thread cannot be started. Names the limit to raise, which the
     /// system's message does not.
     pub(crate) fn no_thread(error: &io::Error) -> Error {
         Error::Failed(format!(

@@ -147,6 +147,7 @@ impl AskedTables<'_> {
 }
 
 /// Returns a figure of a stored experiment as tables over one or two of its varied parameters.
+/// Without `figure`, it is the primary metric of the workload.
 pub fn matrices(
     store: &Store,
     experiment: &Experiment,
@@ -188,9 +189,9 @@ fn judged(
     ExperimentReport::new(experiment, ended, figure, &mut || rng.bits())
 }
 
-/// Loads a stored experiment, and completes the plan of each point from the TOML in the store.
-/// Shell commands in a stored plan are only allowed if they are also in `named`, the plan that the
-/// user named on the command line.
+/// Loads a stored experiment, and completes the plan of each point (combination of varied values)
+/// from the TOML in the store. Shell commands in a stored plan are only allowed if they are also in
+/// `named`, the plan that the user named on the command line.
 pub fn planned(
     store: &Path,
     experiment: Experiment,
@@ -207,12 +208,12 @@ pub fn planned(
     Ok(Planned { experiment, plans })
 }
 
-/// Number of repeats at which usual differences between points are likely to be seen in spite of
-/// noise.
+/// Number of repeats at which usual differences between points (combinations of varied values) are
+/// likely to be seen in spite of noise.
 const REPEATS_ADVISED: u32 = 5;
 
-/// Returns a note for the user if there are too few repeats to compare the points, or to show how
-/// much the runs of the only point differ; else `None`.
+/// Returns a note for the user if there are too few repeats to compare the points (combinations of
+/// varied values), or to show how much the runs of the only point differ; else `None`.
 pub fn too_few_repeats(planned: &Planned) -> Option<String> {
     let Experiment { repeats, stop, .. } = &planned.experiment;
     let is_compared = planned.plans.len() > 1;
@@ -231,7 +232,8 @@ pub fn too_few_repeats(planned: &Planned) -> Option<String> {
     Some(format!("{n} {what}: run --repeat {REPEATS_ADVISED} or more ({takes})"))
 }
 
-/// Returns the least duration of this number of repeats of all points, such as `at least 8m`.
+/// Returns the least duration of `repeats` trials at each point (combination of varied values),
+/// such as `at least 8m`.
 fn load_of(planned: &Planned, repeats: u64) -> String {
     let each = |plan: &Plan| plan.phases.ramp_up_ns + plan.phases.measure_ns;
     let load_ns: u64 = planned.plans.iter().map(each).sum::<u64>() * repeats;

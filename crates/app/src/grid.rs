@@ -15,7 +15,8 @@ use crate::walk::{Step, Walk};
 /// The trials of an experiment over all points (combinations of varied parameters) and all repeats,
 /// and the position of the current trial.
 pub(crate) struct Grid {
-    /// Point and repeat of each trial, in planned order.
+    /// Point (combination of varied values) and repeat of each trial, both from 0, in planned
+    /// order.
     places: Vec<(u32, u32)>,
     /// Rounds of trials, by the index of the first trial of each. A round is one repeat of all
     /// points, or of one point, after which the stop rule is checked.

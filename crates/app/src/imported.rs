@@ -282,7 +282,8 @@ fn number(column: &str, text: &str) -> Result<f64, String> {
     })
 }
 
-/// Parses a time in UTC, and returns it in a form whose alphabetical order is the order of time.
+/// Parses a time in UTC, such as `2015-06-01` or `2015-06-01T12:00`, and returns it in a form whose
+/// alphabetical order is the order of time.
 fn instant(text: &str) -> Result<String, String> {
     let written = text.strip_suffix(['Z', 'z']).unwrap_or(text);
     let instant = written.parse::<jiff::civil::DateTime>();

@@ -173,7 +173,7 @@ impl Managed {
         self.control.hosts()
     }
 
-    /// Describes how the server has ended by itself, with exit status and last log lines; `None`
+    /// Returns how the server has ended by itself, with exit status and last log lines; `None`
     /// while the server runs.
     pub(crate) fn ended(&mut self) -> Option<String> {
         self.control.how_it_ended()

@@ -436,8 +436,8 @@ pub(crate) fn unused_rows(opened: &Opened, stop: &Stop) -> Result<Option<String>
     })
 }
 
-/// Describes tables with different numbers of rows, of which the workload uses `n_used` in each;
-/// `None` if all have the same number.
+/// Returns a note about tables with different numbers of rows, of which the workload uses `n_used`
+/// in each; `None` if all have the same number.
 fn unequal(rows: &[(String, u64)], n_used: u64) -> Option<String> {
     let (most, n_most) = rows.iter().max_by_key(|(_, n)| *n)?;
     let (least, n_least) = rows.iter().min_by_key(|(_, n)| *n)?;
@@ -507,7 +507,7 @@ pub(crate) struct Clash {
 }
 
 impl Clash {
-    /// Describes the clash as the end of a sentence that begins with the name of the database.
+    /// Returns the end of a sentence about the clash that begins with the name of the database.
     pub(crate) fn sentence(&self) -> String {
         let Clash { holder, wanted, tables } = self;
         let (tables, s) = (tables.join(", "), if tables.len() == 1 { "" } else { "s" });

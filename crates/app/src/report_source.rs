@@ -41,8 +41,8 @@ pub enum ReportSource {
 /// An experiment, with everything that its page needs from the store.
 #[derive(Clone, Debug)]
 pub struct ExperimentSource {
-    /// Report of the experiment: its points with their figures, and the curve over a varied
-    /// parameter if there is one.
+    /// Report of the experiment: its points (combinations of varied values) with their figures, and
+    /// the curve over a varied parameter if there is one.
     pub report: ExperimentReport,
     /// Reports of the ended trials, oldest first.
     pub trials: Vec<TrialReport>,

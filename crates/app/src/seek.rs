@@ -422,7 +422,7 @@ pub fn report(store: &Store, experiment: &Experiment) -> Result<SeekReport, Erro
     })
 }
 
-/// Describes what a search will do and how much load it needs, for the user before it starts.
+/// Returns a text for the user on what a search will do and how much load it needs.
 pub fn forecast(search: &Search) -> String {
     let seek = &search.seek_plan.seek;
     let objectives: Vec<String> = seek.objectives.iter().map(ToString::to_string).collect();

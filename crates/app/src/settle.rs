@@ -186,7 +186,7 @@ impl Settled {
         left
     }
 
-    /// Describes the result in one sentence for the user.
+    /// Returns a sentence for the user that describes the result.
     pub fn sentence(&self) -> String {
         let took = shown_time(self.seconds);
         let first = match self.is_at_rest() {
@@ -760,7 +760,7 @@ fn number(session: &mut AdminSession, sql: &str, column: usize) -> Result<Option
     Ok(number)
 }
 
-/// Describes the remaining work of a settling step, such as `history list 1,068`.
+/// Returns the remaining work of a settling step as text, such as `history list 1,068`.
 fn level_left(level: &SettlingLevel, last: i64) -> String {
     format!("{} {}", level_name(level.name), shown(last))
 }
@@ -777,9 +777,9 @@ fn shown_time(seconds: f64) -> String {
     format_duration((seconds * 1e3).round() as u64 * model::NS_PER_MS)
 }
 
-/// Describes how long the remaining work will take at the pace of the last readings, or when
-/// settling will give up because the work does not fall. `since_fell` is the time since it last
-/// fell. Empty if unknown.
+/// Returns a text on how long the remaining work will take at the pace of the last readings, or
+/// when settling will give up because the work does not fall. `since_fell` is the time since it
+/// last fell. Empty if unknown.
 fn time_left(looks: &VecDeque<(Duration, i64)>, since_fell: Duration) -> String {
     let (Some((from, first)), Some((to, last))) = (looks.front(), looks.back()) else {
         return String::new();

@@ -108,7 +108,7 @@ pub fn is_default(workload: &str, name: &str, value: &str) -> bool {
     parameter.is_some_and(|row| row.default == value && !SIZES.contains(&name))
 }
 
-/// Makes the report of a run that has none, from its events so far.
+/// Creates the report of a run that has none, from its events so far.
 pub fn report_so_far(tally: &Tally, row: &RunRow) -> Report {
     Report::with_status(tally, row.status).with_lost(row.events_lost)
 }
@@ -240,7 +240,7 @@ fn why_damaged(store: &Store, row: &RunRow) -> Option<String> {
     read.err().map(|error| error.to_string())
 }
 
-/// Reads the results of each client of a run into a tally without other data.
+/// Reads the results of each client of a run into a tally (results so far) without other data.
 fn clients(store: &Store, run: &RunId) -> Result<Tally, Error> {
     let mut checked = CheckedTally::default();
     checked.add(&store.begun(run)?);

@@ -91,11 +91,12 @@ pub(crate) struct TrialRunner<'o> {
     /// Target of the last trial as the plan names it and as it is open; `None` before the first
     /// trial and after a failure.
     open_target: Option<(Target, OpenTarget)>,
-    /// Point and repeat of the trial that last used the running managed server; `None` if none has.
+    /// Point (combination of varied values) and repeat of the trial that last used the running
+    /// managed server; `None` if none has.
     used_by: Option<(u32, u32)>,
     pace: Pace,
-    /// Point and repeat of each trial that needs no further attempt: it has a valid run, or would
-    /// fail again.
+    /// Point (combination of varied values) and repeat of each trial that needs no further attempt:
+    /// it has a valid run, or would fail again.
     done: BTreeSet<(u32, u32)>,
     /// Figures of the valid trials, from which the stop rule decides whether more repeats are
     /// needed.
@@ -114,8 +115,8 @@ pub(crate) struct TrialRunner<'o> {
 /// data that are built again.
 #[derive(Default)]
 struct Fresh {
-    /// Point of the last trial, with the number of the build and the number of the server start
-    /// that its repeat belongs to.
+    /// Point (combination of varied values) of the last trial, with the number of the build and the
+    /// number of the server start that its repeat belongs to.
     start: Option<(u32, (u32, u32))>,
     /// Number of the build that the current repeats use.
     build: Option<u32>,
@@ -131,7 +132,7 @@ fn data_of(plan: &Plan) -> DataOf {
     (plan.target.clone(), plan.groups.iter().map(group).collect())
 }
 
-/// Returns a key that is equal for points that share built data. Settings of a managed server, and
+/// Returns a key that is equal for plans that share built data. Settings of a managed server, and
 /// parameters that do not shape the data, are left out.
 fn built_key(plan: &Plan) -> DataOf {
     let mut target = plan.target.clone();
@@ -199,9 +200,9 @@ impl<'o> TrialRunner<'o> {
         has_left(&self.experiment.rounds(), &self.done, |_| true)
     }
 
-    /// Applies the server settings of each point once to servers that dbdyno did not start, so that
-    /// rejected ones are reported before any run. Also fails if the server turns two varied values
-    /// of a setting into the same value.
+    /// Applies the server settings of each point (combination of varied values) once to servers
+    /// that dbdyno did not start, so that rejected ones are reported before any run. Also fails if
+    /// the server turns two varied values of a setting into the same value.
     pub(crate) fn rehearse(
         &mut self,
         stop: &Arc<Stop>,
@@ -235,8 +236,8 @@ impl<'o> TrialRunner<'o> {
         Ok(())
     }
 
-    /// Starts the managed server of each point once if the points differ in server settings, so
-    /// that rejected settings are reported before the first trial.
+    /// Starts the managed server of each point (combination of varied values) once if the points
+    /// differ in server settings, so that rejected settings are reported before the first trial.
     fn rehearse_managed(
         &mut self,
         stop: &Arc<Stop>,
@@ -283,10 +284,10 @@ impl<'o> TrialRunner<'o> {
         }
     }
 
-    /// Chooses one placement of clients for all points, so that it does not change along with the
-    /// varied values: event loops if `auto` chooses them for any point and every point supports
-    /// them, else threads. If no placement is possible at every point, each database product gets a
-    /// placement of its own.
+    /// Chooses one placement of clients for all points (combinations of varied values), so that it
+    /// does not change along with the values: event loops if `auto` chooses them for any point and
+    /// every point supports them, else threads. If no placement is possible at every point, each
+    /// database product gets a placement of its own.
     pub(crate) fn place(
         &mut self,
         stop: &Arc<Stop>,
@@ -362,22 +363,22 @@ impl<'o> TrialRunner<'o> {
         Ok(())
     }
 
-    /// Returns true if a trial (point and repeat) needs no further attempt: it has a valid run, or
-    /// would fail again.
+    /// Returns true if the trial `place` (point and repeat, both from 0) needs no further attempt:
+    /// it has a valid run, or would fail again.
     pub(crate) fn is_done(&self, place: (u32, u32)) -> bool {
         self.done.contains(&place)
     }
 
     /// Returns true if the repeats before `unit` (a repeat on the highest level of nesting) are
-    /// enough by the experiment's stop rule: at one point, or at all points if `point` is `None`.
-    /// False without a rule.
+    /// enough by the experiment's stop rule: at one point (combination of varied values), or at all
+    /// points if `point` is `None`. False without a rule.
     pub(crate) fn is_reached(&self, point: Option<u32>, unit: u32) -> bool {
         is_reached(&self.experiment, &self.measured, point, unit)
     }
 
-    /// Sets a point of the experiment, given by its index, and the plan of the point; drops all
-    /// points with a higher index. If points with a lower index are missing, because an earlier
-    /// process ran their trials, copies of this point take their place.
+    /// Sets a point (combination of varied values) of the experiment, given by its index, and the
+    /// plan of the point; drops all points with a higher index. If points with a lower index are
+    /// missing, because an earlier process ran their trials, copies of this point take their place.
     pub(crate) fn put_point(&mut self, index: u32, point: &Point, plan: &Plan) {
         let index = index as usize;
         self.plans.truncate(index);
@@ -561,8 +562,8 @@ impl<'o> TrialRunner<'o> {
         })
     }
 
-    /// Returns true if the points have several managed servers, each of which must end before
-    /// another starts.
+    /// Returns true if the points (combinations of varied values) have several managed servers,
+    /// each of which must end before another starts.
     fn has_several_servers(&self) -> bool {
         let targets = self.plans.iter().map(|plan| &plan.target);
         let mut managed = targets.filter(|target| is_managed(target));
@@ -718,8 +719,9 @@ impl<'o> TrialRunner<'o> {
     }
 }
 
-/// Returns false if all trials at the points for which `is_asked` is true are done. Always true for
-/// a search, which has no rounds and does not know its trials in advance.
+/// Returns false if all trials at the points (combinations of varied values) for which `is_asked`
+/// is true are done. Always true for a search, which has no rounds and does not know its trials in
+/// advance.
 fn has_left(rounds: &[Round], done: &BTreeSet<(u32, u32)>, is_asked: impl Fn(u32) -> bool) -> bool {
     let mut trials = rounds.iter().flat_map(|round| &round.trials);
     rounds.is_empty() || trials.any(|place| is_asked(place.0) && !done.contains(place))

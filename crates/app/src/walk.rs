@@ -15,7 +15,7 @@ use crate::trial_runner::{ExperimentWatcher, TrialRunner, Tried};
 
 /// The trial that [`Walk::next`] has chosen to be run next.
 pub(crate) struct Step {
-    /// Point and repeat of the trial, both from 0.
+    /// Point (combination of varied values) and repeat of the trial, both from 0.
     pub(crate) place: (u32, u32),
     /// Number of the trial in the experiment, from 1.
     pub(crate) nth: u64,
@@ -49,8 +49,8 @@ pub(crate) trait Walk {
 }
 
 impl TrialRunner<'_> {
-    /// Runs the trials that a walk chooses, until there are none or the user asks to stop. Returns
-    /// true if the user did.
+    /// Runs the trials that `walk` chooses, one after the other, until there are none or the user
+    /// asks to stop. Returns true if the user did.
     pub(crate) fn walk(
         &mut self,
         walk: &mut dyn Walk,

@@ -8,7 +8,7 @@ use crate::build::Progress;
 
 /// Observer that a caller passes to a use case, to show its progress.
 pub trait Watcher {
-    /// Called with each event of a run. `tally` already includes it.
+    /// Called with each event of a run. `tally`, the results so far, already includes the event.
     fn event(&mut self, event: &Event, tally: &Tally);
     /// Called repeatedly while data are built, with the progress so far.
     fn building(&mut self, progress: &Progress);

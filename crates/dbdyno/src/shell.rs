@@ -337,7 +337,7 @@ fn rows_of(terminal: &impl AsFd) -> Option<usize> {
     Some(usize::from(size.ws_row)).filter(|rows| *rows > 0)
 }
 
-/// Columns of a terminal; `None` if it does not tell.
+/// Returns the number of columns of a terminal; `None` if it does not tell.
 fn columns_of(terminal: &impl AsFd) -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(terminal).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)

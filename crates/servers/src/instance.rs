@@ -67,7 +67,7 @@ impl Instance {
         removed.map_err(|error| ServerError::system(format!("removing '{name}'"), error))
     }
 
-    /// Makes a command that runs the program `exe` as the server's account, in its folder, with a
+    /// Creates a command that runs the program `exe` as the server's account, in its folder, with a
     /// clean environment. The process has its own process group, so that Ctrl-C does not reach it.
     pub(crate) fn command(&self, exe: &Path) -> Command {
         let mut command = Command::new(exe);

@@ -126,7 +126,8 @@ pub fn unacknowledge(
     Err(Error::Usage(format!("{} is not acknowledged; {known}", with_point(asked))))
 }
 
-/// Names an acknowledged change by its build and, if it has one, its point: `1.7 clients=8`.
+/// Returns the name of an acknowledged change: its build and, if it has one, its point (conditions
+/// of runs), such as `1.7 clients=8`.
 fn with_point(one: &Acknowledged) -> String {
     format!("{} {}", one.build, one.point).trim_end().to_owned()
 }

@@ -102,10 +102,10 @@ fn describe_primary(primary: model::PrimaryMetric) -> PrimaryMetricDescription {
     PrimaryMetricDescription { name, title, kinds, metric, per_ns, is_computed, better }
 }
 
-/// Describes the rate that keying and thinking times alone would allow, if responses took no time;
-/// `None` for a load without these times. With shares p of the transaction types, a client does one
-/// transaction in sum(p (keying + thinking)), so its rate of a type is p divided by that time, less
-/// the intended rollbacks.
+/// Returns a text with the rate that keying and thinking times alone would allow, if responses took
+/// no time; `None` for a load without these times. With shares p of the transaction types, a client
+/// does one transaction in sum(p (keying + thinking)), so its rate of a type is p divided by that
+/// time, less the intended rollbacks.
 fn closed_form(load: &Load, clients: u32, workload: &dyn Workload) -> Option<String> {
     let Load::KeyThink { scale } = load else {
         return None;

@@ -97,7 +97,7 @@ impl RunUnderWay<'_, '_> {
         self.groups.first().map(|opened| &opened.database)
     }
 
-    /// Adds an event to the run: to its tally, its store and its watcher.
+    /// Adds an event to the run: to its tally (the results so far), its store and its watcher.
     pub fn tell(&mut self, event: Event) {
         self.sink.tell(event);
     }

@@ -93,7 +93,8 @@ pub struct RunOptions {
     pub load: BuildOptions,
     /// Function that receives every sample, for calibration; `None` for normal runs.
     pub sample_hook: Option<SampleHook>,
-    /// Point and repeat of an experiment that this run is a trial of; `None` if it is no trial.
+    /// Point (combination of varied values) and repeat of an experiment that this run is a trial
+    /// of; `None` if it is no trial.
     pub trial: Option<Trial>,
     /// Labels of the run in the store: keys and values.
     pub labels: Vec<(String, String)>,
@@ -263,8 +264,8 @@ fn begin_record<'w>(
     Ok(sink)
 }
 
-/// Describes how the managed server ended: first the cause, then the last lines of its log, one per
-/// line.
+/// Returns a text on how the managed server ended: first the cause, then the last lines of its log,
+/// one per line.
 fn server_ended(how: &str) -> String {
     const LINES_MOST: usize = 3;
     let (cause, log) = how.split_once(servers::END_OF_LOG).unwrap_or((how, ""));
@@ -353,8 +354,9 @@ pub(crate) fn prepare(
     Ok(groups)
 }
 
-/// Says how long the run takes at least. `None` for a trial, whose experiment has said that, and
-/// for a run that ends after a number of transactions. `builds` says that data are built first.
+/// Returns the sentence that says how long the run takes at least. `None` for a trial, whose
+/// experiment has said that, and for a run that ends after a number of transactions. `builds` says
+/// that data are built first.
 fn ahead(plan: &Plan, options: &RunOptions, builds: bool) -> Option<String> {
     let is_timed = plan.groups.iter().all(|group| group.stop_condition == StopCondition::Time);
     if options.trial.is_some() || !is_timed || plan.phases.measure_ns == 0 {

@@ -11,8 +11,8 @@ use super::numbering::{Numbering, Sourced};
 use crate::client_threads::{ThreadUse, ThreadWatch};
 use crate::watcher::Watcher;
 
-/// Receives all events of a run and passes them to its tally, its store and the watcher. Measures
-/// CPU and memory use of dbdyno in the measured phase.
+/// Receives all events of a run and passes them to its tally (the results so far), its store and
+/// the watcher. Measures CPU and memory use of dbdyno in the measured phase.
 pub(in crate::run) struct RunSink<'w> {
     pub(in crate::run) tally: Tally,
     pub(in crate::run) writer: Option<Writer>,

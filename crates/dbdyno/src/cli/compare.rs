@@ -64,7 +64,7 @@ pub(crate) fn command() -> Command {
         )
 }
 
-/// Makes the flags `--figure` (the figure to judge) and `--min-effect` (the smallest difference
+/// Creates the flags `--figure` (the figure to judge) and `--min-effect` (the smallest difference
 /// that matters).
 pub(super) fn judged() -> [Arg; 2] {
     let value = |name: &'static str, value_name: &'static str, help: &'static str| {
@@ -237,8 +237,8 @@ fn tone(page: &mut Document, gates: &[GateResult], matches: &ArgMatches) {
     }
 }
 
-/// Makes the page of a comparison: only the sections that the user requests, the short page if the
-/// output is text without `--full`, or else the full page.
+/// Creates the page of a comparison: only the sections that the user requests, the short page if
+/// the output is text without `--full`, or else the full page.
 fn page_of(
     report: &ComparisonReport,
     compared: &CompareBy,

@@ -13,7 +13,7 @@ use super::scripts::{self, PLAN_BYTES_MAX};
 use super::{STDIN, flags};
 use crate::shell::Shell;
 
-/// Makes the draft of a plan from `what` (a workload's name, a plan file, or `-` for a plan on
+/// Creates the draft of a plan from `what` (a workload's name, a plan file, or `-` for a plan on
 /// standard input) and from the flags, which override values of the plan. The report interval may
 /// come from the user's lasting defaults.
 pub(crate) fn draft(what: &str, matches: &ArgMatches, shell: &Shell) -> Result<Draft, Error> {

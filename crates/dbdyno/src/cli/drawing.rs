@@ -23,7 +23,7 @@ pub(super) struct Drawing {
 }
 
 impl Drawing {
-    /// Makes an empty drawing. Always `Some` here; `None` in a build without drawing
+    /// Creates an empty drawing. Always `Some` here; `None` in a build without drawing
     /// (`no_drawing`).
     pub(super) fn begin() -> Option<Drawing> {
         Some(Drawing {

@@ -82,8 +82,8 @@ pub(crate) fn command() -> Command {
         .subcommand(Command::new("rm").about("Removes an experiment; its runs are kept").arg(id()))
 }
 
-/// Makes the flags that print the points of an experiment as a table of one or two varied
-/// parameters.
+/// Creates the flags that print the points of an experiment (combinations of varied values) as a
+/// table of one or two varied parameters.
 pub(super) fn table_flags() -> [Arg; 3] {
     let axis = |name: &'static str, help| Arg::new(name).long(name).value_name("AXIS").help(help);
     [
@@ -321,7 +321,7 @@ pub(super) fn until_decided_words(sides: &ComparisonReport, repeat_s: Option<f64
     }
 }
 
-/// Tests the limits of `--require` at each point of an experiment.
+/// Tests the limits of `--require` at each point (combination of varied values) of an experiment.
 fn required(
     report: &ExperimentReport,
     matches: &ArgMatches,

@@ -181,7 +181,7 @@ fn reports(store: &Store, runs: &[RunId], shell: &Shell) -> Result<Vec<Report>, 
     Ok(all)
 }
 
-/// Prints one report as an object, and several as an object with a list of them.
+/// Formats one report as a JSON object, and several as an object with a list of them.
 fn reports_json(reports: &[Report]) -> String {
     match reports {
         [report] => as_json(report),
@@ -253,8 +253,9 @@ fn not_imported(path: &Path, error: StoreError) -> Error {
 /// Largest number of runs that [`summary`] names; `...` stands for the others.
 const NAMED_MOST: usize = 5;
 
-/// Says how many runs were imported and skipped: `imported 12 runs: 0193f7c2, 0193f7d5, ...;
-/// skipped 1 that exists already: 0193f7a1; added 1 acknowledgement and 1 baseline`.
+/// Returns a sentence with the runs that were imported and skipped, such as
+/// `imported 12 runs: 0193f7c2, 0193f7d5, ...; skipped 1 that exists already: 0193f7a1`, and other
+/// entries added.
 fn summary(all: &Imported) -> String {
     let Imported { new, known, .. } = all;
     let named = |runs: &[RunId]| {

@@ -97,7 +97,8 @@ fn last_run(matches: &ArgMatches, shell: &Shell) -> Option<String> {
     Some(format!("{} on {}, {} UTC", run.name, run.database, store::utc(run.started_unix_ms)))
 }
 
-/// Makes the page with the first commands that are suggested to a user, the most useful one first.
+/// Creates the page with the first commands that are suggested to a user, the most useful one
+/// first.
 fn page(found: &OnThisMachine) -> Document {
     let mut steps: Vec<(String, Vec<String>)> = Vec::new();
     if let Some(target) = &found.target {

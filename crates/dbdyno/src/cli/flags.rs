@@ -14,7 +14,7 @@ use workloads::GroupRole;
 
 use crate::shell::Shell;
 
-/// Makes the command-line flag for a parameter of a workload or a plan. Its value stays text,
+/// Creates the command-line flag for a parameter of a workload or a plan. Its value stays text,
 /// because `plan` parses it and reports errors.
 pub(crate) fn flag(parameter: &'static Parameter, heading: &'static str) -> Arg {
     let default = match parameter.default {
@@ -37,7 +37,7 @@ pub(crate) fn flag(parameter: &'static Parameter, heading: &'static str) -> Arg 
     }
 }
 
-/// Makes the error for a workload's parameter, with the name of its flag.
+/// Creates the error for a workload's parameter, with the name of its flag.
 pub(crate) fn bad_parameter(bad: BadParameter) -> Error {
     match &bad.parameter {
         Some(name) => Error::Usage(format!("--{}: {}", name.replace('_', "-"), bad.why)),
@@ -45,7 +45,7 @@ pub(crate) fn bad_parameter(bad: BadParameter) -> Error {
     }
 }
 
-/// Makes the flag for the number of clients in one role of a workload.
+/// Creates the flag for the number of clients in one role of a workload.
 pub(crate) fn of_role(role: &'static GroupRole) -> Arg {
     Arg::new(role.name)
         .long(role.name)
@@ -103,12 +103,12 @@ pub(crate) fn output() -> Arg {
         )
 }
 
-/// Makes the flag `--seed` of commands that work on data without a load.
+/// Creates the flag `--seed` of commands that work on data without a load.
 pub(crate) fn seed() -> Arg {
     Arg::new("seed").long("seed").value_name("N").default_value("1").help("Seed of the data")
 }
 
-/// Makes the flag `--quiet`; `what` says what the flag hides.
+/// Creates the flag `--quiet`; `what` says what the flag hides.
 pub(crate) fn quiet(what: &'static str) -> Arg {
     Arg::new("quiet").long("quiet").short('q').action(ArgAction::SetTrue).help(what)
 }
@@ -237,7 +237,7 @@ pub(crate) fn is_json(matches: &ArgMatches) -> bool {
     output_of(matches) == Output::Json
 }
 
-/// Makes the flag `--undecided`, which says whether a limit that the runs do not decide passes or
+/// Creates the flag `--undecided`, which says whether a limit that the runs do not decide passes or
 /// fails.
 pub(crate) fn undecided(help: &'static str) -> Arg {
     Arg::new("undecided")

@@ -65,7 +65,7 @@ fn flag(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
-/// Makes the flag `--imported`, which shows imported figures together with those measured by
+/// Creates the flag `--imported`, which shows imported figures together with those measured by
 /// dbdyno.
 pub(super) fn imported_flag() -> Arg {
     Arg::new("imported")

@@ -46,7 +46,7 @@ pub(crate) fn list(matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
 }
 
-/// Makes the page of `dbdyno list` without a name: workloads and targets, and the numbers of
+/// Creates the page of `dbdyno list` without a name: workloads and targets, and the numbers of
 /// parameters, figures and findings.
 fn everything() -> Document {
     let mut page = Document::from(vec![workload_table(), target_table()]);
@@ -60,7 +60,7 @@ fn everything() -> Document {
     page
 }
 
-/// Makes the page with one list; `what` is its name on the command line.
+/// Creates the page with one list; `what` is its name on the command line.
 fn document(what: &str) -> Document {
     match what {
         "workloads" => Document::from(vec![workload_table()]),

@@ -66,7 +66,7 @@ const PHASES: [(Phase, &str); 4] = [
 /// Interval of checks for Ctrl-C while metrics are still served after the end.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Makes the flags `--metrics-listen` and `--metrics-linger`.
+/// Creates the flags `--metrics-listen` and `--metrics-linger`.
 pub(super) fn flags() -> [Arg; 2] {
     let listen = Arg::new("metrics_listen").long("metrics-listen").value_name("ADDRESS:PORT").help(
         "Serve metrics to Prometheus during the run, at http://ADDRESS:PORT/metrics (such as \

@@ -337,7 +337,8 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ("Everything else", &["list", "config", "restore", "completions", "man", "help"]),
 ];
 
-/// Lists the commands of the program's help in sections, which clap does not support.
+/// Sets a help template in which the program's commands are listed in sections, which clap does not
+/// support.
 fn in_sections(command: Command) -> Command {
     const NAME_ROOM: usize = 13;
     let about = |name: &str| {
@@ -459,7 +460,8 @@ pub(crate) fn print_document(
 /// Name that stands for a plan from standard input.
 pub(crate) const STDIN: &str = "-";
 
-/// Makes the draft of the plan that a command line `dbdyno run ...` describes, without running it.
+/// Creates the draft of the plan that a command line `dbdyno run ...` describes, without running
+/// it.
 #[cfg(feature = "pages")]
 pub(crate) fn draft_of(words: &[String], shell: &Shell) -> Result<plan::Draft, Error> {
     let parsed = command(words)?.try_get_matches_from(words);
@@ -497,7 +499,7 @@ pub(crate) fn named(words: &[String], subcommand: &str) -> Option<String> {
     rest.find(is_workload_or_plan).cloned()
 }
 
-/// Makes the positional argument with the workload's name.
+/// Creates the positional argument with the workload's name.
 pub(crate) fn workload_argument() -> Arg {
     Arg::new("workload").required(true).value_name("WORKLOAD").help("Workload, such as tpcc")
 }

@@ -18,13 +18,13 @@ fn medium(matches: &ArgMatches) -> Medium<'static> {
     }
 }
 
-/// Makes the HTML page of a run, an experiment, a comparison or a history.
+/// Creates the HTML page of a run, an experiment, a comparison or a history.
 pub(super) fn of_source(source: &ReportSource, matches: &ArgMatches) -> Result<String, Error> {
     let medium = medium(matches);
     Ok(html::page(&source.title(), &html::body(&source.document(), medium), medium))
 }
 
-/// Makes the HTML page with one chart.
+/// Creates the HTML page with one chart.
 pub(super) fn of_chart(chart: &Chart, matches: &ArgMatches) -> Result<String, Error> {
     let medium = medium(matches);
     Ok(html::page(&chart.title, &html::figure(chart, medium), medium))

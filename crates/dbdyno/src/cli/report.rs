@@ -186,8 +186,8 @@ fn png(_: &Chart, _: Drawn) -> Result<Vec<u8>, Error> {
     Err(Error::Usage(why.to_owned()))
 }
 
-/// Draws a single chart in the format that the extension of the output file names; as SVG without
-/// an extension.
+/// Returns a single chart, drawn in the format that the extension of the output file names; as SVG
+/// without an extension.
 fn chart(
     source: &ReportSource,
     name: &str,

@@ -48,7 +48,8 @@ pub(crate) fn asked(matches: &ArgMatches) -> Result<Requirements, Error> {
     Ok(Requirements { limits, fails_undecided: flags::fails_undecided(matches) })
 }
 
-/// Results of testing the `--require` limits on a run or on the points of an experiment.
+/// Results of testing the `--require` limits on a run, or on the points of an experiment
+/// (combinations of varied values).
 #[derive(Debug)]
 pub(crate) struct RequiredResults {
     /// True if a limit that is undecided makes the command fail.
@@ -88,7 +89,8 @@ impl RequiredResults {
         RequiredResults { fails_undecided, found: Vec::new(), lost: Vec::new(), unknown: None }
     }
 
-    /// Tests a limit on each point of an experiment. The report must have the limit's figure.
+    /// Tests a limit on each point (combination of varied values) of an experiment. The report must
+    /// have the limit's figure.
     pub(crate) fn add_points(&mut self, limit: &Required, report: &ExperimentReport) {
         for point in &report.points {
             let held = limit.of_point(&point.figures, &point.samples_needed, &report.units);

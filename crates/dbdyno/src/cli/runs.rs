@@ -376,7 +376,7 @@ pub(crate) fn full_flag(help: &'static str) -> Arg {
     Arg::new("full").long("full").action(ArgAction::SetTrue).help(help)
 }
 
-/// Makes the flag `--section`, which accepts these names of sections.
+/// Creates the flag `--section`, which accepts these names of sections.
 pub(crate) fn section_flag<const N: usize>(sections: [&'static str; N]) -> Arg {
     let help = format!("Only these sections of the full report, such as {}", sections[1]);
     Arg::new("section")
@@ -428,7 +428,7 @@ fn absent(section: &str) -> String {
     format!("{section}: {why}.")
 }
 
-/// Makes the page of a run. It is short if the output is text, unless `--full` or `--section` is
+/// Creates the page of a run. It is short if the output is text, unless `--full` or `--section` is
 /// given or the run is a build of data.
 fn page_of(report: &Report, matches: &ArgMatches, kept: RunIn, shell: &Shell) -> Document {
     let whole = || match kept {

@@ -10,7 +10,7 @@ use store::{BadQuery, LAST, Store, StoreErrorKind, why_no_label};
 use super::flags;
 use crate::shell::Shell;
 
-/// Makes the positional argument that names a run.
+/// Creates the positional argument that names a run.
 pub(super) fn id() -> Arg {
     Arg::new("id")
         .required(true)
@@ -18,7 +18,7 @@ pub(super) fn id() -> Arg {
         .help("A run's id, the beginning or end of one, its name, or 'last' (the newest run)")
 }
 
-/// Makes the flags `--where` and `--sort` of a list; the arguments are their help texts.
+/// Creates the flags `--where` and `--sort` of a list; the arguments are their help texts.
 pub(super) fn asked(conditions: &'static str, order: &'static str) -> [Arg; 2] {
     let sort = Arg::new("sort").long("sort").value_name("COLUMN,...").allow_hyphen_values(true);
     [Arg::new("where").long("where").value_name("CONDITIONS").help(conditions), sort.help(order)]
@@ -73,7 +73,7 @@ pub(super) fn add_new(runs: &mut Vec<RunId>, found: impl IntoIterator<Item = Run
     }
 }
 
-/// Makes the flag `--label`, for labels of a new run or of every run of an experiment.
+/// Creates the flag `--label`, for labels of a new run or of every run of an experiment.
 pub(super) fn label_flag() -> Arg {
     Arg::new("label")
         .long("label")

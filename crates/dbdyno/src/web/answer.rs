@@ -22,7 +22,7 @@ use super::visitor::Visitor;
 const ROWS_MOST: usize = 500;
 
 impl HttpError {
-    /// Makes the response for an error: JSON if it is for a program (`is_api`), else a page.
+    /// Creates the response for an error: JSON if it is for a program (`is_api`), else a page.
     pub(super) fn shown(&self, is_api: bool, visitor: &Visitor) -> Response {
         let mut response = match is_api {
             true => Json(json!({"error": self.text})).into_response(),

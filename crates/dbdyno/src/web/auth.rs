@@ -207,8 +207,8 @@ struct LoginPage {
     wrong: bool,
 }
 
-/// Address to go to after signing in, from the parameter `next`. Other addresses than paths of this
-/// service become `/`.
+/// Returns the address to go to after signing in, from the parameter `next`. Addresses that are not
+/// paths of this service become `/`.
 fn next_of(pairs: &Pairs) -> String {
     let next = pairs.get("next").unwrap_or("/");
     let is_ours = next.starts_with('/')

@@ -196,7 +196,8 @@ struct ExperimentPage {
     view: ExperimentView,
     /// Varied parameters, each with the address of the page that compares its values.
     axes: Vec<(String, String)>,
-    /// Figures by which the points can be judged; empty for a search.
+    /// Figures by which the points (combinations of varied values) can be judged; empty for a
+    /// search.
     figures: Vec<String>,
     figure: String,
     query: String,
@@ -206,8 +207,8 @@ struct ExperimentPage {
     next_ms: Option<u64>,
 }
 
-/// Returns the query string that links on an experiment's page keep: the figure by which points are
-/// judged, and the names of imported figures.
+/// Returns the query string that links on an experiment's page keep: the figure by which the
+/// results are judged, and the names of imported figures. Empty if the request has neither.
 fn figure_query(asked: &Pairs) -> String {
     let pair = |name: &'static str| asked.get(name).map(|value| (name, value));
     let pairs: Vec<(&str, &str)> = ["figure", "imported"].into_iter().filter_map(pair).collect();
@@ -315,7 +316,8 @@ pub(super) async fn page(
     .await
 }
 
-/// `GET /experiments/ID/live`: progress and results, if they have changed.
+/// `GET /experiments/ID/live`: progress and results; no content if a running experiment still has
+/// the state that the browser has seen (`after` in the query).
 pub(super) async fn live(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -353,7 +355,8 @@ pub(super) async fn chart(
     .await
 }
 
-/// Results of the experiment called `name`, with the figures that the request names.
+/// Returns the results of the experiment called `name`, judged by the query's `figure` (by default
+/// the primary metric), and with its `imported` figures in the charts.
 pub(super) fn shown_of(
     store: &Store,
     shared: &Shared,

@@ -19,18 +19,18 @@ impl HttpError {
         HttpError { status, text: text.into(), retry_after_s: None }
     }
 
-    /// Makes the error 404: there is nothing of that name.
+    /// Creates the error 404: there is nothing of that name.
     pub(super) fn unknown(text: impl Into<String>) -> HttpError {
         HttpError::new(StatusCode::NOT_FOUND, text)
     }
 
-    /// Makes the error 400: the request is invalid.
+    /// Creates the error 400: the request is invalid.
     pub(super) fn bad(text: impl Into<String>) -> HttpError {
         HttpError::new(StatusCode::BAD_REQUEST, text)
     }
 
-    /// Makes the error 500: the service could not do what the request asks, and the request is not
-    /// at fault.
+    /// Creates the error 500: the service could not do what the request asks, and the request is
+    /// not at fault.
     pub(super) fn failed(text: impl Into<String>) -> HttpError {
         HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, text)
     }

@@ -169,7 +169,8 @@ pub(super) async fn list(State(app): State<App>, visitor: Visitor) -> Result<Res
     .await
 }
 
-/// `GET /jobs/live`: the rows of the list, if they have changed.
+/// `GET /jobs/live`: the rows of the list of jobs; no content if they still have the state that the
+/// browser has seen (`after` in the query).
 pub(super) async fn list_live(
     State(app): State<App>,
     visitor: Visitor,
@@ -267,7 +268,8 @@ pub(super) async fn page(
     .await
 }
 
-/// `GET /jobs/NUMBER/live`: the state and output of a job, if they have changed.
+/// `GET /jobs/NUMBER/live`: the state and output of a job; no content if a queued or running job
+/// still has the state that the browser has seen (`after` in the query).
 pub(super) async fn live(
     State(app): State<App>,
     visitor: Visitor,

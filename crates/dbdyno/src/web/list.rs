@@ -139,12 +139,12 @@ impl RowView {
         format!("{} {}", self.name, self.short)
     }
 
-    /// Makes the view of a run outside of the list: without trend and identity.
+    /// Creates the view of a run outside of the list: without trend and identity.
     pub(super) fn plain(row: &RunRow) -> RowView {
         RowView::from_row(row, None, String::new(), Identity::default())
     }
 
-    /// Makes the view of a run in the list. `known_by` is the title of the column with primary
+    /// Creates the view of a run in the list. `known_by` is the title of the column with primary
     /// metrics, `None` outside of the list. If the column has several metrics, the value has the
     /// title of its metric.
     pub(super) fn from_row(
@@ -596,7 +596,8 @@ pub(super) async fn page(
     .await
 }
 
-/// `GET /live`: the rows of the list, if they have changed.
+/// `GET /live`: the rows of the list; no content if they still have the state that the browser has
+/// seen (`after` in the query).
 pub(super) async fn live(
     State(app): State<App>,
     visitor: Visitor,

@@ -126,7 +126,7 @@ fn begun(store: &Store, shared: &Shared, asked: &Pairs) -> Result<(Draft, String
     Ok((of_workload(asked.get("workload").unwrap_or("tpcc"), shared)?, String::new()))
 }
 
-/// Makes the plan of `dbdyno run WORKLOAD`, without defaults. A web page must not name files, so
+/// Creates the plan of `dbdyno run WORKLOAD`, without defaults. A web page must not name files, so
 /// neither plan files nor workload files are accepted.
 fn of_workload(name: &str, shared: &Shared) -> Result<Draft, Error> {
     if !workloads::is_compiled_in(name) {

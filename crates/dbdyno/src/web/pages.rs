@@ -38,8 +38,8 @@ use super::visitor::Visitor;
 /// experiments and runs. Others can be typed.
 const SUGGESTED_MAX: usize = 50;
 
-/// Maximum number of suggested sides of a comparison that have a check box on the page; all are
-/// suggested while the user types.
+/// Maximum number of suggested sides of a comparison (sets of runs) that have a check box on the
+/// page; all are suggested while the user types.
 const PICKS_MOST: usize = 12;
 /// Time between updates of a running run's page, in milliseconds. It has new events once a second.
 const NEXT_MS: u64 = 1000;
@@ -156,7 +156,8 @@ pub(super) async fn history_chart(
     .await
 }
 
-/// `GET /runs/ID/live`: the body of a run's page, if the run has changed.
+/// `GET /runs/ID/live`: the body of a run's page; no content if a running run still has the state
+/// that the browser has seen (`after` in the query).
 pub(super) async fn run_live(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -246,7 +247,7 @@ pub(super) async fn remove(
 }
 
 /// Returns the options of a request by which differences are judged: the figure, and the smallest
-/// effect in percent.
+/// effect in percent. Without them, the defaults are those of the command line.
 fn judge(asked: &Pairs) -> Result<Judge, HttpError> {
     // The form has a number in %.
     let min_effect =
@@ -271,27 +272,28 @@ fn oldest_first(store: &Store, asked: &Pairs) -> Option<String> {
     Some(format!("/compare?{}", sides.join("&")))
 }
 
-/// Groups the sides of a comparison that a request names; `None` unless they are single runs that
-/// can be grouped.
+/// Groups the single runs that a request names into sides of a comparison (sets of runs); `None` if
+/// it names anything else than single runs, or if they cannot be grouped.
 fn selected(store: &Store, asked: &Pairs) -> Option<Grouped> {
     grouped(store, &named(asked), asked.get("group"))
 }
 
-/// Returns true if the request asks for a comparison, not for the empty page.
+/// Returns true if the request has a parameter of a comparison (`side`, `by`, `figure` or
+/// `min_effect`), so that it asks for more than the empty page.
 fn is_asked(asked: &Pairs) -> bool {
     ["side", "by", "figure", "min_effect"].iter().any(|name| asked.get(name).is_some())
 }
 
-/// Returns true if the request names exactly one side for a comparison, and that side exists. The
-/// link on a run's page makes such a request.
+/// Returns true if the request names exactly one side (set of runs) for a comparison, and that side
+/// exists; a label is not looked up. The link on a run's page makes such a request.
 fn is_begun(store: &Store, asked: &Pairs) -> bool {
     let names = named(asked);
     let ([name], None, Ok(_)) = (&names[..], asked.get("by"), judge(asked)) else { return false };
     name.contains('=') || store.find_experiment(name).is_ok() || store.find(name).is_ok()
 }
 
-/// Returns the sides (sets of runs) that a request asks to compare; `None` if there are fewer than
-/// two.
+/// Returns the sides (sets of runs) that a request asks to compare; `None` unless it names two or
+/// more sides, or one experiment with the parameter whose values are compared.
 fn sides(store: &Store, asked: &Pairs, selected: Option<&Grouped>) -> Option<CompareBy> {
     if asked.get("by").is_none()
         && let Some(selected) = selected
@@ -313,13 +315,15 @@ fn sides(store: &Store, asked: &Pairs, selected: Option<&Grouped>) -> Option<Com
     }
 }
 
-/// Returns the comparison that a request asks for. Fails if it names too few or too many sides.
+/// Returns the comparison that a request asks for. Fails if it names too few or too many sides
+/// (sets of runs; at most 500).
 pub(super) fn compared(store: &Store, asked: &Pairs) -> Result<ComparisonReport, HttpError> {
     few_sides(asked)?;
     held(store, asked, sides(store, asked, selected(store, asked).as_ref()).as_ref())
 }
 
-/// Fails if a request names too many sides of a comparison, before any is looked up.
+/// Fails if a request names more than 500 sides (sets of runs) of a comparison, before any is
+/// looked up.
 fn few_sides(asked: &Pairs) -> Result<(), HttpError> {
     const SIDES_MAX: usize = 500;
     match asked.all("side").count() {
@@ -352,8 +356,8 @@ fn held(
     })
 }
 
-/// Returns true if a run or an experiment that is named as a side of a comparison does not exist.
-/// Labels are not looked up.
+/// Returns true if a run or an experiment that is named as a side (set of runs) of a comparison
+/// does not exist. Labels are not looked up.
 fn is_unknown(store: &Store, sides: &CompareBy) -> bool {
     let is_lost = |found: Result<(), StoreErrorKind>| found == Err(StoreErrorKind::UnknownRun);
     let experiment = |name: &str| store.find_experiment(name).map(drop).map_err(|no| no.kind);
@@ -377,7 +381,7 @@ fn history_by(store: &Store, asked: &Pairs) -> Result<String, HttpError> {
     Ok(if has_build || is_empty { "build" } else { "day" }.to_owned())
 }
 
-/// Makes the history (a figure over builds) that a request asks for.
+/// Creates the history (a figure over builds) that a request asks for.
 pub(super) fn reported_history(store: &Store, asked: &Pairs) -> Result<HistoryReport, HttpError> {
     history_of(store, asked, &history_by(store, asked)?)
 }
@@ -405,7 +409,8 @@ pub(super) fn tables_of_history(
     Ok(history_tables(report, asked.get("rows"), asked.get("columns"))?)
 }
 
-/// Reads the imported figures that a request names.
+/// Reads the imported figures that a request names (`imported`); empty if it names none. Fails if
+/// the name is unknown.
 pub(super) fn imported(store: &Store, asked: &Pairs) -> Result<Vec<Imported>, HttpError> {
     let name: Vec<String> = asked.get("imported").map(str::to_owned).into_iter().collect();
     Ok(app::imported::named(store, &name)?)
@@ -416,12 +421,12 @@ pub(super) fn imported(store: &Store, asked: &Pairs) -> Result<Vec<Imported>, Ht
 struct ComparePage {
     frame: Frame,
     sides: Vec<String>,
-    /// Ways to group the selected runs as sides of a comparison, each with the address of the page
-    /// that groups them in this way.
+    /// Ways to group the selected runs into sides of a comparison (sets of runs), each with the
+    /// address of the page that groups them in this way.
     ways: Vec<(Way, String)>,
     group: String,
-    /// True if the request names only one side of the comparison so far, so that the page asks for
-    /// another.
+    /// True if the request names only one side (set of runs) of the comparison so far, so that the
+    /// page asks for another.
     is_begun: bool,
     by: String,
     figure: String,
@@ -472,7 +477,7 @@ fn in_terminal(command: &str, mut words: Vec<String>, asked: &Pairs) -> String {
     format!("dbdyno {command} {}", words.join(" "))
 }
 
-/// Suggested side of a comparison, such as a label.
+/// Suggested side of a comparison (a set of runs), such as all runs with a label.
 struct Suggestion {
     /// Text of the suggested side, as it is typed into the form.
     side: String,
@@ -513,8 +518,8 @@ fn suggestions(store: &Store) -> Result<Vec<Suggestion>, HttpError> {
     Ok(all.chain(own.take(SUGGESTED_MAX).map(run)).collect())
 }
 
-/// Returns the names of the varied parameters of the experiment that the request names as a side of
-/// a comparison; empty if it names none.
+/// Returns the names of the varied parameters of the experiment that the request names as a side
+/// (set of runs) of a comparison; empty if it names none.
 fn axes(store: &Store, asked: &Pairs) -> Vec<String> {
     let name = asked.get("side").unwrap_or_default();
     let experiment = store.find_experiment(name).ok();

@@ -7,23 +7,24 @@ use store::{Filter, RunRow, Store};
 
 use super::live::row_of;
 
-/// Name of the grouping in which each selected run is a side of the comparison.
+/// Name of the grouping in which each selected run alone is a side (set of runs) of the comparison.
 const ALONE: &str = "run";
 /// Prefix of the name of a grouping of runs by the values of a varied parameter of an experiment.
 const AXIS: &str = "axis.";
-/// Name of the grouping in which runs with the same name form a side of the comparison.
+/// Name of the grouping in which runs with the same name form a side (set of runs) of the
+/// comparison.
 const NAME: &str = "name";
 
-/// Selected runs, grouped as sides of a comparison.
+/// Selected runs, grouped as sides of a comparison (sets of runs).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Grouped {
-    /// Sides of the comparison; the first is the baseline.
+    /// Sides of the comparison (sets of runs), as text for a request; the first is the baseline.
     pub(super) sides: Vec<String>,
     /// Possible ways of grouping the selected runs, including the chosen one.
     pub(super) ways: Vec<Way>,
 }
 
-/// Way of grouping selected runs as sides of a comparison, such as by a label.
+/// Way of grouping selected runs as sides of a comparison (sets of runs), such as by a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Way {
     /// Name of the way of grouping in an address: `run`, `name`, a label's key after `label.` or a
@@ -34,9 +35,9 @@ pub(super) struct Way {
     pub(super) is_chosen: bool,
 }
 
-/// Groups the named runs as sides of a comparison: by the way `asked`, or else by the first label
-/// or varied parameter that makes several sides with repeats. `None` if a name is not that of a
-/// single run, or if no way makes sides with repeats.
+/// Groups the named runs as sides of a comparison (sets of runs): by the way `asked`, or else by
+/// the first label or varied parameter that makes several sides with repeats. `None` if a name is
+/// not that of a single run, or if no way makes sides with repeats.
 pub(super) fn grouped(store: &Store, names: &[String], asked: Option<&str>) -> Option<Grouped> {
     let mut rows = names.iter().map(|name| row(store, name)).collect::<Option<Vec<RunRow>>>()?;
     let ways = ways(&rows);
@@ -104,8 +105,8 @@ fn value<'r>(row: &'r RunRow, by: &str) -> Option<&'r str> {
     }
 }
 
-/// Returns the names of the ways of grouping these runs that make several sides of a comparison, at
-/// least one of them with repeats.
+/// Returns the names of the ways of grouping these runs that make several sides of a comparison
+/// (sets of runs), at least one of them with repeats.
 fn ways(rows: &[RunRow]) -> Vec<String> {
     let Some(first) = rows.first() else { return Vec::new() };
     let labels = first.labels.iter().map(|(key, _)| format!("label.{key}"));
@@ -124,8 +125,9 @@ fn ways(rows: &[RunRow]) -> Vec<String> {
     labels.chain(axes).chain([NAME.to_owned()]).filter(falls).collect()
 }
 
-/// Divides the selected runs into sides of a comparison, one for each value of `by`. A side is
-/// written as the label, `build=1.2`, if all runs with that label were selected; else as run ids.
+/// Divides the selected runs into sides of a comparison (sets of runs), one for each value of `by`.
+/// A side is written as the label, `build=1.2`, if all runs with that label were selected; else as
+/// run ids.
 fn sides(rows: &[RunRow], by: &str, n_labelled: &dyn Fn((&str, &str)) -> usize) -> Vec<String> {
     let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
     for row in rows {

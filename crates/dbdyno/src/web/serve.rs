@@ -159,7 +159,7 @@ fn shown(listens: SocketAddr) -> String {
 }
 
 impl Serving {
-    /// Address of the pages, with its scheme.
+    /// Returns the address of the pages, with its scheme.
     pub(crate) fn address(&self) -> &str {
         &self.pidfile.address
     }
@@ -273,7 +273,7 @@ async fn is_clear(stream: &TcpStream) -> bool {
     matches!(seen, Ok(Ok(1))) && first[0] != TLS_HANDSHAKE
 }
 
-/// Makes the routes for plain HTTP on a port that needs TLS: an error for every path.
+/// Creates the routes for plain HTTP on a port that needs TLS: an error for every path.
 fn only_tls() -> Router {
     let words = "this service uses TLS: use https:// instead of http://\n";
     Router::new().fallback(async move || (StatusCode::BAD_REQUEST, words))

@@ -58,8 +58,8 @@ impl Throttle {
     }
 }
 
-/// Address under which the attempts of a client are counted. IPv6 addresses count by their /64
-/// network, which has one owner (RFC 6177).
+/// Returns the address under which the attempts of a client are counted. IPv6 addresses count by
+/// their /64 network, which has one owner (RFC 6177).
 pub(super) fn who(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V4(peer) => IpAddr::V4(peer),

@@ -32,7 +32,7 @@ pub(super) struct Visitor {
 }
 
 impl Visitor {
-    /// Makes a visitor who has not signed in and may change nothing. `can_leave` is true if the
+    /// Creates a visitor who has not signed in and may change nothing. `can_leave` is true if the
     /// service has a password.
     pub(super) fn unknown(can_leave: bool) -> Visitor {
         Visitor { role: Role::Viewer, can_leave, session: None, peer: None }
