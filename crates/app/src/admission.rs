@@ -10,9 +10,9 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::error::Error;
 use crate::open::{Data, Opened};
 
-/// Largest number of clients with scheduled transactions (open or key/think load) for which `auto`
-/// chooses threads: the kernel wakes each thread in time, independent of others. `selfcheck`
-/// measures where event loops become better on a machine.
+/// Largest number of clients with scheduled transactions (open load, or keying and thinking times)
+/// for which `auto` chooses threads: the kernel wakes each thread in time, independent of others.
+/// `selfcheck` measures where event loops become better on a machine.
 const THREADS_MOST: u32 = 512;
 /// Largest number of closed-load clients for which `auto` chooses threads, on a server with a
 /// thread per client. Above it, event loops reach the same rate with less CPU time

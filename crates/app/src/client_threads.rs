@@ -101,7 +101,8 @@ impl ThreadUse {
         own.map(|thread| thread.run_delay_ns).reduce(|sum, ns| sum + ns)
     }
 
-    /// Returns facts about utilization in percent: of each event loop, or the mean over threads
+    /// Returns facts with the time, in percent, that client threads were busy (running or waiting
+    /// for a CPU) and that they waited for a CPU: for each event loop, or the mean over threads
     /// with one client each.
     pub(crate) fn facts(&self) -> Vec<Fact> {
         if self.wall_ns == 0 || self.threads.is_empty() {

@@ -57,7 +57,7 @@ pub(crate) fn restarted(database: &dyn Database, began: Instant) -> Result<Optio
 }
 
 /// Reads the server's commit counter until it has grown by `ours` (dbdyno's number of commits) from
-/// `before`, or two seconds are over. Returns the last value.
+/// `before`, or two seconds are over. Returns the last value; `None` if it cannot be read.
 pub(crate) fn read_settled(
     database: &dyn Database,
     before: Option<i64>,

@@ -501,7 +501,7 @@ fn numbered(session: &mut AdminSession, stem: &str) -> Result<Vec<String>, Error
 pub(crate) struct Clash {
     /// Name of the workload to which the existing tables belong.
     holder: String,
-    /// Name of the workload that needs tables of these names.
+    /// Name of the workload that needs tables with the names of the existing ones.
     wanted: String,
     tables: Vec<String>,
 }

@@ -67,7 +67,8 @@ pub struct ExperimentJson<'s> {
 }
 
 impl ExperimentSource {
-    /// Reads what the page of an experiment needs in addition to `report` from the store.
+    /// Reads from the store everything that the page of an experiment needs in addition to
+    /// `report`.
     pub fn read(
         store: &Store,
         experiment: &Experiment,

@@ -55,7 +55,7 @@ const COUNTED_OVER: Duration = Duration::from_secs(1);
 /// Arguments of settling (bringing a database to rest): server, tables and time limit.
 pub struct ToSettle<'a> {
     pub(crate) database: &'a dyn Database,
-    /// Target under which the database is reached, also that of a managed server.
+    /// Target to connect to; of a `managed:` target, that of the started server.
     pub(crate) target: &'a Target,
     /// Names of the tables that the workloads use.
     pub(crate) tables: Vec<String>,
@@ -96,7 +96,7 @@ pub(crate) fn tables_of(groups: &[Opened]) -> Vec<String> {
 
 /// Target, tables and journal for settling steps that a disturbance executes during the load.
 pub(crate) struct SettlingAt {
-    /// Target under which the database is reached, also that of a managed server.
+    /// Target to connect to; of a `managed:` target, that of the started server.
     pub(crate) target: Target,
     /// Names of the tables that the load uses.
     pub(crate) tables: Vec<String>,
@@ -401,7 +401,7 @@ struct Work<'a, 'w> {
     until: Instant,
     /// Instant at which the last step of settling ended, so that steps add up to the total.
     lap: Instant,
-    /// Returns whether settling should end, because of the user or the end of a load.
+    /// Function that returns true if the user stops the settling, or the load has ended.
     is_over: &'a (dyn Fn() -> bool + Sync),
     /// True if a settling step was cut off because `is_over` returned true.
     is_cut: bool,
@@ -675,7 +675,7 @@ impl<'a, 'w> Work<'a, 'w> {
         }
     }
 
-    /// Reads how much work of a settling step is left; `None`, and recorded, if it cannot be read.
+    /// Reads how much work of a settling step is left; records an error and returns `None` for it.
     fn level(&mut self, step: &SettlingStep, level: &SettlingLevel) -> Result<Option<i64>, Error> {
         let sql = self.with_tables(level.sql);
         match number(&mut self.session, &sql, level.column) {

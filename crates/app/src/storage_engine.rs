@@ -205,8 +205,7 @@ pub(crate) fn used(dialect: &Dialect, workload: &dyn Workload) -> Option<&'stati
 }
 
 /// Returns `facts` with the durability of commits judged again for tables in the storage engines
-/// `used`: settings of other engines, whose names begin with the name of their engine, do not
-/// count.
+/// `used`: without the settings of other engines, whose names begin with the name of their engine.
 pub(crate) fn durability(facts: Vec<Fact>, database: &dyn Database, used: &[&str]) -> Vec<Fact> {
     let engines = database.dialect().storage_engines.iter();
     let others: Vec<String> = engines

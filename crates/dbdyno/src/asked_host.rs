@@ -6,9 +6,9 @@ use std::net::IpAddr;
 use axum::http::header::{HeaderMap, HeaderValue};
 use axum::http::{StatusCode, Uri, header};
 
-/// Returns the host that a request names. An error is an HTTP status and its text. A service on
-/// loopback (`is_loopback`) accepts only names of loopback, because another site's name may point
-/// here and would give its pages access.
+/// Returns the host that a request names. An error is an HTTP status and its text. A service that
+/// listens on loopback (`is_loopback`) accepts only `localhost` and loopback addresses, because the
+/// name of another site may point to this machine, and would give pages of that site access.
 pub(crate) fn asked_host<'a>(
     uri: &'a Uri,
     headers: &'a HeaderMap,

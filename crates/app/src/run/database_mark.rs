@@ -113,8 +113,8 @@ fn exchange(run: &RunUnderWay<'_, '_>, span: Span) -> Result<Option<Vec<(String,
     all.map(Some)
 }
 
-/// Writes the mark of the run `name` into `dbdyno_meta`, reads those of all runs, and removes those
-/// that ended long ago.
+/// Writes the mark `value` of the run `name` into `dbdyno_meta`, reads those of all runs, and
+/// removes those that ended a week or longer before `span` begins.
 fn exchange_in(
     database: &dyn Database,
     name: &str,

@@ -29,7 +29,7 @@ pub struct RunUnderWay<'r, 's> {
 
 /// Target, server settings and restore journal of a run, as found at its start.
 pub(super) struct RunContext {
-    /// Target under which the database is reached, also that of a managed server.
+    /// Target to connect to; of a `managed:` target, that of the started server.
     pub(super) target: Target,
     /// Settings of the server at the start of the run; `None` if they cannot be read.
     pub(super) settings: Option<SettingsSnapshot>,

@@ -31,7 +31,8 @@ const ALL: [MakeMember; 11] = [
     || Box::new(ChecksAfter),
 ];
 
-/// Further run members, which a program that links dbdyno has added.
+/// Further run members (steps besides the load), which a program that links dbdyno has added; unset
+/// if there are none.
 static ADDED: OnceLock<&'static [MakeMember]> = OnceLock::new();
 
 /// Adds run members (steps besides the load), which act after the built-in ones in every run. Call

@@ -103,7 +103,8 @@ fn running_beside(other: &str) -> String {
     )
 }
 
-/// Fails if another run writes into the tables of a workload of this run that must not share them.
+/// Fails if another run writes into the same tables as a workload of this run that does not allow
+/// that.
 fn refuse_beside(
     store: &Store,
     others: &[RunRow],

@@ -4,8 +4,8 @@ use clap::Command;
 
 use super::brief::WIDTH;
 
-/// Path of a command, such as `runs list`, and examples of it, all without `dbdyno`. The path of
-/// the program is empty.
+/// Path of a command, such as `runs list`, and examples of it, all without the word `dbdyno`. The
+/// path is empty for the program itself.
 type Examples = (&'static str, &'static [&'static str]);
 
 /// Example that shows which of two servers is faster.

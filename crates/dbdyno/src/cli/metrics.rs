@@ -87,8 +87,8 @@ pub(super) fn flags() -> [Arg; 2] {
 /// serves them by HTTP.
 pub(crate) struct Metrics {
     shared: Arc<Mutex<Snapshot>>,
-    /// Second of the newest event from which the figures were copied. Further events of the same
-    /// second do not cause another copy.
+    /// Second of the newest event from which the figures were copied, counted from the start of the
+    /// measured phase. Further events of the same second do not cause another copy.
     taken: Option<i64>,
     /// Time for which the last figures are still served after the end of the run
     /// (`--metrics-linger`).

@@ -2,7 +2,8 @@
 
 use std::convert::Infallible;
 
-/// Drawing of which no value exists in this build: `begin` returns `None`.
+/// Stand-in, without any value, for the drawing on a terminal: `begin` always returns `None` in
+/// this build.
 pub(super) struct Drawing(Infallible);
 
 impl Drawing {

@@ -10,7 +10,8 @@ use model::Event;
 
 use crate::shell::Shell;
 
-/// Server of metrics of which no value exists in this build: `begin` returns `None`.
+/// Stand-in, without any value, for the server of metrics: `begin` always returns `None` in this
+/// build.
 pub(crate) struct Metrics(Infallible);
 
 pub(super) fn flags() -> [Arg; 0] {

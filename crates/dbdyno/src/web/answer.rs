@@ -202,7 +202,7 @@ fn chart_of<'c>(charts: &'c [Chart], id: &str) -> Result<&'c Chart, HttpError> {
 #[template(path = "web/chart.html")]
 struct ChartPage {
     frame: Frame,
-    /// Address of the page that contains the chart, and (`page_title`) the title of that page.
+    /// Address of the page that contains the chart; `page_title` is the title of that page.
     page_address: String,
     page_title: String,
     title: String,
@@ -261,8 +261,8 @@ pub(super) struct Fresh {
     pub(super) next_ms: Option<u64>,
 }
 
-/// Responds to a browser that has the state `seen`. The response is empty if the state is unchanged
-/// and may still change.
+/// Responds to a browser that has seen the state with the key `seen`. The response is empty if the
+/// state is unchanged and may still change.
 pub(super) fn fresh(seen: &str, now: Fresh) -> Response {
     if now.place == seen && now.next_ms.is_some() {
         return StatusCode::NO_CONTENT.into_response();

@@ -24,7 +24,7 @@ const END_MAX_S: i64 = 10;
 /// Content of the file that names the running service of a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PidFile {
-    /// Identity of the service's process.
+    /// Identity of the service's process, which no later process has.
     process: Process,
     /// Address of the service's pages.
     pub(crate) address: String,

@@ -114,8 +114,8 @@ pub(super) async fn enforce(
     }
 }
 
-/// Gives an error response of the router, which has no text, the sentence that belongs to its
-/// status.
+/// Replaces an error response without text, as the router makes it, by one with the sentence that
+/// belongs to its status. Returns other responses unchanged.
 fn worded(response: Response, is_api: bool, visitor: &Visitor) -> Response {
     let status = response.status();
     let is_error = status.is_client_error() || status.is_server_error();

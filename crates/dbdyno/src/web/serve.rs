@@ -39,8 +39,8 @@ use super::{App, Options, Shared, make_store, routes};
 const CONNECTIONS_MAX: usize = 128;
 /// Maximum number of threads that read the store, which mostly wait for the disk.
 const READERS_MAX: usize = 4;
-/// Time limit for the first request of a connection, which is closed then, since browsers open
-/// spare connections.
+/// Time limit for a new connection to send its first request, after which the connection is closed,
+/// since browsers open spare connections.
 const FIRST_MAX: Duration = Duration::from_secs(10);
 /// Time limit of a TLS handshake, after which the connection is closed.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(10);

@@ -41,8 +41,8 @@ fn file_of(run: &RunId, name: &str) -> String {
     format!("{}-{name}", short_id(&run.0))
 }
 
-/// Returns the table of a run with this name. `asked` may have the interval of the transaction
-/// counter.
+/// Returns the table of a run with this name. The query `asked` may have the interval of the
+/// transaction counter, `every`, in seconds.
 fn table_of(
     store: &Store,
     shared: &Shared,
@@ -70,8 +70,8 @@ fn table_of(
     })
 }
 
-/// Returns the interval of the transaction counter that a request asks for, in whole seconds from 1
-/// on.
+/// Returns the interval of the transaction counter that a request asks for (`every`), in whole
+/// seconds from 1 on; 10 by default.
 fn counter_every(asked: &Pairs) -> Result<u32, HttpError> {
     let Some(every) = asked.get("every") else { return Ok(COUNTER_EVERY_S) };
     every.parse().ok().filter(|every| *every > 0).ok_or_else(|| {
@@ -122,8 +122,8 @@ pub(super) async fn page(
     .await
 }
 
-/// `GET /api/runs/ID/TABLE.csv` and `TABLE.json`: one table of a run. `seconds.csv` has its
-/// seconds.
+/// `GET /api/runs/ID/TABLE.csv` and `TABLE.json`: one table of a run. `seconds.csv` has the figures
+/// of each second.
 pub(super) async fn data(
     State(app): State<App>,
     Path((name, file_name)): Path<(String, String)>,

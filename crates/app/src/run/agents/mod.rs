@@ -89,7 +89,7 @@ pub(super) struct Agents {
 /// Arguments for starting the client processes of a run.
 pub(super) struct Start<'a> {
     pub(super) plan: &'a Plan,
-    /// Target under which the database is reached, also that of a managed server.
+    /// Target to connect to; of a `managed:` target, that of the started server.
     pub(super) target: &'a Target,
     pub(super) entrance: Option<PathEntrance>,
     pub(super) placement: Placement,
