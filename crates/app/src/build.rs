@@ -78,7 +78,7 @@ pub struct Progress {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Built {
-    /// State in which the build found the data.
+    /// State of the data before the build, such as absent or unfinished.
     pub found: Data,
     /// Number of rows that this build added.
     pub n_rows: u64,

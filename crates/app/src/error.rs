@@ -4,14 +4,14 @@ use std::{fmt, io};
 
 use store::{StoreError, StoreErrorKind};
 
-/// Reason why a use case failed, in words for the user.
+/// Reason why a use case (such as a run or a build) failed, in words for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The user's input is invalid: exit code 2.
     Usage(String),
     /// The database, the machine or the data caused the failure: exit code 1.
     Failed(String),
-    /// The user stopped the use case: exit code 130.
+    /// The user stopped the run or other use case: exit code 130.
     Interrupted(String),
 }
 

@@ -87,7 +87,7 @@ impl ExperimentSource {
         ExperimentJson { report: &self.report, verdicts, comparison: self.sides.as_ref() }
     }
 
-    /// Returns the page of the experiment.
+    /// Returns the page of the experiment as a document, independent of the output format.
     pub fn document(&self) -> Document {
         let mut page = render::experiment(&self.report, &self.trials, self.sides.as_ref());
         if let Some(tables) = &self.tables {

@@ -111,7 +111,7 @@ pub(super) struct RowView {
     pub(super) validity: &'static str,
     /// Setup of the run and its warnings, as texts for the list.
     pub(super) identity: Identity,
-    /// Line of throughput over time as SVG; may be empty.
+    /// Line of throughput over time as SVG; empty for a run in progress, and outside of the list.
     pub(super) trend: String,
     pub(super) labels: Vec<LabelView>,
 }

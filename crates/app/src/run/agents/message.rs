@@ -56,7 +56,7 @@ pub(super) enum FromAgent {
     Clock { unix_ns: u64 },
     /// The arrival queue of the process is full, and the plan says to stop then.
     QueueFull,
-    /// The process could not do its part of the run.
+    /// The process could not do its part of the run, for the reason `why`.
     Failed { why: String },
     /// The load of the process is over. This is its last message.
     Ended(Box<AgentEnd>),
@@ -70,7 +70,7 @@ pub(crate) struct AgentEnd {
     pub(super) elapsed_ns: u64,
     pub(super) n_left_behind: u32,
     /// Pauses in which the whole process did not run: their number, the length of the longest one
-    /// and its start, both in nanoseconds.
+    /// in nanoseconds, and its start in nanoseconds from the start of the measured phase.
     pub(super) pauses: (u64, u64, i64),
     pub(super) waits_for_input: bool,
     pub(super) n_idle_losses: u64,
