@@ -204,8 +204,9 @@ pub(crate) fn may_be_divided(
     }
 }
 
-/// Returns the placement of clients (threads or event loops) that `auto` tries first. `is_closed`
-/// says that all load is closed, `has_threads` that the server has a thread per client.
+/// Returns the placement (threads or event loops) of `n_clients` clients that `auto` tries first,
+/// on a machine with `cores` cores. `is_closed` says that all load is closed, `has_threads` that
+/// the server has a thread per client.
 fn preferred(n_clients: u32, is_closed: bool, has_threads: bool, cores: u32) -> Placement {
     let most = match (is_closed, has_threads) {
         (false, _) => THREADS_MOST,

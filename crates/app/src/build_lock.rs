@@ -158,9 +158,9 @@ impl HeldLock {
 }
 
 /// Waits as long as the server refuses connections with the error that it is recovering. Calls
-/// `tell` once, with the server's message. Any other error ends the wait and is ignored, since the
-/// next connection attempt will meet it again; only if the server does not answer at all is the
-/// error returned.
+/// `tell` once, with the server's message. Returns the error if the server does not answer at all,
+/// else `None`: any other error ends the wait and is ignored, since the next connection attempt
+/// will meet it again.
 pub(crate) fn wait_while_recovering(
     database: &dyn Database,
     is_stopped: &(dyn Fn() -> bool + Sync),

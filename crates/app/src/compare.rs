@@ -493,7 +493,7 @@ fn name_lists(store: &Store, found: &mut [Found]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the name of runs that share a label: `build=1.3`, or `build=1.3 (2 of 3 runs)`.
+/// Returns the name of `n_runs` runs with a label: `build=1.3`, or `build=1.3 (2 of 3 runs)`.
 fn labelled_name(
     store: &Store,
     (key, value): &(String, String),

@@ -44,8 +44,9 @@ pub struct Planned {
     pub plans: Vec<Plan>,
 }
 
-/// Creates an experiment with a new id from a plan with varied values (`varied`). `labels` are set
-/// on all its runs. Reads the file of reference figures if the plan names one, but stores nothing.
+/// Creates an experiment with a new id and this seed from a plan with varied values (`varied`).
+/// `labels` are set on all its runs. Reads the file of reference figures if the plan names one, but
+/// stores nothing.
 pub fn plan(varied: Varied, seed: u64, labels: Vec<(String, String)>) -> Result<Planned, Error> {
     let id = uuid::Uuid::now_v7().to_string();
     let reference = varied.reference.as_deref().map(imported::read_reference).transpose()?;
@@ -130,7 +131,7 @@ pub fn report_by(
 /// Tables of an experiment's results that the user requests.
 #[derive(Clone, Copy, Debug)]
 pub struct AskedTables<'a> {
-    /// Varied parameter whose values are the rows.
+    /// Varied parameter whose values are the rows; `None` if the user names none.
     pub rows: Option<&'a str>,
     /// Varied parameter whose values are the columns; `None` for a single column.
     pub columns: Option<&'a str>,

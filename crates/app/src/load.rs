@@ -126,8 +126,8 @@ impl<'a> Loader<'a> {
         Ok(Loader { database, population, method, work, session, mark, inserts })
     }
 
-    /// Loads a chunk, and repeats it after conflicts and lost connections, unless its mark shows
-    /// that it was committed.
+    /// Loads chunk `chunk` of the table with the index `table`. Repeats this after conflicts and
+    /// lost connections, unless the chunk's mark shows that it was committed.
     fn load_surely(
         &mut self,
         table: usize,
@@ -220,7 +220,8 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Loads the rows of a chunk and writes its mark in one transaction.
+    /// Loads the rows of chunk `chunk` of the table with the index `table`, and writes the mark
+    /// called `name`, in one transaction.
     fn load(&mut self, table: usize, chunk: u64, name: &str) -> Result<(), DbError> {
         let rows = self.population.rows(table, chunk);
         let mut counted = Counted { rows, n: 0, unsaid: 0, unsaid_bytes: 0, work: self.work };

@@ -87,7 +87,7 @@ pub fn is_apart_from(store: Option<&Path>, target: &Target) -> Result<(), Error>
 impl OpenTarget {
     /// Changes the managed server to the settings of `target` and restarts it if needed, with its
     /// present data, or with the copied ones if `from_copy`. `None` if `target` needs another
-    /// server.
+    /// server. `seed` is for simulated databases.
     pub(crate) fn change(
         self,
         target: &Target,
@@ -414,7 +414,7 @@ fn last_numbers(
 }
 
 /// Returns a note if numbered tables of another program, such as those of sysbench, have different
-/// numbers of rows, since the workload uses the smallest number in each.
+/// numbers of rows, since the workload uses the smallest number in each; else `None`.
 pub(crate) fn unused_rows(opened: &Opened, stop: &Stop) -> Result<Option<String>, Error> {
     let numbers = |row: &ScaleInData| match row.of {
         ScaleOf::LastNumber(stem, column) => Some((row.parameter, stem, column)),

@@ -130,8 +130,8 @@ impl Search {
         Ok(Plan { target: self.target.clone(), ..plan })
     }
 
-    /// Runs the probes (runs at one rate each) that the search still lacks. A new search is stored
-    /// first, and removed from the store if it fails before its first run.
+    /// Runs the probes (runs at one rate each) that the search still lacks. A search that `is_new`
+    /// is stored first, and removed from the store if it fails before its first run.
     pub fn run(
         self,
         is_new: bool,

@@ -606,7 +606,7 @@ impl Drop for Momentary {
 
 /// Restores a setting and removes its entry from the restore journal. If the server cannot restore
 /// a setting of a rejected run, removes the entry too, and returns a note on the value that
-/// remains.
+/// remains; else `None`.
 fn give_back(
     store: &Store,
     session: &mut SettingsSession,

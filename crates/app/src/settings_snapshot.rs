@@ -35,8 +35,8 @@ const HOME: &str = "<home>";
 /// switches have about 600.
 const CHARACTERS_MAX: usize = 1_000;
 
-/// Reads all settings of the server before the load. Returns them, and events for the run that list
-/// them; if they cannot be read, a fact says so.
+/// Reads all settings of the server before the load. Returns them (`None` if there are none or they
+/// cannot be read), and events for the run: the list of settings, or a fact with the error.
 pub(crate) fn before(
     open_target: &OpenTarget,
     stop: &Stop,

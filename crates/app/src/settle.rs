@@ -141,7 +141,7 @@ pub struct Settled {
 /// Work that is left after settling, or that was not possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incomplete {
-    /// What is left or was not possible, and why: a sentence without full stop.
+    /// Work that is left or was not possible, and why: a sentence without full stop.
     pub why: String,
     /// Advice to the user: a sentence; empty if there is none.
     pub advice: String,
@@ -528,7 +528,7 @@ impl<'a, 'w> Work<'a, 'w> {
         Ok(())
     }
 
-    /// Changes settings that make a settling step faster. Returns the first error, if any.
+    /// Changes settings that make a settling step faster. Returns the first error; `None` if none.
     fn raise(&mut self, step: &SettlingStep) -> Option<Error> {
         let to_settle = self.to_settle;
         let mut refused = None;

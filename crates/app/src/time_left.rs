@@ -19,7 +19,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Records how long a trial took, and its planned duration.
+    /// Records how long a trial took (`spent_ns`), and its planned duration.
     pub(crate) fn took(&mut self, spent_ns: u64, planned_ns: u64) {
         self.beyond_ns.push(spent_ns as i64 - planned_ns as i64);
     }

@@ -106,8 +106,8 @@ pub(crate) struct TrialRunner<'o> {
     fresh: Fresh,
     /// Settings of servers that this experiment has changed and must restore.
     guard: SettingsGuard,
-    /// Data that the last trial used, if they are kept and passed all checks after it; then the
-    /// next trial on the same data skips the checks before its load.
+    /// Key of the data that the last trial used, if they are kept and passed all checks after it,
+    /// else `None`; the next trial on the same data skips the checks before its load.
     held: Option<DataOf>,
 }
 
@@ -116,9 +116,9 @@ pub(crate) struct TrialRunner<'o> {
 #[derive(Default)]
 struct Fresh {
     /// Point (combination of varied values) of the last trial, with the number of the build and the
-    /// number of the server start that its repeat belongs to.
+    /// number of the server start that its repeat belongs to; `None` before the first trial.
     start: Option<(u32, (u32, u32))>,
-    /// Number of the build that the current repeats use.
+    /// Number of the build that the current repeats use; `None` before the first one.
     build: Option<u32>,
     built: Vec<DataOf>,
 }

@@ -250,7 +250,7 @@ impl Shell {
         Ok(text)
     }
 
-    /// Returns the environment variable with this name. An empty one counts as not set.
+    /// Returns the environment variable with this name; `None` if it is not set or empty.
     pub(crate) fn variable(&self, name: &str) -> Option<String> {
         (self.variables)(name).filter(|value| !value.is_empty())
     }
@@ -325,7 +325,7 @@ fn quoted(word: &str) -> String {
 }
 
 /// Returns true if an error means that nobody reads the output any more: the pipe is closed, or the
-/// terminal is gone.
+/// terminal is gone. `is_terminal` says whether the output was a terminal.
 fn is_closed(error: &io::Error, is_terminal: bool) -> bool {
     let is_gone = is_terminal && error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error());
     is_gone || error.kind() == io::ErrorKind::BrokenPipe

@@ -319,8 +319,8 @@ impl Server {
         self.instance.member.as_ref().map(Member::port)
     }
 
-    /// Sets the ports of the other cluster nodes, and whether this node bootstraps the cluster,
-    /// both for the next start. Does nothing to a single server.
+    /// Sets the ports of the other cluster nodes, and whether this node bootstraps the cluster
+    /// (`is_first`), both for the next start. Does nothing to a single server.
     pub(crate) fn meet(&mut self, peers: Vec<u16>, is_first: bool) {
         if let Some(member) = &mut self.instance.member {
             (member.peers, member.is_first) = (peers, is_first);

@@ -20,7 +20,7 @@ const GROUP: &str = include_str!("watchdog_group.sh");
 pub struct Watchdog {
     child: Child,
     /// Pipe to the shell, which the kernel closes when dbdyno's process ends. That tells the shell
-    /// to clean up.
+    /// to clean up. `None` only while this value is dropped.
     pipe: Option<ChildStdin>,
 }
 

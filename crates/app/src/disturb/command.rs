@@ -38,7 +38,8 @@ const SHELL: &str = r#"IFS= read -r _ && exec sh -c "$0" </dev/null"#;
 /// Environment variables that describe the target to a command (`DBDYNO_HOST` and so on).
 pub(super) struct CommandEnvironment {
     variables: Vec<(&'static str, String)>,
-    /// Password of the target, passed as `DBDYNO_PASSWORD` and hidden in the output.
+    /// Password of the target, passed as `DBDYNO_PASSWORD` and hidden in the output; `None` if the
+    /// target has none.
     password: Option<Secret>,
 }
 

@@ -143,7 +143,8 @@ fn compare_commits(groups: &[Opened], stop: &Stop, before: Option<i64>, sink: &m
     }
 }
 
-/// Returns a fact if the server reports that it was restarted since `began`.
+/// Returns a fact if the server reports that it was restarted since `began`; `None` if it was not,
+/// or if that cannot be read.
 fn restarted(groups: &[Opened], stop: &Stop, began: Instant) -> Option<Fact> {
     let database = Arc::clone(&groups.first()?.database);
     let interrupted = "interrupted while the server's start time was read";

@@ -494,7 +494,8 @@ fn measure(
 }
 
 /// Waits until the server accepts connections again after the load, since recovery after a kill may
-/// take longer than the connect timeout. Returns the error if the server does not answer at all.
+/// take longer than the connect timeout. Returns the error if the server does not answer at all,
+/// else `None`.
 fn wait_while_recovering(
     groups: &[Opened],
     stop: &Arc<Stop>,

@@ -23,7 +23,8 @@ pub(super) struct Presence {
     /// Mark in the folder of the database file; `None` for a server, or if the mark cannot be
     /// created.
     pub(super) marker: Option<RunMarker>,
-    /// Workload whose tables another run is using; that run holds the server's lock.
+    /// Workload whose tables another run is using; that run holds the server's lock. `None` if no
+    /// such run was found.
     pub(super) locked_out_of: Option<String>,
     _lock: Option<LockThread>,
 }
@@ -66,7 +67,8 @@ pub(super) fn counts_commits(opened: &Opened) -> bool {
 
 /// Thread with the session that holds the server's lock; drop releases the lock.
 struct LockThread {
-    /// Channel that is dropped when the run is over, which makes the thread release the lock.
+    /// Channel that is dropped when the run is over, which makes the thread release the lock;
+    /// `None` from then on.
     goes_on: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }

@@ -204,7 +204,7 @@ fn cautions(report: &ComparisonReport) -> Vec<String> {
 }
 
 /// Returns a warning if `last` is one of the compared sets and its newest run began an hour ago or
-/// earlier, since a later run may have failed.
+/// earlier, since a later run may have failed; else `None`.
 fn is_old(report: &ComparisonReport, matches: &ArgMatches) -> Option<String> {
     let mut sides = matches.get_many::<String>("sides").into_iter().flatten();
     let age_s = report.age_s().filter(|_| sides.any(|side| side == store::LAST))?;
@@ -274,7 +274,8 @@ fn without_defaults(report: &ComparisonReport) -> ComparisonReport {
     report
 }
 
-/// Returns the commands that a comparison's short page suggests, each with its purpose.
+/// Returns the commands that a comparison's short page suggests, each with its purpose. With
+/// `is_gate`, the command has a `--fail-if` limit already, so that none is suggested.
 fn next_commands(
     report: &ComparisonReport,
     compared: &CompareBy,

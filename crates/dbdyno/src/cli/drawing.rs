@@ -64,7 +64,8 @@ impl Drawing {
         }
     }
 
-    /// Draws the progress of a build of data: a bar of rows, followed by a text.
+    /// Draws the progress of a build of data: a bar with `n_rows` of `n_rows_total` rows, followed
+    /// by a text.
     pub(super) fn building(&mut self, n_rows: u64, n_rows_total: u64, text: &str) {
         self.fit();
         let all = &self.all;

@@ -29,9 +29,9 @@ struct OnThisMachine {
     installed: Vec<(&'static str, &'static str)>,
     /// Workloads with data in dbdyno's own folder.
     built: Vec<String>,
-    /// Newest stored run: name, database and time of its start.
+    /// Newest stored run: name, database and time of its start; `None` if there is none.
     last_run: Option<String>,
-    /// Default target that the user has set (`dbdyno config`).
+    /// Default target that the user has set (`dbdyno config`); `None` if there is none.
     target: Option<String>,
 }
 

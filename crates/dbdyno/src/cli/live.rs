@@ -229,7 +229,8 @@ impl ExperimentWatcher for Live {
     }
 }
 
-/// Rounds a remaining time in nanoseconds to a step that grows with it, from 1 s to 10 min.
+/// Rounds a remaining time in nanoseconds to the nearest multiple of a step that grows with it,
+/// from 1 s to 10 min.
 fn rounded(ns: u64) -> u64 {
     let seconds = ns.div_ceil(NS_PER_S).max(1);
     let step = match seconds {

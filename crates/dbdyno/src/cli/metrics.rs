@@ -171,7 +171,8 @@ impl Metrics {
     }
 }
 
-/// Answers scrapes of Prometheus on the calling thread until the process ends.
+/// Answers scrapes of Prometheus on the calling thread until the process ends. If the listener is
+/// on loopback (`is_loopback`), requests must name a host of loopback.
 fn serve(listener: TcpListener, is_loopback: bool, registry: Arc<Registry>, shell: &Shell) {
     let metrics = move |uri: Uri, headers: HeaderMap| {
         let registry = Arc::clone(&registry);

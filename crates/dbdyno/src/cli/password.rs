@@ -20,7 +20,7 @@ pub(super) const VARIABLE: &str = "DBDYNO_PASSWORD";
 /// Maximum bytes of a password file; a longer file is taken for a mistake.
 const BYTES_MAX: u64 = 4096;
 
-/// Adds `--password-file` and `--ask-password` to a command.
+/// Adds the options `--password-file` and `--ask-password` to a command.
 pub(crate) fn add(command: Command) -> Command {
     command
         .arg(Arg::new("password_file").long("password-file").value_name("FILE").help(

@@ -80,7 +80,7 @@ fn named(mut all: Vec<Left>, names: &[&String]) -> Result<Vec<Left>, Error> {
 }
 
 /// Prints the outcome for each setting. The exit code is that of a failure if a setting stays
-/// changed.
+/// changed. `is_of_server` says that only the settings of one server are restored.
 fn report(
     restored: &[Restored],
     is_of_server: bool,

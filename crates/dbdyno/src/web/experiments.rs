@@ -161,8 +161,9 @@ impl RunSnapshot {
         self.status == Some(Status::Running)
     }
 
-    /// Returns true if trials may be left to run. None are left after a completed search, or after
-    /// repeats that a stop rule ended; a running experiment cannot be resumed either.
+    /// Returns true if trials may be left to run after `n_done` of `n_trials` were completed. None
+    /// are left after a completed search, or after repeats that a stop rule ended; a running
+    /// experiment cannot be resumed either.
     fn is_resumable(&self, n_done: u64, n_trials: u64) -> bool {
         let experiment = &self.experiment;
         let ends_itself = !experiment.walk.is_grid() || experiment.stop.is_some();

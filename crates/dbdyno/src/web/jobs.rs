@@ -81,7 +81,7 @@ impl Jobs {
         self.answered(|answer| Message::Start(Box::new(asked), answer))
     }
 
-    /// Removes a job from the queue, or stops its process like Ctrl-C.
+    /// Removes the job with this number from the queue, or stops its process like Ctrl-C.
     pub(super) fn stop(&self, number: i64) -> Result<(), HttpError> {
         self.answered(|answer| Message::Stop(number, answer))
     }
@@ -269,7 +269,8 @@ impl Runner {
         command.process_group(0).spawn()
     }
 
-    /// Waits on a new thread for the end of a process that an earlier service has started.
+    /// Waits on a new thread for the end of the process of job `number`, which an earlier service
+    /// has started.
     fn watch_stranger(&self, number: i64) {
         let process = self.running.iter().find(|job| job.number == number);
         let Some(process) = process.map(|job| job.process.clone()) else { return };
@@ -323,10 +324,10 @@ fn asks_for_password(url: &str) -> bool {
     Target::parse(url).is_ok_and(|target| target.is_server())
 }
 
-/// Returns the index in `waiting` of the next job to start; `None` if none may start now. `waiting`
-/// and `running` have the database of each job, `None` if no other job can use it. Jobs start in
-/// order, but a job whose database is in use has to wait, since two jobs on one database never run
-/// at the same time.
+/// Returns the index in `waiting` of the next job to start; `None` if none may start now, or
+/// `jobs_max` jobs are running. `waiting` and `running` have the database of each job, `None` if no
+/// other job can use it. Jobs start in order, but a job whose database is in use has to wait, since
+/// two jobs on one database never run at the same time.
 fn next<'a>(
     waiting: impl Iterator<Item = Option<&'a str>>,
     running: &[Option<&str>],
@@ -339,8 +340,8 @@ fn next<'a>(
     waiting.position(|place| place.is_none() || !running.contains(&place))
 }
 
-/// Returns the final status of a job whose end this service has seen; `code` is `None` if a signal
-/// ended it.
+/// Returns the final status of a job whose end this service has seen. `code` is the exit code,
+/// `None` if a signal ended the job; `is_stopped` says that a user has stopped it.
 fn status_of(code: Option<i32>, is_stopped: bool) -> JobStatus {
     match code {
         Some(0) => JobStatus::Done,

@@ -180,8 +180,8 @@ fn target_of(draft: &Draft, shared: &Shared) -> Result<Target, HttpError> {
     target.map_err(HttpError::bad)
 }
 
-/// Takes the password out of the plan's target, so that the password is neither shown nor stored.
-/// Fails if a varied target has one.
+/// Takes the password out of the plan's target, so that the password is neither shown nor stored,
+/// and returns it; `None` if the target has none. Fails if a varied target has one.
 fn without_password(draft: &mut Draft) -> Result<Option<Secret>, BadPlan> {
     for axis in &draft.vary {
         let has_password = |url: &String| Target::parse(url).is_ok_and(|it| it.password.is_some());
@@ -340,8 +340,8 @@ fn of_other_workload(mut draft: Draft, name: &str, shared: &Shared) -> Result<Dr
     Ok(draft)
 }
 
-/// Remembers a typed password for this session and the plan's target. Returns the cookie of a new
-/// session, if there was none.
+/// Remembers a typed password for this session and the plan's target. Returns the cookie of the
+/// session if a new one had to be created, else `None`.
 fn remembered(
     shared: &Shared,
     visitor: &mut Visitor,

@@ -533,7 +533,7 @@ fn names_of_imported(store: &Store) -> Result<Vec<String>, HttpError> {
 }
 
 /// Returns the body of a page, or an empty one with the error of an invalid request, which can be
-/// corrected on the same page. Other errors are returned as such.
+/// corrected on the same page. Fails with any other error.
 pub(super) fn body_or_why<T>(
     report: Result<T, HttpError>,
     body: impl FnOnce(&T) -> String,

@@ -325,7 +325,7 @@ impl Agents {
         facts
     }
 
-    /// Handles a message of a client process. Returns the event if the message is one.
+    /// Handles a message of a client process. Returns the event if the message is one, else `None`.
     fn take(&mut self, received: Received) -> Option<Sourced> {
         let agent = &mut self.list[received.process];
         match received.message {
