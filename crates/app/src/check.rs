@@ -140,18 +140,8 @@ fn answers(
     Ok(results)
 }
 
-/// Result of comparing the answers of a workload's queries with known ones.
-#[derive(Debug)]
-pub enum Answers {
-    /// The answers were compared, with a result for each query; empty if the workload has no known
-    /// answers for these data.
-    Compared(Vec<CheckResult>),
-    /// The answers were not compared, for this reason.
-    NotCompared(&'static str),
-}
-
-/// Compares results of the workload's queries with known answers, as far as there are any. Returns
-/// early with `Error::Interrupted` when a stop is requested.
+/// Compares results of the workload's queries with known answers; empty if no query has one.
+/// Returns early with `Error::Interrupted` when a stop is requested.
 pub fn answers_interruptible(
     database: &Arc<dyn Database>,
     workload: &Arc<dyn Workload>,

@@ -508,7 +508,7 @@ fn labelled_name(
 }
 
 impl Found {
-    /// Returns true if this set of runs is a list of several runs.
+    /// Returns true if this set of runs was named as a list of several runs, separated by commas.
     fn is_list(&self) -> bool {
         matches!(self, Found::Runs(name, ..) if name.contains(','))
     }

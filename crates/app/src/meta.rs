@@ -22,7 +22,7 @@ pub(crate) enum Found {
     Nothing,
     /// A build of the data was begun, and is not complete.
     Unfinished(Identity),
-    /// The data are complete; the identity says what they are.
+    /// The data are complete; the identity has their workload, version, seed and scale.
     Complete(Identity),
 }
 

@@ -77,7 +77,7 @@ fn gbit_per_s(one: Duration, all: Duration) -> Option<f64> {
 }
 
 /// Executes a query with a large reply three times and returns the shortest time; `None` if the
-/// server rejects it. Stops after a reply that took too long.
+/// server rejects it. Stops after a reply that took longer than [`LARGE_MAX`].
 fn large_reply(session: &mut dyn CounterSession, sql: &str) -> Option<Duration> {
     let mut fastest: Option<Duration> = None;
     for _ in 0..LARGE_REPLIES {

@@ -51,7 +51,7 @@ pub fn ended_report(store: &Store, row: &RunRow) -> Result<Option<Report>, Error
     }
 }
 
-/// Adds the latency heat map to a report that lacks one, as those of older runs do. This reads all
+/// Adds the latency heat map to a report without one, as those of older runs are. This reads all
 /// seconds of the run.
 pub fn with_latency_heat(store: &Store, run: &RunId, report: Report) -> Result<Report, Error> {
     if report.latency_heat.is_some() {

@@ -24,9 +24,9 @@ fn is_build(store: &Store, key: &str, build: &str) -> Result<(), Error> {
 }
 
 /// Acknowledges a change in the history of the label `key`, so that it is not reported again: the
-/// level of this build and of later ones is accepted. Fails if no change begins at most two builds
-/// away. Returns what was stored: the build at which the change begins, and the full name of its
-/// point (conditions of runs, such as `clients=8`).
+/// level of this build and of later ones is accepted. Fails if no change begins at the build or
+/// within two builds of it. Returns what was stored: the build at which the change begins, and the
+/// full name of its point (conditions of runs, such as `clients=8`).
 pub fn acknowledge(
     store: &Store,
     key: &str,
@@ -41,7 +41,7 @@ pub fn acknowledge(
 
 /// Finds the change that the user means by a build and a point (conditions of runs, such as
 /// `clients=8`; may be empty). The returned size is that of the figure that changed most. Fails if
-/// there is no change at most two builds away.
+/// there is no change at the build or within two builds of it.
 fn change_meant(
     store: &Store,
     key: &str,

@@ -38,7 +38,7 @@ pub(crate) fn run(sought: SeekPlan, matches: &ArgMatches, shell: &Shell) -> Outc
     make(search, matches, true, note.as_deref(), shell)
 }
 
-/// Resumes a stored search. `named` is the plan file that the user names, if any.
+/// Resumes a stored search. `named` is the plan file that the user names; `None` without one.
 pub(crate) fn resume(
     store: &Path,
     experiment: Experiment,

@@ -59,8 +59,8 @@ pub(super) struct Auth {
 
 impl Auth {
     /// Creates the authentication with the full password, and that of viewers if there is one.
-    /// Fails if a password is too short or both are equal. Wrong passwords are later logged on the
-    /// shell.
+    /// Fails if a password has fewer than [`LETTERS_MIN`] characters, or both are equal. Wrong
+    /// passwords are later logged on the shell.
     pub(super) fn new(password: &str, viewer: Option<&str>, shell: Shell) -> Result<Auth, Error> {
         let all = [Some((password, Role::Full)), viewer.map(|viewer| (viewer, Role::Viewer))];
         let all: Vec<(&str, Role)> = all.into_iter().flatten().collect();

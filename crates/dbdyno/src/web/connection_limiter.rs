@@ -16,8 +16,8 @@ use super::throttle::who;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Peer(pub(super) IpAddr);
 
-/// Limiter of open connections: it knows those of all clients and their states, and closes one if
-/// there are too many.
+/// Limiter of open connections: it knows those of all clients and their states, and closes one on
+/// request to make room for another.
 #[derive(Debug, Default)]
 pub(super) struct ConnectionLimiter(Mutex<Open>);
 

@@ -49,7 +49,8 @@ struct ExperimentView {
     is_sought: bool,
     /// True if trials may be left to run, so that the experiment can be resumed.
     is_resumable: bool,
-    /// Result of the experiment in a sentence; may be empty.
+    /// Result of the experiment in a sentence; empty if there is none, or if the list leaves it
+    /// out.
     result: String,
 }
 

@@ -74,7 +74,7 @@ struct JobView {
     target: String,
     who: String,
     status: &'static str,
-    /// Reason why the job waits or failed; may be empty.
+    /// Reason why the job waits or failed; empty if there is none.
     note: String,
     queued: String,
     took: String,

@@ -32,8 +32,7 @@ const ROWS_MAX: usize = 50;
 /// Maximum number of cached lines of throughput over time, about 500 bytes each; one more empties
 /// the cache first.
 pub(super) const TRENDS_MAX: usize = 4_000;
-/// Time between updates of the list of runs in milliseconds, short enough that a new run is seen
-/// soon.
+/// Time between updates of the list of runs in milliseconds, short enough to show new runs quickly.
 const NEXT_MS: u64 = 2000;
 /// Order of the list of runs if the address names none, the same as on the command line.
 const NEWEST_FIRST: &str = "-started";
@@ -93,7 +92,7 @@ pub(super) struct RowView {
     /// Name of the run in the address of a comparison, short and unique.
     pub(super) side: String,
     pub(super) name: String,
-    /// Values of the varied parameters of a trial, such as `clients=8`; may be empty.
+    /// Values of the varied parameters of a trial, such as `clients=8`; empty if nothing is varied.
     pub(super) point: String,
     pub(super) started: String,
     pub(super) status: &'static str,

@@ -48,7 +48,7 @@ struct NewRunPage {
     sections: Vec<Section>,
     toml: String,
     was: String,
-    /// Error of the plan, for the page; may be empty.
+    /// Error of the plan, to be shown on the page; empty if there is none.
     wrong: String,
     /// Kind of task that a valid plan is: a run, an experiment or a search; empty for an invalid
     /// plan.

@@ -104,8 +104,8 @@ impl PidFile {
         self.process.pid
     }
 
-    /// Ends the process of the service and waits for its end; kills the process if it takes too
-    /// long.
+    /// Ends the process of the service and waits for its end; kills the process if that takes more
+    /// than ten seconds.
     pub(crate) fn end(&self) -> Result<(), Error> {
         let failed = |error: io::Error| {
             Error::Failed(format!("the process {} cannot be ended: {error}", self.pid()))

@@ -37,7 +37,7 @@ pub(super) struct Field {
     pub(super) default: &'static str,
     /// Values to choose from; empty for a text field.
     pub(super) choices: Vec<Choice>,
-    /// Error of the field's value, to be shown at the field; may be empty.
+    /// Error of the field's value, to be shown at the field; empty if there is none.
     pub(super) wrong: String,
 }
 
@@ -171,7 +171,7 @@ fn field_of(
 }
 
 /// Returns the error of the draft's target: the plan's error `wrong` if it names the target, or
-/// that of its URL; may be empty.
+/// that of its URL; empty if there is none.
 pub(super) fn wrong_target(draft: &Draft, wrong: Option<&BadPlan>) -> String {
     let row = PLAN.iter().map(|row| &row.parameter).find(|row| row.name == "target");
     let named = wrong.filter(|bad| row.is_some_and(|row| is_about(&bad.0, row)));

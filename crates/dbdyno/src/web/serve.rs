@@ -182,7 +182,7 @@ impl Serving {
         text
     }
 
-    /// Serves requests until `ended` is notified, then gives open requests a short time to finish.
+    /// Serves requests until `ended` is notified, then gives open requests two seconds to finish.
     pub(crate) fn until(self, ended: Arc<Notify>) -> Result<(), Error> {
         // Without permission it continues at normal priority.
         let _ = rustix::process::setpriority_process(None, NICE);

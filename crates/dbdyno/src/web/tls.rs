@@ -51,7 +51,7 @@ pub(super) fn of_files(certificate: &Path, key: &Path) -> Result<Identity, Error
 }
 
 /// Loads dbdyno's self-signed certificate from beside the store. Creates it if it is missing or
-/// expires soon.
+/// expires within [`RENEWED_DAYS`] days.
 pub(super) fn own(store: &Path, listen: IpAddr) -> Result<Identity, Error> {
     let (certificate, key) = (beside(store, "web.crt"), beside(store, "web.key"));
     let failed = |path: &Path, why: String| {
@@ -70,7 +70,8 @@ pub(super) fn own(store: &Path, listen: IpAddr) -> Result<Identity, Error> {
     identity(chain, secret, Some(certificate.clone())).map_err(|why| failed(&certificate, why))
 }
 
-/// Returns true if dbdyno's self-signed certificate expires soon, by the age of its file.
+/// Returns true if dbdyno's self-signed certificate expires within [`RENEWED_DAYS`] days, by the
+/// age of its file.
 fn is_old(certificate: &Path) -> bool {
     let made = fs::metadata(certificate).and_then(|file| file.modified());
     let age = made.ok().and_then(|made| made.elapsed().ok());

@@ -90,7 +90,7 @@ impl<W: Write + Send> Outgoing for ToPipe<W> {
     }
 }
 
-/// Writes the length of a message, and then the message. Fails if it is too large.
+/// Writes the length of a message, and then the message. Fails if it is larger than 256 MiB.
 pub fn write_framed(to: &mut impl Write, message: &[u8]) -> io::Result<()> {
     let length = u32::try_from(message.len()).ok();
     let fits = length.filter(|_| message.len() <= MESSAGE_BYTES_MAX);
@@ -101,7 +101,7 @@ pub fn write_framed(to: &mut impl Write, message: &[u8]) -> io::Result<()> {
 }
 
 /// Reads one message that was written by [`write_framed`]. Fails at the end of the input, and if
-/// the message is too large.
+/// the message is larger than 256 MiB.
 pub fn read_framed(from: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut length = [0; 4];
     from.read_exact(&mut length)?;
