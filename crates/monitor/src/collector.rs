@@ -12,8 +12,8 @@ pub trait Collector {
     /// [`model::Gauge::about`].
     fn about(&self) -> String;
 
-    /// Number of times per second that the monitor calls the collector: once `read`, at the end of
-    /// the second, and `look` the other times.
+    /// Returns how often per second the monitor calls the collector: once `read`, at the end of the
+    /// second, and `look` the other times.
     fn looks_per_second(&self) -> u32 {
         1
     }

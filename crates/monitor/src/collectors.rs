@@ -91,8 +91,9 @@ pub fn start(scope: Scope) -> (Monitor, Vec<Fact>) {
     (Monitor::over(collectors, canceller), facts)
 }
 
-/// Finds the process of a server that dbdyno did not start; if that fails, adds a fact with the
-/// reason. Returns none for a database that runs inside this process and has no server.
+/// Returns a function that finds the process of a server that dbdyno did not start. Empty for a
+/// database that runs inside this process, and for a server on another machine or behind a proxy;
+/// the latter two are reported in `facts`.
 fn found(database: &dyn Database, facts: &mut Vec<Fact>) -> Vec<(String, Locate)> {
     match database.hosts().map(|hosts| ProcessLocator::for_hosts(&hosts.list())) {
         None => Vec::new(),

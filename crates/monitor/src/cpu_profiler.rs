@@ -42,7 +42,7 @@ const FREQUENCY_HZ_MAX: u64 = 99;
 /// Minimum number of samples per second of a busy CPU; fewer make no useful profile.
 const FREQUENCY_HZ_MIN: u64 = 5;
 
-/// Target number of samples for the server and for the generator: at most 250 MB of stacks, and
+/// Target number of samples in a run in which all CPUs are busy: at most 250 MB of stacks, and
 /// about 10 s to resolve names.
 const SAMPLES_AIMED: u64 = 15_000;
 
@@ -240,7 +240,7 @@ fn none(side: ProfileSide, why: &str) -> Fact {
 }
 
 /// Returns how many samples per second `perf` takes of a busy CPU: fewer for a long run or many
-/// CPUs, so that the data stay small.
+/// CPUs, so that the data stay small. `None`, a run of unknown length, counts as 60 s.
 fn frequency_hz(measured: Option<Duration>) -> u64 {
     let seconds = measured.unwrap_or(Duration::from_secs(60)).as_secs().max(1);
     let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
@@ -248,8 +248,8 @@ fn frequency_hz(measured: Option<Duration>) -> u64 {
     aimed.clamp(FREQUENCY_HZ_MIN, FREQUENCY_HZ_MAX) | 1
 }
 
-/// Returns the `perf` event to sample: `cycles` or `cpu-clock`. Cycles include kernel code with
-/// interrupts disabled, but many virtual machines have no counter of cycles.
+/// Returns the `perf` event to sample: `cycles` or, if the CPU has no counter of them, as in many
+/// virtual machines, `cpu-clock`. Cycles include kernel code with interrupts disabled.
 fn event() -> &'static str {
     match Path::new("/sys/bus/event_source/devices/cpu/events/cpu-cycles").exists() {
         true => "cycles",
@@ -526,8 +526,8 @@ fn paranoid() -> String {
     level.trim().to_owned()
 }
 
-/// Converts the error output of `perf` to a sentence with the reason. `paranoid` is the value of
-/// the kernel setting `perf_event_paranoid`.
+/// Explains in a sentence why `perf` did not record, from its error output `said`. `paranoid` is
+/// the value of the kernel setting `perf_event_paranoid`.
 fn why(said: &str, paranoid: &str) -> String {
     let lower = said.to_ascii_lowercase();
     let is_refused = ["paranoid", "permission", "not permitted", "is limited", "no permission"]

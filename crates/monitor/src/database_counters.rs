@@ -23,14 +23,14 @@ pub(crate) struct DatabaseCounters {
     session: QuerySession,
     /// Queries for counters that this server supports and permits.
     queries: Vec<String>,
-    /// First reason why a counter or query could not be read, in a sentence; `None` if all were
-    /// read.
+    /// First reason why counters could not be read, in a sentence; `None` if all were read, apart
+    /// from views that this version of the server does not have.
     why: Option<String>,
 }
 
 impl DatabaseCounters {
-    /// Creates the collector for the counters chosen by the driver, or for all of them. `None` if
-    /// the database has no counters.
+    /// Creates the collector for the counters chosen by the driver or, if `all` is set, for all
+    /// counters of the server. `None` if the database has no counters.
     pub(crate) fn if_supported(
         database: Arc<dyn Database>,
         connect: Connect,
@@ -46,8 +46,8 @@ impl DatabaseCounters {
         Some(DatabaseCounters { database, by, places, session, queries, why: None })
     }
 
-    /// Returns the rank by which counter `name` is sorted: counters chosen by the driver come
-    /// first, in the driver's order.
+    /// Returns the rank by which counter `name` is sorted: counters chosen by the driver have its
+    /// order, and all others the rank `usize::MAX`.
     fn place(&self, name: &str) -> usize {
         self.places.get(&name.to_ascii_lowercase()).copied().unwrap_or(usize::MAX)
     }
@@ -66,8 +66,8 @@ impl DatabaseCounters {
         }
     }
 
-    /// Queries the server's counters and returns their names and values. A rejected query is not
-    /// sent again.
+    /// Queries the server's counters and returns their names and values. A query that the server
+    /// rejects is dropped; one that failed because the connection broke is sent again next time.
     fn ask(&mut self) -> Result<Vec<(String, f64)>, DbError> {
         self.session.connect()?;
         let mut shown = Vec::new();

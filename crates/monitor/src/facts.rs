@@ -73,7 +73,7 @@ fn fact(about: &str, name: &str, value: Option<impl Into<FactValue>>) -> Option<
 }
 
 /// Returns the word in brackets, which marks the current choice in a kernel file: `madvise` in
-/// `always [madvise] never`.
+/// `always [madvise] never`. `None` if there are no brackets.
 fn chosen(text: &str) -> Option<&str> {
     let (_, rest) = text.split_once('[')?;
     Some(rest.split_once(']')?.0)
@@ -396,7 +396,8 @@ fn telling_options(here: &str, of_file_system: &str) -> String {
 }
 
 /// Finds the mount that holds `path`: the one with the longest mount point that is a prefix of it.
-/// Of several mounts with the same mount point, returns the last, which hides the others.
+/// Of several mounts with the same mount point, returns the last, which hides the others. `None` if
+/// no mount holds the path.
 fn mount_of<'a>(path: &Path, mounts: &'a [Mount]) -> Option<&'a Mount> {
     let holding = mounts.iter().filter(|mount| path.starts_with(&mount.point));
     holding.max_by_key(|mount| mount.point.components().count())
@@ -429,7 +430,7 @@ fn disk(about: &str, path: &Path, mounts: &[Mount]) -> Vec<Fact> {
 }
 
 /// Finds the folder under `/sys` of the disk that a mount is on. For a partition, that is the whole
-/// disk's folder, because a partition lacks most attributes.
+/// disk's folder, because a partition lacks most attributes. `None` if the mount is on no disk.
 fn device_folder(mount: &Mount) -> Option<PathBuf> {
     let number = if mount.device.starts_with("0:") && mount.source.starts_with("/dev/") {
         // Btrfs and similar file systems mount under their own device number.

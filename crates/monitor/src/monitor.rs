@@ -18,9 +18,9 @@ use crate::query_session::Canceller;
 use crate::readings::Readings;
 use crate::wall_clock::{self, since};
 
-/// Time for a reading that is still in progress when the load ends. Then its query is cancelled,
-/// and after the same time again its thread is abandoned. The final sums of a busy server take more
-/// than a second.
+/// Time limit for a reading that is still in progress when the load ends. Then its query is
+/// cancelled, and after the same time again its thread is abandoned. The final sums of a busy
+/// server take more than a second.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Minimum time between the last two readings, in nanoseconds. If the load ends sooner after a
@@ -73,14 +73,15 @@ impl Monitor {
         !self.places.is_empty()
     }
 
-    /// Returns a function to be called once the start of the measured phase is known, with the time
-    /// that remains until then.
+    /// Returns a function to be called once the start of the measured phase is known. Its argument
+    /// is the time that remains until this start.
     pub fn begin(&self) -> impl Fn(Duration) + use<> {
         let signal = Arc::clone(&self.signal);
         move |ahead| signal.begin(wall_clock::now() + ahead)
     }
 
-    /// Passes all gauges and values that were read since the last call to `tell`, as events.
+    /// Passes all gauges and values that were read since the last call of `follow`, as events, to
+    /// `tell`.
     pub fn follow(&mut self, tell: &mut dyn FnMut(Event)) {
         while let Ok((index, message)) = self.hear.try_recv() {
             self.take(index, message, tell);
@@ -204,8 +205,8 @@ fn look_from(
     }
 }
 
-/// Waits until second number `next` of the measured phase begins. Until then, calls
-/// [`Collector::look`] as often as the collector wants.
+/// Waits until second number `next` of the measured phase begins or the load is over, and returns
+/// which. Until then, calls [`Collector::look`] as often as the collector wants.
 fn look_until(
     start: Instant,
     next: i64,
@@ -232,7 +233,8 @@ fn at(start: Instant, at_ns: i64) -> Option<Instant> {
     if at_ns < 0 { start.checked_sub(away) } else { start.checked_add(away) }
 }
 
-/// Returns the first whole second at or after the time `at_ns`, as a number of seconds.
+/// Returns the first whole second at or after the time `at_ns`, in nanoseconds, as a number of
+/// seconds.
 fn whole_second_from(at_ns: i64) -> i64 {
     -((-at_ns).div_euclid(SECOND_NS))
 }

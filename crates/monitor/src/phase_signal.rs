@@ -47,7 +47,7 @@ impl PhaseSignal {
         self.changed.notify_all();
     }
 
-    /// Notes that the load is over, which ends all waits.
+    /// Signals that the load is over, which ends all waits.
     pub fn end(&self) {
         self.state().is_over = true;
         self.changed.notify_all();

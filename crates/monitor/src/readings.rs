@@ -104,8 +104,8 @@ impl Readings {
         }
     }
 
-    /// Adds the value of a counter. Reported is its growth per second since the last reading, or
-    /// nothing if the counter fell.
+    /// Adds the value of a counter, and reports its growth per second since the last reading.
+    /// Reports nothing at the first reading, or if the counter fell.
     pub fn total(&mut self, what: What<'_>, total: f64) {
         self.total_of(what, "", total);
     }
@@ -126,10 +126,10 @@ impl Readings {
         }
     }
 
-    /// Adds two counters that together grow by at most `rate_max` per second, and reports their
-    /// rates. A slightly higher rate is reduced to this maximum; a much higher one is not reported.
-    /// A short fall is ignored, because the CPU time of a child process that has ended appears in
-    /// its parent's counters a little later.
+    /// Adds two counters that together grow by at most `rate_max` per second, and reports the
+    /// growth of each per second. If the sum exceeds `rate_max` by up to 10 %, both are reduced in
+    /// proportion; if by more, nothing is reported. A short fall is ignored, because the CPU time
+    /// of a child process that has ended appears in its parent's counters a little later.
     pub fn totals_within(&mut self, counters: [(What<'_>, f64); 2], rate_max: f64) {
         let at_ns = self.at_ns;
         let mut before = [None; 2];
@@ -164,8 +164,9 @@ impl Readings {
         }
     }
 
-    /// Adds two counters, and reports the growth of `part` since the last reading divided by the
-    /// growth of `whole`. Reports nothing if `whole` has not grown.
+    /// Adds two counters for one of several items, such as the disk `item`, and reports the growth
+    /// of `part` since the last reading divided by the growth of `whole`. Reports nothing if
+    /// `whole` has not grown.
     pub fn ratio_of(&mut self, what: What<'_>, item: &str, part: f64, whole: f64) {
         let Some(known) = self.known(what, item) else { return };
         let before = known.ratio_before.replace((part, whole));

@@ -49,7 +49,7 @@ const REST_MAX_NS: i64 = 10 * NS_PER_S as i64;
 /// Limit on the characters that are kept of a statement's text.
 const LETTERS_MAX: usize = 400;
 
-/// Values of a summary by the key of the row, such as those of each statement.
+/// Values of a summary's rows by the key of the row, such as the text of a statement.
 type Stood = HashMap<String, Vec<f64>>;
 
 /// Cumulative values of a summary at one reading.
@@ -215,8 +215,8 @@ impl Summed {
         self.stands(at_ns, stood, is_whole);
     }
 
-    /// Stores as last reading the server's values plus those of single sessions. `is_whole` says
-    /// that no session has ended since the reading before.
+    /// Stores the server's values plus those of single sessions as the last reading. `is_whole`
+    /// says that no session has ended since the reading before.
     fn stands(&mut self, at_ns: i64, mut stood: Stood, is_whole: bool) {
         for (what, grown) in self.of_sessions.iter().flat_map(|sessions| &sessions.grown) {
             add(stood.entry(what.clone()).or_insert_with(|| vec![0.0; grown.len()]), grown);
@@ -252,7 +252,8 @@ impl Summed {
         }
     }
 
-    /// Prepares a report of the growth since the last report, if it is time for one.
+    /// Prepares a report of the growth since the last report, if that was made at least
+    /// [`SO_FAR_NS`] ago.
     fn tell(&mut self, at_ns: i64) {
         let (Some(told), Some(last)) = (&self.told, &self.last) else { return };
         if self.is_followed() && at_ns - told.at_ns >= SO_FAR_NS && last.at_ns == at_ns {
@@ -261,8 +262,8 @@ impl Summed {
         }
     }
 
-    /// Returns the growth of the summary over the load, and adds facts about gaps. `None` if there
-    /// are fewer than two readings.
+    /// Returns the growth of the summary over the load, and adds facts about what could not be
+    /// read. `None` if there are fewer than two readings.
     fn end(&self, facts: &mut Vec<Fact>) -> Option<ServerSummary> {
         let mut say = |source: &str, text: String| {
             facts.push(Fact::new("monitor", source, text));
@@ -316,7 +317,7 @@ fn is_missing(error: &DbError) -> bool {
 }
 
 /// Returns the values of a result's row from the column with index `from` on, scaled to the units
-/// of the summary's columns.
+/// of the summary's columns; 0 for a value that is not a number.
 fn values(query: &SummaryQuery, row: &dyn Row, from: usize) -> Vec<f64> {
     let value = |(place, column): (usize, &SummaryColumn)| {
         number(&row.value(place)).unwrap_or(0.0) * column.scale
@@ -344,8 +345,8 @@ impl ServerSummaries {
         })
     }
 
-    /// Adds a fact that a summary is incomplete, with the reason `how` and the remedy, unless there
-    /// is such a fact already.
+    /// Adds a fact that a summary is incomplete: why (`how`), and the remedy. Adds none if there is
+    /// such a fact already, or no remedy is known.
     fn say_why(&mut self, query: &SummaryQuery, how: &str) {
         let is_told = self.facts.iter().any(|fact| fact.name == query.source);
         // A summary that a product does not have at all is not reported.
@@ -375,7 +376,8 @@ fn has_control_alone(summary: &ServerSummary) -> bool {
     summary.rows.iter().all(is_control)
 }
 
-/// Puts a statement's text into one line of limited length.
+/// Puts a statement's text into one line, and cuts it after [`LETTERS_MAX`] characters, with `…` in
+/// place of the rest.
 fn shortened(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let line = words.join(" ");
@@ -385,8 +387,8 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// Returns the growth of each value since an earlier reading. If any value fell, all were reset,
-/// and the growth is counted from 0.
+/// Returns the growth of each value since an earlier reading. The growth is counted from 0 if there
+/// was none, or if any value fell, since all were reset then.
 fn growth_of(before: Option<&[f64]>, now: &[f64]) -> Vec<f64> {
     match before.filter(|before| now.iter().zip(*before).all(|(now, before)| now >= before)) {
         Some(before) => now.iter().zip(before).map(|(now, before)| now - before).collect(),
@@ -394,7 +396,8 @@ fn growth_of(before: Option<&[f64]>, now: &[f64]) -> Vec<f64> {
     }
 }
 
-/// Returns, for each row of a summary in which a value grew, the growth of its values.
+/// Returns, for each row of a summary in which a value grew, the key of the row and the growth of
+/// all its values.
 fn growth(before: &Stood, now: &Stood) -> Vec<(String, Vec<f64>)> {
     let grown = |(what, now): (&String, &Vec<f64>)| {
         let values = growth_of(before.get(what).map(Vec::as_slice), now);

@@ -38,8 +38,8 @@ const ROWS_MAX: usize = 60;
 /// those found later have no gauge.
 const LOCKS_MAX: usize = 60;
 
-/// Number of sessions that the samples of a period found, by state and by the server's own name for
-/// the state.
+/// Number of sessions in each state, summed over the samples of a period. The key is the state and
+/// the server's own name for it.
 #[derive(Default)]
 struct Seen {
     by_state: BTreeMap<(SessionState, String), f64>,
@@ -56,15 +56,16 @@ impl Seen {
         }
     }
 
-    /// Returns the number of samples that should have been taken in a period; at least the number
-    /// of those that were.
+    /// Returns the number of samples that should have been taken from `from_ns` to `to_ns`; never
+    /// less than the number taken.
     fn n_due(&self, from_ns: i64, to_ns: i64) -> u32 {
         let each_ns = model::NS_PER_S as i64 / i64::from(LOOKS_PER_SECOND);
         u32::try_from((to_ns - from_ns) / each_ns).unwrap_or(0).max(self.n_seen)
     }
 
-    /// Returns a summary of session states over the period, with at most `rows_max` rows; `None`
-    /// without samples.
+    /// Returns a summary of session states from the first sample to `to_ns`, with at most
+    /// `rows_max` rows and the sum of the others; `None` without samples. `n_due` samples should
+    /// have been taken.
     fn summary(self, to_ns: i64, n_due: u32, rows_max: usize) -> Option<ServerSummary> {
         let from_ns = self.from_ns?;
         let seconds = (to_ns - from_ns) as f64 / model::NS_PER_S as f64;

@@ -35,7 +35,7 @@ pub(crate) struct Folder {
     frames: Vec<String>,
     counts: HashMap<String, u64>,
     samples: u64,
-    /// Number of samples whose stacks did not fit into memory.
+    /// Number of samples that were left out, because [`DISTINCT_MAX`] other stacks were in memory.
     overflow: u64,
 }
 
@@ -139,8 +139,8 @@ fn frame(line: &str) -> Option<String> {
     })
 }
 
-/// Shortens the name of a function or thread, and replaces the character that separates frames in
-/// folded stacks.
+/// Cuts the name of a function or thread after [`LETTERS_MAX`] characters, and replaces the
+/// character that separates frames in folded stacks, and control characters, by `:`.
 fn kept(name: &str) -> String {
     name.chars()
         .take(LETTERS_MAX)

@@ -214,7 +214,8 @@ impl Tasks {
     }
 
     /// Returns the threads that used most CPU time in the last [`Tasks::read_some`], busiest first:
-    /// at most `n_most`, and none below `percent_min` percent of a core.
+    /// at most `n_most`, and none below `percent_min` percent of a core, if calls are a second
+    /// apart.
     pub fn busiest(&self, n_most: usize, percent_min: f64) -> Vec<Task> {
         let least_ns = percent_min / 100.0 * NS_PER_S as f64;
         let mut busy = self.grown.clone();

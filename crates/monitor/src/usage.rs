@@ -69,14 +69,14 @@ pub fn look(threads: &SharedTasks) {
 }
 
 impl Watch {
-    /// Begins a measurement over the threads of this process, if no other code reads their
-    /// counters.
+    /// Begins a measurement over the threads of this process. If other code reads their counters
+    /// too, call [`Watch::over`] instead.
     pub fn start() -> Watch {
         Watch::over(&SharedTasks::default())
     }
 
-    /// Begins a measurement over the threads of this process, whose counters in `threads` other
-    /// code reads too.
+    /// Begins a measurement over the threads of this process, whose counters other code also reads
+    /// from `threads`.
     pub fn over(threads: &SharedTasks) -> Watch {
         Watch {
             cpu_ns_begin: cpu_ns(),
