@@ -34,8 +34,8 @@ pub struct ExperimentLockRow {
     pub started_unix_ms: i64,
     /// Id of the process that runs or ran the trials.
     pub pid: u32,
-    /// True if process `pid` is of this boot and this PID namespace, so that this process can see
-    /// whether it lives.
+    /// Whether process `pid` is of this boot and this PID namespace, so that this process can see
+    /// if it is still alive.
     pub is_near: bool,
 }
 
@@ -110,8 +110,8 @@ impl Drop for ExperimentLock {
     }
 }
 
-/// Takes the lock of an experiment and returns its number. Check and insert are one transaction, so
-/// that two processes cannot both succeed.
+/// Takes the lock of an experiment, and returns the lock's number. Check and insert are one
+/// transaction, so that two processes cannot both succeed.
 fn take(path: &Path, connection: &Connection, experiment: &Experiment) -> Result<i64, StoreError> {
     let said = |error: rusqlite::Error| StoreError::from_sqlite(path, &error);
     let behavior = TransactionBehavior::Immediate;
@@ -157,8 +157,8 @@ pub(super) fn is_free(connection: &Connection, experiment: &Experiment) -> rusql
     Ok(row_of(connection, experiment)?.is_none_or(|row| row.status != Status::Running))
 }
 
-/// Returns the numbers, in the table `experiment`, of the experiments whose trials a living process
-/// runs.
+/// Returns the numbers, in the table `experiment`, of the experiments whose trials are being run by
+/// a process that is alive.
 pub(super) fn alive(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     let here = Process::current();
     let mut select = connection.prepare("SELECT * FROM walk WHERE status = 'running'")?;

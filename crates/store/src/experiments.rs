@@ -54,8 +54,8 @@ impl Store {
         bodies.iter().map(|body| self.read_experiment(body)).collect()
     }
 
-    /// Finds an experiment by `name`: its id, the start or the end of its id, the name of its plan,
-    /// or `last`, by the same rules as [`Store::find`].
+    /// Finds an experiment by `name`: its id, at least four characters of a unique start or end of
+    /// its id, the name of its plan if no other experiment has it, or `last`.
     pub fn find_experiment(&self, name: &str) -> Result<Experiment, StoreError> {
         let id = self.reader().find_in("experiment", name)?;
         let sql = "SELECT body FROM experiment WHERE id = ?";

@@ -11,9 +11,9 @@ use super::error::StoreError;
 use super::wall_clock::unix_ms;
 
 impl Store {
-    /// Stores that the user accepts `change`, a lasting change of a metric, in the history that
-    /// takes its builds from the run label `label`. Replaces an earlier acceptance of the same
-    /// change.
+    /// Stores that the user accepts `change`, a lasting change of a metric, as normal. The history
+    /// is that of runs with the label key `label`, whose value names the build. Replaces an earlier
+    /// acceptance of the same change.
     pub fn acknowledge(&self, label: &str, change: &Acknowledged) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO acknowledged VALUES (?, ?, ?, ?, ?, ?)";
         let Acknowledged { build, point, reason, size } = change;
@@ -22,16 +22,17 @@ impl Store {
         added.map(drop).map_err(|error| self.reader().said(&error))
     }
 
-    /// Removes the acceptance of the change that begins at `build`, at the experiment point `point`
-    /// (empty for all points). Returns false if there was none.
+    /// Removes the acceptance of the change that begins at `build`. `point` has the values of the
+    /// experiment's axes, such as `clients=8`; empty for all points. Returns false if there was
+    /// none.
     pub fn unacknowledge(&self, label: &str, build: &str, point: &str) -> Result<bool, StoreError> {
         let sql = "DELETE FROM acknowledged WHERE label = ? AND build = ? AND point = ?";
         let gone = self.connection.execute(sql, params![label, build, point]);
         gone.map(|n| n > 0).map_err(|error| self.reader().said(&error))
     }
 
-    /// Returns the changes that the user has accepted as normal in the history that takes its
-    /// builds from the run label `label`, oldest first.
+    /// Returns the changes that the user has accepted as normal, oldest first, in the history of
+    /// runs with the label key `label`, whose value names the build.
     pub fn acknowledged(&self, label: &str) -> Result<Vec<Acknowledged>, StoreError> {
         let read = || -> rusqlite::Result<Vec<Acknowledged>> {
             let mut select = self.connection.prepare(
@@ -47,8 +48,8 @@ impl Store {
         read().map_err(|error| self.reader().said(&error))
     }
 
-    /// Sets the build with which the newest builds are compared, in the history that takes its
-    /// builds from the run label `label`; `None` removes the setting.
+    /// Sets the build with which the newest builds are compared, in the history of runs with the
+    /// label key `label`, whose value names the build; `None` removes the setting.
     pub fn pin_baseline(&self, label: &str, build: Option<&str>) -> Result<(), StoreError> {
         let done = match build {
             Some(build) => self.connection.execute(
@@ -60,7 +61,8 @@ impl Store {
         done.map(drop).map_err(|error| self.reader().said(&error))
     }
 
-    /// Returns the builds set by [`Store::pin_baseline`], as (label, build), ordered by label.
+    /// Returns the builds set by [`Store::pin_baseline`], as (label key, build), ordered by label
+    /// key.
     pub fn baselines(&self) -> Result<Vec<(String, String)>, StoreError> {
         let read = || -> rusqlite::Result<Vec<(String, String)>> {
             let sql = "SELECT label, build FROM baseline ORDER BY label";

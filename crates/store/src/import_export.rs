@@ -369,7 +369,8 @@ impl Aside {
         Ok(aside)
     }
 
-    /// Checks the copy and each run in it, and returns its runs, oldest first.
+    /// Checks the copy and each run in it by `check`, and returns its runs, oldest first. Fails if
+    /// a run has not ended or is implausible.
     fn looked_at(&self, ours: &Store, check: RunCheck) -> Result<Vec<RunId>, StoreError> {
         let theirs = Store::open_existing(self.copy.path())?;
         if layout(&theirs)? != layout(ours)? {

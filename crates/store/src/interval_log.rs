@@ -31,7 +31,7 @@ const NS_PER_MAX: f64 = NS_PER_MS as f64;
 const DIGITS: u8 = 3;
 
 /// Returns the response times of a run's measured phase, second by second, as the text of an
-/// HdrHistogram interval log.
+/// HdrHistogram interval log. Values are in nanoseconds.
 pub fn interval_log(store: &Store, run: &RunId) -> Result<String, StoreError> {
     let Event::Begun { description, .. } = store.begun(run)? else {
         unreachable!("a beginning is what was asked for");
@@ -177,8 +177,8 @@ fn plain(histogram: &Histogram) -> hdrhistogram::Histogram<u64> {
     plain
 }
 
-/// Returns the tag of a transaction type in an interval log. Blanks and commas of its name, which
-/// tags cannot have, are replaced.
+/// Returns the tag of a transaction type in an interval log: its name, after that of its group if
+/// there are several. Blanks and commas, which tags cannot have, become `_`.
 fn tag(description: &Description, group: u16, kind: u16) -> String {
     let shown = description.groups.get(usize::from(group));
     let name = shown.and_then(|shown| shown.kinds.get(usize::from(kind)));

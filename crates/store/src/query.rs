@@ -44,7 +44,7 @@ impl fmt::Display for BadQuery {
 impl std::error::Error for BadQuery {}
 
 /// SQL condition that a run's process was killed, by the same rule as `reader::worst_of`. The `?`
-/// in it takes a JSON list of the numbers of living runs.
+/// in it takes a JSON list with the `number` of each run whose process is alive.
 macro_rules! was_killed {
     () => {
         "run.ended_unix_ms IS NULL AND run.status IN ('running', 'interrupted') \
@@ -72,7 +72,7 @@ enum Condition {
     All(Vec<Condition>),
     Any(Vec<Condition>),
     Not(Box<Condition>),
-    /// Condition that the run or experiment has a value in this field.
+    /// Condition that the value of this field is known, which is written as the field's name alone.
     Known(Field),
     Compared(Field, Operator, value::Value),
 }
@@ -145,8 +145,8 @@ enum Kind {
 struct Column {
     name: &'static str,
     kind: Kind,
-    /// SQL expression of the column's value. Each `?` in it takes a JSON list of the numbers of
-    /// living runs, which SQLite cannot know. Not used for findings.
+    /// SQL expression of the column's value. Each `?` in it takes a JSON list with the `number` of
+    /// each run whose process is alive, which SQLite cannot know. Not used for findings.
     sql: &'static str,
 }
 
@@ -345,8 +345,8 @@ impl Query {
         all
     }
 
-    /// Appends the query to `to` as an SQL condition; `alive` is a JSON list of the numbers of
-    /// living runs.
+    /// Appends the query to `to` as an SQL condition. `alive` is a JSON list with the `number` of
+    /// each run (or experiment, in a list of these) whose process is alive.
     pub(super) fn to_sql(&self, alive: &str, to: &mut Sql) {
         self.0.to_sql(alive, to);
     }
@@ -387,8 +387,8 @@ impl Sort {
         self.0.iter().filter_map(|key| key.field.figure()).collect()
     }
 
-    /// Appends the order to `to` as terms of ORDER BY, with unknown values last; `alive` is a JSON
-    /// list of the numbers of living runs.
+    /// Appends the order to `to` as terms of ORDER BY, with unknown values last. `alive` is a JSON
+    /// list with the `number` of each run (or experiment) whose process is alive.
     pub(super) fn to_sql(&self, alive: &str, to: &mut Sql) {
         for key in &self.0 {
             to.put_in_order(&key.field, alive);
@@ -453,8 +453,8 @@ impl ExperimentFilter {
         Ok(ExperimentFilter { sort: Sort::parse_asked(EXPERIMENTS_ALONE, text)?, ..self })
     }
 
-    /// Returns the SQL that selects the stored experiments. `alive` has the numbers of those whose
-    /// trials are running.
+    /// Returns the SQL that selects the stored experiments. `alive` has the `number` of each
+    /// experiment whose trials are being run.
     pub(super) fn to_sql(&self, alive: &[i64]) -> Sql {
         let alive = &list(alive);
         let mut sql = Sql::default();
@@ -476,7 +476,7 @@ pub(super) fn list(numbers: &[i64]) -> String {
     format!("[{}]", numbers.join(","))
 }
 
-/// SQL text under construction, with the values of each `?` in it, in order.
+/// SQL text under construction, with the values to bind to each `?` in it, in order.
 #[derive(Debug, Default)]
 pub(super) struct Sql {
     pub(super) text: String,
@@ -495,8 +495,8 @@ impl Sql {
         self.values.push(value.into());
     }
 
-    /// Appends the SQL by which a field is sorted: the index of words that have an order, otherwise
-    /// the value.
+    /// Appends the SQL expression by which a field is sorted: the word's index in the column's list
+    /// if that is ordered ([`Kind::Rank`]), otherwise the field's value.
     fn put_in_order(&mut self, field: &Field, alive: &str) {
         match field {
             Field::Column(Column { kind: Kind::Rank(words), .. }) => {
@@ -573,7 +573,7 @@ fn joined(all: &[Condition], between: &str, alive: &str, to: &mut Sql) {
 
 /// SQL condition that a run has a finding, without its closing parenthesis, so that a condition on
 /// `id` can follow. Includes findings that the run's process could not report, such as that it was
-/// killed. The `?` in it takes a JSON list of the numbers of living runs.
+/// killed. The `?` in it takes a JSON list with the `number` of each run whose process is alive.
 const ANY_FINDING: &str = concat!(
     "EXISTS (SELECT 1 FROM (SELECT id FROM finding WHERE finding.run = run.number \
      UNION ALL SELECT 'killed' WHERE ",
@@ -643,8 +643,8 @@ fn compared(field: &Field, operator: Operator, value: &value::Value, alive: &str
     }
 }
 
-/// Appends the SQL condition that a run has the finding `id` or, if `contains`, a finding whose
-/// name contains `id`.
+/// Appends the SQL condition that a run has the finding `id` or, if `contains` is set, a finding
+/// whose id contains `id`.
 fn put_finding(id: &str, contains: bool, alive: &str, to: &mut Sql) {
     to.put(ANY_FINDING);
     to.bind(alive.to_owned());
@@ -679,8 +679,8 @@ fn put_product(field: &Field, name: &str, alive: &str, to: &mut Sql) {
     to.bind(name.to_owned());
 }
 
-/// Appends the SQL condition that the text in `field_sql` equals `text` or, if `contains`, contains
-/// it, ignoring case.
+/// Appends the SQL condition that the text in `field_sql` equals `text` or, if `contains` is set,
+/// contains it; case is ignored.
 fn put_text(field_sql: &str, contains: bool, text: &str, to: &mut Sql) {
     let how = if contains {
         format!("instr(lower({field_sql}), lower(?)) > 0")

@@ -333,8 +333,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns the ids of the table's entries that begin or end with `name`, or whose short id
-    /// does.
+    /// Returns the ids of the table's entries that begin or end with `name`, or whose last
+    /// [`ID_SHOWN`] characters begin with it. Returns only `name` if it is a whole id.
     fn called(&self, table: &str, name: &str) -> rusqlite::Result<Vec<String>> {
         let sql = format!(
             "SELECT id FROM {table}
@@ -413,8 +413,8 @@ impl Reader<'_> {
         read().map_err(|e| self.said(&e))
     }
 
-    /// Returns the values that an experiment set for the trial whose run has this number, as
-    /// (parameter, value); empty if the run is no trial.
+    /// Returns the values that an experiment set for the trial whose run has the number `number`,
+    /// as (axis, value) such as `clients` and `8`; empty if the run is no trial.
     fn point(&self, number: i64) -> Result<Vec<(String, String)>, StoreError> {
         let read = || -> rusqlite::Result<Option<String>> {
             let sql = "SELECT CASE WHEN json_valid(description)
@@ -598,8 +598,8 @@ fn unsigned(stored: i64) -> u64 {
     u64::try_from(stored).unwrap_or(0)
 }
 
-/// Returns the figures of reports that a filter's order and then its query name, each once, with
-/// the functions that read it.
+/// Returns the figures of reports that a filter names: those of its order, then those of its query,
+/// each once, with the functions that read it.
 fn figures_of(filter: &Filter) -> Vec<(&str, Figures)> {
     let mut all: Vec<(&str, Figures)> = Vec::new();
     let asked = filter.query.iter().flat_map(Query::figures);
@@ -665,7 +665,7 @@ pub(super) fn any_alive(connection: &Connection) -> rusqlite::Result<bool> {
     alive(connection).map(|alive| !alive.is_empty())
 }
 
-/// Returns the numbers of the runs that living processes write now.
+/// Returns the `number` of each run that a living process writes now.
 fn alive(connection: &Connection) -> rusqlite::Result<Vec<i64>> {
     let here = Process::current();
     let now_ms = unix_ms();

@@ -166,8 +166,8 @@ CREATE TABLE around (
 ) STRICT, WITHOUT ROWID;
 "#;
 
-/// SQL of format version 5: locks for running the trials of an experiment. The number of a lock is
-/// never reused, so that a process notices that it has lost its lock.
+/// SQL of format version 5: the table `walk` of locks for running the trials of an experiment. The
+/// number of a lock is never reused, so that a process notices that it has lost its lock.
 const VERSION_5: &str = r#"
 CREATE TABLE walk (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -182,9 +182,9 @@ CREATE TABLE walk (
 ) STRICT;
 "#;
 
-/// SQL of format version 6: users' decisions about histories, which are acknowledged changes of
-/// level (with an empty `point` if that applies to every point) and the builds with which the
-/// newest ones are compared.
+/// SQL of format version 6: users' decisions about histories, which are accepted changes of a
+/// metric's level (with an empty `point` if all points of the experiment are meant), and the builds
+/// with which the newest ones are compared.
 const VERSION_6: &str = r#"
 CREATE TABLE acknowledged (
     label TEXT NOT NULL,
@@ -243,7 +243,8 @@ CREATE TABLE action (
 CREATE INDEX run_by_process ON run (pid, pid_start_time);
 "#;
 
-/// SQL of format version 9: adds the size of an acknowledged change of level.
+/// SQL of format version 9: adds the size of an accepted change of a metric's level, as in
+/// `model::Acknowledged`.
 const VERSION_9: &str = "ALTER TABLE acknowledged ADD COLUMN size REAL;";
 
 /// SQL of format version 10: adds the primary metric of a run, for any workload. It replaces the

@@ -54,8 +54,8 @@ impl Store {
         Ok(Store { path: path.to_owned(), connection })
     }
 
-    /// Makes further reads fail soon after `is_gone` returns true, so that a web page whose client
-    /// has left costs no more work. SQLite calls it often during each read.
+    /// Makes reads fail soon after `is_gone` returns true, so that a web page whose client has left
+    /// costs no more work. SQLite calls `is_gone` often during each read.
     pub fn give_up_when(
         &mut self,
         is_gone: impl FnMut() -> bool + Send + 'static,

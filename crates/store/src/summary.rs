@@ -4,10 +4,11 @@
 use model::{Description, KindIndex, NS_PER_S, PrimaryMetricDescription, Second};
 use stats::{Histogram, Offered, OfferedQuantile, enough};
 
-/// Confidence of the interval that a percentile must have to be listed, as in reports.
+/// Confidence level, as a fraction, of the interval that a percentile must have to be listed, as in
+/// reports.
 const CONFIDENCE: f64 = 0.95;
 
-/// Figures of a run for lists of runs. A figure that is unknown or not finite is `None`.
+/// Figures of a run for lists of runs; each is `None` if it is unknown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
     /// Commits per second of the measured phase; `None` if unknown.

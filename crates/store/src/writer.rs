@@ -136,8 +136,9 @@ impl Writer {
         &self.run
     }
 
-    /// Queues an event of the run for the thread that writes it. Takes 0.1 to 0.3 ms for the event
-    /// of a second, and never waits for the disk. Ignores `Begun`, which is stored already.
+    /// Queues an event of the run for the thread that writes it. Takes 0.1 to 0.3 ms for an event
+    /// with the results of a second, and never waits for the disk. Ignores `Begun`, which is stored
+    /// already.
     pub fn send(&self, event: Event) {
         if matches!(event, Event::Begun { .. }) {
             return;
@@ -300,7 +301,7 @@ impl Shared {
     }
 
     /// Updates the counts after a commit of a batch: `bytes` were committed, and `n_left` rows were
-    /// not.
+    /// not. Keeps an error in `result` for [`Writer::trouble`].
     fn settle(&self, bytes: usize, n_left: usize, result: &Result<(), StoreError>) {
         let mut queue = self.queue();
         queue.bytes = queue.bytes.saturating_sub(bytes);
@@ -532,7 +533,8 @@ impl RunFile {
     }
 
     /// Writes the end of the run after the last batch, whose result is `written`. If the batch or
-    /// the end cannot be written, seconds and output are dropped first, then the report.
+    /// the end cannot be written, seconds and output are dropped first, then the report. Fails with
+    /// a description of what is missing.
     fn end(
         &mut self,
         end: &End,

@@ -187,8 +187,8 @@ fn tokens(text: &str) -> Result<Vec<Token>, BadQuery> {
     Ok(with_quotients(tokens))
 }
 
-/// Joins two words with a slash between them into one word, the name of a quotient of two figures.
-/// Blanks around the slash are dropped.
+/// Joins a word, a slash and another word into one word, such as `a / b`, the name of a quotient of
+/// two figures. Blanks around the slash do not matter.
 fn with_quotients(tokens: Vec<Token>) -> Vec<Token> {
     let mut joined: Vec<Token> = Vec::new();
     let mut tokens = tokens.into_iter().peekable();
@@ -209,8 +209,8 @@ fn with_quotients(tokens: Vec<Token>) -> Vec<Token> {
 }
 
 /// Returns the unquoted word at the start of `rest`, with an argument in parentheses as in
-/// `below(20ms)`; `None` if these are not closed. After 'not', 'and' and 'or', a parenthesis opens
-/// a group and is not part of the word.
+/// `below(20ms)`; `None` if the parenthesis is not closed. After 'not', 'and' and 'or', a
+/// parenthesis opens a group and is not part of the word.
 fn word(rest: &[char]) -> Option<String> {
     let text: String = rest.iter().take_while(|letter| !is_sign(**letter)).collect();
     let rest = &rest[text.chars().count()..];

@@ -107,8 +107,8 @@ impl Value {
     }
 }
 
-/// Returns the index of `written` among `words`, the values that column `name` may have. If it is
-/// none of them, the error lists them.
+/// Returns the index of `written` among `words`, the values that column `name` may have; case is
+/// ignored. If `written` is none of them, the error lists them.
 fn place(name: &str, words: &[&str], written: &str) -> Result<usize, BadValue> {
     let lower = written.to_ascii_lowercase();
     words.iter().position(|word| *word == lower).ok_or_else(|| {
@@ -130,7 +130,8 @@ fn finding(written: &str) -> Result<Value, BadValue> {
     )))
 }
 
-/// Parses a number such as `50000`, `1_000.5`, `50k`, `2M`; for a rate also `30k/min`.
+/// Parses a number such as `50000`, `1_000.5`, `50k`, `2M`. For the columns `tps` and `nopm` also a
+/// rate such as `30k/min`, which is converted to the column's unit.
 fn number(name: &str, written: &str) -> Result<f64, BadValue> {
     let clean = written.replace('_', "").replace('K', "k");
     let (digits, factor) = without_scale(&clean);
@@ -146,8 +147,9 @@ fn number(name: &str, written: &str) -> Result<f64, BadValue> {
     number.ok_or_else(|| bad(format!("'{written}' is not a number: write {name}>50000 or 50k")))
 }
 
-/// Parses a date, an instant, or a time ago such as `-7d`. A date means the start of the day, and
-/// with the operator `=` the whole day.
+/// Parses a date, an instant (in UTC unless it has a zone), or a time ago such as `-7d`, as
+/// milliseconds since 1970. A date means the start of the day in UTC, and with the operators `=`
+/// and `!=` the whole day.
 fn instant(operator: Operator, written: &str, now_unix_ms: i64) -> Result<Value, BadValue> {
     if let Some(ago) = written.strip_prefix('-') {
         let ns = parse_duration(ago).map_err(|why| bad(why.0))?;
