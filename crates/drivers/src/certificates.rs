@@ -37,7 +37,7 @@ impl Certificates {
         }
     }
 
-    /// Makes a certificate for a test server with the old TLS library yaSSL: RSA, self-signed,
+    /// Creates a certificate for a test server with the old TLS library yaSSL: RSA, self-signed,
     /// with the key in the older format PKCS #1.
     pub(crate) fn make_old() -> Certificates {
         let key = rsa_key();

@@ -12,7 +12,7 @@ pub struct Entry {
     pub name: &'static str,
     /// URL schemes that select the driver, such as `mysql`; the first is the usual one.
     pub schemes: &'static [&'static str],
-    /// Database products that the driver is for, in one line for the user.
+    /// Names of the database products that the driver is for, in one line for the user.
     pub summary: &'static str,
     /// Example of a URL of a database for this driver, shown to the user.
     pub example: &'static str,

@@ -30,7 +30,7 @@ impl Site {
         Site::at(product.shared())
     }
 
-    /// Uses a server that the test has started for itself.
+    /// Returns a server that the test has started for itself.
     pub(crate) fn at(server: &Server) -> Site {
         Site { target: server.target() }
     }

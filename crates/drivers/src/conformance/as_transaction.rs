@@ -62,8 +62,9 @@ pub(super) fn commits_nothing_behind_a_no(database: &Arc<dyn Database>) {
     assert_eq!(TestSession::connect(database, &[]).int(COUNT), 1);
 }
 
-/// Checks a batch that commits, while the caller's visitor of rows returns an error: the kind of
-/// the reported error must say truly whether the batch was committed (`UnknownCommit`).
+/// Checks a batch that commits, while the caller's visitor of rows returns an error. The session
+/// must then report the kind `UnknownCommit` if the batch was committed, and the visitor's kind if
+/// not.
 pub(super) fn is_reported_as_it_ended_where_nobody_reads(database: &Arc<dyn Database>) {
     let [begin, commit] = [StatementId::BEGIN, StatementId::COMMIT].map(Call::control);
     let values = [Value::Int(1), Value::Int(10)];
@@ -72,9 +73,9 @@ pub(super) fn is_reported_as_it_ended_where_nobody_reads(database: &Arc<dyn Data
     is_reported_as_it_ended(database, Request::Batch(&[begin, insert, read, commit]));
 }
 
-/// Checks a text of several statements, while the caller's visitor of rows returns an error: the
-/// kind of the reported error must say truly whether they were committed (`UnknownCommit`), since
-/// the server executes all of them even if no row is read.
+/// Checks a text of several statements, while the caller's visitor of rows returns an error. The
+/// session must then report the kind `UnknownCommit` if they were committed, and the visitor's kind
+/// if not. The server executes all of them even if no row is read.
 pub(crate) fn a_text_is_reported_as_it_ended(database: &Arc<dyn Database>) {
     let sql = "INSERT INTO law_flight (id, v) VALUES (1, 1); SELECT v FROM law_flight";
     is_reported_as_it_ended(database, Request::Text { kind: Write, sql });

@@ -46,7 +46,8 @@ pub(super) struct Compressor {
 }
 
 impl Compressor {
-    /// Makes a compressor that accepts packets of at most `packet_bytes_max` bytes from the server.
+    /// Creates a compressor that accepts packets of at most `packet_bytes_max` bytes from the
+    /// server.
     pub(super) fn new(packet_bytes_max: usize) -> Compressor {
         // Room for an incomplete part of a packet, and one more frame.
         let part_bytes = packet_bytes_max.min(PART_BYTES) + HEADER_BYTES;
@@ -98,8 +99,8 @@ impl Compressor {
     }
 
     /// Calls `put`, which reads decompressed packets and writes new ones, and appends the new ones
-    /// to `out` in compressed frames. `is_load` means that they are rows of a bulk load and
-    /// continue its command. Returns the result of `put`.
+    /// to `out` in compressed frames. `is_load` means that the new packets are rows of a bulk load
+    /// and continue its command. Returns the result of `put`.
     pub(super) fn pack<T>(
         &mut self,
         out: &mut Vec<u8>,

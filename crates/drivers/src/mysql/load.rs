@@ -57,8 +57,8 @@ impl Load {
         )
     }
 
-    /// Notes that the server has asked for the rows of the load, in a packet with the number
-    /// `sequence`. The packets with rows continue from this number.
+    /// Starts sending rows, because the server has asked for the rows of the load, in a packet with
+    /// the number `sequence`. The packets with rows continue from this number.
     pub(super) fn begin(&mut self, sequence: u8) {
         self.state = State::Sending;
         self.sequence = sequence.wrapping_add(1);
@@ -76,7 +76,7 @@ impl Load {
         self.state == State::Ended
     }
 
-    /// Notes that the server has rejected the load, so that no more rows are sent.
+    /// Ends the load without sending more rows, because the server has rejected it.
     pub(super) fn stop(&mut self) {
         self.state = State::Ended;
     }
@@ -124,7 +124,7 @@ impl Load {
     }
 
     /// Whether SHOW WARNINGS must now be sent, because the server reported warnings or inserted
-    /// fewer rows than were sent. True at most once per load.
+    /// fewer rows than were sent. Returns true at most once per load.
     pub(super) fn must_ask(&mut self) -> bool {
         let has_doubts = self.n_warnings > 0 || self.n_affected != self.n_sent;
         has_doubts && !std::mem::replace(&mut self.has_asked, true)

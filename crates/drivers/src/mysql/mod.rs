@@ -148,7 +148,7 @@ fn make_database(target: &Target) -> Result<(), DbError> {
     session.ask_here(&sql, &mut |_| Ok(())).map(drop)
 }
 
-/// Makes a MySQL sign-in that waits for the server's greeting, for fuzzing.
+/// Creates a MySQL sign-in that waits for the server's greeting, for fuzzing.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn fuzz_sign_in(
     as_text: bool,
@@ -162,7 +162,7 @@ pub(crate) fn fuzz_sign_in(
     sign_in::MysqlSignIn::new(Arc::new(server), statements)
 }
 
-/// Makes a MySQL connection that is already signed in, for fuzzing. Bits of `options` set the
+/// Creates a MySQL connection that is already signed in, for fuzzing. Bits of `options` set the
 /// capabilities agreed with the server.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn fuzz_protocol(

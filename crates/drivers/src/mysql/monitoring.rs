@@ -46,7 +46,7 @@ pub(super) const MONITORING: Monitoring = Monitoring {
     instruments_of_own: "",
 };
 
-/// Makes the query for the states of the sessions of the database (such as executing, idle or
+/// Expands to the query for the states of the sessions of the database (such as executing, idle or
 /// waiting for a lock) and the number of sessions in each, from the process list and InnoDB. A
 /// session without a statement is idle, unless it has a transaction.
 macro_rules! session_states {

@@ -41,7 +41,7 @@ pub(super) struct Framed {
 }
 
 impl Framer {
-    /// Makes a framer that rejects packets from the server with payloads of more than `bytes_max`
+    /// Creates a framer that rejects packets from the server with payloads of more than `bytes_max`
     /// bytes.
     pub(super) fn new(bytes_max: usize) -> Framer {
         Framer { parts: Vec::new(), bytes_max }
@@ -294,7 +294,7 @@ pub(super) fn read_prepared(payload: &[u8]) -> Option<PreparedHeader> {
     Some(PreparedHeader { id: reader.u32()?, n_columns: reader.u16()?, n_values: reader.u16()? })
 }
 
-/// Makes the error for a server that violates the protocol. The error breaks the connection.
+/// Returns the error for a server that violates the protocol. The error breaks the connection.
 /// `what` describes the violation, such as `a truncated OK packet`.
 #[cold]
 pub(super) fn broken(what: &str) -> DbError {

@@ -14,7 +14,7 @@ use crate::modes::mode;
 const DYNAMIC_FROM: (u32, u32) = (10, 7);
 
 /// Query for the server's counters of statements that change data, inside and outside of
-/// transactions; `Com_commit` counts none of those outside. Handler_commit would be no better: it
+/// transactions. `Com_commit` does not count those outside. `Handler_commit` would be no better: it
 /// also counts statements within transactions, even reading ones, and counts twice with a binary
 /// log (MariaDB 10.11, MySQL 5.6).
 const CHANGES: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_insert', \

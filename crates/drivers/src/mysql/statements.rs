@@ -64,7 +64,7 @@ pub(super) struct PreparedStatement {
 }
 
 impl PreparedStatement {
-    /// Makes a statement that the server has not prepared yet. `as_text` sends it as text each
+    /// Creates a statement that the server has not prepared yet. `as_text` sends it as text each
     /// time, even if it is not declared so.
     pub(super) fn new(statement: DeclaredOrOwn, as_text: bool) -> PreparedStatement {
         PreparedStatement {

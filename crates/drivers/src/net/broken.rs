@@ -5,12 +5,12 @@ use std::io;
 
 use model::{DbError, DbErrorKind};
 
-/// Makes the error for a connection that the server has closed unexpectedly.
+/// Returns the error for a connection that the server has closed unexpectedly.
 pub(super) fn ended() -> DbError {
     DbError::new(DbErrorKind::ConnectionLost, "the server closed the connection")
 }
 
-/// Makes the error for a server that has sent nothing within a time limit.
+/// Returns the error for a server that has sent nothing within a time limit.
 pub(super) fn silent() -> DbError {
     db_error(io::ErrorKind::TimedOut.into())
 }

@@ -83,13 +83,13 @@ impl<S: Server> Handle<S> {
         }
     }
 
-    /// Notes that the session is signed in at the host with the index `place`, where the server
-    /// stops the session's work on a cancel request with `key`.
+    /// Stores that the session is signed in at the host with the index `place`, and the `key` by
+    /// which a cancel request there stops the session's work.
     pub(super) fn know(&self, place: usize, key: CancelKey) {
         lock(&self.held).key = Some((place, key));
     }
 
-    /// Notes that the session has no connection now, so that a cancel has nothing to stop.
+    /// Stores that the session has no connection now, so that a cancel has nothing to stop.
     pub(super) fn forget(&self) {
         *lock(&self.held) = Held::default();
         self.flags.set_busy(false);

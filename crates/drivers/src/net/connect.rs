@@ -64,7 +64,7 @@ pub(super) struct ConnectSpec<S> {
 }
 
 impl<S: Server> ConnectSpec<S> {
-    /// Makes the parameters of an auxiliary session (one that loads, checks or queries). The
+    /// Creates the parameters of an auxiliary session (one that loads, checks or queries). The
     /// session blocks this thread, has no prepared statements and cannot be cancelled. `place` is
     /// the index of its host.
     pub(super) fn here(server: &Arc<S>, place: usize) -> ConnectSpec<S> {
@@ -359,9 +359,9 @@ fn watch_over<S: Server, P>(spec: &ConnectSpec<S>, line: &mut Line<P>) -> Result
     line.stream.set_receive_timeout(Some(silence)).map_err(no_socket)
 }
 
-/// Whether the server with the index `place` responds to a new connection, even with an error, as a
-/// busy or full one does. True also if connecting fails, which proves nothing about existing
-/// connections.
+/// Whether a new connection to the server with the index `place` gives no sign that the server
+/// hangs. False only if the server accepts it and then sends nothing in time. True if it answers,
+/// even with an error, or if connecting fails, which proves nothing about existing connections.
 fn is_there<S: Server>(server: &Arc<S>, place: usize) -> bool {
     let spec = ConnectSpec::here(server, place);
     let (connector, address) = (server.connector(), server.connector().address(place));

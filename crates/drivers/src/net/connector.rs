@@ -68,7 +68,7 @@ struct Resolved {
 }
 
 impl Connector {
-    /// Makes a connector to one or several hosts, over which clients will be spread evenly.
+    /// Creates a connector to one or several hosts, over which clients will be spread evenly.
     pub(crate) fn new(addresses: Vec<Address>, tls: Tls, timeout: Duration) -> Connector {
         let n_places = addresses.len();
         let known = addresses.into_iter().map(|address| OnceLock::from(KnownHost::new(address)));
@@ -153,7 +153,7 @@ impl Connector {
         places
     }
 
-    /// Notes whether the host at the index `place` responded to an auxiliary session (one that
+    /// Stores whether the host at the index `place` responded to an auxiliary session (one that
     /// loads, checks or queries).
     pub(crate) fn note_answer(&self, place: usize, has_answered: bool) {
         if has_answered {
@@ -163,7 +163,7 @@ impl Connector {
         }
     }
 
-    /// Notes that several commands sent together were answered, so that the server and any proxies
+    /// Stores that several commands sent together were answered, so that the server and any proxies
     /// in front of it are known to support such commands.
     #[inline]
     pub(super) fn note_flight(&self) {
@@ -172,7 +172,7 @@ impl Connector {
         }
     }
 
-    /// Notes that a connection broke before several commands sent together were answered. Returns
+    /// Counts a connection that broke before several commands sent together were answered. Returns
     /// true if a proxy is to be suspected: this has happened before, and such commands were never
     /// answered.
     pub(super) fn note_lost_flight(&self) -> bool {
@@ -182,7 +182,8 @@ impl Connector {
     }
 
     /// Sets the entrance of a simulated network, through which clients then connect; `None` for
-    /// direct connections. Returns false, without effect, if one of the hosts is a Unix socket.
+    /// direct connections. Returns false if one of the hosts is a Unix socket, to which clients
+    /// still connect directly.
     pub(super) fn enter_through(&self, entrance: Option<PathEntrance>) -> bool {
         *lock(&self.entrance) = entrance;
         self.used().into_iter().all(|place| matches!(self.address(place), Address::Host(..)))

@@ -11,7 +11,7 @@ use rustix::time::{ClockId, clock_gettime};
 pub(super) struct Deadline(Duration);
 
 impl Deadline {
-    /// Makes a deadline that expires after `limit` from now.
+    /// Creates a deadline that expires after `limit` from now.
     pub(super) fn after(limit: Duration) -> Deadline {
         Deadline(now().saturating_add(limit))
     }

@@ -16,7 +16,7 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// Makes an assignment without clients to the hosts with the indexes 0 to `n_places` - 1.
+    /// Creates an assignment without clients to the hosts with the indexes 0 to `n_places` - 1.
     pub(super) fn over(n_places: usize) -> Spread {
         assert!(n_places > 0, "a target has a place");
         Spread { used: (0..n_places).collect(), homes: BTreeMap::new(), has_changed: false }

@@ -34,7 +34,7 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Makes an empty receive buffer that grows until it holds a message of `limit_bytes`.
+    /// Creates an empty receive buffer that grows until it holds a message of `limit_bytes`.
     pub(crate) fn new(limit_bytes: usize) -> Input {
         Input { buffer: Vec::new(), start: 0, end: 0, limit_bytes }
     }

@@ -238,7 +238,7 @@ pub(super) fn here<T>(poll: impl FnOnce(&mut Context<'_>) -> Poll<T>) -> T {
     }
 }
 
-/// Makes the error that every request of a cancelled session returns.
+/// Returns the error that every request of a cancelled session returns.
 pub(super) fn cancelled() -> DbError {
     DbError::new(DbErrorKind::Cancelled, "cancelled")
 }

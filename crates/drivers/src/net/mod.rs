@@ -60,7 +60,7 @@ pub(crate) trait Server: Send + Sync + Sized + 'static {
     fn facts(self: &Arc<Self>) -> Result<Vec<Fact>, DbError>;
 
     /// Looks up what later sessions need to know, such as settings. Called once, with the target's
-    /// first session. Returns whether a connection pooler is in between, so that one session may
+    /// first session. Returns true if a connection pooler is in between, so that one session may
     /// use several connections of the server.
     fn learn(self: &Arc<Self>, session: &mut NetSession<Self>) -> bool;
 
@@ -88,8 +88,8 @@ pub(crate) trait Server: Send + Sync + Sized + 'static {
 /// Number of bytes of output at which a bulk load or a long batch is sent before more is written.
 pub(crate) const FLIGHT_BYTES: usize = 64 << 10;
 
-/// The condition on which an operation of a protocol can continue. The caller sends the pending
-/// output first.
+/// State of an operation of a protocol: complete, or the condition on which it can continue. The
+/// caller sends the pending output first.
 pub(crate) enum Step<T> {
     /// The operation needs more bytes from the server.
     More,

@@ -72,7 +72,7 @@ pub(crate) fn check_clear(channel: &Channel, may_be_clear: bool) -> Result<(), D
     Err(DbError::new(DbErrorKind::Denied, message))
 }
 
-/// Makes the connector of a target from its options: to the Unix socket at `socket` if there is
+/// Creates the connector of a target from its options: to the Unix socket at `socket` if there is
 /// one, otherwise to its hosts. Fails if an option is invalid or a host is named twice.
 pub(crate) fn connector(
     target: &Target,

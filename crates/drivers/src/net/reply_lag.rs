@@ -133,8 +133,8 @@ fn keep_time(spells: &Weak<Spells>) {
     }
 }
 
-/// Pauses the thread for about `pause`, and returns the switch of timestamps; `None` if no socket
-/// is measured any more.
+/// Pauses the thread for about `pause`, and returns the process's switch of packet timestamps;
+/// `None` if no socket is measured any more.
 fn after(pause: Duration, spells: &Weak<Spells>) -> Option<Arc<Spells>> {
     thread::park_timeout(pause);
     spells.upgrade()
@@ -174,7 +174,7 @@ impl Probe {
         Some(Probe { lags, spells, is_under_way, ended_ns, took_long, is_sampling, lag_ns })
     }
 
-    /// Notes that a request was sent on the socket and that its reply is awaited.
+    /// Starts the measurement of a reply, after a request was sent on the socket.
     #[inline]
     pub(super) fn begin(&mut self, descriptor: &OwnedFd) {
         self.end(descriptor);
@@ -182,8 +182,9 @@ impl Probe {
         self.is_sampling = self.took_long || self.spells.are_read();
     }
 
-    /// Notes that the reply is complete, and records its lag: the time from the arrival of its last
-    /// byte until that byte was read.
+    /// Ends the measurement of a reply that is complete, and records its lag: the time from the
+    /// arrival of its last byte until that byte was read. Does nothing if no measurement was
+    /// started.
     #[inline]
     pub(super) fn end(&mut self, descriptor: &OwnedFd) {
         if !std::mem::take(&mut self.is_under_way) {

@@ -37,7 +37,7 @@ pub(crate) struct NetDatabase<S> {
 }
 
 impl<S: Server> NetDatabase<S> {
-    /// Makes the database of `server`, without connecting. If it has several hosts, it reports no
+    /// Creates the database of `server`, without connecting. If it has several hosts, it reports no
     /// counters of commits or connections, since each host counts only its own.
     pub(crate) fn new(server: S) -> NetDatabase<S> {
         let server = Arc::new(server);
@@ -85,7 +85,7 @@ impl<S: Server> NetDatabase<S> {
         &self.server
     }
 
-    /// Makes a session for [`model::Database::connect`]. A benchmark client connects only to its
+    /// Creates a session for [`model::Database::connect`]. A benchmark client connects only to its
     /// assigned host, any other session to the first host that responds.
     pub(super) fn connect_client(
         &self,
@@ -125,7 +125,8 @@ impl<S: Server> NetDatabase<S> {
     }
 
     /// Counts a client's consecutive failed attempts to connect, so that it tries the next host.
-    /// `no` is the error of the last attempt; `None` means success, and resets the count.
+    /// `no` is the error of the last attempt, `None` if it succeeded. Success resets the count, and
+    /// so does an error that does not break a session.
     fn note(&self, client: u32, no: Option<&DbError>) {
         let mut counts = self.counts();
         match no {
@@ -320,8 +321,9 @@ impl<S: Server> NetSession<S> {
         result.map_err(|no| self.break_off(no))
     }
 
-    /// Passes on the result of an attempt to connect. If the server is unavailable (shutting down,
-    /// full, out of its cluster), selects another host for the next attempt.
+    /// Returns the result of an attempt to connect, without the password in its error. If the
+    /// server is unavailable (shutting down, full, out of its cluster), selects another host for
+    /// the next attempt.
     #[inline]
     fn note_failure<T>(&mut self, result: Result<T, DbError>) -> Result<T, DbError> {
         result.map_err(|no| {

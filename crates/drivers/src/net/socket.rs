@@ -75,7 +75,7 @@ const KEEPALIVE_EVERY: Duration = Duration::from_secs(5);
 const KEEPALIVE_COUNT: u32 = 3;
 
 impl Socket {
-    /// Makes a TCP socket that is not connected yet; see [`Socket::connect_tcp`].
+    /// Creates a TCP socket that is not connected yet; see [`Socket::connect_tcp`].
     pub(super) fn tcp(address: &SocketAddr) -> io::Result<Socket> {
         let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
         let descriptor = new_descriptor(family)?;
@@ -87,7 +87,7 @@ impl Socket {
         Ok(Socket::from_descriptor(descriptor))
     }
 
-    /// Makes a Unix socket that is not connected yet; see [`Socket::connect_unix`].
+    /// Creates a Unix socket that is not connected yet; see [`Socket::connect_unix`].
     pub(super) fn unix() -> io::Result<Socket> {
         let descriptor = new_descriptor(AddressFamily::UNIX)?;
         Ok(Socket::from_descriptor(descriptor))
@@ -114,8 +114,8 @@ impl Socket {
         }
     }
 
-    /// Notes for the measurement of reply lags that a request was sent and its reply is awaited.
-    /// Does nothing if they are not measured.
+    /// Starts the measurement of a reply's lag, after a request was sent. Does nothing if lags are
+    /// not measured.
     #[inline]
     pub(super) fn begin_reply(&mut self) {
         if let Some(probe) = &mut self.probe {

@@ -39,7 +39,7 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// Makes a stream that sends and receives over `socket`, at first without TLS.
+    /// Creates a stream that sends and receives over `socket`, at first without TLS.
     pub(super) fn new(socket: Socket) -> Stream {
         Stream { socket, tls: None, bytes_out: 0, bytes_in: 0 }
     }
@@ -60,8 +60,8 @@ impl Stream {
         self.socket.measure_reply_lag(lags);
     }
 
-    /// Notes for the measurement of reply lags that a request was sent and its reply is awaited.
-    /// Does nothing if they are not measured.
+    /// Starts the measurement of a reply's lag, after a request was sent. Does nothing if lags are
+    /// not measured.
     #[inline]
     pub(super) fn begin_reply(&mut self) {
         self.socket.begin_reply();

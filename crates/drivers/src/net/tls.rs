@@ -23,9 +23,9 @@ impl Tls {
         Tls { mode: TlsMode::Disable, config: None }
     }
 
-    /// Makes the TLS configuration for `mode`. Trusts the certificate authorities in the file `ca`,
-    /// or those of the operating system if `ca` is `None`. Fails if the file is invalid, or if
-    /// `mode` requires TLS and this build lacks it.
+    /// Creates the TLS configuration for `mode`. Trusts the certificate authorities in the file
+    /// `ca`, or those of the operating system if `ca` is `None`. Fails if the file is invalid, or
+    /// if `mode` requires TLS and this build lacks it.
     pub(crate) fn new(mode: TlsMode, ca: Option<&Path>) -> Result<Tls, BadParameter> {
         if mode == TlsMode::Disable {
             return Ok(Tls::disabled());

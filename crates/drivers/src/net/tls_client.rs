@@ -26,8 +26,9 @@ use super::tls_mode::TlsMode;
 #[derive(Clone)]
 pub(super) struct Config(Arc<ClientConfig>);
 
-/// Makes the TLS configuration for `mode`. Trusts the certificate authorities in the file `ca`, or
-/// those of the operating system if `ca` is `None`. The result is never `None` in builds with TLS.
+/// Creates the TLS configuration for `mode`. Trusts the certificate authorities in the file `ca`,
+/// or those of the operating system if `ca` is `None`. The result is never `None` in builds with
+/// TLS.
 pub(super) fn config(mode: TlsMode, ca: Option<&Path>) -> Result<Option<Config>, BadParameter> {
     let provider = Arc::new(ring::default_provider());
     let verifier = verifier(mode, ca, &provider)?;

@@ -56,8 +56,8 @@ pub(super) fn read_error(message: &[u8]) -> Result<ServerError, DbError> {
     Ok(ServerError { db_error: DbError { kind, code: 0, sqlstate, message }, is_fatal })
 }
 
-/// Makes the error for a server that violates the protocol. The error breaks the connection. `what`
-/// describes the violation, such as `a truncated row`.
+/// Returns the error for a server that violates the protocol. The error breaks the connection.
+/// `what` describes the violation, such as `a truncated row`.
 #[cold]
 pub(super) fn garbled(what: &dyn std::fmt::Display) -> DbError {
     let message =
@@ -181,8 +181,8 @@ fn of_pooler(sqlstate: &str, words: &str) -> Option<(DbErrorKind, &'static str)>
 const KNOWN_TO_POOLER: &str = "check user and password of the target (--ask-password); the pooler \
                                must know them too (auth_file or auth_query of PgBouncer)";
 
-/// Whether `words`, the message of a protocol error, is that of PgBouncer for a missing database.
-/// PgBouncer reports every failed sign-in as a protocol error.
+/// Whether `words`, the message of an error with the SQLSTATE of a protocol violation, says that
+/// the database does not exist. PgBouncer reports every failed sign-in with this SQLSTATE.
 fn is_no_database(words: &str) -> bool {
     let is_of_server = words.starts_with("database \"") && words.ends_with("does not exist");
     is_of_server || words.starts_with("no such database")

@@ -315,7 +315,7 @@ fn socket(target: &Target, directory: &str) -> Option<PathBuf> {
 #[cfg(any(test, feature = "fuzzing"))]
 const FUZZ_WAYS: [Way; 3] = [Way::Named, Way::Unnamed, Way::Simple];
 
-/// Makes a PostgreSQL sign-in that has sent nothing yet, for fuzzing.
+/// Creates a PostgreSQL sign-in that has sent nothing yet, for fuzzing.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn fuzz_sign_in(way: usize, statements: Arc<[Statement]>) -> impl net::SignIn {
     let target = Target::parse("postgres://fuzz:secret@nowhere/db?tls=disable").expect("a URL");
@@ -325,7 +325,7 @@ pub(crate) fn fuzz_sign_in(way: usize, statements: Arc<[Statement]>) -> impl net
     PostgresSignIn::new(Arc::new(account), statements, [7; 18])
 }
 
-/// Makes a PostgreSQL connection that is already signed in, for fuzzing.
+/// Creates a PostgreSQL connection that is already signed in, for fuzzing.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn fuzz_protocol(way: usize, statements: Arc<[Statement]>) -> impl net::Protocol {
     protocol::Postgres::new(FUZZ_WAYS[way], statements, CancelKey::Secret(1, 2), b'I')

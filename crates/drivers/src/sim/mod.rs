@@ -116,7 +116,8 @@ struct Decided {
     service: SimService,
     /// Factor by which drawn service times are multiplied, from the options `drift` and `spread`.
     slowness: f64,
-    /// Relative growth of service times per minute of the run, from the option `slowing`.
+    /// Growth of service times per minute of the run, as a fraction of those at its start (0.1 for
+    /// 10 %), from the option `slowing`.
     slowing: f64,
     failures: Failures,
     by_key: bool,
@@ -125,10 +126,10 @@ struct Decided {
     /// number.
     servers: Option<Mutex<Servers>>,
     n_draws: AtomicU64,
-    /// Total service time of all statements so far, in nanoseconds.
+    /// Total service time of all statements that have arrived so far, in nanoseconds.
     served_ns: AtomicU64,
-    /// Total time, in nanoseconds, that all statements so far have waited for a server or the end
-    /// of a stall.
+    /// Total time, in nanoseconds, that all statements so far have to wait for a server or for the
+    /// end of a stall.
     waited_ns: AtomicU64,
     connect_ns: u64,
     n_rows: u64,
@@ -148,8 +149,8 @@ impl Served {
     const AT_ONCE: Served = Served { completion_ns: 0, failure: None };
 }
 
-/// Bit that is set in the draw numbers of statements without a key, so that they differ from those
-/// of statements with a key (option `draws=key`).
+/// Bit that is set in the number of a random draw for a statement without a key, so that it differs
+/// from the numbers of draws for statements with a key (option `draws=key`).
 const WITHOUT_KEY: u64 = 1 << 63;
 
 impl Decided {
@@ -185,7 +186,7 @@ impl Decided {
     }
 
     /// Draws the service time and the error of a statement that arrives now, and returns its
-    /// completion.
+    /// completion. With the option `draws=key`, `key` selects the random draw.
     fn serve(&self, clock: &dyn Clock, key: Option<i64>) -> Served {
         if self.at_once {
             return Served::AT_ONCE;
@@ -235,7 +236,7 @@ impl Decided {
     }
 }
 
-/// Number of simulated databases with the option `drift` that this process has opened.
+/// Number of simulated databases with the option `drift` that this process has opened so far.
 static OPENINGS: AtomicU64 = AtomicU64::new(0);
 
 fn drifted(settings: &Settings) -> f64 {

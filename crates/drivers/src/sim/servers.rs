@@ -42,7 +42,7 @@ pub(super) struct Servers {
 }
 
 impl Servers {
-    /// Makes `count` simulated servers, all of them free.
+    /// Creates `count` simulated servers, all of them free.
     pub(super) fn new(count: usize, stall: Stall) -> Servers {
         assert!(count > 0, "no servers would never answer");
         Servers { free_ns: vec![Reverse(0); count].into(), stall, last_arrival_ns: 0 }

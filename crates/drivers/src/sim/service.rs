@@ -12,8 +12,8 @@ pub enum SimService {
     Constant(u64),
     /// Exponentially distributed service times with this mean, in nanoseconds.
     Exponential(f64),
-    /// Service times from a list, in nanoseconds. Each statement takes the next one, and after the
-    /// last one the first.
+    /// List of service times in nanoseconds, which the random draws take in turn by their numbers;
+    /// after the last one follows the first.
     List(Vec<u64>),
 }
 
@@ -43,8 +43,8 @@ impl SimService {
         }
     }
 
-    /// Returns the service time of draw number `n`, in nanoseconds. `bits`, which is called only if
-    /// needed, returns the 64 random bits of that draw.
+    /// Returns the service time of the random draw with the number `n`, from 0, in nanoseconds.
+    /// `bits`, which is called only if needed, returns the 64 random bits of that draw.
     fn time_ns(&self, n: u64, bits: impl FnOnce() -> u64) -> u64 {
         match self {
             SimService::Constant(ns) => *ns,
@@ -54,8 +54,10 @@ impl SimService {
     }
 }
 
-/// Returns the service time, in nanoseconds, that the simulated database draws for number `n` with
-/// this seed. Models use it to compute with the same times.
+/// Returns the service time, in nanoseconds, of the random draw with the number `n`. Draws are
+/// numbered from 0 in the order in which statements arrive or, with the option `draws=key`, by the
+/// statement's key. A queueing model can thus compute with the same times as the simulated
+/// database.
 pub fn service_draw_ns(seed: u64, service: &SimService, n: u64) -> u64 {
     service.time_ns(n, || Rng::new(seed, Stream::Sim, n).bits())
 }
@@ -106,8 +108,9 @@ impl Failures {
     }
 }
 
-/// Draws service time (in nanoseconds) and error of statement number `n`. The service time is that
-/// of [`service_draw_ns`]; the error is `None` if the statement succeeds.
+/// Draws service time (in nanoseconds) and error of a statement by the random draw with the number
+/// `n`. The service time is that of [`service_draw_ns`]; the error is `None` if the statement
+/// succeeds.
 pub(super) fn draw(
     seed: u64,
     service: &SimService,

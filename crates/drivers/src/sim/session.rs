@@ -44,8 +44,8 @@ pub(super) struct SimSession {
 /// A statement of a batch that is not served yet.
 #[derive(Clone, Copy)]
 enum ToCome {
-    /// A statement of this kind. Its first value, if that is an integer, may select the random
-    /// draw.
+    /// A statement of this kind. Its first value, if that is an integer, selects the random draw
+    /// with the option `draws=key`.
     Statement(StatementKind, Option<i64>),
     Control {
         commits: bool,
@@ -301,7 +301,7 @@ pub(super) fn cancelled() -> DbError {
     DbError::new(DbErrorKind::Cancelled, "cancelled")
 }
 
-/// A simulated row. Its first column is the number of the row in the result, from 0; any further
+/// A simulated row. Its first column is the index of the row in the result, from 0; any further
 /// column is null.
 struct SimRow {
     number: i64,

@@ -42,8 +42,8 @@ impl Handle {
         *lock(&self.interrupt) = Some(interrupt);
     }
 
-    /// Notes that the session is about to queue for the database. [`Handle::wait_for_turn`] then
-    /// waits.
+    /// Prepares to queue for the database, so that [`Handle::wait_for_turn`] waits until the
+    /// session may use it.
     pub(super) fn expect_turn(&self) {
         *lock(&self.turn) = false;
     }

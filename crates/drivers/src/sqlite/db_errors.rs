@@ -18,7 +18,7 @@ pub(super) fn db_error(error: Error) -> DbError {
     DbError { kind, code: i64::from(code), sqlstate: String::new(), message }
 }
 
-/// Makes the error that every request of a cancelled session returns.
+/// Returns the error that every request of a cancelled session returns.
 pub(super) fn cancelled() -> DbError {
     DbError::new(DbErrorKind::Cancelled, "cancelled")
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Location {
     File(PathBuf),
-    /// Database in memory of this process. Sessions that use the same name share the database.
+    /// In-memory database of this process. Sessions that use the same name share the database.
     Memory(String),
 }
 

@@ -57,7 +57,7 @@ impl Queue {
     }
 
     /// Removes a cancelled session from the queue. If the session was granted access in the
-    /// meantime, returns that access.
+    /// meantime, gives that access back, so that other sessions can have it.
     fn abandon(&self, turn: Turn, session: &Arc<Handle>) {
         let mut state = lock(&self.0);
         let place = state.waiting.iter().position(|(_, waiter)| Arc::ptr_eq(waiter, session));

@@ -92,7 +92,7 @@ impl<'c> Ready<'c> {
         ))
     }
 
-    /// Makes a [`Ready`] from a statement that SQLite has prepared.
+    /// Creates a [`Ready`] from a statement that SQLite has prepared.
     pub(super) fn from_statement(
         statement: rusqlite::Statement<'c>,
         kind: StatementKind,

@@ -94,7 +94,7 @@ impl WritePermit {
         Ok(())
     }
 
-    /// Notes that a request has begun a transaction, which is read-only if `read_only` is set.
+    /// Stores that a request has begun a transaction, which is read-only if `read_only` is set.
     pub(super) fn begin(&mut self, read_only: bool) {
         (self.in_transaction, self.read_only) = (true, read_only);
     }
