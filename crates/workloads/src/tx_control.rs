@@ -9,8 +9,8 @@ pub async fn control(session: &mut dyn Session, request: Request<'_>) -> Result<
     query(session, request, &mut |_| Ok(())).await.map(|_| ())
 }
 
-/// Ends a transaction by `said`, the result of its statements, which demands a commit or a
-/// rollback. After a database error in `said`, rolls back and returns that error.
+/// Ends a transaction with a commit or a rollback, as `said`, the result of its statements,
+/// demands. After a database error in `said`, rolls back and returns that error.
 pub async fn end(session: &mut dyn Session, said: Result<Done, DbError>) -> Result<Done, DbError> {
     let ended = match said {
         Ok(Done::Committed) => control(session, Request::Commit).await.and(said),

@@ -28,8 +28,9 @@ fn row(id: i64, values: i64) -> i64 {
     (1 + id % PRIME) * (1 + values % PRIME)
 }
 
-/// Returns the SQL expression for a row's part of a checksum, from SQL expressions for the row's id
-/// and the sum of its values. The function `row` computes the same number.
+/// Returns the SQL expression for the number that a row adds to a checksum, from the SQL
+/// expressions for the row's id and the sum of its values. The function `row` computes the same
+/// number.
 fn row_sql(id: &str, values: &str) -> String {
     format!("(1 + {id} % {PRIME}) * (1 + ({values}) % {PRIME})")
 }
@@ -42,7 +43,8 @@ fn text(text: &str, letters: usize) -> i64 {
     bytes.len() as i64 + places(letters).enumerate().map(letter).sum::<i64>()
 }
 
-/// SQL expression for the checksum of a text that is not null.
+/// Returns the SQL expression for the checksum of the SQL expression `text`, which is not null.
+/// `letters` is the usual length of the text, by which the positions of its letters are chosen.
 fn text_sql(dialect: &Dialect, text: &str, letters: usize) -> String {
     let code = dialect.letter_code;
     let letter = |(nth, place): (usize, usize)| {
@@ -53,8 +55,8 @@ fn text_sql(dialect: &Dialect, text: &str, letters: usize) -> String {
     format!("LENGTH({text}){letters}")
 }
 
-/// Returns the part of a measurement in the checksum of all measurements, without its metrics and
-/// context values.
+/// Returns the number that a measurement, without its metrics and context values, adds to the
+/// checksum of all measurements.
 pub(super) fn measurement(measured: &Measurement<'_>, id: i64, parent: Option<i64>) -> i64 {
     let head = &measured.head;
     let (start_ns, stop_ns) = (head.start_ns as i64, head.stop_ns as i64);
@@ -71,7 +73,7 @@ pub(super) fn measurement(measured: &Measurement<'_>, id: i64, parent: Option<i6
     row(id, values)
 }
 
-/// Returns the SQL expression for the part of a measurement's row in the checksum of all
+/// Returns the SQL expression for the number that a measurement's row adds to the checksum of all
 /// measurements. It gives the same number as [`measurement`].
 pub(super) fn measurement_sql(dialect: &Dialect) -> String {
     let diagnostic = text_sql(dialect, "diagnostic", DIAGNOSTIC_LETTERS);
@@ -82,19 +84,20 @@ pub(super) fn measurement_sql(dialect: &Dialect) -> String {
     row_sql("id", &values)
 }
 
-/// Returns the part of a measurement's metrics in the checksum of all metrics.
+/// Returns the number that a measurement's metrics together add to the checksum of all metrics.
 pub(super) fn metrics(measured: &Measurement<'_>, id: i64) -> i64 {
     let metric = |(slot, value): (usize, i64)| row(id, 3 * (slot as i64 + 1) + 5 * GAUGE + value);
     measured.metrics().enumerate().map(metric).sum()
 }
 
-/// Returns the SQL expression for the part of a metric's row in the checksum of all metrics. The
-/// sum over a measurement's rows is the result of [`metrics`].
+/// Returns the SQL expression for the number that a metric's row adds to the checksum of all
+/// metrics. The sum over a measurement's rows is the result of [`metrics`].
 pub(super) fn metric_sql() -> String {
     row_sql("measurement", "3 * slot + 5 * kind + value")
 }
 
-/// Returns the part of a measurement's context values in the checksum of all context values.
+/// Returns the number that a measurement's context values together add to the checksum of all
+/// context values.
 pub(super) fn contexts(measured: &Measurement<'_>, id: i64, layout: Layout) -> i64 {
     let letters = usize::from(layout.context_bytes);
     let context = |(slot, value)| row(id, 3 * (slot as i64 + 1) + text(value, letters));

@@ -269,7 +269,7 @@ impl Workload for Arm {
 }
 
 impl Arm {
-    /// Makes the finding that measurements were dropped because a pool had no room.
+    /// Returns the finding that measurements were dropped because a pool had no room.
     fn too_many(&self, counts: &Counts) -> Finding {
         let Counts { dropped, generated, .. } = *counts;
         let percent = numbers::percent_text(100.0 * dropped as f64 / generated as f64);
@@ -282,8 +282,8 @@ impl Arm {
         Finding::with_advice("dropped_measurements", Severity::Warning, observed, advice)
     }
 
-    /// Makes the finding that the application generated fewer measurements than the requested rate
-    /// demands; `None` if it generated enough.
+    /// Returns the finding that the application generated fewer measurements than the requested
+    /// rate demands; `None` if it generated enough.
     fn too_slow(&self, counts: &Counts) -> Option<Finding> {
         let shape = &self.shared.shape;
         let lived_s = counts.lived_ns as f64 / NS_PER_S as f64 / shape.n_threads as f64;
@@ -303,7 +303,7 @@ impl Arm {
         )))
     }
 
-    /// Makes the finding that more and more measurements wait in the pools at the requested rate;
+    /// Returns the finding that more and more measurements wait in the pools at the requested rate;
     /// `None` if they do not.
     fn piles_up(&self, counts: &Counts, pending: u64) -> Option<Finding> {
         let each = counts.handled.checked_div(counts.filled_buffers).unwrap_or(0).max(1);
@@ -327,8 +327,8 @@ impl Arm {
         Finding::with_advice("application_behind", Severity::Warning, observed, advice)
     }
 
-    /// Makes the finding that too few buffers were filled for a precise rate; `None` if there were
-    /// enough.
+    /// Returns the finding that too few buffers were filled for a precise rate; `None` if there
+    /// were enough.
     fn few_buffers(counts: &Counts) -> Option<Finding> {
         let n = counts.filled_buffers;
         (1..BUFFERS_FEW).contains(&n).then(|| {
@@ -342,8 +342,8 @@ impl Arm {
         })
     }
 
-    /// Makes the finding that no measurement was stored, or fewer than the requested number; `None`
-    /// if enough were stored.
+    /// Returns the finding that no measurement was stored, or fewer than the requested number;
+    /// `None` if enough were stored.
     fn too_little(&self, counts: &Counts, pending: u64) -> Option<Finding> {
         let warning =
             |id, text, advice| Some(Finding::with_advice(id, Severity::Warning, text, advice));

@@ -133,7 +133,7 @@ impl Pools {
     }
 
     /// Takes the oldest chunk of measurements that waits for the agent; `None` if there is none.
-    /// The flag is false if no more chunks will come.
+    /// The flag is true if a chunk was returned or more may come, and false after the last one.
     pub(super) fn take_chunk(&self) -> (Option<Chunk>, bool) {
         let mut state = self.lock();
         let chunk = state.chunks.pop_front();
@@ -153,8 +153,8 @@ impl Pools {
         self.for_tasks.raise();
     }
 
-    /// Notes that the load ended while a chunk was being copied into buffers. Its measurements
-    /// before index `from` are in buffers; the others count as pending, since they are never
+    /// Counts the measurements of a chunk that was being copied into buffers when the load ended:
+    /// those before index `from` are in buffers; the others are pending, since they are never
     /// written.
     pub(super) fn leave(&self, chunk: &Chunk, from: usize) {
         let mut state = self.lock();
@@ -183,7 +183,7 @@ impl Pools {
         self.for_clients.raise();
     }
 
-    /// Notes that the agent has ended, and wakes the clients, which end after the last buffer.
+    /// Ends the filling of buffers, and wakes the clients, which end after the last buffer.
     /// `n_in_part` measurements remain in a partly filled buffer; `is_flushed` is true if all
     /// measurements are in queued buffers.
     pub(super) fn end_filling(&self, n_in_part: u64, is_flushed: bool) {
@@ -224,8 +224,8 @@ impl Pools {
         change(&mut self.lock().counts);
     }
 
-    /// Notes that an application thread has ended, and wakes the agent, which ends after the last
-    /// thread.
+    /// Counts down the application threads that have not ended, and wakes the agent, which ends
+    /// after the last thread.
     pub(super) fn end_application(&self) {
         self.lock().n_applications -= 1;
         self.for_tasks.raise();

@@ -8,7 +8,8 @@ use model::{BucketCounts, Fact, NS_PER_MS, format_count};
 
 use super::parameters::NAME;
 
-/// Upper bounds, in milliseconds, of the buckets in which ages of records are counted.
+/// Upper bounds, exclusive and in milliseconds, of the buckets in which ages of records are
+/// counted.
 const BOUNDS_MS: [u64; 12] = [1, 3, 10, 20, 40, 100, 200, 300, 500, 1_000, 3_000, 10_000];
 
 /// Numbers of records that one reader has read, missed or read twice, over the whole run.

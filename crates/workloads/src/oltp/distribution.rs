@@ -15,21 +15,22 @@ pub(super) enum Shape {
     Uniform,
     /// Gaussian: each number is the mean of `iterations` uniform draws.
     Gaussian { iterations: u32 },
-    /// Special: `res` percent of the draws fall into a band in the middle of the range, about
-    /// `percent` percent of the range wide. The others are gaussian.
+    /// Special, as in sysbench: `res` percent of the draws are made from a narrow band of numbers
+    /// in the middle of the range, the others from a gaussian distribution over the whole range.
     Special {
         /// Number of uniform draws that are averaged into one gaussian draw.
         iterations: u32,
-        /// Nominal width of the band, in percent of the range; see [`special`] for the effective
-        /// width.
+        /// Width of that narrow band, in percent of the range. Draws use only the upper `res`
+        /// percent of the width; see [`special`].
         percent: u32,
-        /// Percentage of the draws that fall into the band.
+        /// Percentage of the draws that are made from the narrow band in the middle of the range.
         res: u32,
     },
     /// Pareto: the first numbers are the most frequent; with h = 0.2, a fifth of them get four
     /// fifths of the draws.
     Pareto {
-        /// Share of the numbers that gets the share 1 - `h` of the draws, from 0.01 to 0.49.
+        /// Share of the numbers, the first ones of the range, that gets the share 1 - `h` of the
+        /// draws; from 0.01 to 0.49.
         h: f64,
     },
     /// Zipfian: the frequency of number k (from 1) is proportional to k^-`exponent`.
@@ -115,9 +116,10 @@ pub(super) struct Sampler {
     low: i64,
     high: i64,
     shape: Shape,
-    /// Precomputed constants of the zipfian distribution.
+    /// Precomputed constants of the zipfian distribution; zero for other distributions.
     zipf: Zipf,
-    /// Exponent for draws from the pareto distribution.
+    /// Exponent to which a uniform draw is raised for the pareto distribution; 0 for other
+    /// distributions.
     power: f64,
 }
 
@@ -159,14 +161,15 @@ fn unit(rng: &mut Rng) -> f64 {
     (rng.bits() >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// Draws from the Bates distribution, the mean of `n` uniform draws, which is close to normal for
-/// 12 of them.
+/// Returns the mean of `n` uniform draws from 0 to 1 (the Bates distribution), which is close to
+/// normal for 12 of them.
 fn mean_of(rng: &mut Rng, n: u32) -> f64 {
     let sum: f64 = (0..n).map(|_| unit(rng)).sum();
     sum / f64::from(n)
 }
 
-/// Draws a number from 0 to `width` by sysbench's `special` distribution.
+/// Draws a number from 0 to `width` by sysbench's `special` distribution; `percent` and `res` as in
+/// [`Shape::Special`].
 ///
 /// One uniform draw decides both whether the number is in the band and where in it. Since that draw
 /// is above 1 - `res` percent, only the upper `res` percent of the band are used. So `percent` 1
@@ -194,8 +197,8 @@ struct Zipf {
     /// Right end of the range from which a draw is made: the integral of the weights at `n` + 0.5,
     /// the right edge of the last number.
     last: f64,
-    /// Largest distance of a draw below the number to which it is rounded with which the draw is
-    /// accepted without another test.
+    /// Largest distance by which a draw may lie below the number to which it is rounded and still
+    /// be accepted without another test.
     squeeze: f64,
 }
 

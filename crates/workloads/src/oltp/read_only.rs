@@ -20,8 +20,8 @@ pub(crate) static ENTRY: Entry = Entry {
 
 static PARAMETERS: [Parameter; 20] = join(&[&SHARED, &READS, &RANGE_SIZE, &SKIP_TRX]);
 
-/// Returns the types of read queries in a transaction, each with its number of repetitions. Range
-/// queries have none if the parameter `range_selects` is off.
+/// Returns the types of read queries in a transaction, each with its number of repetitions. That of
+/// range queries is 0 if the parameter `range_selects` is off.
 pub(super) fn reads(settings: &Settings) -> [(Stmt, u64); 5] {
     let ranges = |name| if settings.switch("range_selects") { settings.count(name) } else { 0 };
     [

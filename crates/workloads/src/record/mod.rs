@@ -62,7 +62,7 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
 }
 
 impl Recording {
-    /// Describes the indexes of the tables in a sentence, for the notes of a run.
+    /// Describes the indexes of the tables in a sentence, for the notes in a run's report.
     fn indexing(&self) -> &'static str {
         match self.record.data.index {
             IndexPolicy::None => {

@@ -220,8 +220,8 @@ impl Workload for Tpcc {
     }
 }
 
-/// Returns notes that readers need in order to compare a result with others. They name each
-/// parameter that differs from the specification.
+/// Returns notes in sentences that readers need in order to compare a result with others. They name
+/// each parameter that differs from the specification.
 fn notes(settings: &Settings, decided: &Decided) -> Vec<String> {
     let mut all: Vec<String> = [
         "Derived from TPC-C, a trademark of the TPC; not a TPC-C result and not comparable to one.",

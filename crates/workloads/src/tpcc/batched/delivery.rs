@@ -108,8 +108,8 @@ fn keys(orders: &[Order; TEN]) -> [Value<'static>; 2 * TEN] {
     keys
 }
 
-/// Makes the last round trip of a Delivery, which adds the amount of each order to its customer's
-/// balance, and commits.
+/// Returns the statements of the last round trip of a Delivery, which add the amount of each order
+/// to its customer's balance, and commit.
 fn paying(w_id: Value<'static>, orders: &[Order; TEN]) -> Result<Flight<'static>, DbError> {
     let mut flight = Flight::empty();
     for (d_id, order) in (1..=DISTRICTS).zip(orders).filter(|(_, order)| order.o_id.is_some()) {

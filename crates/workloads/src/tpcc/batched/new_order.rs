@@ -132,8 +132,8 @@ async fn read(
     }
 }
 
-/// Makes the first round trip of a New-Order, which reads. Also returns how many of its statements
-/// query stock: one per supplying warehouse.
+/// Returns the statements of the first round trip of a New-Order, from BEGIN to the last read, and
+/// how many of them query stock: one per supplying warehouse.
 fn reading(order: &NewOrder, picks: &mut [Pick]) -> (Flight<'static>, usize) {
     let (w_id, d_id) = (Value::Int(order.warehouse), Value::Int(order.district));
     let mut flight = Flight::new(BEGIN, &[]);
@@ -191,7 +191,7 @@ fn see_item(row: &dyn Row, picks: &mut [Pick]) -> Result<(), DbError> {
 }
 
 /// Subtracts the ordered quantities from the stocks that were read, line by line. Lines with the
-/// same stock must be adjacent.
+/// same stock must be adjacent. Fails if an item or stock was not found.
 fn take(picks: &mut [Pick]) -> Result<(), DbError> {
     let mut before: Option<(i64, i64, i64)> = None;
     for pick in picks.iter_mut().filter(|pick| !pick.is_unused()) {
@@ -210,7 +210,7 @@ fn take(picks: &mut [Pick]) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Makes the second round trip of a New-Order, which writes, without the COMMIT.
+/// Returns the statements of the second round trip of a New-Order, which write, without the COMMIT.
 fn writing<'v>(
     tx: &Tx<'_>,
     order: &NewOrder,

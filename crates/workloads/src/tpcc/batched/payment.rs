@@ -125,8 +125,8 @@ fn see_customer(
     Ok(())
 }
 
-/// Makes the last round trip of a Payment, which writes. `data` is the new C_DATA of a customer
-/// with bad credit; `None` for good credit.
+/// Returns the statements of the last round trip of a Payment, which write. `data` is the new
+/// C_DATA of a customer with bad credit; `None` for good credit.
 fn writing<'v>(
     tx: &Tx<'_>,
     payment: &Payment,

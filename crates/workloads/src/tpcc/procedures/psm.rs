@@ -16,8 +16,8 @@ struct Body {
     text: &'static str,
 }
 
-/// SQL after the declarations of each procedure: handlers that note missing rows, roll back, and
-/// raise errors again; then the start of the transaction.
+/// SQL after the declarations of each procedure: handlers that set `v_missing` if a row is missing,
+/// and that after an error roll back and raise the error again; then the start of the transaction.
 const BEGIN: &str = "    DECLARE v_missing INT DEFAULT 0;
     DECLARE CONTINUE HANDLER FOR NOT FOUND SET v_missing = 1;
     DECLARE EXIT HANDLER FOR SQLEXCEPTION
