@@ -67,7 +67,7 @@ fn entries(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Makes the fact `name` about the subject `about`; `None` if there is no value.
+/// Returns the fact `name` about the subject `about`; `None` if there is no value.
 fn fact(about: &str, name: &str, value: Option<impl Into<FactValue>>) -> Option<Fact> {
     value.map(|value| Fact::new(about, name, value))
 }

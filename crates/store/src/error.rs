@@ -91,13 +91,13 @@ impl StoreError {
         StoreError { message, ..self }
     }
 
-    /// Makes the error for an exported file that does not match its checksum or format.
+    /// Returns the error for an exported file that does not match its checksum or format.
     pub(super) fn damaged_file(path: &Path, what: impl fmt::Display) -> StoreError {
         let message = format!("{} is damaged ({what}): {SEND_AGAIN}", path.display());
         StoreError::new(StoreErrorKind::Corrupt, message)
     }
 
-    /// Makes the error for a store of format version `found`, which is above `known`. A version
+    /// Returns the error for a store of format version `found`, which is above `known`. A version
     /// that no dbdyno writes is reported as damage.
     pub(super) fn newer(path: &Path, found: u32, known: u32) -> StoreError {
         let signed = found.cast_signed();
@@ -116,7 +116,7 @@ impl StoreError {
         StoreError::new(StoreErrorKind::Newer { found, known }, message)
     }
 
-    /// Makes the error for a store of an older format that cannot be upgraded, because it is
+    /// Returns the error for a store of an older format that cannot be upgraded, because it is
     /// read-only.
     pub(super) fn older(path: &Path, found: u32, known: u32) -> StoreError {
         let message = format!(
@@ -127,8 +127,8 @@ impl StoreError {
         StoreError::new(StoreErrorKind::ReadOnly, message)
     }
 
-    /// Makes the error for a write-ahead log (WAL) of a store that cannot be read, and may contain
-    /// the newest runs.
+    /// Returns the error for a write-ahead log (WAL) of a store that cannot be read, and may
+    /// contain the newest runs.
     pub(super) fn of_log(path: &Path) -> StoreError {
         let store = path.display();
         let message = format!(

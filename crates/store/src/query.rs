@@ -29,7 +29,8 @@ const DEPTH_MAX: usize = 100;
 pub struct BadQuery(String);
 
 impl BadQuery {
-    /// Makes an error at the query's character number `at`, counted from 1, with the reason `why`.
+    /// Returns an error at the query's character number `at`, counted from 1, with the reason
+    /// `why`.
     fn at(at: usize, why: impl fmt::Display) -> BadQuery {
         BadQuery(format!("at character {at}: {why}"))
     }

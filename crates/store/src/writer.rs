@@ -614,7 +614,7 @@ impl RunFile {
     }
 }
 
-/// Makes the error that too many rows were waiting, although no write has failed.
+/// Returns the error that too many rows were waiting, although no write has failed.
 fn overrun() -> StoreError {
     let message = "its disk is too slow: name a file on a faster one".to_owned();
     StoreError::new(StoreErrorKind::Other, message)
@@ -695,7 +695,7 @@ fn worst_finding(connection: &Connection, run: i64) -> rusqlite::Result<Option<&
     Ok(worst.map(Severity::name))
 }
 
-/// Makes the error that the thread of a store cannot be started. Names the limit to raise, which
+/// Returns the error that the thread of a store cannot be started. Names the limit to raise, which
 /// the system's message does not.
 fn no_thread(path: &Path, error: &io::Error) -> StoreError {
     let message = format!(

@@ -44,7 +44,7 @@ fn bad(words: impl Into<String>) -> BadValue {
     BadValue { is_of_operator: false, words: words.into() }
 }
 
-/// Makes the error for the operator `~` (contains) on the column `name`, which has no text.
+/// Returns the error for the operator `~` (contains) on the column `name`, which has no text.
 fn no_text(name: &str) -> BadValue {
     let words = format!("'{name}' is not a text: ~ cannot search it");
     BadValue { is_of_operator: true, words }
