@@ -35,8 +35,8 @@ pub(super) fn encrypt(pem: &[u8], password: &[u8], nonce: &[u8]) -> Result<Vec<u
 }
 
 /// Parses an RSA public key in the format of X.509 (RFC 5280, section 4.1.2.7; RFC 8017, appendix
-/// A.1.1). Fails if the key is too short to be safe, or so long that encrypting with it would slow
-/// the client.
+/// A.1.1). Fails unless the key has 2,048 to 8,192 bits: a shorter one is not safe, and encrypting
+/// with a longer one would slow the client.
 fn public_key(reader: BERReader<'_, '_>) -> ASN1Result<PublicKey> {
     let (key, bits) = reader.read_sequence(|reader| {
         reader.next().read_sequence(|reader| {

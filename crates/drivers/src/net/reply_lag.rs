@@ -182,9 +182,8 @@ impl Probe {
         self.is_sampling = self.took_long || self.spells.are_read();
     }
 
-    /// Ends the measurement of a reply that is complete, and records its lag: the time from the
-    /// arrival of its last byte until that byte was read. Does nothing if no measurement was
-    /// started.
+    /// Ends the measurement of a reply that is complete. If the kernel has timestamped the reply,
+    /// records its lag: the time from the arrival of its last byte until that byte was read.
     #[inline]
     pub(super) fn end(&mut self, descriptor: &OwnedFd) {
         if !std::mem::take(&mut self.is_under_way) {

@@ -360,7 +360,7 @@ fn verifier(
 }
 
 /// Limit on the size of a file of trusted certificate authorities, in bytes; a larger file is
-/// rejected. That of an operating system has a quarter of a megabyte.
+/// rejected. The file of an operating system has a quarter of a megabyte.
 const CA_BYTES_MAX: u64 = 16 << 20;
 
 fn roots(ca: Option<&Path>) -> Result<RootCertStore, BadParameter> {

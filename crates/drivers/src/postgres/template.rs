@@ -81,8 +81,9 @@ fn escape(out: &mut Vec<u8>, start: usize) {
     }
 }
 
-/// Returns number and length of the placeholder, such as `$7`, at the start of `rest`; `None` if
-/// there is none. `before` is the text before `rest`.
+/// Returns number and length in bytes of the placeholder, such as `$7`, at the start of `rest`;
+/// `None` if there is none. `before` is the text before `rest`, since a `$` within a word begins no
+/// placeholder.
 fn placeholder(before: &str, rest: &str) -> Option<(usize, usize)> {
     if before.ends_with(is_of_word) {
         return None;
@@ -95,7 +96,8 @@ fn placeholder(before: &str, rest: &str) -> Option<(usize, usize)> {
 }
 
 /// Returns the length in bytes of the token at the start of `rest`: a quoted text, a comment, or
-/// one character. `before` is the text before `rest`.
+/// one character. `before` is the text before `rest`, since an `E` before a quote changes its
+/// escapes.
 fn skip(before: &str, rest: &str) -> usize {
     let first = rest.chars().next().expect("something is left");
     let to = |end: Option<usize>, n_bytes: usize| end.map_or(rest.len(), |at| at + n_bytes);

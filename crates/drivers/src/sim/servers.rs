@@ -49,8 +49,8 @@ impl Servers {
     }
 
     /// Assigns a statement that arrives at `arrival_ns` and needs `service_ns` of service to a
-    /// server, and returns when it completes, in nanoseconds. Arrivals must be in order; an earlier
-    /// one than the last begins another run, in which all servers are free.
+    /// server, and returns when it completes, in nanoseconds on the run's clock. Arrivals must be
+    /// in order; an earlier one than the last begins another run, in which all servers are free.
     pub(super) fn completion_ns(&mut self, arrival_ns: u64, service_ns: u64) -> u64 {
         if arrival_ns < self.last_arrival_ns {
             self.free_ns = vec![Reverse(0); self.free_ns.len()].into();

@@ -93,7 +93,7 @@ impl Control {
 }
 
 impl SqliteSession {
-    /// Opens a connection to the database of `shared`, and makes a session that can execute the
+    /// Opens a connection to the database of `shared`, and creates a session that can execute the
     /// statements `declared`.
     pub(super) fn connect(
         shared: Arc<Shared>,
