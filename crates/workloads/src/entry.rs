@@ -63,8 +63,8 @@ pub struct GroupRole {
     pub default: &'static str,
     /// Help text of the flag for the number of clients, in one line.
     pub help: &'static str,
-    /// Plan settings of the group (key and value) that apply unless the user sets the group's load
-    /// by flags. Flags for the load apply to the first group.
+    /// Plan settings of the group (key and value), such as its rate, that apply unless the user
+    /// sets the group's load by command-line flags. Such flags apply to the first group.
     pub values: &'static [(&'static str, &'static str)],
     /// Names of command-line flags that apply to this group, although flags otherwise apply to the
     /// first group.

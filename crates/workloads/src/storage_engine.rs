@@ -40,8 +40,8 @@ pub(crate) const PARAMETER: Parameter = Parameter {
 };
 
 impl StorageEngine {
-    /// Returns the name of the storage engine that the user has chosen, in the dialect of the
-    /// database; `None` for the default engine.
+    /// Returns the name of the storage engine that the user has chosen, such as `innodb`; `None`
+    /// for the default engine.
     pub(crate) fn asked(self) -> Option<&'static str> {
         (self != StorageEngine::Default).then(|| self.name())
     }

@@ -15,8 +15,8 @@ pub(super) const NO_CLASS: i64 = -1;
 pub(super) struct Claim {
     /// Last measurement id before the reserved ones.
     pub(super) base: i64,
-    /// Number in the tables of each class of measurements, in the order of the parameter
-    /// `scenario`.
+    /// Numbers by which the tables identify the classes of measurements, in the order of the
+    /// classes in the parameter `scenario`.
     pub(super) classes: Vec<i64>,
 }
 
@@ -25,7 +25,7 @@ impl Claim {
         self.base + number as i64
     }
 
-    /// Returns the number in the tables of a measurement's class.
+    /// Returns the number by which the tables identify the class of a measurement.
     pub(super) fn class(&self, head: &Head) -> i64 {
         self.classes[usize::from(head.class)]
     }

@@ -20,8 +20,9 @@ pub(super) enum Shape {
     Special {
         /// Number of uniform draws that are averaged into one gaussian draw.
         iterations: u32,
-        /// Width of that narrow band, in percent of the range. Draws use only the upper `res`
-        /// percent of the width; see [`special`].
+        /// Nominal width, in percent of the range, of the band in the middle of the range from
+        /// which `res` percent of the draws are made. Only the upper `res` percent of this width
+        /// are used; see [`special`].
         percent: u32,
         /// Percentage of the draws that are made from the narrow band in the middle of the range.
         res: u32,

@@ -86,6 +86,7 @@ impl Script {
 
     /// Whether rows of the build may be missing after the load: if the workload deletes rows, or if
     /// the load is interrupted between DELETE and INSERT that are not in one transaction.
+    /// `has_transactions` is false if the storage engine cannot roll back.
     pub(super) fn loses_rows(&self, has_transactions: bool) -> bool {
         let replaces = self.asks(Stmt::DeleteInsert) || self.asks(Stmt::UpdateDeleteInsert);
         self.asks(Stmt::Delete) || replaces && !(has_transactions && self.begin.is_some())

@@ -139,7 +139,8 @@ where
     Box::new(Source { rng, next, last, row })
 }
 
-/// Returns the warehouse and the district of a chunk, for tables that have a chunk per district.
+/// Returns the warehouse and the district, both from 1, of the chunk with the index `chunk`, from
+/// 0, for tables that have a chunk per district.
 fn place_of(chunk: i64) -> (i64, i64) {
     (chunk / DISTRICTS + 1, chunk % DISTRICTS + 1)
 }
@@ -150,7 +151,8 @@ fn chunks_of_items(data: &Data) -> i64 {
     (data.items() + CHUNK_ROWS - 1) / CHUNK_ROWS
 }
 
-/// Returns the numbers of the first and the last item in a chunk of the table ITEM or STOCK.
+/// Returns the numbers of the first and the last item in the chunk with the index `chunk`, from 0,
+/// of the table ITEM or of a warehouse's part of STOCK.
 fn items_of(chunk: i64, data: &Data) -> (i64, i64) {
     (chunk * CHUNK_ROWS + 1, data.items().min((chunk + 1) * CHUNK_ROWS))
 }
