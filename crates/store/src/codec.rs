@@ -19,8 +19,9 @@ use serde::de::DeserializeOwned;
 /// another number.
 pub(super) const CBOR_DEFLATED: i64 = 1;
 
-/// Maximum bytes of an inflated blob; a larger blob is rejected, since it is damaged or not ours:
-/// 64 transaction types with five histograms of the largest size (0.5 MB) are 160 MB.
+/// Maximum bytes of an inflated blob; a larger blob is rejected, since it is damaged or was not
+/// written by dbdyno: 64 transaction types with five histograms of the largest size (0.5 MB) are
+/// 160 MB.
 const INFLATED_BYTES_MAX: u64 = 256 << 20;
 
 /// Reason why stored data cannot be read.

@@ -43,7 +43,7 @@ pub enum StoreErrorKind {
 
 impl StoreErrorKind {
     /// Returns true if the user named a run or file that does not exist, is ambiguous, or is no
-    /// store. Errors of other kinds are not the user's.
+    /// store. Errors of other kinds are not the user's mistake.
     pub fn is_wrong_name(self) -> bool {
         use StoreErrorKind::{AmbiguousRun, ItsOwn, Missing, NotAStore, UnknownRun};
         matches!(self, UnknownRun | AmbiguousRun | ItsOwn | Missing | NotAStore)

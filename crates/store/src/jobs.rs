@@ -105,7 +105,8 @@ pub struct JobRow {
     pub process: Option<Process>,
 }
 
-/// An action of a user on a web page, such as the start of a job, for the record.
+/// An action of a user on a web page, such as the start of a job, which the store keeps as a record
+/// of who did what.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActionRow {
     /// Time of the action, in milliseconds since 1970-01-01T00:00:00Z.

@@ -55,7 +55,7 @@ impl Process {
         Process { boot_id: boot_id(), pid_namespace: pid_namespace(), pid, start_ticks }
     }
 
-    /// Reads the identity in a row of the store.
+    /// Reads a process's identity from the columns of a row of the store.
     pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Process> {
         let start: i64 = row.get("pid_start_time")?;
         Ok(Process {

@@ -17,7 +17,7 @@ pub use self::figures::{Figures, HasFigures};
 use self::parse::Parser;
 
 /// Maximum number of characters of a query; a longer one is rejected. They are enough for any user,
-/// and few enough for our stack and SQLite's limits.
+/// and few enough for the stack of this process and SQLite's limits.
 const CHARACTERS_MAX: usize = 4096;
 
 /// Maximum nesting of parentheses and 'not' in a query; deeper ones are rejected. SQLite's limit is

@@ -138,7 +138,8 @@ const OF_EXPERIMENT: &str = " AND number IN (SELECT run FROM trial JOIN experime
      ON experiment.number = trial.experiment WHERE experiment.id = ?)";
 const NEWEST_FIRST: &str = "started_unix_ms DESC, id DESC";
 
-/// SQL that selects the columns that decide whether a run with the status 'running' is still alive.
+/// SQL that selects the columns that decide whether a run with the status 'running' is still being
+/// written or its process has ended.
 const RUNNING: &str = "
 SELECT number, heartbeat_unix_ms, boot_id, pid_namespace, pid, pid_start_time
 FROM run WHERE status = 'running'
@@ -525,8 +526,9 @@ impl Reader<'_> {
         Ok(text.map(|text| FactValue::read(name, text)))
     }
 
-    /// Passes the counts and response times of each second of a run to `visit`, in order of time.
-    /// Each is the sum of the rows stored for this second.
+    /// Passes the counts and response times of each group in each second of a run to `visit`, in
+    /// order of time and, within a second, of the groups. Each is the sum of the rows stored for
+    /// it.
     pub(super) fn seconds(
         &self,
         run: &RunId,

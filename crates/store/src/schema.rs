@@ -26,7 +26,7 @@ pub(super) const APPLICATION_ID: i32 = 0x6462_6479;
 pub(super) const FILE_ID: i32 = 0x6462_6465;
 
 /// Longest wait for a lock of another process, after which an access to the store fails. It is far
-/// longer than any transaction of ours, and short enough for a user.
+/// longer than any transaction of dbdyno, and short enough for a user.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Maximum size of the WAL after a checkpoint, in bytes.

@@ -10,7 +10,7 @@ use super::error::{StoreError, StoreErrorKind};
 use super::process::{Fate, Process};
 use super::{Store, codec};
 
-/// A server's setting that dbdyno has changed and not restored yet, as noted in the store.
+/// A server's setting that dbdyno has changed and not restored yet, as recorded in the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changed {
     pub setting: ChangedSetting,
@@ -20,8 +20,8 @@ pub struct Changed {
 }
 
 impl Store {
-    /// Notes the old value of a server's setting before this process changes it, so that it can be
-    /// restored after a crash. Replaces an earlier note. The note is on the disk on return.
+    /// Stores the old value of a server's setting before this process changes it, so that it can be
+    /// restored after a crash. Replaces an earlier entry. The entry is on the disk on return.
     pub fn note_setting(&self, setting: &ChangedSetting) -> Result<(), StoreError> {
         let body = codec::to_json(setting)
             .map_err(|why| StoreError::new(StoreErrorKind::Other, format!("setting: {why}")))?;

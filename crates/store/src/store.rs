@@ -148,8 +148,8 @@ impl Store {
         self.reader().fact(run, about, name)
     }
 
-    /// Passes the counts and response times of each second of the run to `visit`, one group after
-    /// the other, in order of time. Only one second is in memory at a time.
+    /// Passes the counts and response times of each group in each second of the run to `visit`, in
+    /// order of time and, within a second, of the groups. Only one second is in memory at a time.
     pub fn seconds(&self, run: &RunId, visit: &mut dyn FnMut(Second)) -> Result<(), StoreError> {
         self.reader().seconds(run, visit)
     }

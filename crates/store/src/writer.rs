@@ -509,8 +509,9 @@ impl RunFile {
         all.commit()
     }
 
-    /// Runs a checkpoint if the WAL has grown too long, and notes it in the run. If a reader
-    /// prevents that, tries again when the WAL has grown by as much again.
+    /// Runs a checkpoint if the WAL has grown too long, and adds a line about it to the run's
+    /// output. If a reader prevents the checkpoint, tries again when the WAL has grown by as much
+    /// again.
     fn bound_log(&mut self, shared: &Shared) {
         let mut log = self.path.clone().into_os_string();
         log.push("-wal");
