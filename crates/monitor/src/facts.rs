@@ -324,7 +324,7 @@ fn strictest(levels: &[String], limit_of: fn(&str) -> Option<f64>) -> Option<Str
 }
 
 /// Converts `cpu.max`, a control group's quota of CPU time, to cores: 2 for `200000 100000`. `None`
-/// for `max 100000`, which has no limit.
+/// for `max 100000`, which has no limit, and for malformed text.
 fn cores_of(cpu_max: &str) -> Option<f64> {
     let (quota, period) = cpu_max.split_once(' ')?;
     let (quota, period) = (quota.parse::<f64>().ok()?, period.parse::<f64>().ok()?);

@@ -364,8 +364,8 @@ pub(crate) fn parent_of(process: u32) -> Option<u32> {
     Stat::parse(&read(format!("/proc/{process}/stat"))).map(|stat| stat.parent)
 }
 
-/// Returns the IDs of a process's children as listed by the kernel, sorted. `None` if the process
-/// has several threads, or the kernel lists no children.
+/// Returns the IDs of a process's children as listed by the kernel, sorted; at most
+/// [`CHILDREN_MAX`]. `None` if the process has several threads, or this kernel has no such lists.
 fn children_told(root: u32) -> Option<Vec<u32>> {
     let mut threads = fs::read_dir(format!("/proc/{root}/task")).ok()?;
     let is_single = threads.next().is_some() && threads.next().is_none();
@@ -377,7 +377,8 @@ fn children_told(root: u32) -> Option<Vec<u32>> {
     Some(children)
 }
 
-/// Returns the IDs of a process's children, found by a scan of all processes, sorted.
+/// Returns the IDs of a process's children, found by a scan of all processes, sorted; at most
+/// [`CHILDREN_MAX`].
 pub(crate) fn children_of(root: u32) -> Vec<u32> {
     let Ok(folder) = fs::read_dir("/proc") else { return Vec::new() };
     let all = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());

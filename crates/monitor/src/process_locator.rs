@@ -142,8 +142,8 @@ fn holds(process: u32, inode: u64) -> bool {
         && read(format!("/proc/{process}/comm")).trim() != "systemd"
 }
 
-/// Returns the oldest ancestor of `holder` that also holds the socket, over an unbroken line of
-/// parents that do; `None` if a process ended in the meantime.
+/// Follows the parents of the process `holder` as long as they hold the socket too, and returns the
+/// last that does; `None` if a process ended in the meantime.
 fn eldest_holder(holder: u32, inode: u64) -> Option<u32> {
     let mut eldest = holder;
     loop {

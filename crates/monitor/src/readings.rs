@@ -40,7 +40,8 @@ impl<'a> What<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Known {
     place: u16,
-    /// Time in nanoseconds and value of a counter at its last reading; `None` before the first.
+    /// Time (in nanoseconds, as in [`Readings::at`]) and value of a counter at its last reading;
+    /// `None` before the first.
     before: Option<(i64, f64)>,
     /// Numerator and denominator of a ratio at its last reading; `None` before the first.
     ratio_before: Option<(f64, f64)>,
