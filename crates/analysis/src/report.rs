@@ -194,6 +194,27 @@ pub struct Report {
     /// Messages of the run to the user.
     #[serde(default)]
     pub output: Vec<String>,
+    /// Executions of clients that execute fixed sequences of transactions, by group and client in
+    /// the order of their starts; absent without such clients.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub executions: Vec<ExecutionReport>,
+}
+
+/// An execution of a transaction of a fixed sequence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExecutionReport {
+    /// Name of the group of clients.
+    pub group: String,
+    /// Number of the client in its group, from 0.
+    pub client: u32,
+    /// Name of the transaction type, as in `transactions`.
+    pub transaction: String,
+    /// Start of the execution, in seconds from the start of the measured phase.
+    pub started_s: f64,
+    /// Duration of the execution in seconds, retries included.
+    pub took_s: f64,
+    /// True if the transaction was committed, or rolled back by design; false if it failed.
+    pub is_finished: bool,
 }
 
 impl Report {
@@ -211,7 +232,8 @@ impl Report {
 
     /// Fields with a value for each second, transaction type or gauge, about half of a report: each
     /// field's name, and the JSON text that is read in its place if whole runs are compared.
-    pub const AT_LENGTH: [ReportField; 6] = [
+    pub const AT_LENGTH: [ReportField; 7] = [
+        ("executions", "[]"),
         ("seconds", "[]"),
         ("commits_by_type", "[]"),
         ("intervals", "[]"),
@@ -228,7 +250,8 @@ impl Report {
     }
     /// Fields with values over the course of a run: each field's name, and the JSON text that is
     /// read in its place if only figures of the whole run are needed.
-    pub const SERIES: [ReportField; 4] = [
+    pub const SERIES: [ReportField; 5] = [
+        ("executions", "[]"),
         ("seconds", "[]"),
         ("commits_by_type", "[]"),
         ("intervals", "[]"),

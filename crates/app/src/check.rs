@@ -140,6 +140,16 @@ fn answers(
     Ok(results)
 }
 
+/// Result of comparing the answers of a workload's queries with known ones.
+#[derive(Debug)]
+pub enum Answers {
+    /// The answers were compared, with a result for each query; empty if the workload has no known
+    /// answers for these data.
+    Compared(Vec<CheckResult>),
+    /// The answers were not compared, for this reason.
+    NotCompared(&'static str),
+}
+
 /// Compares results of the workload's queries with known answers; empty if no query has one.
 /// Returns early with `Error::Interrupted` when a stop is requested.
 pub fn answers_interruptible(
@@ -148,6 +158,9 @@ pub fn answers_interruptible(
     stop: &Arc<Stop>,
     doing: &mut dyn FnMut(&str),
 ) -> Result<Answers, Error> {
+    if let Some(why) = workload.answers_unknown() {
+        return Ok(Answers::NotCompared(why));
+    }
     if let Some((sql, why)) = workload.answers_changed() {
         let mut has_changed = false;
         AdminSession::at(database.as_ref())?.read(&sql, &mut |_: &dyn Row| {

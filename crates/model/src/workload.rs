@@ -329,6 +329,12 @@ pub trait Workload: Send + Sync {
         None
     }
 
+    /// Returns the reason why no [answers](Self::answers) are known for the workload's parameters;
+    /// `None` if there are, or if its queries never have known answers.
+    fn answers_unknown(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Returns a query that returns a row if the data are no longer those whose
     /// [answers](Self::answers) are known, with a clause that says so; `None` if they always are.
     fn answers_changed(&self) -> Option<(String, &'static str)> {

@@ -51,7 +51,7 @@ pub fn decide(
     check_settle(&values.settle, &target)?;
     check_instruments(&values.instruments, values.monitor.value)?;
     let phases = Phases {
-        ramp_up_ns: ramp_up_ns(&values.ramp_up, &groups),
+        ramp_up_ns: ramp_up_ns(&values.ramp_up, &groups)?,
         measure_ns: measure_ns(&values.duration, &groups),
         drain_ns: values.drain.value,
     };
@@ -165,15 +165,21 @@ fn measure_ns(duration: &Given<u64>, groups: &[Group]) -> u64 {
     if is_limited { duration.value } else { 0 }
 }
 
-/// Returns the length of the ramp-up in nanoseconds. If it is not written and all clients execute a
-/// fixed sequence of transactions, it is 0, because a ramp-up would execute a part of the sequence.
-fn ramp_up_ns(ramp_up: &Given<u64>, groups: &[Group]) -> u64 {
-    let is_sequence = |group: &Group| {
+/// Returns the length of the ramp-up in nanoseconds. If clients execute a fixed sequence of
+/// transactions, it is 0, and any other is rejected, because a ramp-up would execute a part of the
+/// sequence.
+fn ramp_up_ns(ramp_up: &Given<u64>, groups: &[Group]) -> Result<u64, BadPlan> {
+    let is_sequence = |group: &&Group| {
         workload_of(group, 0).is_some_and(|(_, workload)| workload.sequence().is_some())
     };
-    match !ramp_up.is_written() && groups.iter().all(is_sequence) {
-        true => 0,
-        false => ramp_up.value,
+    let Some(group) = groups.iter().find(is_sequence) else { return Ok(ramp_up.value) };
+    match ramp_up.is_written() && ramp_up.value > 0 {
+        true => Err(ramp_up.bad(format!(
+            "{} executes each of its transactions once, and a ramp-up would take some of them: \
+             leave it out",
+            group.workload
+        ))),
+        false => Ok(0),
     }
 }
 

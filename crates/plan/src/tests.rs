@@ -26,6 +26,30 @@ fn a_plan_without_a_name_is_called_by_all_its_workloads() {
     assert_eq!(groups(&["tpcc"]), Ok("tpcc".to_owned()));
 }
 
+#[test]
+fn a_workload_that_is_a_sequence_decides_clients_ramp_up_and_end() {
+    let plan = |more: &str, of_group: &str| {
+        decided(&format!("{more}\n[[group]]\nworkload = 'tpch'\n{of_group}"))
+    };
+    let of = |plan: Plan| {
+        let group = &plan.groups[0];
+        (group.clients, group.stop_condition, plan.phases.ramp_up_ns, plan.phases.measure_ns)
+    };
+    use model::StopCondition::{Sequence, Transactions};
+    assert_eq!(of(plan("", "").expect("valid")), (1, Sequence, 0, 0));
+    let throughput = plan("", "parameters = { test = 'throughput', streams = 4 }").expect("valid");
+    assert_eq!(of(throughput), (5, Sequence, 0, 0));
+    assert_eq!(of(plan("", "transactions = '5'").expect("valid")), (1, Transactions(5), 0, 0));
+    assert_eq!(of(plan("duration = '10s'", "").expect("valid")).3, 10_000_000_000);
+    let check = |more: &str, of_group: &str, expect: &str| {
+        let why = plan(more, of_group).expect_err("refused");
+        assert!(why.contains(expect), "{more} {of_group}: {why}");
+    };
+    check("ramp_up = '2s'", "", "tpch executes each of its transactions once");
+    let open = "load = 'open'\nrate = 5";
+    check("", open, "tpch executes one query after the other: its load is closed");
+}
+
 fn experiment(varied: Varied) -> Experiment {
     varied.into_experiment("id".to_owned(), 0, 1, Vec::new()).0
 }

@@ -13,6 +13,7 @@ mod curves;
 mod distribution;
 mod drift;
 mod elsewhere;
+mod executions;
 pub(crate) mod gauges;
 mod heat;
 mod intervals;
@@ -270,6 +271,7 @@ pub const ALL: &[Entry] = &[
     losses::ENTRY,
     stalls::ENTRY,
     kinds::ENTRY,
+    executions::ENTRY,
     ages::ENTRY,
     clients::ENTRY,
     statements::ENTRY,

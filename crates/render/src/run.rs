@@ -13,6 +13,7 @@ mod latency;
 mod monitoring;
 mod over_time;
 mod ran;
+mod sequence;
 mod short;
 mod transactions;
 mod units;

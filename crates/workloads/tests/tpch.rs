@@ -12,7 +12,7 @@ use std::sync::Arc;
 use drivers::Opening;
 use model::{
     Database, Place, Placement, Request, Session, Sessions, Settings, StatementKind, Target,
-    TxContext, Workload, query,
+    TxContext, Value, Workload, query,
 };
 use servers::for_tests::{MARIADB, MYSQL_9_7, POSTGRES, POSTGRES_18, TestServer};
 use workloads::Make;
@@ -26,13 +26,21 @@ struct Site {
     workload: Arc<dyn Workload>,
 }
 
+/// Returns `tpch` at the smallest scale factor over data that dbdyno has built.
+fn workload(keys: &str, test: &str) -> Arc<dyn Workload> {
+    let entry = workloads::by_name("tpch").expect("known");
+    let written = [("scale", "0.01"), ("keys", keys), ("test", test)];
+    let settings = Settings::decide("tpch", entry.parameters, written).expect("valid");
+    let make = |data| {
+        let make = Make { settings: &settings, seed: 42, data, source: None };
+        (entry.make)(&make).expect("valid")
+    };
+    make(Some(&make(None).identity()))
+}
+
 impl Site {
     fn build(target: &Target, keys: &str) -> Site {
-        let entry = workloads::by_name("tpch").expect("known");
-        let written = [("scale", "0.01"), ("keys", keys), ("test", "queries")];
-        let settings = Settings::decide("tpch", entry.parameters, written).expect("valid");
-        let make = Make { settings: &settings, seed: 42, data: None, source: None };
-        let workload = (entry.make)(&make).expect("valid");
+        let workload = workload(keys, "queries");
         let database = drivers::open(target, Opening { create: true, seed: 42 }).expect("opens");
         let clock = Rc::new(Ticks::default());
         let place = Place { placement: Placement::Thread, clock, client: 0 };
@@ -107,23 +115,72 @@ impl Site {
         broken
     }
 
-    /// Executes the query stream of a power run with drawn parameters.
-    fn run_stream(self) {
-        let mut sessions = Sessions::single(self.session);
-        let mut client = self.workload.client(0);
-        for nth in 0..22 {
-            let kind = client.inputs(of_client(0, nth));
-            let mut measured = Vec::new();
-            let mut context = TxContext {
-                sessions: &mut sessions,
-                clock: &Ticks::default(),
-                dialect: self.database.dialect(),
-                intended_ns: 0,
-                measured: &mut measured,
-            };
-            let done = block_on(client.converse(&mut context));
-            done.unwrap_or_else(|no| panic!("q{}: {no}", kind + 1));
+    /// Connects again, as a client of a test with refresh functions.
+    fn connect(&mut self, test: &str) {
+        self.workload = workload("foreign-keys", test);
+        let clock = Rc::new(Ticks::default());
+        let place = Place { placement: Placement::Thread, clock, client: 0 };
+        let statements = self.workload.statements(self.database.dialect());
+        let connecting = self.database.connect(place, statements.into());
+        self.session = block_on(connecting).expect("connects");
+    }
+
+    /// Lets a new client begin and execute the first `n` transactions of its sequence, or all.
+    fn execute(&mut self, n: usize) {
+        let workload = Arc::clone(&self.workload);
+        let placeholder = block_on(self.database.connect(
+            Place { placement: Placement::Thread, clock: Rc::new(Ticks::default()), client: 0 },
+            Vec::new().into(),
+        ));
+        let session = std::mem::replace(&mut self.session, placeholder.expect("connects"));
+        let mut sessions = Sessions::single(session);
+        let mut client = workload.client(0);
+        let length = workload.sequence().expect("a sequence")[0];
+        let dialect = self.database.dialect();
+        let clock = Ticks::default();
+        let mut measured = Vec::new();
+        let mut context = TxContext {
+            sessions: &mut sessions,
+            clock: &clock,
+            dialect,
+            intended_ns: 0,
+            measured: &mut measured,
+        };
+        if let Some(beginning) = client.begin(&mut context) {
+            block_on(beginning).expect("begins");
         }
+        for nth in (0..length).take(n) {
+            let kind = client.inputs(of_client(0, nth));
+            let done = block_on(client.converse(&mut context));
+            done.unwrap_or_else(|no| panic!("transaction {nth} of type {kind}: {no}"));
+        }
+    }
+
+    /// Returns the whole numbers in the only row that a query returns.
+    fn numbers<const N: usize>(&mut self, sql: &str) -> [i64; N] {
+        let mut numbers = [0; N];
+        let request = Request::Text { kind: StatementKind::Read, sql };
+        let mut visit = |row: &dyn model::Row| {
+            for (column, number) in numbers.iter_mut().enumerate() {
+                *number = match row.value(column) {
+                    Value::Decimal { unscaled, scale: 0 } => unscaled,
+                    _ => row.int(column)?,
+                };
+            }
+            Ok(())
+        };
+        let asked = block_on(query(self.session.as_mut(), request, &mut visit));
+        asked.unwrap_or_else(|no| panic!("{sql}: {no}"));
+        numbers
+    }
+
+    /// Returns sums over the rows of ORDERS and LINEITEM, and the refresh sets that were used.
+    fn state(&mut self) -> ([i64; 3], [i64; 4], [i64; 2]) {
+        let orders = self.numbers("SELECT COUNT(*), SUM(o_orderkey), SUM(o_custkey) FROM orders");
+        let lines = self.numbers(
+            "SELECT COUNT(*), SUM(l_orderkey), SUM(l_partkey), SUM(l_linenumber) FROM lineitem",
+        );
+        (orders, lines, self.numbers("SELECT inserted, deleted FROM tpch_refresh"))
     }
 }
 
@@ -180,7 +237,45 @@ fn answers_are_right_on(server: &TestServer) {
     let mut site = Site::build(&server.target(), "foreign-keys");
     assert_eq!(site.broken(), [""; 0]);
     assert_eq!(site.wrong(), []);
-    site.run_stream();
+    refresh_functions_change_what_they_should(&mut site);
+}
+
+/// Sums over ORDERS and LINEITEM before a refresh function, after RF1 of the first set, and after
+/// its RF2. Those of SQLite.
+const BEFORE: ([i64; 3], [i64; 4]) =
+    ([15_000, 449_872_500, 11_331_746], [60_175, 1_802_759_573, 60_337_552, 180_782]);
+
+/// Executes RF1, the queries and RF2, with an interruption after the first RF1.
+fn refresh_functions_change_what_they_should(site: &mut Site) {
+    let (orders, lines, sets) = site.state();
+    assert_eq!((orders, lines, sets), (BEFORE.0, BEFORE.1, [0, 0]));
+    // The set has 15 orders, whose keys are by 8 larger than those of the first 15.
+    let first = "SELECT COUNT(*), SUM(o_orderkey) FROM orders WHERE o_orderkey < 40";
+    let [n_orders, sum] = site.numbers(first);
+    assert_eq!(n_orders, 15);
+    site.connect("power");
+    site.execute(1);
+    let (orders, lines, sets) = site.state();
+    assert_eq!(orders[..2], [BEFORE.0[0] + 15, BEFORE.0[1] + sum + 15 * 8]);
+    assert_eq!(sets, [1, 0]);
+    assert!((15..=105).contains(&(lines[0] - BEFORE.1[0])), "{lines:?}");
+    assert_eq!(site.broken().len(), 3, "rows, orders, and an RF1 without its RF2");
+    // The next client deletes the set that was left, and then executes all of its sequence.
+    site.connect("power");
+    site.execute(usize::MAX);
+    let (orders, lines, sets) = site.state();
+    assert_eq!((orders, lines, sets), (AFTER.0, AFTER.1, [2, 2]));
+    assert_eq!(site.broken(), [""; 0]);
+}
+
+/// Sums over ORDERS and LINEITEM after two sets, each of 15 orders whose keys are by 8 larger than
+/// those of the deleted ones. The others are those of SQLite.
+const AFTER: ([i64; 3], [i64; 4]) =
+    ([15_000, 449_872_740, 11_331_774], [60_176, 1_802_760_298, 60_358_816, 180_784]);
+
+#[test]
+fn refresh_functions_change_what_they_should_on_sqlite() {
+    refresh_functions_change_what_they_should(&mut Site::build(&in_memory(), "foreign-keys"));
 }
 
 #[test]

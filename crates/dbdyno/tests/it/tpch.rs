@@ -1,4 +1,4 @@
-//! `tpch` on SQLite from end to end: its build, its answers, and the query stream of a power run.
+//! `tpch` on SQLite from end to end: its build, its answers, and its tests.
 //!
 //! Not here: answers on servers (tests of `workloads`).
 
@@ -9,10 +9,10 @@ use crate::home::{Home, number};
 #[test]
 fn answers_are_compared_and_a_power_run_has_each_query_once() {
     let home = Home::new();
-    home.call(&["build", "tpch", "--scale=0.01", "-q"]).good().says(&["built 86,805 rows"]);
+    home.call(&["build", "tpch", "--scale=0.01", "-q"]).good().says(&["built 86,806 rows"]);
     let checked = home.call(&["check", "tpch", "-q"]).good();
-    checked.says(&["3 of 3 checks pass", "22 of 22 answers are right"]);
-    let report = home.json(&["run", "tpch"]);
+    checked.says(&["4 of 4 checks pass", "22 of 22 answers are right"]);
+    let report = home.json(&["run", "tpch", "--test=queries"]);
     let group = &report["groups"][0];
     assert_eq!([&group["clients"], &group["sequence"]], [&Value::from(1), &Value::from(22)]);
     for query in 1..=22 {
@@ -26,10 +26,69 @@ fn answers_are_compared_and_a_power_run_has_each_query_once() {
     let is_of_seconds = |finding: &&Value| of_seconds.iter().any(|id| finding["id"] == **id);
     assert_eq!(findings.iter().find(is_of_seconds), None);
     // More queries than one stream has are no power run.
-    let report = home.json(&["run", "tpch", "--transactions=23"]);
+    let report = home.json(&["run", "tpch", "--test=queries", "--transactions=23"]);
     let figure = &report["primary_metrics"]["query_geomean_s"];
     assert_eq!(figure["value"], Value::Null);
     assert_eq!(figure["reason"], "q14 was executed 2 times instead of once");
+}
+
+/// Returns a primary metric of a report; `None` if it has no value.
+fn figure(report: &Value, name: &str) -> Option<f64> {
+    report["primary_metrics"][name]["value"].as_f64()
+}
+
+#[test]
+fn a_run_of_both_tests_has_their_composite_and_each_execution() {
+    let home = Home::new();
+    home.call(&["build", "tpch", "--scale=0.01", "-q"]).good();
+    let report = home.json(&["run", "tpch", "--test=both", "--streams=3"]);
+    let executions = report["executions"].as_array().expect("a list");
+    assert_eq!(executions.len(), 24 + 3 * 22 + 6);
+    let of = |client: u64| executions.iter().filter(move |one| one["client"] == client);
+    let time = |one: &Value| {
+        let [started, took] = ["started_s", "took_s"].map(|name| number(one, name));
+        (started, started + took)
+    };
+    let last_of_power = of(0).map(|one| time(one).0).fold(0.0, f64::max);
+    let others = || (1..5).flat_map(of).map(time);
+    let began = others().map(|(began, _)| began).fold(f64::INFINITY, f64::min);
+    let ended = others().map(|(_, ended)| ended).fold(0.0, f64::max);
+    // Its end is the begin of the others, up to the wake-up of threads.
+    assert!(last_of_power <= began, "{last_of_power} and {began}");
+    // The figures, from the stored times.
+    let throughput = 3.0 * 22.0 * 3600.0 * 0.01 / (ended - began);
+    let queries = || of(0).filter(|one| one["transaction"].as_str() < Some("r"));
+    let longest = queries().map(|one| number(one, "took_s")).fold(0.0, f64::max);
+    let raised: f64 = queries().map(|one| number(one, "took_s").max(longest / 1e3).ln()).sum();
+    let refresh = of(0).filter(|one| one["transaction"].as_str() > Some("r"));
+    let logs = raised + refresh.map(|one| number(one, "took_s").ln()).sum::<f64>();
+    let power = 3600.0 * 0.01 / (logs / 24.0).exp();
+    let expect = [
+        ("power_at_size", power),
+        ("throughput_at_size", throughput),
+        ("qphh_at_size", (power * throughput).sqrt()),
+    ];
+    for (name, expect) in expect {
+        let found = figure(&report, name).expect("a value");
+        assert!((found / expect - 1.0).abs() < 1e-6, "{name}: {found} and {expect}");
+    }
+    // Four sets were used, so answers are known no more.
+    let checked = home.call(&["check", "tpch", "-q"]).good();
+    checked.says(&["4 of 4 checks pass", "answers not compared: refresh functions have changed"]);
+    let gate = home.call(&["run", "tpch", "--require=power_at_size<1"]).code(1);
+    gate.says(&["FAILED"]);
+}
+
+#[test]
+fn a_failed_query_voids_the_figures_and_is_named() {
+    let home = Home::new();
+    home.call(&["build", "tpch", "--scale=0.01", "-q"]).good();
+    let database = rusqlite::Connection::open(home.database("tpch")).expect("a database");
+    // Q20 and others read it, the checks only count its rows.
+    let sql = "ALTER TABLE partsupp RENAME COLUMN ps_availqty TO other";
+    database.execute_batch(sql).expect("changed");
+    let ran = home.call(&["run", "tpch", "--test=queries"]);
+    ran.says(&["no value", "q11 failed, q20 failed", "FAILED"]);
 }
 
 #[test]
@@ -55,5 +114,7 @@ fn what_is_not_there_yet_is_refused_with_the_remedy() {
     check(&["build", "tpch", "--scale=0"], "0 is too small: it must be at least 0.01");
     check(&["build", "tpch", "--scale=0.001"], "0.001 is too small: it must be at least 0.01");
     check(&["run", "tpch", "--rate=5"], "tpch executes one query after the other");
-    check(&["run", "tpch", "--scale=0.01", "--clients=2"], "give --clients 1");
+    check(&["run", "tpch", "--scale=0.01", "--clients=2"], "this test of tpch has 1 client");
+    check(&["run", "tpch", "--test=throughput", "--streams=100"], "streams: 100 is too large");
+    check(&["run", "tpch", "--ramp-up=1s"], "a ramp-up would take some of them: leave it out");
 }

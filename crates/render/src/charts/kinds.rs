@@ -15,7 +15,8 @@ pub(super) const ENTRY: Entry = Entry {
 fn charts(report: &Report) -> Vec<Chart> {
     let all = report.block.transactions.iter();
     let kinds: Vec<(&str, &TransactionReport)> = all.filter(|(_, kind)| kind.calls > 0).collect();
-    if kinds.len() < 2 {
+    // Of a fixed sequence, a type has a single time.
+    if kinds.len() < 2 || report.is_sequence() {
         return Vec::new();
     }
     let names: Vec<String> = kinds.iter().map(|(name, _)| (*name).to_owned()).collect();

@@ -226,7 +226,14 @@ fn begun_lower(text: &str) -> String {
 fn headline(report: &Report) -> Text {
     let what = if report.workload.is_empty() { &report.name } else { &report.workload };
     let start = Text::from(format!("{what} on {}: ", report.database));
-    let text = rates(start, report).and(", ");
+    let text = rates(start, report);
+    if report.is_sequence() {
+        return match ending(report) {
+            Some(ending) => text.and(", ").and(ending),
+            None => text,
+        };
+    }
+    let text = text.and(", ");
     match ending(report) {
         Some(ending) => time(text, report).and(", ").and(ending),
         None => time(text, report),
@@ -254,7 +261,10 @@ fn rates(mut text: Text, report: &Report) -> Text {
         let comma = if index > 0 { ", " } else { "" };
         text = text.and(comma).and(known_words(value, metric, marks[1]));
     }
-    tps(text.and(" ("), report, marks).and(")")
+    match report.is_sequence() {
+        true => text,
+        false => tps(text.and(" ("), report, marks).and(")"),
+    }
 }
 
 /// Formats a primary metric with its error, or followed by `mark` if it has none: `62,856 NOPM ±
@@ -409,6 +419,10 @@ pub(super) fn answer(report: &Report) -> String {
 pub(super) fn tiles(report: &Report) -> Vec<Tile> {
     let block = &report.block;
     let mut tiles: Vec<Tile> = known(report).into_iter().map(of_primary_metric).collect();
+    if report.is_sequence() {
+        tiles.push(errors_tile(report));
+        return tiles;
+    }
     let mut tps = rate_tile("TPS", rate_of(block, ""));
     if let Some(offered) = offered(report) {
         let comma = if tps.note.is_empty() { "" } else { "; " };
@@ -425,7 +439,13 @@ pub(super) fn tiles(report: &Report) -> Vec<Tile> {
     let max = in_tile(max);
     let trend = over_time(report, &|row| row.max_ms);
     tiles.push(Tile { name: "longest".to_owned(), value: max, trend, ..Tile::default() });
-    let counts = &block.counts;
+    tiles.push(errors_tile(report));
+    tiles
+}
+
+/// Returns the tile with the number of failed, dropped and unfinished transactions.
+fn errors_tile(report: &Report) -> Tile {
+    let counts = &report.block.counts;
     let lost = counts.failed + counts.dropped + counts.unfinished;
     let name = match (counts.failed, counts.dropped, counts.unfinished) {
         (0, 1.., 0) => "dropped",
@@ -433,13 +453,12 @@ pub(super) fn tiles(report: &Report) -> Vec<Tile> {
         (0, 0, 0) => "errors",
         _ => "lost",
     };
-    tiles.push(Tile {
+    Tile {
         name: name.to_owned(),
         value: Quantity::number(lost as f64, 1, ""),
         note: format!("of {}", format_count(counts.offered)),
         trend: over_time(report, &|row| Some((row.failed + row.dropped) as f64)),
-    });
-    tiles
+    }
 }
 
 /// Returns the figure that `value` takes from each measured second, NaN where it is unknown. Empty

@@ -9,7 +9,7 @@ use analysis::report::Report;
 use model::numbers::{self, NONE, count, significant};
 use model::{Finding, Load, Severity, format_count};
 
-use super::{checks, disturbances, head, over_time, ran, transactions, why};
+use super::{checks, disturbances, head, over_time, ran, sequence, transactions, why};
 use crate::document::{Block, Document, Quantity, Section, Text, Validity, Value, Verdict};
 use crate::first_page::{
     NOTES_MOST, WARNINGS_MOST, WIDTH, WITH_FULL, first_sentence, fitting, in_brief, more,
@@ -121,6 +121,11 @@ fn title(report: &Report) -> String {
 /// Returns the labelled lines of a run's first page with throughput, latency, errors and commits
 /// per second.
 fn figures(report: &Report) -> Vec<(&'static str, String)> {
+    if report.is_sequence() {
+        let mut figures = sequence::figures(report);
+        figures.retain(|(_, words)| !words.is_empty());
+        return figures;
+    }
     vec![
         ("throughput", throughput(report)),
         ("latency", times(report)),
@@ -174,6 +179,9 @@ fn times(report: &Report) -> String {
 /// Lists the reasons why figures of the first page have no confidence interval, each once with its
 /// figures.
 fn without_interval(report: &Report) -> Vec<String> {
+    if report.is_sequence() {
+        return vec!["no CI: each time is of one execution; repeat the run".to_owned()];
+    }
     let block = &report.block;
     let tps = block.tps_ci95_reason.as_deref().filter(|_| block.tps_ci95.is_none());
     let mut all: Vec<(&str, &str)> = tps.map(|why| ("TPS", why)).into_iter().collect();
@@ -273,6 +281,10 @@ fn shortened(finding: &Finding, is_advised: bool) -> Finding {
 /// Returns the table of groups for a run's first page or, with a single group, of transaction
 /// types; empty if there is only one of these.
 fn types(report: &Report, room: &Room) -> Section {
+    if report.is_sequence() && report.groups.len() == 1 {
+        let table = Block::Table(sequence::by_type_shortly(report));
+        return Section::new("transactions", "Transactions", vec![table]);
+    }
     let table = transactions::by_type_shortly(report, room.types);
     let n_groups = report.groups.len();
     let mut blocks = Vec::new();
@@ -383,7 +395,8 @@ const PURPOSE_MARKS: usize = 8;
 /// Returns true if the first page shows transaction types, and one of them has too few samples for
 /// its p99.
 fn has_short_type(report: &Report) -> bool {
-    let is_shown = report.groups.len() <= 1 && report.block.transactions.0.len() > 1;
+    let is_shown =
+        !report.is_sequence() && report.groups.len() <= 1 && report.block.transactions.0.len() > 1;
     is_shown && transactions::has_short_type(report)
 }
 

@@ -11,6 +11,7 @@ use model::numbers::{self, count, rate, significant};
 use model::{NS_PER_MS, ROLLED_BACK, format_count};
 
 use super::latency::quantile;
+use super::sequence;
 use crate::charts::{Chart, Spot, ages, in_spot};
 use crate::document::{Block, Details, Length, Section};
 use crate::table::{Align, Cell, Column, Table};
@@ -23,6 +24,14 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
         let shown = !table.is_empty();
         shown.then(|| Block::Part(String::new(), [vec![Block::Table(table)], more].concat()))
     };
+    if report.is_sequence() {
+        let blocks = vec![
+            Block::paragraphs(counted(report)),
+            Block::Table(sequence::by_type(report)),
+            Block::Charts(in_spot(charts, Spot::Types)),
+        ];
+        return Section::new("transactions", "Transactions", blocks);
+    }
     let few = Block::paragraphs(has_short_type(report).then_some(FEW));
     let mut blocks = vec![Block::paragraphs(counted(report))];
     blocks.extend(part(by_group(report), Vec::new()));

@@ -2,8 +2,8 @@
 //!
 //! Not here: the sequences (course), and the rows of refresh functions (refresh).
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
     Beginning, Client, Conversation, DbError, DbErrorKind, Done, Fact, Input, KindIndex, Number,
@@ -21,12 +21,15 @@ use crate::tx_control::{control, end};
 #[derive(Debug, Default)]
 pub(super) struct PowerTest {
     has_ended: AtomicBool,
+    /// Refresh sets that were used when the power test ended.
+    state: Mutex<State>,
     for_clients: Arc<Signal>,
     for_tasks: Arc<Signal>,
 }
 
 impl PowerTest {
-    fn end(&self) {
+    fn end(&self, state: State) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
         self.has_ended.store(true, Ordering::Release);
         self.for_clients.raise();
     }
@@ -67,6 +70,8 @@ pub(super) struct Executor {
     parameters: Parameters,
     /// Whether the current transaction is the last one of the sequence.
     is_last: bool,
+    /// Whether the client knows that the power test of the same run has ended.
+    follows: bool,
     refresh: Refresh,
 }
 
@@ -86,7 +91,8 @@ impl Executor {
         (course, role): (Course, Role),
         power_test: Arc<PowerTest>,
     ) -> Executor {
-        let (kind, parameters, is_last) = (0, Parameters::new(), false);
+        let (kind, parameters) = (0, Parameters::new());
+        let (is_last, follows) = (false, false);
         let refresh = Refresh::default();
         Executor {
             seed,
@@ -98,6 +104,7 @@ impl Executor {
             kind,
             parameters,
             is_last,
+            follows,
             refresh,
         }
     }
@@ -180,18 +187,26 @@ impl Client for Executor {
     }
 
     fn take_input(&mut self) -> Input {
-        let must_wait = self.course.has_power() && self.role != Role::Power;
-        match must_wait && !self.power_test.has_ended.load(Ordering::Acquire) {
-            true => Input::Later,
-            false => Input::Ready,
+        if !self.course.has_power() || self.role == Role::Power || self.follows {
+            return Input::Ready;
         }
+        if !self.power_test.has_ended.load(Ordering::Acquire) {
+            return Input::Later;
+        }
+        self.follows = true;
+        if self.role == Role::Refresh {
+            let state = self.power_test.state.lock();
+            self.refresh.state = *state.unwrap_or_else(PoisonError::into_inner);
+            self.refresh.set = Set::new(self.scale, self.refresh.state.inserted + 1);
+        }
+        Input::Ready
     }
 
     fn converse<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Conversation<'a> {
         Box::pin(async move {
             let done = self.execute(context).await;
             if self.is_last && self.role == Role::Power {
-                self.power_test.end();
+                self.power_test.end(self.refresh.state);
             }
             done
         })

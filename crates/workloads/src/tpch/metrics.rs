@@ -22,6 +22,10 @@ const ARITHMETIC_MEAN: &str = "query_mean_s";
 const LEAST_SHARE: f64 = 1e-3;
 const SECONDS_PER_HOUR: f64 = 3600.0;
 
+/// Largest number of queries that the reason for a missing figure names; if there are more, it
+/// gives their number.
+const REASONS_MOST: usize = 3;
+
 /// Returns the primary metrics of a test, the most important first.
 pub(super) fn declared(course: Course) -> Vec<PrimaryMetric> {
     use Direction::{Higher, Lower};
@@ -30,8 +34,8 @@ pub(super) fn declared(course: Course) -> Vec<PrimaryMetric> {
     let power = metric(POWER, "Power@Size", Higher);
     let throughput = metric(THROUGHPUT, "Throughput@Size", Higher);
     let means = [
-        metric(GEOMETRIC_MEAN, "s per query, geometric mean", Lower),
-        metric(ARITHMETIC_MEAN, "s per query, mean", Lower),
+        metric(GEOMETRIC_MEAN, "s geometric mean", Lower),
+        metric(ARITHMETIC_MEAN, "s mean", Lower),
     ];
     let tests = match course.test {
         Test::Queries => Vec::new(),
@@ -90,7 +94,15 @@ fn only_time_s(executions: &[Execution], kind: usize) -> Result<f64, String> {
 
 /// Returns the times of the queries of stream 0 in seconds, in the order of the queries.
 fn stream_times_s(executions: &[Execution]) -> Result<Vec<f64>, String> {
-    (0..QUERIES).map(|kind| only_time_s(executions, kind)).collect()
+    let all = (0..QUERIES).map(|kind| only_time_s(executions, kind));
+    let reasons: Vec<String> = all.clone().filter_map(Result::err).collect();
+    let Some(more) = reasons.len().checked_sub(REASONS_MOST).filter(|more| *more > 0) else {
+        return match reasons.is_empty() {
+            true => all.collect(),
+            false => Err(reasons.join(", ")),
+        };
+    };
+    Err(format!("{} and {more} more", reasons[..REASONS_MOST].join(", ")))
 }
 
 /// Returns times of which those below a thousandth of the longest count as that (clause 5.4.1.4).

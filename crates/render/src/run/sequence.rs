@@ -1,0 +1,152 @@
+//! Parts of a run's page for clients that execute fixed sequences of transactions, such as the
+//! queries of an analytic test: the figures of the whole, and the time of each transaction type.
+//!
+//! Not here: rates and percentiles, which say nothing about transactions that are executed once.
+
+use analysis::report::{PrimaryMetricReport, Report, TransactionReport};
+use model::format_count;
+use model::numbers::{self, count};
+
+use super::head;
+use crate::table::{Align, Cell, Column, Table};
+
+/// Width in columns of the bars of a run's first page.
+const BAR_WIDTH: usize = 14;
+
+/// Number of types from which the table of a run's first page has two columns of them.
+const TWO_COLUMNS_FROM: usize = 10;
+
+/// Returns the labelled lines with the primary metrics, those without a value, and the number of
+/// transactions.
+pub(super) fn figures(report: &Report) -> Vec<(&'static str, String)> {
+    let known = head::known(report);
+    let has_interval = known.iter().any(|(_, metric)| metric.half_width.is_some());
+    let mark = if has_interval { head::NO_CI } else { "" };
+    let words =
+        |(value, metric): &(f64, &PrimaryMetricReport)| head::known_words(*value, metric, mark);
+    let words: Vec<String> = known.iter().map(words).collect();
+    let counts = &report.block.counts;
+    let executed = format!(
+        "{} of {} in {}, {} failed, {} retried",
+        format_count(counts.finished),
+        count(counts.offered, "transaction"),
+        numbers::seconds(report.measured_seconds),
+        format_count(counts.failed),
+        format_count(counts.retried),
+    );
+    vec![("result", words.join(", ")), ("no value", void(report)), ("executed", executed)]
+}
+
+/// Names the primary metrics without a value, with the reasons: `QphH@Size: q3 failed`. Empty if
+/// each has one.
+fn void(report: &Report) -> String {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (_, metric) in report.block.primary_metrics.iter().filter(|(_, one)| one.value.is_none()) {
+        let why = metric.reason.as_deref().unwrap_or("the run did not reach it");
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, titles)) => titles.push(&metric.title),
+            None => reasons.push((why, vec![&metric.title])),
+        }
+    }
+    let words = |(why, titles): &(&str, Vec<&str>)| format!("{}: {why}", titles.join(", "));
+    reasons.iter().map(words).collect::<Vec<String>>().join("; ")
+}
+
+/// Returns the types that were executed or dropped, each with its name.
+fn executed(report: &Report) -> Vec<(&str, &TransactionReport)> {
+    let all = report.block.transactions.iter();
+    all.filter(|(_, kind)| kind.calls + kind.dropped > 0).collect()
+}
+
+/// Returns the mean time of the finished transactions of a type, in seconds; `None` if none
+/// finished.
+fn mean_s(kind: &TransactionReport) -> Option<f64> {
+    kind.response_ms.mean.map(|ms| ms / 1e3)
+}
+
+/// Returns the table of types for a run's first page: each with its time and a bar, in two columns
+/// if there are many. A type that was executed several times has its mean time.
+pub(super) fn by_type_shortly(report: &Report) -> Table {
+    let all = executed(report);
+    let longest_s = all.iter().filter_map(|(_, kind)| mean_s(kind)).fold(0.0, f64::max);
+    let is_repeated = all.iter().any(|(_, kind)| kind.calls > 1);
+    let time = if is_repeated { "mean s" } else { "s" };
+    let n_columns = if all.len() >= TWO_COLUMNS_FROM { 2 } else { 1 };
+    let n_rows = all.len().div_ceil(n_columns);
+    let columns = (0..n_columns).flat_map(|_| {
+        [
+            Column::new("transaction", Align::Left),
+            Column::new(time, Align::Point).digits(3),
+            Column::new("", Align::Left),
+        ]
+    });
+    let mut table = Table::new(columns.collect::<Vec<Column>>());
+    let cells = |(name, kind): &(&str, &TransactionReport)| {
+        let value_s = mean_s(kind);
+        let bar = match (kind.failed, value_s) {
+            (1.., _) => "FAILED".to_owned(),
+            (_, Some(value_s)) => bar(value_s / longest_s),
+            (_, None) => String::new(),
+        };
+        [Cell::from(*name), value_s.into(), Cell::Words(bar)]
+    };
+    for row in 0..n_rows {
+        let shown = all.iter().skip(row).step_by(n_rows);
+        table.row(shown.flat_map(cells));
+    }
+    table
+}
+
+/// Draws a share from 0 to 1 as a bar of whole and partial blocks; a share above 0 has at least the
+/// smallest block.
+fn bar(share: f64) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (share.clamp(0.0, 1.0) * (8 * BAR_WIDTH) as f64).round() as usize;
+    let eighths = if share > 0.0 { eighths.max(1) } else { 0 };
+    "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
+}
+
+/// Returns the table of types with all figures of each.
+pub(super) fn by_type(report: &Report) -> Table {
+    let time = |title: &'static str| Column::new(title, Align::Point).digits(4);
+    let mut table = Table::new([
+        Column::new("transaction", Align::Left),
+        Column::new("executed", Align::Right),
+        Column::new("failed", Align::Right),
+        Column::new("retried", Align::Right),
+        time("min s"),
+        time("mean s"),
+        time("max s"),
+        Column::new("% of time", Align::Point).tenths(),
+    ]);
+    for (name, kind) in executed(report) {
+        let seconds = |ms: Option<f64>| Cell::from(ms.map(|ms| ms / 1e3));
+        let own = report.executions.iter().filter(|one| one.transaction == name && one.is_finished);
+        let least_s = own.map(|one| one.took_s).reduce(f64::min);
+        table.row([
+            Cell::from(name),
+            kind.calls.into(),
+            kind.failed.into(),
+            kind.retried.into(),
+            least_s.into(),
+            seconds(kind.response_ms.mean),
+            seconds(kind.response_ms.max),
+            kind.ratio_percent.into(),
+        ]);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_is_as_long_as_its_share_and_never_absent() {
+        assert_eq!(bar(1.0), "█".repeat(BAR_WIDTH));
+        assert_eq!(bar(0.5), "█".repeat(BAR_WIDTH / 2));
+        assert_eq!(bar(1e-6), "▏");
+        assert_eq!(bar(0.0), "");
+        assert_eq!(bar(f64::NAN), "");
+    }
+}
