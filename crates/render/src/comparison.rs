@@ -33,7 +33,7 @@ use super::{Align, Cell, Column, Table};
 
 use gate::gate;
 use remarks::{
-    SIDES_NAMED_MOST, caution, explains, finding_ids, in_all_runs, in_runs, is_uneven, loads,
+    SIDES_NAMED_MOST, caution, explains, finding_ids, in_all_runs, in_runs, is_uneven,
     lost_runs, not_plain, notes, remarks, seeds, seen,
 };
 pub(crate) use short::verdicts_shortly;
@@ -41,7 +41,7 @@ pub use short::{compared_repeat_s, comparison_short};
 pub(crate) use words::confidence;
 use words::{
     aside, detectable, differ_in, headline, headline_of_workload, is_decided, is_twofold,
-    is_undecided, of_workload, said_name, shortened, sign, smallest,
+    is_undecided, load_differs, of_workload, said_name, shortened, sign, smallest,
 };
 pub use words::{detected_by, is_open};
 
@@ -65,6 +65,8 @@ const LOST_LEAST_PERCENT: f64 = 1.0;
 /// Largest number of differences in the sentence on how a set of runs differs from the baseline;
 /// the others are shown as a number, such as `and 2 more`.
 const DIFFER_SHOWN_MAX: usize = 3;
+/// The same for parts of the load, which a reader must know to judge a difference.
+const LOAD_SHOWN_MAX: usize = 6;
 /// Largest length of a setting's value in a sentence, in characters; a longer value ends with an
 /// ellipsis.
 const VALUE_MAX: usize = 40;
@@ -164,19 +166,19 @@ fn cautious(report: &ComparisonReport, pair: &PairReport) -> Vec<Verdict> {
     all
 }
 
-/// Returns the verdict on a side of a comparison against the baseline. Its details are how durable
-/// commits are, the change of a second figure, the smallest detectable difference, and the
+/// Returns the verdict on a side of a comparison against the baseline. Its details are the load in
+/// which they differ, how durable commits are, the change of a second figure, the smallest detectable difference, and the
 /// differences in setup.
 fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
     let (tone, word) = judgement_of(pair);
     let headline = headline(report, pair).into();
     let figures = summed_up(pair);
-    let differ = differ_in(report, pair).map(|differ| format!("They differ in {differ}."));
     let detectable = figures.first().and_then(|judged| detectable(report, judged));
     let beside = beside(&report.primary, report.better);
     let beside = figures.into_iter().skip(1).find(|judged| judged.figure == beside);
     let beside = beside.and_then(aside).map(|words| format!("{words}."));
-    let all = guarantees(pair).chain(beside).chain(detectable).chain(differ);
+    let all = load_differs(report, pair).into_iter().chain(guarantees(pair)).chain(beside);
+    let all = all.chain(detectable).chain(differ_in(report, pair));
     let details = all.map(Text::from).collect();
     Verdict { tone, word, headline, details }
 }
@@ -231,7 +233,7 @@ fn with_caution(verdict: &mut Verdict, report: &ComparisonReport, pair: &PairRep
     if matches!(verdict.tone, Tone::Good | Tone::Bad) && !verdict.word.is_empty() {
         verdict.word = format!("{}, with caution.", verdict.word.trim_end_matches('.'));
         let reason = caution(report, pair).map(|why| format!("With caution: {why}.").into());
-        let at = guarantees(pair).count();
+        let at = load_differs(report, pair).iter().count() + guarantees(pair).count();
         verdict.details.splice(at..at, reason);
     }
     if verdict.tone == Tone::Good {

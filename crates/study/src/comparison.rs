@@ -46,7 +46,7 @@ use crate::environment::Environment;
 use crate::experiment::{Curve, curve_of};
 use crate::shown_figures::{are_builds, known_by, primary_of};
 pub use beside::GaugeChange;
-pub use differences::{Difference, Mixed, between, telling};
+pub use differences::{Difference, Mixed, are_stated, between, telling};
 pub use durability::unequally_durable;
 pub use each_transaction::{EachTransaction, EachTransactionAt, figure_title};
 pub(crate) use gate::percent_of;
@@ -591,15 +591,12 @@ impl ComparisonReport {
     }
 
     /// Lists the load parameters, such as `clients`, in which the compared side differs from the
-    /// baseline, with the values of baseline and side. Empty if the names of both state a
-    /// difference: the user then compares different loads on purpose.
+    /// baseline, with the values of baseline and side. Parameters that both names state are left
+    /// out, because the user then compares them on purpose.
     pub fn load_differs(&self, pair: &PairReport) -> Vec<(String, [String; 2])> {
-        match self.place_of(pair) {
-            Some(at) if !self.is_named_by_difference(at) => {
-                differences::of_load(&self.differences, at)
-            }
-            _ => Vec::new(),
-        }
+        self.place_of(pair).map_or_else(Vec::new, |at| {
+            differences::of_load(&self.differences, at, self.names_to(at))
+        })
     }
 
     /// Warns that the baseline was measured after the side that is compared with it, since the user
@@ -628,8 +625,12 @@ impl ComparisonReport {
     }
 
     fn is_named_by_difference(&self, side: usize) -> bool {
-        let names = [0, side].map(|at| self.sides[at].name.as_str());
-        differences::are_named_by(&self.differences, side, names)
+        differences::are_named_by(&self.differences, side, self.names_to(side))
+    }
+
+    /// Returns the names of the baseline and of the side with this index.
+    fn names_to(&self, side: usize) -> [&str; 2] {
+        [0, side].map(|at| self.sides[at].name.as_str())
     }
 
     /// Compares each side (a named set of runs) with the first one, the baseline. Returns an error

@@ -14,7 +14,7 @@ use study::comparison::{ComparisonReport, Judged, Mixed, PairReport, SideReport,
 use study::in_ranges;
 
 use super::words::{change, differing, is_far, said_name};
-use super::{ALL, UNEVEN, over_all, point_name, short_name, summed_up};
+use super::{ALL, LOAD_SHOWN_MAX, UNEVEN, over_all, point_name, short_name, summed_up};
 use crate::document::Remark;
 use crate::first_page::in_brief;
 use crate::scene::{LISTED_MOST, several};
@@ -54,7 +54,7 @@ pub(super) fn lost_runs(report: &ComparisonReport) -> impl Iterator<Item = Strin
 /// the baseline's.
 pub(super) fn loads(report: &ComparisonReport) -> impl Iterator<Item = String> {
     report.pairs.iter().filter_map(|pair| {
-        differing(&report.load_differs(pair)).map(|load| {
+        differing(&report.load_differs(pair), LOAD_SHOWN_MAX).map(|load| {
             format!(
                 "{} ran another load than {}: {load}. Part of the difference may come from it.",
                 pair.side, report.sides[0].name

@@ -12,8 +12,9 @@ use study::comparison::{ComparisonReport, EachTransaction, GateResult, PairRepor
 
 use super::{
     ALL, CENTERS, SIDES_NAMED_MOST, detectable, finding_ids, gate, guarantees, in_all_runs,
-    in_runs, is_uneven, loads, lost_runs, names_of, no_difference, notes, of_medians, over_all,
-    remarks, role, seeds, shortened, sign, summed_up, table, verdicts, with_caution, words,
+    in_runs, is_uneven, load_differs, lost_runs, names_of, no_difference, notes, of_medians,
+    over_all, remarks, role, seeds, shortened, sign, summed_up, table, verdicts, with_caution,
+    words,
 };
 use crate::document::{Block, Document, Remark, Section, Text, Validity, Verdict};
 use crate::first_page::{
@@ -104,7 +105,8 @@ pub(crate) fn verdicts_shortly(report: &ComparisonReport) -> Vec<Verdict> {
     let shortened = |pair| {
         let mut all = verdicts(report, pair);
         let missed = summed_up(pair).first().and_then(|judged| detectable(report, judged));
-        let details = report.repeats.iter().cloned().chain(guarantees(pair)).chain(missed);
+        let details = load_differs(report, pair).into_iter().chain(report.repeats.iter().cloned());
+        let details = details.chain(guarantees(pair)).chain(missed);
         all[0].details = details.map(Text::from).collect();
         if has_warnings {
             all.iter_mut().for_each(|verdict| with_caution(verdict, report, pair));
@@ -161,11 +163,12 @@ fn how(report: &ComparisonReport) -> String {
     said
 }
 
-/// Returns the warnings on a comparison's first page in a line or two each: other loads and
-/// excluded runs first, then findings, seeds and damaged runs.
+/// Returns the warnings on a comparison's first page in a line or two each: excluded runs first,
+/// then findings, seeds and damaged runs.
 fn shown_remarks(report: &ComparisonReport, room: &Room) -> Vec<Remark> {
     let mut warnings = counted_findings(report);
-    warnings.splice(0..0, loads(report).chain(lost_runs(report)));
+    // Different loads are said with the verdict.
+    warnings.splice(0..0, lost_runs(report));
     warnings.extend(seeds(report));
     warnings.extend(crate::wording::left_out(&report.damaged));
     let more = more(warnings.len(), room.warnings).map(|more| format!("{more}."));
@@ -217,10 +220,13 @@ fn differ(report: &ComparisonReport, room: &Room) -> String {
     // The full page only counts what one side alone has.
     let of_all = report.differences.iter().filter(|difference| !super::is_one_sided(difference));
     let n_of_all = of_all.clone().count();
-    let [_] = report.pairs.as_slice() else {
+    let [pair] = report.pairs.as_slice() else {
         return format!("{}, {WITH_FULL}", count(n_of_all as u64, "fact"));
     };
-    let all = telling(&report.differences, 1);
+    // Parts of the load are said with the verdict.
+    let of_load = report.load_differs(pair);
+    let mut all = telling(&report.differences, 1);
+    all.retain(|(name, _)| of_load.iter().all(|(known, _)| known != name));
     let names: Vec<&str> = report.sides.iter().map(|side| &*side.name).collect();
     let is_named = |(name, values): &(String, [String; 2])| {
         names.iter().zip(values).all(|(side, value)| **side == format!("{name}={value}"))
@@ -229,7 +235,8 @@ fn differ(report: &ComparisonReport, room: &Room) -> String {
         && is_named(one)
     {
         let follows = |other: &&study::comparison::Difference| !other.name.ends_with(&*one.0);
-        return match of_all.filter(follows).count() {
+        return match of_all.filter(follows).count().saturating_sub(of_load.len()) {
+            0 if !of_load.is_empty() => String::new(),
             0 => format!("{} alone", one.0),
             n => format!("{}; {n} more, {WITH_FULL}", one.0),
         };
@@ -239,7 +246,7 @@ fn differ(report: &ComparisonReport, room: &Room) -> String {
         format!("{name}: {side}, baseline {base}")
     });
     let mut parts: Vec<String> = shown.collect();
-    parts.extend(more(n_of_all, parts.len()));
+    parts.extend(more(n_of_all.saturating_sub(of_load.len()), parts.len()));
     parts.join("; ")
 }
 

@@ -34,6 +34,30 @@ fn titles_of_sides_are_what_tells_them_apart_the_database_first() {
 }
 
 #[test]
+fn plan_values_that_the_names_do_not_state_are_below_the_headline() {
+    let plan = |clients: u32, warehouses: u32, duration: &str| {
+        let load = format!("clients = {clients}\nparameters = {{ warehouses = {warehouses} }}");
+        format!("[phases]\nmeasure = \"{duration}\"\n[[group]]\nworkload = \"tpcc\"\n{load}")
+    };
+    let made = |name: &str, first: usize, plan: &str| {
+        let mut made = Side { is_unnamed: true, ..side(name, &[("8", &FIVE, first)]) };
+        made.points[0].reports.iter_mut().for_each(|report| report.plan = plan.to_owned());
+        made
+    };
+    let sides = [made("a", 0, &plan(10, 1, "10s")), made("b", 1, &plan(14, 2, "60s"))];
+    let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
+    assert_eq!(report.sides[1].name, "clients=14");
+    let expected = "They also differ in duration (60s against 10s), warehouses (2 against 1); part \
+                    of the difference may come from them.";
+    for page in [comparison(&report, &[]), comparison_short(&report, &[], &[])] {
+        let details: Vec<String> = page.verdicts[0].details.iter().map(Text::plain).collect();
+        assert_eq!(details.iter().filter(|words| *words == expected).count(), 1, "{details:?}");
+    }
+    let page = first_page(&report, &[]);
+    assert_eq!(page.matches("60s").count(), 1, "{page}");
+}
+
+#[test]
 fn each_of_several_workloads_has_a_line_of_its_own() {
     let side_of = |name: &str, faster: f64, first: usize| {
         let of_oltp = times(faster);

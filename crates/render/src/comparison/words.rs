@@ -10,11 +10,12 @@ use model::format_count;
 use model::numbers::{INFINITE, count, exact, significant};
 use study::comparison::{
     ComparisonReport, Judged, PairReport, Ratio, SideReport, Verdict as Judgement, WorkloadPair,
-    telling,
+    are_stated, telling,
 };
 
 use super::{
-    BY_MEANS, DIFFER_SHOWN_MAX, LOST_LEAST_PERCENT, VALUE_MAX, point_name, summed_up, versus,
+    BY_MEANS, DIFFER_SHOWN_MAX, LOAD_SHOWN_MAX, LOST_LEAST_PERCENT, VALUE_MAX, point_name,
+    summed_up, versus,
 };
 
 /// Returns the headline on a side of a comparison: points at which it has no valid run, the change
@@ -124,23 +125,35 @@ pub(super) fn overloaded(report: &ComparisonReport, pair: &PairReport) -> Option
     (!all.is_empty()).then(|| all.join(" and "))
 }
 
-/// Describes the differences between a compared side and the baseline that are not in their names;
-/// `None` if there are none.
+/// Describes the differences between a compared side and the baseline that are neither in their
+/// names nor parts of the load; `None` if there are none.
 pub(super) fn differ_in(report: &ComparisonReport, pair: &PairReport) -> Option<String> {
     let index = report.sides.iter().position(|side| side.name == pair.side)?;
-    let base = &report.sides[0].name;
+    let names = [&*report.sides[0].name, &*pair.side];
+    let of_load = report.load_differs(pair);
     let mut all = telling(&report.differences, index);
-    let names_both =
-        |[ours, theirs]: &[String; 2]| base.contains(ours) && pair.side.contains(theirs);
-    all.retain(|(_, values)| !names_both(values));
-    differing(&all)
+    all.retain(|(name, values)| {
+        let is_of_load = of_load.iter().any(|(known, _)| known == name);
+        !is_of_load && !are_stated(names, name, values)
+    });
+    differing(&all, DIFFER_SHOWN_MAX).map(|differ| format!("They differ in {differ}."))
+}
+
+/// Says in which parts of the load a compared side differs from the baseline, beside what their
+/// names state: `They also differ in duration (60s against 10s); part of the difference may come
+/// from it.` `None` if there are none.
+pub(super) fn load_differs(report: &ComparisonReport, pair: &PairReport) -> Option<String> {
+    let all = report.load_differs(pair);
+    let it = if all.len() > 1 { "them" } else { "it" };
+    let load = differing(&all, LOAD_SHOWN_MAX)?;
+    Some(format!("They also differ in {load}; part of the difference may come from {it}."))
 }
 
 /// Lists the first differences with both values: `clients (8 against 4) and 2 more`. `None` if
 /// there are none.
-pub(super) fn differing(all: &[(String, [String; 2])]) -> Option<String> {
+pub(super) fn differing(all: &[(String, [String; 2])], shown_max: usize) -> Option<String> {
     // In the order of the sentence: the side, then the baseline.
-    let shown = all.iter().take(DIFFER_SHOWN_MAX).map(|(name, values)| {
+    let shown = all.iter().take(shown_max).map(|(name, values)| {
         let [base, side] = values.each_ref().map(|value| shortened(value));
         format!("{name} ({side} against {base})")
     });

@@ -104,21 +104,39 @@ fn once(all: Vec<Difference>) -> Vec<Difference> {
     kept
 }
 
-/// Returns the load parameters that differ between the baseline and the side with the index `side`
-/// (the baseline has 0), each with the values of baseline and side.
-pub(super) fn of_load(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
-    let of_load = of_pair(all, side).into_iter().filter(|(key, _)| key.is_of_load());
+/// Returns the load parameters that differ between the baseline and the side with this index, each
+/// with the values of baseline and side. Parameters that both names state are left out, and those
+/// of a workload if the sides ran different ones.
+pub(super) fn of_load(
+    all: &[Difference],
+    side: usize,
+    names: [&str; 2],
+) -> Vec<(String, [String; 2])> {
+    let all = of_pair(all, side);
+    let workloads = all.iter().any(|(key, _)| key.name == "group.workload");
+    let is_own = |key: &Key| workloads && key.name.contains("parameters.");
+    let of_load = all.iter().filter(|(key, _)| key.is_of_load() && !is_own(key));
     let told = of_load.map(|(key, one)| (key.short(), [0, side].map(|at| value(one, at))));
-    told.collect()
+    told.filter(|(key, values)| !are_stated(names, key, values)).collect()
 }
 
-/// Returns true if both names contain a key, as in `clients=4` and `clients=8`, in which the
-/// baseline and the side with the index `side` (the baseline has 0) differ.
+/// Returns true if the names of baseline and compared side both state a value by which they differ,
+/// as `clients=4` and `clients=8` do.
 pub(super) fn are_named_by(all: &[Difference], side: usize, names: [&str; 2]) -> bool {
-    of_pair(all, side).iter().any(|(key, _)| {
-        let key = format!("{}=", key.short());
-        names.iter().all(|name| name.starts_with(&key) || name.contains(&format!(", {key}")))
-    })
+    of_pair(all, side)
+        .iter()
+        .any(|(key, one)| are_stated(names, &key.short(), &[0, side].map(|at| value(one, at))))
+}
+
+/// Returns true if the names of baseline and compared side both state the value that differs: by
+/// its short key, such as `clients` in `clients=4`, or alone, such as `SQLite 3.54.1`.
+pub fn are_stated(names: [&str; 2], key: &str, values: &[String; 2]) -> bool {
+    let is_stated = |part: &str, value: &str| match part.split_once('=') {
+        Some((name, _)) => name == key || name.strip_prefix("server.") == Some(key),
+        None => part == value,
+    };
+    let mut all = names.iter().zip(values);
+    all.all(|(name, value)| name.split(", ").any(|part| is_stated(part, value)))
 }
 
 /// Returns the differences between the baseline and the side with the index `side` (the baseline
