@@ -1,6 +1,6 @@
 //! Guarantees of a database for transactions: durability of acknowledged commits, judged by a
-//! driver's list of risky modes, and isolation. Not here: these lists, each of which is in its
-//! driver.
+//! driver's list of risky modes, and isolation; and the memory of its cache. Not here: these lists,
+//! each of which is in its driver.
 
 use model::{CommitRisk, Fact};
 
@@ -26,6 +26,12 @@ pub(crate) fn durability(facts: &[Fact], risky: &[RiskyMode]) -> Vec<Fact> {
 /// it: `REPEATABLE-READ` becomes `repeatable read`.
 pub(crate) fn isolation(level: &str) -> Fact {
     Fact::new("isolation", "level", level.to_lowercase().replace('-', " "))
+}
+
+/// Returns the fact with the memory in which the server caches data: the name of the setting as
+/// users know it, and its value, such as `InnoDB buffer pool 128 MiB`.
+pub(crate) fn server_memory(setting: &str, value: &str) -> Fact {
+    Fact::new("server_memory", "cache", format!("{setting} {value}"))
 }
 
 /// Whether `facts` say that the database setting `name` has this value; case is ignored.

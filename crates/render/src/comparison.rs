@@ -33,8 +33,8 @@ use super::{Align, Cell, Column, Table};
 
 use gate::gate;
 use remarks::{
-    SIDES_NAMED_MOST, caution, explains, finding_ids, in_all_runs, in_runs, is_uneven,
-    lost_runs, not_plain, notes, remarks, seeds, seen,
+    SIDES_NAMED_MOST, caution, explains, finding_ids, in_all_runs, in_runs, is_uneven, lost_runs,
+    not_plain, notes, remarks, seeds, seen,
 };
 pub(crate) use short::verdicts_shortly;
 pub use short::{compared_repeat_s, comparison_short};

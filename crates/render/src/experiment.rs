@@ -29,7 +29,7 @@ use super::list::short_id;
 use super::matrix;
 use super::repeats::{decided, levels_lines, stop_lines, verdict as verdict_of_stop};
 use super::run::{Line, lines};
-use super::scene::{clients, several, span};
+use super::scene::{clients, databases, several, span};
 use super::wording::{
     answered, begun, catalog_place, left_out, misfit, not_completed, ranges, same_in_all, shown,
     title_with_unit, without_stop,
@@ -183,7 +183,7 @@ fn made_with(trials: &[TrialReport]) -> Option<String> {
     let load = environment.loads.iter().filter(|_| environment.loads.len() == 1);
     let load: String = load.map(|load| format!(", {load}")).collect();
     (!all.is_empty()).then(|| {
-        let (databases, clients) = (several(&environment.databases), clients(&environment));
+        let (databases, clients) = (databases(&environment), clients(&environment));
         format!("{databases}, {clients}{load}, each measured {}", span(environment.measured_s))
     })
 }
@@ -199,7 +199,7 @@ fn made_on(trials: &[TrialReport]) -> Vec<(&'static str, String)> {
         false => [&environment.machines, &environment.systems].map(|all| several(all)).join("; "),
     };
     let mut pairs = vec![
-        ("database", several(&environment.databases)),
+        ("database", databases(&environment)),
         ("machine", machine.trim_matches(|mark| mark == ';' || mark == ' ').to_owned()),
         ("dbdyno", several(&environment.dbdyno)),
         ("trials", format!("{first} to {last}")),

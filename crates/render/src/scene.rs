@@ -26,7 +26,7 @@ pub(crate) fn scene(scene: &Environment) -> String {
     let mut printed = format!(
         "{} on {}: {}{load}; {} of {} after {} of ramp-up, {when}.",
         workloads(scene),
-        several(&scene.databases),
+        databases(scene),
         clients(scene),
         count(scene.runs, "run"),
         span(scene.measured_s),
@@ -55,11 +55,17 @@ pub fn ago(age_s: u64) -> String {
 
 /// Describes workloads with their data: `tpcc (warehouses 1)`.
 pub(crate) fn workloads(scene: &Environment) -> String {
-    let data = match scene.data.is_empty() {
-        true => String::new(),
-        false => format!(" ({})", several(&scene.data)),
-    };
-    several(&scene.workloads) + &data
+    several(&scene.workloads) + &in_brackets(&scene.data)
+}
+
+/// Describes databases with the memory of their servers: `PostgreSQL 18.4 (shared_buffers 128MB)`.
+pub(crate) fn databases(scene: &Environment) -> String {
+    several(&scene.databases) + &in_brackets(&scene.server_memory)
+}
+
+/// Lists values in brackets, after a blank; empty without values.
+fn in_brackets(values: &[String]) -> String {
+    if values.is_empty() { String::new() } else { format!(" ({})", several(values)) }
 }
 
 /// Describes clients with their placement, which determines the CPU time per query: `1 to 8 clients

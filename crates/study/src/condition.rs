@@ -41,12 +41,12 @@ const OF_THE_RUN: [&str; 11] = [
     "settle_before",
     crate::repeats::TRIAL,
 ];
-/// Subjects of facts that the [`Condition`] of a run leaves out because they follow from its other
-/// values: durability and isolation from the modes, checkpoints from the product, first arrivals
-/// from plan and seed.
-const DERIVED: [&str; 4] = ["durability", "isolation", "checkpoints", "arrivals"];
-/// Names of plan keys and facts that the [`Condition`] of a run leaves out: labels, seeds, and
-/// copies of other facts.
+/// Subjects of facts that a condition leaves out because they follow from its other values:
+/// durability and isolation from the modes, the server's memory from its settings, checkpoints from
+/// the product, first arrivals from plan and seed.
+const DERIVED: [&str; 5] = ["durability", "isolation", "server_memory", "checkpoints", "arrivals"];
+/// Names of plan keys and facts that are not part of a condition: labels, seeds, and copies of
+/// other facts.
 const NAMES: [&str; 4] = ["name", "seed", "size", "c_load"];
 /// Keys of a plan that decide how a run is reported, not how it is executed. Runs that differ only
 /// in these keys belong to the same point.

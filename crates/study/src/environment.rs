@@ -15,6 +15,9 @@ pub struct Environment {
     pub workloads: Vec<String>,
     /// Database products, each with its version.
     pub databases: Vec<String>,
+    /// Memory in which the servers cache data, such as `shared_buffers 128MB`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub server_memory: Vec<String>,
     /// Sizes of the data, in parameters of the workload such as `warehouses`.
     pub data: Vec<String>,
     /// Offered loads in words. For open load this is only the arrival rate, such as `200
@@ -59,6 +62,9 @@ impl Environment {
         Environment {
             workloads: each(all, |report| Some(report.workload.clone())),
             databases: each(all, |report| Some(report.database.clone())),
+            server_memory: each(all, |report| {
+                Some(report.fact("server_memory", "cache")?.to_string())
+            }),
             data: each(all, |report| Some(report.fact("data", "size")?.to_string())),
             loads: each(all, |report| report.load.as_ref().map(load)),
             clients: (clients.clone().min().unwrap_or(0), clients.max().unwrap_or(0)),

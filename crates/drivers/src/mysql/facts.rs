@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use model::{DbError, Fact, Row, Value};
+use model::{DbError, Fact, Row, Value, numbers};
 
 use super::server::MysqlServer;
 use crate::modes;
@@ -104,6 +104,9 @@ pub(super) fn facts(server: &Arc<MysqlServer>) -> Result<Vec<Fact>, DbError> {
     let isolation = ["transaction_isolation", "tx_isolation"];
     let isolation = isolation.iter().find_map(|name| variables.get(*name));
     facts.extend(isolation.map(|level| modes::isolation(level)));
+    let buffer_pool = variables.get("innodb_buffer_pool_size").and_then(|size| size.parse().ok());
+    let buffer_pool = buffer_pool.map(numbers::bytes);
+    facts.extend(buffer_pool.map(|size| modes::server_memory("InnoDB buffer pool", &size)));
     let variable = |name: &str| variables.get(name).map(String::as_str).unwrap_or_default();
     if let Some(settings) = query_cache(variable("query_cache_type"), variable("query_cache_size"))
     {

@@ -80,6 +80,9 @@ pub(super) fn facts(server: &Arc<Server>) -> Result<Vec<Fact>, DbError> {
         if name == "default_transaction_isolation" {
             facts.push(modes::isolation(row.text(1)?));
         }
+        if name == "shared_buffers" {
+            facts.push(modes::server_memory(name, row.text(1)?));
+        }
         Ok(())
     };
     ask(&settings, &mut tell)?;

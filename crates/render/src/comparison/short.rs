@@ -21,7 +21,7 @@ use crate::first_page::{
     LINES_MOST, NOTES_MOST, WARNINGS_MOST, WITH_FULL, fitting, in_brief, more, next_block,
     up_to_clause,
 };
-use crate::scene::{ago, clients, several, span, workloads};
+use crate::scene::{ago, clients, databases, several, span, workloads};
 use crate::wording::{begun, without_stop};
 
 /// Largest number of rows that a comparison's first page shows of each table of figures; the others
@@ -327,12 +327,12 @@ fn is_noise(figure: &EachTransaction) -> bool {
     figure.interval.is_some_and(|(low, high)| low <= 1.0 && 1.0 <= high)
 }
 
-/// Describes the setup of a comparison's runs: `tpcc (warehouses 1), 4 clients, closed, 6 s after 1
-/// s of ramp-up, from 2026-11-28 02:10:52 UTC`.
+/// Describes the setup of a comparison's runs: `tpcc (warehouses 1) on SQLite 3.54.1, 4 clients,
+/// closed, 6 s after 1 s of ramp-up, from 2026-11-28 02:10:52 UTC`.
 fn setup(report: &ComparisonReport) -> String {
     let scene = &report.scene;
     let mut parts = vec![
-        workloads(scene),
+        format!("{} on {}", workloads(scene), databases(scene)),
         clients(scene),
         several(&scene.loads),
         format!("{} after {} of ramp-up", span(scene.measured_s), span(scene.ramp_up_s)),

@@ -58,6 +58,29 @@ fn plan_values_that_the_names_do_not_state_are_below_the_headline() {
 }
 
 #[test]
+fn memory_of_the_servers_stands_beside_the_databases() {
+    let made = |name: &str, first: usize, memory: &str| {
+        let mut made = side(name, &[("8", &FIVE, first)]);
+        for report in &mut made.points[0].reports {
+            let facts = report.facts.entry("server_memory".to_owned()).or_default();
+            facts.insert("cache".to_owned(), memory.into());
+        }
+        made
+    };
+    let line = |new: &str| {
+        let sides = [made("old", 0, "shared_buffers 128MB"), made("new", 1, new)];
+        let report = ComparisonReport::new(&sides, &PLAIN).expect("five of each");
+        assert!(in_a_line(&report).contains(" (shared_buffers 128MB"));
+        first_page(&report, &[]).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let alike = line("shared_buffers 128MB");
+    let setup = "setup tpcc on SQLite 3.54.1 (shared_buffers 128MB), 8 clients";
+    assert!(alike.contains(setup), "{alike}");
+    let apart = line("shared_buffers 1GB");
+    assert!(apart.contains("(shared_buffers 128MB and shared_buffers 1GB), 8"), "{apart}");
+}
+
+#[test]
 fn each_of_several_workloads_has_a_line_of_its_own() {
     let side_of = |name: &str, faster: f64, first: usize| {
         let of_oltp = times(faster);

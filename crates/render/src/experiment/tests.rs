@@ -43,6 +43,21 @@ fn an_experiment_that_went_on_under_another_kernel_says_so() {
 }
 
 #[test]
+fn memory_of_the_server_stands_beside_the_database() {
+    let (sweep, mut trials) = sweep_of([1, 2, 4, 8, 16]);
+    for trial in &mut trials {
+        let facts = trial.report.facts.entry("server_memory".to_owned()).or_default();
+        facts.insert("cache".to_owned(), "InnoDB buffer pool 128 MiB".into());
+    }
+    let mut rng = Rng::new(1, Stream::Order, 0);
+    let report = ExperimentReport::new(&sweep, &trials, None, &mut || rng.bits());
+    let page = experiment(&report.expect("it has trials"), &trials, None);
+    let scene = page.scene.iter().find(|line| line.contains("each measured"));
+    let scene = scene.expect("it says how runs were made");
+    assert!(scene.contains(" (InnoDB buffer pool 128 MiB), "), "{scene}");
+}
+
+#[test]
 fn points_that_may_lose_commits_are_told_from_those_that_do_not() {
     let (sweep, mut trials) = sweep_of([1, 2, 4, 8, 16]);
     for trial in &mut trials {

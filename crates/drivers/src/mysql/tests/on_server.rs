@@ -307,6 +307,8 @@ fn facts_tell_version_and_modes(site: &Site) {
     assert!(!value("database", "max_connections").is_empty());
     assert!(facts.iter().any(|fact| fact.about == "mode" && fact.name.ends_with("_isolation")));
     assert_eq!(value("isolation", "level"), "repeatable read");
+    let memory = value("server_memory", "cache");
+    assert!(memory.starts_with("InnoDB buffer pool ") && memory.ends_with("iB"), "{memory}");
     assert!(!value("connection", "tls").is_empty());
 }
 

@@ -174,7 +174,9 @@ fn facts_name_version_and_modes(site: &Site) {
     assert_eq!(value_of("mode", "default_transaction_isolation"), "read committed");
     assert_eq!(value_of("isolation", "level"), "read committed");
     assert_eq!(value_of("mode", "statements"), "named");
-    assert!(value_of("database", "shared_buffers").ends_with("MB"));
+    let shared_buffers = value_of("database", "shared_buffers");
+    assert!(shared_buffers.ends_with("MB"));
+    assert_eq!(value_of("server_memory", "cache"), format!("shared_buffers {shared_buffers}"));
 }
 
 fn what_is_wrong_with_a_target_is_reported_with_its_remedy(site: &Site) {
