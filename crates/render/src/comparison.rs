@@ -40,8 +40,9 @@ pub(crate) use short::verdicts_shortly;
 pub use short::{compared_repeat_s, comparison_short};
 pub(crate) use words::confidence;
 use words::{
-    aside, detectable, differ_in, headline, headline_of_workload, is_decided, is_twofold,
-    is_undecided, load_differs, of_workload, said_name, shortened, sign, smallest,
+    aside, detectable, differ_in, headline, headline_of_workload, how_paired, interleaved,
+    is_decided, is_twofold, is_undecided, load_differs, of_workload, said_name, shortened, sign,
+    smallest,
 };
 pub use words::{detected_by, is_open};
 
@@ -548,36 +549,44 @@ fn point_name(report: &ComparisonReport, values: &Named<String>) -> String {
     whole_name(&told(&axes_of(report), values))
 }
 
-/// Returns the table of a compared side's figures against the baseline for people: all figures of a
-/// single point, or else the primary figure at each point and all figures over all points.
+/// Makes the table of a compared side's figures against the baseline for people: all figures of a
+/// single point, whose name is not repeated in each row, or else the primary figure at each point
+/// and all figures over all points.
 fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
     let [baseline, side] = titles(&report.sides[0].name, &pair.side);
     let columns = columns(baseline.into(), side.into()).map(|column| column.key(""));
     let is_one = pair.points.len() == 1;
-    let is_all = is_one && pair.points[0].values.is_empty();
-    let mut table = Table::new(for_people(columns, is_all));
-    let cells = |at: &str, judged: &Judged| for_people(cells(report, at, judged), is_all);
+    let mut table = Table::new(for_people(columns, is_one));
+    let mut put = |at: &str, judged| table.row(for_people(cells(report, at, judged), is_one));
     for point in &pair.points {
-        for (index, judged) in once(&point.primary).chain(&point.others).enumerate() {
-            // With many points, only the primary figure: the others are listed by point.
-            if index > 0 && !is_one {
-                break;
-            }
-            table.row(cells(&point_name(report, &point.values), judged));
-        }
+        put(&point_name(report, &point.values), &point.primary);
+        // With many points, the other figures are listed by point.
+        point.others.iter().filter(|_| is_one).for_each(|judged| put("", judged));
     }
-    over_all(pair).for_each(|judged| table.row(cells(ALL, judged)));
+    over_all(pair).for_each(|judged| put(ALL, judged));
     table
 }
 
+/// Names the only point of all compared sides, such as `clients=8`; `None` if there are several, or
+/// nothing is varied.
+fn only_point(report: &ComparisonReport) -> Option<String> {
+    let of_pair = |pair: &PairReport| match &pair.points[..] {
+        [point] if !point.values.is_empty() => Some(point_name(report, &point.values)),
+        _ => None,
+    };
+    let mut names = report.pairs.iter().map(of_pair);
+    let first = names.next()??;
+    names.all(|name| name.as_ref() == Some(&first)).then_some(first)
+}
+
 /// Converts a row of [`columns`] or [`cells`] for people: the verdict moves from the end to just
-/// before the p-values, where narrow pages keep it. With `is_all`, the first cell, the name of the
+/// before the p-values, where narrow pages keep it. With `is_one`, the first cell, the name of the
 /// only point, is removed.
-fn for_people<T>(row: [T; 12], is_all: bool) -> Vec<T> {
+fn for_people<T>(row: [T; 12], is_one: bool) -> Vec<T> {
     let mut row: Vec<T> = row.into();
     let verdict = row.pop();
     row.splice(8..8, verdict);
-    if is_all {
+    if is_one {
         row.remove(0);
     }
     row
@@ -642,9 +651,9 @@ fn titles(baseline: &str, side: &str) -> [String; 2] {
 /// compared side.
 fn columns(baseline: Cow<'static, str>, side: Cow<'static, str>) -> [Column; 12] {
     [
-        Column::words("point", "point"),
+        Column::words("point", "point").head(),
         Column::data("figure"),
-        Column::new("figure", Align::Left),
+        Column::new("figure", Align::Left).head(),
         Column::new(baseline, Align::Right).key("baseline"),
         Column::new(side, Align::Right).key("value"),
         Column::words("ratio", "ratio (CI)"),
@@ -745,11 +754,7 @@ fn judged_how(report: &ComparisonReport, pair: &PairReport) -> Vec<String> {
         said.push(MIN_DETECTABLE.to_owned());
     }
     if pair.is_interleaved {
-        let words = match is_within {
-            true => "The runs were interleaved, and compared within each repeat.",
-            false => "The runs were interleaved.",
-        };
-        said.push(words.to_owned());
+        said.push(format!("The runs were {}.", interleaved(report, is_within)));
     }
     said
 }

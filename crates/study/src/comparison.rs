@@ -26,6 +26,7 @@ mod gate;
 mod isolation;
 mod median_run;
 mod naming;
+mod not_counted;
 mod pairs;
 mod runs_trend;
 mod verdicts;
@@ -37,7 +38,6 @@ use analysis::figures::{
 };
 use analysis::report::{Named, Report};
 use jiff::Timestamp;
-use model::numbers::count;
 use model::{Direction, Imported};
 use serde::{Deserialize, Serialize};
 use stats::pairs_needed;
@@ -54,6 +54,9 @@ pub use gate::{Gate, GatePlace, GateResult, Passed, TooFew, UndecidedBy, Worst};
 pub use median_run::MedianRun;
 use median_run::median_run;
 use naming::apart;
+pub use not_counted::NotCounted;
+use not_counted::{in_words, running_words, whys};
+pub(crate) use not_counted::{lost_words, whys_in_words};
 pub(crate) use pairs::held_against;
 use pairs::{JudgedFigures, pair};
 pub use runs_trend::RunsTrend;
@@ -112,15 +115,6 @@ impl Side {
         let (points, not_counted, running) = (Vec::new(), Vec::new(), Vec::new());
         Side { name, points, not_counted, running, plan: None, is_unnamed: false }
     }
-}
-
-/// A run that a comparison leaves out, with the reason.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct NotCounted {
-    pub run: String,
-    /// Values of the varied parameters in the run, by parameter; null if not known.
-    pub values: Option<Named<String>>,
-    pub why: String,
 }
 
 /// The valid runs of a side at one point, which is one combination of the varied parameters.
@@ -307,9 +301,12 @@ pub struct SideReport {
     /// Largest share of offered transactions that failed or were dropped in a run, in percent.
     #[serde(default)]
     pub lost_percent: f64,
-    /// Database modes, such as `synchronous=full`, that all valid runs of the side have.
+    /// Database modes, such as `synchronous=full`, that all compared runs of the side have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modes: Vec<String>,
+    /// True if the side's runs have different modes, which `modes` leaves out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub modes_vary: bool,
     /// Start of the first valid run, in RFC 3339.
     #[serde(default)]
     pub begun: String,
@@ -545,39 +542,8 @@ impl SideReport {
     /// Says that runs of this side of the comparison are in progress, such as `new is still being
     /// measured (01a1ffb6)`; `None` if every run has ended.
     pub fn running_words(&self) -> Option<String> {
-        running_words(&self.name, &self.running)
+        running_words(std::slice::from_ref(&self.name), &self.running)
     }
-}
-
-/// Describes the runs that a comparison leaves out of the side `name`, such as `2 of 5 runs of new
-/// do not count: overloaded (2)`; `None` if all are valid.
-pub(crate) fn lost_words(name: &str, lost: &[NotCounted], n_counted: usize) -> Option<String> {
-    let verb = if lost.len() == 1 { "does" } else { "do" };
-    let (n, all) = (lost.len(), count((lost.len() + n_counted) as u64, "run"));
-    let whys = whys_in_words(lost);
-    (n > 0).then(|| format!("{n} of {all} of {name} {verb} not count: {whys}"))
-}
-
-/// Lists the reasons why runs are left out, with numbers of runs: `failed, overloaded (3)`.
-pub(crate) fn whys_in_words(lost: &[NotCounted]) -> String {
-    in_words(&whys(lost))
-}
-
-fn running_words(name: &str, running: &[String]) -> Option<String> {
-    let more = match running.len() {
-        0 => return None,
-        1 => String::new(),
-        n => format!(" and {} more", n - 1),
-    };
-    Some(format!("{name} is still being measured ({}{more})", running[0]))
-}
-
-/// Lists reasons with their counts, such as `failed, overloaded (3)`; a count of 1 is not written.
-fn in_words(whys: &Named<u64>) -> String {
-    let to_words = |(why, n): (&str, &u64)| {
-        if *n == 1 { why.to_owned() } else { format!("{why} ({n})") }
-    };
-    whys.iter().map(to_words).collect::<Vec<_>>().join(", ")
 }
 
 impl ComparisonReport {
@@ -611,6 +577,12 @@ impl ComparisonReport {
                 base.name, side.name
             )
         })
+    }
+
+    /// Returns the number of repeats from which on interleaved runs are compared as pairs: with
+    /// fewer, pairs cannot show a difference.
+    pub fn pairs_min(&self) -> usize {
+        pairs_min(self.pairs.len())
     }
 
     /// Returns the newest run's age in seconds; `None` if it is not known or less than an hour.
@@ -656,7 +628,7 @@ impl ComparisonReport {
                  transactions finished; name another figure, such as --figure {other}"
             ));
         }
-        let pairs_min = pairs_needed(FIRST / others.len() as f64);
+        let pairs_min = pairs_min(others.len());
         let asked = judge.primary.as_ref().map(|_| primary.as_str());
         let judged = JudgedFigures { asked, primary: &primary, others: &figures };
         let pair = |side: &Side| pair(baseline, side, &judged, pairs_min);
@@ -704,10 +676,16 @@ impl ComparisonReport {
     }
 }
 
+/// Returns the smallest number of repeats that are compared as pairs, with `n_others` sides besides
+/// the baseline.
+fn pairs_min(n_others: usize) -> usize {
+    pairs_needed(FIRST / n_others as f64)
+}
+
 /// Returns an error if a side has no valid run, with the reasons why its runs are left out.
 fn have_runs(sides: &[Side]) -> Result<(), String> {
     if let Some(side) = sides.iter().find(|side| reports(side).next().is_none()) {
-        if let Some(words) = running_words(&side.name, &side.running) {
+        if let Some(words) = running_words(std::slice::from_ref(&side.name), &side.running) {
             return Err(format!("{words}, and no run of it that counts has ended"));
         }
         let (name, whys) = (&side.name, in_words(&whys(&side.not_counted)));
@@ -721,13 +699,6 @@ fn have_runs(sides: &[Side]) -> Result<(), String> {
         });
     }
     Ok(())
-}
-
-/// Returns the number of runs that a comparison leaves out for each reason, by the reason.
-fn whys(runs: &[NotCounted]) -> Named<u64> {
-    let mut by_why = Named::default();
-    runs.iter().for_each(|run| by_why.count(&run.why, 1));
-    by_why
 }
 
 /// Returns the points of a side that all compared sides have, so that other points do not look like
@@ -765,6 +736,9 @@ fn side_report(
         }
         _ => None,
     };
+    // Other runs of the side are not compared.
+    let compared: Vec<&Report> = shared.iter().flat_map(|point| &point.reports).collect();
+    let modes = crate::environment::common_modes(&compared);
     SideReport {
         name: side.name.clone(),
         runs: reports(side).map(|report| report.run_id.clone()).collect(),
@@ -781,7 +755,8 @@ fn side_report(
         lost_percent: reports(side)
             .map(|report| report.block.counts.lost_percent())
             .fold(0.0, f64::max),
-        modes: crate::environment::common_modes(&reports(side).collect::<Vec<_>>()),
+        modes_vary: compared.iter().any(|report| report.modes.len() > modes.len()),
+        modes,
         begun: reports(side).map(|report| &report.started).min().cloned().unwrap_or_default(),
         trend: side.points.iter().find_map(|point| RunsTrend::find(point, primary)),
     }

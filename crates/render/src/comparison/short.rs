@@ -11,8 +11,9 @@ use model::numbers::{count, significant};
 use study::comparison::{ComparisonReport, EachTransaction, GateResult, PairReport, telling};
 
 use super::{
-    ALL, CENTERS, SIDES_NAMED_MOST, detectable, finding_ids, gate, guarantees, in_all_runs,
-    in_runs, is_uneven, load_differs, lost_runs, names_of, no_difference, notes, of_medians,
+    ALL, CENTERS, SIDES_NAMED_MOST, detectable, finding_ids, gate, guarantees, how_paired,
+    in_all_runs, in_runs, is_uneven, load_differs, lost_runs, names_of, no_difference, notes,
+    of_medians, only_point,
     over_all, remarks, role, seeds, shortened, sign, summed_up, table, verdicts, with_caution,
     words,
 };
@@ -132,22 +133,22 @@ fn results(report: &ComparisonReport) -> Vec<Block> {
 }
 
 /// Describes how a comparison was made: `baseline old; geometric means of 4 runs a side,
-/// interleaved; ratios with 97.1 % CIs`.
+/// interleaved, and compared unpaired (in pairs from 6 repeats on); ratios with 97.1 % CIs`.
 fn how(report: &ComparisonReport) -> String {
-    let runs = || report.sides.iter().map(|side| side.runs.len() as u64);
-    let (least, most) = (runs().min().unwrap_or(0), runs().max().unwrap_or(0));
+    let (least, most) = runs_a_point(report);
     let runs = match least == most {
         true => count(most, "run"),
         false => format!("{least} to {}", count(most, "run")),
     };
     let base = &report.sides[0].name;
+    let at = only_point(report).map_or_else(String::new, |point| format!(" at {point}"));
+    let has_points = report.pairs.iter().any(|pair| pair.points.len() > 1);
+    let points = if has_points { " and point" } else { "" };
     let mut said = match most {
-        1 => format!("baseline {base}; a single run each"),
-        _ => format!("baseline {base}; {CENTERS} of {runs} a side"),
+        1 => format!("baseline {base}{at}; a single run each"),
+        _ => format!("baseline {base}{at}; {CENTERS} of {runs} a side{points}"),
     };
-    if report.pairs.iter().all(|pair| pair.is_interleaved) {
-        said.push_str(", interleaved");
-    }
+    said.extend(how_paired(report).map(|words| format!(", {words}")));
     let all = || report.pairs.iter().flat_map(|pair| pair.points.iter().map(|at| &at.primary));
     let confidence = all().filter_map(|judged| judged.ratio?.confidence).fold(f64::NAN, f64::min);
     if confidence.is_finite() {
@@ -161,6 +162,17 @@ fn how(report: &ComparisonReport) -> String {
     }
     said.extend(of_medians(report).map(|words| format!(". {}", without_stop(&words))));
     said
+}
+
+/// Returns the smallest and the largest number of runs of a side at a point.
+fn runs_a_point(report: &ComparisonReport) -> (u64, u64) {
+    let points = report.pairs.iter().flat_map(|pair| &pair.points);
+    let sides = points.flat_map(|at| [at.primary.baseline, at.primary.side]);
+    let mut runs: Vec<u64> = sides.flatten().map(|figure| figure.count).collect();
+    if runs.is_empty() {
+        runs = report.sides.iter().map(|side| side.runs.len() as u64).collect();
+    }
+    (runs.iter().copied().min().unwrap_or(0), runs.iter().copied().max().unwrap_or(0))
 }
 
 /// Returns the warnings on a comparison's first page in a line or two each: excluded runs first,
@@ -266,6 +278,7 @@ pub(super) fn commits(report: &ComparisonReport) -> String {
         let own: Vec<&str> = side.modes.iter().filter(is_own).map(String::as_str).collect();
         let modes = match (own.is_empty(), side.modes.is_empty()) {
             (false, _) => own.join(", "),
+            (true, _) if side.modes_vary => "not the same at all points".to_owned(),
             (true, true) => "not known".to_owned(),
             (true, false) => "nothing else known".to_owned(),
         };

@@ -480,7 +480,7 @@ fn it_reads_like_a_page() {
     the minimum effect of 1 %.
     Detectable: the smallest difference that so many runs would show, in four of five such
     comparisons.
-    The runs were interleaved.
+    The runs were interleaved, and compared unpaired (in pairs from 6 repeats on).
 
     Plan, database, machine and build are the same on all sides.
 
@@ -505,11 +505,11 @@ fn it_reads_like_a_page() {
 
     Valid, with notes.
 
-    point      figure    old    new  ratio (CI)              verdict                  p  detectable
-    clients=8  TPS     1,000  900.0  0.900 (0.887 to 0.914)  worse                0.010       1.9 %
-    clients=8  p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  too small to matter  1.000         0 %
-    clients=8  p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  too small to matter  1.000         0 %
-    clients=8  p99 ms  10.00  11.11  1.111 (1.095 to 1.128)  worse                0.008       1.9 %
+    figure    old    new  ratio (CI)              verdict                  p  detectable
+    TPS     1,000  900.0  0.900 (0.887 to 0.914)  worse                0.010       1.9 %
+    p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  too small to matter  1.000         0 %
+    p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  too small to matter  1.000         0 %
+    p99 ms  10.00  11.11  1.111 (1.095 to 1.128)  worse                0.008       1.9 %
     Values are geometric means over the runs of each side, and ratios their quotients, with CIs of
     at least 96.8 %, not corrected; p is corrected for all sides, points and figures of the first
     lines. Better or worse needs p < 0.05 and a ratio beyond the minimum effect of 1 %.
@@ -543,12 +543,12 @@ fn it_is_written_for_others() {
 
     ### Result
 
-    | point | figure | old | new | ratio (CI) | verdict | p | detectable |
-    | --- | --- | ---: | ---: | --- | --- | ---: | ---: |
-    | clients=8 | TPS | 1,000 | 900.0 | 0.900 (0.887 to 0.914) | worse | 0.010 | 1.9 % |
-    | clients=8 | p50 ms | 13.52 | 13.52 | 1.000 (1.000 to 1.000) | too small to matter | 1.000 | 0 % |
-    | clients=8 | p95 ms | 50.33 | 50.33 | 1.000 (1.000 to 1.000) | too small to matter | 1.000 | 0 % |
-    | clients=8 | p99 ms | 10.00 | 11.11 | 1.111 (1.095 to 1.128) | worse | 0.008 | 1.9 % |
+    | figure | old | new | ratio (CI) | verdict | p | detectable |
+    | --- | ---: | ---: | --- | --- | ---: | ---: |
+    | TPS | 1,000 | 900.0 | 0.900 (0.887 to 0.914) | worse | 0.010 | 1.9 % |
+    | p50 ms | 13.52 | 13.52 | 1.000 (1.000 to 1.000) | too small to matter | 1.000 | 0 % |
+    | p95 ms | 50.33 | 50.33 | 1.000 (1.000 to 1.000) | too small to matter | 1.000 | 0 % |
+    | p99 ms | 10.00 | 11.11 | 1.111 (1.095 to 1.128) | worse | 0.008 | 1.9 % |
 
     Values are geometric means over the runs of each side, and ratios their quotients, with CIs of at least 96.8 %, not corrected; p is corrected for all sides, points and figures of the first lines. Better or worse needs p \< 0.05 and a ratio beyond the minimum effect of 1 %.
 
@@ -747,17 +747,18 @@ fn the_first_page_has_the_verdict_the_figures_and_what_comes_next() {
     insta::assert_snapshot!(first_page(&slower, &[]), @r"
     tpcc: new vs. old: TPS -10.0 % (96.8 % CI -11.3 to -8.6 %), worse
 
-    point      figure    old    new  ratio (CI)              verdict
-    clients=8  TPS     1,000  900.0  0.900 (0.887 to 0.914)  worse
-    clients=8  p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  too small to matter
-    clients=8  p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  too small to matter
-    clients=8  p99 ms  10.00  11.11  1.111 (1.095 to 1.128)  worse
-    baseline old; geometric means of 5 runs a side, interleaved; ratios with 96.8 %
-    CIs; p-values with --full
+    figure    old    new  ratio (CI)              verdict
+    TPS     1,000  900.0  0.900 (0.887 to 0.914)  worse
+    p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  too small to matter
+    p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  too small to matter
+    p99 ms  10.00  11.11  1.111 (1.095 to 1.128)  worse
+    baseline old at clients=8; geometric means of 5 runs a side, interleaved, and
+    compared unpaired (in pairs from 6 repeats on); ratios with 96.8 % CIs; p-values
+    with --full
 
     differences Plan, database, machine and build are the same on all sides.
-    setup       tpcc, 8 clients on threads, closed, 60 s after 5 s of ramp-up, from
-                2026-11-21 10:00:00 UTC
+    setup       tpcc on SQLite 3.54.1, 8 clients on threads, closed, 60 s after 5 s
+                of ramp-up, from 2026-11-21 10:00:00 UTC
 
     Derived from TPC-C; not a TPC result, and not comparable with one.
 
@@ -765,7 +766,7 @@ fn the_first_page_has_the_verdict_the_figures_and_what_comes_next() {
       dbdyno compare a b --full  # all figures
     ");
     let single = first_page(&held(&FIVE[..1], &FIVE[..1], 1), &[]);
-    assert!(single.contains("baseline old; a single run each"), "{single}");
+    assert!(single.contains("baseline old at clients=8; a single run each"), "{single}");
     let alike = held(&FIVE, &times(1.002), 1);
     let page = first_page(&alike, &[]);
     assert!(page.contains("Smallest detectable difference: "), "{page}");
@@ -777,6 +778,37 @@ fn the_first_page_has_the_verdict_the_figures_and_what_comes_next() {
     assert!(page.contains("over all points, "), "{page}");
     let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(page.contains("'all': over all points"), "{page}");
+    // Five runs at each of three points.
+    assert!(page.contains("geometric means of 5 runs a side and point, "), "{page}");
+    let six = [FIVE.as_slice(), &[1_002.0]].concat();
+    let page =
+        first_page(&held(&six, &six.iter().map(|tps| tps * 0.9).collect::<Vec<_>>(), 1), &[]);
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = "of 6 runs a side, interleaved, and compared in pairs within each repeat; ratios";
+    assert!(page.contains(words), "{page}");
+}
+
+#[test]
+fn modes_that_are_varied_are_not_called_unknown() {
+    let mut sides = [side("old", &[("1", &FIVE, 0), ("8", &FIVE, 20)]), of_two_modes()];
+    for report in sides[0].points.iter_mut().flat_map(|point| &mut point.reports) {
+        report.modes = vec!["fsync=on".to_owned()];
+    }
+    let report = ComparisonReport::new(&sides, &PLAIN).expect("two points");
+    assert_eq!(short::commits(&report), "old: fsync=on; new: not the same at all points");
+    // Only the point that both sides have counts.
+    sides[0].points.truncate(1);
+    let report = ComparisonReport::new(&sides, &PLAIN).expect("one point");
+    assert_eq!(short::commits(&report), "");
+}
+
+/// Makes a side of two points, of which the second is another mode.
+fn of_two_modes() -> Side {
+    let mut made = side("new", &[("1", &FIVE, 1), ("8", &FIVE, 21)]);
+    for (point, mode) in made.points.iter_mut().zip(["fsync=on", "fsync=off"]) {
+        point.reports.iter_mut().for_each(|report| report.modes = vec![mode.to_owned()]);
+    }
+    made
 }
 
 /// Compares two sets of runs, each with one run per given mean wait for commits, in milliseconds.

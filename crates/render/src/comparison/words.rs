@@ -292,6 +292,28 @@ fn runs_to_detect(report: &ComparisonReport, share: f64, runs: u64) -> Option<St
     })
 }
 
+/// Says that the runs of a comparison alternated, and whether those of each repeat were compared as
+/// pairs: `interleaved, and compared unpaired (in pairs from 6 repeats on)`.
+pub(super) fn interleaved(report: &ComparisonReport, is_within: bool) -> String {
+    match is_within {
+        true => "interleaved, and compared in pairs within each repeat".to_owned(),
+        false => format!(
+            "interleaved, and compared unpaired (in pairs from {} repeats on)",
+            report.pairs_min()
+        ),
+    }
+}
+
+/// Says how the runs of all sides were compared, in short; `None` if the runs of some side were not
+/// interleaved, or there is a single one.
+pub(super) fn how_paired(report: &ComparisonReport) -> Option<String> {
+    let pairs = &report.pairs;
+    let is_single = report.sides.iter().all(|side| side.runs.len() < 2);
+    let is_within = |pair: &PairReport| pair.points.iter().any(|at| at.primary.is_within_repeats);
+    let is_interleaved = pairs.iter().all(|pair| pair.is_interleaved) && !is_single;
+    is_interleaved.then(|| interleaved(report, pairs.iter().all(is_within)))
+}
+
 /// Returns true if the verdict on the primary figure of any compared side is open, so that more or
 /// longer trials may decide it.
 pub fn is_open(report: &ComparisonReport) -> bool {

@@ -147,7 +147,8 @@ fn of_pair(all: &[Difference], side: usize) -> Vec<(Key, &Difference)> {
 }
 
 fn value(one: &Difference, side: usize) -> String {
-    one.values[side].clone().unwrap_or_else(|| NOT_KNOWN.to_owned())
+    let unknown = if matches!(&*one.about, "plan" | "target") { NOT_SET } else { NOT_KNOWN };
+    one.values[side].clone().unwrap_or_else(|| unknown.to_owned())
 }
 
 /// Returns the values that differ between runs of the same side and point of a comparison, for all
@@ -188,8 +189,11 @@ fn common_settings<'r>(all: impl Iterator<Item = &'r Report>) -> BTreeSet<String
     all.map(names).reduce(|ours, theirs| &ours & &theirs).unwrap_or_default()
 }
 
-/// Text that stands for a value that one side of a comparison does not have.
-const NOT_KNOWN: &str = "none";
+/// Text that stands for a key that the plan or target of one side of a comparison does not have, so
+/// that a default holds.
+const NOT_SET: &str = "not set";
+/// Text that stands for a fact or setting that one side of a comparison does not have.
+const NOT_KNOWN: &str = "not known";
 
 /// Returns the most important differences, such as product or workload, between the baseline and
 /// the side with the index `side` (the baseline has 0), for use in a sentence. Each has a short
@@ -234,7 +238,9 @@ pub fn telling(all: &[Difference], side: usize) -> Vec<(String, [String; 2])> {
     for (name, values) in chosen.into_iter().map(printed) {
         // A setting of the plan and the server's own value are one difference, if both sides have
         // the value.
-        let is_known = |values: &[String; 2]| values.iter().all(|value| value != NOT_KNOWN);
+        let is_known = |values: &[String; 2]| {
+            values.iter().all(|value| value != NOT_KNOWN && value != NOT_SET)
+        };
         match told.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(&name)) {
             Some((_, known)) if !is_known(known) && is_known(&values) => *known = values,
             Some(_) => {}
@@ -262,6 +268,6 @@ mod tests {
         for all in [[planned.clone(), mode.clone()], [mode.clone(), planned.clone()]] {
             assert_eq!(telling(&all, 1), expected);
         }
-        assert_eq!(telling(&[planned], 1)[0].1, ["none", "0"].map(str::to_owned));
+        assert_eq!(telling(&[planned], 1)[0].1, ["not set", "0"].map(str::to_owned));
     }
 }

@@ -436,7 +436,7 @@ fn a_limit_is_undecided_where_the_sides_ran_another_load_unless_they_are_named_b
     let longer = "[phases]\nmeasure = \"60s\"\n[[group]]\nclients = 8";
     let other = held(["clients=4", "clients=8"], 1.0, [four, longer]);
     assert_eq!((other.passed, other.undecided_by), (Passed::Undecided, UndecidedBy::Load));
-    assert_eq!(other.at, ["clients=8 differs in duration (60s, baseline none)"]);
+    assert_eq!(other.at, ["clients=8 differs in duration (60s, baseline not set)"]);
     // A setting of the server is not part of the load.
     let [low, high] = ["4MB", "64MB"].map(|size| format!("[server]\nwork_mem = '{size}'"));
     assert_eq!(held(builds, 1.0, [&low, &high]).passed, Passed::Held);
