@@ -41,8 +41,8 @@ pub use short::{compared_repeat_s, comparison_short};
 pub(crate) use words::confidence;
 use words::{
     aside, detectable, differ_in, headline, headline_of_workload, how_paired, interleaved,
-    is_decided, is_twofold, is_undecided, load_differs, of_workload, said_name, shortened, sign,
-    smallest,
+    is_decided, is_twofold, is_undecided, load_differs, of_workload, preliminary, said_name,
+    shortened, sign, smallest,
 };
 pub use words::{detected_by, is_open};
 
@@ -163,12 +163,12 @@ fn verdicts(report: &ComparisonReport, pair: &PairReport) -> Vec<Verdict> {
 /// added.
 fn cautious(report: &ComparisonReport, pair: &PairReport) -> Vec<Verdict> {
     let mut all = verdicts(report, pair);
-    all.iter_mut().for_each(|verdict| with_caution(verdict, report, pair));
+    with_caution(&mut all, report, pair);
     all
 }
 
-/// Returns the verdict on a side of a comparison against the baseline. Its details are the load in
-/// which they differ, how durable commits are, the change of a second figure, the smallest detectable difference, and the
+/// Returns the verdict on a side of a comparison against the baseline. Its details begin with
+/// [`lead`]; then come the change of a second figure, the smallest detectable difference, and the
 /// differences in setup.
 fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
     let (tone, word) = judgement_of(pair);
@@ -178,16 +178,19 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
     let beside = beside(&report.primary, report.better);
     let beside = figures.into_iter().skip(1).find(|judged| judged.figure == beside);
     let beside = beside.and_then(aside).map(|words| format!("{words}."));
-    let all = load_differs(report, pair).into_iter().chain(guarantees(pair)).chain(beside);
-    let all = all.chain(detectable).chain(differ_in(report, pair));
+    let all = lead(report, pair).chain(beside).chain(detectable).chain(differ_in(report, pair));
     let details = all.map(Text::from).collect();
     Verdict { tone, word, headline, details }
 }
 
-/// Returns the sentences on what compared side and baseline guarantee for a transaction: durability
-/// and isolation.
-fn guarantees(pair: &PairReport) -> impl Iterator<Item = String> {
-    [&pair.durability, &pair.isolation].into_iter().flatten().cloned()
+/// Returns the first details of the verdict on a side of a comparison: runs in progress (once for
+/// all sides), the load in which it differs from the baseline, and what both guarantee for a
+/// transaction, durability and isolation.
+fn lead(report: &ComparisonReport, pair: &PairReport) -> impl Iterator<Item = String> {
+    let is_first = report.pairs.first().is_some_and(|first| first.side == pair.side);
+    let running = preliminary(report).filter(|_| is_first);
+    let guarantees = [&pair.durability, &pair.isolation].into_iter().flatten().cloned();
+    running.into_iter().chain(load_differs(report, pair)).chain(guarantees)
 }
 
 /// Returns the tone and word of the verdict on a side of a comparison, such as `Better.` If the
@@ -228,17 +231,26 @@ fn word_of(judged: Judgement) -> (Tone, String) {
     (tone, capital(judged.name()) + ".")
 }
 
-/// Adds `with caution` and the first warning to a good or bad verdict on a side of a comparison
-/// whose runs have warnings. A good verdict gets the tone of a warning.
-fn with_caution(verdict: &mut Verdict, report: &ComparisonReport, pair: &PairReport) {
-    if matches!(verdict.tone, Tone::Good | Tone::Bad) && !verdict.word.is_empty() {
-        verdict.word = format!("{}, with caution.", verdict.word.trim_end_matches('.'));
-        let reason = caution(report, pair).map(|why| format!("With caution: {why}.").into());
-        let at = load_differs(report, pair).iter().count() + guarantees(pair).count();
-        verdict.details.splice(at..at, reason);
+/// Adds `with caution` to good and bad verdicts on a side of a comparison, because its runs have
+/// warnings. Good ones get the tone of a warning. If any figure of the side has a verdict, a line
+/// below the first one names the first warning, for all of them.
+fn with_caution(all: &mut [Verdict], report: &ComparisonReport, pair: &PairReport) {
+    for verdict in all.iter_mut() {
+        if matches!(verdict.tone, Tone::Good | Tone::Bad) && !verdict.word.is_empty() {
+            verdict.word = format!("{}, with caution.", verdict.word.trim_end_matches('.'));
+        }
+        if verdict.tone == Tone::Good {
+            verdict.tone = Tone::Warning;
+        }
     }
-    if verdict.tone == Tone::Good {
-        verdict.tone = Tone::Warning;
+    let of_points = pair.points.iter().flat_map(|at| once(&at.primary).chain(&at.others));
+    let of_workloads = pair.by_workload.iter().map(|workload| &workload.primary);
+    let mut judged = of_points.chain(of_workloads).chain(over_all(pair));
+    if let Some(first) = all.first_mut().filter(|_| judged.any(is_decided)) {
+        let reason = caution(report, pair)
+            .map(|why| format!("With caution, as are all verdicts here: {why}.").into());
+        let at = lead(report, pair).count();
+        first.details.splice(at..at, reason);
     }
 }
 

@@ -13,9 +13,7 @@ use render::terminal::PAGE_WIDTH;
 use render::{comparison, comparison_short, for_shell};
 use serde_json::json;
 use study::ComparisonReport;
-use study::comparison::{
-    Difference, Gate, GateResult, Judge, Passed, SideReport, UndecidedBy, Verdict,
-};
+use study::comparison::{Difference, Gate, GateResult, Judge, Passed, UndecidedBy, Verdict};
 
 use super::flags::Output;
 use super::runs::{full_flag, of_sections, section_flag};
@@ -199,7 +197,7 @@ fn held(
 fn cautions(report: &ComparisonReport) -> Vec<String> {
     let reversed = report.pairs.iter().filter_map(|pair| report.reversed_words(pair));
     let lost = report.sides.iter().filter(|side| side.runs_not_counted > 0);
-    let running = report.sides.iter().filter_map(SideReport::running_words);
+    let running = report.running_words();
     reversed.chain(lost.map(|side| side.lost_words())).chain(running).collect()
 }
 

@@ -108,10 +108,6 @@ pub(super) fn notes(report: &ComparisonReport) -> Vec<String> {
             report.sides[0].name, pair.side
         ));
     }
-    let running = report.sides.iter().filter_map(SideReport::running_words);
-    said.extend(
-        running.map(|words| format!("{words}: only its runs that have ended are compared.")),
-    );
     said.extend(mixed(&report.mixed));
     let uneven: Vec<&str> = unevenly_lost(report).map(|side| side.name.as_str()).collect();
     let lost = |side: &&SideReport| side.runs_not_counted > 0;

@@ -11,9 +11,8 @@ use model::numbers::{count, significant};
 use study::comparison::{ComparisonReport, EachTransaction, GateResult, PairReport, telling};
 
 use super::{
-    ALL, CENTERS, SIDES_NAMED_MOST, detectable, finding_ids, gate, guarantees, how_paired,
-    in_all_runs, in_runs, is_uneven, load_differs, lost_runs, names_of, no_difference, notes,
-    of_medians, only_point,
+    ALL, CENTERS, SIDES_NAMED_MOST, detectable, finding_ids, gate, how_paired, in_all_runs,
+    in_runs, is_uneven, lead, lost_runs, names_of, no_difference, notes, of_medians, only_point,
     over_all, remarks, role, seeds, shortened, sign, summed_up, table, verdicts, with_caution,
     words,
 };
@@ -106,11 +105,10 @@ pub(crate) fn verdicts_shortly(report: &ComparisonReport) -> Vec<Verdict> {
     let shortened = |pair| {
         let mut all = verdicts(report, pair);
         let missed = summed_up(pair).first().and_then(|judged| detectable(report, judged));
-        let details = load_differs(report, pair).into_iter().chain(report.repeats.iter().cloned());
-        let details = details.chain(guarantees(pair)).chain(missed);
+        let details = lead(report, pair).chain(report.repeats.iter().cloned()).chain(missed);
         all[0].details = details.map(Text::from).collect();
         if has_warnings {
-            all.iter_mut().for_each(|verdict| with_caution(verdict, report, pair));
+            with_caution(&mut all, report, pair);
         }
         all
     };

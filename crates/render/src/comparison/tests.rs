@@ -308,7 +308,7 @@ fn the_warnings_that_are_named_are_the_first_that_are_shown_and_the_reason_for_c
             assert!(text.contains(label) || text.contains(id), "{id}: {remark:?}");
         }
         assert_eq!(page.verdicts[0].word, "Better, with caution.");
-        let words = "With caution: stalled in 5 of 5 runs of new.";
+        let words = "With caution, as are all verdicts here: stalled in 5 of 5 runs of new.";
         assert_eq!(page.verdicts[0].details[0].plain(), words);
     }
 }
@@ -363,10 +363,19 @@ fn what_cannot_be_judged_is_named_and_so_is_a_side_that_is_still_being_measured(
     for words in [
         "p95 ms: cannot be judged, because 0 of 5 runs of a side have p95 ms.",
         "p99 ms: cannot be judged, because 0 of 5 runs of a side have p99 ms.",
-        "new is still being measured (r9 and 1 more): only its runs that have ended are compared.",
     ] {
         assert!(page.contains(words), "{words}: {page}");
     }
+    let words = "Preliminary: new is still being measured (r9 and 1 more); only runs that have \
+                 ended are compared.";
+    for page in [comparison(&report, &[]), comparison_short(&report, &[], &[])] {
+        assert_eq!(page.verdicts[0].details[0].plain(), words);
+    }
+    // Both sides are points of one experiment.
+    sides[0].running = sides[1].running.clone();
+    let report = ComparisonReport::new(&sides, &PLAIN).expect("they have TPS");
+    let words = "Preliminary: old and new are still being measured (r9 and 1 more); only runs";
+    assert!(in_a_line(&report).contains(words));
     let alone = held(&FIVE[..1], &times(1.1)[..1], 1);
     let [words] = &not_plain(alone.pairs[0].points[0].others.iter())[..] else {
         panic!("they have one reason")
@@ -892,11 +901,17 @@ fn a_figure_that_is_decided_stands_beside_one_that_is_not() {
         let p50 = &mut report.block.offered_ms.p50;
         *p50 = p50.map(|ms| ms / 2.0);
     }
-    let report = ComparisonReport::new(&[old, new], &PLAIN).expect("they have runs");
+    let mut report = ComparisonReport::new(&[old, new], &PLAIN).expect("they have runs");
     let headline = headline(&report, &report.pairs[0]);
     assert!(headline.contains("no evidence of a difference; p50 ms -50"), "{headline}");
     // The word is of one figure, where another says more.
     assert_eq!(judgement_of(&report.pairs[0]).1, "TPS: no evidence.");
+    // A warning is about each verdict, also if that on the primary figure is open.
+    report.sides.iter_mut().for_each(|side| side.findings.push("debug_build", 5));
+    let words = "With caution, as are all verdicts here: debug build in all 10 runs.";
+    for page in [comparison(&report, &[]), comparison_short(&report, &[], &[])] {
+        assert_eq!(page.verdicts[0].details[0].plain(), words);
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::iter::once;
 
 use analysis::figures::{is_time, title};
 use model::format_count;
-use model::numbers::{INFINITE, count, exact, significant};
+use model::numbers::{INFINITE, count, exact, list, significant};
 use study::comparison::{
     ComparisonReport, Judged, PairReport, Ratio, SideReport, Verdict as Judgement, WorkloadPair,
     are_stated, telling,
@@ -137,6 +137,15 @@ pub(super) fn differ_in(report: &ComparisonReport, pair: &PairReport) -> Option<
         !is_of_load && !are_stated(names, name, values)
     });
     differing(&all, DIFFER_SHOWN_MAX).map(|differ| format!("They differ in {differ}."))
+}
+
+/// Says which sides of a comparison are still being measured, so that its result may change:
+/// `Preliminary: new is still being measured (01a1ffb6); only runs that have ended are compared.`
+/// `None` if all runs have ended.
+pub(super) fn preliminary(report: &ComparisonReport) -> Option<String> {
+    let running = report.running_words();
+    let compared = "only runs that have ended are compared";
+    (!running.is_empty()).then(|| format!("Preliminary: {}; {compared}.", list(&running)))
 }
 
 /// Says in which parts of the load a compared side differs from the baseline, beside what their
