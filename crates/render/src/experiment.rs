@@ -16,7 +16,7 @@ use study::environment::Environment;
 use study::experiment::{Curve, ExperimentReport, PointReport, RateReport, ScalabilityReport};
 use study::matrix::of_page;
 use study::trials::{TrialReport, counts};
-use study::{ComparisonReport, in_ranges};
+use study::{ComparisonReport, highest, in_ranges};
 
 use super::axis_names::{self, told};
 use super::charts::{Spot, in_spot, of_experiment};
@@ -31,8 +31,8 @@ use super::repeats::{decided, levels_lines, stop_lines, verdict as verdict_of_st
 use super::run::{Line, lines};
 use super::scene::{clients, databases, several, span};
 use super::wording::{
-    answered, begun, catalog_place, left_out, misfit, not_completed, ranges, same_in_all, shown,
-    title_with_unit, without_stop,
+    answered, begun, catalog_place, example, left_out, misfit, not_completed, ranges, same_in_all,
+    shown, title_with_unit, without_stop,
 };
 use super::{Align, Cell, Column, Table};
 
@@ -752,14 +752,15 @@ fn findings(report: &ExperimentReport) -> Vec<String> {
 /// Describes the finding `id`, which `n` runs of an experiment have, with its text: `2 of 9 runs:
 /// the machine was noisy (noisy_machine).` `runs` is the number of all, in words.
 fn printed(report: &ExperimentReport, (id, n): (&str, &u64), runs: &str) -> String {
-    let case = report.points.iter().find_map(|point| point.cases.get(id));
+    let cases = report.points.iter().filter_map(|point| point.cases.get(id));
+    let case = highest(cases.map(String::as_str));
     let with_it = report.points.iter().filter(|point| point.findings.get(id).is_some());
     let ranges: Option<Vec<&str>> =
         with_it.map(|point| point.case_ranges.get(id).map(String::as_str)).collect();
     match (ranges.and_then(in_ranges), case) {
         (Some(ranges), _) => format!("{n} of {runs}: {} ({id}).", without_stop(&ranges)),
         (None, Some(case)) if *n > 1 => {
-            format!("{n} of {runs}, e.g.: {} ({id}).", without_stop(case))
+            format!("{n} of {runs}, {}: {} ({id}).", example(case), without_stop(case))
         }
         (None, Some(case)) => format!("{n} of {runs}: {} ({id}).", without_stop(case)),
         (None, None) => format!("{n} of {runs}: {}.", in_short(id)),

@@ -105,6 +105,15 @@ fn is_same(figure: &Figure) -> bool {
     figure.count > 1 && figure.min == figure.max && is_sure
 }
 
+/// Returns the words that mark the text of a finding as that of one run of several, which is the
+/// one with the highest number.
+pub(crate) fn example(text: &str) -> &'static str {
+    match text.contains(|letter: char| letter.is_ascii_digit()) {
+        true => "the highest",
+        false => "e.g.",
+    }
+}
+
 /// Explains values that are printed without an error because they were equal in all runs; `None` if
 /// there are no such values.
 pub(crate) fn same_in_all<'f>(mut all: impl Iterator<Item = &'f Figure>) -> Option<String> {

@@ -20,5 +20,5 @@ pub mod trials;
 pub use comparison::ComparisonReport;
 pub use experiment::ExperimentReport;
 pub use history::HistoryReport;
-pub use ranges::in_ranges;
+pub use ranges::{highest, in_ranges};
 pub use seek::SeekReport;

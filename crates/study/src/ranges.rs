@@ -27,6 +27,21 @@ pub fn in_ranges<'s>(texts: impl IntoIterator<Item = &'s str>) -> Option<String>
     Some(found.iter().flatten().map(text).collect::<Vec<_>>().join(" "))
 }
 
+/// Returns the text whose first number is the highest, or the first text if none has a number.
+/// `None` without texts.
+pub fn highest<'s>(texts: impl IntoIterator<Item = &'s str>) -> Option<&'s str> {
+    let number = |text: &str| {
+        let all = sentences(text);
+        let found = all.iter().flatten().find_map(|piece| match piece {
+            Piece::Range { high, .. } => Some(high.value),
+            Piece::Word(_) => None,
+        });
+        found.unwrap_or(f64::NEG_INFINITY)
+    };
+    let higher = |known: &'s str, text| if number(text) > number(known) { text } else { known };
+    texts.into_iter().reduce(higher)
+}
+
 /// Splits a text into sentences, each into pieces. A full stop followed by a blank ends a sentence.
 fn sentences(text: &str) -> Vec<Vec<Piece<'_>>> {
     text.split_inclusive(". ").map(|sentence| pieces(sentence.trim_end())).collect()
@@ -75,6 +90,8 @@ impl<'s> Piece<'s> {
                 high: if other_high.value > high.value { *other_high } else { *high },
                 after,
             }),
+            (Piece::Word(one), Piece::Word(two)) if is_plural(one, two) => Some(self.clone()),
+            (Piece::Word(one), Piece::Word(two)) if is_plural(two, one) => Some(other.clone()),
             _ => (self == other).then(|| self.clone()),
         }
     }
@@ -149,6 +166,12 @@ fn bare(word: &str) -> (&str, &str) {
     (bare, &word[bare.len()..])
 }
 
+/// Returns true if the first word is the plural of the second, which follows the number 1.
+fn is_plural(word: &str, singular: &str) -> bool {
+    let ((word, after), (singular, other)) = (bare(word), bare(singular));
+    after == other && word.strip_suffix('s') == Some(singular)
+}
+
 fn seconds(unit: &str) -> f64 {
     ns_of_unit(unit).map_or(1.0, |ns| ns / 1e9)
 }
@@ -180,8 +203,17 @@ mod tests {
         check(&some, Some("Late by 5 to 7 ms. Measure again."));
         check(&["Far off. Late by 5 ms.", "Late by 7 ms."], None);
         // Other words mean other things, and so do numbers of processes.
-        check(&["1 stall", "2 stalls"], None);
+        check(&["1 stall in all", "1 pause in all"], None);
+        check(&["1 stall, in all", "2 stalls, in all"], Some("1 to 2 stalls, in all"));
         check(&["The clock of process 1 was", "The clock of process 2 was"], None);
         check(&[], None);
+    }
+
+    #[test]
+    fn of_sentences_that_differ_in_words_the_one_with_the_highest_number_is_told() {
+        let all = ["The disk took 7 ms.", "A file took 1.2 s, of 900.", "The network took 80 ms."];
+        assert_eq!(highest(all), Some(all[1]));
+        assert_eq!(highest(["without", "any"]), Some("without"));
+        assert_eq!(highest([]), None);
     }
 }

@@ -7,7 +7,7 @@ use analysis::report::{Named, Report, Status};
 use model::Finding;
 use model::finding_catalog::in_short;
 
-use crate::ranges::in_ranges;
+use crate::ranges::{highest, in_ranges};
 
 /// A trial of an experiment that has ended, with the report of its run.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,17 +75,24 @@ pub fn figure_at(trials: &[TrialReport], point: u32, name: &str) -> Option<Figur
     figure(&values)
 }
 
-/// Returns the observed text of each finding of severity warning or invalid, from the first run
-/// that has it, by the id of the finding. Findings that were stored without such a text are left
-/// out.
+/// Returns the observed text of each finding of severity warning or invalid, by the id of the
+/// finding: of the most severe runs, the text with the highest number ([`highest`]). Findings that
+/// were stored without such a text are left out.
 pub(crate) fn cases<'r>(reports: impl Iterator<Item = &'r Report>) -> Named<String> {
-    let mut found = Named::default();
-    for finding in warned(reports) {
-        if let (None, Some(observed)) = (found.get(&finding.id), &finding.observed) {
-            found.push(&finding.id, observed.clone());
+    let mut found: Named<Vec<&Finding>> = Named::default();
+    for finding in warned(reports).filter(|finding| finding.observed.is_some()) {
+        match found.0.iter_mut().find(|(id, _)| *id == finding.id) {
+            Some((_, all)) => all.push(finding),
+            None => found.push(&finding.id, vec![finding]),
         }
     }
-    found
+    let case = |(id, all): (String, Vec<&Finding>)| {
+        let worst = all.iter().map(|finding| finding.severity).max()?;
+        let of_worst = all.iter().filter(|finding| finding.severity == worst);
+        let text = highest(of_worst.filter_map(|finding| finding.observed.as_deref()))?;
+        Some((id, text.to_owned()))
+    };
+    Named(found.0.into_iter().filter_map(case).collect())
 }
 
 /// Merges the observed texts of each finding of severity warning or invalid over all runs, with a

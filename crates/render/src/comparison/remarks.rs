@@ -11,14 +11,14 @@ use model::finding_catalog::{in_short, label};
 use model::numbers::{count, list, significant};
 use model::{Direction, Severity};
 use study::comparison::{ComparisonReport, Judged, Mixed, PairReport, SideReport, UnpairedPoint};
-use study::in_ranges;
+use study::{highest, in_ranges};
 
 use super::words::{change, differing, is_far, said_name};
 use super::{ALL, LOAD_SHOWN_MAX, UNEVEN, over_all, point_name, short_name, summed_up};
 use crate::document::Remark;
 use crate::first_page::in_brief;
 use crate::scene::{LISTED_MOST, several};
-use crate::wording::{catalog_place, left_out, without_stop};
+use crate::wording::{catalog_place, example, left_out, without_stop};
 
 /// Returns the remarks on a comparison: warnings (findings of its runs first), then notes.
 pub(super) fn remarks(report: &ComparisonReport) -> Vec<Remark> {
@@ -357,10 +357,11 @@ impl<'r> Case<'r> {
         (!self.is_example).then_some(self.text)
     }
 
-    /// Returns the text with a colon before it, to follow a number of runs: `: other programs took
-    /// 12 % of the CPU`. An example begins with `, e.g.: `.
+    /// Returns the text to follow a number of runs: `: other programs took 12 % of the CPU`, with
+    /// [`example`] before it if it is one.
     fn words(self) -> String {
-        let example = if self.is_example { ", e.g." } else { "" };
+        let example =
+            if self.is_example { format!(", {}", example(self.text)) } else { String::new() };
         format!("{example}: {}", without_stop(self.text))
     }
 }
@@ -383,11 +384,12 @@ fn seen_in_all(report: &ComparisonReport, id: &str) -> Option<String> {
 /// else an example from one run. `None` if no run has a text.
 pub(super) fn seen(report: &ComparisonReport, id: &str) -> Option<String> {
     let n_runs: u64 = report.sides.iter().filter_map(|side| side.findings.get(id)).sum();
-    let example = || {
-        let text = report.sides.iter().find_map(|side| case_of(side, id))?.text;
-        Some(if n_runs > 1 { format!("for example: {text}") } else { text.to_owned() })
+    let of_one = || {
+        let cases = report.sides.iter().filter_map(|side| case_of(side, id));
+        let text = highest(cases.map(|case| case.text))?;
+        Some(if n_runs > 1 { format!("{}: {text}", example(text)) } else { text.to_owned() })
     };
-    seen_in_all(report, id).or_else(example)
+    seen_in_all(report, id).or_else(of_one)
 }
 
 /// Ids of findings whose cause makes a run look slower than the database is.

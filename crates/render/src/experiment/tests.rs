@@ -161,7 +161,7 @@ fn warnings_show_what_was_measured_in_the_runs_that_have_them() {
     // If texts differ, or reports are older, there is an example.
     let mut older = report.clone();
     older.points.iter_mut().for_each(|point| point.case_ranges = Named::default());
-    let words = "4 of 14 runs, e.g.: Busy for 90.5 % of the time (generator_saturated)";
+    let words = "4 of 14 runs, the highest: Busy for 93.5 % of the time (generator_saturated)";
     assert!(in_a_line(&older).contains(words));
     let cases = report.points.iter().filter_map(|point| point.cases.get("generator_saturated"));
     assert!(cases.count() > 0);
