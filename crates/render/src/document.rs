@@ -480,7 +480,23 @@ impl Quantity {
         Quantity { value: value.map_or(Value::Unknown, Value::Known), error, unit: "", digits }
     }
 
-    /// Creates a quantity without an error, with `digits` significant digits.
+    /// Returns true if the error is an interval, such as one that is cut at 0.
+    pub fn is_clipped(&self) -> bool {
+        matches!(self.error, Uncertainty::Interval(..))
+    }
+
+    /// Writes the error as an interval, as rows of a column do if one of them has to.
+    pub fn with_interval(self) -> Quantity {
+        match (self.value, self.error) {
+            (Value::Known(value), Uncertainty::HalfWidth(half_width)) => {
+                let error = Uncertainty::Interval(value - half_width, Some(value + half_width));
+                Quantity { error, digits: 3, ..self }
+            }
+            _ => self,
+        }
+    }
+
+    /// Makes a quantity without an error, with `digits` significant digits.
     pub fn number(value: f64, digits: usize, unit: &'static str) -> Quantity {
         Quantity { value: Value::Known(value), error: Uncertainty::Unknown, unit, digits }
     }

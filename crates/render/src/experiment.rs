@@ -31,8 +31,8 @@ use super::repeats::{decided, levels_lines, stop_lines, verdict as verdict_of_st
 use super::run::{Line, lines};
 use super::scene::{clients, databases, several, span};
 use super::wording::{
-    answered, begun, catalog_place, example, left_out, misfit, not_completed, ranges, same_in_all,
-    shown, title_with_unit, without_stop,
+    Spread, answered, begun, catalog_place, example, left_out, misfit, not_completed, ranges,
+    same_in_all, shown, title_with_unit, without_stop,
 };
 use super::{Align, Cell, Column, Table};
 
@@ -252,7 +252,9 @@ fn what_is_shown(report: &ExperimentReport, sides: Option<&ComparisonReport>) ->
         false => "",
     };
     // Ranges have an explanation of their own.
-    let is_mean = |figure: &Figure| figure.half_width.is_some() && !figure.is_wide();
+    let is_mean = |(name, figure): (&str, &Figure)| {
+        figure.half_width.is_some() && spread_of(report, name) == Spread::Error
+    };
     let mut all = report.points.iter().flat_map(|point| point.figures.iter());
     all.any(|(_, figure)| is_mean(figure)).then(|| format!("means over runs ± 95 % CIs{verdict}"))
 }
@@ -545,6 +547,7 @@ pub fn experiment_points(report: &ExperimentReport) -> Table {
         |name: &&str| ["", "_half_width", "_min", "_max"].map(|suffix| format!("{name}{suffix}"));
     columns.extend(known.iter().flat_map(of_figure).map(Column::data));
     columns.push(Column::data("warnings"));
+    let spreads: Vec<Spread> = names.iter().map(|name| spread_of(report, name)).collect();
     let row = |point: &PointReport| {
         let values = report.axes.iter().zip(&told).zip(point.values.iter());
         let mut cells: Vec<Cell> = Vec::new();
@@ -554,13 +557,19 @@ pub fn experiment_points(report: &ExperimentReport) -> Table {
             cells.extend([value.as_str().into(), told.as_str().into()]);
         }
         cells.extend([runs(point).into(), point.runs.len().into(), point.runs_not_counted.into()]);
-        cells.extend(names.iter().map(|name| Cell::from(cell(point, name))));
+        let spreads = names.iter().zip(&spreads);
+        cells.extend(spreads.map(|(name, spread)| Cell::from(cell(point, name, *spread))));
         cells.extend(known.iter().flat_map(|name| exact_cells(point, name)));
         let warnings: Vec<&str> = point.findings.iter().map(|(id, _)| id).collect();
         cells.push(warnings.join(" ").into());
         cells
     };
     Table::filled("points", "", columns, report.points.iter().map(row).collect())
+}
+
+/// Returns how the column of the figure `name` shows the spread of each point's runs.
+fn spread_of(report: &ExperimentReport, name: &str) -> Spread {
+    Spread::of_column(report.points.iter().filter_map(|point| point.figures.get(name)))
 }
 
 /// Returns the cells of a figure for programs: mean, half-width of its confidence interval, minimum
@@ -594,7 +603,7 @@ fn runs(point: &PointReport) -> String {
     }
 }
 
-fn cell(point: &PointReport, name: &str) -> String {
+fn cell(point: &PointReport, name: &str, spread: Spread) -> String {
     let Some(figure) = point.figures.get(name) else {
         return match point.runs_with.get(name) {
             Some(n) => format!("only {n} of {} runs", point.runs.len()),
@@ -603,7 +612,7 @@ fn cell(point: &PointReport, name: &str) -> String {
     };
     match is_time(name) && figure.half_width.is_none() && figure.mean.is_finite() {
         true => ms(Some(figure.mean)),
-        false => shown(figure),
+        false => shown(figure, spread),
     }
 }
 

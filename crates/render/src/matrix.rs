@@ -14,7 +14,7 @@ use study::matrix::{
 
 use crate::axis_names::{name_of, names};
 use crate::document::{Block, Document, Section};
-use crate::wording::{ranges, ratio_text, same_in_all, shown, title_with_unit};
+use crate::wording::{Spread, ranges, ratio_text, same_in_all, shown, title_with_unit};
 use crate::{Align, Cell, Column, Table};
 
 /// Returns a page of tables of one figure, whose rows and columns are the values of two parameters.
@@ -222,6 +222,10 @@ fn grid(all: &Matrices, table: &Matrix) -> Table {
             columns.extend(["", "_low", "_high"].map(key));
         }
     }
+    let of_column = |column: usize| table.cells.iter().filter_map(move |row| row[column].as_ref());
+    let n_columns = table.cells.first().map_or(0, Vec::len);
+    let spreads: Vec<Spread> =
+        (0..n_columns).map(|column| Spread::of_column(of_column(column))).collect();
     let mut grid = Table::new(columns);
     let rows = all.rows.values.iter().zip(&table.cells).enumerate();
     for (row, (value, cells)) in rows.filter(|(_, (_, cells))| has_series(all, cells.iter())) {
@@ -238,7 +242,7 @@ fn grid(all: &Matrices, table: &Matrix) -> Table {
             let ratio = table.ratios.get(row).and_then(|cells| cells[column].as_ref());
             let shown = match ratio {
                 Some(cell) => ratio_text(&all.figure, &cell.ratio),
-                None => figure.as_ref().map_or_else(none, shown),
+                None => figure.as_ref().map_or_else(none, |figure| shown(figure, spreads[column])),
             };
             let star = match all.relative_to {
                 Some(_) => "",

@@ -125,12 +125,28 @@ pub(crate) fn same_in_all<'f>(mut all: impl Iterator<Item = &'f Figure>) -> Opti
     })
 }
 
-/// Formats a mean with its error: `451.8 ± 6.8`. A single run or equal values have no error. If the
-/// error exceeds the mean, the lowest and highest value of the runs are shown instead: `min 3 max
-/// 90`.
-pub(crate) fn shown(figure: &Figure) -> String {
+/// Way in which a column of a table shows how much the runs of each row vary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spread {
+    /// Means with their errors: `451.8 ± 6.8`.
+    Error,
+    /// Minimum and maximum of the runs.
+    Range,
+}
+
+impl Spread {
+    /// Returns the way that holds for all `figures` of a column: ranges, if the error of one of
+    /// them exceeds its mean.
+    pub(crate) fn of_column<'f>(mut figures: impl Iterator<Item = &'f Figure>) -> Spread {
+        if figures.any(Figure::is_wide) { Spread::Range } else { Spread::Error }
+    }
+}
+
+/// Formats a figure of a column: `451.8 ± 6.8`, or `min 3 max 90`. A single run or equal values
+/// have neither.
+pub(crate) fn shown(figure: &Figure, spread: Spread) -> String {
     match figure.half_width {
-        Some(_) if figure.is_wide() => {
+        Some(_) if spread == Spread::Range && figure.min < figure.max => {
             format!("min {} max {}", significant(figure.min, 4), significant(figure.max, 4))
         }
         Some(half_width) if half_width.is_finite() && !is_same(figure) => {
@@ -144,7 +160,7 @@ pub(crate) fn shown(figure: &Figure) -> String {
 /// instead: `3 to 90 in 4 runs, too few for a CI`.
 pub(crate) fn answered(figure: &Figure) -> String {
     if !figure.is_wide() {
-        return shown(figure);
+        return shown(figure, Spread::Error);
     }
     let runs = count(figure.count, "run");
     format!(
@@ -181,7 +197,9 @@ pub(crate) fn ranges<'f>(
         }
         None => "repeat more often for one".to_owned(),
     };
-    Some(format!("min and max are of the runs, too few for a CI (±); {repeat}"))
+    Some(format!(
+        "a column with min and max, of the runs, has a row with too few for a CI (±); {repeat}"
+    ))
 }
 
 /// Lists runs that a page leaves out because their reports are damaged, with the command that
@@ -222,6 +240,7 @@ mod tests {
             count: 3,
         };
         let (same, other) = (figure(49_150.0, 0.0, 49_150.0), figure(49_150.0, 21.0, 49_180.0));
+        let shown = |figure: &Figure| shown(figure, Spread::of_column([figure].into_iter()));
         assert_eq!((shown(&same), shown(&other)), ("49,150".into(), "49,150 ± 21".into()));
         let note = same_in_all([other, same].iter()).expect("one is the same in all");
         assert!(note.starts_with("A value without ± was the same in all its runs."), "{note}");
@@ -240,7 +259,12 @@ mod tests {
             max: 24_540.0,
             count: 2,
         };
-        assert_eq!(shown(&figure(68_232.0)), "min 13,800 max 24,540");
+        // One rule for all rows of a column.
+        let column = [figure(68_232.0), figure(130.0)];
+        let spread = Spread::of_column(column.iter());
+        let shown = |figure: &Figure| super::shown(figure, spread);
+        assert_eq!(column.each_ref().map(shown), ["min 13,800 max 24,540"; 2]);
+        let shown = |figure: &Figure| super::shown(figure, Spread::of_column([figure].into_iter()));
         assert_eq!(answered(&figure(68_232.0)), "13,800 to 24,540 in 2 runs, too few for a CI");
         assert_eq!((shown(&figure(130.0)), answered(&figure(130.0))), {
             let same = "19,170 ± 130".to_owned();
@@ -248,7 +272,7 @@ mod tests {
         });
         let note =
             ranges([figure(130.0), figure(68_232.0)].iter(), Some(4.0)).expect("one is wide");
-        let words = "too few for a CI (±); use --repeat 5 or more for one (at least 20 s)";
+        let words = "with too few for a CI (±); use --repeat 5 or more for one (at least 20 s)";
         assert!(note.ends_with(words), "{note}");
         assert_eq!(ranges([figure(130.0)].iter(), None), None);
     }

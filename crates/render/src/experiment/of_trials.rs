@@ -16,7 +16,7 @@ use crate::axis_names::names;
 use crate::charts::ages;
 use crate::document::{Block, Length, Place, Section};
 use crate::list::short_id;
-use crate::wording::{begun, shown, title_with_unit};
+use crate::wording::{Spread, begun, shown, title_with_unit};
 use crate::{Align, Cell, Column, Table};
 
 /// Figures in the tables of disturbances, with titles. Each is shown before, during and after a
@@ -110,22 +110,42 @@ fn of_disturbance(report: &ExperimentReport, trials: &[TrialReport], name: &str)
     let mut table = Table::new(columns);
     table.name = "disturbances";
     let name = name_of_disturbance(name);
-    for point in 0..report.points.len() {
-        let figure_named =
-            |last: &str| figure_at(trials, point as u32, &format!("disturbance.{name}.{last}"));
-        for (nth, window) in ["before", "during", "after"].into_iter().enumerate() {
+    let (points, windows) = (0..report.points.len(), ["before", "during", "after"]);
+    let figure_named = |point: usize, last: &str| {
+        figure_at(trials, point as u32, &format!("disturbance.{name}.{last}"))
+    };
+    let spread = |last: &str| {
+        let of_point = |point| {
+            let of_windows = windows.map(|window| figure_named(point, &format!("{window}.{last}")));
+            of_windows.into_iter().chain([figure_named(point, last)]).flatten()
+        };
+        spread_of(points.clone().flat_map(of_point))
+    };
+    let spreads = OF_WINDOW.map(|(last, _)| (last, spread(last)));
+    let of_recovery = spread("recovery_s");
+    for point in points.clone() {
+        for (nth, window) in windows.into_iter().enumerate() {
             let mut row = axis_cells(report, point);
             row.push(window.into());
-            row.extend(OF_WINDOW.map(|(last, _)| cell(figure_named(&format!("{window}.{last}")))));
-            row.push(if nth == 1 { cell(figure_named("recovery_s")) } else { Cell::from("") });
+            row.extend(spreads.map(|(last, spread)| {
+                cell(figure_named(point, &format!("{window}.{last}")), spread)
+            }));
+            row.push(match nth {
+                1 => cell(figure_named(point, "recovery_s"), of_recovery),
+                _ => Cell::from(""),
+            });
             table.row(row);
         }
     }
     table
 }
 
-fn cell(figure: Option<Figure>) -> Cell {
-    figure.map_or(Cell::None, |figure| Cell::said(shown(&figure), Some(figure.mean)))
+fn spread_of(figures: impl Iterator<Item = Figure>) -> Spread {
+    Spread::of_column(figures.collect::<Vec<_>>().iter())
+}
+
+fn cell(figure: Option<Figure>, spread: Spread) -> Cell {
+    figure.map_or(Cell::None, |figure| Cell::said(shown(&figure, spread), Some(figure.mean)))
 }
 
 /// Returns one table column per varied parameter, for the values of the points.
@@ -162,17 +182,18 @@ pub(super) fn ages_of_points(report: &ExperimentReport, trials: &[TrialReport]) 
     columns.extend(ages::SHOWN_MS.map(below));
     let mut table = Table::new(columns);
     table.name = "ages";
+    let share = |of_runs: &[BucketCounts], ms: u64| {
+        let of_run = |ages: &BucketCounts| {
+            ages.percent_below().iter().find(|(bound, _)| *bound == ms).map(|(_, share)| *share)
+        };
+        analysis::figures::figure(&of_runs.iter().filter_map(of_run).collect::<Vec<f64>>())
+    };
+    let spreads = ages::SHOWN_MS
+        .map(|ms| (ms, spread_of(all.iter().filter_map(|of_runs| share(of_runs, ms)))));
     for (point, of_runs) in all.iter().enumerate().filter(|(_, of_runs)| !of_runs.is_empty()) {
         let mut row = axis_cells(report, point);
         row.push(of_runs.iter().map(BucketCounts::total).sum::<u64>().into());
-        let share = |ms: u64| {
-            let of_run = |ages: &BucketCounts| {
-                ages.percent_below().iter().find(|(bound, _)| *bound == ms).map(|(_, share)| *share)
-            };
-            let shares: Vec<f64> = of_runs.iter().filter_map(of_run).collect();
-            cell(analysis::figures::figure(&shares))
-        };
-        row.extend(ages::SHOWN_MS.map(share));
+        row.extend(spreads.map(|(ms, spread)| cell(share(of_runs, ms), spread)));
         table.row(row);
     }
     Some(table)

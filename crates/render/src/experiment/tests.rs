@@ -201,7 +201,7 @@ fn points_of_too_few_runs_are_not_tied_and_the_banner_shows_warnings() {
     let page = in_a_line(&wide);
     assert!(page.contains(": highest mean TPS at group.users.clients="), "{page}");
     let words = " in 2 runs, too few for a CI";
-    assert!(page.contains(words) && page.contains("min and max are of the runs"), "{page}");
+    assert!(page.contains(words) && page.contains("min and max, of the runs"), "{page}");
     assert!(!page.contains("most TPS"), "{page}");
 
     let tone = |report: &ExperimentReport| experiment(report, &[], None).verdicts[0].tone;
