@@ -465,6 +465,24 @@ impl Remark {
     }
 }
 
+impl Sketch {
+    /// Makes a sketch that is scaled from the lowest to the highest value, both of which its title
+    /// names, because differences between large values are too small to see on a scale from 0.
+    pub fn from_lowest(values: &[f64]) -> Sketch {
+        let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        // The lowest bar is visible too.
+        let base = (highest - lowest) / 8.0;
+        let bar = |value: f64| if base > 0.0 { value - lowest + base } else { 1.0 };
+        let [low, high] = [lowest, highest].map(|value| significant(value, 4));
+        let title = match base > 0.0 {
+            true => format!("lowest bar {low}, highest {high}"),
+            false => format!("all bars {low}"),
+        };
+        Sketch { title, values: values.iter().copied().map(bar).collect(), marks: Vec::new() }
+    }
+}
+
 impl Quantity {
     /// Creates a quantity that cannot be negative, such as a rate; `None` is an unknown value.
     /// `half_width` is half the width of its confidence interval, if known; an interval that would

@@ -256,7 +256,7 @@ fn what_is_shown(report: &ExperimentReport, sides: Option<&ComparisonReport>) ->
         figure.half_width.is_some() && spread_of(report, name) == Spread::Error
     };
     let mut all = report.points.iter().flat_map(|point| point.figures.iter());
-    all.any(|(_, figure)| is_mean(figure)).then(|| format!("means over runs ± 95 % CIs{verdict}"))
+    all.any(is_mean).then(|| format!("means over runs ± 95 % CIs{verdict}"))
 }
 
 /// Returns the time of one more repeat of all points, in seconds. Each point counts with the usual
@@ -656,7 +656,7 @@ fn sketched(report: &ExperimentReport, curve: &Curve) -> Vec<Block> {
     let sketch = means
         .iter()
         .all(|mean| mean.is_finite())
-        .then(|| Block::Sketch(Sketch { title: String::new(), values: means, marks: Vec::new() }));
+        .then(|| Block::Sketch(Sketch::from_lowest(&means)));
     std::iter::once(Block::paragraphs([words])).chain(sketch).collect()
 }
 

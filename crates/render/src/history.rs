@@ -51,11 +51,9 @@ pub fn history(report: &HistoryReport) -> Document {
 fn series(report: &HistoryReport, point: &PointHistory) -> Block {
     let values: Vec<f64> = point.builds.iter().map(|build| build.value).collect();
     let most = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
-    let values = values.into_iter().map(|value| value.min(most)).collect();
-    let mut blocks = vec![
-        Block::Sketch(Sketch { title: String::new(), values, marks: Vec::new() }),
-        Block::Table(table(report, point)),
-    ];
+    let values: Vec<f64> = values.into_iter().map(|value| value.min(most)).collect();
+    let mut blocks =
+        vec![Block::Sketch(Sketch::from_lowest(&values)), Block::Table(table(report, point))];
     // Imported figures have no runs.
     if point.imported.is_none() {
         let runs = point.builds.iter().map(|build| (build.build.clone(), &build.runs[..]));
@@ -578,7 +576,7 @@ fn chance(p: f64) -> String {
 /// Returns the verdict on the last build in a word or two.
 fn judged(last: &Last) -> &'static str {
     match (last.is_outside, last.is_worse) {
-        (true, true) if last.acknowledged.is_some() => "acknowledged",
+        (true, true) if last.acknowledged.is_some() => "worse (acknowledged)",
         (true, true) => "worse",
         (true, false) => "better",
         (false, _) if last.is_noisy => "too noisy",
@@ -679,6 +677,9 @@ mod tests {
         let mut report = studies::history();
         report.points[0].changes = Some(Vec::new());
         let last = report.points[0].last.as_mut().expect("it is judged");
+        let reason = Some("checksums are on".to_owned());
+        let worse = Last { is_outside: true, is_worse: true, acknowledged: reason, ..last.clone() };
+        assert_eq!(judged(&worse), "worse (acknowledged)");
         last.acknowledged_since = Some("1.22".to_owned());
         let page = crate::terminal::text(&history(&report), &Default::default());
         let page = page.split_whitespace().collect::<Vec<_>>().join(" ");

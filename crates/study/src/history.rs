@@ -712,7 +712,10 @@ fn is_build<B: Dated>(question: &Question, found: &order::InOrder<'_, B>) -> Res
             "the baseline {name} is not among these commits: list it too, or compare with one of \
              them (--baseline {last})"
         ),
-        false => format!("no run has the label {by}={name}: name a build such as {last}"),
+        false => format!(
+            "no run has the label {by}={name}: name a build that has runs (--baseline \
+             {last}), or pin one ('dbdyno history baseline {last}')"
+        ),
     })
 }
 

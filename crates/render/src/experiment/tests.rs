@@ -52,7 +52,8 @@ fn memory_of_the_server_stands_beside_the_database() {
     let mut rng = Rng::new(1, Stream::Order, 0);
     let report = ExperimentReport::new(&sweep, &trials, None, &mut || rng.bits());
     let page = experiment(&report.expect("it has trials"), &trials, None);
-    let scene = page.scene.iter().find(|line| line.contains("each measured"));
+    let lines = page.verdicts.iter().flat_map(|verdict| &verdict.details).map(Text::plain);
+    let scene = lines.into_iter().find(|line| line.contains("each measured"));
     let scene = scene.expect("it says how runs were made");
     assert!(scene.contains(" (InnoDB buffer pool 128 MiB), "), "{scene}");
 }
@@ -113,7 +114,8 @@ fn a_curve_is_named_once_on_every_page() {
     let lines: Vec<&str> = text.lines().collect();
     let named = lines.iter().position(|line| line.starts_with("TPS over ")).expect("a name");
     assert_eq!(text.matches("TPS over ").count(), 1, "{text}");
-    assert_eq!(lines[named + 1].chars().count(), 5, "a block for each point: {text}");
+    assert_eq!(lines[named + 1], "lowest bar 101.0, highest 454.5");
+    assert_eq!(lines[named + 2].chars().count(), 5, "a block for each point: {text}");
     let html = crate::html::body(&document, crate::html::Medium::File);
     assert_eq!(html.matches("<p>TPS over ").count(), 1, "{html}");
 }

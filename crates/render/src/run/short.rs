@@ -360,15 +360,27 @@ pub(super) fn parameters(
     shown.map(|(name, value)| format!("{name}={value}")).collect()
 }
 
-/// Returns the last block of the first page: where the run is stored, what errors mean, why
-/// intervals are missing, and suggested commands.
+/// Says what the errors in the lines on throughput and latency are; `None` if there are none.
+fn what_errors_are(report: &Report) -> Option<String> {
+    let has =
+        |mark: &str| [throughput(report), times(report)].iter().any(|line| line.contains(mark));
+    let marks = match (has("±"), has(" to ")) {
+        (true, true) => "± and (a to b) are 95 % CIs",
+        (true, false) => "± is a 95 % CI",
+        (false, true) => "(a to b) is a 95 % CI",
+        (false, false) => return None,
+    };
+    Some(format!("{marks} within this run"))
+}
+
+/// Makes the last block of the first page: where the run is stored, what errors mean, why intervals
+/// are missing, and suggested commands.
 fn next(report: &Report, with: &Short<'_>, room: &Room) -> Vec<Block> {
     let mut parts = vec![match with.is_stored {
         true => format!("stored as {}", short_id(&report.run_id)),
         false => "not stored".to_owned(),
     }];
-    let has_any = report.block.tps_ci95.is_some();
-    parts.extend(has_any.then(|| "± and (a to b) are 95 % CIs within this run".to_owned()));
+    parts.extend(what_errors_are(report));
     parts.extend(without_interval(report));
     parts.extend(has_short_type(report).then(|| format!("{NONE}: too few samples")));
     if let Some(more @ 1..) = notes(report).count().checked_sub(n_notes(report)) {

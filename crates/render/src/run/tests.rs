@@ -606,7 +606,7 @@ fn the_first_page_of_an_overloaded_run() {
                 warehouses=4, 5 s ramp-up, seed 7
 
     Derived from TPC-C; not a TPC result, and not comparable with one.
-    stored as 8a1b0c9d; ± and (a to b) are 95 % CIs within this run
+    stored as 8a1b0c9d; ± is a 95 % CI within this run
 
     Next:
       dbdyno runs show last --full  # CIs, all metrics
