@@ -278,8 +278,9 @@ pub static CATALOG: &[CatalogEntry] = &[
     },
     CatalogEntry {
         id: "unfinished",
-        severity: "warning",
-        raised: "transactions were not finished at the end of the run",
+        severity: "note, warning",
+        raised: "transactions were not finished at the end of the run (note: the user stopped it, \
+                 with at most one per client)",
         advice: "Use the offered percentiles, which count them with at least their age; lower the \
                  rate or allow a longer drain (--drain).",
     },

@@ -45,6 +45,6 @@ pub use self::reader::{Filter, ID_SHOWN, LAST, RunRow};
 pub use self::schema::{holds_runs, is_exported};
 pub use self::settings::Changed;
 pub use self::store::Store;
-pub use self::summary::{INFINITE_NS, PrimaryFigure, Summary};
+pub use self::summary::{INFINITE_NS, PrimaryFigure, Summary, listed_ns};
 pub use self::wall_clock::utc;
 pub use self::writer::Writer;

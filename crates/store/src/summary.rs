@@ -16,8 +16,8 @@ pub struct Summary {
     /// Value of the workload's first primary metric, such as NOPM; `None` for a workload without
     /// such a metric.
     pub primary: Option<PrimaryFigure>,
-    /// 99th percentile of response times, in nanoseconds; [`INFINITE_NS`] if it falls among lost
-    /// transactions; `None` if unknown.
+    /// 99th percentile of response times, in nanoseconds, as [`listed_ns`] makes it; `None` if
+    /// unknown.
     pub p99_ns: Option<u64>,
 }
 
@@ -35,6 +35,19 @@ pub struct PrimaryFigure {
 /// Number of nanoseconds that stands for an infinite time; it sorts after all others.
 pub const INFINITE_NS: u64 = i64::MAX as u64;
 
+/// Returns a quantile of the response times of all offered transactions as lists of runs have it:
+/// [`INFINITE_NS`] if it falls among lost transactions, or among unfinished ones of which some
+/// waited in a queue. The end of a run cuts off at most one transaction per client: that many
+/// unfinished ones are no sign of overload, and the quantile is `None`, not known.
+pub fn listed_ns(quantile: OfferedQuantile, unfinished: u64, clients: u64) -> Option<u64> {
+    match quantile {
+        OfferedQuantile::Exact(ns) => Some(ns),
+        OfferedQuantile::AtLeast(_) if unfinished <= clients => None,
+        OfferedQuantile::Infinite | OfferedQuantile::AtLeast(_) => Some(INFINITE_NS),
+        OfferedQuantile::Empty => None,
+    }
+}
+
 /// Sums over the seconds of the measured phase so far.
 #[derive(Debug, Default)]
 pub(super) struct RunningSummary {
@@ -47,6 +60,7 @@ pub(super) struct RunningSummary {
     /// Commits that the primary metric counts, each multiplied by the period of the rate in its
     /// group.
     counted_ns: f64,
+    clients: u64,
     commits: u64,
     seconds: i64,
     finished: Histogram,
@@ -58,12 +72,14 @@ impl RunningSummary {
     /// Creates the summary of a run, without any second yet.
     pub(super) fn from_description(description: &Description) -> RunningSummary {
         let groups = &description.groups;
+        let clients = groups.iter().map(|group| u64::from(group.clients)).sum();
+        let without_primary = RunningSummary { clients, ..RunningSummary::default() };
         let first = groups.iter().find_map(|group| group.primary_metrics.first());
         // A computed metric, or one that counts a custom metric, is known only when the run is
         // over. Another figure in its place would be taken for it.
         let Some(first) = first.filter(|metric| metric.metric.is_none() && !metric.is_computed)
         else {
-            return RunningSummary::default();
+            return without_primary;
         };
         let counted = groups.iter().map(|group| {
             let is_it = |metric: &&PrimaryMetricDescription| metric.name == first.name;
@@ -75,7 +91,7 @@ impl RunningSummary {
         });
         let counted = counted.collect();
         let primary = Some((first.name.clone(), first.title.clone()));
-        RunningSummary { primary, counted, ..RunningSummary::default() }
+        RunningSummary { primary, counted, ..without_primary }
     }
 
     /// Adds the counts of one second of a group, or of a part of it. Seconds of the ramp-up are
@@ -124,11 +140,7 @@ impl RunningSummary {
         let Self { finished, unfinished, lost, .. } = self;
         let offered = Offered { finished, unfinished, lost: *lost };
         enough(offered.count(), 0.99, CONFIDENCE).ok()?;
-        match offered.quantile(0.99) {
-            OfferedQuantile::Exact(ns) => Some(ns),
-            OfferedQuantile::Infinite | OfferedQuantile::AtLeast(_) => Some(INFINITE_NS),
-            OfferedQuantile::Empty => None,
-        }
+        listed_ns(offered.quantile(0.99), unfinished.count(), self.clients)
     }
 }
 
@@ -139,5 +151,18 @@ fn add(sum: &mut Histogram, part: Option<&Histogram>) {
         Some(part) if sum.is_empty() => sum.clone_from(part),
         Some(part) => sum.add(part),
         None => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_end_cut_off_is_no_overload_and_what_waited_in_a_queue_is() {
+        let cut_off = |unfinished| listed_ns(OfferedQuantile::AtLeast(7), unfinished, 8);
+        assert_eq!([cut_off(8), cut_off(9)], [None, Some(INFINITE_NS)]);
+        assert_eq!(listed_ns(OfferedQuantile::Infinite, 8, 8), Some(INFINITE_NS));
+        assert_eq!(listed_ns(OfferedQuantile::Exact(7), 900, 8), Some(7));
     }
 }

@@ -7,7 +7,7 @@ use model::numbers::significant;
 use model::{Load, Severity, StopReason, parse_number};
 
 use super::{FindingText, View, count, percent, percent_text};
-use crate::tally::Tally;
+use crate::tally::{Ended, Tally};
 
 /// Share of time for which clients were busy, in percent, from which dropped arrivals are blamed on
 /// a rate too high for the clients, and not on a queue too small.
@@ -22,6 +22,7 @@ enum Offer {
     QueueTooSmall { queue: u64, busy_percent: f64 },
     QueueGrew { first: f64, last: f64, per_s: f64, late_s: Option<usize> },
     QueueAtEnd { first: f64, last: f64, steps: usize },
+    CutOff { unfinished: u64, offered: u64 },
     Unfinished { unfinished: u64, offered: u64 },
     BacklogAtStart { backlog_at_start: u64, clients: u32 },
     Closed,
@@ -65,6 +66,7 @@ impl Offer {
                 ),
             },
             Offer::QueueAtEnd { first, last, steps } => at_end(first, last, steps),
+            Offer::CutOff { unfinished, offered } => cut_off(unfinished, offered),
             Offer::Unfinished { unfinished, offered } => FindingText {
                 id: "unfinished",
                 severity: Severity::Warning,
@@ -93,6 +95,20 @@ impl Offer {
                 text: "Closed load: a slow database gets fewer requests.".to_owned(),
             },
         }
+    }
+}
+
+fn cut_off(unfinished: u64, offered: u64) -> FindingText {
+    FindingText {
+        id: "unfinished",
+        severity: Severity::Note,
+        text: format!(
+            "{} of {} {} still running when the user stopped the run, at most one per client; \
+             their response times are not known.",
+            model::format_count(unfinished),
+            count(offered, "transaction"),
+            if unfinished == 1 { "was" } else { "were" },
+        ),
     }
 }
 
@@ -127,11 +143,22 @@ pub(super) fn look(view: &View) -> Vec<FindingText> {
         (dropped > 0).then_some(Offer::Dropped { dropped, offered, why }),
         idle_percent.and_then(|percent| queue_too_small(view, percent)),
         queue_grew(view).or_else(|| queue_at_end(view)),
-        (unfinished > 0).then_some(Offer::Unfinished { unfinished, offered }),
+        (unfinished > 0).then_some(match is_cut_off(view) {
+            true => Offer::CutOff { unfinished, offered },
+            false => Offer::Unfinished { unfinished, offered },
+        }),
         backlog_at_start(view),
         closed(view),
     ];
     all.into_iter().flatten().map(Offer::text).collect()
+}
+
+/// Returns true if the user stopped the run and thereby cut off what was unfinished: at most one
+/// transaction per client. Of more, some waited in a queue.
+fn is_cut_off(view: &View) -> bool {
+    let is_stopped = |ended: &Ended| ended.reason == StopReason::Interrupted;
+    let clients = view.described.map_or(0, |described| u64::from(described.clients));
+    view.tally.ended.as_ref().is_some_and(is_stopped) && view.sum.counts.unfinished <= clients
 }
 
 /// Returns an upper bound of the share of time for which clients were busy, in percent. Failed

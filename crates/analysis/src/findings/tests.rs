@@ -386,6 +386,17 @@ fn what_was_offered_and_not_taken_is_found() {
         kind.counts.unfinished = 1;
         kind.unfinished.get_or_insert_default().record(NS_PER_S);
     });
+    // An interruption cuts off at most one per client.
+    let is_interrupted = |unfinished: u64| {
+        move |made: &mut Made| {
+            made.reason = Some(StopReason::Interrupted);
+            let kind = made.kind(0);
+            kind.counts.unfinished = unfinished;
+            kind.unfinished.get_or_insert_default().record_n(NS_PER_S, unfinished);
+        }
+    };
+    raises("unfinished", Severity::Note, is_interrupted(8));
+    raises("unfinished", Severity::Warning, is_interrupted(9));
     let mut open = Made::open_overloaded();
     open.seconds[4].kind(0).carried = 6;
     from(open, "backlog_at_start", Severity::Warning, |made| made.seconds[4].kind(0).carried = 7);

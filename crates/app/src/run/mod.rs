@@ -37,6 +37,7 @@ use model::{
     RunId, Settle, Severity, StopCondition, StopReason, Trial, format_duration,
 };
 use monitor::facts;
+use stats::OfferedQuantile;
 use store::{Store, Summary, Writer};
 
 use self::agents::share_of;
@@ -640,8 +641,15 @@ fn kept(report: &Report) -> (model::Status, Summary) {
     let block = &report.block;
     // The percentile over offered transactions, because dropped or unfinished ones must not improve
     // the result.
-    let is_infinite = block.offered_ms.is_among_lost("p99");
-    let p99_ns = block.offered_ms.p99.map(ns).or(is_infinite.then_some(store::INFINITE_NS));
+    let p99 = match &block.offered_ms {
+        times if times.is_infinite("p99") => OfferedQuantile::Infinite,
+        times => match (times.p99, times.at_least.get("p99")) {
+            (Some(p99), _) => OfferedQuantile::Exact(ns(p99)),
+            (None, Some(least)) => OfferedQuantile::AtLeast(ns(*least)),
+            (None, None) => OfferedQuantile::Empty,
+        },
+    };
+    let p99_ns = store::listed_ns(p99, block.counts.unfinished, report.clients.into());
     let primary = block.primary_metrics.0.first().and_then(|(name, figure)| {
         let (name, title) = (name.clone(), figure.title.clone());
         Some(store::PrimaryFigure { name, title, value: figure.value? })

@@ -63,6 +63,25 @@ fn an_interrupted_run_reports_what_it_measured() {
     home.run(&["check", "tpcc"]).good().says(&["13 of 13 checks pass"]);
 }
 
+/// Cuts off a transaction of each client, of which the 99th percentile consists.
+#[test]
+fn a_closed_run_is_not_called_overloaded_by_what_its_interruption_cut_off() {
+    let home = Home::new();
+    let clients = ["run", "empty", SLOW, "--clients=40", "--duration=600s", "--ramp-up=0s"];
+    let mut run = home.start(&[&clients[..], &["--drain=0s", "--output=json"]].concat());
+    wait_for_seconds(&home, &mut run, 4);
+    run.interrupt();
+    let report = run.end().code(INTERRUPTED).json();
+    let counts = ["offered", "unfinished"].map(|name| number(&report, &format!("counts.{name}")));
+    let [offered, unfinished] = counts;
+    assert!(unfinished > offered / 100.0 && unfinished <= 40.0, "{counts:?}");
+    let findings = at(&report, "findings").as_array().expect("a list");
+    let found = findings.iter().find(|finding| finding["id"] == "unfinished").expect("a finding");
+    assert_eq!(found["severity"], "note", "{found}");
+    let list = home.run(&["runs", "list"]).good();
+    assert!(list.out.contains("interrupted") && !list.out.contains("overloaded"), "{}", list.out);
+}
+
 const INSERTS: [&str; 7] = [
     "run",
     "oltp-insert",

@@ -450,6 +450,7 @@ fn errors_tile(report: &Report) -> Tile {
     let name = match (counts.failed, counts.dropped, counts.unfinished) {
         (0, 1.., 0) => "dropped",
         (1.., 0, 0) => "failed",
+        (0, 0, 1..) => "unfinished",
         (0, 0, 0) => "errors",
         _ => "lost",
     };
