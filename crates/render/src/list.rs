@@ -116,11 +116,11 @@ fn table(lines: &[&[&RunRow]], is_folded: bool, errors_of: &ErrorsOf<'_>) -> Tab
         Column::spare("started UTC", Align::Left, 2),
         Column::data("status"),
         Column::data("name"),
-        Column::new("name", Align::Left),
+        Column::new("name", Align::Left).shortened(CUT_LEAST),
     ];
     let has_points = !is_folded && rows().any(|row| !row.point.is_empty());
     let primary = primary_title(rows());
-    columns.extend(has_points.then(|| Column::new("point", Align::Left)));
+    columns.extend(has_points.then(|| Column::new("point", Align::Left).shortened(CUT_LEAST)));
     columns.extend([
         Column::data("workload"),
         Column::data("target"),
@@ -347,6 +347,9 @@ const NAME_MOST: usize = 32;
 /// Largest length of a trial's point (values of the varied parameters) in a list for people, in
 /// characters; a longer one is cut.
 const POINT_MOST: usize = 40;
+/// Smallest width to which a narrow page shortens names and points, in columns, so that the
+/// database stays in the list.
+const CUT_LEAST: usize = 12;
 /// Largest length of all labels of a run together in a list for people, in characters; longer text
 /// is cut.
 const LABELS_MOST: usize = 30;

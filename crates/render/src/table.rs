@@ -42,6 +42,9 @@ pub struct Column {
     align: Align,
     digits: Digits,
     spare: u8,
+    /// Width to which a page too narrow for all columns may shorten the cells; `None` if they are
+    /// never shortened.
+    least: Option<usize>,
     is_wrapped: bool,
     is_head: bool,
 }
@@ -56,6 +59,7 @@ impl Column {
             align,
             digits: Digits::Significant(4),
             spare: 0,
+            least: None,
             is_wrapped: false,
             is_head: false,
         }
@@ -67,7 +71,13 @@ impl Column {
         Column { spare: rank, ..Column::new(title, align) }
     }
 
-    /// Creates a column of sentences for people, which are wrapped on a narrow page.
+    /// Lets a page that is too narrow for all columns shorten the cells to `least` columns of the
+    /// terminal, in their middles. It does so before it leaves out a spare column of rank 1.
+    pub fn shortened(self, least: usize) -> Column {
+        Column { least: Some(least), ..self }
+    }
+
+    /// Makes a column of sentences for people, which are wrapped on a narrow page.
     pub fn sentences(title: impl Into<Cow<'static, str>>) -> Column {
         Column { is_wrapped: true, ..Column::new(title, Align::Left) }
     }
@@ -325,8 +335,9 @@ impl Table {
     }
 
     /// Formats the table as lines of at most `width` columns. If the table is too wide, it loses
-    /// spare columns first; then sentences are wrapped; then the columns that do not fit are
-    /// printed below the others, with the identifying ones repeated.
+    /// spare columns first, and shortens cells before it loses the last ones; then sentences are
+    /// wrapped; then the columns that do not fit are printed below the others, with the identifying
+    /// ones repeated.
     pub fn lines(&self, width: usize) -> Vec<String> {
         self.bands(width).join(&String::new())
     }
@@ -369,7 +380,10 @@ impl Table {
         let mut columns = all.clone();
         while total(&columns) > width {
             let most = columns.iter().map(|(column, _)| column.spare).max().unwrap_or(0);
-            if most == 0 {
+            if most <= 1 {
+                shorten(&mut columns, width);
+            }
+            if most == 0 || total(&columns) <= width {
                 break;
             }
             columns.retain(|(column, _)| column.spare != most);
@@ -469,6 +483,41 @@ impl Table {
         }
         column
     }
+}
+
+/// Shortens the cells of columns that allow it, the widest first, until the table fits `width` or
+/// none may become shorter. If it cannot fit, all cells stay whole.
+fn shorten(columns: &mut [(&Column, Vec<String>)], width: usize) {
+    let mut rooms: Vec<usize> = columns.iter().map(|(_, cells)| length(&cells[0])).collect();
+    let mut excess = total(columns).saturating_sub(width);
+    while excess > 0 {
+        let may = |at: &usize| columns[*at].0.least.is_some_and(|least| rooms[*at] > least);
+        let Some(widest) = (0..rooms.len()).filter(may).max_by_key(|at| rooms[*at]) else { return };
+        rooms[widest] -= 1;
+        excess -= 1;
+    }
+    for ((_, cells), room) in columns.iter_mut().zip(rooms) {
+        for cell in cells.iter_mut().filter(|cell| length(cell) > room) {
+            let short = without_middle(cell.trim_end(), room);
+            *cell = format!("{short}{}", " ".repeat(room - length(&short)));
+        }
+    }
+}
+
+/// Replaces the middle of a text by `…`, so that it has at most `room` columns of the terminal: the
+/// names of runs often differ at their ends.
+fn without_middle(text: &str, room: usize) -> String {
+    if length(text) <= room {
+        return text.to_owned();
+    }
+    let tail = room.saturating_sub(1) / 2;
+    let fits = |part: &&str, room: usize| length(part) <= room;
+    let cuts = || text.char_indices().map(|(at, _)| at);
+    let head = room.saturating_sub(1 + tail);
+    let begin =
+        cuts().rev().map(|at| &text[..at]).find(|part| fits(part, head)).unwrap_or_default();
+    let end = cuts().map(|at| &text[at..]).find(|part| fits(part, tail)).unwrap_or_default();
+    format!("{begin}…{end}")
 }
 
 /// Returns for each column the width to which its sentences are wrapped, so that the table fits
@@ -599,6 +648,29 @@ mod tests {
             table.row([kind, "1,000", "7", p99]);
         }
         table
+    }
+
+    #[test]
+    fn cells_are_shortened_in_their_middle_before_the_last_spare_column_goes() {
+        let columns = [
+            Column::new("name", Align::Left).shortened(9),
+            Column::spare("database", Align::Left, 1),
+            Column::spare("clients", Align::Right, 2),
+        ];
+        let mut table = Table::new(columns);
+        table.row(["a-long-name, 4 runs", "SQLite 3.54", "4"]);
+        table.row(["tpcc", "SQLite 3.54", "4"]);
+        assert_eq!(table.lines(41)[1], "a-long-name, 4 runs  SQLite 3.54        4");
+        assert_eq!(
+            table.lines(40)[1..],
+            ["a-long-name, 4 runs  SQLite 3.54", "tpcc                 SQLite 3.54"]
+        );
+        assert_eq!(
+            table.lines(28)[1..],
+            ["a-long-… 4 runs  SQLite 3.54", "tpcc             SQLite 3.54"]
+        );
+        assert_eq!(table.left_out(28), ["clients"]);
+        assert_eq!(table.lines(21)[1..], ["a-long-name, 4 runs", "tpcc"]);
     }
 
     #[test]
