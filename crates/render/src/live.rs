@@ -176,10 +176,13 @@ pub fn beginning(tally: &Tally, now_ns: i64) -> String {
     progress(tally, now_ns)
 }
 
-fn what(tally: &Tally) -> String {
-    let Some(described) = &tally.description else { return String::new() };
+/// Describes what runs: workload, database, clients and load. Each further text is shorter, for a
+/// narrower line; all have the number of clients.
+fn what(tally: &Tally) -> [String; 4] {
+    let Some(described) = &tally.description else { return Default::default() };
     let workloads: Vec<&str> =
         described.groups.iter().map(|group| group.workload.as_str()).collect();
+    let workloads = workloads.join(" + ");
     let clients: u32 = described.groups.iter().map(|group| group.clients).sum();
     let load = match described.groups.first().map(|group| &group.load) {
         _ if described.groups.len() > 1 => String::new(),
@@ -188,7 +191,8 @@ fn what(tally: &Tally) -> String {
         None => String::new(),
     };
     let clients = count(clients.into(), "client");
-    format!("{} on {}, {clients}{load}", workloads.join(" + "), described.database)
+    let on_database = format!("{workloads} on {}, {clients}", described.database);
+    [format!("{on_database}{load}"), on_database, format!("{workloads}, {clients}"), clients]
 }
 
 /// Describes a run's phase and the time that is left: `measuring, 37 s of 45 s, 8 s left`. `now_ns`
@@ -309,12 +313,12 @@ fn outcomes(tally: &Tally, waiting: u64) -> String {
     parts.join(", ")
 }
 
-/// Draws commits per second as a sparkline with its maximum. A `|` separates ramp-up and measured
-/// phase: `▆▆▆██|██▇██ 0 to 473, measured from |`.
+/// Draws commits per second as a sparkline, whose bars begin at 0, with its maximum. A `|`
+/// separates ramp-up and measured phase: `▆▆▆██|██▇██ peak 473, measured from |`.
 fn history(tally: &Tally, shown: i64, width: usize) -> String {
     let (first, commits) = tally.commits_until(shown);
     let most = commits.iter().copied().max().unwrap_or(0);
-    let mut scale = format!(" 0 to {}", format_count(most));
+    let mut scale = format!(" peak {}", format_count(most));
     if first < 0 && shown >= 0 {
         scale.push_str(", measured from |");
     }
@@ -360,13 +364,14 @@ fn beside_or_below(left: &str, right: &str, width: usize) -> Vec<String> {
 /// less room, the left text is left out.
 const LEFT_LEAST: usize = 8;
 
-/// Returns a line with a text at either end. The left text is cut if there is not enough room, and
-/// left out if fewer than [`LEFT_LEAST`] columns are free.
-fn both_ends(left: &str, right: &str, width: usize) -> String {
+/// Puts two texts at both ends of a line. The left one is the first of `lefts` for which there is
+/// room, or else the last, cut.
+fn both_ends(lefts: &[String; 4], right: &str, width: usize) -> String {
     let room = width.saturating_sub(right.chars().count() + 2);
     if room < LEFT_LEAST {
         return right.to_owned();
     }
+    let left = lefts.iter().find(|left| left.chars().count() <= room).unwrap_or(&lefts[3]);
     let left = cut(left, room);
     let gap = width.saturating_sub(left.chars().count() + right.chars().count());
     format!("{left}{}{right}", " ".repeat(gap.max(2)))
@@ -403,7 +408,7 @@ mod tests {
         tpcc on SQLite 3.54.1, 8 clients, closed                measuring, 23 s of 60 s, 37 s left
         now    450 TPS  11,892 NOPM   p50 13.5  p95 52.8  p99 69.6  max 83.4 ms
         total  10,486 finished, 2 failed, 115 retried; 5 × busy: database is locked
-        TPS    ▆▆▆██|███████████████████████ 0 to 470, measured from |
+        TPS    ▆▆▆██|███████████████████████ peak 470, measured from |
         ");
     }
 
@@ -432,7 +437,7 @@ mod tests {
         insta::assert_snapshot!(lines(&tally, ns(-1.7), 90).join("\n"), @r"
         tpcc on SQLite 3.54.1, 8 clients, closed                                ramp-up, 2 s to go
         now    299 TPS   p50 12.8  p95 51.1  p99 75.2  max 96.0 ms
-        TPS    ███ 0 to 300
+        TPS    ███ peak 300
         ");
     }
 
@@ -484,7 +489,7 @@ mod tests {
           writers  453 TPS  12,060 NOPM   p50 12.4  p95 54.0  p99 114  max 163 ms
           readers  453 TPS  12,060 NOPM   p50 12.4  p95 54.0  p99 114  max 163 ms
         total  8,146 finished, 0 failed, 90 retried
-        TPS    ▆▆▆██|█████████ 0 to 938, measured from |
+        TPS    ▆▆▆██|█████████ peak 938, measured from |
         ");
     }
 
@@ -492,11 +497,11 @@ mod tests {
     fn a_narrow_terminal_loses_no_figure() {
         let tally = at(&Made::running(), 23.4, Phase::Measure);
         insta::assert_snapshot!(lines(&tally, ns(23.4), 60).join("\n"), @r"
-        tpcc on SQLite 3.54.1, …  measuring, 23 s of 60 s, 37 s left
+        tpcc, 8 clients           measuring, 23 s of 60 s, 37 s left
         now    450 TPS  11,892 NOPM
                p50 13.5  p95 52.8  p99 69.6  max 83.4 ms
         total  10,486 finished, 2 failed, 115 retried; 5 × busy: da…
-        TPS    ▆▆▆█|██████████████████████ 0 to 470, measured from |
+        TPS    ▆▆▆█|██████████████████████ peak 470, measured from |
         ");
     }
 
@@ -504,7 +509,7 @@ mod tests {
     fn no_line_is_wider_than_asked() {
         let tally = at(&Made::running(), 23.4, Phase::Measure);
         let narrow = &lines(&tally, ns(23.4), 50)[0];
-        assert!(narrow.contains('…') && narrow.ends_with("s left"), "{narrow}");
+        assert_eq!(narrow, "8 clients       measuring, 23 s of 60 s, 37 s left");
         for width in [20, 40, 80] {
             let widths = lines(&tally, ns(23.4), width);
             assert!(widths.iter().all(|line| line.chars().count() <= width), "{widths:?}");
