@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use app::Error;
 use model::numbers::wrap;
-use render::terminal::text;
+use render::terminal::text_on;
 use render::{Document, Style, ascii, for_shell};
 
 use crate::outcome::{DONE, Outcome};
@@ -162,13 +162,8 @@ impl Shell {
         let named = (program != NAME).then(|| document.clone().called(&program));
         let document = named.as_ref().unwrap_or(document);
         let write = |style: &Style| -> String {
-            let page = text(document, style);
-            // The result at the start of a page longer than the terminal is out of sight.
             let rows = self.is_process.then(|| rows_of(&io::stdout())).flatten();
-            match rows.is_some_and(|rows| page.lines().count() >= rows) {
-                true => format!("{page}\n{}", text(&document.result(), style)),
-                false => page,
-            }
+            text_on(document, style, rows.unwrap_or(usize::MAX))
         };
         let plain = write(&Style { color: false, ..*style });
         // All escapes are ours, unless the page contains some already.

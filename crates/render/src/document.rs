@@ -124,7 +124,7 @@ pub enum Uncertainty {
 }
 
 /// Validity of the result of one or several runs, with remarks.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Validity {
     /// The validity in a sentence, such as `Valid, with 2 warnings.`
     pub answer: String,
@@ -318,10 +318,24 @@ impl Document {
         self.sections.push(Section::new(id, title, blocks));
     }
 
-    /// Returns a page with the result alone: the summary, or the verdicts if there is no summary.
-    pub fn result(&self) -> Document {
-        let verdicts = if self.summary.is_empty() { self.verdicts.clone() } else { Vec::new() };
-        Document { verdicts, summary: self.summary.clone(), ..Document::default() }
+    /// Divides a page into what is not its result, and the result: verdicts, summary and validity.
+    /// Of the remarks on it, the result has those for which `is_result` returns true.
+    pub fn with_result_last(self, is_result: impl Fn(&Remark) -> bool) -> [Document; 2] {
+        let validity = self.validity.unwrap_or_default();
+        let (of_result, others) = validity.remarks.into_iter().partition(is_result);
+        let result = Document {
+            verdicts: self.verdicts,
+            summary: self.summary,
+            validity: Some(Validity { remarks: of_result, ..validity }),
+            ..Document::default()
+        };
+        let rest = Document {
+            verdicts: Vec::new(),
+            summary: Vec::new(),
+            validity: Some(Validity { remarks: others, ..Validity::default() }),
+            ..self
+        };
+        [rest, result]
     }
 
     /// Returns all tables in the order of the page, including those in folded blocks.

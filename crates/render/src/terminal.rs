@@ -89,8 +89,25 @@ pub fn text(document: &Document, style: &Style) -> String {
     parts.join("\n")
 }
 
-/// Returns lines with the headlines of verdicts in bold, each with its details. An empty line
-/// separates verdicts with details.
+/// Writes a document as text for a terminal of `rows` lines. If the page is longer than that, the
+/// result, with which it begins, goes to its end: its beginning is out of sight.
+pub fn text_on(document: &Document, style: &Style, rows: usize) -> String {
+    let page = text(document, style);
+    if page.lines().count() < rows {
+        return page;
+    }
+    let is_grave: fn(&Remark) -> bool = |remark| remark.severity > Severity::Note;
+    let divided = [is_grave, |_| false].into_iter().map(|is_result| {
+        document.clone().with_result_last(is_result).map(|part| text(&part, style))
+    });
+    // Without an empty line and the prompt, a result that fits is in sight as a whole.
+    let fits = |parts: &[String; 2]| parts[1].lines().count() + 1 < rows;
+    let found = divided.filter(|parts| parts.iter().all(|part| !part.trim().is_empty())).find(fits);
+    found.map_or(page, |[rest, result]| format!("{rest}\n{result}"))
+}
+
+/// Writes the headlines of verdicts in bold, each with its details. An empty line separates
+/// verdicts with details.
 fn head(verdicts: &[Verdict], style: &Style) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, verdict) in verdicts.iter().enumerate() {
@@ -108,6 +125,9 @@ fn head(verdicts: &[Verdict], style: &Style) -> Vec<String> {
 fn of_answer(validity: &Validity, style: &Style) -> Vec<String> {
     let emphasis =
         if validity.count(Severity::Invalid) > 0 { Emphasis::Red } else { Emphasis::Bold };
+    if validity.answer.is_empty() {
+        return Vec::new();
+    }
     let title = wrap(&validity.answer, style.width);
     title.iter().map(|line| style.emphasize(emphasis, line)).collect()
 }
@@ -272,4 +292,46 @@ pub(crate) fn hanging(label: &str, words: &str, indent: usize, width: usize) -> 
         format!("{label:<indent$}{gap}{line}")
     };
     labels.zip(lines).map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Tone;
+
+    fn remark(severity: Severity, text: &str) -> Remark {
+        Remark { severity, text: Text::from(text) }
+    }
+
+    #[test]
+    fn a_page_longer_than_the_terminal_ends_with_its_result_and_prints_nothing_twice() {
+        let mut page = Document::new("run", "tpcc");
+        page.verdicts = vec![Verdict {
+            tone: Tone::Good,
+            word: String::new(),
+            headline: Text::from("tpcc, 4 clients"),
+            details: Vec::new(),
+        }];
+        page.summary = vec![Block::pairs(vec![("throughput", "900 TPS".to_owned())])];
+        let remarks = [remark(Severity::Warning, "uneven"), remark(Severity::Note, "closed")];
+        let answer = "Valid, with 1 warning.".to_owned();
+        page.validity = Some(Validity { answer, remarks: remarks.to_vec() });
+        page.section("next", "", vec![Block::paragraphs(["stored as 1".to_owned()])]);
+        let style = Style::default();
+        let whole = text(&page, &style);
+        let n_lines = whole.lines().count();
+        assert_eq!(text_on(&page, &style, n_lines + 1), whole);
+        let check = |rows: usize, expect: &[&str]| {
+            let shown = text_on(&page, &style, rows);
+            let lines: Vec<&str> = shown.lines().filter(|line| !line.is_empty()).collect();
+            assert_eq!(lines, expect, "{rows}");
+        };
+        let result = ["tpcc, 4 clients", "throughput  900 TPS", "Valid, with 1 warning."];
+        let others = ["stored as 1", "note        closed"];
+        let warning = ["warning     uneven"];
+        check(n_lines, &[&others[..], &result, &warning].concat());
+        // A warning for which there is no room stands above.
+        check(7, &[&warning[..], &others, &result].concat());
+        check(5, &[&result[..], &warning, &others].concat());
+    }
 }
