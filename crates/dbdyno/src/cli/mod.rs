@@ -45,6 +45,7 @@ mod page;
 #[path = "no_page.rs"]
 mod page;
 mod password;
+mod rejected;
 mod report;
 mod required;
 mod restore;
@@ -196,12 +197,13 @@ fn parse(mut command: Command, words: &[String], shell: &Shell) -> Result<ArgMat
             if error.use_stderr() { USAGE } else { DONE }
         }
         _ => {
-            let (_, help) = named_command(&command, words);
+            let (named, help) = named_command(&command, words);
             let subcommand = help.split(' ').nth(1).unwrap_or_default();
             let sentence = habits::sentence_of(&error, subcommand, words);
             let other = || habits::sentence_of_other(&error, &command, subcommand);
             let sentence = sentence.or_else(other);
-            let mut sentence = sentence.unwrap_or_else(|| sentence_of(&error.to_string()));
+            let own = || rejected::sentence(&error, named, &help);
+            let mut sentence = sentence.unwrap_or_else(own);
             if error.kind() == ErrorKind::MissingRequiredArgument {
                 let newest = examples::of_newest(&help);
                 sentence.extend(newest.map(|newest| format!("; the newest is 'last': {newest}")));

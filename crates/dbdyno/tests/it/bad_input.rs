@@ -114,7 +114,7 @@ fn every_switch_may_be_given_twice_and_scripts_of_other_tools_are_named() {
 #[test]
 fn a_word_that_is_not_known_is_reported_with_the_nearest_one() {
     let home = Home::new();
-    misspelt(&home, &["frobnicate"], &["unrecognized subcommand 'frobnicate'"]);
+    misspelt(&home, &["frobnicate"], &["there is no command 'frobnicate' of 'dbdyno'; see"]);
     misspelt(&home, &["chekc", "tpcc"], &["'chekc'", "'check'"]);
     misspelt(&home, &["run", "tpcc", "--warehuoses=2"], &["'--warehuoses'", "'--warehouses'"]);
     misspelt(&home, &["run", "tpcc", "--drain-limit=2s"], &["'--drain-limit'", "'--drain'"]);
@@ -228,33 +228,49 @@ fn a_mistake_is_reported_with_the_help_of_its_own_command() {
     };
     check(
         &["runs", "list", "--limits=4"],
-        "unexpected argument '--limits' found; a similar argument exists: '--limit'; \
+        "there is no option '--limits' of 'dbdyno runs list' (did you mean '--limit'?); \
          see 'dbdyno runs list --help'",
     );
-    check(
-        &["run"],
-        "the following required arguments were not provided: <WORKLOAD|PLAN.toml>; \
-         see 'dbdyno run --help'",
-    );
+    check(&["run"], "<WORKLOAD|PLAN.toml> is missing; see 'dbdyno run --help'");
     check(
         &["runs", "show"],
-        "the following required arguments were not provided: <ID>; the newest is 'last': \
+        "<ID> is missing; the newest is 'last': \
          dbdyno runs show last; see 'dbdyno runs show --help'",
     );
     check(
         &["report"],
-        "the following required arguments were not provided: <NAME>...; the newest is 'last': \
+        "<NAME>... is missing; the newest is 'last': \
          dbdyno report last -o run.html; see 'dbdyno report --help'",
     );
-    check(
-        &["runs", "rm"],
-        "the following required arguments were not provided: <ID>...; see 'dbdyno runs rm --help'",
-    );
+    check(&["runs", "rm"], "<ID>... is missing; see 'dbdyno runs rm --help'");
     check(
         &["--output=xml", "runs"],
-        "invalid value 'xml' for '--output <text|json|markdown|csv|github>'; possible values: \
-         text, json, markdown, csv, github; see 'dbdyno --help'",
+        "--output: 'xml' is not one of text, json, markdown, csv, github; see 'dbdyno --help'",
     );
+    let of_run = |words: &[&str], expect: &str| {
+        let expect = format!("{expect}; see 'dbdyno run --help'");
+        check(&[&["run", "tpcc"], words].concat(), &expect);
+    };
+    let like = |typed: &str, meant: &str| {
+        of_run(
+            &[&format!("{typed}=2")],
+            &format!("there is no option '{typed}' of 'dbdyno run' (did you mean '{meant}'?)"),
+        );
+    };
+    like("--warehouse", "--warehouses");
+    like("--durations", "--duration");
+    like("--durration", "--duration");
+    of_run(&["--frobnicate"], "there is no option '--frobnicate' of 'dbdyno run'");
+    let of_one = "there is no option '--measurements' of 'dbdyno run' (the workload arm has it)";
+    of_run(&["--measurements=2"], of_one);
+    of_run(&["--duration"], "--duration needs a value: --duration <DURATION>");
+    of_run(&["--duration=3s", "--duration=4s"], "--duration is given twice: it may be given once");
+    of_run(&["--quiet=3"], "--quiet takes no value: leave out '3'");
+    of_run(
+        &["--check=of"],
+        "--check: 'of' is not one of both, before, after, off (did you mean 'off'?)",
+    );
+    of_run(&["more"], "'more' is one word too many for 'dbdyno run'");
     let only = "--output markdown: this command does not write it; choose text or json";
     check(&["build", "empty", "--output=markdown"], only);
     check(&["selfcheck", "--output=markdown"], only);
@@ -660,16 +676,16 @@ fn a_file_that_is_no_database_of_ours_is_left_as_it_is() {
     let text = "This is a letter to a friend, and by no means a database. ".repeat(100);
     home.write("letter.db", &text);
     fs::create_dir(home.path("folder")).unwrap();
-    let check = |url: &str, fragments: &[&str]| {
-        refused(&home, &["run", "tpcc", "--target", url], FAILED, fragments);
-        refused(&home, &["build", "tpcc", "--target", url], FAILED, fragments);
+    let check = |url: &str, code: i32, fragments: &[&str]| {
+        refused(&home, &["run", "tpcc", "--target", url], code, fragments);
+        refused(&home, &["build", "tpcc", "--target", url], code, fragments);
     };
-    check("sqlite:letter.db", &["letter.db", "not an SQLite database, or it is damaged"]);
-    check("sqlite:folder", &["folder is a directory", "name a file in it"]);
-    check("sqlite:nowhere/a.db", &["the directory nowhere does not exist", "create it"]);
-    check("sqlite:letter.db/a.db", &["letter.db is not a directory"]);
-    check("sqlite:/proc/a.db", &["cannot open /proc/a.db"]);
-    check("sqlite:/sys/a.db", &["cannot open /sys/a.db"]);
+    check("sqlite:letter.db", FAILED, &["letter.db", "not an SQLite database, or it is damaged"]);
+    check("sqlite:folder", FAILED, &["folder is a directory", "name a file in it"]);
+    check("sqlite:nowhere/a.db", FAILED, &["the directory nowhere does not exist", "create it"]);
+    check("sqlite:letter.db/a.db", FAILED, &["letter.db is not a directory"]);
+    check("sqlite:/proc/a.db", FAILED, &["cannot open /proc/a.db"]);
+    check("sqlite:/sys/a.db", FAILED, &["cannot open /sys/a.db"]);
     assert_eq!(fs::read_to_string(home.path("letter.db")).unwrap(), text);
 }
 
