@@ -34,7 +34,7 @@ use analysis::report::{Report, Status};
 use engine::{ClientThreads, GroupJob, Job, Origin, SampleHook, Share, Stop};
 use model::{
     CommitRisk, Database, Description, Event, Fact, Finding, Identity, NS_PER_MS, Placement, Plan,
-    RunId, Settle, Severity, StopCondition, StopReason, Trial, format_duration,
+    RunId, Settle, Severity, StopCondition, StopReason, Trial, format_count, format_duration,
 };
 use monitor::facts;
 use stats::OfferedQuantile;
@@ -331,7 +331,8 @@ pub(crate) fn prepare(
                 return Err(no_complete_data(&plan.target, &group.workload));
             }
             if !has_built {
-                ahead(plan, options, true).iter().for_each(|text| watcher.note(text));
+                let rows = rows_to_build(&opened);
+                ahead(plan, options, Some(&rows)).iter().for_each(|text| watcher.note(text));
             }
             let show = |progress: &Progress| watcher.building(progress);
             let built = build_interruptible(&opened, options.load, stop, &mut { show })?;
@@ -350,15 +351,25 @@ pub(crate) fn prepare(
         groups.push(opened);
     }
     if !has_built {
-        ahead(plan, options, false).iter().for_each(|text| watcher.note(text));
+        ahead(plan, options, None).iter().for_each(|text| watcher.note(text));
     }
     Ok(groups)
 }
 
-/// Returns the sentence that says how long the run takes at least. `None` for a trial, whose
-/// experiment has said that, and for a run that ends after a number of transactions. `builds` says
-/// that data are built first.
-fn ahead(plan: &Plan, options: &RunOptions, builds: bool) -> Option<String> {
+/// Describes the data that are built before the load, whose progress tells the time left: `the
+/// build of about 600,000 rows`.
+fn rows_to_build(opened: &Opened) -> String {
+    let population = opened.workload.population();
+    let n_rows: u64 = population.map_or(0, |population| {
+        (0..population.tables().len()).map(|table| population.n_rows(table)).sum()
+    });
+    let what = if opened.data == Data::Unfinished { "the rest of the build" } else { "the build" };
+    format!("{what} of about {} rows", format_count(n_rows))
+}
+
+/// Says how long the run takes at least. `None` for a trial, whose experiment has said that, and
+/// for a run that ends after a number of transactions. `build` describes what is built first.
+fn ahead(plan: &Plan, options: &RunOptions, build: Option<&str>) -> Option<String> {
     let is_timed = plan.groups.iter().all(|group| group.stop_condition == StopCondition::Time);
     if options.trial.is_some() || !is_timed || plan.phases.measure_ns == 0 {
         return None;
@@ -367,7 +378,7 @@ fn ahead(plan: &Plan, options: &RunOptions, builds: bool) -> Option<String> {
     let all = format_duration(plan.phases.ramp_up_ns + plan.phases.measure_ns);
     let has = |is: bool, what: &'static str| is.then_some(what);
     let more = [
-        has(builds, "build"),
+        build,
         has(plan.settle != Settle::Off, "settling"),
         has(options.check_before || options.check_after, "checks"),
     ];
