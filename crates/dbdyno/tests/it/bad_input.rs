@@ -681,9 +681,9 @@ fn a_file_that_is_no_database_of_ours_is_left_as_it_is() {
         refused(&home, &["build", "tpcc", "--target", url], code, fragments);
     };
     check("sqlite:letter.db", FAILED, &["letter.db", "not an SQLite database, or it is damaged"]);
-    check("sqlite:folder", FAILED, &["folder is a directory", "name a file in it"]);
-    check("sqlite:nowhere/a.db", FAILED, &["the directory nowhere does not exist", "create it"]);
-    check("sqlite:letter.db/a.db", FAILED, &["letter.db is not a directory"]);
+    check("sqlite:folder", USAGE, &["folder is a directory", "name a file in it"]);
+    check("sqlite:nowhere/a.db", USAGE, &["the directory nowhere does not exist", "create it"]);
+    check("sqlite:letter.db/a.db", USAGE, &["letter.db is not a directory"]);
     check("sqlite:/proc/a.db", FAILED, &["cannot open /proc/a.db"]);
     check("sqlite:/sys/a.db", FAILED, &["cannot open /sys/a.db"]);
     assert_eq!(fs::read_to_string(home.path("letter.db")).unwrap(), text);

@@ -145,6 +145,9 @@ fn open_sqlite(target: &Target, opening: Opening) -> Result<Sqlite, CannotOpen> 
         Location::Memory(_) => Some(keep(&location).map_err(CannotOpen::Refused)?),
         Location::File(path) => {
             let create = opening.create && !options.read_only;
+            if let Some((_, why)) = opening::bad_place(path, create) {
+                return Err(CannotOpen::Bad(BadParameter::new(why)));
+            }
             opening::check_path(path, create).map_err(CannotOpen::Refused)?;
             None
         }

@@ -202,10 +202,10 @@ pub(super) fn open(
 pub(super) fn check_path(path: &Path, create: bool) -> Result<(), DbError> {
     let no = |kind, message: String| Err(DbError::new(kind, message));
     let shown = path.display();
+    if let Some((kind, why)) = bad_place(path, create) {
+        return no(kind, why);
+    }
     match fs::metadata(path) {
-        Ok(found) if found.is_dir() => {
-            no(DbErrorKind::Denied, format!("{shown} is a directory: name a file in it"))
-        }
         // SQLite would wait for a pipe's writer.
         Ok(_) => match files::refuse_special(path) {
             Ok(()) => Ok(()),
@@ -216,36 +216,50 @@ pub(super) fn check_path(path: &Path, create: bool) -> Result<(), DbError> {
             format!("cannot read {shown}: {error}; check the permissions of its directories"),
         ),
         Err(_) if !create => no(DbErrorKind::Missing, format!("there is no database at {shown}")),
+        Err(_) => match fs::metadata(directory_of(path)) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => no(
+                DbErrorKind::Denied,
+                format!("cannot create {shown}: {error}; check the permissions of its directories"),
+            ),
+            _ => Ok(()),
+        },
+    }
+}
+
+/// Returns why a path cannot be that of a database file, whatever the file may contain: it is a
+/// directory, or its own directory is none. `None` if it can be.
+pub(super) fn bad_place(path: &Path, create: bool) -> Option<(DbErrorKind, String)> {
+    let shown = path.display();
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => {
+            return Some((
+                DbErrorKind::Denied,
+                format!("{shown} is a directory: name a file in it"),
+            ));
+        }
+        Ok(_) => return None,
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied || !create => return None,
+        Err(_) => {}
+    }
+    let directory = directory_of(path);
+    match fs::metadata(directory) {
+        Ok(found) if found.is_dir() => None,
+        Ok(_) => {
+            let directory = directory.display();
+            let why = format!("{directory} is not a directory: {shown} cannot be created in it");
+            Some((DbErrorKind::Denied, why))
+        }
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
         Err(_) => {
-            let parent = match path.parent() {
-                Some(parent) if !parent.as_os_str().is_empty() => parent,
-                _ => Path::new("."),
-            };
-            match fs::metadata(parent) {
-                Ok(found) if found.is_dir() => Ok(()),
-                Ok(_) => {
-                    let message = format!(
-                        "{} is not a directory: {shown} cannot be created in it",
-                        parent.display()
-                    );
-                    no(DbErrorKind::Denied, message)
-                }
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => no(
-                    DbErrorKind::Denied,
-                    format!(
-                        "cannot create {shown}: {error}; check the permissions of its directories"
-                    ),
-                ),
-                Err(_) => {
-                    let parent = parent.display();
-                    no(
-                        DbErrorKind::Missing,
-                        format!("the directory {parent} does not exist: create it"),
-                    )
-                }
-            }
+            let why = format!("the directory {} does not exist: create it", directory.display());
+            Some((DbErrorKind::Missing, why))
         }
     }
+}
+
+fn directory_of(path: &Path) -> &Path {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
 }
 
 /// Applies the target's options to a new connection. Fails if the file does not allow them.
