@@ -122,6 +122,8 @@ impl Operator {
 enum Kind {
     /// Id of a run or experiment. A condition may give only its start or its end.
     Id,
+    /// Id of an experiment, as [`Kind::Id`], or its name, of which this is the SQL expression.
+    IdOrName(&'static str),
     Text,
     /// Several names joined by `+`, such as workloads. A condition matches if it gives one of them.
     Names,
@@ -205,7 +207,10 @@ static RUNS: Listed = Listed {
         Column { name: "dbdyno", kind: Kind::Text, sql: "run.dbdyno" },
         Column {
             name: "experiment",
-            kind: Kind::Id,
+            kind: Kind::IdOrName(
+                "(SELECT experiment.name FROM trial JOIN experiment \
+                 ON experiment.number = trial.experiment WHERE trial.run = run.number)",
+            ),
             sql: "(SELECT experiment.id FROM trial JOIN experiment \
                   ON experiment.number = trial.experiment WHERE trial.run = run.number)",
         },
@@ -605,6 +610,13 @@ fn compared(field: &Field, operator: Operator, value: &value::Value, alive: &str
             put_text(&field_sql.text, contains, text, to);
         }
         Is::Id(id) => put_ends_of_id(field, id, alive, to),
+        Is::IdOrName(written, name) => {
+            to.put("(");
+            put_ends_of_id(field, &written.to_ascii_lowercase(), alive, to);
+            to.put(" OR ");
+            put_text(name, false, written, to);
+            to.put(")");
+        }
         Is::OneOf(name) => {
             to.put("instr('+' || lower(");
             to.put_field(field, alive);

@@ -148,6 +148,9 @@ fn a_query_finds_the_runs_of_which_it_holds() {
     check("finding=killed", "5");
     check("finding=KILLED and validity=warning", "5");
     check("experiment=exp", "2");
+    check("experiment=sweep", "2");
+    check("experiment!=sweep", "1345");
+    check("experiment=swee", "");
     check("experiment", "2");
     check("id=bbbb or id=0004", "24");
     check("database~'sqlite 3.5'", "12345");
@@ -407,7 +410,7 @@ fn a_bad_query_is_one_sentence_with_the_place_of_the_mistake() {
 fn every_condition_that_can_be_written_can_be_asked() {
     let (_folder, store) = store();
     let values = |kind: Kind| match kind {
-        Kind::Id | Kind::Text | Kind::Names | Kind::Product => "x",
+        Kind::Id | Kind::IdOrName(_) | Kind::Text | Kind::Names | Kind::Product => "x",
         Kind::Finding => "stalled",
         Kind::Word(words) | Kind::Rank(words) => words[0],
         Kind::Count | Kind::Number => "5",

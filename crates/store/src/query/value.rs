@@ -16,6 +16,8 @@ pub(super) enum Value {
     Version(String),
     /// Whole id of a run or experiment, or its start or end.
     Id(String),
+    /// Beginning or end of an id, or a whole name; with the SQL expression of the name.
+    IdOrName(String, &'static str),
     /// Name that must be among the names of a column that joins several with `+`.
     OneOf(String),
     /// Name of a product, alone or with the start of its version.
@@ -71,9 +73,10 @@ impl Value {
                 return (figures.check)(name, written).map(|()| bound()).map_err(bad_bound);
             }
         };
-        let is_text =
-            matches!(kind, Kind::Id | Kind::Text | Kind::Names | Kind::Product | Kind::Finding)
-                || matches!(kind, Kind::Word(_) | Kind::Rank(_));
+        let is_text = matches!(
+            kind,
+            Kind::Id | Kind::IdOrName(_) | Kind::Text | Kind::Names | Kind::Product | Kind::Finding
+        ) || matches!(kind, Kind::Word(_) | Kind::Rank(_));
         let name = field.name();
         if let (Kind::Rank(words), true) = (kind, operator.is_of_order()) {
             let place = place(&name, words, written)?;
@@ -92,6 +95,7 @@ impl Value {
             _ if contains => Ok(Value::Text(written.to_owned())),
             Kind::Text => Ok(Value::Text(written.to_owned())),
             Kind::Id => Ok(Value::Id(written.to_ascii_lowercase())),
+            Kind::IdOrName(name) => Ok(Value::IdOrName(written.to_owned(), name)),
             Kind::Names => Ok(Value::OneOf(written.to_owned())),
             Kind::Product => Ok(Value::Product(written.to_owned())),
             Kind::Word(words) | Kind::Rank(words) => {
