@@ -24,6 +24,7 @@ use super::live::Live;
 use super::metrics::{self, Metrics};
 use super::own_folder::own_target;
 use super::required::RequiredResults;
+use super::runs::full_flag;
 use super::signals::stop_on_signals;
 use super::stored::{asked, bad, label_flag, labels, said, store};
 use super::trial_options::{interrupted, is_kept, options};
@@ -74,6 +75,10 @@ pub(crate) fn command() -> Command {
                     Arg::new("figure").long("figure").value_name("NAME").help(
                         "Figure to judge points by: tps, p99, reads, new_order.p99 or any other",
                     ),
+                )
+                .arg(
+                    full_flag("The full report: all sections, without a limit of lines")
+                        .conflicts_with("plan"),
                 )
                 .args(table_flags().map(|flag| flag.conflicts_with_all(["plan", "require"])))
                 .args(required::flags().map(|flag| flag.conflicts_with("plan"))),
@@ -215,11 +220,13 @@ fn print_report(
             if let Some(printed) = required.print_if_quiet(verdict, matches, shell) {
                 return printed;
             }
-            if flags::output_of(matches) == Output::Text {
+            let is_full = matches.try_get_one("full").ok().flatten().copied().unwrap_or(false);
+            let is_short = flags::output_of(matches) == Output::Text && !is_full;
+            if is_short {
                 shorten(&mut page, &source);
             }
             required.put_before(&mut page, matches, shell)?;
-            if flags::output_of(matches) == Output::Text {
+            if is_short {
                 render::fit_screen(&mut page);
             }
             print_document(&page, PAGE_WIDTH, matches, shell)

@@ -53,6 +53,7 @@ fn pages_are_as_wide_as_the_terminal() {
         &["runs"],
         &["experiments"],
         &["experiments", "show", "last"],
+        &["experiments", "show", "last", "--full"],
         &["list", "findings"],
         &["list", "figures"],
         &["list", "workloads"],
