@@ -16,7 +16,7 @@ use study::ComparisonReport;
 use study::comparison::{Difference, Gate, GateResult, Judge, Passed, UndecidedBy, Verdict};
 
 use super::flags::Output;
-use super::runs::{full_flag, of_sections, section_flag};
+use super::runs::{full_flag, naming_sections, of_sections, section_flag};
 use super::stored::store;
 use super::{DONE, FAILED, Outcome, experiments, flags, github, print_document};
 use crate::shell::Shell;
@@ -243,15 +243,17 @@ fn page_of(
     gates: &[GateResult],
     matches: &ArgMatches,
 ) -> Document {
-    if let Some(page) = of_sections(matches, || comparison(report, gates)) {
+    let whole = || comparison(report, gates);
+    if let Some(page) = of_sections(matches, whole) {
         return page;
     }
-    match flags::output_of(matches) == Output::Text && !matches.get_flag("full") {
-        true => {
+    match (flags::output_of(matches) == Output::Text, matches.get_flag("full")) {
+        (false, _) => whole(),
+        (true, true) => naming_sections(whole(), &render::COMPARISON_SECTIONS, "--section NAME"),
+        (true, false) => {
             let next = next_commands(report, compared, !gates.is_empty(), matches);
             comparison_short(&without_defaults(report), gates, &next)
         }
-        false => comparison(report, gates),
     }
 }
 

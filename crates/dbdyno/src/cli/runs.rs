@@ -428,7 +428,19 @@ fn absent(section: &str) -> String {
     format!("{section}: {why}.")
 }
 
-/// Creates the page of a run. It is short if the output is text, unless `--full` or `--section` is
+/// Names the sections of a full page below its headline: those of `names` that have something to
+/// show. `alone` is what the user writes to see one of them.
+pub(crate) fn naming_sections(mut page: Document, names: &[&str], alone: &str) -> Document {
+    let is_named = |section: &&Section| names.contains(&section.id) && !is_blank(section);
+    let named = page.sections.iter().filter(is_named).map(|section| section.id);
+    let named = named.collect::<Vec<_>>().join(", ");
+    if let Some(verdict) = page.verdicts.first_mut() {
+        verdict.details.push(format!("Sections: {named}; one alone: {alone}").into());
+    }
+    page
+}
+
+/// Makes the page of a run. It is short if the output is text, unless `--full` or `--section` is
 /// given or the run is a build of data.
 fn page_of(report: &Report, matches: &ArgMatches, kept: RunIn, shell: &Shell) -> Document {
     let whole = || match kept {
@@ -440,7 +452,12 @@ fn page_of(report: &Report, matches: &ArgMatches, kept: RunIn, shell: &Shell) ->
     }
     let is_short = flags::output_of(matches) == Output::Text && !report.is_build();
     if !is_short || matches.get_flag("full") {
-        return whole();
+        if !is_short || kept == RunIn::NoStore {
+            return whole();
+        }
+        let id = render::list::short_id(&report.run_id);
+        let alone = format!("dbdyno runs show {id} --section NAME");
+        return naming_sections(whole(), &render::RUN_SECTIONS, &alone);
     }
     let with = render::Short {
         is_default: &app::stored_report::is_default,

@@ -52,7 +52,7 @@ fn the_values_of_an_axis_are_held_against_the_first() {
     let next = format!("Next:\n  dbdyno compare {id} --by target --full");
     home.run(&["compare", &id, "--by=target"]).good().says(&[&next, "of 2 points: worse"]);
     let full = home.run(&["compare", &id, "--by=target", "--full"]).good();
-    full.says(&["geometric means over the runs of each side"]);
+    full.says(&["geometric means over the runs of each side", "Sections: ", "--section NAME"]);
     let part = home.run(&["compare", &id, "--by=target", "--section=changed"]).good();
     assert!(!part.out.contains("geometric means over"), "{}", part.out);
     // Verdict and validity are a line each.

@@ -116,6 +116,7 @@ fn one_command_builds_checks_measures_and_reports() {
         " transactions offered = ",
         " finished + 0 failed + 0 dropped + 0 unfinished",
         "no CI for p50",
+        "Sections: ran, latency, transactions, ",
         "dbdyno run plan.toml",
     ]);
     let parts = home.run(&["runs", "show", "last", "--section=latency,checks"]).good();
