@@ -3,6 +3,7 @@
 //! Not here: descriptions of options (their commands).
 
 use clap::{Arg, Command};
+use model::numbers::wrap;
 
 /// Maximum columns of a line of help; longer descriptions are cut.
 pub(crate) const WIDTH: usize = 80;
@@ -41,6 +42,9 @@ const CHOSEN: [(&str, &[&str]); 2] = [
     ),
 ];
 
+/// Largest number of lines of a brief help.
+const LINES_MOST: usize = 30;
+
 /// Returns the brief help of the command at the end of `path`, such as `dbdyno runs list`.
 pub(crate) fn page(command: &Command, path: &str) -> String {
     let name = path.split(' ').nth(1).unwrap_or_default();
@@ -52,13 +56,15 @@ pub(crate) fn page(command: &Command, path: &str) -> String {
     let rows = subcommands
         .map(|subcommand| (subcommand.get_name().to_owned(), about(subcommand)))
         .collect();
-    lines.extend(aligned(rows));
+    lines.extend(aligned(rows, 0));
     let options: Vec<&Arg> = match chosen {
         Some(names) => names.iter().filter_map(|name| option(command, name)).collect(),
         None => command.get_arguments().filter(|arg| !arg.is_hide_set() && is_own(arg)).collect(),
     };
     let rows: Vec<(String, String)> = options.into_iter().map(row).collect();
-    lines.extend(aligned(rows));
+    // An empty line and the last one follow.
+    let spare = LINES_MOST.saturating_sub(lines.len() + rows.len() + 2);
+    lines.extend(aligned(rows, spare));
     lines.push(String::new());
     let workloads = if name == "run" { "Workloads: dbdyno list workloads. " } else { "" };
     lines.push(format!("{workloads}All options, with examples: {path} --help"));
@@ -74,7 +80,7 @@ pub(crate) fn of_program(command: &Command, sections: &[(&str, &[&str])]) -> Str
     for (title, names) in shown {
         lines.extend([String::new(), format!("{title}:")]);
         let entry = |name: &&str| Some(((*name).to_owned(), about(command.find_subcommand(name)?)));
-        lines.extend(aligned(names.iter().filter_map(entry).collect()));
+        lines.extend(aligned(names.iter().filter_map(entry).collect(), 0));
     }
     lines.extend([String::new(), format!("More commands: {}", last.1.join(", "))]);
     lines.push("Begin with: dbdyno run tpcc, then dbdyno web. All of it: dbdyno --help".to_owned());
@@ -134,23 +140,40 @@ fn row(arg: &Arg) -> (String, String) {
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let values = arg.get_value_names().unwrap_or_default().first().map(|name| name.as_str());
     // The values of a choice are shorter than their description.
-    match (help.split_once(": "), values.filter(|values| values.contains('|'))) {
+    let described = help.split_once(": ").filter(|(what, _)| !what.contains(" ["));
+    match (described, values.filter(|values| values.contains('|'))) {
         (Some((what, _)), Some(values)) => (written, format!("{what}: {values}")),
         _ => (written, help),
     }
 }
 
 /// Formats pairs of name and description as lines with aligned descriptions, which are cut to fit
-/// at the end of a clause or word.
-fn aligned(rows: Vec<(String, String)>) -> Vec<String> {
+/// at the end of a clause or word. An argument's, or one that is cut within a clause, takes further
+/// lines instead, of which there are `spare`.
+fn aligned(rows: Vec<(String, String)>, mut spare: usize) -> Vec<String> {
     const NAMES_MOST: usize = 30;
     let lengths = rows.iter().map(|(name, _)| name.chars().count());
     let width = lengths.filter(|length| *length <= NAMES_MOST).max().unwrap_or(0);
-    let line = |(name, help): &(String, String)| {
+    let mut lines = Vec::new();
+    for (name, help) in &rows {
         let used = 4 + width.max(name.chars().count());
-        format!("  {name:<width$}  {}", cut(help, WIDTH.saturating_sub(used)))
-    };
-    rows.iter().map(|row| line(row).trim_end().to_owned()).collect()
+        let room = WIDTH.saturating_sub(used);
+        let short = cut(help, room);
+        // What stands for the value must be said as a whole.
+        let is_whole = name.starts_with('<') || short.ends_with('…');
+        let first = help.lines().next().unwrap_or_default();
+        let whole = wrap(first, room);
+        let shown = match is_whole && whole.len() <= spare + 1 {
+            true => whole,
+            false => vec![short],
+        };
+        spare -= shown.len() - 1;
+        for (nth, text) in shown.iter().enumerate() {
+            let name = if nth == 0 { name } else { "" };
+            lines.push(format!("  {name:<width$}  {text}").trim_end().to_owned());
+        }
+    }
+    lines
 }
 
 /// Returns the start of a text's first line, as long as fits into `width` columns: up to the end of
@@ -178,6 +201,12 @@ fn cut(text: &str, width: usize) -> String {
     let clauses = [": ", "; ", ", "];
     let end = clauses.iter().filter_map(|mark| head.rfind(mark)).max();
     // At least half a line.
+    // A single word behind a semicolon, such as a value, says nothing without its meaning.
+    let is_bare = |from: usize, end: usize| !head[from + "; ".len()..end].contains(' ');
+    let end = end.map(|end| match head[..end].rfind("; ") {
+        Some(from) if is_bare(from, end) => from,
+        _ => end,
+    });
     match end.filter(|end| *end > width / 2) {
         Some(end) => head[..end].to_owned(),
         // The ellipsis and its blank must fit.
@@ -193,7 +222,25 @@ mod tests {
     use super::super::{SECTIONS, command};
     use super::*;
 
-    const LINES_MOST: usize = 30;
+    #[test]
+    fn what_an_argument_stands_for_is_said_as_a_whole_and_no_clause_is_cut() {
+        let words = ["dbdyno".to_owned()];
+        let whole = command(&words).unwrap();
+        let page_of = |path: &[&str]| {
+            let mut at = &whole;
+            for name in path {
+                at = at.find_subcommand(name).expect("a command");
+            }
+            page(at, &format!("dbdyno {}", path.join(" ")))
+        };
+        let show = page_of(&["runs", "show"]);
+        assert!(show.contains("or 'last' (the newest run)"), "{show}");
+        assert!(show.contains("[default: fail]\n"), "{show}");
+        let drop = page_of(&["drop"]);
+        assert!(!show.contains('…') && !drop.contains('…'), "{show}{drop}");
+        let build = page_of(&["build"]);
+        assert!(build.contains("where supported\n"), "{build}");
+    }
 
     fn check(page: &str, path: &str) {
         let n_lines = page.lines().count();
