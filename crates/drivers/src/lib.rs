@@ -6,6 +6,7 @@
 mod certificates;
 #[cfg(test)]
 mod conformance;
+mod embedded;
 mod entry;
 pub mod for_tests;
 #[cfg(any(test, feature = "fuzzing"))]

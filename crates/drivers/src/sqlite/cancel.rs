@@ -6,11 +6,13 @@
 //! then, since an interrupt between two statements is lost. Not here: the queue itself.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use model::Cancel;
 use rusqlite::InterruptHandle;
+
+use crate::embedded::lock;
 
 /// State of a session with which other threads can cancel it, or let it go on after it has queued
 /// for the database.
@@ -83,9 +85,4 @@ impl Cancel for Handle {
         drop(lock(&self.turn));
         self.changed.notify_all();
     }
-}
-
-/// Locks a mutex and ignores poisoning, since a panic cannot leave the guarded values half changed.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -18,11 +18,6 @@ pub(super) fn db_error(error: Error) -> DbError {
     DbError { kind, code: i64::from(code), sqlstate: String::new(), message }
 }
 
-/// Returns the error that every request of a cancelled session returns.
-pub(super) fn cancelled() -> DbError {
-    DbError::new(DbErrorKind::Cancelled, "cancelled")
-}
-
 /// Classifies an error of SQLite by its extended result code, or else by its primary code
 /// (<https://www.sqlite.org/rescode.html>).
 fn kind(code: i32, message: &str) -> DbErrorKind {

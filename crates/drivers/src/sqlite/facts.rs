@@ -8,8 +8,8 @@ use model::{DbError, Fact};
 use rusqlite::Connection;
 
 use super::db_errors::db_error;
-use super::location::Location;
 use super::opening::{Shared, ask, open_connection};
+use crate::embedded::location::Location;
 use crate::modes;
 
 /// Opens a further connection to the database and reads the facts that a run records about it:

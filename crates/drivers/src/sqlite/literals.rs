@@ -1,62 +1,14 @@
-//! Statements as text with values as literals, which SQLite compiles at each execution.
+//! Values as literals of SQLite, for statements as text, which SQLite compiles at each execution.
 //!
 //! Every value has an exact literal, so that the result is the same as with a bound value. Not
-//! here: execution.
+//! here: the text around them (pieces), and execution.
 
 use std::fmt::Write;
 
-use model::{DbError, DbErrorKind, Value};
+use model::Value;
 
-/// SQL text of a statement, split at its placeholders, to be executed with literals in their place.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Pieces {
-    /// Text before each placeholder, with the index, from 0, of the value that replaces the
-    /// placeholder.
-    parts: Vec<(String, usize)>,
-    rest: String,
-    n_values: usize,
-}
-
-impl Pieces {
-    /// Splits an SQL text at the placeholders `?` and `?1`, `?2`... outside of quotes and comments.
-    pub(super) fn parse(sql: &str) -> Pieces {
-        let (mut parts, mut n_values, mut start, mut at) = (Vec::new(), 0, 0, 0);
-        while at < sql.len() {
-            let rest = &sql[at..];
-            let n_bytes = length(rest);
-            if let Some(number) = rest[..n_bytes].strip_prefix('?') {
-                // As in SQLite: an unnumbered placeholder follows the highest number before it.
-                let number: usize = number.parse().unwrap_or(n_values + 1);
-                n_values = n_values.max(number);
-                parts.push((sql[start..at].to_owned(), number.saturating_sub(1)));
-                start = at + n_bytes;
-            }
-            at += n_bytes;
-        }
-        Pieces { parts, rest: sql[start..].to_owned(), n_values }
-    }
-
-    /// Returns the SQL text with `values` as literals in place of the placeholders. Fails if the
-    /// number of values is wrong.
-    pub(super) fn fill(&self, values: &[Value<'_>]) -> Result<String, DbError> {
-        if values.len() != self.n_values {
-            let (wanted, got) = (self.n_values, values.len());
-            let message = format!("the statement takes {wanted} values, {got} were given");
-            return Err(DbError::new(DbErrorKind::Shape, message));
-        }
-        let mut sql = String::new();
-        for (before, index) in &self.parts {
-            sql.push_str(before);
-            // Separates it from a preceding word or minus sign.
-            sql.push(' ');
-            put_literal(&mut sql, &values[*index]);
-        }
-        sql.push_str(&self.rest);
-        Ok(sql)
-    }
-}
-
-fn put_literal(sql: &mut String, value: &Value<'_>) {
+/// Appends a value as a literal.
+pub(super) fn put_literal(sql: &mut String, value: &Value<'_>) {
     let written = match *value {
         Value::Null => write!(sql, "NULL"),
         Value::Int(value) | Value::Decimal { unscaled: value, .. } | Value::Timestamp(value) => {
@@ -93,29 +45,15 @@ fn put_bytes(sql: &mut String, bytes: &[u8]) {
     sql.push('\'');
 }
 
-/// Returns the length in bytes of the token at the start of `rest`: a quoted text, a comment, a
-/// placeholder, or one character.
-fn length(rest: &str) -> usize {
-    let first = rest.chars().next().expect("something is left");
-    let to = |end: Option<usize>, n_bytes: usize| end.map_or(rest.len(), |at| at + n_bytes);
-    match first {
-        '\'' | '"' | '`' => to(rest[1..].find(first), 2),
-        '[' => to(rest.find(']'), 1),
-        '-' if rest.starts_with("--") => to(rest.find('\n'), 1),
-        '/' if rest.starts_with("/*") => to(rest[2..].find("*/"), 4),
-        '?' => 1 + rest[1..].bytes().take_while(u8::is_ascii_digit).count(),
-        _ => first.len_utf8(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::embedded::pieces::Pieces;
 
     #[test]
     fn values_are_written_in() {
         let check = |sql: &str, values: &[Value<'_>], expect: &str| {
-            assert_eq!(Pieces::parse(sql).fill(values).expect("valid"), expect);
+            assert_eq!(Pieces::parse(sql).fill(values, put_literal).expect("valid"), expect);
         };
         check("a - ? ? ?", &[Value::Int(-1), Value::Null, Value::cents(-5)], "a -  -1  NULL  -5");
         check("LIMIT?", &[Value::Int(i64::MIN)], "LIMIT -9223372036854775808");
@@ -130,6 +68,6 @@ mod tests {
         );
         check("'?' \"?\" `?` [?] /* ? */ -- ?", &[], "'?' \"?\" `?` [?] /* ? */ -- ?");
         check("'it''s ?' ?", &[Value::Null], "'it''s ?'  NULL");
-        assert!(Pieces::parse("?").fill(&[]).is_err());
+        assert!(Pieces::parse("?").fill(&[], put_literal).is_err());
     }
 }

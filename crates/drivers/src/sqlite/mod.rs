@@ -9,7 +9,6 @@ mod cancel;
 mod db_errors;
 mod facts;
 mod literals;
-mod location;
 mod monitoring;
 mod opening;
 mod queue;
@@ -22,7 +21,6 @@ mod values;
 mod write_permit;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use model::{
@@ -31,9 +29,9 @@ use model::{
 };
 use rusqlite::{Connection, FileControl};
 
+use crate::embedded::location::{Location, check_path};
 use crate::{CannotOpen, Entry, Opened, Opening};
 use db_errors::db_error;
-use location::Location;
 use opening::{MEMORY_BYTES_MAX, Options, Shared};
 use session::SqliteSession;
 
@@ -145,10 +143,7 @@ fn open_sqlite(target: &Target, opening: Opening) -> Result<Sqlite, CannotOpen> 
         Location::Memory(_) => Some(keep(&location).map_err(CannotOpen::Refused)?),
         Location::File(path) => {
             let create = opening.create && !options.read_only;
-            if let Some((_, why)) = opening::bad_place(path, create) {
-                return Err(CannotOpen::Bad(BadParameter::new(why)));
-            }
-            opening::check_path(path, create).map_err(CannotOpen::Refused)?;
+            check_path(path, create).map_err(CannotOpen::Refused)?;
             None
         }
     };
@@ -157,29 +152,17 @@ fn open_sqlite(target: &Target, opening: Opening) -> Result<Sqlite, CannotOpen> 
 }
 
 fn locate(target: &Target) -> Result<Location, BadParameter> {
-    if !target.hosts.is_empty() || target.user.is_some() {
-        let words = "sqlite has no host: write sqlite:/path/file.db or sqlite:file.db";
-        return Err(BadParameter::new(words));
-    }
-    match target.path.as_str() {
-        "" => Err(BadParameter::new("name a file: sqlite:/path/file.db, or sqlite::memory:")),
-        ":memory:" => {
-            static N_OPENED: AtomicU64 = AtomicU64::new(0);
-            // A name that begins with a slash is shared by all connections of the process.
-            let number = N_OPENED.fetch_add(1, Ordering::Relaxed);
-            Ok(Location::Memory(format!("/dbdyno-{number}")))
-        }
+    Ok(match Location::of_target(target)? {
         // SQLite would parse it as a URI.
-        path if path.starts_with("file:") => Ok(Location::File(Path::new(".").join(path))),
-        path => Ok(Location::File(PathBuf::from(path))),
-    }
+        Location::File(path) if target.path.starts_with("file:") => {
+            Location::File(Path::new(".").join(path))
+        }
+        location => location,
+    })
 }
 
 fn file(target: &Target) -> Option<PathBuf> {
-    match locate(target).ok()? {
-        Location::File(path) => Some(path),
-        Location::Memory(_) => None,
-    }
+    locate(target).ok()?.into_file()
 }
 
 fn keep(location: &Location) -> Result<Connection, DbError> {

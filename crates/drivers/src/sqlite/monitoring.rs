@@ -6,14 +6,12 @@
 //! sqlite.org/c3ref/c_dbstatus_options.html. Not here: page caches of connections outside of
 //! dbdyno.
 
-use std::fs;
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::{Counter, Counters, Monitoring, Reading};
 use rusqlite::{Connection, ffi};
 
-use super::location::Location;
+use crate::embedded::location::{FILE_SIZES, Location};
 
 /// Number of requests after which a session adds its connection's counters to the sums. Doing so
 /// takes tenths of a microsecond, so hundredths per request.
@@ -32,10 +30,6 @@ const fn pages(name: &'static str, help: &'static str) -> Counter {
     Counter { name, reading: Reading::Total, unit: "1/s", help }
 }
 
-const fn bytes(name: &'static str, help: &'static str) -> Counter {
-    Counter { name, reading: Reading::Level, unit: "B", help }
-}
-
 const CHOSEN: &[Counter] = &[
     pages("cache_hits", "Pages found in the page caches of the sessions."),
     pages(
@@ -45,8 +39,8 @@ const CHOSEN: &[Counter] = &[
     ),
     pages("cache_writes", "Pages written from the caches, to the log or the file."),
     pages("cache_spills", "Pages written during a transaction because the cache was full."),
-    bytes("wal_bytes", "The size of the write-ahead log's file."),
-    bytes("file_bytes", "The size of the database's file."),
+    FILE_SIZES[0],
+    FILE_SIZES[1],
 ];
 
 /// Numbers by which SQLite identifies the first four counters in [`CHOSEN`], in the same order.
@@ -75,14 +69,8 @@ impl Caches {
         let sums = self.0.iter().map(|sum| sum.load(Ordering::Relaxed) as f64);
         let names = CHOSEN.iter().map(|counter| counter.name);
         let mut shown: Vec<(&'static str, f64)> = names.zip(sums).collect();
-        if let Location::File(path) = location {
-            let mut log = path.as_os_str().to_owned();
-            log.push("-wal");
-            for (name, path) in [("wal_bytes", Path::new(&log)), ("file_bytes", path)] {
-                // Other journal modes have no log.
-                shown.extend(fs::metadata(path).ok().map(|found| (name, found.len() as f64)));
-            }
-        }
+        // Journal modes other than `wal` have no log.
+        shown.extend(location.file_sizes("-wal"));
         shown
     }
 }
@@ -142,7 +130,7 @@ mod tests {
         // Increments already reported are not reported again.
         caches.add(&connection);
         assert_eq!(caches.counters(&location), shown);
-        let memory = Location::Memory("/x".to_owned());
+        let memory = Location::Memory(0);
         assert_eq!(caches.counters(&memory).len(), OPERATIONS.len());
     }
 }

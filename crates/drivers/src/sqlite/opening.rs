@@ -3,20 +3,18 @@
 //!
 //! Not here: requests (the session).
 
-use std::fs;
-use std::io;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use model::{BadParameter, DbError, DbErrorKind, Settings};
 use rusqlite::{Connection, OpenFlags};
 
-use super::cancel::{Handle, lock};
-use super::db_errors::{cancelled, db_error};
-use super::location::Location;
+use super::cancel::Handle;
+use super::db_errors::db_error;
 use super::monitoring::Caches;
 use super::queue::{Queue, Turn};
+use crate::embedded::location::{Location, check_path};
+use crate::embedded::{cancelled, lock};
 
 /// Number of instructions of SQLite's virtual machine after which a statement checks whether its
 /// session was cancelled. That many take tenths of a millisecond.
@@ -177,9 +175,10 @@ pub(super) fn open(
         flags |= OpenFlags::SQLITE_OPEN_READ_WRITE;
     }
     let opened = match location {
-        Location::Memory(name) => {
+        Location::Memory(number) => {
             flags |= OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_URI;
-            Connection::open_with_flags(format!("file:{name}?vfs=memdb"), flags)
+            // A name that begins with a slash is shared by all connections of the process.
+            Connection::open_with_flags(format!("file:/dbdyno-{number}?vfs=memdb"), flags)
         }
         Location::File(path) => {
             check_path(path, create && !read_only)?;
@@ -195,71 +194,6 @@ pub(super) fn open(
             format_args!("cannot open {location} (check the permissions of it and its directory)");
         no.during(what)
     })
-}
-
-/// Checks that a database file can be opened, and fails with the reason; SQLite's own error says
-/// only that the file cannot be opened. With `create` the file need not exist.
-pub(super) fn check_path(path: &Path, create: bool) -> Result<(), DbError> {
-    let no = |kind, message: String| Err(DbError::new(kind, message));
-    let shown = path.display();
-    if let Some((kind, why)) = bad_place(path, create) {
-        return no(kind, why);
-    }
-    match fs::metadata(path) {
-        // SQLite would wait for a pipe's writer.
-        Ok(_) => match files::refuse_special(path) {
-            Ok(()) => Ok(()),
-            Err(error) => no(DbErrorKind::Denied, format!("{shown}: {error}")),
-        },
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => no(
-            DbErrorKind::Denied,
-            format!("cannot read {shown}: {error}; check the permissions of its directories"),
-        ),
-        Err(_) if !create => no(DbErrorKind::Missing, format!("there is no database at {shown}")),
-        Err(_) => match fs::metadata(directory_of(path)) {
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => no(
-                DbErrorKind::Denied,
-                format!("cannot create {shown}: {error}; check the permissions of its directories"),
-            ),
-            _ => Ok(()),
-        },
-    }
-}
-
-/// Returns why a path cannot be that of a database file, whatever the file may contain: it is a
-/// directory, or its own directory is none. `None` if it can be.
-pub(super) fn bad_place(path: &Path, create: bool) -> Option<(DbErrorKind, String)> {
-    let shown = path.display();
-    match fs::metadata(path) {
-        Ok(found) if found.is_dir() => {
-            return Some((
-                DbErrorKind::Denied,
-                format!("{shown} is a directory: name a file in it"),
-            ));
-        }
-        Ok(_) => return None,
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied || !create => return None,
-        Err(_) => {}
-    }
-    let directory = directory_of(path);
-    match fs::metadata(directory) {
-        Ok(found) if found.is_dir() => None,
-        Ok(_) => {
-            let directory = directory.display();
-            let why = format!("{directory} is not a directory: {shown} cannot be created in it");
-            Some((DbErrorKind::Denied, why))
-        }
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
-        Err(_) => {
-            let why = format!("the directory {} does not exist: create it", directory.display());
-            Some((DbErrorKind::Missing, why))
-        }
-    }
-}
-
-fn directory_of(path: &Path) -> &Path {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    parent.unwrap_or(Path::new("."))
 }
 
 /// Applies the target's options to a new connection. Fails if the file does not allow them.

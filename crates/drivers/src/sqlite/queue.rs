@@ -10,7 +10,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use super::cancel::{Handle, lock};
+use super::cancel::Handle;
+use crate::embedded::lock;
 
 /// The access to the database for which a session queues: shared or exclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,14 +17,19 @@ use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::{Batch, Connection};
 
 use super::cancel::Handle;
-use super::db_errors::{cancelled, db_error};
-use super::literals::Pieces;
+use super::db_errors::db_error;
+use super::literals::put_literal;
 use super::monitoring::Turns;
 use super::opening::{Shared, open_connection};
 use super::sql::{BEGIN, DIALECT};
 use super::statements::{Connected, Prepared, Ready};
 use super::values::{Given, owned};
 use super::write_permit::WritePermit;
+use crate::embedded::statements::Statements;
+use crate::embedded::{Control, cancelled};
+
+/// Start of the error message if a database in memory is full.
+const FULL_MEMORY: &str = "an in-memory database holds at most 2 GiB: use a file";
 
 pub(super) struct SqliteSession {
     // Fields are dropped in this order: the connection is closed before the turn is returned.
@@ -32,13 +37,7 @@ pub(super) struct SqliteSession {
     permit: WritePermit,
     pub(super) handle: Arc<Handle>,
     shared: Arc<Shared>,
-    declared: Arc<[Statement]>,
-    /// Statements that were added at run time. Their numbers follow those of the statements
-    /// declared when the session was connected.
-    late: Vec<Statement>,
-    /// SQL of each statement that is sent as text, split at its placeholders, by number of the
-    /// statement; `None` before its first use.
-    pieces: Vec<Option<Pieces>>,
+    statements: Statements,
     /// Index of the prepared statement that runs next, with its values already bound; `None` if the
     /// request is of another kind.
     bound: Option<usize>,
@@ -74,24 +73,6 @@ enum What {
     Control(Control),
 }
 
-#[derive(Clone, Copy)]
-enum Control {
-    Begin,
-    BeginReadOnly,
-    Commit,
-    Rollback,
-}
-
-impl Control {
-    fn from_statement(statement: StatementId) -> Control {
-        match statement {
-            StatementId::BEGIN => Control::Begin,
-            StatementId::BEGIN_READ_ONLY => Control::BeginReadOnly,
-            _ => Control::Commit,
-        }
-    }
-}
-
 impl SqliteSession {
     /// Opens a connection to the database of `shared`, and creates a session that can execute the
     /// statements `declared`.
@@ -105,9 +86,7 @@ impl SqliteSession {
             permit: WritePermit::new(Arc::clone(&shared), Arc::clone(&handle)),
             handle,
             shared,
-            declared,
-            late: Vec::new(),
-            pieces: Vec::new(),
+            statements: Statements::new(declared, put_literal),
             bound: None,
             under_way: UnderWay::Nothing,
             turns: Turns::default(),
@@ -156,7 +135,7 @@ impl SqliteSession {
 
     #[cold]
     fn name(&self, no: DbError, index: usize) -> DbError {
-        no.during(known(&self.declared, &self.late, index).name)
+        no.during(self.statements.get(index).name)
     }
 
     fn copy(&mut self, call: &Call<'_>) -> Result<Copied, DbError> {
@@ -168,37 +147,22 @@ impl SqliteSession {
                 what: What::Control(Control::from_statement(call.statement)),
             });
         }
-        let n_known = self.declared.len() + self.late.len();
-        if index >= n_known {
-            let message = format!(
-                "this session has {n_known} statements and no number {index}; statements prepared \
-                 at run time are lost when their connection ends"
-            );
-            return Err(DbError::new(DbErrorKind::Missing, message));
-        }
-        let statement = known(&self.declared, &self.late, index);
-        let what = match statement.sent {
+        let statement = self.statements.of_call(call)?;
+        let (kind, sent) = (statement.kind, statement.sent);
+        let what = match sent {
             Sent::Prepared => What::Values(call.values.iter().map(owned).collect()),
-            Sent::Text => {
-                if self.pieces.len() <= index {
-                    self.pieces.resize_with(n_known, || None);
-                }
-                let pieces =
-                    self.pieces[index].get_or_insert_with(|| Pieces::parse(&statement.sql));
-                let filled = pieces.fill(call.values);
-                What::Text(filled.map_err(|no| no.during(statement.name))?)
-            }
+            Sent::Text => What::Text(self.statements.text(index, call.values)?),
         };
-        self.traffic.count(statement.kind);
+        self.traffic.count(kind);
         Ok(Copied { index, what })
     }
 
     fn carry_out(&mut self, under_way: UnderWay, visit: Visit<'_>) -> Result<Reply, DbError> {
-        let Self { connected, permit, declared, late, .. } = self;
+        let Self { connected, permit, statements, .. } = self;
         connected.with_dependent_mut(|connection, prepared| match under_way {
             UnderWay::Nothing => panic!("a reply is polled, but no request was started"),
             UnderWay::Calls(calls) => {
-                run_calls(connection, prepared, permit, &calls, (declared, late), visit)
+                run_calls(connection, prepared, permit, &calls, statements, visit)
             }
             UnderWay::Text { kind, sql } => run_text(connection, permit, kind, &sql, visit),
             UnderWay::Control(control) => run_control(connection, prepared, permit, control),
@@ -226,11 +190,7 @@ impl SqliteSession {
     }
 
     fn prepare_late(&mut self, statement: Statement) -> Result<StatementId, DbError> {
-        let index = self.declared.len() + self.late.len();
-        let Ok(number) = u16::try_from(index) else {
-            let message = format!("a session can have at most {} statements", 1 << 16);
-            return Err(DbError::new(DbErrorKind::Unsupported, message));
-        };
+        let number = self.statements.next()?;
         let Self { connected, permit, .. } = self;
         connected.with_dependent_mut(|connection, prepared| {
             let ready = match statement.sent {
@@ -243,8 +203,8 @@ impl SqliteSession {
             prepared.ready.push(ready);
             Ok(())
         })?;
-        self.late.push(statement);
-        Ok(StatementId(number))
+        self.statements.add(statement);
+        Ok(number)
     }
 
     fn load(&mut self, table: &Table, source: &mut dyn RowSource) -> Result<Reply, DbError> {
@@ -283,10 +243,10 @@ impl SqliteSession {
         (self.bound, self.under_way) = (None, UnderWay::Nothing);
         self.roll_back();
         self.permit.settle(self.connected.borrow_owner());
-        self.connected = connect(&self.shared, &self.handle, self.declared.len())?;
+        let n_declared = self.statements.n_declared();
+        self.connected = connect(&self.shared, &self.handle, n_declared)?;
         self.permit.settle(self.connected.borrow_owner());
-        self.late.clear();
-        self.pieces.clear();
+        self.statements.forget_late();
         Ok(())
     }
 
@@ -296,7 +256,7 @@ impl SqliteSession {
         match no.kind {
             // A cancelled wait for another process's lock.
             DbErrorKind::Busy if self.handle.is_cancelled() => cancelled(),
-            DbErrorKind::DiskFull => no.during(self.shared.location.words_when_full()),
+            DbErrorKind::DiskFull => no.during(self.shared.location.words_when_full(FULL_MEMORY)),
             _ => no,
         }
     }
@@ -371,11 +331,7 @@ impl Session for SqliteSession {
     }
 
     fn sent(&mut self, request: Request<'_>) -> Vec<SentStatement> {
-        request.statements(&BEGIN, &mut |call| {
-            let index = usize::from(call.statement.0);
-            let n_known = self.declared.len() + self.late.len();
-            (index < n_known).then(|| sent(known(&self.declared, &self.late, index), call))
-        })
+        self.statements.sent(request, &BEGIN)
     }
 
     fn traffic(&self) -> Traffic {
@@ -402,30 +358,12 @@ fn connect(
     Connected::try_new(connection, |connection| Prepared::new(connection, n_statements))
 }
 
-fn known<'s>(declared: &'s [Statement], late: &'s [Statement], index: usize) -> &'s Statement {
-    declared.get(index).unwrap_or_else(|| &late[index - declared.len()])
-}
-
-/// Returns the statement as it would be executed for a call, to be shown to users: as text with
-/// literals, or as prepared statement with its values.
-fn sent(statement: &Statement, call: &Call<'_>) -> SentStatement {
-    let Statement { name, sql, .. } = statement;
-    let filled = match statement.sent {
-        Sent::Prepared => None,
-        Sent::Text => Pieces::parse(sql).fill(call.values).ok(),
-    };
-    match filled {
-        Some(text) => SentStatement::text(&text).named(name),
-        None => SentStatement::prepared(name, sql, call.values),
-    }
-}
-
 fn run_calls<'c>(
     connection: &'c Connection,
     prepared: &mut Prepared<'c>,
     permit: &mut WritePermit,
     calls: &[Copied],
-    statements: (&[Statement], &[Statement]),
+    statements: &Statements,
     visit: Visit<'_>,
 ) -> Result<Reply, DbError> {
     let mut total = Reply::default();
@@ -435,7 +373,7 @@ fn run_calls<'c>(
             run_control(connection, prepared, permit, control)?;
             continue;
         }
-        let statement = known(statements.0, statements.1, call.index);
+        let statement = statements.get(call.index);
         let mut run = || {
             let mut compiled;
             let ready = match &call.what {

@@ -3,12 +3,13 @@
 //! Statements are found by number and not by text, since rusqlite's cache hashes and copies the
 //! text each time. Not here: when a statement may run (write_permit).
 
-use model::{DbError, DbErrorKind, Reply, StatementKind, Visit};
+use model::{DbError, Reply, StatementKind, Visit};
 use rusqlite::{Connection, PrepFlags, ToSql};
 
 use super::db_errors::db_error;
 use super::sql::BEGIN;
 use super::values::Visited;
+use crate::embedded::wrong_number;
 
 self_cell::self_cell!(
     /// A connection with its prepared statements, which borrow the connection.
@@ -142,10 +143,4 @@ impl<'c> Ready<'c> {
         }
         Ok(reply)
     }
-}
-
-#[cold]
-fn wrong_number(wanted: usize, got: usize) -> DbError {
-    let message = format!("the statement takes {wanted} values, {got} were given");
-    DbError::new(DbErrorKind::Shape, message)
 }

@@ -7,10 +7,10 @@ use model::{Database, DbErrorKind, FactValue, Request, Row, Target, Value, query
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::cancel::lock;
 use super::session::SqliteSession;
 use super::{ENTRY, Sqlite, open_sqlite};
 use crate::conformance::{Kept, Other, Read, TestSession, Write, block_on, holds, refused};
+use crate::embedded::lock;
 use crate::{CannotOpen, Opening};
 
 const CREATE: Opening = Opening { create: true, seed: 1 };

@@ -10,9 +10,9 @@ use model::{DbError, DbErrorKind};
 use rusqlite::Connection;
 
 use super::cancel::Handle;
-use super::db_errors::cancelled;
 use super::opening::{Busy, Shared};
 use super::queue::Turn;
+use crate::embedded::cancelled;
 
 /// A session's access to the database, as granted by the queue, and the state of its transaction.
 /// Both decide whether a statement may run.
