@@ -312,7 +312,8 @@ impl<'b> Builder<'b> {
         let (opened, population) = (self.opened, self.population);
         if opened.data == Data::Unfinished && !self.keeps_marks {
             // The marks of a dropped table are removed too.
-            self.surely(&mut |session, _| drop_tables(session, population).map(drop))?;
+            let dialect = *opened.database.dialect();
+            self.surely(&mut |session, _| drop_tables(session, &dialect, population).map(drop))?;
             built.was_dropped = true;
         }
         let log = Arc::clone(&self.log);

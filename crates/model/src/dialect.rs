@@ -142,6 +142,9 @@ pub enum Serial {
     /// Auto-increment is allowed only in a column that alone is the primary key. Elsewhere, the
     /// type is an ordinary integer, which is not incremented.
     SoleKey,
+    /// Auto-increment is allowed in any column, by a sequence of its own, which CREATE TABLE is
+    /// preceded by and which outlives the table.
+    Sequence,
 }
 
 /// Language in which stored routines are written.
@@ -247,7 +250,10 @@ impl Dialect {
         let mut lines: Vec<String> = Vec::new();
         for column in &table.columns {
             let null = if column.nullable { "" } else { " NOT NULL" };
-            lines.push(format!("{} {}{null}", column.name, (self.type_name)(column.of)));
+            let default = self.sequence(table, column);
+            let default = default.map(|sequence| format!(" DEFAULT nextval('{sequence}')"));
+            let (name, default) = (column.name, default.unwrap_or_default());
+            lines.push(format!("{name} {}{default}{null}", (self.type_name)(column.of)));
         }
         if !table.primary_key.is_empty() {
             lines.push(format!("PRIMARY KEY ({})", table.primary_key.join(", ")));
@@ -258,7 +264,31 @@ impl Dialect {
         let clauses_of = |engine: StorageEngine| (engine.before_table, engine.behind_table);
         let (before, behind) = self.storage_engine.map_or(("", ""), clauses_of);
         let (name, lines) = (&table.name, lines.join(", "));
-        format!("CREATE {before}TABLE {name} ({lines}){behind}{}", self.table_options)
+        let sequences: String = self
+            .sequences(table)
+            .map(|sequence| format!("CREATE OR REPLACE SEQUENCE {sequence};\n"))
+            .collect();
+        format!("{sequences}CREATE {before}TABLE {name} ({lines}){behind}{}", self.table_options)
+    }
+
+    /// Returns the SQL that drops a table, and the sequences of its columns. It consists of several
+    /// statements if there are any.
+    pub fn drop_table(&self, table: &Table) -> String {
+        let sequences = self.sequences(table);
+        let sequences = sequences.map(|sequence| format!(";\nDROP SEQUENCE IF EXISTS {sequence}"));
+        format!("DROP TABLE {}{}", table.name, sequences.collect::<String>())
+    }
+
+    /// Returns the names of the sequences of a table's columns.
+    fn sequences<'t>(&'t self, table: &'t Table) -> impl Iterator<Item = String> + 't {
+        table.columns.iter().filter_map(|column| self.sequence(table, column))
+    }
+
+    /// Returns the name of the sequence that numbers a column; `None` if the column is not numbered
+    /// by a sequence.
+    pub fn sequence(&self, table: &Table, column: &Column) -> Option<String> {
+        let is_numbered = self.serial == Serial::Sequence && column.of.is_serial();
+        is_numbered.then(|| format!("{}_{}_numbers", table.name, column.name))
     }
 
     /// Returns the storage engine with this name, such as `innodb`; `None` if it is not one that
@@ -371,6 +401,20 @@ mod tests {
         check(Serial::Indexed, &["id"], ", PRIMARY KEY (id)");
         check(Serial::Anywhere, &[], "");
         check(Serial::SoleKey, &["id"], ", PRIMARY KEY (id)");
+    }
+
+    #[test]
+    fn a_sequence_is_made_and_dropped_with_its_table() {
+        let dialect = Dialect { serial: Serial::Sequence, ..DIALECT };
+        let table = table(vec!["id"]);
+        assert_eq!(
+            dialect.create_table(&table),
+            "CREATE OR REPLACE SEQUENCE t_id_numbers;\n\
+             CREATE TABLE t (id SERIAL DEFAULT nextval('t_id_numbers') NOT NULL, PRIMARY KEY (id))"
+        );
+        let dropped = "DROP TABLE t;\nDROP SEQUENCE IF EXISTS t_id_numbers";
+        assert_eq!(dialect.drop_table(&table), dropped);
+        assert_eq!(DIALECT.drop_table(&table), "DROP TABLE t");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Drops the data of a workload: its tables, its routines and its entries in `dbdyno_meta`.
 
 use engine::Stop;
-use model::{DbError, DbErrorKind, Population};
+use model::{DbError, DbErrorKind, Dialect, Population};
 
 use crate::admin_session::AdminSession;
 use crate::build_lock::{A_MOMENT, HeldLock};
@@ -67,7 +67,8 @@ pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Error> {
         meta::undo_complete(&mut session, &workload)?;
     }
     let population = opened.workload.population();
-    let dropped = population.map(|population| drop_tables(&mut session, population));
+    let dropped = population
+        .map(|population| drop_tables(&mut session, opened.database.dialect(), population));
     let dropped = dropped.transpose()?.unwrap_or_default();
     routines::drop_all(&mut session, opened)?;
     if found != Found::Nothing {
@@ -80,11 +81,12 @@ pub fn drop_data(opened: &Opened, force: bool) -> Result<Vec<String>, Error> {
 /// Drops those tables of `population` that exist, and returns their names.
 pub(super) fn drop_tables(
     session: &mut AdminSession,
+    dialect: &Dialect,
     population: &dyn Population,
 ) -> Result<Vec<String>, DbError> {
     let mut dropped = Vec::new();
     for table in population.tables() {
-        match session.write(&format!("DROP TABLE {}", table.name)) {
+        match session.write(&dialect.drop_table(table)) {
             Ok(_) => dropped.push(table.name.to_string()),
             Err(db_error) if db_error.kind == DbErrorKind::Missing => {}
             Err(db_error) => return Err(db_error),
