@@ -39,6 +39,8 @@ pub struct Added {
 pub fn main_with(added: Added) -> ExitCode {
     workloads::add(added.workloads);
     drivers::add(added.drivers);
+    #[expect(clippy::disallowed_methods, reason = "drivers get the environment from here")]
+    drivers::read_environment(|name| std::env::var_os(name));
     app::run::add_members(added.members);
     added.transport.into_iter().for_each(app::run::add_transport);
     cli::main()

@@ -278,8 +278,9 @@ fn remake(session: &mut TestSession, database: &Arc<dyn Database>, table: &Table
 
 fn values_come_back(database: &Arc<dyn Database>) {
     const NAME: &str = "law_values";
-    let sql =
-        format!("SELECT small, n, big, money, letters, words, x, at, day FROM {NAME} ORDER BY id");
+    let sql = format!(
+        "SELECT small, n, big, money, letters, words, x, instant, day FROM {NAME} ORDER BY id"
+    );
     let insert = format!("INSERT INTO {NAME} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     let mut session = TestSession::connect(database, &[(Write, &insert), (Read, &sql)]);
     let money = ColumnType::Decimal { precision: 12, scale: 2 };
@@ -292,7 +293,7 @@ fn values_come_back(database: &Arc<dyn Database>) {
         column("letters", ColumnType::Char(2), true),
         column("words", ColumnType::VarChar(40), true),
         column("x", ColumnType::Double, true),
-        column("at", ColumnType::Timestamp, true),
+        column("instant", ColumnType::Timestamp, true),
         column("day", ColumnType::Date, true),
     ];
     let table = Table { name: NAME.into(), columns, primary_key: vec!["id"], indexes: Vec::new() };

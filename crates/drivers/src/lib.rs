@@ -6,8 +6,11 @@
 mod certificates;
 #[cfg(test)]
 mod conformance;
+#[cfg(feature = "duckdb")]
+mod duckdb;
 mod embedded;
 mod entry;
+mod environment;
 pub mod for_tests;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
@@ -27,10 +30,18 @@ use std::sync::OnceLock;
 use model::{BadParameter, Target, did_you_mean};
 
 pub use entry::{CannotOpen, Entry, LocalServer, Opened, Opening};
+pub use environment::read_environment;
 pub use sim::{SimService, service_draw_ns};
 
 /// Drivers that are built into dbdyno, in the order in which lists show them.
-static ALL: &[&Entry] = &[&sqlite::ENTRY, &mysql::ENTRY, &postgres::ENTRY, &sim::ENTRY];
+static ALL: &[&Entry] = &[
+    &sqlite::ENTRY,
+    #[cfg(feature = "duckdb")]
+    &duckdb::ENTRY,
+    &mysql::ENTRY,
+    &postgres::ENTRY,
+    &sim::ENTRY,
+];
 
 /// Drivers that a program linking dbdyno has added with [`add`].
 static ADDED: OnceLock<&'static [&'static Entry]> = OnceLock::new();

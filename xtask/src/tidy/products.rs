@@ -9,8 +9,19 @@ use crate::tree::Tree;
 
 /// Names and URL schemes of products, which literals outside of drivers must not equal. A colon may
 /// follow the name.
-const PRODUCTS: &[&str] =
-    &["mariadb", "mysql", "pgsql", "postgres", "postgresql", "sim", "sqlite", "MariaDB", "SQLite"];
+const PRODUCTS: &[&str] = &[
+    "duckdb",
+    "mariadb",
+    "mysql",
+    "pgsql",
+    "postgres",
+    "postgresql",
+    "sim",
+    "sqlite",
+    "DuckDB",
+    "MariaDB",
+    "SQLite",
+];
 
 /// Beginnings of the paths of files that may contain literals with names of products.
 const ALLOWED: &[&str] = &[

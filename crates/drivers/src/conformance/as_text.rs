@@ -24,7 +24,7 @@ fn both(database: &Arc<dyn Database>, kind: StatementKind, sql: &str) -> [Statem
 /// read it, both prepared and sent as text.
 fn connect(database: &Arc<dyn Database>) -> TestSession {
     let insert = format!("INSERT INTO {NAME} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    let columns = "small, big, money, fine, words, raw, x, at, day";
+    let columns = "small, big, money, fine, words, raw, x, instant, day";
     // Marks in comments and quotes are not placeholders.
     let select = format!("SELECT {columns} FROM {NAME} /* '?' */ WHERE id = ? AND '$1' <> '?x'");
     let statements = [both(database, Write, &insert), both(database, Read, &select)].concat();
@@ -40,7 +40,7 @@ fn connect(database: &Arc<dyn Database>) -> TestSession {
         &format!("DROP TABLE IF EXISTS {NAME}"),
         &format!(
             "CREATE TABLE {NAME} (id INT PRIMARY KEY, small SMALLINT, big BIGINT, money {money}, \
-             fine {fine}, words VARCHAR(200), raw {raw}, x DOUBLE PRECISION, at {at}, \
+             fine {fine}, words VARCHAR(200), raw {raw}, x DOUBLE PRECISION, instant {at}, \
              day {day}){}",
             database.dialect().table_options
         ),
@@ -95,7 +95,7 @@ pub(super) fn says_the_same(database: &Arc<dyn Database>) {
     // Servers can be configured to read quotes differently.
     session.do_all(match database.dialect().name {
         "postgres" => &["SET standard_conforming_strings = off"],
-        "sqlite" => &[],
+        "sqlite" | "duckdb" => &[],
         _ => &["SET sql_mode = CONCAT(@@sql_mode, ',NO_BACKSLASH_ESCAPES,ANSI_QUOTES')"],
     });
     for text in texts(database) {

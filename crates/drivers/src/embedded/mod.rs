@@ -6,6 +6,8 @@
 pub(crate) mod location;
 pub(crate) mod pieces;
 pub(crate) mod statements;
+#[cfg(feature = "duckdb")]
+pub(crate) mod values;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,0 +1,64 @@
+//! Building, settling and durability of DuckDB databases. Not here: settings of a server, since
+//! there is none.
+
+use model::{Administration, CommitRisk, Fact, Settling, SettlingStep, Table};
+
+use super::sql::DIALECT;
+use crate::modes::{has_mode, mode};
+
+pub(super) const ADMINISTRATION: Administration = Administration {
+    is_in_process: true,
+    parallel_load: true,
+    indexes_after_load: true,
+    tables_in_transactions: true,
+    after_load,
+    durability,
+    settling,
+    ..Administration::PLAIN
+};
+
+/// Returns the statements to be executed after a table was loaded: one for each auto-increment
+/// column, which takes as many numbers from its sequence as were loaded, since a sequence cannot be
+/// set.
+fn after_load(table: &Table) -> Vec<String> {
+    let moved = table.columns.iter().filter_map(|column| {
+        let (sequence, name) = (DIALECT.sequence(table, column)?, &table.name);
+        let column = column.name;
+        Some(format!(
+            "SELECT MAX(nextval('{sequence}')) \
+             FROM range((SELECT CAST(COALESCE(MAX({column}), 0) AS BIGINT) FROM {name}))"
+        ))
+    });
+    moved.collect()
+}
+
+/// Settling step that writes the changes of the log to the database file.
+const CHECKPOINT: SettlingStep = SettlingStep {
+    name: "checkpoint",
+    doing: "checkpointing",
+    settings: &[],
+    statements: &["CHECKPOINT"],
+    needs_settings: false,
+    if_denied: "",
+    passed_over: &[],
+    level: None,
+    if_stays: "",
+    nothing_left: None,
+};
+
+fn settling(facts: &[Fact]) -> Result<Settling, String> {
+    let is_kept = !has_mode(facts, "path", ":memory:") && !has_mode(facts, "mode", "ro");
+    let steps: &[SettlingStep] = if is_kept { &[CHECKPOINT] } else { &[] };
+    Ok(Settling { steps, ..Settling::NOTHING })
+}
+
+/// Returns the facts on lost commits: none is lost, since DuckDB syncs its log at each commit and
+/// has no setting against it.
+fn durability(facts: &[Fact]) -> Vec<Fact> {
+    match mode(facts, "path") {
+        // A database in memory is not expected to last.
+        None => Vec::new(),
+        Some(path) if path == ":memory:" => Vec::new(),
+        Some(_) => CommitRisk::facts(None),
+    }
+}
