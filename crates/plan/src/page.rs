@@ -117,10 +117,10 @@ const SETTINGS: &[&str] = &[
     "work_mem",
 ];
 /// Options of a target that name files on this machine. A plan from a web page must not set them.
-const FILES: &[&str] = &["tls_ca", "tls_cert", "tls_key"];
+const FILES: &[&str] = &["library", "tls_ca", "tls_cert", "tls_key"];
 
 /// Returns an error if a plan sent by a web page contains anything by which the page could read
-/// files or run programs. SQLite files have to be in `folder`; without one, none is allowed.
+/// files or run programs. Database files have to be in `folder`; without one, none is allowed.
 pub fn check_from_page(draft: &Draft, folder: Option<&Path>) -> Result<(), BadPlan> {
     let is_sql_safe = is_sql_safe(draft);
     for (name, written) in &draft.values {
@@ -257,11 +257,10 @@ fn target(url: &str, from: &From, folder: Option<&Path>) -> Result<(), BadPlan> 
     if let Some((name, _)) = target.options.iter().find(|(name, _)| FILES.contains(&&**name)) {
         return bad(&format!("{name}: a page names no files"));
     }
-    let is_file =
-        drivers::of_target(&target).is_some_and(|entry| entry.name == drivers::EMBEDDED.name);
+    let is_file = drivers::file_of(&target).is_some();
     if is_file && target.path != ":memory:" && !is_in(Path::new(&target.path), folder) {
         let folder = folder.map_or_else(String::new, |folder| folder.display().to_string());
-        return bad(&format!("from a page, SQLite files are in {folder}"));
+        return bad(&format!("from a page, database files are in {folder}"));
     }
     Ok(())
 }
@@ -348,10 +347,13 @@ mod tests {
         check("[experiment]\nreference = \"/etc/shadow\"", "reference: a page names no files");
         check(
             "target = \"sqlite:/home/me/.ssh/authorized_keys\"",
-            "SQLite files are in /home/me/dbdyno",
+            "database files are in /home/me/dbdyno",
         );
-        check("target = \"sqlite:/home/me/dbdyno/../x\"", "SQLite files are in");
-        check("target = \"sqlite:x.db\"", "SQLite files are in");
+        check("target = \"sqlite:/home/me/dbdyno/../x\"", "database files are in");
+        check("target = \"sqlite:x.db\"", "database files are in");
+        check("target = \"duckdb:/tmp/x.db\"", "database files are in");
+        let library = "target = \"duckdb::memory:?library=/tmp/evil.so\"";
+        check(library, "library: a page names no files");
         let rate =
             "[[group]]\nname = \"a\"\nworkload = \"tpcc\"\nload = \"open\"\nrate = \"file x\"";
         check(rate, "rate: a page names no files");

@@ -211,7 +211,7 @@ fn what_a_page_may_not_ask_for_is_refused_with_its_reason() {
     check(&at(&format!("command = \"{command}\"")), "command: a page starts no programs");
     check(&at("sql = \"SELECT 1\""), "SQL is executed only on a server");
     check(&format!("target = \"managed:mariadb?bin=/tmp\"\n{group}"), "a page names no programs");
-    check(&format!("target = \"sqlite:/tmp/evil.db\"\n{group}"), "SQLite files are in");
+    check(&format!("target = \"sqlite:/tmp/evil.db\"\n{group}"), "database files are in");
     check(&format!("clients = 1\n{group}"), "plan.toml:1:1: unknown key");
     check(&format!("{group}clients = 0\n"), "too small");
     let dropped = web.post("/new", &form(&[("was", QUICK), ("toml", QUICK), ("do", "drop")]));
