@@ -1,4 +1,5 @@
-//! Tests of all workloads on SQLite in memory, with its real driver.
+//! Tests of all workloads on SQLite in memory, with its real driver; and that what they ask is the
+//! same on DuckDB.
 //!
 //! Not here: tests of inputs and rows without a database, which are beside their code.
 
@@ -61,14 +62,17 @@ struct Bench {
 
 impl Bench {
     fn new(name: &str, written: &[(&str, &str)]) -> Bench {
+        Bench::on(&Target::parse("sqlite::memory:").expect("valid"), name, written)
+    }
+
+    fn on(target: &Target, name: &str, written: &[(&str, &str)]) -> Bench {
         let entry = workloads::by_name(name).expect("known");
         let settings =
             Settings::decide(name, entry.parameters, written.iter().copied()).expect("valid");
         let make = Make { settings: &settings, seed: 42, data: None, source: None };
         let workload = (entry.make)(&make).expect("valid");
-        let target = Target::parse("sqlite::memory:").expect("valid");
         let opening = Opening { create: true, seed: 42 };
-        let database = drivers::open(&target, opening).expect("opens");
+        let database = drivers::open(target, opening).expect("opens");
         let clock = Rc::new(Ticks::default());
         let place = Place { placement: Placement::Thread, clock, client: 0 };
         let mut bench = Bench {
@@ -113,6 +117,9 @@ impl Bench {
             }
             for index in &table.indexes {
                 self.text(&dialect.create_index(table, index));
+            }
+            for sql in (self.database.administration().after_load)(table) {
+                self.text(&sql);
             }
         }
     }
@@ -470,8 +477,17 @@ const SMALL: &[Small] = &[
 
 #[test]
 fn every_workload_asks_what_it_says_and_keeps_its_conditions() {
+    every_workload_keeps_its_conditions_on(&Target::parse("sqlite::memory:").expect("valid"));
+}
+
+#[test]
+fn every_workload_asks_the_same_on_duckdb_and_keeps_its_conditions() {
+    every_workload_keeps_its_conditions_on(&common::duckdb_in_memory());
+}
+
+fn every_workload_keeps_its_conditions_on(target: &Target) {
     for (name, written, [reads, writes, others], first) in SMALL {
-        let mut bench = Bench::new(name, written);
+        let mut bench = Bench::on(target, name, written);
         assert_eq!(bench.broken(), [], "{name} before");
         let crosscheck = bench.workload.crosscheck(bench.database.dialect());
         let count =

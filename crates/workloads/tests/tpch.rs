@@ -197,6 +197,16 @@ fn answers_are_the_same_whatever_the_keys() {
     }
 }
 
+#[test]
+fn answers_are_right_on_duckdb_whatever_the_keys() {
+    for keys in ["none", "keys", "foreign-keys"] {
+        let mut site = Site::build(&common::duckdb_in_memory(), keys);
+        assert_eq!(site.broken(), [""; 0], "{keys}");
+        assert_eq!(site.wrong(), [], "{keys}");
+        site.run_stream();
+    }
+}
+
 /// Wrong rows, each with the queries whose answers it changes.
 const DAMAGES: [(&str, &[&str]); 11] = [
     (

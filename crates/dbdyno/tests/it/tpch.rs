@@ -1,4 +1,5 @@
-//! `tpch` on SQLite from end to end: its build, its answers, and its tests.
+//! `tpch` on SQLite and DuckDB from end to end: its build, its answers, and the query stream of a
+//! power run.
 //!
 //! Not here: answers on servers (tests of `workloads`).
 
@@ -89,6 +90,35 @@ fn a_failed_query_voids_the_figures_and_is_named() {
     database.execute_batch(sql).expect("changed");
     let ran = home.call(&["run", "tpch", "--test=queries"]);
     ran.says(&["no value", "q11 failed, q20 failed", "FAILED"]);
+}
+
+#[test]
+fn a_file_of_duckdb_is_built_checked_run_and_dropped() {
+    let home = Home::new();
+    let library = servers::for_tests::fetched("duckdb-1.5/libduckdb.so");
+    let (file, library) = (home.path("x.duckdb"), library.display());
+    let target = format!("--target=duckdb:{}?library={library}", file.display());
+    let built = home.call(&["build", "tpch", "--scale=0.01", "-q", &target]).good();
+    built.says(&["built 86,805 rows"]);
+    let checked = home.call(&["check", "tpch", "-q", &target]).good();
+    checked.says(&["3 of 3 checks pass", "22 of 22 answers are right"]);
+    let report = home.json(&["run", "tpch", &target]);
+    assert!(number(&report, "primary_metrics.query_geomean_s.value") > 0.0, "{report:#}");
+    home.call(&["drop", "tpch", &target]).good();
+    assert!(file.exists());
+}
+
+#[test]
+fn a_missing_library_of_duckdb_is_bad_input_with_its_remedy() {
+    let home = Home::new();
+    let file = home.path("x.duckdb");
+    let target = format!("--target=duckdb:{}?library=/nowhere/libduckdb.so", file.display());
+    // In a process of its own, since this one may have loaded the library of another test.
+    let ran = home.run(&["run", "tpch", &target]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.err.contains("/nowhere/libduckdb.so cannot be loaded"), "{ran:?}");
+    assert!(ran.err.contains("@duckdb/node-bindings-linux-x64"), "{ran:?}");
+    assert!(!file.exists(), "nothing was made");
 }
 
 #[test]

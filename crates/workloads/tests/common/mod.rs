@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use model::{Clock, Number, Woken};
+use model::{Clock, Number, Target, Woken};
 
 /// A clock that advances by a millisecond each time it is read.
 #[derive(Default)]
@@ -38,4 +38,12 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
 
 pub(crate) fn of_client(client: u32, nth: u64) -> Number {
     Number::OfClient { client, nth }
+}
+
+/// Returns the target of a new database of DuckDB in memory, with the library that was fetched for
+/// the tests.
+pub(crate) fn duckdb_in_memory() -> Target {
+    let library = servers::for_tests::fetched("duckdb-1.5/libduckdb.so");
+    let target = Target::parse("duckdb::memory:").expect("valid");
+    target.with_default("library", &library.to_string_lossy())
 }
