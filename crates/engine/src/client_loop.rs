@@ -18,7 +18,6 @@ use stats::{CoarseHistogram, Moments};
 
 use crate::clock::through;
 use crate::pacer::{Claim, Pacer};
-use crate::place::WorkerMessage;
 use crate::recorder::Recorder;
 use crate::rejections::{Acceptance, Next, Rejections, is_rejection};
 use crate::stop::{AHEAD_NS, NEVER, Stop};
@@ -524,15 +523,15 @@ impl ClientLoop {
         }
     }
 
-    /// Returns the message that the client has ended its load, with its results.
-    pub(crate) fn left(&mut self) -> WorkerMessage {
-        let executions = self.executions.take().unwrap_or_default();
-        WorkerMessage::Left { group: self.group, moments: self.moments(), executions }
+    /// Returns the executions of this client, if its load is a sequence, and empty otherwise. They
+    /// are returned once.
+    pub(crate) fn take_executions(&mut self) -> Vec<Execution> {
+        self.executions.take().unwrap_or_default()
     }
 
     /// Returns, for each transaction type, count, extremes, sums and histogram of the response
     /// times of this client's transactions that were due in the measured phase.
-    fn moments(&self) -> Vec<ClientMoments> {
+    pub(crate) fn moments(&self) -> Vec<ClientMoments> {
         let to_moments = |(kind, (moments, failed)): (usize, &(Moments, u64))| ClientMoments {
             client: self.client,
             kind: kind as KindIndex,

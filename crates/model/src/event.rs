@@ -151,8 +151,8 @@ pub enum Event {
         /// Summaries of response times, one for each client and transaction type.
         moments: Vec<ClientMoments>,
     },
-    /// Executions of a group whose clients execute fixed sequences of transactions, sent once at the
-    /// end of the load. Transactions that did not end are missing.
+    /// Executions of a group whose clients execute fixed sequences of transactions, sent once at
+    /// the end of the load. Transactions that did not end are missing.
     Executions {
         /// Index of the group of clients in the plan.
         group: u16,

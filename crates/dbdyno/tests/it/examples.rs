@@ -65,6 +65,29 @@ fn experiment(home: &Home, name: &str, flags: &[&str]) -> Value {
 }
 
 #[test]
+fn the_examples_on_analytics_run() {
+    let home = Home::new();
+    let file = home.path("tpch.db");
+    let targets = [url_of(MARIADB.shared(), "tpch"), format!("sqlite:{}", file.display())];
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/tpch.toml");
+    let example = example.to_string_lossy().into_owned();
+    let vary = format!("--vary=target={}", targets.join(","));
+    let shown = home.json(&["run", &example, "--scale=0.01", "--repeat=2", "--quiet", &vary]);
+    assert_eq!(number(&shown, "trials_done"), 4.0, "{shown:#}");
+    for point in shown["points"].as_array().expect("a list") {
+        assert!(number(point, "figures.qphh_at_size.mean") > 0.0, "{point:#}");
+    }
+    // Transactions beside queries, each with its own figures.
+    let target = format!("--target={}", url_of(MARIADB.shared(), "htap"));
+    let example = example.replace("tpch.toml", "htap.toml");
+    let few = ["--scale=0.01", "--warehouses=1", "--duration=20s", "--output=json"];
+    let report = home.run(&[&["run", &example, &target][..], &few].concat()).json();
+    assert!(number(&report, "groups.0.tps") > 0.0, "{:#}", report["groups"]);
+    let figure = at(&report, "groups.1.primary_metrics.throughput_at_size.value");
+    assert!(figure.as_f64().is_some_and(|value| value > 0.0), "{:#}", report["groups"]);
+}
+
+#[test]
 fn the_examples_that_are_experiments_run() {
     let home = Home::new();
     home.put_tpcc();

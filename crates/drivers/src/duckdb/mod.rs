@@ -24,7 +24,7 @@ use model::{
     Place, Placement, Places, Product, Session, Settings, Statement, Target,
 };
 
-use crate::embedded::location::{Location, check_path};
+use crate::embedded::location::{Location, check_target};
 use crate::{CannotOpen, Entry, Opened, Opening};
 use opening::{Options, Shared};
 use session::DuckdbSession;
@@ -106,7 +106,7 @@ fn open(target: &Target, opening: Opening) -> Opened {
     let library = library::loaded(&settings).map_err(CannotOpen::Bad)?;
     if let Location::File(path) = &location {
         let create = opening.create && !options.read_only;
-        check_path(path, create).map_err(CannotOpen::Refused)?;
+        check_target(path, create)?;
     }
     let shared = Shared::open(library, location, options).map_err(CannotOpen::Refused)?;
     Ok(Arc::new(Duckdb { shared: Arc::new(shared) }))

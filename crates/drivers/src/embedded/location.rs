@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::{BadParameter, Counter, DbError, DbErrorKind, Reading, Target};
 
+use crate::CannotOpen;
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Location {
     File(PathBuf),
@@ -94,10 +96,10 @@ impl fmt::Display for Location {
 pub(crate) fn check_path(path: &Path, create: bool) -> Result<(), DbError> {
     let no = |kind, message: String| Err(DbError::new(kind, message));
     let shown = path.display();
+    if let Some((kind, why)) = bad_place(path, create) {
+        return no(kind, why);
+    }
     match fs::metadata(path) {
-        Ok(found) if found.is_dir() => {
-            no(DbErrorKind::Denied, format!("{shown} is a directory: name a file in it"))
-        }
         // The database would wait for a pipe's writer.
         Ok(_) => match files::refuse_special(path) {
             Ok(()) => Ok(()),
@@ -108,34 +110,57 @@ pub(crate) fn check_path(path: &Path, create: bool) -> Result<(), DbError> {
             format!("cannot read {shown}: {error}; check the permissions of its directories"),
         ),
         Err(_) if !create => no(DbErrorKind::Missing, format!("there is no database at {shown}")),
+        Err(_) => match fs::metadata(directory_of(path)) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => no(
+                DbErrorKind::Denied,
+                format!("cannot create {shown}: {error}; check the permissions of its directories"),
+            ),
+            _ => Ok(()),
+        },
+    }
+}
+
+/// Checks that a target's database file can be opened, as [`check_path`] does. A path that cannot
+/// be that of a file is a mistake in the target.
+pub(crate) fn check_target(path: &Path, create: bool) -> Result<(), CannotOpen> {
+    match bad_place(path, create) {
+        Some((_, why)) => Err(CannotOpen::Bad(BadParameter::new(why))),
+        None => check_path(path, create).map_err(CannotOpen::Refused),
+    }
+}
+
+/// Returns why a path cannot be that of a database file, whatever the file may contain: it is a
+/// directory, or its own directory is none. `None` if it can be.
+fn bad_place(path: &Path, create: bool) -> Option<(DbErrorKind, String)> {
+    let shown = path.display();
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => {
+            return Some((
+                DbErrorKind::Denied,
+                format!("{shown} is a directory: name a file in it"),
+            ));
+        }
+        Ok(_) => return None,
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied || !create => return None,
+        Err(_) => {}
+    }
+    let directory = directory_of(path);
+    match fs::metadata(directory) {
+        Ok(found) if found.is_dir() => None,
+        Ok(_) => {
+            let directory = directory.display();
+            let why = format!("{directory} is not a directory: {shown} cannot be created in it");
+            Some((DbErrorKind::Denied, why))
+        }
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
         Err(_) => {
-            let parent = match path.parent() {
-                Some(parent) if !parent.as_os_str().is_empty() => parent,
-                _ => Path::new("."),
-            };
-            match fs::metadata(parent) {
-                Ok(found) if found.is_dir() => Ok(()),
-                Ok(_) => {
-                    let message = format!(
-                        "{} is not a directory: {shown} cannot be created in it",
-                        parent.display()
-                    );
-                    no(DbErrorKind::Denied, message)
-                }
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => no(
-                    DbErrorKind::Denied,
-                    format!(
-                        "cannot create {shown}: {error}; check the permissions of its directories"
-                    ),
-                ),
-                Err(_) => {
-                    let parent = parent.display();
-                    no(
-                        DbErrorKind::Missing,
-                        format!("the directory {parent} does not exist: create it"),
-                    )
-                }
-            }
+            let why = format!("the directory {} does not exist: create it", directory.display());
+            Some((DbErrorKind::Missing, why))
         }
     }
+}
+
+fn directory_of(path: &Path) -> &Path {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
 }

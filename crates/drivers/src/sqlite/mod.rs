@@ -29,7 +29,7 @@ use model::{
 };
 use rusqlite::{Connection, FileControl};
 
-use crate::embedded::location::{Location, check_path};
+use crate::embedded::location::{Location, check_target};
 use crate::{CannotOpen, Entry, Opened, Opening};
 use db_errors::db_error;
 use opening::{MEMORY_BYTES_MAX, Options, Shared};
@@ -143,7 +143,7 @@ fn open_sqlite(target: &Target, opening: Opening) -> Result<Sqlite, CannotOpen> 
         Location::Memory(_) => Some(keep(&location).map_err(CannotOpen::Refused)?),
         Location::File(path) => {
             let create = opening.create && !options.read_only;
-            check_path(path, create).map_err(CannotOpen::Refused)?;
+            check_target(path, create)?;
             None
         }
     };

@@ -75,7 +75,7 @@ fn live(
             event_loop.spawn(async move {
                 client.serve(load_start_ns, Placement::Loop).await;
                 // If the receiver is gone, the run is over.
-                let _ = tell.send(client.left());
+                let _ = tell.send(WorkerMessage::left(&mut client));
                 client
             })
         })

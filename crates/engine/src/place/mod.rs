@@ -61,6 +61,14 @@ pub(crate) enum WorkerMessage {
     },
 }
 
+impl WorkerMessage {
+    /// Returns the message that a client has ended its load, with its results.
+    fn left(client: &mut ClientLoop) -> WorkerMessage {
+        let executions = client.take_executions();
+        WorkerMessage::Left { group: client.group, moments: client.moments(), executions }
+    }
+}
+
 /// State that all threads or event loops with clients of a run share.
 #[derive(Clone)]
 pub(crate) struct RunContext {

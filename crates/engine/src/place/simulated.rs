@@ -89,7 +89,7 @@ impl Simulation {
         for mut client in clients {
             tasks.push(Some(Box::pin(async move {
                 client.serve(load_start_ns, Placement::Simulated).await;
-                tell(client.left());
+                tell(WorkerMessage::left(&mut client));
             })));
         }
         for mut task in producing {

@@ -10,7 +10,7 @@ use std::thread;
 
 use model::{Clock, Placement};
 
-use super::{RunContext, connect, guarded};
+use super::{RunContext, WorkerMessage, connect, guarded};
 use crate::client_loop::ClientSpec;
 use crate::clock::{ThreadClock, through};
 use crate::os_sched::prepare_thread;
@@ -50,7 +50,7 @@ fn live(spec: ClientSpec, context: &RunContext) {
     if let Some(load_start_ns) = context.start_barrier.wait() {
         block_on(client.serve(load_start_ns, Placement::Thread));
     }
-    tell(client.left());
+    tell(WorkerMessage::left(&mut client));
     // The client stays connected until every client of the run is done.
     context.end_barrier.wait();
 }

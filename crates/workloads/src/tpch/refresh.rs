@@ -149,8 +149,8 @@ impl Set {
     }
 }
 
-/// Sends rows of values: [`BATCH`] of them with the second statement, those that are left one by one
-/// with the first.
+/// Sends rows of values: [`BATCH`] of them with the second statement, those that are left one by
+/// one with the first.
 async fn send<const N: usize>(
     session: &mut dyn Session,
     [one, many]: [StatementId; 2],
