@@ -117,6 +117,7 @@ fn converse(traced: &Traced, clock: ThreadClock) -> Result<TransactionTrace, Can
         sessions: Sessions::single(Box::new(observed)),
         clock: Rc::clone(&clock),
     };
+    conversation.prepare().map_err(CannotTrace::Refused)?;
     for number in numbers.take(traced.warm_up as usize) {
         // An error here recurs in the traced transaction, which reports it.
         conversation.begin(number)?;
@@ -167,7 +168,16 @@ impl Conversation<'_> {
         self.await_input()
     }
 
+    /// Lets the client prepare its new connection, as in a run.
+    fn prepare(&mut self) -> Result<(), DbError> {
+        self.with_context(|client, context| client.begin(context).map_or(Ok(()), block_on))
+    }
+
     fn converse(&mut self) -> Result<Done, DbError> {
+        self.with_context(|client, context| block_on(client.converse(context)))
+    }
+
+    fn with_context<T>(&mut self, act: impl FnOnce(&mut dyn Client, &mut TxContext<'_>) -> T) -> T {
         let mut measured = Vec::new();
         let mut context = TxContext {
             sessions: &mut self.sessions,
@@ -176,7 +186,7 @@ impl Conversation<'_> {
             intended_ns: self.clock.now(),
             measured: &mut measured,
         };
-        block_on(self.client.converse(&mut context))
+        act(self.client.as_mut(), &mut context)
     }
 
     /// Waits until the workload's producer, if there is one, has input for the client. Fails if no

@@ -397,14 +397,14 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "stalled",
         severity: "note, warning",
-        raised: "no commits for a while, without a disturbance of the plan at that time (warning: \
+        raised: "hardly any commit for 200 ms or more, without a disturbance of the plan at that time (warning: \
                  1 % of the time or more)",
         advice: "Look for checkpoints, flushes and lock waits at that time.",
     },
     CatalogEntry {
         id: "stalled_at_disturbance",
         severity: "note, warning",
-        raised: "no commits for a while, starting during a disturbance of the plan, less than 1 s \
+        raised: "hardly any commit for 200 ms or more, starting during a disturbance of the plan, less than 1 s \
                  after it began, or less than 1 s before it and mostly in it (warning: 10 % of \
                  the time or more)",
         advice: "The table of the disturbance shows when throughput recovered. The figures of the \

@@ -183,14 +183,15 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
     Verdict { tone, word, headline, details }
 }
 
-/// Returns the first details of the verdict on a side of a comparison: runs in progress (once for
-/// all sides), the load in which it differs from the baseline, and what both guarantee for a
+/// Returns the first details of the verdict on a side of a comparison: runs in progress and repeats
+/// that are not fixed or not independent (once for all sides), the load in which it differs from the baseline, and what both guarantee for a
 /// transaction, durability and isolation.
 fn lead(report: &ComparisonReport, pair: &PairReport) -> impl Iterator<Item = String> {
     let is_first = report.pairs.first().is_some_and(|first| first.side == pair.side);
     let running = preliminary(report).filter(|_| is_first);
+    let repeats = report.repeats.iter().filter(move |_| is_first).cloned();
     let guarantees = [&pair.durability, &pair.isolation].into_iter().flatten().cloned();
-    running.into_iter().chain(load_differs(report, pair)).chain(guarantees)
+    running.into_iter().chain(repeats).chain(load_differs(report, pair)).chain(guarantees)
 }
 
 /// Returns the tone and word of the verdict on a side of a comparison, such as `Better.` If the

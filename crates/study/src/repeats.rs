@@ -455,6 +455,9 @@ fn too_short_for(figure: &str, measured: &[Measured]) -> Option<String> {
     })
 }
 
+/// Beginning of the reason of [`not_fixed`] if a stop rule decided the number of repeats.
+pub(crate) const ENDED_BY_RESULTS: &str = "The results decided the number of repeats";
+
 /// Returns the reason why comparisons are too certain about this experiment: its runs are not
 /// independent, or a stop rule decided their number. `None` if neither is true.
 pub fn not_fixed(experiment: &Experiment) -> Option<String> {
@@ -462,8 +465,8 @@ pub fn not_fixed(experiment: &Experiment) -> Option<String> {
     if let Some(rule) = &experiment.stop {
         let most = experiment.units();
         return Some(format!(
-            "The results decided the number of repeats of {} ({rule},max={most}): these intervals \
-             and verdicts are right less often than they claim. Those that hold: {show}.",
+            "{ENDED_BY_RESULTS} of {} ({rule},max={most}): these intervals \
+             are too narrow, and verdicts too confident. Those that hold: {show}.",
             experiment.name
         ));
     }

@@ -288,10 +288,21 @@ pub(super) fn until_decided(
     (command, until_decided_words(sides, repeat_s))
 }
 
+/// Largest difference, as a fraction, that anybody would repeat runs to find. If even the largest
+/// number of repeats seems to detect only larger ones, too few runs were made to know the noise.
+const EFFECT_LOOKED_FOR_MOST: f64 = 0.1;
+
+/// Number of repeats that is proposed when too few runs were made to know the noise: from 6 on,
+/// those of a repeat are compared in pairs.
+const REPEATS_IN_PAIRS: u32 = 8;
+
 /// Returns the option `--repeat until=decided`, which repeats an experiment until its comparison
 /// has a verdict, with the smallest effect that matters unless it is the default.
 pub(super) fn repeat_until_decided(sides: &ComparisonReport) -> String {
     let effect = effect_within_reach(sides);
+    if effect > EFFECT_LOOKED_FOR_MOST {
+        return format!("--repeat {REPEATS_IN_PAIRS}");
+    }
     let effect = match effect == MIN_EFFECT {
         true => String::new(),
         false => format!(",min_effect={}%", in_percent(effect)),
@@ -320,6 +331,9 @@ pub(super) fn until_decided_words(sides: &ComparisonReport, repeat_s: Option<f64
     let most = format!("at most {REPEATS_MOST} repeats{takes}");
     match effect_within_reach(sides) {
         effect if effect == sides.min_effect => format!("again, until it is decided ({most})"),
+        effect if effect > EFFECT_LOOKED_FOR_MOST => {
+            format!("again, with {REPEATS_IN_PAIRS} repeats{takes}, which are compared in pairs")
+        }
         effect => format!(
             "again, until a difference of {} % is decided ({most}); for {} % it takes more",
             in_percent(effect),

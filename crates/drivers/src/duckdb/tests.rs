@@ -11,6 +11,7 @@ use super::library::cannot_load;
 use super::{ENTRY, check};
 use crate::conformance::{Kept, Read, TestSession, Write, holds, refused};
 use crate::on_servers::{cannot_open, fact, opened, with};
+use crate::{CannotOpen, Opening};
 
 /// Path of the library in the folder of the test servers.
 const LIBRARY: &str = "duckdb-1.5/libduckdb.so";
@@ -103,7 +104,11 @@ fn a_file_that_cannot_be_a_database_is_refused_with_its_reason() {
     check("sqlite.db", DbErrorKind::Corrupt, "sqlite.db: it is not a DuckDB database");
     check("none.db", DbErrorKind::Missing, "there is no database at");
     check("no/file.db", DbErrorKind::Missing, "there is no database at");
-    check("", DbErrorKind::Denied, "is a directory");
+    let opening = Opening { create: false, seed: 1 };
+    match crate::open(&target(&format!("duckdb:{path}/")), opening) {
+        Err(CannotOpen::Bad(bad)) => assert!(bad.to_string().contains("is a directory"), "{bad}"),
+        _ => panic!("a directory is no place for a file"),
+    }
 }
 
 #[test]

@@ -67,6 +67,7 @@ fn everything() -> Vec<Vec<Chart>> {
     ];
     all.extend(subjects::odd().iter().map(of_run));
     all.push(of_run(&with_heat()));
+    all.push(of_run(&sequence()));
     let (with_readers, mut trials) = studies::experiment();
     let readers = subjects::with_readers(2);
     for trial in &mut trials {
@@ -74,6 +75,40 @@ fn everything() -> Vec<Vec<Chart>> {
     }
     all.push(of_experiment(&with_readers, &trials));
     all
+}
+
+/// A report of two clients that each executed two transactions of a fixed sequence.
+fn sequence() -> Report {
+    let mut report = subjects::closed();
+    report.groups[0].sequence = Some(4);
+    let names: Vec<String> =
+        report.block.transactions.iter().map(|(name, _)| name.to_owned()).take(2).collect();
+    let execution = |(nth, transaction): (usize, &String)| analysis::report::ExecutionReport {
+        group: report.groups[0].name.clone(),
+        client: nth as u32 / 2,
+        transaction: transaction.clone(),
+        started_s: nth as f64,
+        took_s: 0.5,
+        is_finished: nth != 3,
+    };
+    let all: Vec<_> = names.iter().cycle().take(4).enumerate().map(execution).collect();
+    report.executions = all;
+    report
+}
+
+#[test]
+fn executions_are_drawn_by_type_and_by_client() {
+    let charts = of_run(&sequence());
+    let of = |id: &str| charts.iter().find(|chart| chart.id == id).expect("it is there");
+    let times = of("executions-times");
+    assert_eq!(times.traces[0].points.len(), 2);
+    assert_eq!(times.traces[0].points[0].y, Some(0.5));
+    let streams = of("executions-clients");
+    assert_eq!(streams.x.categories, ["client 0", "client 1"]);
+    let failed = streams.traces.iter().find(|trace| trace.name == "failed").expect("one failed");
+    assert_eq!(failed.points[0].band, Some((3.0, 3.5)));
+    // A type has a single time, so its percentiles are not drawn.
+    assert!(charts.iter().all(|chart| !chart.id.starts_with("kinds")), "{charts:#?}");
 }
 
 #[test]

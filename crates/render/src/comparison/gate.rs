@@ -110,10 +110,13 @@ fn advice(why: UndecidedBy) -> &'static str {
         UndecidedBy::OneSide => "run that point on both sides, or leave its runs out",
         UndecidedBy::Samples => "run longer (--duration)",
         UndecidedBy::Running => "repeat this when all runs have ended",
+        UndecidedBy::Results => {
+            "judge limits by a number of repeats that is fixed beforehand, such as --repeat 8"
+        }
         UndecidedBy::Load => "run both sides with the same load",
         UndecidedBy::Near => {
-            "the change is so close to the limit that it would take very many repeats to decide: \
-             choose a limit that is further away"
+            "the change is close to the limit: more repeats may decide it (from 6 on, interleaved \
+             runs are compared in pairs), or a limit that is further away"
         }
         UndecidedBy::Noise => "too few runs, or too much noise: run more repeats",
     }

@@ -114,7 +114,6 @@ pub(super) fn notes(report: &ComparisonReport) -> Vec<String> {
     let others =
         report.sides.iter().filter(lost).filter(|side| !uneven.contains(&side.name.as_str()));
     said.extend(others.map(|side| format!("{}.", side.lost_words())));
-    said.extend(report.repeats.iter().cloned());
     said.extend(report.sides.iter().filter_map(trend));
     for pair in &report.pairs {
         for (side, other) in

@@ -105,7 +105,7 @@ pub(crate) fn verdicts_shortly(report: &ComparisonReport) -> Vec<Verdict> {
     let shortened = |pair| {
         let mut all = verdicts(report, pair);
         let missed = summed_up(pair).first().and_then(|judged| detectable(report, judged));
-        let details = lead(report, pair).chain(report.repeats.iter().cloned()).chain(missed);
+        let details = lead(report, pair).chain(missed);
         all[0].details = details.map(Text::from).collect();
         if has_warnings {
             with_caution(&mut all, report, pair);
@@ -214,9 +214,7 @@ fn context(report: &ComparisonReport, room: &Room) -> Vec<(&'static str, String)
     let mut pairs = vec![("differences", differ(report, room)), ("commits", commits(report))];
     pairs.push(("time goes", times(report)));
     pairs.push(("setup", setup(report)));
-    // How the number of runs was chosen is said with the verdict.
-    let is_new = |text: &String| !report.repeats.contains(text);
-    let notes = notes(report).into_iter().filter(is_new).take(room.notes);
+    let notes = notes(report).into_iter().take(room.notes);
     pairs.extend(notes.map(|text| ("note", up_to_clause(&text, room.note_letters))));
     pairs.retain(|(_, words)| !words.is_empty());
     pairs

@@ -14,6 +14,7 @@ use model::{Direction, did_you_mean};
 use serde::{Deserialize, Serialize};
 
 use super::{ComparisonReport, Judged, PairReport, PointPair, Ratio, SideReport};
+use crate::repeats::ENDED_BY_RESULTS;
 
 /// A limit on the change of a figure from the baseline, such as `p99>+5%`.
 #[derive(Clone, Debug, PartialEq)]
@@ -164,6 +165,9 @@ pub enum UndecidedBy {
     Load,
     /// Some runs of the baseline or of the compared side are still in progress.
     Running,
+    /// A stop rule ended the runs by their results, so that limits are passed or broken by chance
+    /// more often than the confidence says.
+    Results,
 }
 
 impl GateResult {
@@ -540,6 +544,13 @@ fn beside_the_figures(report: &ComparisonReport, pair: &PairReport, found: &mut 
         if !found.at.contains(&words) {
             found.put(Passed::Undecided, words, UndecidedBy::Running);
         }
+    }
+    let is_ended_by_results =
+        report.repeats.iter().any(|words| words.starts_with(ENDED_BY_RESULTS));
+    if is_ended_by_results && pair.lost().next().is_none() {
+        found.passed = Passed::Undecided;
+        found.at = vec!["the results decided the number of repeats".to_owned()];
+        found.undecided_by = UndecidedBy::Results;
     }
 }
 
