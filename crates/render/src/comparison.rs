@@ -184,8 +184,8 @@ fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
 }
 
 /// Returns the first details of the verdict on a side of a comparison: runs in progress and repeats
-/// that are not fixed or not independent (once for all sides), the load in which it differs from the baseline, and what both guarantee for a
-/// transaction, durability and isolation.
+/// that are not fixed or not independent (once for all sides), the load in which it differs from
+/// the baseline, and what both guarantee for a transaction, durability and isolation.
 fn lead(report: &ComparisonReport, pair: &PairReport) -> impl Iterator<Item = String> {
     let is_first = report.pairs.first().is_some_and(|first| first.side == pair.side);
     let running = preliminary(report).filter(|_| is_first);

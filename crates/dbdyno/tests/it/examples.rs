@@ -80,7 +80,8 @@ fn the_examples_on_analytics_run() {
     // Transactions beside queries, each with its own figures.
     let target = format!("--target={}", url_of(MARIADB.shared(), "htap"));
     let plan = std::fs::read_to_string(example.replace("tpch.toml", "htap.toml")).expect("there");
-    let plan = plan.replace("scale = 0.1", "scale = 0.01").replace("\"120s\"", "\"20s\"");
+    let plan = plan.replace("scale = 0.1", "scale = 0.01").replace("scale = 10", "scale = 1");
+    let plan = plan.replace("\"120s\"", "\"20s\"");
     home.write("htap.toml", &plan);
     let report = home.run(&["run", "htap.toml", &target, "--output=json"]).json();
     assert!(number(&report, "groups.0.tps") > 0.0, "{:#}", report["groups"]);
