@@ -35,7 +35,8 @@ pub struct FlatFile {
     pub format: FileFormat,
 }
 
-/// Commands that import flat files with a server's own command-line client, filled in by a driver.
+/// Shell commands that import flat files with a server's own command-line client. Each driver
+/// declares those of its product.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientLoad {
     /// Names of the servers whose client understands these commands, for messages to the user:

@@ -100,7 +100,8 @@ pub struct SummaryRow {
     /// Text of the statement, or name of the wait event, session state or table, whose totals the
     /// row has.
     pub what: String,
-    /// Growth of each number during the load, in the order of the summary's columns.
+    /// Increase of the server's totals over the measured phase, in the order and units of the
+    /// summary's columns.
     pub values: Vec<f64>,
 }
 

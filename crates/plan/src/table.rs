@@ -25,8 +25,8 @@ use crate::written::{Given, Values, given};
 const SETTLE_LIMIT_NS: u64 = 600 * model::NS_PER_S;
 /// Keyword of the action in a disturbance's `server` key by which a new node joins a cluster.
 pub(crate) const JOIN: &str = "join";
-/// Keys of a group that are not flags: `--name` is the name of the plan, and the workload is a
-/// positional argument.
+/// Keys of a `[[group]]` in a plan file without a flag of the same meaning: the flag `--name` names
+/// the whole plan, and the workload is a positional argument.
 const WITHOUT_FLAG: [&str; 2] = ["name", "workload"];
 
 /// Values of a parameter that a plan from a web page may have (see module `page`).

@@ -159,8 +159,8 @@ fn verdicts(report: &ComparisonReport, pair: &PairReport) -> Vec<Verdict> {
     once(first).chain(more).collect()
 }
 
-/// Returns the [`verdicts`] on a side of a comparison whose runs have warnings, each with a caution
-/// added.
+/// Returns the [`verdicts`] on a side of a comparison, each with a caution added. Called if any run
+/// of the comparison has warnings.
 fn cautious(report: &ComparisonReport, pair: &PairReport) -> Vec<Verdict> {
     let mut all = verdicts(report, pair);
     with_caution(&mut all, report, pair);

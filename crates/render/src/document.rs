@@ -612,7 +612,8 @@ impl Text {
         self.0.is_empty()
     }
 
-    /// Returns the text without styles; links become ids or commands.
+    /// Returns the text without styles. A link to a run becomes the run's id, and a link to a
+    /// comparison the command that prints it.
     pub fn plain(&self) -> String {
         let span = |span: &Span| match span {
             Span::Words(words) | Span::Strong(words) | Span::Code(words) => words.clone(),

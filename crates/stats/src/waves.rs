@@ -213,9 +213,9 @@ fn lasting(likely: &[Likely], assumed: &Assumed) -> Option<f64> {
     (!is_seen && chance > 0.0).then(|| variance / chance)
 }
 
-/// Whether a few waves stand out from the likeliest shape of the spectrum, as those of periodic
-/// stalls or checkpoints do. The error from such waves does not decrease with the root of the
-/// length.
+/// Whether a few waves (frequency components, as pairs of index and height) stand out from the
+/// likeliest shape of the spectrum, as those of periodic stalls or checkpoints do. Then the error
+/// of the series' mean does not decrease with the square root of its length.
 fn is_peaked(waves: &[(usize, f64)], likely: &[Likely]) -> bool {
     let likeliest = likely.iter().max_by(|a, b| a.chance.total_cmp(&b.chance));
     let (rise, below) = likeliest.map_or((0.0, 1.0), |one| (one.rise, one.below));

@@ -332,8 +332,8 @@ pub struct PairReport {
     /// same or not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolation: Option<String>,
-    /// Largest number of seeds that both sides share at a point with a simulated database, which
-    /// then drew the same random numbers for both. Runs that are judged in pairs do not count.
+    /// Number of seeds that both sides share, the largest over all points: simulated databases then
+    /// drew the same random numbers, and the runs are not independent. 0 for runs in pairs.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub seeds_shared: u64,
     /// The primary figure over all points: per repeat, the geometric mean over the points. Null if

@@ -142,7 +142,8 @@ fn of_role(axis: VaryDraft, roles: &'static [GroupRole]) -> VaryDraft {
     VaryDraft { name: place, ..axis }
 }
 
-/// Reads a plan file named on the command line. It may run commands, since the user named it.
+/// Reads a plan file that is named on the command line. Disturbances of the plan may run commands
+/// later, since the user chose the file.
 pub(crate) fn read_file(path: &str) -> Result<Draft, Error> {
     let bad = |why: &dyn std::fmt::Display| {
         Error::Usage(format!("the plan {path} cannot be read: {why}"))

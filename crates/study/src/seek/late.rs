@@ -135,10 +135,10 @@ impl Late {
         (independent.is_finite() && independent > 0.0).then_some(independent)
     }
 
-    /// Returns the standard error of the logarithm of the maximum, from the variation between
-    /// maxima of batches; `None` if there are too few batches. The maximum of many varies as that
-    /// of few if tails are exponential, and more if they are heavier (E. J. Gumbel, Statistics of
-    /// Extremes, 1958).
+    /// Returns the standard error of the logarithm of the longest response time, from the variation
+    /// between the longest times of batches of seconds; `None` if there are too few batches. It is
+    /// right for exponential tails, whose maximum varies alike in short and long runs, and too
+    /// small for heavier ones (E. J. Gumbel, Statistics of Extremes, 1958).
     fn error_of_longest(&self) -> Option<f64> {
         let all: Vec<u64> = self.seconds.values().map(|second| second.max_ns).collect();
         let n = all.len().min(BATCHES);

@@ -166,7 +166,8 @@ async fn send<const N: usize>(
     Ok(())
 }
 
-/// Executes RF1 within the current transaction: inserts the set that follows those of `state`.
+/// Executes RF1, which inserts new orders, within the current transaction. `set` must be the one
+/// after the last that `state` counts as inserted.
 pub(super) async fn insert(
     session: &mut dyn Session,
     state: State,
