@@ -465,7 +465,7 @@ const SMALL: &[Small] = &[
     ("oltp-random-points", &[("segments", "3"), ("table_size", "500")], [1, 0, 0], 0),
     ("oltp-random-ranges", &[("delta", "9"), ("table_size", "500")], [1, 0, 0], 0),
     ("tpcb", &[("scale", "1")], [1, 4, 2], 0),
-    ("tpch", &[("scale", "0.01")], [1, 0, 0], 0),
+    ("tpch", &[("scale", "0.01"), ("test", "queries")], [1, 0, 0], 0),
     ("record", &[], [0, 1, 0], 0),
     ("record", &[("index", "secondary"), ("rows", "30"), ("tables", "2")], [0, 1, 0], 0),
     ("record", &[("records_per_commit", "5"), ("rows_per_statement", "2")], [0, 3, 2], 0),

@@ -79,9 +79,10 @@ impl Course {
         self.first_stream() + of_throughput
     }
 
-    /// Returns the role of the client with number `nth` in its group, from 0.
+    /// Returns the role of the client with number `nth` in its group, from 0. Beyond the last
+    /// client the roles begin again.
     pub(super) fn role(self, nth: u32) -> Role {
-        match nth.checked_sub(self.first_stream()) {
+        match (nth % self.n_clients()).checked_sub(self.first_stream()) {
             None if self.test == Test::Queries => Role::Stream(0),
             None => Role::Power,
             Some(at) if at < self.streams => Role::Stream(at + 1),
@@ -118,7 +119,7 @@ impl Course {
     /// first ones of the run.
     pub(super) fn kind_of(self, number: Number) -> KindIndex {
         let client = match number {
-            Number::OfClient { client, .. } => client % self.n_clients(),
+            Number::OfClient { client, .. } => client,
             Number::Arrival { .. } => 0,
         };
         self.kind(self.role(client), number.nth())
