@@ -247,12 +247,15 @@ struct Series {
 }
 
 /// Returns the dips of a run, in the order of time: at most [`DIPS_MAX`], those with the largest
-/// cost.
+/// cost. A fixed sequence has none, since each second has another transaction.
 pub(super) fn dips(
     tally: &Tally,
     gauges: &[GaugeReport],
     per_transaction: &PerTransaction,
 ) -> Vec<Dip> {
+    if tally.is_sequence() {
+        return Vec::new();
+    }
     let transactions = Transactions::from_tally(tally);
     let is_dip = transactions.stand_out(tally);
     let processors = tally.fact("cpu", "logical").and_then(FactValue::count).filter(|n| *n > 0);
