@@ -67,6 +67,22 @@ pub struct SettlingStep {
     pub nothing_left: Option<NothingLeft>,
 }
 
+impl SettlingStep {
+    /// A step without settings, statements, level and advice, from which other steps are made.
+    pub const PLAIN: SettlingStep = SettlingStep {
+        name: "",
+        doing: "",
+        settings: &[],
+        statements: &[],
+        needs_settings: false,
+        if_denied: "",
+        passed_over: &[],
+        level: None,
+        if_stays: "",
+        nothing_left: None,
+    };
+}
+
 /// Test whether no background work is left although the [`SettlingLevel`] is not 0, by a state that
 /// the server reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -36,14 +36,8 @@ fn after_load(table: &Table) -> Vec<String> {
 const CHECKPOINT: SettlingStep = SettlingStep {
     name: "checkpoint",
     doing: "checkpointing",
-    settings: &[],
     statements: &["CHECKPOINT"],
-    needs_settings: false,
-    if_denied: "",
-    passed_over: &[],
-    level: None,
-    if_stays: "",
-    nothing_left: None,
+    ..SettlingStep::PLAIN
 };
 
 fn settling(facts: &[Fact]) -> Result<Settling, String> {

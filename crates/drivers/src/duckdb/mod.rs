@@ -20,10 +20,11 @@ mod tests;
 use std::sync::Arc;
 
 use model::{
-    BadParameter, Connecting, Database, DbError, DbErrorKind, Fact, Parameter, ParameterKind,
-    Place, Placement, Places, Product, Session, Settings, Statement, Target,
+    BadParameter, Connecting, Database, DbError, Fact, Parameter, ParameterKind, Place, Places,
+    Product, Session, Settings, Statement, Target,
 };
 
+use crate::embedded::check_placement;
 use crate::embedded::location::{Location, check_target};
 use crate::{CannotOpen, Entry, Opened, Opening};
 use opening::{Options, Shared};
@@ -123,12 +124,7 @@ impl Database for Duckdb {
 
     fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a> {
         Box::pin(async move {
-            if place.placement != Placement::Thread {
-                let place = place.placement.name();
-                let message =
-                    format!("DuckDB does not support placement '{place}': use --placement thread");
-                return Err(DbError::new(DbErrorKind::Unsupported, message));
-            }
+            check_placement(&place, "DuckDB")?;
             let session = DuckdbSession::connect(Arc::clone(&self.shared), statements)?;
             Ok(Box::new(session) as Box<dyn Session>)
         })

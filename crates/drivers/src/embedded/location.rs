@@ -94,11 +94,16 @@ impl fmt::Display for Location {
 /// Checks that a database file can be opened, and fails with the reason; a database's own error may
 /// say only that the file cannot be opened. With `create` the file need not exist.
 pub(crate) fn check_path(path: &Path, create: bool) -> Result<(), DbError> {
+    match bad_place(path, create) {
+        Some((kind, why)) => Err(DbError::new(kind, why)),
+        None => check_access(path, create),
+    }
+}
+
+/// Checks a database file, whose path may be that of one, as [`check_path`] does.
+fn check_access(path: &Path, create: bool) -> Result<(), DbError> {
     let no = |kind, message: String| Err(DbError::new(kind, message));
     let shown = path.display();
-    if let Some((kind, why)) = bad_place(path, create) {
-        return no(kind, why);
-    }
     match fs::metadata(path) {
         // The database would wait for a pipe's writer.
         Ok(_) => match files::refuse_special(path) {
@@ -125,7 +130,7 @@ pub(crate) fn check_path(path: &Path, create: bool) -> Result<(), DbError> {
 pub(crate) fn check_target(path: &Path, create: bool) -> Result<(), CannotOpen> {
     match bad_place(path, create) {
         Some((_, why)) => Err(CannotOpen::Bad(BadParameter::new(why))),
-        None => check_path(path, create).map_err(CannotOpen::Refused),
+        None => check_access(path, create).map_err(CannotOpen::Refused),
     }
 }
 

@@ -11,7 +11,7 @@ pub(crate) mod values;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use model::{DbError, DbErrorKind, StatementId};
+use model::{DbError, DbErrorKind, Place, Placement, StatementId};
 
 /// Request to begin or end a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,17 @@ impl Control {
             _ => Control::Commit,
         }
     }
+}
+
+/// Fails unless clients run on threads, the only placement in which calls of a database in this
+/// process may block.
+pub(crate) fn check_placement(place: &Place, product: &str) -> Result<(), DbError> {
+    if place.placement == Placement::Thread {
+        return Ok(());
+    }
+    let place = place.placement.name();
+    let message = format!("{product} does not support placement '{place}': use --placement thread");
+    Err(DbError::new(DbErrorKind::Unsupported, message))
 }
 
 /// Makes the error that every request of a cancelled session returns.

@@ -29,17 +29,13 @@ const OF_MARIADB: Settling = Settling {
             name: "purge",
             doing: "purging old row versions",
             settings: &[("innodb_purge_threads", "32"), ("innodb_purge_batch_size", "5000")],
-            statements: &[],
-            needs_settings: false,
-            if_denied: "",
-            passed_over: &[],
             level: Some(SettlingLevel {
                 name: "history_list",
                 sql: "SHOW GLOBAL STATUS LIKE 'Innodb_history_list_length'",
                 column: 1,
             }),
             if_stays: PURGE_STAYS,
-            nothing_left: None,
+            ..SettlingStep::PLAIN
         },
         CHECKPOINT,
     ],
@@ -78,10 +74,6 @@ const PURGE_OF_OLD_MYSQL: SettlingStep = SettlingStep {
     name: "purge",
     doing: "purging old row versions",
     settings: &[("innodb_purge_batch_size", "5000")],
-    statements: &[],
-    needs_settings: false,
-    if_denied: "",
-    passed_over: &[],
     level: Some(SettlingLevel {
         name: "history_list",
         sql: "SELECT `COUNT` FROM information_schema.INNODB_METRICS \
@@ -90,6 +82,7 @@ const PURGE_OF_OLD_MYSQL: SettlingStep = SettlingStep {
     }),
     if_stays: PURGE_STAYS,
     nothing_left: Some(ALL_PURGED),
+    ..SettlingStep::PLAIN
 };
 
 /// Settling step that makes MySQL 5.7 and later purge old row versions before a measurement.
@@ -124,11 +117,8 @@ const CHECKPOINT: SettlingStep = SettlingStep {
         ("innodb_io_capacity_max", "120000"),
         ("innodb_io_capacity", "120000"),
     ],
-    statements: &[],
     // Without these settings, an idle server leaves most pages dirty.
     needs_settings: true,
-    if_denied: "",
-    passed_over: &[],
     level: Some(SettlingLevel {
         name: "dirty_pages",
         sql: "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'",
@@ -136,7 +126,7 @@ const CHECKPOINT: SettlingStep = SettlingStep {
     }),
     if_stays: "The server does not write them, or other sessions change pages at the same pace: \
                end these, and look at the disk and at the server's error log.",
-    nothing_left: None,
+    ..SettlingStep::PLAIN
 };
 
 pub(super) fn settling(facts: &[Fact]) -> Result<Settling, String> {

@@ -31,9 +31,7 @@ const INDEX_CLEANUP_FROM: u32 = 12;
 const VACUUM: SettlingStep = SettlingStep {
     name: "vacuum",
     doing: "vacuuming and analysing",
-    settings: &[],
     statements: &["VACUUM (ANALYZE) {tables}"],
-    needs_settings: false,
     if_denied: "VACUUM needs the owner of the tables (or, from PostgreSQL 17 on, GRANT pg_maintain \
                 TO {user}).",
     // VACUUM only warns about these tables.
@@ -46,17 +44,12 @@ const VACUUM: SettlingStep = SettlingStep {
     }),
     if_stays: "Transactions, prepared transactions, replication slots or standbys that may \
                still see dead rows hold them: end those that have ended their work.",
-    nothing_left: None,
+    ..SettlingStep::PLAIN
 };
 
 const AUTOVACUUM: SettlingStep = SettlingStep {
     name: "autovacuum",
     doing: "waiting for autovacuum",
-    settings: &[],
-    statements: &[],
-    needs_settings: false,
-    if_denied: "",
-    passed_over: &[],
     level: Some(SettlingLevel {
         name: "autovacuum_workers",
         sql: "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker'",
@@ -64,31 +57,21 @@ const AUTOVACUUM: SettlingStep = SettlingStep {
     }),
     if_stays: "An autovacuum worker is still at work, maybe in another database: wait for \
                it, or end it (pg_terminate_backend).",
-    nothing_left: None,
+    ..SettlingStep::PLAIN
 };
 
 const CHECKPOINT: SettlingStep = SettlingStep {
     name: "checkpoint",
     doing: "checkpointing",
-    settings: &[],
     statements: &["CHECKPOINT"],
-    needs_settings: false,
     if_denied: "A superuser can allow it: GRANT pg_checkpoint TO {user} (before PostgreSQL 15, \
                 sign in as a superuser).",
-    passed_over: &[],
-    level: None,
-    if_stays: "",
-    nothing_left: None,
+    ..SettlingStep::PLAIN
 };
 
 const REPLICATION: SettlingStep = SettlingStep {
     name: "replication",
     doing: "waiting for replication slots",
-    settings: &[],
-    statements: &[],
-    needs_settings: false,
-    if_denied: "",
-    passed_over: &[],
     // An unused replication slot never advances.
     level: Some(SettlingLevel {
         name: "replication_lag_bytes",
@@ -99,7 +82,7 @@ const REPLICATION: SettlingStep = SettlingStep {
     }),
     if_stays: "A receiver does not take what was written: see pg_stat_replication and \
                pg_replication_slots.",
-    nothing_left: None,
+    ..SettlingStep::PLAIN
 };
 
 const SETTLING: Settling = Settling {

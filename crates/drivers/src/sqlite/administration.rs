@@ -19,27 +19,17 @@ pub(super) const ADMINISTRATION: Administration = Administration {
 const CHECKPOINT: SettlingStep = SettlingStep {
     name: "checkpoint",
     doing: "checkpointing",
-    settings: &[],
     statements: &["PRAGMA wal_checkpoint(TRUNCATE)"],
     // A row of: busy, pages of the log, pages written back.
-    needs_settings: false,
-    if_denied: "",
-    passed_over: &[],
     level: Some(SettlingLevel { name: "log_pages", sql: "PRAGMA wal_checkpoint(NOOP)", column: 1 }),
     if_stays: "Another connection reads or writes this database: end it.",
-    nothing_left: None,
+    ..SettlingStep::PLAIN
 };
 const OPTIMIZE: SettlingStep = SettlingStep {
     name: "optimize",
     doing: "analysing",
-    settings: &[],
     statements: &["PRAGMA optimize"],
-    needs_settings: false,
-    if_denied: "",
-    passed_over: &[],
-    level: None,
-    if_stays: "",
-    nothing_left: None,
+    ..SettlingStep::PLAIN
 };
 
 fn settling(facts: &[Fact]) -> Result<Settling, String> {

@@ -24,11 +24,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use model::{
-    BadParameter, Connecting, Database, DbError, DbErrorKind, Fact, Parameter, ParameterKind,
-    Place, Placement, Places, Product, Session, Settings, Statement, Target,
+    BadParameter, Connecting, Database, DbError, Fact, Parameter, ParameterKind, Place, Places,
+    Product, Session, Settings, Statement, Target,
 };
 use rusqlite::{Connection, FileControl};
 
+use crate::embedded::check_placement;
 use crate::embedded::location::{Location, check_target};
 use crate::{CannotOpen, Entry, Opened, Opening};
 use db_errors::db_error;
@@ -184,12 +185,7 @@ impl Database for Sqlite {
 
     fn connect<'a>(&'a self, place: Place, statements: Arc<[Statement]>) -> Connecting<'a> {
         Box::pin(async move {
-            if place.placement != Placement::Thread {
-                let place = place.placement.name();
-                let message =
-                    format!("SQLite does not support placement '{place}': use --placement thread");
-                return Err(DbError::new(DbErrorKind::Unsupported, message));
-            }
+            check_placement(&place, "SQLite")?;
             let session = SqliteSession::connect(Arc::clone(&self.shared), statements)?;
             Ok(Box::new(session) as Box<dyn Session>)
         })

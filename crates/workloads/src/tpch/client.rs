@@ -60,12 +60,12 @@ impl Producer for PowerTest {
 
 /// Client that executes the sequence of its role.
 pub(super) struct Executor {
-    pub(super) seed: u64,
-    pub(super) scale: f64,
-    pub(super) substitution: Substitution,
-    pub(super) course: Course,
-    pub(super) role: Role,
-    pub(super) power_test: Arc<PowerTest>,
+    seed: u64,
+    scale: f64,
+    substitution: Substitution,
+    course: Course,
+    role: Role,
+    power_test: Arc<PowerTest>,
     kind: KindIndex,
     parameters: Parameters,
     /// Whether the current transaction is the last one of the sequence.
@@ -153,8 +153,16 @@ impl Refresh {
             return Err(DbError::new(DbErrorKind::Other, message));
         }
         // Generates the text of which comments are parts, which takes a second.
-        self.set = Set::new(scale, self.state.inserted + 1);
+        self.generate(scale);
         Ok(())
+    }
+
+    /// Generates the set of the next RF1, unless it is there.
+    fn generate(&mut self, scale: f64) {
+        let number = self.state.inserted + 1;
+        if self.set.number != number {
+            self.set = Set::new(scale, number);
+        }
     }
 }
 
@@ -172,7 +180,7 @@ impl Client for Executor {
         self.kind = self.course.kind(self.role, nth);
         self.is_last = nth + 1 == length;
         match self.kind {
-            RF1 => self.refresh.set = Set::new(self.scale, self.refresh.state.inserted + 1),
+            RF1 => self.refresh.generate(self.scale),
             RF2 => {}
             kind => {
                 self.parameters = match self.substitution {
@@ -197,7 +205,7 @@ impl Client for Executor {
         if self.role == Role::Refresh {
             let state = self.power_test.state.lock();
             self.refresh.state = *state.unwrap_or_else(PoisonError::into_inner);
-            self.refresh.set = Set::new(self.scale, self.refresh.state.inserted + 1);
+            self.refresh.generate(self.scale);
         }
         Input::Ready
     }

@@ -92,6 +92,8 @@ impl State {
 /// A set of orders to insert, with their lines.
 #[derive(Debug, Default)]
 pub(super) struct Set {
+    /// Number of the set, from 1; 0 for an empty one.
+    pub(super) number: i64,
     orders: Vec<Order<'static>>,
     lines: Vec<LineItem<'static>>,
 }
@@ -133,7 +135,7 @@ impl Set {
             let Some((_, key)) = generated.get(at) else { break };
             lines.push(LineItem { l_orderkey: *key, ..line });
         }
-        Set { orders, lines }
+        Set { number, orders, lines }
     }
 
     /// Inserts the set within the current transaction.
