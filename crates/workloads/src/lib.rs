@@ -12,6 +12,7 @@ mod events;
 mod for_tests;
 mod oltp;
 mod record;
+pub mod script;
 mod storage_engine;
 mod tpcb;
 mod tpcc;
