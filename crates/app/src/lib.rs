@@ -39,6 +39,7 @@ pub mod seek;
 pub mod settings;
 mod settings_snapshot;
 pub mod settle;
+pub mod statements;
 mod storage_engine;
 pub mod stored_report;
 pub mod time_left;

@@ -134,6 +134,9 @@ pub struct Group {
     pub name: String,
     /// Name of the workload that the clients of the group execute.
     pub workload: String,
+    /// Text of the workload's script, if the plan itself has it; `None` if the workload is compiled
+    /// in, or its name is the path of a file.
+    pub script: Option<String>,
     /// Number of clients of the group, over all its processes.
     pub clients: u32,
     /// Number of separate client processes among which the clients are divided; 0 if they run in

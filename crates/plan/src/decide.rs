@@ -12,7 +12,7 @@ use model::{
 
 use crate::bad_plan::BadPlan;
 use crate::draft::{Draft, GroupDraft, spelled};
-use crate::script::workload_named;
+use crate::script::{script_of, workload_named};
 use crate::table::{GroupValues, PlanValues};
 use crate::target::{is_of_one_process, keeps_data, refused_engine};
 use crate::written::{From, Given, Written};
@@ -309,15 +309,12 @@ fn check_duration(duration: &Given<u64>, groups: &[Group]) -> Result<(), BadPlan
 
 fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     let values = GroupValues::read(&draft.values)?;
-    let Some(workload) = &values.workload.value else {
-        return Err(draft.bad("this [[group]] has no workload"));
-    };
-    let entry = workload_named(workload).map_err(|bad| values.workload.from.bad(bad))?;
+    let entry = entry_of(draft, &values)?;
     let load = decide_load(&values)?;
     let (parameters, made) = decide_parameters(draft, entry)?;
     check_stored_rate(draft, &values.rate, entry, made.as_ref())?;
     // The parts of `load` are read separately.
-    let GroupValues { name, mut clients, processes, transactions, .. } = values;
+    let GroupValues { name, script, mut clients, processes, transactions, .. } = values;
     let mut stop_condition = transactions.value.unwrap_or(StopCondition::Time);
     if let Some(sequence) = made.sequence() {
         if !clients.is_written() {
@@ -344,12 +341,27 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     Ok(Group {
         name: name.value.unwrap_or_else(|| entry.name.to_owned()),
         workload: entry.name.to_owned(),
+        script: script.value,
         clients: clients.value,
         processes: processes.value,
         load,
         stop_condition,
         parameters,
     })
+}
+
+/// Returns the workload of a group: that of its script if it has one, or the named one.
+fn entry_of(
+    draft: &GroupDraft,
+    values: &GroupValues,
+) -> Result<&'static workloads::Entry, BadPlan> {
+    if let Some(text) = &values.script.value {
+        return script_of(draft, text).map_err(|bad| values.script.from.bad(bad));
+    }
+    let Some(workload) = &values.workload.value else {
+        return Err(draft.bad("this [[group]] has no workload"));
+    };
+    workload_named(workload).map_err(|bad| values.workload.from.bad(bad))
 }
 
 /// Rejects more client processes than clients, because some would have none.

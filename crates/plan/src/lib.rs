@@ -41,7 +41,7 @@ pub use print::to_toml;
 pub use print_draft::draft_to_toml;
 pub use print_experiment::varied_to_toml;
 pub use repeat_rule::REPEATS_MOST;
-pub use script::workload_named;
+pub use script::{is_unwritten, read_script, workload_named};
 pub use seek_plan::{SeekPlan, decide_seek};
 pub use table::{AT, EXPERIMENT, GROUP, PLAN, Row, group_flags};
 pub use target::refused_engine;

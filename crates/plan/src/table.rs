@@ -26,8 +26,8 @@ const SETTLE_LIMIT_NS: u64 = 600 * model::NS_PER_S;
 /// Keyword of the action in a disturbance's `server` key by which a new node joins a cluster.
 pub(crate) const JOIN: &str = "join";
 /// Keys of a `[[group]]` in a plan file without a flag of the same meaning: the flag `--name` names
-/// the whole plan, and the workload is a positional argument.
-const WITHOUT_FLAG: [&str; 2] = ["name", "workload"];
+/// the whole plan, the workload is a positional argument, and a script has flags of its own.
+const WITHOUT_FLAG: [&str; 3] = ["name", "workload", "script"];
 
 /// Values of a parameter that a plan from a web page may have (see module `page`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,6 +218,9 @@ parameters! {
     name: Optional<Name> = "", AnyValue, "Name of the group [default: its workload]",
         |group| Some(group.name.clone());
     workload: Optional<Text> = "", Checked, "Workload of its clients", |group| Some(group.workload.clone());
+    script: Optional<Text> = "", Checked,
+        "Script of its transactions, in SQL with pgbench's meta-commands, instead of a workload",
+        |group| Some(group.script.clone());
     clients: Few<1, 1_000_000> = "4", AnyValue, "Simulated users", |group| group.clients;
     processes: Few<0, 64> = "0", AnyValue,
         "Extra processes on this machine to distribute the clients over; 0: dbdyno's own process \

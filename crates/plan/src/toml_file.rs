@@ -9,6 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::bad_plan::BadPlan;
 use crate::draft::{AtDraft, Draft, GroupDraft, VaryDraft};
+use crate::script::{read_script, script_name};
 use crate::table::{AT, EXPERIMENT, GROUP, PLAN, Row};
 use crate::written::{From, Values, Written};
 
@@ -175,6 +176,12 @@ impl File<'_> {
                 ("parameters", _) => return Err(self.bad(key, "parameters must be a table")),
                 _ => self.read(&keys, "", key, value, &mut draft.values)?,
             }
+        }
+        // A script becomes a workload with a name, which all that follows looks up.
+        if let Some(script) = draft.values.get("script").cloned() {
+            let name = script_name(&draft);
+            read_script(&name, &script.text).map_err(|bad| script.from.bad(bad))?;
+            draft.values.insert("workload", Written::new(name, script.from));
         }
         Ok(draft)
     }

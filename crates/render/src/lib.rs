@@ -12,6 +12,7 @@ mod comparison;
 pub mod csv;
 mod csv_rows;
 pub mod document;
+pub mod drop_in;
 mod experiment;
 mod first_page;
 pub mod flame_graph;

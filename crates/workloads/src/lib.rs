@@ -50,6 +50,9 @@ pub static ALL: &[&Entry] = &[
     &empty::ENTRY,
 ];
 
+/// Languages in which workload files may be written.
+static LANGUAGES: [&Language; 2] = [&script::sql::LANGUAGE, &script::sql::PGBENCH];
+
 /// Workloads and workload languages that a program linking dbdyno adds to the built-in ones.
 #[derive(Clone, Copy, Default)]
 pub struct Added {
@@ -77,7 +80,7 @@ pub fn language_of(name: &str) -> Option<&'static Language> {
     let (stem, extension) = name.rsplit_once('.')?;
     let added = ADDED.get().map_or(&[][..], |added| added.languages);
     let is_it = |language: &&&Language| !stem.is_empty() && language.extension == extension;
-    added.iter().copied().find(|language| is_it(&language))
+    added.iter().chain(&LANGUAGES).copied().find(|language| is_it(&language))
 }
 
 /// Reads a workload from a file. From then on [`by_name`] finds it by the file's name, until

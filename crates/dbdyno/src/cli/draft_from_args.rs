@@ -10,7 +10,7 @@ use plan::{Draft, EXPERIMENT, From, GroupDraft, PLAN, VaryDraft, Written, group_
 use workloads::GroupRole;
 
 use super::scripts::{self, PLAN_BYTES_MAX};
-use super::{STDIN, flags};
+use super::{STDIN, flags, run};
 use crate::shell::Shell;
 
 /// Creates the draft of a plan from `what` (a workload's name, a plan file, or `-` for a plan on
@@ -41,7 +41,7 @@ fn draft_written(what: &str, matches: &ArgMatches, shell: &Shell) -> Result<Draf
         draft.add_axis(of_role(VaryDraft::read(axis)?, roles));
     }
     let for_group: Vec<_> = written(matches, group_flags()).collect();
-    let parameters = parameters_of(&draft, matches);
+    let parameters = parameters_of(&draft, matches)?;
     if for_group.is_empty() && parameters.is_empty() {
         return Ok(draft);
     }
@@ -197,6 +197,10 @@ fn of_workload(name: &str, matches: &ArgMatches) -> Result<Draft, Error> {
     let entry = plan::workload_named(name).map_err(|bad| no_workload(name, &bad))?;
     let mut group = GroupDraft::default();
     group.values.insert("workload", Written::new(entry.name, From::Default));
+    // A script that is in no file is part of the plan.
+    if let Some(source) = entry.source.filter(|source| plan::is_unwritten(source)) {
+        group.values.insert("script", Written::new(source.text.as_str(), From::Default));
+    }
     let groups = match entry.roles {
         [] => vec![group],
         roles => {
@@ -295,14 +299,26 @@ fn written(
 
 /// Returns the parameters of the first group's workload that the command line gives, each with its
 /// flag as the source.
-fn parameters_of(draft: &Draft, matches: &ArgMatches) -> Vec<(String, Written)> {
+fn parameters_of(draft: &Draft, matches: &ArgMatches) -> Result<Vec<(String, Written)>, Error> {
     let workload = draft.groups.first().and_then(|group| group.workload());
     let entry = workload.and_then(|written| workloads::by_name(&written.text).ok());
     let table = entry.map(|entry| entry.parameters).unwrap_or_default();
-    let given = flags::given(matches, table.iter().map(|row| row.name));
+    // A variable of a script that is called as an option has no flag of its own.
+    let is_option = |name: &str| run::options().iter().any(|option| option == name);
+    let names = table.iter().map(|row| row.name).filter(|name| !is_option(name));
+    let given = flags::given(matches, names);
     let written = |(name, text): (&'static str, &str)| {
         let from = From::Flag(name.replace('_', "-"));
         (name.to_owned(), Written::new(text, from))
     };
-    given.into_iter().map(written).collect()
+    let mut all: Vec<(String, Written)> = given.into_iter().map(written).collect();
+    let defined = matches.try_get_many::<String>("define").ok().flatten();
+    for text in defined.into_iter().flatten() {
+        let Some((name, value)) = text.split_once('=') else {
+            return Err(Error::Usage(format!("--define: '{text}' is not NAME=VALUE")));
+        };
+        all.retain(|(other, _)| other != name);
+        all.push((name.to_owned(), Written::new(value, From::Flag("define".to_owned()))));
+    }
+    Ok(all)
 }

@@ -51,6 +51,7 @@ mod required;
 mod restore;
 mod run;
 mod runs;
+mod script_words;
 mod scripts;
 mod seek;
 mod selfcheck;
@@ -140,7 +141,11 @@ fn words_of_process() -> Result<Vec<String>, String> {
 
 /// Runs a command line, whose first word is the program's name, and returns the exit code.
 pub fn run(words: &[String], shell: &Shell) -> u8 {
-    let words = &listed(words);
+    let words = match script_words::resolved(listed(words), shell) {
+        Ok(words) => words,
+        Err(error) => return tell(&error, words, shell),
+    };
+    let words = &words;
     let outcome = match command(words).map(|command| parse(command, words, shell)) {
         Ok(Ok(matches)) => {
             let with_settings = shell.with_settings().map(|shell| shell.called(words));

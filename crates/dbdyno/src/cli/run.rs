@@ -14,13 +14,13 @@ use super::runs::RunIn;
 use super::signals::stop_on_signals;
 use super::{
     DONE, FAILED, INTERRUPTED, Outcome, draft_from_args, experiments, figure_names, flags, named,
-    password, required, runs, seek, stored,
+    password, required, runs, script_words, seek, stored,
 };
 use crate::shell::Shell;
 
-pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
-    let what = named(words, "run");
-    let mut command =
+/// Returns the command with the options that it has for every workload.
+fn of_all() -> Command {
+    let command =
         Command::new("run")
             .about("Runs a workload or a plan, and prints a report")
             .arg(Arg::new("what").required(true).value_name("WORKLOAD|PLAN.toml").help(
@@ -47,15 +47,25 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
                     .action(ArgAction::SetTrue)
                     .help("Report per-client figures"),
             )
+            .args(script_words::flags())
             .args(required::flags())
             .arg(runs::full_flag(runs::FULL))
             .args(metrics::flags())
             .arg(flags::quiet("No progress, and of the report only the result or the limits"));
-    command = password::add(command);
-    command = command
+    password::add(command)
         .args(PLAN.iter().map(|row| flags::flag(&row.parameter, "Plan")))
         .args(group_flags().map(|row| flags::flag(row, "Clients and load")))
-        .args(EXPERIMENT.iter().map(|row| flags::flag(&row.parameter, "Experiment")));
+        .args(EXPERIMENT.iter().map(|row| flags::flag(&row.parameter, "Experiment")))
+}
+
+/// Returns the names of the options that the command has for every workload.
+pub(super) fn options() -> Vec<String> {
+    of_all().get_arguments().map(|known| known.get_id().as_str().to_owned()).collect()
+}
+
+pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
+    let what = named(words, "run");
+    let mut command = of_all();
     let named = what.as_deref().and_then(|what| plan::workload_named(what).ok());
     if named.is_none() {
         const MORE: &str = "Each workload adds its own options: see dbdyno run tpcc --help.";
@@ -86,7 +96,11 @@ pub(crate) fn add_parameters(
             plan::workload_named(what).map_err(|bad| draft_from_args::no_workload(what, &bad))?
         }
     };
-    for parameter in entry.parameters.iter().filter(|parameter| wanted(parameter)) {
+    let names: Vec<String> =
+        command.get_arguments().map(|known| known.get_id().as_str().to_owned()).collect();
+    // A variable of a script may be called as an option: it is given by --define.
+    let is_new = |parameter: &&model::Parameter| !names.iter().any(|name| name == parameter.name);
+    for parameter in entry.parameters.iter().filter(|row| wanted(row)).filter(is_new) {
         command = command.arg(flags::flag(parameter, "Workload"));
     }
     Ok(command)

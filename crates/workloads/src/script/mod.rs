@@ -1,5 +1,6 @@
-//! Languages in which people write workloads of their own: one folder per language.
+//! Workloads that people bring: a folder per language.
 //!
-//! Not here: what executes the scripts, and the list of languages (lib).
+//! Not here: the list of languages (lib).
 
 pub mod pgbench;
+pub mod sql;

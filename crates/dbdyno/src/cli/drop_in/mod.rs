@@ -1,0 +1,47 @@
+//! Command lines of other programs: `dbdyno pgbench ...` takes pgbench's own options and prints its
+//! report, while the run is measured, judged and stored as any other.
+//!
+//! Not here: scripts in the options of dbdyno itself (`script_words`).
+
+mod connection;
+mod pgbench;
+mod pgbench_options;
+mod pgbench_progress;
+
+use app::Error;
+use clap::Command;
+
+use super::{Outcome, USAGE};
+use crate::shell::Shell;
+
+/// Returns the commands that take the command lines of other programs.
+pub(super) fn commands() -> [Command; 1] {
+    [pgbench::command()]
+}
+
+/// Runs the command line of another program; `None` if the words are one of dbdyno's own.
+pub(super) fn run(words: &[String], shell: &Shell) -> Option<Outcome> {
+    let (program, words) = (words.get(1)?, &words[2..]);
+    match program.as_str() {
+        "pgbench" => Some(pgbench::run(words, shell)),
+        _ => None,
+    }
+}
+
+/// Creates the error for an option that dbdyno does not have.
+fn unsupported(program: &str, option: &str, instead: &str) -> Error {
+    Error::Usage(format!("dbdyno {program} has no {option}: {instead}"))
+}
+
+/// Prints an error of clap in one sentence, and returns the exit code.
+fn refused(error: &clap::Error, program: &str, shell: &Shell) -> Outcome {
+    if !error.use_stderr() {
+        shell.show(error);
+        return Ok(super::DONE);
+    }
+    shell.say(&format!(
+        "dbdyno: {}; see 'dbdyno {program} --help'",
+        super::sentence_of(&error.to_string())
+    ));
+    Ok(USAGE)
+}

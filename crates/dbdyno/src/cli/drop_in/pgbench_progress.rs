@@ -1,0 +1,53 @@
+//! Progress of a run on stderr as pgbench prints it. Not here: the report.
+
+use analysis::Tally;
+use app::build::Progress as BuildProgress;
+use app::watcher::Watcher;
+use model::{Event, NS_PER_MS};
+use render::drop_in::{Progress, pgbench_progress};
+
+use crate::shell::Shell;
+
+/// Watcher that prints a line of progress every few seconds.
+pub(super) struct Told {
+    pub(super) shell: Shell,
+    /// Seconds between two lines; `None` if there are none.
+    pub(super) every_s: Option<i64>,
+    pub(super) has_time_stamps: bool,
+    pub(super) has_rate: bool,
+    /// First second that no line covers yet.
+    pub(super) untold: i64,
+}
+
+impl Watcher for Told {
+    fn event(&mut self, event: &Event, tally: &Tally) {
+        let (Some(every), Event::Second(_)) = (self.every_s, event) else { return };
+        // A second is complete when the next one has begun.
+        while tally.newest().is_some_and(|newest| newest >= self.untold + every) {
+            let seconds = self.untold..self.untold + every;
+            let span = tally.span(seconds.clone());
+            let in_ms = |ns: f64| ns / NS_PER_MS as f64;
+            let progress = Progress {
+                at_s: match self.has_time_stamps {
+                    true => app::unix_ms() as f64 / 1e3,
+                    false => seconds.end as f64,
+                },
+                tps: span.counts.finished() as f64 / every as f64,
+                mean_ms: in_ms(span.response.mean()),
+                sd_ms: in_ms(span.response.sd()),
+                failed: span.counts.failed,
+                rate: self.has_rate.then_some((0.0, span.counts.dropped)),
+            };
+            self.shell.say(&pgbench_progress(&progress, self.has_time_stamps));
+            self.untold = seconds.end;
+        }
+    }
+
+    fn building(&mut self, _progress: &BuildProgress) {}
+
+    fn note(&mut self, text: &str) {
+        self.shell.say(text);
+    }
+
+    fn doing(&mut self, _text: &str) {}
+}

@@ -1,0 +1,197 @@
+//! Scripts on the command line: `-f FILE@WEIGHT` and `--sql STATEMENTS`, which stand in place of a
+//! workload's name.
+//!
+//! They become a workload before the command line is parsed, because the variables of a script are
+//! options of the command. Not here: the language of the scripts (workloads).
+
+use app::Error;
+use clap::{Arg, ArgAction};
+use model::Source;
+
+use super::STDIN;
+use crate::shell::Shell;
+
+/// Commands that take scripts.
+const COMMANDS: [&str; 5] = ["run", "show", "build", "check", "drop"];
+/// Name of the workload that statements of the command line become.
+const OF_STATEMENTS: &str = "statements.sql";
+/// Largest number of scripts, as in pgbench.
+const SCRIPTS_MAX: usize = 128;
+
+/// A script with its weight.
+struct Script {
+    name: String,
+    weight: u64,
+    text: String,
+}
+
+/// Returns the flags for scripts, for help. [`resolved`] replaces them before a command line is
+/// parsed.
+pub(super) fn flags() -> [Arg; 3] {
+    [
+        Arg::new("file")
+            .long("file")
+            .short('f')
+            .value_name("FILE[@WEIGHT]")
+            .action(ArgAction::Append)
+            .help_heading("Scripts")
+            .help(
+                "Transactions in SQL with pgbench's meta-commands, instead of a workload; repeat \
+                 the flag for several types",
+            ),
+        Arg::new("sql")
+            .long("sql")
+            .value_name("STATEMENTS[@WEIGHT]")
+            .action(ArgAction::Append)
+            .help_heading("Scripts")
+            .help(
+                "A transaction as text, instead of a file: --sql 'SELECT * FROM t WHERE id = :id' \
+                 -D id=7",
+            ),
+        Arg::new("define")
+            .long("define")
+            .short('D')
+            .value_name("NAME=VALUE")
+            .action(ArgAction::Append)
+            .help_heading("Scripts")
+            .help("Value of a variable of the script"),
+    ]
+}
+
+/// Replaces the scripts of a command line by the name of the workload that they become. A command
+/// line without scripts stays as it is.
+///
+/// # Errors
+///
+/// A file that cannot be read, an error in a script, or a value that is missing.
+pub(super) fn resolved(words: Vec<String>, shell: &Shell) -> Result<Vec<String>, Error> {
+    let at = words.iter().skip(1).position(|word| COMMANDS.contains(&word.as_str()));
+    let Some(at) = at.map(|at| at + 2) else { return Ok(words) };
+    let mut left: Vec<String> = words[..at].to_vec();
+    let mut scripts = Vec::new();
+    let mut rest = words[at..].iter();
+    while let Some(word) = rest.next() {
+        let Some((flag, value)) = flag_of(word) else {
+            left.push(word.clone());
+            continue;
+        };
+        let value = match value {
+            Some(value) => value.to_owned(),
+            None => {
+                let next = rest.next().cloned();
+                next.ok_or_else(|| Error::Usage(format!("{word} needs a value")))?
+            }
+        };
+        scripts.push(match flag {
+            Flag::File => of_file(&value, shell)?,
+            Flag::Sql => of_statements(&value, scripts.len()),
+        });
+    }
+    if scripts.is_empty() {
+        return Ok(words);
+    }
+    left.insert(at, registered(scripts)?);
+    Ok(left)
+}
+
+#[derive(Clone, Copy)]
+enum Flag {
+    File,
+    Sql,
+}
+
+/// Returns the flag that a word is, and its value if the word has it too.
+fn flag_of(word: &str) -> Option<(Flag, Option<&str>)> {
+    match word {
+        "-f" | "--file" => return Some((Flag::File, None)),
+        "--sql" => return Some((Flag::Sql, None)),
+        _ => {}
+    }
+    if let Some(value) = word.strip_prefix("--file=") {
+        return Some((Flag::File, Some(value)));
+    }
+    if let Some(value) = word.strip_prefix("--sql=") {
+        return Some((Flag::Sql, Some(value)));
+    }
+    let short = word.strip_prefix("-f").filter(|value| !value.is_empty())?;
+    Some((Flag::File, Some(short.strip_prefix('=').unwrap_or(short))))
+}
+
+/// Divides `tpcb.sql@3` into name and weight; the weight is 1 if there is none.
+fn weighted(text: &str) -> (&str, u64) {
+    let parts = text.rsplit_once('@');
+    let weight = parts.and_then(|(name, weight)| Some((name, weight.parse::<u64>().ok()?)));
+    weight.filter(|(name, _)| !name.is_empty()).unwrap_or((text, 1))
+}
+
+fn of_file(value: &str, shell: &Shell) -> Result<Script, Error> {
+    let (name, weight) = weighted(value);
+    let unread = |why: &dyn std::fmt::Display| {
+        Error::Usage(format!("the script {name} cannot be read: {why}"))
+    };
+    let text = match name {
+        STDIN => shell.read(Source::BYTES_MAX).map_err(|error| unread(&error))?,
+        _ => files::read_text(name, Source::BYTES_MAX).map_err(|error| unread(&error))?,
+    };
+    let name = if name == STDIN { "stdin" } else { name };
+    Ok(Script { name: name.to_owned(), weight, text })
+}
+
+fn of_statements(value: &str, n_before: usize) -> Script {
+    let (text, weight) = weighted(value);
+    let text = text.trim_end();
+    let end = if text.ends_with(';') { "\n" } else { ";\n" };
+    let name = format!("statements-{}", n_before + 1);
+    Script { name, weight, text: format!("{text}{end}") }
+}
+
+/// Makes a workload of scripts, and returns its name.
+fn registered(scripts: Vec<Script>) -> Result<String, Error> {
+    if scripts.len() > SCRIPTS_MAX {
+        return Err(Error::Usage(format!("there are more than {SCRIPTS_MAX} scripts")));
+    }
+    if let [Script { name, weight: 1, .. }] = scripts.as_slice()
+        && workloads::language_of(name).is_some()
+    {
+        // The file is a workload as it is.
+        return Ok(name.clone());
+    }
+    let names: Vec<&str> = scripts.iter().map(|script| script.name.as_str()).collect();
+    let name = match names.iter().all(|name| name.starts_with("statements-")) {
+        true => OF_STATEMENTS.to_owned(),
+        false => {
+            let joined = names.join("+");
+            if joined.ends_with(".sql") { joined } else { format!("{joined}.sql") }
+        }
+    };
+    let parts =
+        scripts.iter().map(|script| (script.name.as_str(), script.weight, script.text.as_str()));
+    let text = workloads::script::sql::composed(parts);
+    plan::read_script(&name, &text).map_err(|bad| Error::Usage(bad.to_string()))?;
+    Ok(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_weight_stands_behind_the_last_at_sign() {
+        assert_eq!(weighted("a@b.sql@3"), ("a@b.sql", 3));
+        assert_eq!(weighted("a@b.sql"), ("a@b.sql", 1));
+        assert_eq!(weighted("SELECT '@'"), ("SELECT '@'", 1));
+        assert_eq!(weighted("@3"), ("@3", 1));
+    }
+
+    #[test]
+    fn statements_become_a_workload_in_place_of_its_name() {
+        let words = |line: &[&str]| line.iter().map(|word| (*word).to_owned()).collect();
+        let shell = Shell::of_process();
+        let line = ["dbdyno", "run", "--sql", "SELECT 1", "--target", "sim:", "--sql=SELECT 2@3"];
+        let resolved = resolved(words(&line), &shell).expect("two statements");
+        assert_eq!(resolved, ["dbdyno", "run", OF_STATEMENTS, "--target", "sim:"]);
+        let entry = workloads::by_name(OF_STATEMENTS).expect("it was read");
+        let text = &entry.source.expect("it is a script").text;
+        assert!(text.contains("statements-2 weight 3"), "{text}");
+    }
+}

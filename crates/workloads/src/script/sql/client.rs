@@ -1,0 +1,553 @@
+//! A client that executes scripts: it evaluates, waits, and sends statements one after the other,
+//! or several at once within a pipeline.
+//!
+//! Not here: what the commands are (pgbench) and what is known of them beforehand (compiled).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use model::{
+    Call, Civil, Client, Conversation, DbError, DbErrorKind, Done, KindIndex, Number, Request, Row,
+    Statement, StatementId, StatementKind, TxContext, Value as SqlValue, query, through,
+};
+
+use super::compiled::{Compiled, Known, Type};
+use super::words::Control;
+use crate::script::pgbench::{
+    Command, Error, Prng, Sql, Store, Value, VariableId, Variables, What, sleep_ns,
+};
+use crate::tx_control::taken_back;
+
+/// What all clients of the workload share.
+pub(super) struct Shared {
+    pub(super) compiled: Compiled,
+    /// Variables that each client has before its first transaction.
+    pub(super) given: Vec<(VariableId, Given)>,
+    pub(super) draws: Draws,
+    pub(super) mode: Mode,
+    /// Seed of the plan.
+    pub(super) seed: u64,
+}
+
+/// Source of the random numbers of scripts.
+pub(super) struct Draws {
+    /// Value of the variable `random_seed`.
+    pub(super) seed: u64,
+    /// Value of the variable `default_seed`, with which hash functions begin.
+    pub(super) default_seed: u64,
+    /// Seeds of each of pgbench's clients: for its scripts, and for the choice among them; `None`
+    /// if random numbers depend on the transaction's number.
+    pub(super) as_pgbench: Option<(Vec<u64>, Vec<u64>)>,
+}
+
+/// The way in which statements are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// Statements are sent as text, in which values replace variables.
+    Simple,
+    /// Statements are prepared at their first execution, with a placeholder for each variable.
+    Prepared,
+}
+
+/// Value of a variable before the first transaction.
+pub(super) enum Given {
+    Int(i64),
+    Text(String),
+}
+
+impl Shared {
+    /// Returns the variables as each client has them before its first transaction.
+    pub(super) fn variables(&self) -> Variables {
+        let mut variables = Variables::new(self.compiled.names.len());
+        for (id, given) in &self.given {
+            match given {
+                Given::Int(value) => variables.set_value(*id, Value::Int(*value)),
+                Given::Text(text) => variables.set_text(*id, text),
+            }
+        }
+        variables
+    }
+
+    /// Returns the type of a transaction by its number alone.
+    pub(super) fn kind_of(&self, number: Number) -> KindIndex {
+        if let (Some((_, choices)), Number::OfClient { client, nth }) =
+            (&self.draws.as_pgbench, number)
+        {
+            let mut choice = Prng::new(choices[client as usize % choices.len()]);
+            let drawn = (0..=nth).map(|_| self.drawn_as_pgbench(&mut choice)).last();
+            return drawn.unwrap_or(0);
+        }
+        let total = self.total_weight();
+        let drawn = match self.compiled.types.len() {
+            1 => 0,
+            _ => number.rng(self.seed).uniform(0, total - 1),
+        };
+        self.of_weight(drawn)
+    }
+
+    fn total_weight(&self) -> i64 {
+        self.compiled.types.iter().map(|one| one.weight as i64).sum()
+    }
+
+    fn drawn_as_pgbench(&self, choice: &mut Prng) -> KindIndex {
+        // A single script is not drawn.
+        match self.compiled.types.len() {
+            1 => 0,
+            _ => self.of_weight(choice.range_i64(0, self.total_weight() - 1)),
+        }
+    }
+
+    fn of_weight(&self, drawn: i64) -> KindIndex {
+        let mut left = drawn;
+        for (index, one) in self.compiled.types.iter().enumerate() {
+            left -= one.weight as i64;
+            if left < 0 {
+                return index as KindIndex;
+            }
+        }
+        unreachable!("{drawn} is below the sum of the weights")
+    }
+}
+
+/// A client with its variables and its random numbers.
+pub(super) struct User {
+    shared: Arc<Shared>,
+    kind: KindIndex,
+    variables: Variables,
+    /// Variables that were set from text columns, so that statements get them as text.
+    is_text: Vec<bool>,
+    /// State of the random numbers before the current transaction, from which each attempt draws.
+    before: Prng,
+    prng: Prng,
+    /// Random numbers for the choice among scripts, if they are those of pgbench.
+    choice: Option<Prng>,
+    /// Text of the current statement; kept, so that no statement allocates.
+    text: String,
+    /// Statements that the connection has prepared, by type and command.
+    prepared: HashMap<(KindIndex, u32), StatementId>,
+    /// Statements of the pipeline that is being filled; `None` outside of a pipeline.
+    pipeline: Option<Vec<Piped>>,
+}
+
+/// A statement in a pipeline, with the values that its variables had.
+struct Piped {
+    statement: StatementId,
+    values: Vec<Owned>,
+}
+
+/// A value of a statement in a pipeline, which outlives that of its variable.
+enum Owned {
+    Plain(SqlValue<'static>),
+    Text(String),
+}
+
+impl Owned {
+    fn value(&self) -> SqlValue<'_> {
+        match self {
+            Owned::Plain(value) => *value,
+            Owned::Text(text) => SqlValue::Text(text),
+        }
+    }
+}
+
+/// State of the database transaction during one execution of a script.
+#[derive(Default)]
+struct Progress {
+    /// Whether a transaction has begun and not ended.
+    is_open: bool,
+    /// Whether the last transaction was rolled back by the script.
+    is_rolled_back: bool,
+}
+
+impl Progress {
+    fn note(&mut self, controls: &[Control]) {
+        for control in controls {
+            match control {
+                Control::None => {}
+                Control::Begin => self.is_open = true,
+                Control::Commit => {
+                    self.is_open = false;
+                    self.is_rolled_back = false;
+                }
+                Control::Rollback => {
+                    self.is_open = false;
+                    self.is_rolled_back = true;
+                }
+            }
+        }
+    }
+}
+
+impl User {
+    pub(super) fn new(shared: Arc<Shared>, client: u32) -> User {
+        let mut variables = shared.variables();
+        if let Some(id) = shared.compiled.names.lookup("client_id") {
+            variables.set_value(id, Value::Int(i64::from(client)));
+        }
+        let of_client = |seeds: &[u64]| Prng::new(seeds[client as usize % seeds.len()]);
+        let as_pgbench = shared.draws.as_pgbench.as_ref();
+        let prng = as_pgbench.map_or_else(|| Prng::new(0), |(clients, _)| of_client(clients));
+        let choice = as_pgbench.map(|(_, choices)| of_client(choices));
+        let is_text = vec![false; shared.compiled.names.len()];
+        User {
+            kind: 0,
+            variables,
+            is_text,
+            before: prng,
+            prng,
+            choice,
+            text: String::new(),
+            prepared: HashMap::new(),
+            pipeline: None,
+            shared,
+        }
+    }
+
+    /// Executes the script of the current transaction from its first command to its last.
+    async fn execute(
+        &mut self,
+        context: &mut TxContext<'_>,
+        progress: &mut Progress,
+    ) -> Result<Done, DbError> {
+        let shared = Arc::clone(&self.shared);
+        let of = &shared.compiled.types[usize::from(self.kind)];
+        let mut at = 0;
+        while let (Some(command), Some(known)) = (of.script.commands.get(at), of.commands.get(at)) {
+            at = self.step(context, of, at, command, known, progress).await?;
+        }
+        if self.pipeline.take().is_some_and(|pipeline| !pipeline.is_empty()) {
+            return Err(wrong(
+                last_place(of),
+                "the script ends within a pipeline: write \\endpipeline",
+            ));
+        }
+        if progress.is_open {
+            let why = "the script ends within a transaction: write COMMIT or ROLLBACK";
+            return Err(wrong(last_place(of), why));
+        }
+        Ok(if progress.is_rolled_back { Done::RolledBack } else { Done::Committed })
+    }
+
+    /// Executes the command with index `at`, and returns the index of the next one.
+    async fn step(
+        &mut self,
+        context: &mut TxContext<'_>,
+        of: &Type,
+        at: usize,
+        command: &Command,
+        known: &Known,
+        progress: &mut Progress,
+    ) -> Result<usize, DbError> {
+        let failed = |error: Error| wrong(known.place, &error.message);
+        match &command.what {
+            What::Sql(sql) => self.send(context, sql, at, known, progress).await?,
+            What::Set { variable, expression } => {
+                let value = expression
+                    .evaluate(&self.variables, &mut self.prng, &mut |_| {})
+                    .map_err(failed)?;
+                self.set(*variable, value);
+            }
+            What::JumpUnless { condition, to } => {
+                let value = condition
+                    .evaluate(&self.variables, &mut self.prng, &mut |_| {})
+                    .map_err(failed)?;
+                if !value.is_true() {
+                    return Ok(*to);
+                }
+            }
+            What::Jump { to } => return Ok(*to),
+            What::Sleep { n, unit_ns } => {
+                let pause_ns = sleep_ns(n, *unit_ns, &self.variables).map_err(failed)?;
+                let until_ns = context.clock.now().saturating_add(pause_ns);
+                through(context.clock, until_ns).await;
+            }
+            What::SetRandom(set) => {
+                let drawn = set.draw(&self.variables, &mut self.prng).map_err(failed)?;
+                self.set(set.variable, Value::Int(drawn));
+            }
+            What::SetShell { .. } | What::Shell { .. } => {
+                let why = "dbdyno executes no commands of the shell from a script";
+                return Err(wrong(known.place, why));
+            }
+            What::StartPipeline => self.pipeline = Some(Vec::new()),
+            What::SyncPipeline => self.flush(context, of, known).await?,
+            What::EndPipeline => {
+                self.flush(context, of, known).await?;
+                self.pipeline = None;
+            }
+        }
+        Ok(at + 1)
+    }
+
+    fn set(&mut self, variable: VariableId, value: Value) {
+        self.is_text[usize::from(variable.0)] = false;
+        self.variables.set_value(variable, value);
+    }
+
+    /// Sends an SQL command and waits for its reply, or adds it to the pipeline.
+    async fn send(
+        &mut self,
+        context: &mut TxContext<'_>,
+        sql: &Sql,
+        at: usize,
+        known: &Known,
+        progress: &mut Progress,
+    ) -> Result<(), DbError> {
+        let told = known.told.as_ref().expect("it is an SQL command");
+        let mut kept = Kept::default();
+        let keeps = sql.store != Store::Nothing;
+        let mut visit = |row: &dyn Row| {
+            if keeps {
+                kept.take(row);
+            }
+            Ok(())
+        };
+        let sent = match self.shared.mode {
+            Mode::Simple => {
+                self.text.clear();
+                sql.text_into(&self.variables, &mut self.text);
+                let request = Request::Text { kind: told.kind, sql: &self.text };
+                query(context.session(), request, &mut visit).await
+            }
+            Mode::Prepared => {
+                let statement = self.prepare(context, sql, at, told.kind, known)?;
+                let values: Vec<SqlValue<'_>> =
+                    known.variables.iter().map(|id| self.bound(*id)).collect();
+                if self.pipeline.is_some() {
+                    let values = values.into_iter().map(owned).collect();
+                    progress.note(&told.controls);
+                    self.pipeline.get_or_insert_default().push(Piped { statement, values });
+                    return Ok(());
+                }
+                let request = Request::Execute(Call { statement, values: &values });
+                query(context.session(), request, &mut visit).await
+            }
+        };
+        if let Err(db_error) = sent {
+            // The statements before the one that failed may have begun a transaction.
+            progress.is_open |= told.controls.contains(&Control::Begin);
+            return Err(at_place(db_error, known, &told.controls));
+        }
+        progress.note(&told.controls);
+        self.store(&sql.store, kept).map_err(|why| wrong(known.place, &why))
+    }
+
+    /// Returns the prepared statement of a command.
+    fn prepare(
+        &mut self,
+        context: &mut TxContext<'_>,
+        sql: &Sql,
+        at: usize,
+        kind: StatementKind,
+        known: &Known,
+    ) -> Result<StatementId, DbError> {
+        let key = (self.kind, at as u32);
+        if let Some(statement) = self.prepared.get(&key) {
+            return Ok(*statement);
+        }
+        let placeholder = context.dialect.placeholder;
+        let (text, _) = sql.with_marks(&mut |index| placeholder.mark(index + 1));
+        let statement = context.session().prepare(Statement::new(known.place, kind, text))?;
+        self.prepared.insert(key, statement);
+        Ok(statement)
+    }
+
+    /// Returns the value with which a variable is bound to a placeholder.
+    fn bound(&self, id: VariableId) -> SqlValue<'_> {
+        let Some(text) = self.variables.text(id) else { return SqlValue::Null };
+        if self.is_text[usize::from(id.0)] {
+            return SqlValue::Text(text);
+        }
+        match self.variables.value(id) {
+            Ok(Value::Null) => SqlValue::Null,
+            Ok(Value::Bool(value)) => SqlValue::Int(i64::from(value)),
+            Ok(Value::Int(value)) => SqlValue::Int(value),
+            Ok(Value::Double(value)) => SqlValue::Float(value),
+            Err(_) => SqlValue::Text(text),
+        }
+    }
+
+    /// Sends the statements of the pipeline at once, and waits for all replies.
+    async fn flush(
+        &mut self,
+        context: &mut TxContext<'_>,
+        _of: &Type,
+        known: &Known,
+    ) -> Result<(), DbError> {
+        let piped = std::mem::take(self.pipeline.get_or_insert_default());
+        if piped.is_empty() {
+            return Ok(());
+        }
+        let values: Vec<Vec<SqlValue<'_>>> =
+            piped.iter().map(|one| one.values.iter().map(Owned::value).collect()).collect();
+        let call = |(one, values)| {
+            let (one, values): (&Piped, &Vec<SqlValue<'_>>) = (one, values);
+            Call { statement: one.statement, values: values.as_slice() }
+        };
+        let calls: Vec<Call<'_>> = piped.iter().zip(&values).map(call).collect();
+        let sent = query(context.session(), Request::Batch(&calls), &mut |_| Ok(())).await;
+        sent.map(drop).map_err(|db_error| at_place(db_error, known, &[]))
+    }
+
+    /// Sets variables from the rows of a command.
+    fn store(&mut self, store: &Store, kept: Kept) -> Result<(), String> {
+        let (prefix, rows) = match store {
+            Store::Nothing => return Ok(()),
+            Store::Gset { prefix } => {
+                let n_rows = kept.n_rows_last;
+                if n_rows != 1 {
+                    return Err(format!("\\gset expects one row, and there were {n_rows}"));
+                }
+                (prefix, kept.rows.into_iter().last().into_iter().collect())
+            }
+            Store::Aset { prefix } => (prefix, kept.rows),
+        };
+        for (name, value) in rows.into_iter().flat_map(|(_, columns)| columns) {
+            let name = format!("{prefix}{name}");
+            // A variable that no command mentions is never read.
+            let Some(id) = self.shared.compiled.names.lookup(&name) else { continue };
+            match value {
+                Column::Null => self.set_text(id, ""),
+                Column::Value(value) => self.set(id, value),
+                Column::Text(text) => self.set_text(id, &text),
+            }
+        }
+        Ok(())
+    }
+
+    fn set_text(&mut self, variable: VariableId, text: &str) {
+        self.is_text[usize::from(variable.0)] = true;
+        self.variables.set_text(variable, text);
+    }
+}
+
+impl Client for User {
+    fn begin<'a>(&'a mut self, _context: &'a mut TxContext<'_>) -> Option<model::Beginning<'a>> {
+        // The new connection has prepared nothing yet.
+        self.prepared.clear();
+        None
+    }
+
+    fn inputs(&mut self, number: Number) -> KindIndex {
+        self.kind = match &mut self.choice {
+            Some(choice) => {
+                self.before = self.prng;
+                self.shared.drawn_as_pgbench(choice)
+            }
+            None => {
+                let mut rng = number.rng(self.shared.seed);
+                // The first number chooses the type.
+                rng.bits();
+                self.before = Prng::new(rng.bits());
+                self.shared.kind_of(number)
+            }
+        };
+        self.kind
+    }
+
+    fn converse<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Conversation<'a> {
+        Box::pin(async move {
+            self.prng = self.before;
+            self.pipeline = None;
+            let mut progress = Progress::default();
+            let ended = self.execute(context, &mut progress).await;
+            match progress.is_open {
+                true => taken_back(context.session(), ended).await,
+                false => ended,
+            }
+        })
+    }
+}
+
+/// The rows of a reply that set variables: of each result set the last one.
+#[derive(Default)]
+struct Kept {
+    rows: Vec<(usize, Vec<(String, Column)>)>,
+    /// Number of rows of the last result set.
+    n_rows_last: u64,
+}
+
+/// A column of a row that sets a variable.
+enum Column {
+    Null,
+    Value(Value),
+    Text(String),
+}
+
+impl Kept {
+    fn take(&mut self, row: &dyn Row) {
+        let columns =
+            (0..row.width()).map(|at| (row.name(at).to_owned(), column(row.value(at)))).collect();
+        match self.rows.last_mut() {
+            Some((result_set, last)) if *result_set == row.result_set() => {
+                *last = columns;
+                self.n_rows_last += 1;
+            }
+            _ => {
+                self.rows.push((row.result_set(), columns));
+                self.n_rows_last = 1;
+            }
+        }
+    }
+}
+
+fn column(value: SqlValue<'_>) -> Column {
+    let written = |write: &dyn Fn(&mut Vec<u8>)| {
+        let mut out = Vec::new();
+        write(&mut out);
+        Column::Text(String::from_utf8_lossy(&out).into_owned())
+    };
+    match value {
+        SqlValue::Null => Column::Null,
+        SqlValue::Int(value) => Column::Value(Value::Int(value)),
+        SqlValue::Float(value) => Column::Value(Value::Double(value)),
+        SqlValue::Decimal { unscaled, scale } => Column::Text(decimal(unscaled, scale)),
+        SqlValue::Text(text) => Column::Text(text.to_owned()),
+        SqlValue::Bytes(bytes) => Column::Text(String::from_utf8_lossy(bytes).into_owned()),
+        SqlValue::Timestamp(us) => written(&|out| Civil::of_us(us).write(out)),
+        SqlValue::Date(days) => written(&|out| Civil::of_days(days).write_date(out)),
+    }
+}
+
+fn decimal(unscaled: i64, scale: u8) -> String {
+    let digits = unscaled.unsigned_abs().to_string();
+    let scale = usize::from(scale);
+    let digits = format!("{digits:0>width$}", width = scale + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - scale);
+    let sign = if unscaled < 0 { "-" } else { "" };
+    match scale {
+        0 => format!("{sign}{whole}"),
+        _ => format!("{sign}{whole}.{fraction}"),
+    }
+}
+
+fn owned(value: SqlValue<'_>) -> Owned {
+    match value {
+        SqlValue::Text(text) => Owned::Text(text.to_owned()),
+        SqlValue::Null => Owned::Plain(SqlValue::Null),
+        SqlValue::Int(value) => Owned::Plain(SqlValue::Int(value)),
+        SqlValue::Float(value) => Owned::Plain(SqlValue::Float(value)),
+        other => unreachable!("variables have no {}", other.type_name()),
+    }
+}
+
+/// Creates the error of a script, with its place.
+fn wrong(place: &str, why: &str) -> DbError {
+    DbError::new(DbErrorKind::Other, format!("{place}: {why}"))
+}
+
+/// Adds the place of a statement to its error. A connection that breaks during a COMMIT leaves open
+/// whether the transaction was committed.
+fn at_place(db_error: DbError, known: &Known, controls: &[Control]) -> DbError {
+    let is_lost = db_error.kind == DbErrorKind::ConnectionLost;
+    let kind = match is_lost && controls.contains(&Control::Commit) {
+        true => DbErrorKind::UnknownCommit,
+        false => db_error.kind,
+    };
+    DbError { kind, ..db_error }.during(known.place)
+}
+
+/// Returns the place of a script's last command.
+fn last_place(of: &Type) -> &'static str {
+    of.commands.last().map_or(of.name, |known| known.place)
+}

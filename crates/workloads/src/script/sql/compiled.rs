@@ -1,0 +1,199 @@
+//! A script file that was read: its transaction types with all that is known of their commands,
+//! and its checks.
+//!
+//! Not here: the values of variables, and the execution of commands.
+
+use std::collections::BTreeSet;
+
+use model::{BadParameter, Source, interned};
+
+use super::PREDEFINED;
+use super::sections::{Of, divide};
+use super::words::{self, Told};
+use crate::script::pgbench::{self, Names, Script, Sql, Store, VariableId, What};
+
+/// A script file that was read.
+pub(super) struct Compiled {
+    pub(super) types: Vec<Type>,
+    pub(super) checks: Vec<CheckSection>,
+    pub(super) names: Names,
+    /// Variables that stand in a statement where a value is needed, each with the place of its
+    /// first occurrence.
+    needed: Vec<(VariableId, String)>,
+}
+
+/// A transaction type: a script with all that is known of its commands.
+pub(super) struct Type {
+    pub(super) name: &'static str,
+    pub(super) weight: u64,
+    pub(super) script: Script,
+    /// For each command of the script, what is known of it.
+    pub(super) commands: Vec<Known>,
+}
+
+/// What is known of a command before it is executed.
+pub(super) struct Known {
+    /// Place of the command, such as `bank.sql:7`.
+    pub(super) place: &'static str,
+    /// What its statements do; `None` if it is no SQL command.
+    pub(super) told: Option<Told>,
+    /// Variables of its placeholders, in order.
+    pub(super) variables: Vec<VariableId>,
+}
+
+/// A check of the data: a query with variables.
+pub(super) struct CheckSection {
+    pub(super) title: &'static str,
+    pub(super) sql: Sql,
+}
+
+impl Compiled {
+    /// Reads a script file.
+    ///
+    /// # Errors
+    ///
+    /// The first error in the file, with its line.
+    pub(super) fn read(source: &'static Source) -> Result<Compiled, BadParameter> {
+        let mut compiled = Compiled {
+            types: Vec::new(),
+            checks: Vec::new(),
+            names: Names::new(),
+            needed: Vec::new(),
+        };
+        for section in divide(&source.name, source.stem(), &source.text)? {
+            let at = |line: u32| section.place.line(line);
+            let script = pgbench::parse(section.text, &mut compiled.names)
+                .map_err(|bad| BadParameter::new(format!("{}: {}", at(bad.line), bad.message)))?;
+            let commands: Vec<Known> = script
+                .commands
+                .iter()
+                .map(|command| known(&at(command.line), &command.what))
+                .collect();
+            match section.of {
+                Of::Transaction { name, weight } => {
+                    let name = interned(name);
+                    if compiled.types.iter().any(|known| known.name == name) {
+                        return Err(BadParameter::new(format!(
+                            "{}: there are two transaction types '{name}'",
+                            at(0)
+                        )));
+                    }
+                    compiled.types.push(Type { name, weight, script, commands });
+                }
+                Of::Check { title } => {
+                    let mut sqls =
+                        script.commands.into_iter().filter_map(|command| match command.what {
+                            What::Sql(sql) => Some(sql),
+                            _ => None,
+                        });
+                    let (Some(sql), None) = (sqls.next(), sqls.next()) else {
+                        return Err(BadParameter::new(format!(
+                            "{}: the check '{title}' is not one query",
+                            at(0)
+                        )));
+                    };
+                    compiled.checks.push(CheckSection { title: interned(title), sql });
+                }
+                Of::Build | Of::Drop => {
+                    return Err(BadParameter::new(format!(
+                        "{}: this section is not executed yet",
+                        at(0)
+                    )));
+                }
+            }
+        }
+        compiled.check_weights(source)?;
+        compiled.note_needed();
+        Ok(compiled)
+    }
+
+    fn check_weights(&self, source: &Source) -> Result<(), BadParameter> {
+        let total = self.types.iter().try_fold(0u64, |sum, one| sum.checked_add(one.weight));
+        match total {
+            Some(1..=0x7fff_ffff) => Ok(()),
+            Some(0) => Err(BadParameter::new(format!(
+                "{}: no transaction type has a weight above 0",
+                source.name
+            ))),
+            _ => Err(BadParameter::new(format!("{}: the weights are too large", source.name))),
+        }
+    }
+
+    fn note_needed(&mut self) {
+        for one in &self.types {
+            for (command, known) in one.script.commands.iter().zip(&one.commands) {
+                let What::Sql(sql) = &command.what else { continue };
+                for id in words::needed(sql) {
+                    if self.needed.iter().all(|(other, _)| *other != id) {
+                        self.needed.push((id, known.place.to_owned()));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns the names of the variables that commands of the script set, except by `\gset` and
+    /// `\aset`, whose columns are known only when they are executed.
+    fn set(&self) -> BTreeSet<VariableId> {
+        let commands = self.types.iter().flat_map(|one| &one.script.commands);
+        commands
+            .filter_map(|command| match &command.what {
+                What::Set { variable, .. } | What::SetShell { variable, .. } => Some(*variable),
+                What::SetRandom(set) => Some(set.variable),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn stores_columns(&self) -> bool {
+        let commands = self.types.iter().flat_map(|one| &one.script.commands);
+        commands
+            .into_iter()
+            .any(|command| matches!(&command.what, What::Sql(sql) if sql.store != Store::Nothing))
+    }
+
+    /// Returns the names of the variables that no command sets: those that a user gives.
+    pub(super) fn free(&self) -> Vec<String> {
+        let set = self.set();
+        let all = (0..self.names.len()).map(|number| VariableId(number as u16));
+        let free = all.filter(|id| !set.contains(id)).map(|id| self.names.name_of(id));
+        let is_asked = |name: &&str| {
+            pgbench::is_valid_name(name) && !["client_id", "random_seed"].contains(name)
+        };
+        free.filter(is_asked).map(str::to_owned).collect()
+    }
+
+    /// Refuses a variable that has no value where a statement needs one. `is_given` says whether a
+    /// user gave the variable.
+    ///
+    /// # Errors
+    ///
+    /// The place of the first such variable, and the remedy.
+    pub(super) fn check_values(&self, is_given: &dyn Fn(&str) -> bool) -> Result<(), BadParameter> {
+        let set = self.set();
+        // Columns of a result may set any variable.
+        if self.stores_columns() {
+            return Ok(());
+        }
+        let missing = self.needed.iter().find(|(id, _)| {
+            let name = self.names.name_of(*id);
+            !set.contains(id) && !PREDEFINED.contains(&name) && !is_given(name)
+        });
+        let Some((id, place)) = missing else { return Ok(()) };
+        let name = self.names.name_of(*id);
+        let known = set.iter().map(|id| self.names.name_of(*id));
+        let near = model::did_you_mean(name, known);
+        Err(BadParameter::new(format!(
+            "{place}: the variable :{name} has no value{near}: set it with \\set {name} ..., or \
+             give -D {name}=VALUE"
+        )))
+    }
+}
+
+fn known(place: &str, what: &What) -> Known {
+    let (told, variables) = match what {
+        What::Sql(sql) => (Some(words::told(sql)), sql.with_marks(&mut |_| String::new()).1),
+        _ => (None, Vec::new()),
+    };
+    Known { place: interned(place), told, variables }
+}

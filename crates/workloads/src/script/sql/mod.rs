@@ -1,0 +1,123 @@
+//! Workloads in SQL with pgbench's meta-commands, from files and plans: own transactions, and
+//! pgbench's scripts as they are.
+//!
+//! A variable that no command of the script sets is a parameter of the workload. Not here: the
+//! language (`script::pgbench`), and the rows that standard workloads build.
+
+mod builtin;
+mod client;
+mod compiled;
+mod sections;
+mod words;
+mod workload;
+
+use std::sync::Arc;
+
+use model::{BadParameter, Parameter, ParameterKind, Source, Workload, interned};
+
+pub use self::builtin::{BUILTINS, Builtin, builtin};
+use self::compiled::Compiled;
+use crate::{Entry, Language, Make};
+
+/// Language of files whose names end with `.sql`.
+pub(crate) static LANGUAGE: Language = Language { extension: "sql", read };
+
+/// Language of scripts with pgbench's own extension.
+pub(crate) static PGBENCH: Language = Language { extension: "pgbench", read };
+
+/// Name of the parameter for the way in which statements are sent.
+pub const MODE: &str = "mode";
+/// Name of the parameter for the seed of pgbench's random numbers.
+pub const RANDOM_SEED: &str = "random_seed";
+/// Name of the parameter for the number of clients among which the random numbers are divided.
+pub const RANDOM_CLIENTS: &str = "random_clients";
+/// Name of the parameter for what happens to a variable without a value.
+pub const UNSET: &str = "unset";
+
+/// Parameters that each workload in this language has, besides its variables.
+static OWN: [Parameter; 4] = [
+    Parameter::option(
+        MODE,
+        ParameterKind::Choice(&["simple", "prepared"]),
+        "simple",
+        "Send statements as text with their values (simple), or prepare each once per connection",
+    ),
+    Parameter::option(
+        RANDOM_SEED,
+        ParameterKind::Text,
+        "",
+        "Draw the same random numbers as pgbench with this --random-seed [default: numbers that \
+         depend only on the plan's seed and the transaction]",
+    ),
+    Parameter::option(
+        RANDOM_CLIENTS,
+        ParameterKind::Count { min: 1, max: 1_000_000 },
+        "1",
+        "Clients (pgbench's -c) among which --random-seed divides the random numbers",
+    ),
+    Parameter::option(
+        UNSET,
+        ParameterKind::Choice(&["refuse", "keep"]),
+        "refuse",
+        "Variables without a value: refuse the script, or send them as they are written",
+    ),
+];
+
+/// Variables that every script has, as in pgbench.
+const PREDEFINED: [&str; 4] = ["client_id", "scale", "random_seed", "default_seed"];
+
+/// Composes one script of several files, each with its weight and the text that was read.
+pub fn composed<'a>(files: impl IntoIterator<Item = (&'a str, u64, &'a str)>) -> String {
+    let mut text = String::new();
+    let mut names: Vec<String> = Vec::new();
+    for (file, weight, content) in files {
+        let stem = Source { name: file.to_owned(), text: String::new() }.stem().to_owned();
+        let is_name = |letter: char| letter.is_alphanumeric() || "_-".contains(letter);
+        let stem: String =
+            stem.chars().map(|letter| if is_name(letter) { letter } else { '_' }).collect();
+        let is_new = |name: &String| !names.contains(name);
+        let numbered = (2..).map(|n| format!("{stem}-{n}"));
+        let name = std::iter::once(stem.clone()).chain(numbered).find(is_new);
+        let name = name.expect("there are numbers enough");
+        text.push_str(&sections::header_of(&name, weight, file));
+        text.push_str(content);
+        if !content.ends_with('\n') {
+            text.push('\n');
+        }
+        names.push(name);
+    }
+    text
+}
+
+fn read(source: &'static Source) -> Result<Entry, BadParameter> {
+    let compiled = Compiled::read(source)?;
+    let variable = |name: &str| {
+        Parameter::option(
+            interned(name),
+            ParameterKind::Text,
+            match name {
+                "scale" => "1",
+                _ => "",
+            },
+            "Variable of the script",
+        )
+    };
+    let is_own = |name: &&String| OWN.iter().any(|parameter| parameter.name == name.as_str());
+    let free = compiled.free();
+    let mut parameters = OWN.to_vec();
+    parameters.extend(free.iter().filter(|name| !is_own(name)).map(|name| variable(name)));
+    Ok(Entry {
+        name: &source.name,
+        data: interned(source.stem()),
+        summary: "Own transactions, in SQL",
+        parameters: parameters.leak(),
+        roles: &[],
+        make,
+        source: None,
+    })
+}
+
+fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
+    let source = make.source.expect("it was read from a file");
+    Ok(Arc::new(workload::Scripts::new(Compiled::read(source)?, source, make)?))
+}

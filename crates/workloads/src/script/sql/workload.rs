@@ -1,0 +1,176 @@
+//! The workload of a script file, with its parameters decided.
+//!
+//! Not here: the execution of its commands (client).
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use model::{
+    BadParameter, Check, Client, Dialect, Identity, Kind, KindIndex, Number, Places, Source,
+    Statement, Workload, interned,
+};
+
+use super::client::{Draws, Given, Mode, Shared, User};
+use super::compiled::Compiled;
+use super::{MODE, PREDEFINED, RANDOM_CLIENTS, RANDOM_SEED, UNSET};
+use crate::Make;
+use crate::script::pgbench::{Prng, VariableId, What};
+
+pub(super) struct Scripts {
+    name: &'static str,
+    kinds: Vec<Kind>,
+    shared: Arc<Shared>,
+}
+
+impl Scripts {
+    /// Decides the parameters of a script.
+    ///
+    /// # Errors
+    ///
+    /// A variable that has no value, or parameters that contradict each other.
+    pub(super) fn new(
+        compiled: Compiled,
+        source: &'static Source,
+        make: &Make<'_>,
+    ) -> Result<Scripts, BadParameter> {
+        let settings = make.settings;
+        let given = |name: &str| {
+            let declared = settings.has(name).then(|| settings.text(name));
+            declared.filter(|text| !text.is_empty())
+        };
+        if settings.text(UNSET) == "refuse" {
+            compiled.check_values(&|name| given(name).is_some())?;
+        }
+        let draws = draws(settings.text_given(RANDOM_SEED), make)?;
+        let free = compiled.free();
+        let is_own = |name: &String| super::OWN.iter().any(|own| own.name == name.as_str());
+        let mut values: Vec<(VariableId, Given)> = Vec::new();
+        for name in free.iter().filter(|name| !is_own(name)) {
+            let id = compiled.names.lookup(name).expect("it is one of them");
+            values.extend(given(name).map(|text| (id, as_written(text))));
+        }
+        let predefined = [
+            ("scale", 1),
+            ("random_seed", draws.seed as i64),
+            ("default_seed", draws.default_seed as i64),
+        ];
+        for (name, value) in predefined {
+            debug_assert!(PREDEFINED.contains(&name));
+            let id = compiled.names.lookup(name);
+            let is_new = |id: &VariableId| values.iter().all(|(other, _)| other != id);
+            if let Some(id) = id.filter(is_new) {
+                values.push((id, Given::Int(value)));
+            }
+        }
+        let kind = |one: &super::compiled::Type| Kind {
+            name: one.name,
+            weight: one.weight,
+            keying_ns: 0,
+            thinking_ns: 0,
+        };
+        let mode = mode_of(settings.text(MODE), &compiled);
+        Ok(Scripts {
+            name: interned(source.stem()),
+            kinds: compiled.types.iter().map(kind).collect(),
+            shared: Arc::new(Shared { compiled, given: values, draws, mode, seed: make.seed }),
+        })
+    }
+}
+
+/// Returns the value of a variable that a user gave: an integer if the text is one as dbdyno would
+/// write it.
+fn as_written(text: &str) -> Given {
+    match text.parse::<i64>() {
+        Ok(value) if value.to_string() == text => Given::Int(value),
+        _ => Given::Text(text.to_owned()),
+    }
+}
+
+/// Returns the way in which statements are sent. Pipelines need prepared statements.
+fn mode_of(text: &str, compiled: &Compiled) -> Mode {
+    let mut commands = compiled.types.iter().flat_map(|one| &one.script.commands);
+    let has_pipeline = commands.any(|command| matches!(command.what, What::StartPipeline));
+    match text {
+        "simple" if !has_pipeline => Mode::Simple,
+        _ => Mode::Prepared,
+    }
+}
+
+fn draws(random_seed: Option<&str>, make: &Make<'_>) -> Result<Draws, BadParameter> {
+    let n_clients = make.settings.count(RANDOM_CLIENTS) as u32;
+    let Some(text) = random_seed else {
+        let mut rng = model::Rng::new(make.seed, model::Stream::Constants, 0);
+        return Ok(Draws { seed: make.seed, default_seed: rng.bits(), as_pgbench: None });
+    };
+    let seed = text.parse::<u64>().or_else(|_| text.parse::<i64>().map(|seed| seed as u64));
+    let seed = seed.map_err(|_| {
+        BadParameter::named(RANDOM_SEED, format!("'{text}' is no whole number of 64 bits"))
+    })?;
+    // pgbench seeds its clients first, then the hash functions, then each thread three times.
+    let mut base = Prng::new(seed);
+    let clients: Vec<u64> = (0..n_clients).map(|_| base.next_u64()).collect();
+    let default_seed = base.next_u64();
+    let choices = (0..n_clients)
+        .map(|_| {
+            let choice = base.next_u64();
+            base.next_u64();
+            base.next_u64();
+            choice
+        })
+        .collect();
+    Ok(Draws { seed, default_seed, as_pgbench: Some((clients, choices)) })
+}
+
+impl Workload for Scripts {
+    fn identity(&self) -> Identity {
+        Identity { workload: self.name.to_owned(), version: 1, ..Identity::default() }
+    }
+
+    fn kinds(&self) -> &[Kind] {
+        &self.kinds
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let sent = match self.shared.mode {
+            Mode::Simple => "as text with their values in it",
+            Mode::Prepared => "prepared once per connection",
+        };
+        let random = match self.shared.draws.as_pgbench {
+            Some(_) => " Random numbers are those of pgbench with this seed.",
+            None => "",
+        };
+        vec![format!("Own SQL: statements are sent {sent}.{random}")]
+    }
+
+    fn statements(&self, _dialect: &Dialect) -> Vec<Statement> {
+        // A statement may need a table that the script itself creates, so each is prepared when it
+        // is first executed.
+        Vec::new()
+    }
+
+    fn places(&self) -> Places {
+        Places::ALL
+    }
+
+    fn kind_of(&self, number: Number) -> KindIndex {
+        self.shared.kind_of(number)
+    }
+
+    fn client(&self, client: u32) -> Box<dyn Client> {
+        Box::new(User::new(Arc::clone(&self.shared), client))
+    }
+
+    fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
+        let variables = self.shared.variables();
+        let of = |(nth, check): (usize, &super::compiled::CheckSection)| {
+            let mut sql = String::new();
+            check.sql.text_into(&variables, &mut sql);
+            Check {
+                id: interned(&(nth + 1).to_string()),
+                title: Cow::Borrowed(check.title),
+                sql: sql.trim_end().trim_end_matches(';').to_owned(),
+            }
+        };
+        self.shared.compiled.checks.iter().enumerate().map(of).collect()
+    }
+}
