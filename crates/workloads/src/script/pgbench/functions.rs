@@ -1,95 +1,274 @@
-//! Functions of expressions.
+//! Functions and operators of expressions.
+//!
+//! Not here: `AND`, `OR` and `CASE`, which do not evaluate all that they are given (expression),
+//! and distributions of random numbers (random).
 
 use super::error::Error;
 use super::prng::Prng;
+use super::random;
+use super::value::Value;
 
-/// Smallest parameter of `random_gaussian`: below it, too many draws would be thrown away.
-const GAUSSIAN_MIN: f64 = 2.0;
-/// Limits of the parameter of `random_zipfian`.
-const ZIPFIAN: std::ops::RangeInclusive<f64> = 1.001..=1000.0;
+/// Number of arguments that pgbench evaluates at most.
+pub(super) const ARGUMENTS_MAX: usize = 16;
 
-/// Returns the number of integers from `low` to `high`.
-fn range(low: i64, high: i64) -> Result<i64, Error> {
-    if low > high {
-        return Err(Error::new(format!("the range from {low} to {high} is empty")));
+/// Function or operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Function {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Modulo,
+    Equal,
+    NotEqual,
+    LessOrEqual,
+    Less,
+    BitAnd,
+    BitOr,
+    BitXor,
+    ShiftLeft,
+    ShiftRight,
+    Not,
+    Is,
+    Abs,
+    Debug,
+    Double,
+    Exp,
+    Greatest,
+    HashFnv1a,
+    HashMurmur2,
+    Int,
+    Least,
+    Ln,
+    Permute,
+    Pi,
+    Power,
+    Random,
+    RandomExponential,
+    RandomGaussian,
+    RandomZipfian,
+    Sqrt,
+}
+
+/// Function that a script can call by its name.
+pub(super) struct Named {
+    pub(super) name: &'static str,
+    pub(super) function: Function,
+    pub(super) arguments_min: usize,
+    pub(super) arguments_max: usize,
+    /// Whether the variable `default_seed` follows if there are only the fewest arguments.
+    pub(super) is_seeded: bool,
+}
+
+const fn named(name: &'static str, function: Function, n_arguments: usize) -> Named {
+    let (arguments_min, arguments_max) = (n_arguments, n_arguments);
+    Named { name, function, arguments_min, arguments_max, is_seeded: false }
+}
+
+const fn variadic(name: &'static str, function: Function) -> Named {
+    Named { arguments_max: ARGUMENTS_MAX, ..named(name, function, 1) }
+}
+
+const fn seeded(name: &'static str, function: Function, n_arguments: usize) -> Named {
+    Named { arguments_max: n_arguments + 1, is_seeded: true, ..named(name, function, n_arguments) }
+}
+
+/// All functions, by name.
+pub(super) static ALL: &[Named] = &[
+    named("abs", Function::Abs, 1),
+    named("debug", Function::Debug, 1),
+    named("double", Function::Double, 1),
+    named("exp", Function::Exp, 1),
+    variadic("greatest", Function::Greatest),
+    seeded("hash", Function::HashMurmur2, 1),
+    seeded("hash_fnv1a", Function::HashFnv1a, 1),
+    seeded("hash_murmur2", Function::HashMurmur2, 1),
+    named("int", Function::Int, 1),
+    variadic("least", Function::Least),
+    named("ln", Function::Ln, 1),
+    named("mod", Function::Modulo, 2),
+    seeded("permute", Function::Permute, 2),
+    named("pi", Function::Pi, 0),
+    named("pow", Function::Power, 2),
+    named("power", Function::Power, 2),
+    named("random", Function::Random, 2),
+    named("random_exponential", Function::RandomExponential, 3),
+    named("random_gaussian", Function::RandomGaussian, 3),
+    named("random_zipfian", Function::RandomZipfian, 3),
+    named("sqrt", Function::Sqrt, 1),
+];
+
+/// Returns the value of a function other than `debug`. The arguments are as many as the function
+/// takes.
+pub(super) fn call(function: Function, values: &[Value], prng: &mut Prng) -> Result<Value, Error> {
+    use Function as F;
+    if function == F::Is {
+        return Ok(Value::Bool(values[0] == values[1]));
     }
-    let n = high.checked_sub(low).and_then(|range| range.checked_add(1));
-    n.ok_or_else(|| Error::new(format!("the range from {low} to {high} is too large")))
-}
-
-/// Returns the integer at a place in a range, from 0 to less than 1.
-fn at_place(low: i64, n: i64, place: f64) -> i64 {
-    low.wrapping_add((n as f64 * place) as i64)
-}
-
-/// Draws from `low` to `high`, both included.
-pub(super) fn random(prng: &mut Prng, low: i64, high: i64) -> Result<i64, Error> {
-    range(low, high)?;
-    Ok(prng.range_i64(low, high))
-}
-
-/// Draws from a range, low numbers being the most frequent.
-pub(super) fn random_exponential(
-    prng: &mut Prng,
-    low: i64,
-    high: i64,
-    parameter: f64,
-) -> Result<i64, Error> {
-    let n = range(low, high)?;
-    if parameter <= 0.0 {
-        let text = format!("the parameter of random_exponential must be above 0, not {parameter}");
-        return Err(Error::new(text));
+    if values.contains(&Value::Null) {
+        return Ok(Value::Null);
     }
-    let cut = (-parameter).exp();
-    let uniform = 1.0 - prng.next_f64();
-    let place = -(cut + (1.0 - cut) * uniform).ln() / parameter;
-    Ok(at_place(low, n, place))
+    match function {
+        F::Add | F::Subtract | F::Multiply | F::Divide => {
+            arithmetic(function, values[0], values[1])
+        }
+        F::Modulo => remainder(values[0].to_int()?, values[1].to_int()?).map(Value::Int),
+        F::Equal | F::NotEqual | F::LessOrEqual | F::Less => {
+            compare(function, values[0], values[1]).map(Value::Bool)
+        }
+        F::BitAnd | F::BitOr | F::BitXor | F::ShiftLeft | F::ShiftRight => {
+            Ok(Value::Int(of_bits(function, values[0].to_int()?, values[1].to_int()?)))
+        }
+        F::Not => Ok(Value::Bool(!values[0].to_bool()?)),
+        F::Abs => match values[0] {
+            Value::Int(value) => Ok(Value::Int(value.wrapping_abs())),
+            value => Ok(Value::Double(absolute(value.to_double()?))),
+        },
+        F::Int => values[0].to_int().map(Value::Int),
+        F::Pi => Ok(Value::Double(std::f64::consts::PI)),
+        F::Double => values[0].to_double().map(Value::Double),
+        F::Exp => Ok(Value::Double(values[0].to_double()?.exp())),
+        F::Ln => Ok(Value::Double(values[0].to_double()?.ln())),
+        F::Sqrt => Ok(Value::Double(values[0].to_double()?.sqrt())),
+        F::Power => Ok(Value::Double(values[0].to_double()?.powf(values[1].to_double()?))),
+        F::Greatest => extreme(values, |a, b| a > b, |a, b| a > b),
+        F::Least => extreme(values, |a, b| a < b, |a, b| a < b),
+        F::HashFnv1a => Ok(Value::Int(hash_fnv1a(values[0].to_int()?, values[1].to_int()?))),
+        F::HashMurmur2 => Ok(Value::Int(hash_murmur2(values[0].to_int()?, values[1].to_int()?))),
+        F::Permute => {
+            let [value, size, seed] =
+                [values[0].to_int()?, values[1].to_int()?, values[2].to_int()?];
+            random::permute(value, size, seed).map(Value::Int)
+        }
+        F::Random | F::RandomExponential | F::RandomGaussian | F::RandomZipfian => {
+            draw(function, values, prng).map(Value::Int)
+        }
+        F::Is | F::Debug => unreachable!("evaluated before"),
+    }
 }
 
-/// Draws from a range, numbers in its middle being the most frequent.
-pub(super) fn random_gaussian(
-    prng: &mut Prng,
-    low: i64,
-    high: i64,
-    parameter: f64,
-) -> Result<i64, Error> {
-    let n = range(low, high)?;
-    if parameter < GAUSSIAN_MIN {
-        let text = format!("the parameter of random_gaussian must be 2.0 or more, not {parameter}");
-        return Err(Error::new(text));
+fn draw(function: Function, values: &[Value], prng: &mut Prng) -> Result<i64, Error> {
+    let range = random::Range::new(values[0].to_int()?, values[1].to_int()?)?;
+    let Some(parameter) = values.get(2) else {
+        return Ok(range.uniform(prng));
+    };
+    let parameter = parameter.to_double()?;
+    match function {
+        Function::RandomExponential => range.exponential(parameter, prng),
+        Function::RandomGaussian => range.gaussian(parameter, prng),
+        _ => range.zipfian(parameter, prng),
     }
-    loop {
-        let deviation = prng.normal();
-        if (-parameter..parameter).contains(&deviation) {
-            return Ok(at_place(low, n, (deviation + parameter) / (2.0 * parameter)));
+}
+
+fn is_double(value: &Value) -> bool {
+    matches!(value, Value::Double(_))
+}
+
+fn arithmetic(function: Function, left: Value, right: Value) -> Result<Value, Error> {
+    if is_double(&left) || is_double(&right) {
+        let (left, right) = (left.to_double()?, right.to_double()?);
+        return Ok(Value::Double(match function {
+            Function::Add => left + right,
+            Function::Subtract => left - right,
+            Function::Multiply => left * right,
+            _ => left / right,
+        }));
+    }
+    let (left, right) = (left.to_int()?, right.to_int()?);
+    let (result, sign) = match function {
+        Function::Add => (left.checked_add(right), '+'),
+        Function::Subtract => (left.checked_sub(right), '-'),
+        Function::Multiply => (left.checked_mul(right), '*'),
+        _ if right == 0 => return Err(division_by_zero()),
+        _ => (left.checked_div(right), '/'),
+    };
+    let too_large = || Error::new(format!("{left} {sign} {right} is out of range for int"));
+    result.map(Value::Int).ok_or_else(too_large)
+}
+
+fn remainder(left: i64, right: i64) -> Result<i64, Error> {
+    match right {
+        0 => Err(division_by_zero()),
+        // The least integer has a remainder too.
+        right => Ok(left.wrapping_rem(right)),
+    }
+}
+
+fn division_by_zero() -> Error {
+    Error::new("division by zero")
+}
+
+fn compare(function: Function, left: Value, right: Value) -> Result<bool, Error> {
+    fn holds<T: PartialOrd>(function: Function, left: T, right: T) -> bool {
+        match function {
+            Function::Equal => left == right,
+            Function::NotEqual => left != right,
+            Function::LessOrEqual => left <= right,
+            _ => left < right,
         }
     }
+    match is_double(&left) || is_double(&right) {
+        true => Ok(holds(function, left.to_double()?, right.to_double()?)),
+        false => Ok(holds(function, left.to_int()?, right.to_int()?)),
+    }
 }
 
-/// Draws from a range by Zipf's law, the first numbers being the most frequent. The method is
-/// rejection, as in Devroye, Non-Uniform Random Variate Generation, 1986, p. 550.
-pub(super) fn random_zipfian(
-    prng: &mut Prng,
-    low: i64,
-    high: i64,
-    exponent: f64,
-) -> Result<i64, Error> {
-    let n = range(low, high)?;
-    if exponent < *ZIPFIAN.start() || exponent > *ZIPFIAN.end() {
-        let text =
-            format!("the parameter of random_zipfian must be from 1.001 to 1000, not {exponent}");
-        return Err(Error::new(text));
+/// Shifts use the low six bits of the distance, as processors do.
+fn of_bits(function: Function, left: i64, right: i64) -> i64 {
+    match function {
+        Function::BitAnd => left & right,
+        Function::BitOr => left | right,
+        Function::BitXor => left ^ right,
+        Function::ShiftLeft => left.wrapping_shl(right as u32),
+        _ => left.wrapping_shr(right as u32),
     }
-    if n == 1 {
-        return Ok(low);
-    }
-    let base = 2_f64.powf(exponent - 1.0);
-    loop {
-        let (u, v) = (prng.next_f64(), prng.next_f64());
-        let x = u.powf(-1.0 / (exponent - 1.0)).floor();
-        let t = (1.0 + 1.0 / x).powf(exponent - 1.0);
-        if v * x * (t - 1.0) / (base - 1.0) <= t / base && x <= n as f64 {
-            return Ok(low - 1 + x as i64);
+}
+
+/// Keeps the sign of zeros and of what is not a number.
+fn absolute(value: f64) -> f64 {
+    if value < 0.0 { -value } else { value }
+}
+
+/// Returns the value that is better than all others; a double if one of them is.
+fn extreme(
+    values: &[Value],
+    is_better: fn(i64, i64) -> bool,
+    is_better_double: fn(f64, f64) -> bool,
+) -> Result<Value, Error> {
+    if values.iter().any(is_double) {
+        let mut best = values[0].to_double()?;
+        for value in &values[1..] {
+            let value = value.to_double()?;
+            // If they cannot be compared, the later one is taken.
+            best = if is_better_double(best, value) { best } else { value };
         }
+        return Ok(Value::Double(best));
     }
+    let mut best = values[0].to_int()?;
+    for value in &values[1..] {
+        let value = value.to_int()?;
+        best = if is_better(best, value) { best } else { value };
+    }
+    Ok(Value::Int(best))
+}
+
+/// FNV-1a of the eight bytes of a number, the least first; the seed changes the offset basis
+/// (<http://www.isthe.com/chongo/tech/comp/fnv/>).
+fn hash_fnv1a(value: i64, seed: i64) -> i64 {
+    const OFFSET_BASIS: u64 = 0xCBF2_9CE4_8422_2325;
+    const PRIME: u64 = 0x0000_0100_0000_01B3;
+    let start = OFFSET_BASIS ^ seed as u64;
+    let bytes = value.to_le_bytes();
+    bytes.iter().fold(start, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(PRIME)) as i64
+}
+
+/// MurmurHash64A of the eight bytes of a number (<https://github.com/aappleby/smhasher>).
+fn hash_murmur2(value: i64, seed: i64) -> i64 {
+    const MULTIPLIER: u64 = 0xC6A4_A793_5BD1_E995;
+    const N_BYTES: u64 = 8;
+    let mix = |number: u64| number ^ (number >> 47);
+    let block = mix((value as u64).wrapping_mul(MULTIPLIER)).wrapping_mul(MULTIPLIER);
+    let start = seed as u64 ^ N_BYTES.wrapping_mul(MULTIPLIER);
+    let hash = (start ^ block).wrapping_mul(MULTIPLIER);
+    mix(mix(hash).wrapping_mul(MULTIPLIER)) as i64
 }

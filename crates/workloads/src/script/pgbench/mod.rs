@@ -4,21 +4,29 @@
 //! files. Written from the manual of pgbench and from what the program does; a test compares
 //! thousands of expressions with the program itself.
 
+mod command;
+mod commands;
 mod error;
 mod expression;
 mod functions;
 mod operand;
+mod parser;
+mod pipelines;
 mod prng;
+mod random;
+mod scan;
 mod script;
 mod sql;
+mod tokens;
 mod value;
 mod variables;
 
+pub use command::{Command, Script, What};
 pub use error::Error;
 pub use expression::Expression;
 pub use operand::{Distribution, Operand, SetRandom, sleep_ns};
 pub use prng::Prng;
-pub use script::{Command, Script, What, parse};
+pub use script::parse;
 pub use sql::{MARKS_MAX, Part, Sql, Store};
 pub use value::Value;
 pub use variables::{Names, VariableId, Variables, is_valid_name};

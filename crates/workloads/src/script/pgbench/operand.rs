@@ -1,8 +1,9 @@
 //! Arguments of meta-commands other than expressions, and the commands that consist of them.
 
 use super::error::Error;
-use super::functions;
 use super::prng::Prng;
+use super::random::Range;
+use super::value::{is_c_space, parse_double};
 use super::variables::{VariableId, Variables};
 
 /// Argument that is written in the script, or taken from a variable when the command is executed.
@@ -58,7 +59,7 @@ pub fn sleep_ns(n: &Operand<i64>, unit_ns: u64, variables: &Variables) -> Result
 /// Reads the integer with which a text begins, as C's `atoi` does: what follows does not matter.
 /// `None` if there is none.
 pub(super) fn leading_int(text: &str) -> Option<i64> {
-    let text = text.trim_start_matches(super::value::is_c_space);
+    let text = text.trim_start_matches(is_c_space);
     let n_signs = usize::from(text.starts_with(['+', '-']));
     let n_digits = text[n_signs..].bytes().take_while(u8::is_ascii_digit).count();
     text[..n_signs + n_digits].parse().ok()
@@ -89,15 +90,12 @@ impl SetRandom {
     /// A variable is not set or no number, or a limit or parameter is out of range.
     pub fn draw(&self, variables: &Variables, prng: &mut Prng) -> Result<i64, Error> {
         let int = |operand: &Operand<i64>| operand.get(variables, |n| *n, |text| text.parse().ok());
-        let double =
-            |operand: &Operand<f64>| operand.get(variables, |x| *x, super::value::parse_double);
-        let (low, high) = (int(&self.low)?, int(&self.high)?);
+        let double = |operand: &Operand<f64>| operand.get(variables, |x| *x, parse_double);
+        let range = Range::new(int(&self.low)?, int(&self.high)?)?;
         match &self.distribution {
-            Distribution::Uniform => functions::random(prng, low, high),
-            Distribution::Gaussian(p) => functions::random_gaussian(prng, low, high, double(p)?),
-            Distribution::Exponential(p) => {
-                functions::random_exponential(prng, low, high, double(p)?)
-            }
+            Distribution::Uniform => Ok(range.uniform(prng)),
+            Distribution::Gaussian(parameter) => range.gaussian(double(parameter)?, prng),
+            Distribution::Exponential(parameter) => range.exponential(double(parameter)?, prng),
         }
     }
 }

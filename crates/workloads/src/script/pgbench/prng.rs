@@ -81,3 +81,29 @@ fn splitmix64(state: &mut u64) -> u64 {
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     mixed ^ (mixed >> 31)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// pgbench 18.6 with `--random-seed=5432`: the seed of the hash functions, and what the client
+    /// draws.
+    #[test]
+    fn a_seed_gives_what_pgbench_draws_from_it() {
+        let mut base = Prng::new(5432);
+        let mut client = Prng::new(base.next_u64());
+        assert_eq!(client.range_i64(10, 19), 17);
+    }
+
+    #[test]
+    fn ranges_keep_their_limits() {
+        let mut prng = Prng::new(1);
+        for _ in 0..1_000 {
+            assert!((-2..=2).contains(&prng.range_i64(-2, 2)));
+            assert!((0.0..1.0).contains(&prng.next_f64()));
+        }
+        assert_eq!(prng.range_u64(7, 7), 7);
+        assert_eq!(prng.range_u64(7, 3), 7);
+        prng.range_i64(i64::MIN, i64::MAX);
+    }
+}

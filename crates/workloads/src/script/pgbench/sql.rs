@@ -1,6 +1,8 @@
 //! SQL commands of scripts: text with variables in it.
 
-use super::variables::{VariableId, Variables};
+use super::error::Error;
+use super::scan::{Text, block_comment};
+use super::variables::{Names, VariableId, Variables, is_name_byte, is_name_start};
 
 /// Number of variables that pgbench allows in a command whose variables become parameters.
 pub const MARKS_MAX: usize = 255;
@@ -45,6 +47,28 @@ pub struct Sql {
 }
 
 impl Sql {
+    /// Finds the variables in the text of a command.
+    pub(super) fn new(text: &Text, names: &mut Names) -> Result<Sql, Error> {
+        let mut parts = Vec::new();
+        let mut n_statements = 0;
+        let mut from = 0;
+        for end in text.joins.iter().copied().chain([text.text.len()]) {
+            let statement = &text.text[from..end];
+            if from > 0 {
+                parts.push(Part::Join);
+            }
+            n_statements += usize::from(!is_empty_statement(statement));
+            push_parts(statement, &mut parts, names)?;
+            from = end + 1;
+        }
+        Ok(Sql {
+            parts,
+            n_statements: u16::try_from(n_statements).unwrap_or(u16::MAX),
+            store: Store::Nothing,
+            first_word: first_word(&text.text).into(),
+        })
+    }
+
     /// Appends the command as it is sent by the simple protocol: values replace variables, even
     /// within quotes and comments, and variables that are not set stay as they are written.
     pub fn text_into(&self, variables: &Variables, out: &mut String) {
@@ -100,4 +124,54 @@ impl Sql {
         self.text_into(&Variables::new(0), &mut text);
         text
     }
+}
+
+/// Whether a statement is nothing but space, comments and semicolons.
+fn is_empty_statement(text: &str) -> bool {
+    after_comments(text, &[';']).is_empty()
+}
+
+/// Skips space, comments and these characters at the beginning.
+fn after_comments<'a>(text: &'a str, skipped: &[char]) -> &'a str {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || skipped.contains(&c));
+        let length = match rest {
+            _ if rest.starts_with("/*") => block_comment(rest).unwrap_or(rest.len()),
+            _ if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
+            _ => return rest,
+        };
+        rest = &rest[length..];
+    }
+}
+
+fn first_word(text: &str) -> String {
+    let text = after_comments(text, &['(', ';']);
+    let is_letter = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
+    let length = text.bytes().take_while(is_letter).count();
+    text[..length].to_ascii_lowercase()
+}
+
+/// Splits a text at its variables: a colon that is not beside another one, and a name.
+fn push_parts(text: &str, parts: &mut Vec<Part>, names: &mut Names) -> Result<(), Error> {
+    let bytes = text.as_bytes();
+    let (mut from, mut at) = (0, 0);
+    while let Some(colon) = text[at..].find(':').map(|length| at + length) {
+        at = colon + 1;
+        if !bytes.get(at).is_some_and(|byte| is_name_start(*byte)) {
+            at += bytes[at..].iter().take_while(|byte| **byte == b':').count();
+            continue;
+        }
+        let end = at + bytes[at..].iter().take_while(|byte| is_name_byte(**byte)).count();
+        if from < colon {
+            parts.push(Part::Text(text[from..colon].into()));
+        }
+        let name = &text[at..end];
+        parts.push(Part::Variable { id: names.add(name)?, name: name.into() });
+        (from, at) = (end, end);
+    }
+    if from < text.len() {
+        parts.push(Part::Text(text[from..].into()));
+    }
+    Ok(())
 }

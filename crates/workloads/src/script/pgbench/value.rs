@@ -217,3 +217,64 @@ fn without_zeros(number: &str) -> &str {
         false => number,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubles_are_written_with_15_digits() {
+        let check = |value: f64, expected: &str| {
+            assert_eq!(Value::Double(value).text(), expected);
+        };
+        check(0.0, "0");
+        check(-0.0, "-0");
+        check(15.0, "15");
+        check(0.1 + 0.2, "0.3");
+        check(1.0 / 3.0, "0.333333333333333");
+        check(123_456_789_012_345.0, "123456789012345");
+        check(1e15, "1e+15");
+        check(999_999_999_999_999.9, "1e+15");
+        check(0.0001, "0.0001");
+        check(0.000_01, "1e-05");
+        check(8.507_059_173_023_462e37, "8.50705917302346e+37");
+        check(-1.5e300, "-1.5e+300");
+        check(f64::INFINITY, "inf");
+        check(f64::NEG_INFINITY, "-inf");
+        check(f64::NAN.copysign(1.0), "nan");
+    }
+
+    #[test]
+    fn other_values_are_written_as_sql_has_them() {
+        let texts = [Value::Null, Value::Bool(true), Value::Bool(false), Value::Int(i64::MIN)]
+            .map(|value| value.text());
+        assert_eq!(texts, ["NULL", "true", "false", "-9223372036854775808"]);
+    }
+
+    #[test]
+    fn a_text_has_the_type_that_it_looks_like() {
+        let check = |text: &str, expected: Option<Value>| {
+            assert_eq!(Value::of_text(text).ok(), expected, "{text:?}");
+        };
+        check("NULL", Some(Value::Null));
+        for text in ["t", "TRUE", "y", "Yes", "on"] {
+            check(text, Some(Value::Bool(true)));
+        }
+        for text in ["f", "false", "n", "no", "OFF", "of"] {
+            check(text, Some(Value::Bool(false)));
+        }
+        for text in ["", "o", "nu", "truest", "-", " ", "1 ", "12a", "1e999", "1e-999", "1.5.5"] {
+            check(text, None);
+        }
+        check("+3", Some(Value::Int(3)));
+        check(" -7", Some(Value::Int(-7)));
+        check("-9223372036854775808", Some(Value::Int(i64::MIN)));
+        check("9223372036854775808", None);
+        check("-10.1", Some(Value::Double(-10.1)));
+        check(".5e1", Some(Value::Double(5.0)));
+        check("0e-999", Some(Value::Double(0.0)));
+        check("inf", Some(Value::Double(f64::INFINITY)));
+        check("0x1.8p1", Some(Value::Double(3.0)));
+        check("-0X10", Some(Value::Double(-16.0)));
+    }
+}

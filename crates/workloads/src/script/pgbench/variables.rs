@@ -154,3 +154,36 @@ impl Variables {
         self.slot_mut(id).is_set = false;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_is_text_and_value() {
+        let mut names = Names::new();
+        let a = names.add("a").unwrap();
+        assert_eq!((names.add("a").unwrap(), names.lookup("A"), names.len()), (a, None, 1));
+        let mut variables = Variables::new(names.len());
+        assert_eq!((variables.text(a), variables.is_set(a)), (None, false));
+        assert!(variables.value(a).is_err());
+        variables.set_text(a, "007");
+        assert_eq!((variables.text(a), variables.value(a)), (Some("007"), Ok(Value::Int(7))));
+        variables.set_value(a, Value::Double(0.5));
+        assert_eq!((variables.text(a), variables.value(a)), (Some("0.5"), Ok(Value::Double(0.5))));
+        variables.set_text(a, "x y");
+        assert!(variables.value(a).is_err());
+        variables.unset(a);
+        assert_eq!(variables.text(a), None);
+    }
+
+    #[test]
+    fn names_begin_with_no_digit() {
+        for name in ["a", "_1", "Aä9", "日本"] {
+            assert!(is_valid_name(name), "{name}");
+        }
+        for name in ["", "1a", "a-b", "a b", "a$"] {
+            assert!(!is_valid_name(name), "{name}");
+        }
+    }
+}
