@@ -15,6 +15,7 @@ mod drawing;
 #[cfg(not(feature = "terminal"))]
 #[path = "no_drawing.rs"]
 mod drawing;
+mod drop_in;
 mod examples;
 mod experiments;
 mod export;
@@ -141,6 +142,9 @@ fn words_of_process() -> Result<Vec<String>, String> {
 
 /// Runs a command line, whose first word is the program's name, and returns the exit code.
 pub fn run(words: &[String], shell: &Shell) -> u8 {
+    if let Some(outcome) = drop_in::run(words, shell) {
+        return outcome.unwrap_or_else(|error| tell(&error, words, shell));
+    }
     let words = match script_words::resolved(listed(words), shell) {
         Ok(words) => words,
         Err(error) => return tell(&error, words, shell),
@@ -324,6 +328,7 @@ fn command(words: &[String]) -> Result<Command, Error> {
         .subcommand(selfcheck::command())
         .subcommand(list::command())
         .subcommand(config::command())
+        .subcommands(drop_in::commands())
         .subcommands(manual::commands());
     #[cfg(feature = "pages")]
     let command = command.subcommand(web::command());
@@ -339,6 +344,7 @@ fn command(words: &[String]) -> Result<Command, Error> {
 /// them.
 const SECTIONS: &[(&str, &[&str])] = &[
     ("Measure", &["run", "show", "experiments", "selfcheck"]),
+    ("Other programs' command lines", &["pgbench"]),
     ("Data", &["build", "check", "settle", "drop", "datagen"]),
     ("Results", &["runs", "compare", "history", "report", "web"]),
     ("Everything else", &["list", "config", "restore", "completions", "man", "help"]),

@@ -14,9 +14,9 @@ use clap::Command;
 use super::{Outcome, USAGE};
 use crate::shell::Shell;
 
-/// Returns the commands that take the command lines of other programs.
+/// Returns the commands that take the command lines of other programs, for lists of commands.
 pub(super) fn commands() -> [Command; 1] {
-    [pgbench::command()]
+    [Command::new("pgbench").about(pgbench::ABOUT)]
 }
 
 /// Runs the command line of another program; `None` if the words are one of dbdyno's own.

@@ -62,7 +62,7 @@ const SCRIPTS: &[(&str, char, &str, bool)] = &[
 /// Returns the command with all of pgbench's options.
 pub(super) fn command() -> Command {
     let mut command = Command::new("pgbench")
-        .about("Takes pgbench's command line, and prints its report")
+        .about(super::pgbench::ABOUT)
         .disable_help_flag(true)
         .disable_version_flag(true)
         .infer_long_args(true)
@@ -88,6 +88,13 @@ pub(super) fn command() -> Command {
                 .value_name("NAME=VALUE")
                 .action(ArgAction::Append),
         )
+        .arg(Arg::new("store").long("store").value_name("FILE").help("File that stores the runs"))
+        .arg(
+            Arg::new("no_store")
+                .long("no-store")
+                .action(ArgAction::SetTrue)
+                .help("Do not store the run"),
+        )
         .arg(Arg::new("database").value_name("DBNAME"));
     for (id, letter, long, value) in WITH_VALUE {
         let arg = Arg::new(*id).long(*long).value_name(*value).allow_hyphen_values(true);
@@ -99,8 +106,7 @@ pub(super) fn command() -> Command {
     }
     for (id, letter, long, has_value) in SCRIPTS {
         let arg = Arg::new(*id).long(*long).short(*letter);
-        let action = if *has_value { ArgAction::Append } else { ArgAction::Append };
-        let arg = arg.action(action);
+        let arg = arg.action(ArgAction::Append);
         let arg = match has_value {
             true => arg.value_name("NAME[@W]"),
             false => arg.num_args(0).default_missing_value(""),

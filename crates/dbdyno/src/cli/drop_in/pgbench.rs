@@ -1,0 +1,471 @@
+//! `dbdyno pgbench`: runs a command line of pgbench.
+//!
+//! Not here: the options (`pgbench_options`), and the format of the report (render).
+
+use app::Error;
+use app::build::BuildOptions;
+use app::run::{RunOptions, RunResult, run as run_plan};
+use clap::ArgMatches;
+use model::{NS_PER_MS, Plan, Source, Target};
+use plan::{Draft, From, GroupDraft, Task, Written, decide_task};
+use render::drop_in::{PgbenchWords, pgbench as page};
+use workloads::script::sql::{self, BUILTINS, Builtin, builtin};
+
+use super::connection::Connection;
+use super::pgbench_options::{self, scripts};
+use super::pgbench_progress::Told;
+use super::{refused, unsupported};
+use crate::cli::signals::stop_on_signals;
+use crate::cli::{DONE, FAILED, INTERRUPTED, Outcome, flags};
+use crate::shell::Shell;
+
+const PROGRAM: &str = "pgbench";
+/// Query that pgbench sends to learn the scale of its tables.
+const SCALE: &str = "SELECT count(*) FROM pgbench_branches";
+/// Statements with which pgbench cleans its tables before a run.
+const VACUUM: [&str; 3] =
+    ["VACUUM pgbench_branches", "VACUUM pgbench_tellers", "TRUNCATE pgbench_history"];
+
+/// Description of the command in lists.
+pub(super) const ABOUT: &str = "Takes pgbench's command line, and prints pgbench's report";
+
+/// Runs a command line of pgbench, without the program's name.
+pub(super) fn run(words: &[String], shell: &Shell) -> Outcome {
+    let line = std::iter::once(format!("dbdyno {PROGRAM}")).chain(words.iter().cloned());
+    let matches = match pgbench_options::command().try_get_matches_from(line) {
+        Ok(matches) => matches,
+        Err(error) => return refused(&error, PROGRAM, shell),
+    };
+    if matches.get_flag("version") {
+        shell.print(&format!("{}\n", version()))?;
+        return Ok(DONE);
+    }
+    if let Some(name) = text(&matches, "show_script") {
+        return show_script(name, shell);
+    }
+    if scripts(&matches).iter().any(|(id, value)| *id == "builtin" && value == "list") {
+        return list_scripts(shell);
+    }
+    refuse_unsupported(&matches)?;
+    let target = target(&matches, shell)?;
+    if is_set(&matches, "initialize") {
+        return initialize(&matches, &target, shell);
+    }
+    Asked::read(&matches, &target, shell)?.run(&matches, target, shell)
+}
+
+fn version() -> String {
+    format!("pgbench (dbdyno {})", app::run::version_of_ours())
+}
+
+fn text<'a>(matches: &'a ArgMatches, id: &str) -> Option<&'a str> {
+    matches.get_one::<String>(id).map(String::as_str)
+}
+
+fn is_set(matches: &ArgMatches, id: &str) -> bool {
+    matches.get_count(id) > 0
+}
+
+/// Reads a number of an option, at least `least`.
+fn number(matches: &ArgMatches, id: &str, least: u64) -> Result<Option<u64>, Error> {
+    let Some(text) = text(matches, id) else { return Ok(None) };
+    let number = text.parse::<u64>().ok().filter(|number| *number >= least);
+    number.map(Some).ok_or_else(|| {
+        let id = id.replace('_', "-");
+        Error::Usage(format!("--{id}: '{text}' is not a whole number of at least {least}"))
+    })
+}
+
+/// Refuses the options of pgbench that dbdyno does not have.
+fn refuse_unsupported(matches: &ArgMatches) -> Result<(), Error> {
+    let refused: [(&str, &str, &str); 4] = [
+        ("connect", "-C", "connections are kept for the whole run"),
+        (
+            "log",
+            "-l",
+            "every second is kept with its distribution; write dbdyno export, or dbdyno runs show \
+             last --output csv",
+        ),
+        ("report_per_command", "-r", "write dbdyno runs show last --full"),
+        ("debug", "--debug", "write dbdyno show with the script to see each statement"),
+    ];
+    for (id, option, instead) in refused {
+        if is_set(matches, id) {
+            return Err(unsupported(PROGRAM, option, instead));
+        }
+    }
+    for id in ["sampling_rate", "aggregate_interval", "log_prefix"] {
+        if text(matches, id).is_some() {
+            let option = format!("--{}", id.replace('_', "-"));
+            return Err(unsupported(
+                PROGRAM,
+                &option,
+                "it belongs to the log of transactions (-l)",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn show_script(name: &str, shell: &Shell) -> Outcome {
+    let script = builtin_named(name)?;
+    shell.say(&format!("-- {}: {}", script.name, script.title));
+    shell.print(script.text)?;
+    Ok(DONE)
+}
+
+fn list_scripts(shell: &Shell) -> Outcome {
+    let mut page = "Available builtin scripts:\n".to_owned();
+    for script in &BUILTINS {
+        page += &format!("  {:>13}: {}\n", script.name, script.title);
+    }
+    shell.print(&page)?;
+    Ok(DONE)
+}
+
+fn builtin_named(name: &str) -> Result<&'static Builtin, Error> {
+    builtin(name).ok_or_else(|| {
+        let names: Vec<&str> = BUILTINS.iter().map(|one| one.name).collect();
+        Error::Usage(format!("there is no builtin script '{name}': write {}", names.join(", ")))
+    })
+}
+
+fn target(matches: &ArgMatches, shell: &Shell) -> Result<Target, Error> {
+    let owned = |id: &str| text(matches, id).map(str::to_owned);
+    let connection = Connection {
+        host: owned("host"),
+        port: owned("port"),
+        user: owned("username"),
+        database: owned("dbname").or_else(|| owned("database")),
+    };
+    let mut target = connection.target(shell)?;
+    // The other modes send prepared statements: named ones, or one at each execution.
+    if text(matches, "protocol") == Some("extended") {
+        target.options.push(("statements".to_owned(), "unnamed".to_owned()));
+    }
+    Ok(target)
+}
+
+/// Builds pgbench's tables as `-i` does: old ones are dropped first.
+fn initialize(matches: &ArgMatches, target: &Target, shell: &Shell) -> Outcome {
+    for id in ["tablespace", "index_tablespace", "partitions", "partition_method", "fillfactor"] {
+        if text(matches, id).is_some() {
+            let option = format!("--{}", id.replace('_', "-"));
+            return Err(unsupported(PROGRAM, &option, "write the tables' options on the server"));
+        }
+    }
+    for id in ["foreign_keys", "unlogged_tables"] {
+        if is_set(matches, id) {
+            let option = format!("--{}", id.replace('_', "-"));
+            return Err(unsupported(PROGRAM, &option, "change the tables after the build"));
+        }
+    }
+    if let Some(steps) = text(matches, "init_steps").filter(|steps| *steps != "dtgvp") {
+        let option = format!("--init-steps={steps}");
+        return Err(unsupported(PROGRAM, &option, "the build has all steps of dtgvp"));
+    }
+    let scale = number(matches, "scale", 1)?.unwrap_or(1).to_string();
+    let url = target.to_string();
+    if target.password.is_some() {
+        let instead =
+            format!("write DBDYNO_PASSWORD=... dbdyno build tpcb --scale {scale} --target {url}");
+        return Err(unsupported(PROGRAM, "-i with PGPASSWORD", &instead));
+    }
+    let words = |line: &[&str]| -> Vec<String> {
+        std::iter::once("dbdyno").chain(line.iter().copied()).map(str::to_owned).collect()
+    };
+    shell.say("dropping old tables...");
+    app::statements::execute(
+        target,
+        &["DROP TABLE IF EXISTS pgbench_accounts, pgbench_branches, pgbench_history, \
+           pgbench_tellers"],
+    )?;
+    let build = ["build", "tpcb", "--scale", &scale, "--target", &url, "--quiet"];
+    shell.say("creating tables, generating data, creating primary keys...");
+    Ok(crate::cli::run(&words(&build), shell))
+}
+
+/// What a command line asks for.
+struct Asked {
+    scripts: Vec<Scripted>,
+    scale: i64,
+    clients: u64,
+    threads: u64,
+    transactions: Option<u64>,
+    seconds: u64,
+    tries: u64,
+    seed: Option<String>,
+    rate: Option<String>,
+    limit_ms: Option<f64>,
+    uses_tables: bool,
+}
+
+struct Scripted {
+    name: String,
+    title: String,
+    weight: u64,
+    text: String,
+}
+
+impl Asked {
+    fn read(matches: &ArgMatches, target: &Target, shell: &Shell) -> Result<Asked, Error> {
+        let scripts = read_scripts(matches, shell)?;
+        let uses_tables = scripts.iter().any(|script| script.title.starts_with("<builtin"));
+        let given = number(matches, "scale", 1)?;
+        let scale = match (uses_tables, given) {
+            (false, given) => given.unwrap_or(1) as i64,
+            (true, _) => app::statements::number(target, SCALE)?.ok_or_else(|| {
+                Error::Failed(format!(
+                    "there are no tables of pgbench in {target}: write dbdyno pgbench -i"
+                ))
+            })?,
+        };
+        let (transactions, seconds) =
+            (number(matches, "transactions", 1)?, number(matches, "time", 1)?);
+        if transactions.is_some() && seconds.is_some() {
+            let why = "give a number of transactions (-t) or a time (-T), not both";
+            return Err(Error::Usage(why.to_owned()));
+        }
+        let limit_ms = text(matches, "latency_limit").map(|text| {
+            text.parse::<f64>().ok().filter(|limit| *limit > 0.0).ok_or_else(|| {
+                Error::Usage(format!("--latency-limit: '{text}' is no number of milliseconds"))
+            })
+        });
+        let rate = text(matches, "rate").map(|text| {
+            let rate = text.parse::<f64>().ok().filter(|rate| *rate > 0.0);
+            rate.map(|rate| rate.to_string()).ok_or_else(|| {
+                Error::Usage(format!("--rate: '{text}' is no number of transactions per second"))
+            })
+        });
+        let rate = rate.transpose()?;
+        if rate.is_some() && limit_ms.is_some() {
+            let instead = "dbdyno executes late transactions too; leave out one of the two";
+            return Err(unsupported(PROGRAM, "-L together with -R", instead));
+        }
+        Ok(Asked {
+            scripts,
+            scale,
+            clients: number(matches, "client", 1)?.unwrap_or(1),
+            threads: number(matches, "jobs", 1)?.unwrap_or(1),
+            transactions: match seconds {
+                Some(_) => None,
+                None => Some(transactions.unwrap_or(10)),
+            },
+            seconds: seconds.unwrap_or(0),
+            tries: number(matches, "max_tries", 0)?.unwrap_or(1),
+            seed: seed(matches, shell)?,
+            rate,
+            limit_ms: limit_ms.transpose()?,
+            uses_tables,
+        })
+    }
+
+    fn run(self, matches: &ArgMatches, target: Target, shell: &Shell) -> Outcome {
+        let plan = self.plan(matches, &target)?;
+        shell.print(&format!("{}\n", version()))?;
+        if self.uses_tables && !is_set(matches, "no_vacuum") {
+            shell.say("starting vacuum...");
+            app::statements::execute(&target, &VACUUM)?;
+            if is_set(matches, "vacuum_all") {
+                shell.say("starting vacuum pgbench_accounts...");
+                app::statements::execute(&target, &["VACUUM ANALYZE pgbench_accounts"])?;
+            }
+            shell.say("end.");
+        }
+        let stop = stop_on_signals(shell);
+        let mut told = Told {
+            shell: shell.clone(),
+            every_s: number(matches, "progress", 1)?.map(|every| every as i64),
+            has_time_stamps: is_set(matches, "progress_timestamp"),
+            has_rate: self.rate.is_some(),
+            untold: 0,
+        };
+        let options = RunOptions {
+            store: match matches.get_flag("no_store") {
+                true => None,
+                false => Some(flags::store_to_write(matches, shell)?),
+            },
+            check_before: false,
+            check_after: false,
+            build: false,
+            load: BuildOptions::default(),
+            sample_hook: None,
+            trial: None,
+            labels: Vec::new(),
+            before: Vec::new(),
+        };
+        let result = run_plan(plan, options, &stop, &mut told)?;
+        self.report(matches, &result, shell)
+    }
+
+    fn report(&self, matches: &ArgMatches, result: &RunResult, shell: &Shell) -> Outcome {
+        let report = &result.report;
+        let limit = |limit_ms: f64| {
+            let within = (limit_ms * NS_PER_MS as f64) as u64;
+            let newest = result.tally.newest().unwrap_or(0);
+            let times = result.tally.span(0..newest + 1).response;
+            (limit_ms, times.count() - times.count_at_or_below(within))
+        };
+        let words = PgbenchWords {
+            version: version(),
+            scripts: self.scripts.iter().map(|one| (one.title.clone(), one.weight)).collect(),
+            scale: self.scale,
+            mode: text(matches, "protocol").unwrap_or("simple").to_owned(),
+            threads: self.threads.min(self.clients) as u32,
+            tries: self.tries as u32,
+            transactions: self.transactions,
+            seconds: self.seconds,
+            is_detailed: is_set(matches, "failures_detailed"),
+            is_measured: text(matches, "progress").is_some()
+                || self.rate.is_some()
+                || self.limit_ms.is_some(),
+            has_rate: self.rate.is_some(),
+            late: self.limit_ms.map(limit),
+        };
+        shell.print(&page(report, &words))?;
+        if let Some(reason) = &report.reason {
+            shell.say(&format!("dbdyno: {reason}"));
+        }
+        Ok(match (result.is_interrupted, report.status) {
+            (true, _) => INTERRUPTED,
+            (false, analysis::report::Status::Completed) => DONE,
+            (false, _) => FAILED,
+        })
+    }
+
+    /// Returns the plan of the run that pgbench would make.
+    fn plan(&self, matches: &ArgMatches, target: &Target) -> Result<Plan, Error> {
+        let given = |text: &str| Written::new(text, From::Default);
+        let mut group = GroupDraft::default();
+        let parts = self.scripts.iter();
+        let composed =
+            sql::composed(parts.map(|one| (one.name.as_str(), one.weight, one.text.as_str())));
+        let name = format!("{PROGRAM}.sql");
+        plan::read_script(&name, &composed).map_err(|bad| Error::Usage(bad.to_string()))?;
+        let entry = plan::workload_named(&name)?;
+        let clients = self.clients.to_string();
+        group.values.insert("workload", given(&name));
+        group.values.insert("script", given(&composed));
+        group.values.insert("clients", given(&clients));
+        if let Some(transactions) = self.transactions {
+            let count = match self.rate {
+                Some(_) => (transactions * self.clients).to_string(),
+                None => format!("{transactions} per client"),
+            };
+            group.values.insert("transactions", given(&count));
+        }
+        if let Some(rate) = &self.rate {
+            group.values.insert("load", given("open"));
+            group.values.insert("rate", given(rate));
+            // pgbench lets transactions wait without a limit.
+            group.values.insert("queue", given("100000000"));
+        }
+        let mode = match text(matches, "protocol").unwrap_or("simple") {
+            "simple" => "simple",
+            "extended" | "prepared" => "prepared",
+            other => {
+                let why = format!("-M {other}: write simple, extended or prepared");
+                return Err(Error::Usage(why));
+            }
+        };
+        let parameters = &mut group.parameters;
+        parameters.push((sql::MODE.to_owned(), given(mode)));
+        parameters.push((sql::UNSET.to_owned(), given("keep")));
+        parameters.push((sql::RANDOM_CLIENTS.to_owned(), given(&clients)));
+        if let Some(seed) = &self.seed {
+            parameters.push((sql::RANDOM_SEED.to_owned(), given(seed)));
+        }
+        let mut defined: Vec<(String, String)> = vec![("scale".to_owned(), self.scale.to_string())];
+        for text in matches.get_many::<String>("define").into_iter().flatten() {
+            let (name, value) = text
+                .split_once('=')
+                .ok_or_else(|| Error::Usage(format!("--define: '{text}' is not NAME=VALUE")))?;
+            defined.retain(|(other, _)| other != name);
+            defined.push((name.to_owned(), value.to_owned()));
+        }
+        // A variable that no script has is no error in pgbench.
+        let is_known = |name: &str| entry.parameters.iter().any(|row| row.name == name);
+        for (name, value) in defined.into_iter().filter(|(name, _)| is_known(name)) {
+            group.parameters.push((name, given(&value)));
+        }
+        let mut draft = Draft { groups: vec![group], ..Draft::default() };
+        let tries = match self.tries {
+            0 => "1000".to_owned(),
+            tries => tries.to_string(),
+        };
+        let seconds = format!("{}s", self.seconds.max(1));
+        for (name, value) in [
+            ("name", PROGRAM),
+            ("ramp_up", "0s"),
+            ("retry_attempts", &tries),
+            ("retry_backoff", "0s"),
+            ("retry_on", "serialization,deadlock"),
+        ] {
+            draft.values.insert(name, given(value));
+        }
+        if self.transactions.is_none() {
+            draft.values.insert("duration", given(&seconds));
+        }
+        let task = decide_task(&draft, &|_| Ok(target.clone()))?;
+        let Task::Run(mut plan) = task else {
+            unreachable!("it varies nothing");
+        };
+        plan.target = target.clone();
+        Ok(*plan)
+    }
+}
+
+/// Returns the scripts of a command line; without any, pgbench's default one.
+fn read_scripts(matches: &ArgMatches, shell: &Shell) -> Result<Vec<Scripted>, Error> {
+    let of_builtin = |script: &'static Builtin, weight: u64| Scripted {
+        name: script.name.to_owned(),
+        title: script.title.to_owned(),
+        weight,
+        text: script.text.to_owned(),
+    };
+    let mut found = Vec::new();
+    for (id, value) in scripts(matches) {
+        let (name, weight) = match value.rsplit_once('@') {
+            Some((name, weight)) => (
+                name,
+                weight.parse::<u64>().map_err(|_| {
+                    Error::Usage(format!("'{weight}' is no weight of the script {name}"))
+                })?,
+            ),
+            None => (value.as_str(), 1),
+        };
+        found.push(match id {
+            "builtin" => of_builtin(builtin_named(name)?, weight),
+            "skip_some_updates" => of_builtin(builtin_named("simple-update")?, 1),
+            "select_only" => of_builtin(builtin_named("select-only")?, 1),
+            _ => Scripted {
+                name: name.to_owned(),
+                title: name.to_owned(),
+                weight,
+                text: match name {
+                    "-" => shell.read(Source::BYTES_MAX),
+                    _ => files::read_text(name, Source::BYTES_MAX),
+                }
+                .map_err(|error| {
+                    Error::Usage(format!("the script {name} cannot be read: {error}"))
+                })?,
+            },
+        });
+    }
+    if found.is_empty() {
+        found.push(of_builtin(&BUILTINS[0], 1));
+    }
+    Ok(found)
+}
+
+/// Returns the seed of the random numbers; `None` if each run has others.
+fn seed(matches: &ArgMatches, shell: &Shell) -> Result<Option<String>, Error> {
+    let variable = shell.variable("PGBENCH_RANDOM_SEED");
+    match text(matches, "random_seed").map(str::to_owned).or(variable).as_deref() {
+        None | Some("time" | "rand") => Ok(Some(app::unix_ms().to_string())),
+        Some(text) if text.parse::<u64>().is_ok() => Ok(Some(text.to_owned())),
+        Some(text) => Err(Error::Usage(format!(
+            "--random-seed: '{text}' is neither a whole number nor time or rand"
+        ))),
+    }
+}
