@@ -185,16 +185,16 @@ fn write_int(value: i64, out: &mut String) {
     out.extend(digits[first..].iter().map(|digit| char::from(*digit)));
 }
 
-/// Appends a double as C's format `%.15g` does.
+/// Appends a double as PostgreSQL's programs do with the format `%.15g`.
 fn write_double(value: f64, out: &mut String) {
     /// Digits that every double keeps.
     const DIGITS: i32 = 15;
     if value.is_nan() {
-        out.push_str(if value.is_sign_negative() { "-nan" } else { "nan" });
+        out.push_str("NaN");
         return;
     }
     if value.is_infinite() {
-        out.push_str(if value < 0.0 { "-inf" } else { "inf" });
+        out.push_str(if value < 0.0 { "-Infinity" } else { "Infinity" });
         return;
     }
     let scientific = format!("{value:.*e}", DIGITS as usize - 1);
@@ -239,9 +239,9 @@ mod tests {
         check(0.000_01, "1e-05");
         check(8.507_059_173_023_462e37, "8.50705917302346e+37");
         check(-1.5e300, "-1.5e+300");
-        check(f64::INFINITY, "inf");
-        check(f64::NEG_INFINITY, "-inf");
-        check(f64::NAN.copysign(1.0), "nan");
+        check(f64::INFINITY, "Infinity");
+        check(f64::NEG_INFINITY, "-Infinity");
+        check(-f64::NAN, "NaN");
     }
 
     #[test]
