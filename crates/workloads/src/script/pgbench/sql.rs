@@ -72,11 +72,15 @@ impl Sql {
     /// Appends the command as it is sent by the simple protocol: values replace variables, even
     /// within quotes and comments, and variables that are not set stay as they are written.
     pub fn text_into(&self, variables: &Variables, out: &mut String) {
+        self.write(|id| variables.text(id), out);
+    }
+
+    fn write<'a>(&self, text_of: impl Fn(VariableId) -> Option<&'a str>, out: &mut String) {
         for part in &self.parts {
             match part {
                 Part::Text(text) => out.push_str(text),
                 Part::Join => out.push(';'),
-                Part::Variable { id, name } => match variables.text(*id) {
+                Part::Variable { id, name } => match text_of(*id) {
                     Some(text) => out.push_str(text),
                     None => {
                         out.push(':');
@@ -121,7 +125,7 @@ impl Sql {
     /// Returns the command as it is written in the script, with its `:name`s.
     pub fn written(&self) -> String {
         let mut text = String::new();
-        self.text_into(&Variables::new(0), &mut text);
+        self.write(|_| None, &mut text);
         text
     }
 }
@@ -129,6 +133,11 @@ impl Sql {
 /// Whether a statement is nothing but space, comments and semicolons.
 fn is_empty_statement(text: &str) -> bool {
     after_comments(text, &[';']).is_empty()
+}
+
+/// Whether a text is nothing but comments, other than those whose text MySQL and MariaDB execute.
+pub(super) fn is_comment(text: &str) -> bool {
+    after_comments(text, &[]).is_empty() && !text.starts_with("/*!")
 }
 
 /// Skips space, comments and these characters at the beginning.
