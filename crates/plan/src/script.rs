@@ -22,7 +22,12 @@ pub fn workload_named(name: &str) -> Result<&'static Entry, BadParameter> {
         BadParameter::new(format!("the workload '{name}' cannot be read: {error}"))
     })?;
     let read = workloads::read(Source { name: name.to_owned(), text });
-    read.map_err(|bad| BadParameter::new(format!("{name}: {bad}")))
+    read.map_err(|bad| {
+        let text = bad.to_string();
+        // Some errors begin with the file and its line.
+        let is_placed = text.starts_with(&format!("{name}:"));
+        BadParameter::new(if is_placed { text } else { format!("{name}: {text}") })
+    })
 }
 
 /// Name of a script that is written in a plan, if neither its group nor the group's workload has a

@@ -152,15 +152,15 @@ impl Compiled {
             .any(|command| matches!(&command.what, What::Sql(sql) if sql.store != Store::Nothing))
     }
 
-    /// Returns the names of the variables that no command sets: those that a user gives.
-    pub(super) fn free(&self) -> Vec<String> {
+    /// Returns the names of all variables that a user may give, and whether a command sets each.
+    pub(super) fn variables(&self) -> Vec<(String, bool)> {
         let set = self.set();
         let all = (0..self.names.len()).map(|number| VariableId(number as u16));
-        let free = all.filter(|id| !set.contains(id)).map(|id| self.names.name_of(id));
-        let is_asked = |name: &&str| {
+        let named = all.map(|id| (self.names.name_of(id), set.contains(&id)));
+        let is_asked = |(name, _): &(&str, bool)| {
             pgbench::is_valid_name(name) && !["client_id", "random_seed"].contains(name)
         };
-        free.filter(is_asked).map(str::to_owned).collect()
+        named.filter(is_asked).map(|(name, is_set)| (name.to_owned(), is_set)).collect()
     }
 
     /// Refuses a variable that has no value where a statement needs one. `is_given` says whether a

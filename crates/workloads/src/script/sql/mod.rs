@@ -91,21 +91,17 @@ pub fn composed<'a>(files: impl IntoIterator<Item = (&'a str, u64, &'a str)>) ->
 
 fn read(source: &'static Source) -> Result<Entry, BadParameter> {
     let compiled = Compiled::read(source)?;
-    let variable = |name: &str| {
-        Parameter::option(
-            interned(name),
-            ParameterKind::Text,
-            match name {
-                "scale" => "1",
-                _ => "",
-            },
-            "Variable of the script",
-        )
+    let variable = |(name, is_set): &(String, bool)| {
+        let default = if name == "scale" { "1" } else { "" };
+        let help = match is_set {
+            true => "Variable of the script before its first transaction; the script sets it",
+            false => "Variable of the script",
+        };
+        Parameter::option(interned(name), ParameterKind::Text, default, help)
     };
-    let is_own = |name: &&String| OWN.iter().any(|parameter| parameter.name == name.as_str());
-    let free = compiled.free();
+    let is_new = |(name, _): &&(String, bool)| OWN.iter().all(|own| own.name != name.as_str());
     let mut parameters = OWN.to_vec();
-    parameters.extend(free.iter().filter(|name| !is_own(name)).map(|name| variable(name)));
+    parameters.extend(compiled.variables().iter().filter(is_new).map(variable));
     Ok(Entry {
         name: &source.name,
         data: interned(source.stem()),

@@ -42,10 +42,9 @@ impl Scripts {
             compiled.check_values(&|name| given(name).is_some())?;
         }
         let draws = draws(settings.text_given(RANDOM_SEED), make)?;
-        let free = compiled.free();
-        let is_own = |name: &String| super::OWN.iter().any(|own| own.name == name.as_str());
+        let is_own = |name: &str| super::OWN.iter().any(|own| own.name == name);
         let mut values: Vec<(VariableId, Given)> = Vec::new();
-        for name in free.iter().filter(|name| !is_own(name)) {
+        for (name, _) in compiled.variables().iter().filter(|(name, _)| !is_own(name)) {
             let id = compiled.names.lookup(name).expect("it is one of them");
             values.extend(given(name).map(|text| (id, as_written(text))));
         }
