@@ -35,6 +35,7 @@ pub mod report_source;
 pub mod routines;
 pub mod run;
 mod run_marker;
+pub mod script_commands;
 pub mod seek;
 pub mod settings;
 mod settings_snapshot;

@@ -232,12 +232,37 @@ impl ClientLoop {
             }
         }
         self.count_dropped();
+        self.end().await;
+    }
+
+    /// Lets the workload's client end its work on its connection. An error is counted.
+    async fn end(&mut self) {
+        if self.is_broken || self.common.stop.is_aborted() {
+            return;
+        }
+        let mut context = TxContext {
+            sessions: &mut self.sessions,
+            clock: self.clock.as_ref(),
+            dialect: self.database.dialect(),
+            intended_ns: self.clock.now(),
+            measured: &mut self.measured,
+        };
+        let ended = match self.user.end(&mut context) {
+            Some(ending) => ending.await,
+            None => Ok(()),
+        };
+        if let Err(db_error) = ended {
+            self.count_error(&db_error, None);
+        }
     }
 
     /// Claims the next transaction and waits until it is due; reconnects first if necessary.
     /// Returns its type, its number and intended start (the slot), and its actual start. `None`
     /// when the load is over.
     async fn next(&mut self) -> Option<(KindIndex, Slot, u64)> {
+        if self.user.is_over() {
+            return None;
+        }
         let must_connect = self.must_connect();
         // A client without a connection must not claim a shared arrival.
         if must_connect && !self.pacer.has_own() && !self.reconnect().await {

@@ -1,6 +1,6 @@
 //! The file that defines a workload, and static copies of the names in it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
@@ -12,9 +12,18 @@ pub struct Source {
     pub name: String,
     /// Content of the workload's file, as it was when dbdyno read it.
     pub text: String,
+    /// Content of further files that the workload's file loads, such as modules of a script, by
+    /// path. They were read together with it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub modules: BTreeMap<String, String>,
 }
 
 impl Source {
+    /// Creates the source of a workload that consists of one file.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Source {
+        Source { name: name.into(), text: text.into(), modules: BTreeMap::new() }
+    }
+
     /// Limit on the size of a file that defines a workload, in bytes. A larger file is rejected.
     pub const BYTES_MAX: u64 = 1 << 20;
 
@@ -53,8 +62,7 @@ mod tests {
 
     #[test]
     fn the_stem_of_a_source_has_neither_folder_nor_extension() {
-        let stem =
-            |name: &str| Source { name: name.to_owned(), text: String::new() }.stem().to_owned();
+        let stem = |name: &str| Source::new(name, "").stem().to_owned();
         assert_eq!(stem("scripts/oltp.read.lua"), "oltp");
         assert_eq!(stem("../a/transfer.sql"), "transfer");
         assert_eq!(stem("plain"), "plain");

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use crate::{
-    Clock, ComputedFigure, CustomMetric, DbError, Dialect, Execution, Identity, Input, Kind,
-    KindIndex, KindTotals, Number, Places, PrimaryMetric, Producer, Row, RowSource, Session,
-    Sessions, Standard, Statement, Stored, Table, fnv1a,
+    BadParameter, Cancel, Clock, ComputedFigure, CustomMetric, DbError, Dialect, Execution,
+    Identity, Input, Kind, KindIndex, KindTotals, Number, Places, PrimaryMetric, Producer, Row,
+    RowSource, Session, Sessions, Standard, Statement, Stored, Table, fnv1a,
 };
 
 /// First words of the note in a report that lists the skipped consistency checks, and why.
@@ -154,6 +155,25 @@ pub trait Client {
         None
     }
 
+    /// Ends the client's work after its last transaction, on the same connection, such as by sending
+    /// what it has buffered. Not called if the connection is broken or the run was aborted. Its
+    /// traffic is not counted. `None` if there is nothing to do.
+    fn end<'a>(&'a mut self, _context: &'a mut TxContext<'_>) -> Option<Beginning<'a>> {
+        None
+    }
+
+    /// Whether the client executes no further transactions, because its last one said so.
+    fn is_over(&self) -> bool {
+        false
+    }
+
+    /// Returns a handle with which another thread ends code of the client that does not end by
+    /// itself, such as an endless loop of a script; `None` if there is no such code. The client
+    /// keeps a reference to the handle as long as it lives.
+    fn canceller(&self) -> Option<Arc<dyn Cancel>> {
+        None
+    }
+
     /// Draws the inputs of transaction `number`, keeps them for [`Client::converse`], and returns
     /// the transaction's type. Both depend only on the seed and `number`.
     fn inputs(&mut self, number: Number) -> KindIndex;
@@ -224,6 +244,15 @@ pub enum ScaleOf {
     LastNumber(&'static str, &'static str),
     /// The value is the storage engine of the table with this name.
     StorageEngine(&'static str),
+}
+
+/// A command that the file of a workload defines beside its load, such as one that prepares tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// Name of the command, such as `prepare`.
+    pub name: String,
+    /// Whether the command runs in several sessions at once, each for its part of the work.
+    pub is_parallel: bool,
 }
 
 /// Consistency checks to be skipped on a storage engine without transactions, where they may fail
@@ -419,6 +448,24 @@ pub trait Workload: Send + Sync {
     /// Returns the checks that are skipped if the storage engine of the tables has no transactions.
     fn needs_transactions(&self) -> NeedsTransactions {
         NeedsTransactions::default()
+    }
+
+    /// Whether the workload is a script that creates its own tables and so has no
+    /// [population](Self::population).
+    fn is_script(&self) -> bool {
+        false
+    }
+
+    /// Returns the commands that a script defines beside its load; empty for other workloads. Fails
+    /// with an error in the script.
+    fn commands(&self) -> Result<Vec<Command>, BadParameter> {
+        Ok(Vec::new())
+    }
+
+    /// Creates a client whose only transaction is one of the workload's [commands](Self::commands),
+    /// in the session `thread` of `threads`, from 0. `None` if there is no such command.
+    fn commander(&self, _command: &str, _thread: u32, _threads: u32) -> Option<Box<dyn Client>> {
+        None
     }
 
     /// Returns indexes to create after the load and then drop again. The time that this takes is

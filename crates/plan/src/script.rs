@@ -21,7 +21,8 @@ pub fn workload_named(name: &str) -> Result<&'static Entry, BadParameter> {
     let text = files::read_text(name, Source::BYTES_MAX).map_err(|error| {
         BadParameter::new(format!("the workload '{name}' cannot be read: {error}"))
     })?;
-    let read = workloads::read(Source { name: name.to_owned(), text });
+    let open = |path: &str| files::read_text(path, Source::BYTES_MAX).ok();
+    let read = workloads::read_with_modules(Source::new(name, text), open);
     read.map_err(|bad| {
         let text = bad.to_string();
         // Some errors begin with the file and its line.
@@ -64,7 +65,7 @@ pub fn read_script(name: &str, text: &str) -> Result<&'static Entry, BadParamete
     if !names.iter().any(|known| known == name) {
         names.push(name.to_owned());
     }
-    workloads::read(Source { name: name.to_owned(), text: text.to_owned() })
+    workloads::read(Source::new(name, text))
 }
 
 /// Returns true if a script is in no file, so that a plan needs its text.

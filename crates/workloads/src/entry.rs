@@ -1,5 +1,6 @@
 //! Registration of workloads and of the languages in which workload files are written.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::{BadParameter, Identity, Parameter, Settings, Source, Workload};
@@ -52,7 +53,15 @@ pub struct Language {
     ///
     /// An error in the file, with its line.
     pub read: fn(&'static Source) -> Result<Entry, BadParameter>,
+    /// Returns the texts of the further files that a workload's file loads, by path; `None` if
+    /// files in this language load no others. See [`ReadModules`].
+    pub modules: Option<ReadModules>,
 }
+
+/// Returns the texts of the files that a source loads, by path. Its second argument returns the
+/// text of a file, or `None` if it does not exist. Fails if the source has an error.
+pub type ReadModules =
+    fn(&Source, fn(&str) -> Option<String>) -> Result<BTreeMap<String, String>, BadParameter>;
 
 /// A group of clients that a run of the workload has if the user writes no plan, such as the
 /// readers of `events`.

@@ -24,7 +24,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use model::{BadParameter, Source, did_you_mean};
 
-pub use entry::{Entry, GroupRole, Language, Make};
+pub use entry::{Entry, GroupRole, Language, Make, ReadModules};
 
 /// Built-in workloads, in the order in which lists show them.
 pub static ALL: &[&Entry] = &[
@@ -49,9 +49,6 @@ pub static ALL: &[&Entry] = &[
     &events::ENTRY,
     &empty::ENTRY,
 ];
-
-/// Languages in which workload files may be written.
-static LANGUAGES: [&Language; 2] = [&script::sql::LANGUAGE, &script::sql::PGBENCH];
 
 /// Workloads and workload languages that a program linking dbdyno adds to the built-in ones.
 #[derive(Clone, Copy, Default)]
@@ -79,8 +76,24 @@ pub fn add(added: Added) {
 pub fn language_of(name: &str) -> Option<&'static Language> {
     let (stem, extension) = name.rsplit_once('.')?;
     let added = ADDED.get().map_or(&[][..], |added| added.languages);
-    let is_it = |language: &&&Language| !stem.is_empty() && language.extension == extension;
-    added.iter().chain(&LANGUAGES).copied().find(|language| is_it(&language))
+    let mut all = script::LANGUAGES.iter().chain(added).copied();
+    all.find(|language| !stem.is_empty() && language.extension == extension)
+}
+
+/// Reads a workload from a file as [`read`] does, together with the further files that it loads.
+/// `open` returns the text of a file, or `None` if it does not exist.
+///
+/// # Errors
+///
+/// As those of [`read`].
+pub fn read_with_modules(
+    mut source: Source,
+    open: fn(&str) -> Option<String>,
+) -> Result<&'static Entry, BadParameter> {
+    if let Some(modules) = language_of(&source.name).and_then(|language| language.modules) {
+        source.modules = modules(&source, open)?;
+    }
+    read(source)
 }
 
 /// Reads a workload from a file. From then on [`by_name`] finds it by the file's name, until

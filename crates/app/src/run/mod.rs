@@ -62,6 +62,7 @@ use crate::open::{
     Data, OpenTarget, Opened, has_all_tables, is_apart_from, no_complete_data, open_target,
     resolve_group, resolve_groups, unused_rows,
 };
+use crate::script_commands::prepare_managed;
 use crate::settings::{Ended, SettingsGuard};
 use crate::settings_snapshot;
 use crate::settle::{SettlingAt, tables_of};
@@ -342,6 +343,12 @@ pub(crate) fn prepare(
             has_built = true;
         }
         has_its_rows(&opened, stop)?;
+        if options.build
+            && let Some(done) = prepare_managed(&opened, group.clients, stop)?
+        {
+            watcher.note(&done.sentence());
+            said.push(done.sentence());
+        }
         let to_install = opened.clone();
         let interrupted = "interrupted while procedures were created";
         let n_made = run_interruptible(stop, interrupted, move || routines::install(&to_install))?;

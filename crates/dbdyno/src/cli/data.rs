@@ -12,6 +12,7 @@ use app::open::{
     resolve_workload_interruptible,
 };
 use app::run::data_build::{DataBuild, DataBuilt};
+use app::script_commands::{CLEANUP, CommandDone, PREPARE, command_named, run_command};
 use app::settle::{Incomplete, Settled, StepDone, ToSettle, settling_at};
 use app::watcher::Watcher;
 use app::{Error, Stop};
@@ -162,6 +163,12 @@ pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let stop = stop_on_signals(shell);
     let mut live = Live::new(shell, flags::is_quiet(matches, shell));
     let Found { target, opened, mut open_target } = opened(matches, true, &stop, &mut live, shell)?;
+    if let Some(command) = command_named(&opened, PREPARE)? {
+        live.doing("preparing the tables of the script");
+        let done = run_command(&opened, &command, loaders, &stop);
+        live.end();
+        return tell_command(&target, &done?, matches, shell);
+    }
     if opened.data == Data::Built {
         has_all_tables(&opened, &target, &stop)?;
     }
@@ -213,6 +220,23 @@ pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
         run.iter().for_each(|run| live.note(&stored_as(&run.0)));
     }
     Ok(if settled.is_some_and(|result| !result.incomplete.is_empty()) { FAILED } else { DONE })
+}
+
+/// Prints what a command of a script did.
+fn tell_command(
+    target: &Target,
+    done: &CommandDone,
+    matches: &ArgMatches,
+    shell: &Shell,
+) -> Outcome {
+    let CommandDone { name, threads, seconds } = done;
+    let target = target.to_string();
+    if flags::is_json(matches) {
+        let value =
+            json!({"target": target, "command": name, "sessions": threads, "seconds": seconds});
+        return shell.print(&format!("{value:#}\n"));
+    }
+    shell.print(&format!("{target}: {}\n", done.sentence()))
 }
 
 /// Returns the message that the build of data was stored as a run, with the command that shows it.
@@ -457,6 +481,12 @@ pub(crate) fn drop_data(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let Found { target, opened, open_target: _open_target } =
         opened(matches, false, &stop, &mut live, shell)?;
     let name = matches.get_one::<String>("workload").expect("clap requires it");
+    if let Some(command) = command_named(&opened, CLEANUP)? {
+        live.doing("dropping the tables of the script");
+        let done = run_command(&opened, &command, 0, &stop);
+        live.end();
+        return tell_command(&target, &done?, matches, shell);
+    }
     if opened.data == Data::None {
         return Err(Error::Usage(format!("{name} has no data to drop")));
     }

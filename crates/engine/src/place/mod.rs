@@ -212,8 +212,9 @@ pub(crate) async fn connect(
             match spec.database.connect(place.clone(), Arc::clone(&spec.statements)).await {
                 Ok(session) => {
                     let took_ns = clock.now() - began_ns;
-                    let sessions = sessions(&spec, place, session, tell);
+                    let (sessions, cancels) = sessions(&spec, place, session, tell);
                     let mut client = ClientLoop::new(spec, sessions, clock);
+                    client.user.canceller().into_iter().for_each(|cancel| cancels.add(cancel));
                     if let Err(db_error) = client.begin().await {
                         tell(WorkerMessage::Refused { group, db_error });
                         return None;
@@ -236,14 +237,14 @@ pub(crate) async fn connect(
     }
 }
 
-/// Creates the set of sessions for a client that has just connected. Cancelling the client cancels
-/// all of them, and how long replies wait in their sockets (reply lag) is measured for each.
+/// Creates the set of sessions for a client that has just connected, and what cancels it. Cancelling
+/// the client cancels all of them, and how long replies wait in their sockets (reply lag) is measured for each.
 fn sessions(
     spec: &ClientSpec,
     place: Place,
     mut own: Box<dyn Session>,
     tell: &dyn Fn(WorkerMessage),
-) -> Sessions {
+) -> (Sessions, Arc<ClientCancels>) {
     let cancels = Arc::new(ClientCancels::default());
     // In virtual time there are no sockets.
     let lags: Option<Rc<dyn ReplyLags>> = (place.placement != Placement::Simulated).then(|| {
@@ -255,7 +256,9 @@ fn sessions(
     take_in(own.as_mut(), lags.as_ref(), &cancels);
     tell(WorkerMessage::Signed { cancel: Arc::clone(&cancels) as Arc<dyn Cancel> });
     let (database, statements) = (Arc::clone(&spec.database), Arc::clone(&spec.statements));
-    Sessions::new(own, Box::new(ClientConnector { database, place, statements, lags, cancels }))
+    let of_further = Arc::clone(&cancels);
+    let connector = ClientConnector { database, place, statements, lags, cancels: of_further };
+    (Sessions::new(own, Box::new(connector)), cancels)
 }
 
 /// Starts to measure how long replies of this session wait in the socket (reply lag), and adds the

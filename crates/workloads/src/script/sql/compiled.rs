@@ -15,6 +15,10 @@ use crate::script::pgbench::{self, Names, Script, Sql, Store, VariableId, What};
 /// A script file that was read.
 pub(super) struct Compiled {
     pub(super) types: Vec<Type>,
+    /// Scripts that create tables and rows, in order.
+    pub(super) builds: Vec<Type>,
+    /// Scripts that remove what the others have created, in order.
+    pub(super) drops: Vec<Type>,
     pub(super) checks: Vec<CheckSection>,
     pub(super) names: Names,
     /// Variables that stand in a statement where a value is needed, each with the place of its
@@ -56,6 +60,8 @@ impl Compiled {
     pub(super) fn read(source: &'static Source) -> Result<Compiled, BadParameter> {
         let mut compiled = Compiled {
             types: Vec::new(),
+            builds: Vec::new(),
+            drops: Vec::new(),
             checks: Vec::new(),
             names: Names::new(),
             needed: Vec::new(),
@@ -94,11 +100,11 @@ impl Compiled {
                     };
                     compiled.checks.push(CheckSection { title: interned(title), sql });
                 }
-                Of::Build | Of::Drop => {
-                    return Err(BadParameter::new(format!(
-                        "{}: this section is not executed yet",
-                        at(0)
-                    )));
+                Of::Build => {
+                    compiled.builds.push(Type { name: "build", weight: 0, script, commands });
+                }
+                Of::Drop => {
+                    compiled.drops.push(Type { name: "drop", weight: 0, script, commands });
                 }
             }
         }

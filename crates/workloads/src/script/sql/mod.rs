@@ -20,10 +20,10 @@ use self::compiled::Compiled;
 use crate::{Entry, Language, Make};
 
 /// Language of files whose names end with `.sql`.
-pub(crate) static LANGUAGE: Language = Language { extension: "sql", read };
+pub(crate) static LANGUAGE: Language = Language { extension: "sql", read, modules: None };
 
 /// Language of scripts with pgbench's own extension.
-pub(crate) static PGBENCH: Language = Language { extension: "pgbench", read };
+pub(crate) static PGBENCH: Language = Language { extension: "pgbench", read, modules: None };
 
 /// Name of the parameter for the way in which statements are sent.
 pub const MODE: &str = "mode";
@@ -71,7 +71,7 @@ pub fn composed<'a>(files: impl IntoIterator<Item = (&'a str, u64, &'a str)>) ->
     let mut text = String::new();
     let mut names: Vec<String> = Vec::new();
     for (file, weight, content) in files {
-        let stem = Source { name: file.to_owned(), text: String::new() }.stem().to_owned();
+        let stem = Source::new(file, "").stem().to_owned();
         let is_name = |letter: char| letter.is_alphanumeric() || "_-".contains(letter);
         let stem: String =
             stem.chars().map(|letter| if is_name(letter) { letter } else { '_' }).collect();

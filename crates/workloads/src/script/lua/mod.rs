@@ -1,0 +1,227 @@
+//! Lua scripts of sysbench, run as they are: `dbdyno run my.lua`.
+//!
+//! Each client has a Lua state of its own, as each thread of sysbench has. The functions of the
+//! script run in a coroutine, which yields what it asks of its databases, so the same code runs on
+//! threads, on event loops and in virtual time. The names that scripts use are written from
+//! sysbench's documented behaviour, in Lua (prelude) and in Rust.
+//!
+//! Not here: sysbench's own scripts, and its reports.
+
+mod client;
+mod interrupt;
+mod names;
+mod options;
+mod random;
+mod results;
+mod state;
+mod statements;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use model::{
+    BadParameter, Client, Command, Dialect, Identity, Kind, KindIndex, Number, Places, Settings,
+    Source, Statement, Workload, interned,
+};
+
+use self::client::{Role, User};
+use self::random::{Distribution, Random, Shape};
+pub use self::state::ReadFile;
+use self::state::{Shared, State, bad};
+use crate::entry::{Entry, Language, Make};
+
+/// Lua as the language of workload files.
+pub(crate) static LANGUAGE: Language =
+    Language { extension: "lua", read, modules: Some(modules_of) };
+
+/// Shape of random numbers while a script is read, which draws none.
+const NO_SHAPE: Shape = Shape {
+    default: Distribution::Uniform,
+    iterations: 12,
+    middle_percent: 1.0,
+    middle_share: 75.0,
+    pareto_h: 0.2,
+    zipfian_exponent: 0.8,
+};
+
+/// Runs the body of a script once, and returns the state with it.
+fn run_once(
+    source: &Source,
+    settings: Option<&Settings>,
+    read: Option<ReadFile>,
+) -> Result<(State, Rc<Shared>), BadParameter> {
+    let shared = Rc::new(Shared::new(Random::new(NO_SHAPE, Arc::default(), 0)));
+    let state = State::new(source, interned(&source.text), &shared, read).map_err(bad)?;
+    if let Some(settings) = settings.filter(|_| is_old(source)) {
+        options::set_globals(&state, settings).map_err(bad)?;
+    }
+    state.run_body()?;
+    Ok((state, shared))
+}
+
+/// Whether a script declares no options, as those for sysbench 0.5: its options are then global
+/// variables.
+fn is_old(source: &Source) -> bool {
+    let texts = source.modules.values().chain([&source.text]);
+    !texts.into_iter().any(|text| text.contains("cmdline.options"))
+}
+
+/// Reads the files that a script loads.
+fn modules_of(source: &Source, read: ReadFile) -> Result<BTreeMap<String, String>, BadParameter> {
+    let (_, shared) = run_once(source, None, Some(read))?;
+    Ok(shared.modules.take())
+}
+
+fn read(source: &'static Source) -> Result<Entry, BadParameter> {
+    // A file that was read when the script was is not read again.
+    let (state, _) = run_once(source, None, Some(|_| None))?;
+    let parameters = options::parameters(&state, is_old(source)).map_err(bad)?;
+    Ok(Entry {
+        name: &source.name,
+        data: interned(source.stem()),
+        summary: "A Lua script of sysbench",
+        parameters: parameters.leak(),
+        roles: &[],
+        make,
+        source: None,
+    })
+}
+
+/// A script with its options decided, shared by all clients.
+pub(crate) struct Decided {
+    source: &'static Source,
+    settings: Settings,
+    seed: u64,
+    is_old: bool,
+    n_unique: Arc<AtomicU32>,
+}
+
+impl Decided {
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Whether the generators run on from a seed of sysbench, instead of being set per event.
+    fn has_own_seed(&self) -> bool {
+        self.settings.count("rand_seed") != 0
+    }
+
+    fn is_prepared(&self) -> bool {
+        self.settings.text("db_ps_mode") != "disable"
+    }
+
+    /// Creates a Lua state for one thread of the script, and runs the script's body in it.
+    fn state(&self, thread: u32, threads: u32) -> Result<(State, Rc<Shared>), BadParameter> {
+        let shape = options::shape(&self.settings);
+        let mut random = Random::new(shape, Arc::clone(&self.n_unique), self.seed as u32);
+        match self.has_own_seed() {
+            true => random.seed_as_sysbench(self.settings.count("rand_seed") as u32, thread),
+            false => random.seed(self.seed, u64::from(thread)),
+        }
+        let shared = Rc::new(Shared::new(random));
+        let state = State::new(self.source, &self.source.text, &shared, None).map_err(bad)?;
+        let set_thread = || state.sysbench()?.set("tid", thread);
+        set_thread().map_err(bad)?;
+        if self.is_old {
+            options::set_globals(&state, &self.settings).map_err(bad)?;
+            state.globals().set("thread_id", thread).map_err(bad)?;
+        }
+        state.run_body()?;
+        options::fill(&state, &self.settings, threads, self.is_old).map_err(bad)?;
+        Ok((state, shared))
+    }
+}
+
+struct Script {
+    decided: Arc<Decided>,
+    kinds: [Kind; 1],
+    /// Number of clients of the run, once it is known.
+    clients: AtomicU32,
+}
+
+fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
+    let source = make.source.expect("it was read from a file");
+    let name = interned(source.stem());
+    Ok(Arc::new(Script {
+        decided: Arc::new(Decided {
+            source,
+            settings: make.settings.clone(),
+            seed: make.seed,
+            is_old: is_old(source),
+            n_unique: Arc::default(),
+        }),
+        kinds: [Kind { name, weight: 1, keying_ns: 0, thinking_ns: 0 }],
+        clients: AtomicU32::new(1),
+    }))
+}
+
+impl Script {
+    /// Returns the number of threads that the script reads, if `n` are running it.
+    fn threads(&self, n: u32) -> u32 {
+        match self.decided.settings.has("threads") {
+            true => self.decided.settings.count("threads") as u32,
+            false => n,
+        }
+    }
+}
+
+impl Workload for Script {
+    fn identity(&self) -> Identity {
+        let workload = self.decided.source.stem().to_owned();
+        Identity { workload, version: 1, ..Identity::default() }
+    }
+
+    fn kinds(&self) -> &[Kind] {
+        &self.kinds
+    }
+
+    fn statements(&self, _dialect: &Dialect) -> Vec<Statement> {
+        Vec::new()
+    }
+
+    fn places(&self) -> Places {
+        Places::ALL
+    }
+
+    fn kind_of(&self, _number: Number) -> KindIndex {
+        0
+    }
+
+    fn refuses_clients(&self, clients: u32) -> Option<String> {
+        self.clients.store(clients, Ordering::Relaxed);
+        None
+    }
+
+    fn client(&self, client: u32) -> Box<dyn Client> {
+        self.client_of_group(client, client)
+    }
+
+    fn client_of_group(&self, _client: u32, nth: u32) -> Box<dyn Client> {
+        let threads = self.threads(self.clients.load(Ordering::Relaxed));
+        Box::new(User::new(Arc::clone(&self.decided), nth, threads, Role::Events))
+    }
+
+    fn is_blind(&self) -> bool {
+        true
+    }
+
+    fn is_script(&self) -> bool {
+        true
+    }
+
+    fn commands(&self) -> Result<Vec<Command>, BadParameter> {
+        let source = self.decided.source;
+        let (state, _) = run_once(source, Some(&self.decided.settings), Some(|_| None))?;
+        let list: mlua::Function = state.rust().get("commands").map_err(bad)?;
+        let found: BTreeMap<String, bool> = list.call(()).map_err(bad)?;
+        let command = |(name, is_parallel)| Command { name, is_parallel };
+        Ok(found.into_iter().map(command).collect())
+    }
+
+    fn commander(&self, command: &str, thread: u32, threads: u32) -> Option<Box<dyn Client>> {
+        let (script, threads) = (Arc::clone(&self.decided), self.threads(threads));
+        Some(Box::new(User::new(script, thread, threads, Role::Command(command.to_owned()))))
+    }
+}

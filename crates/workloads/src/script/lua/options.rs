@@ -1,0 +1,348 @@
+//! Options of scripts: what they declare, and what sysbench has for all of them.
+
+use mlua::{Lua, Table, Value};
+use model::{Choice as _, Parameter, ParameterKind, Settings, interned, parse_switch};
+
+use super::random::{Distribution, Shape};
+use super::state::State;
+
+/// Names of options that scripts can read and that every script has.
+const GENERAL: [Parameter; 10] = [
+    option(
+        "threads",
+        ParameterKind::Count { min: 1, max: 100_000 },
+        "",
+        "Number of threads that the script reads [default: the number of clients]",
+    ),
+    option(
+        "rand_type",
+        ParameterKind::Choice(Distribution::NAMES),
+        "special",
+        "Distribution of the numbers of sysbench.rand.default",
+    ),
+    option(
+        "rand_seed",
+        ParameterKind::Count { min: 0, max: 2_147_483_647 },
+        "0",
+        "Seed with which each client draws what a thread of sysbench draws; 0: dbdyno's seed",
+    ),
+    option(
+        "rand_spec_iter",
+        ParameterKind::Count { min: 1, max: 10_000 },
+        "12",
+        "Number of uniform numbers of which a gaussian one is the mean",
+    ),
+    option(
+        "rand_spec_pct",
+        ParameterKind::Number { min: 0.0, max: 100.0 },
+        "1",
+        "Width of the middle of the distribution special, in percent of the range",
+    ),
+    option(
+        "rand_spec_res",
+        ParameterKind::Number { min: 0.0, max: 99.0 },
+        "75",
+        "Share of the numbers that the distribution special draws from its middle, in percent",
+    ),
+    option(
+        "rand_pareto_h",
+        ParameterKind::Number { min: 0.0001, max: 0.9999 },
+        "0.2",
+        "Parameter h of the distribution pareto",
+    ),
+    option(
+        "rand_zipfian_exp",
+        ParameterKind::Number { min: 0.0001, max: 100.0 },
+        "0.8",
+        "Exponent of the distribution zipfian",
+    ),
+    option(
+        "db_ps_mode",
+        ParameterKind::Choice(&["auto", "disable"]),
+        "auto",
+        "How prepared statements are sent: prepared, or as text (disable)",
+    ),
+    option(
+        "mysql_ignore_errors",
+        ParameterKind::Words,
+        "1213,1020,1205",
+        "Error numbers after which the event is run again, or all; not for PostgreSQL",
+    ),
+];
+
+/// Names of flags of dbdyno itself. An option of a script with such a name gets `script_` before
+/// it.
+const TAKEN: [&str; 62] = [
+    "arrivals",
+    "ask_password",
+    "check",
+    "clients",
+    "confirm",
+    "connect_at_once",
+    "connect_rate",
+    "cpu_profile",
+    "data",
+    "drain",
+    "duration",
+    "force",
+    "full",
+    "help",
+    "histogram_max",
+    "instruments",
+    "keythink_scale",
+    "label",
+    "load",
+    "load_method",
+    "loaders",
+    "metrics_linger",
+    "metrics_listen",
+    "monitor",
+    "name",
+    "network_bandwidth",
+    "network_delay",
+    "no_build",
+    "no_store",
+    "objective",
+    "order",
+    "output",
+    "password_file",
+    "pause",
+    "per_client",
+    "pin",
+    "placement",
+    "processes",
+    "queue",
+    "queue_full",
+    "quiet",
+    "ramp_up",
+    "rate",
+    "reference",
+    "repeat",
+    "repeat_rebuild",
+    "repeat_restart",
+    "report_interval",
+    "require",
+    "retry_attempts",
+    "retry_backoff",
+    "retry_on",
+    "seed",
+    "seek",
+    "seek_budget",
+    "settle",
+    "settle_limit",
+    "store",
+    "target",
+    "transactions",
+    "undecided",
+    "vary",
+];
+
+const fn option(
+    name: &'static str,
+    kind: ParameterKind,
+    default: &'static str,
+    help: &'static str,
+) -> Parameter {
+    // Scripts build their data with the same options, so builds have them too.
+    Parameter { name, kind, default, help, shapes_data: true }
+}
+
+/// Kinds of options, as scripts name them by `sysbench.cmdline.ARG_...`.
+mod kind {
+    pub(super) const BOOL: i64 = 1;
+    pub(super) const INT: i64 = 2;
+    pub(super) const SIZE: i64 = 3;
+    pub(super) const DOUBLE: i64 = 4;
+    pub(super) const LIST: i64 = 6;
+}
+
+/// An option that a script declares.
+struct Declared {
+    /// Name by which the script reads the option.
+    name: String,
+    help: String,
+    kind: i64,
+    default: String,
+}
+
+impl Declared {
+    fn all(state: &State) -> mlua::Result<Vec<Declared>> {
+        let rows: Vec<(String, String, i64, String)> = {
+            let list: mlua::Function = state.rust().get("declared")?;
+            let table: Vec<Table> = list.call(())?;
+            let row = |row: Table| Ok((row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?));
+            table.into_iter().map(row).collect::<mlua::Result<_>>()?
+        };
+        let mut all: Vec<Declared> = rows
+            .into_iter()
+            .map(|(name, help, kind, default)| Declared {
+                name: name.replace('-', "_"),
+                help,
+                kind,
+                default,
+            })
+            .collect();
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(all)
+    }
+
+    fn parameter(&self) -> Parameter {
+        let (all_low, all_high) = (f64::MIN, f64::MAX);
+        let is_number = matches!(self.kind, kind::INT | kind::DOUBLE);
+        let of_kind = match self.kind {
+            kind::BOOL => ParameterKind::Switch,
+            _ if is_number => ParameterKind::Number { min: all_low, max: all_high },
+            kind::LIST => ParameterKind::Words,
+            _ => ParameterKind::Text,
+        };
+        // A number or switch without a default is 0 or false, as in sysbench.
+        let default = match (self.default.as_str(), self.kind) {
+            ("", kind::BOOL) => "false",
+            ("", _) if is_number => "0",
+            (default, _) => default,
+        };
+        let help = self.help.trim().trim_end_matches('.');
+        let help = if help.is_empty() { "An option of the script" } else { help };
+        option(parameter_name(&self.name), of_kind, interned(default), interned(help))
+    }
+
+    /// Converts the text of the option's value to what the script gets.
+    fn value(&self, lua: &Lua, text: &str) -> mlua::Result<Value> {
+        Ok(match self.kind {
+            kind::BOOL => Value::Boolean(parse_switch(text).unwrap_or(false)),
+            kind::INT | kind::SIZE | kind::DOUBLE => number(text),
+            kind::LIST => {
+                let words = text.split(',').filter(|word| !word.is_empty());
+                Value::Table(lua.create_sequence_from(words)?)
+            }
+            _ => Value::String(lua.create_string(text)?),
+        })
+    }
+}
+
+/// Reads a number as sysbench does, with K, M, G or T for powers of 1024.
+fn number(text: &str) -> Value {
+    let plain = text.trim_end_matches(['K', 'M', 'G', 'T', 'k', 'm', 'g', 't']);
+    let power = match text[plain.len()..].to_ascii_uppercase().as_str() {
+        "K" => 1024f64,
+        "M" => 1024f64.powi(2),
+        "G" => 1024f64.powi(3),
+        "T" => 1024f64.powi(4),
+        _ => 1.0,
+    };
+    let value = model::parse_number(plain).unwrap_or(0.0);
+    Value::Number(value * power)
+}
+
+fn parameter_name(name: &str) -> &'static str {
+    match TAKEN.contains(&name) {
+        true => interned(&format!("script_{name}")),
+        false => interned(name),
+    }
+}
+
+/// Returns the parameters of a script whose body has run. `is_old` says that it declares none, so
+/// that its options are the global names that it reads.
+pub(super) fn parameters(state: &State, is_old: bool) -> mlua::Result<Vec<Parameter>> {
+    let mut all: Vec<Parameter> = match is_old {
+        false => Declared::all(state)?.iter().map(Declared::parameter).collect(),
+        true => {
+            let list: mlua::Function = state.rust().get("free_names")?;
+            let of_global = |name: String| {
+                let help = "A global variable that the script reads";
+                option(parameter_name(&name), ParameterKind::Text, "", help)
+            };
+            list.call::<Vec<String>>(())?.into_iter().map(of_global).collect()
+        }
+    };
+    let is_new = |row: &&Parameter| !all.iter().any(|other| other.name == row.name);
+    let general: Vec<Parameter> = GENERAL.iter().filter(is_new).copied().collect();
+    all.extend(general);
+    Ok(all)
+}
+
+/// Sets the global variables of an old script that the user gave as options, before its body runs.
+pub(super) fn set_globals(state: &State, settings: &Settings) -> mlua::Result<()> {
+    let globals = state.globals();
+    for (name, text) in settings.written() {
+        globals.set(name.strip_prefix("script_").unwrap_or(name), text)?;
+    }
+    Ok(())
+}
+
+/// Fills `sysbench.opt`; for an old script also its global variables of the same names.
+pub(super) fn fill(
+    state: &State,
+    settings: &Settings,
+    threads: u32,
+    is_old: bool,
+) -> mlua::Result<()> {
+    let lua = state.lua();
+    let options: Table = state.sysbench()?.get("opt")?;
+    for (name, text) in [("mysql_db", "sbtest"), ("pgsql_db", "sbtest")] {
+        options.set(name, text)?;
+    }
+    for name in ["mysql_user", "pgsql_user"] {
+        options.set(name, "sbtest")?;
+    }
+    for name in ["mysql_password", "pgsql_password"] {
+        options.set(name, "")?;
+    }
+    options.set("pgsql_host", "localhost")?;
+    options.set("mysql_host", lua.create_sequence_from(["localhost"])?)?;
+    options.set("mysql_port", lua.create_sequence_from([3306])?)?;
+    options.set("pgsql_port", 5432)?;
+    for name in ["time", "events", "rate", "report_interval"] {
+        options.set(name, 0)?;
+    }
+    options.set("percentile", 95)?;
+    options.set("verbosity", 3)?;
+    for name in ["debug", "validate", "histogram", "db_debug", "mysql_debug", "mysql_dry_run"] {
+        options.set(name, false)?;
+    }
+    let text_of = |name: &str| settings.written().find(|(key, _)| *key == name).map(|(_, v)| v);
+    for row in &GENERAL {
+        let Some(text) = text_of(row.name) else { continue };
+        match row.kind {
+            ParameterKind::Count { .. } | ParameterKind::Number { .. } => {
+                options.set(row.name, number(text))?;
+            }
+            ParameterKind::Words => options.set(row.name, words(lua, text)?)?,
+            _ => options.set(row.name, text)?,
+        }
+    }
+    options.set("threads", threads)?;
+    options.set("num_threads", threads)?;
+    let ignored = text_of("mysql_ignore_errors").unwrap_or_default();
+    state.rust().set("ignored_errors", words(lua, ignored)?)?;
+    for declared in Declared::all(state)? {
+        let text = text_of(parameter_name(&declared.name)).unwrap_or(&declared.default);
+        options.set(declared.name.as_str(), declared.value(lua, text)?)?;
+    }
+    if is_old {
+        let globals = state.globals();
+        for pair in options.pairs::<String, Value>() {
+            let (name, value) = pair?;
+            if globals.raw_get::<Value>(name.as_str())?.is_nil() {
+                globals.raw_set(name, value)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn words(lua: &Lua, text: &str) -> mlua::Result<Table> {
+    lua.create_sequence_from(text.split(',').filter(|word| !word.is_empty()))
+}
+
+/// Returns the shape of random numbers that the options describe.
+pub(super) fn shape(settings: &Settings) -> Shape {
+    Shape {
+        default: settings.chosen("rand_type"),
+        iterations: settings.count("rand_spec_iter") as u32,
+        middle_percent: settings.number("rand_spec_pct"),
+        middle_share: settings.number("rand_spec_res"),
+        pareto_h: settings.number("rand_pareto_h"),
+        zipfian_exponent: settings.number("rand_zipfian_exp"),
+    }
+}

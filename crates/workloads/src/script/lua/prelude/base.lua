@@ -1,0 +1,398 @@
+-- What scripts of sysbench find beside Lua's own libraries: options, commands, modules, errors,
+-- histograms. Not here: connections and statements (sql.lua), and names of version 0.5 (old.lua).
+
+local rust = ...
+
+ffi = require("ffi")
+local real_ffi = ffi
+local running, raw_resume = coroutine.running, coroutine.resume
+local yield = coroutine.yield
+
+-- Requests to Rust ---------------------------------------------------------------------------
+
+-- The coroutine in which Rust runs the script; every request ends up there.
+local main
+-- Marks a request that a coroutine of the script's own passes on to the one that resumed it.
+local PASSED_ON = {}
+
+function rust.ask(...)
+  local here = running()
+  if here == nil then
+    error("a connection can be used only within functions that sysbench calls", 3)
+  end
+  if here == main then return yield(...) end
+  return yield(PASSED_ON, ...)
+end
+
+local function passed_on(thread, ok, first, ...)
+  if ok and first == PASSED_ON then
+    return passed_on(thread, raw_resume(thread, rust.ask(...)))
+  end
+  return ok, first, ...
+end
+
+function coroutine.resume(thread, ...)
+  return passed_on(thread, raw_resume(thread, ...))
+end
+
+local function returned(ok, ...)
+  if not ok then error((...), 0) end
+  return ...
+end
+
+function coroutine.wrap(body)
+  local thread = coroutine.create(body)
+  return function(...) return returned(coroutine.resume(thread, ...)) end
+end
+
+-- Sends text that a script prints to the error output, because results go to the standard output.
+function print(...)
+  local words = {}
+  for place = 1, select("#", ...) do words[place] = tostring((select(place, ...))) end
+  rust.print(table.concat(words, "\t") .. "\n")
+end
+
+local raw_write = io.write
+function io.write(...)
+  if io.output() ~= io.stdout then return raw_write(...) end
+  for place = 1, select("#", ...) do rust.print(tostring((select(place, ...)))) end
+  return io.stdout
+end
+
+function os.exit(code)
+  error("the script called os.exit(" .. tostring(code == nil and 0 or code) .. ")", 2)
+end
+
+-- Modules --------------------------------------------------------------------------------------
+
+local chunks = {}
+rust.chunks = chunks
+
+-- Loads a file that Rust read or recorded. Returns nil if there is none.
+local function recorded(path)
+  local text = rust.open(path)
+  if text == nil then return nil end
+  local chunk, message = loadstring(text, "@" .. path)
+  if chunk then chunks[#chunks + 1] = chunk end
+  return chunk, message
+end
+
+local raw_loadfile = loadfile
+function loadfile(path, ...)
+  local chunk, message = path and recorded(path)
+  if chunk or message then return chunk, message end
+  chunk, message = raw_loadfile(path, ...)
+  if chunk then chunks[#chunks + 1] = chunk end
+  return chunk, message
+end
+
+function dofile(path)
+  local chunk, message = loadfile(path)
+  if not chunk then error(message, 2) end
+  return chunk()
+end
+
+local folder = rust.script_path:match("^(.*/)") or "./"
+package.path = folder .. "?.lua;" .. package.path .. ";./?/init.lua;"
+  .. "/usr/local/share/sysbench/?.lua;/usr/share/sysbench/?.lua"
+
+table.insert(package.loaders, 2, function(name)
+  local file = name:gsub("%.", "/")
+  for template in package.path:gmatch("[^;]+") do
+    local chunk, message = recorded((template:gsub("%?", (file:gsub("%%", "%%%%")))))
+    if message then error(message, 0) end
+    if chunk then return chunk end
+  end
+  return "\n\tno such file was read with the script"
+end)
+
+-- Tables -----------------------------------------------------------------------------------------
+
+sysbench = {
+  tid = 0,
+  version = "1.0.20",
+  version_string = "sysbench 1.0.20",
+  error = { NONE = 0, RESTART_EVENT = 1 },
+  hooks = {},
+  opt = {},
+  cmdline = {
+    argv = { [0] = "sysbench", rust.script_path },
+    script_path = rust.script_path,
+    command = "run",
+    options = nil,
+    commands = nil,
+    PARALLEL_COMMAND = true,
+    ARG_NULL = 0, ARG_BOOL = 1, ARG_INT = 2, ARG_SIZE = 3, ARG_DOUBLE = 4, ARG_STRING = 5,
+    ARG_LIST = 6, ARG_FILE = 7, ARG_MAX = 8,
+  },
+}
+
+local cmdline = sysbench.cmdline
+function cmdline.read_cmdline_options() end
+function cmdline.print_test_options() end
+function cmdline.command_defined(name)
+  return type(cmdline.commands) == "table" and cmdline.commands[name] ~= nil
+end
+function cmdline.command_parallel(name)
+  return cmdline.command_defined(name) and cmdline.commands[name][2] == true
+end
+function cmdline.call_command(name) return cmdline.commands[name][1]() end
+
+-- Reports of a run are dbdyno's own: scripts may name these, and they are not called.
+function sysbench.report_csv() end
+function sysbench.report_json() end
+function sysbench.report_default() end
+
+-- Random numbers ---------------------------------------------------------------------------------
+
+sysbench.rand = {
+  default = rust.rand_default,
+  uniform = rust.rand_uniform,
+  gaussian = rust.rand_gaussian,
+  special = rust.rand_special,
+  pareto = rust.rand_pareto,
+  zipfian = rust.rand_zipfian,
+  unique = rust.rand_unique,
+  string = rust.rand_string,
+  varstring = rust.rand_varstring,
+  uniform_double = rust.rand_double,
+}
+
+function sysbench.rand.uniform_uint64()
+  local high, low = rust.rand_bits()
+  return real_ffi.new("uint64_t", high) * 4294967296ULL + low
+end
+
+-- Histograms -------------------------------------------------------------------------------------
+
+sysbench.histogram = {}
+local histogram = {}
+histogram.__index = histogram
+histogram.__tostring = function() return "<sb_histogram>" end
+
+-- Makes a histogram of buckets whose widths grow by the same factor, as sysbench's do.
+function sysbench.histogram.new(size, low, high)
+  local one = { size = size, low = low, high = high, counts = {}, total = 0 }
+  one.step = (math.log(high) - math.log(low)) / (size - 1)
+  for place = 0, size - 1 do one.counts[place] = 0 end
+  return setmetatable(one, histogram)
+end
+
+function histogram:update(value)
+  local clamped = math.max(self.low, math.min(self.high, value))
+  local place = math.floor((math.log(clamped) - math.log(self.low)) / self.step + 0.5)
+  place = math.min(place, self.size - 1)
+  self.counts[place] = self.counts[place] + 1
+  self.total = self.total + 1
+end
+
+function histogram:print()
+  local most = 0
+  for place = 0, self.size - 1 do most = math.max(most, self.counts[place]) end
+  print("       value  ------------- distribution ------------- count")
+  for place = 0, self.size - 1 do
+    local count = self.counts[place]
+    if count > 0 then
+      local value = math.exp(math.log(self.low) + place * self.step)
+      local bar = ("*"):rep(math.floor(count * 40 / most + 0.5))
+      print(("%12.3f |%-40s %d"):format(value, bar, count))
+    end
+  end
+end
+
+-- Functions that scripts call in C ---------------------------------------------------------------
+
+real_ffi.cdef[[
+typedef enum {
+  SB_CNT_OTHER, SB_CNT_READ, SB_CNT_WRITE, SB_CNT_EVENT, SB_CNT_ERROR, SB_CNT_RECONNECT,
+  SB_CNT_BYTES_READ, SB_CNT_BYTES_WRITTEN, SB_CNT_MAX
+} sb_counter_type;
+int usleep(unsigned int);
+unsigned int sleep(unsigned int);
+]]
+
+local counters = {}
+local proxy = {
+  SB_CNT_OTHER = 0, SB_CNT_READ = 1, SB_CNT_WRITE = 2, SB_CNT_EVENT = 3, SB_CNT_TRX = 3,
+  SB_CNT_ERROR = 4, SB_CNT_RECONNECT = 5, SB_CNT_BYTES_READ = 6, SB_CNT_BYTES_WRITTEN = 7,
+  SB_CNT_MAX = 8,
+}
+local function number(value) return tonumber(value) or 0 end
+
+function proxy.sb_counter_add(_, counter, value)
+  local place = number(counter)
+  counters[place] = (counters[place] or 0) + number(value)
+end
+function proxy.sb_counter_inc(thread, counter) proxy.sb_counter_add(thread, counter, 1) end
+function proxy.sb_counter_val(_, counter) return counters[number(counter)] or 0 end
+function proxy.sb_more_events() return true end
+function proxy.sb_event_start() end
+-- The event of a script with a loop of its own ends here, and the next one begins.
+function proxy.sb_event_stop() rust.ask(rust.DONE, true) end
+function proxy.sb_rand_default(low, high) return rust.rand_default(number(low), number(high)) end
+function proxy.sb_rand_uniform(low, high) return rust.rand_uniform(number(low), number(high)) end
+function proxy.sb_rand_gaussian(low, high) return rust.rand_gaussian(number(low), number(high)) end
+function proxy.sb_rand_special(low, high) return rust.rand_special(number(low), number(high)) end
+function proxy.sb_rand_pareto(low, high) return rust.rand_pareto(number(low), number(high)) end
+function proxy.sb_rand_zipfian(low, high) return rust.rand_zipfian(number(low), number(high)) end
+function proxy.sb_rand_unique() return rust.rand_unique() end
+function proxy.sb_rand_uniform_double() return rust.rand_double() end
+function proxy.sb_rand_uniform_uint64() return sysbench.rand.uniform_uint64() end
+-- A pause of the script must not keep other clients of the thread waiting.
+function proxy.usleep(us) rust.ask(rust.SLEEP, number(us) * 1e3) return 0 end
+function proxy.sleep(s) rust.ask(rust.SLEEP, number(s) * 1e9) return 0 end
+
+setmetatable(proxy, { __index = function(_, name) return real_ffi.C[name] end,
+  __newindex = function(_, name, value) real_ffi.C[name] = value end })
+ffi = setmetatable({ C = proxy }, { __index = real_ffi })
+package.loaded.ffi = ffi
+
+-- The script -------------------------------------------------------------------------------------
+
+local own_names = {}
+
+-- Runs the body of the script. Returns the error if it fails.
+function rust.run_body(text)
+  for name in pairs(_G) do own_names[name] = true end
+  local chunk, message = loadstring(text, "@" .. rust.script_path)
+  if not chunk then return message end
+  chunks[#chunks + 1] = chunk
+  local ok, failure = pcall(chunk)
+  if not ok then return tostring(failure) end
+  return nil
+end
+
+-- Lists the options that the script declares: name, description, kind and default of each.
+function rust.declared()
+  local found = {}
+  if type(cmdline.options) ~= "table" then return found end
+  for name, row in pairs(cmdline.options) do
+    if type(row) ~= "table" then row = { "", row } end
+    local default, kind = row[2], row[3]
+    if kind == nil then
+      kind = ({ boolean = cmdline.ARG_BOOL, number = cmdline.ARG_DOUBLE,
+        table = cmdline.ARG_LIST })[type(default)] or cmdline.ARG_STRING
+    end
+    if type(default) == "table" then
+      local words = {}
+      for place, word in ipairs(default) do words[place] = tostring(word) end
+      default = table.concat(words, ",")
+    elseif type(default) == "number" then
+      default = ("%.14g"):format(default)
+    elseif default ~= nil then
+      default = tostring(default)
+    end
+    found[#found + 1] = { tostring(name), tostring(row[1] or ""), kind, default or "" }
+  end
+  return found
+end
+
+-- Lists the commands of the script, with true for those that run in all threads.
+function rust.commands()
+  local found = {}
+  for _, name in ipairs({ "prepare", "cleanup", "help" }) do
+    if type(rawget(_G, name)) == "function" then found[name] = false end
+  end
+  if type(cmdline.commands) == "table" then
+    for name, row in pairs(cmdline.commands) do found[name] = row[2] == true end
+  end
+  return found
+end
+
+-- Returns a function's global names, if `operation` is the byte code that reads or writes one.
+local function global_names(chunk, operation, names)
+  local jit_util = require("jit.util")
+  local info = jit_util.funcinfo(chunk)
+  for place = 1, info.bytecodes - 1 do
+    local code = jit_util.funcbc(chunk, place)
+    if bit.band(code, 0xff) == operation then
+      names[jit_util.funck(chunk, -bit.rshift(code, 16) - 1)] = true
+    end
+  end
+  for place = 1, info.gcconsts do
+    local constant = jit_util.funck(chunk, -place)
+    if type(constant) == "proto" then global_names(constant, operation, names) end
+  end
+end
+
+-- Lists the global names that the script reads and neither Lua nor the script defines as a
+-- function or table: options of a script that declares none.
+function rust.free_names()
+  local reads = bit.band(require("jit.util").funcbc(loadstring("return x"), 1), 0xff)
+  local names, found = {}, {}
+  for _, chunk in ipairs(chunks) do global_names(chunk, reads, names) end
+  for name in pairs(names) do
+    local value = rawget(_G, name)
+    local is_plain = type(value) ~= "function" and type(value) ~= "table"
+    if not own_names[name] and is_plain then found[#found + 1] = name end
+  end
+  table.sort(found)
+  return found
+end
+
+-- What the loop below does for Rust; each returns what ended it.
+local acts = {}
+
+function acts.thread_init()
+  if sysbench.tid == 0 and type(rawget(_G, "init")) == "function" then init() end
+  if type(rawget(_G, "thread_init")) == "function" then thread_init(sysbench.tid) end
+end
+
+function acts.thread_done()
+  if type(rawget(_G, "thread_done")) == "function" then thread_done(sysbench.tid) end
+end
+
+function acts.event()
+  if type(rawget(_G, "event")) ~= "function" then
+    error(rust.script_path .. " has no function event", 0)
+  end
+  return event(sysbench.tid)
+end
+
+function acts.thread_run()
+  thread_run(sysbench.tid)
+  return true
+end
+
+function rust.has_own_loop() return type(rawget(_G, "thread_run")) == "function" end
+
+-- Runs a command; a command that returns false has failed.
+function acts.command(name)
+  cmdline.command = name
+  local result
+  if cmdline.command_defined(name) then
+    result = cmdline.commands[name][1]()
+  else
+    result = _G[name]()
+  end
+  if result == false then error("the command " .. name .. " failed", 0) end
+end
+
+-- What a failed act leaves: whether sysbench would run the event again, and a message.
+local function failure(problem)
+  if type(problem) == "table" and problem.errcode == sysbench.error.RESTART_EVENT then
+    local hook = sysbench.hooks.before_restart_event
+    if hook then
+      local ok, message = pcall(hook, problem)
+      if not ok then return false, tostring(message) end
+    end
+    return true, tostring(problem.sql_errmsg)
+  end
+  if type(problem) == "table" and problem.sql_errmsg then
+    return false, tostring(problem.sql_errmsg)
+  end
+  return false, tostring(problem)
+end
+
+local function ended(ok, result, ...)
+  if ok then return true, result end
+  return false, failure(result)
+end
+
+-- The loop that Rust resumes: an act, then DONE with what became of it, and again.
+function rust.loop(act, argument)
+  main = running()
+  while true do
+    act, argument = yield(rust.DONE, ended(pcall(acts[act], argument)))
+  end
+end

@@ -1,0 +1,69 @@
+-- The names of sysbench 0.5, which version 1.0 keeps for old scripts.
+
+local rust = ...
+
+test = rust.script_path
+thread_id = sysbench.tid
+DB_ERROR_NONE, DB_ERROR_RESTART_TRANSACTION, DB_ERROR_FAILED = 0, 1, 2
+
+local connection
+
+function db_connect()
+  connection = sysbench.sql.driver():connect()
+end
+
+local function connected()
+  if not connection then db_connect() end
+  return connection
+end
+
+function db_disconnect()
+  if connection then connection:disconnect() end
+  connection = nil
+end
+
+function rust.forget_connection() connection = nil end
+
+function db_query(text)
+  local result = connected():query(text)
+  return result
+end
+
+function db_bulk_insert_init(head) connected():bulk_insert_init(head) end
+function db_bulk_insert_next(row) connected():bulk_insert_next(row) end
+function db_bulk_insert_done() connected():bulk_insert_done() end
+
+function db_prepare(text) return connected():prepare(text) end
+
+-- Binds the tables or numbers that the script keeps its values in; they are read when executed.
+function db_bind_param(statement, values)
+  statement.old_values = values
+end
+
+function db_bind_result(statement, values) statement.old_results = values end
+
+function db_execute(statement)
+  local bound = {}
+  for place, value in ipairs(statement.old_values or {}) do
+    local kind = type(value) == "string" and sysbench.sql.type.VARCHAR or sysbench.sql.type.BIGINT
+    if type(value) == "number" and value % 1 ~= 0 then kind = sysbench.sql.type.DOUBLE end
+    bound[place] = statement:bind_create(kind)
+    bound[place]:set(value)
+  end
+  statement:bind_param(unpack(bound))
+  local result = statement:execute()
+  statement.old_result = result
+  return result
+end
+
+function db_store_results(statement) return statement.old_result end
+function db_free_results() end
+function db_close(statement) statement:close() end
+
+sb_rand = rust.rand_default
+sb_rand_uniform = rust.rand_uniform
+sb_rand_gaussian = rust.rand_gaussian
+sb_rand_special = rust.rand_special
+sb_rand_str = rust.rand_string
+function sb_rnd() return rust.rand_uniform(0, 4294967295) end
+function sb_rand_uniq() return rust.rand_unique() end

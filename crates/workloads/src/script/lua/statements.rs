@@ -1,0 +1,170 @@
+//! Texts of statements: their class, their placeholders, and those that a script has prepared.
+
+use std::collections::HashMap;
+
+use model::{Placeholder, Request, StatementId, StatementKind};
+
+/// Most statements that one client prepares. A script that prepares one per event and closes it
+/// gets the same one again if its text is the same.
+const STATEMENTS_MAX: usize = 65_000;
+
+/// Returns the class of a statement by its first word. sysbench looks at the reply instead: rows
+/// are a read, changed rows a write, all else is other.
+pub(super) fn kind_of(sql: &str) -> StatementKind {
+    const READS: [&str; 10] = [
+        "select", "show", "with", "explain", "values", "table", "desc", "describe", "fetch",
+        "check",
+    ];
+    const WRITES: [&str; 7] = ["insert", "update", "delete", "replace", "merge", "load", "copy"];
+    let word = first_word(sql);
+    match () {
+        () if READS.iter().any(|known| word.eq_ignore_ascii_case(known)) => StatementKind::Read,
+        () if WRITES.iter().any(|known| word.eq_ignore_ascii_case(known)) => StatementKind::Write,
+        () => StatementKind::Other,
+    }
+}
+
+/// Returns the first word of a statement, behind blanks, comments and brackets.
+fn first_word(sql: &str) -> &str {
+    let mut rest = sql;
+    loop {
+        rest = rest.trim_start_matches(|letter: char| letter.is_whitespace() || letter == '(');
+        if let Some(comment) = rest.strip_prefix("/*").filter(|more| !more.starts_with('!')) {
+            rest = comment.split_once("*/").map_or("", |(_, after)| after);
+        } else if let Some(comment) = rest.strip_prefix("--").or_else(|| rest.strip_prefix('#')) {
+            rest = comment.split_once('\n').map_or("", |(_, after)| after);
+        } else {
+            let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+            let end = rest.find(|letter| !is_letter(letter)).unwrap_or(rest.len());
+            return &rest[..end];
+        }
+    }
+}
+
+/// Returns the request that begins or ends a transaction, if the text does nothing else. A commit
+/// whose reply is lost then counts as unknown.
+pub(super) fn control(sql: &str) -> Option<Request<'static>> {
+    let word = sql.trim().trim_end_matches(';').trim_end();
+    match () {
+        () if word.eq_ignore_ascii_case("begin") => Some(Request::BeginPlain),
+        () if word.eq_ignore_ascii_case("commit") => Some(Request::Commit),
+        () if word.eq_ignore_ascii_case("rollback") => Some(Request::Rollback),
+        () => None,
+    }
+}
+
+/// Returns the text with the dialect's placeholders in place of `?`, except within quotes.
+pub(super) fn with_placeholders(sql: &str, placeholder: Placeholder) -> String {
+    if placeholder == Placeholder::Question {
+        return sql.to_owned();
+    }
+    let (mut text, mut quote, mut n) = (String::with_capacity(sql.len() + 16), None, 0);
+    for letter in sql.chars() {
+        match (quote, letter) {
+            (None, '?') => {
+                n += 1;
+                text += &placeholder.mark(n);
+                continue;
+            }
+            (None, '\'' | '"' | '`') => quote = Some(letter),
+            (Some(open), _) if open == letter => quote = None,
+            _ => {}
+        }
+        text.push(letter);
+    }
+    text
+}
+
+/// A statement that a script has prepared on a connection.
+pub(super) struct Prepared {
+    pub(super) handle: usize,
+    pub(super) sql: String,
+    /// Identifier in the session; `None` if it is not prepared there, because it has not been
+    /// executed since the session connected.
+    pub(super) id: Option<StatementId>,
+    /// For each bound parameter, whether it is a floating-point number.
+    pub(super) floats: Vec<bool>,
+}
+
+/// All statements that a script has prepared.
+#[derive(Default)]
+pub(super) struct Statements {
+    all: Vec<Prepared>,
+    places: HashMap<(usize, String), usize>,
+}
+
+impl Statements {
+    /// Returns the index of the statement with this text on a connection; `None` if there are too
+    /// many.
+    pub(super) fn prepare(&mut self, handle: usize, sql: String) -> Option<usize> {
+        if let Some(place) = self.places.get(&(handle, sql.clone())) {
+            return Some(*place);
+        }
+        if self.all.len() >= STATEMENTS_MAX {
+            return None;
+        }
+        let place = self.all.len();
+        self.all.push(Prepared { handle, sql: sql.clone(), id: None, floats: Vec::new() });
+        self.places.insert((handle, sql), place);
+        Some(place)
+    }
+
+    pub(super) fn get(&mut self, place: usize) -> Option<&mut Prepared> {
+        self.all.get_mut(place)
+    }
+
+    /// Forgets the identifiers of a connection's statements, because it connects anew; of all
+    /// connections if `handle` is `None`.
+    pub(super) fn forget_ids(&mut self, handle: Option<usize>) {
+        let is_meant = |one: &&mut Prepared| handle.is_none_or(|handle| one.handle == handle);
+        self.all.iter_mut().filter(is_meant).for_each(|one| one.id = None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_is_counted_by_its_first_word() {
+        let check = |sql: &str, expect| assert_eq!(kind_of(sql), expect, "{sql}");
+        check("SELECT 1", StatementKind::Read);
+        check(" (select 1) union (select 2)", StatementKind::Read);
+        check("/* a */ -- b\n# c\nUPDATE t SET a = 1", StatementKind::Write);
+        check("insert into t values (1)", StatementKind::Write);
+        check("BEGIN", StatementKind::Other);
+        check("CREATE TABLE t (a int)", StatementKind::Other);
+        check("/*! SELECT 1 */", StatementKind::Other);
+        check("", StatementKind::Other);
+        check("/* never closed", StatementKind::Other);
+    }
+
+    #[test]
+    fn transactions_are_begun_and_ended_by_requests_of_their_own() {
+        assert!(matches!(control("begin"), Some(Request::BeginPlain)));
+        assert!(matches!(control(" COMMIT ; "), Some(Request::Commit)));
+        assert!(matches!(control("ROLLBACK"), Some(Request::Rollback)));
+        assert!(control("BEGIN; SELECT 1").is_none() && control("COMMIT WORK").is_none());
+    }
+
+    #[test]
+    fn placeholders_are_the_dialect_s_but_not_within_quotes() {
+        let dollar = |sql: &str| with_placeholders(sql, Placeholder::Dollar);
+        assert_eq!(dollar("SELECT ? + ?, '?', \"a?\""), "SELECT $1 + $2, '?', \"a?\"");
+        assert_eq!(dollar("SELECT 'it''s ?' || ?"), "SELECT 'it''s ?' || $1");
+        assert_eq!(with_placeholders("a = ?", Placeholder::Question), "a = ?");
+    }
+
+    #[test]
+    fn the_same_text_is_prepared_once_on_a_connection() {
+        let mut all = Statements::default();
+        assert_eq!(all.prepare(0, "a".to_owned()), Some(0));
+        assert_eq!(all.prepare(1, "a".to_owned()), Some(1));
+        assert_eq!(all.prepare(0, "a".to_owned()), Some(0));
+        all.get(0).unwrap().id = Some(StatementId(3));
+        all.forget_ids(Some(1));
+        assert!(all.get(0).unwrap().id.is_some());
+        all.forget_ids(None);
+        assert!(all.get(0).unwrap().id.is_none());
+    }
+}
