@@ -14,7 +14,7 @@ use model::{
 use super::compiled::{Compiled, Known, Type};
 use super::words::Control;
 use crate::script::pgbench::{
-    Command, Error, Prng, Sql, Store, Value, VariableId, Variables, What, sleep_ns,
+    Command, Error, MARKS_MAX, Prng, Sql, Store, Value, VariableId, Variables, What, sleep_ns,
 };
 use crate::tx_control::taken_back;
 
@@ -113,24 +113,25 @@ impl Shared {
 pub(super) struct User {
     shared: Arc<Shared>,
     kind: KindIndex,
-    variables: Variables,
+    pub(super) mode: Mode,
+    pub(super) variables: Variables,
     /// Variables that were set from text columns, so that statements get them as text.
     is_text: Vec<bool>,
     /// State of the random numbers before the current transaction, from which each attempt draws.
     before: Prng,
-    prng: Prng,
+    pub(super) prng: Prng,
     /// Random numbers for the choice among scripts, if they are those of pgbench.
     choice: Option<Prng>,
     /// Text of the current statement; kept, so that no statement allocates.
     text: String,
     /// Statements that the connection has prepared, by type and command.
-    prepared: HashMap<(KindIndex, u32), StatementId>,
+    pub(super) prepared: HashMap<(KindIndex, u32), StatementId>,
     /// Statements of the pipeline that is being filled; `None` outside of a pipeline.
-    pipeline: Option<Vec<Piped>>,
+    pub(super) pipeline: Option<Vec<Piped>>,
 }
 
 /// A statement in a pipeline, with the values that its variables had.
-struct Piped {
+pub(super) struct Piped {
     statement: StatementId,
     values: Vec<Owned>,
 }
@@ -152,9 +153,9 @@ impl Owned {
 
 /// State of the database transaction during one execution of a script.
 #[derive(Default)]
-struct Progress {
+pub(super) struct Progress {
     /// Whether a transaction has begun and not ended.
-    is_open: bool,
+    pub(super) is_open: bool,
     /// Whether the last transaction was rolled back by the script.
     is_rolled_back: bool,
 }
@@ -191,6 +192,7 @@ impl User {
         let is_text = vec![false; shared.compiled.names.len()];
         User {
             kind: 0,
+            mode: shared.mode,
             variables,
             is_text,
             before: prng,
@@ -203,7 +205,21 @@ impl User {
         }
     }
 
-    /// Executes the script of the current transaction from its first command to its last.
+    /// Executes the commands of a script from the first to the last.
+    pub(super) async fn execute_all(
+        &mut self,
+        context: &mut TxContext<'_>,
+        of: &Type,
+        progress: &mut Progress,
+    ) -> Result<(), DbError> {
+        let mut at = 0;
+        while let (Some(command), Some(known)) = (of.script.commands.get(at), of.commands.get(at)) {
+            at = self.step(context, at, command, known, progress).await?;
+        }
+        Ok(())
+    }
+
+    /// Executes the script of the current transaction.
     async fn execute(
         &mut self,
         context: &mut TxContext<'_>,
@@ -211,10 +227,7 @@ impl User {
     ) -> Result<Done, DbError> {
         let shared = Arc::clone(&self.shared);
         let of = &shared.compiled.types[usize::from(self.kind)];
-        let mut at = 0;
-        while let (Some(command), Some(known)) = (of.script.commands.get(at), of.commands.get(at)) {
-            at = self.step(context, of, at, command, known, progress).await?;
-        }
+        self.execute_all(context, of, progress).await?;
         if self.pipeline.take().is_some_and(|pipeline| !pipeline.is_empty()) {
             return Err(wrong(
                 last_place(of),
@@ -232,7 +245,7 @@ impl User {
     async fn step(
         &mut self,
         context: &mut TxContext<'_>,
-        of: &Type,
+
         at: usize,
         command: &Command,
         known: &Known,
@@ -270,16 +283,16 @@ impl User {
                 return Err(wrong(known.place, why));
             }
             What::StartPipeline => self.pipeline = Some(Vec::new()),
-            What::SyncPipeline => self.flush(context, of, known).await?,
+            What::SyncPipeline => self.flush(context, known.place).await?,
             What::EndPipeline => {
-                self.flush(context, of, known).await?;
+                self.flush(context, known.place).await?;
                 self.pipeline = None;
             }
         }
         Ok(at + 1)
     }
 
-    fn set(&mut self, variable: VariableId, value: Value) {
+    pub(super) fn set(&mut self, variable: VariableId, value: Value) {
         self.is_text[usize::from(variable.0)] = false;
         self.variables.set_value(variable, value);
     }
@@ -302,7 +315,7 @@ impl User {
             }
             Ok(())
         };
-        let sent = match self.shared.mode {
+        let sent = match self.mode {
             Mode::Simple => {
                 self.text.clear();
                 sql.text_into(&self.variables, &mut self.text);
@@ -346,6 +359,10 @@ impl User {
             return Ok(*statement);
         }
         let placeholder = context.dialect.placeholder;
+        if sql.n_marks() > MARKS_MAX {
+            let why = format!("a prepared statement has at most {MARKS_MAX} variables");
+            return Err(wrong(known.place, &why));
+        }
         let (text, _) = sql.with_marks(&mut |index| placeholder.mark(index + 1));
         let statement = context.session().prepare(Statement::new(known.place, kind, text))?;
         self.prepared.insert(key, statement);
@@ -368,11 +385,10 @@ impl User {
     }
 
     /// Sends the statements of the pipeline at once, and waits for all replies.
-    async fn flush(
+    pub(super) async fn flush(
         &mut self,
         context: &mut TxContext<'_>,
-        _of: &Type,
-        known: &Known,
+        place: &str,
     ) -> Result<(), DbError> {
         let piped = std::mem::take(self.pipeline.get_or_insert_default());
         if piped.is_empty() {
@@ -386,7 +402,7 @@ impl User {
         };
         let calls: Vec<Call<'_>> = piped.iter().zip(&values).map(call).collect();
         let sent = query(context.session(), Request::Batch(&calls), &mut |_| Ok(())).await;
-        sent.map(drop).map_err(|db_error| at_place(db_error, known, &[]))
+        sent.map(drop).map_err(|db_error| db_error.during(place))
     }
 
     /// Sets variables from the rows of a command.
@@ -532,7 +548,7 @@ fn owned(value: SqlValue<'_>) -> Owned {
 }
 
 /// Creates the error of a script, with its place.
-fn wrong(place: &str, why: &str) -> DbError {
+pub(super) fn wrong(place: &str, why: &str) -> DbError {
     DbError::new(DbErrorKind::Other, format!("{place}: {why}"))
 }
 
@@ -548,6 +564,6 @@ fn at_place(db_error: DbError, known: &Known, controls: &[Control]) -> DbError {
 }
 
 /// Returns the place of a script's last command.
-fn last_place(of: &Type) -> &'static str {
+pub(super) fn last_place(of: &Type) -> &'static str {
     of.commands.last().map_or(of.name, |known| known.place)
 }

@@ -7,20 +7,24 @@ use std::collections::BTreeSet;
 
 use model::{BadParameter, Source, interned};
 
-use super::PREDEFINED;
-use super::sections::{Of, divide};
+use super::sections::{Of, declared, divide};
 use super::words::{self, Told};
-use crate::script::pgbench::{self, Names, Script, Sql, Store, VariableId, What};
+use super::{PREDEFINED, ROW};
+use crate::script::pgbench::{
+    self, Command, Expression, Names, Script, Sql, Store, VariableId, What,
+};
 
 /// A script file that was read.
 pub(super) struct Compiled {
     pub(super) types: Vec<Type>,
     /// Scripts that create tables and rows, in order.
-    pub(super) builds: Vec<Type>,
+    pub(super) builds: Vec<Build>,
     /// Scripts that remove what the others have created, in order.
     pub(super) drops: Vec<Type>,
     pub(super) checks: Vec<CheckSection>,
     pub(super) names: Names,
+    /// Variables that the file declares, each with its default and its help.
+    pub(super) declared: Vec<(VariableId, &'static str, &'static str)>,
     /// Variables that stand in a statement where a value is needed, each with the place of its
     /// first occurrence.
     needed: Vec<(VariableId, String)>,
@@ -45,6 +49,13 @@ pub(super) struct Known {
     pub(super) variables: Vec<VariableId>,
 }
 
+/// A script that builds data.
+pub(super) struct Build {
+    /// How often it is executed; `None` for once, outside of a transaction.
+    pub(super) times: Option<Expression>,
+    pub(super) of: Type,
+}
+
 /// A check of the data: a query with variables.
 pub(super) struct CheckSection {
     pub(super) title: &'static str,
@@ -64,8 +75,13 @@ impl Compiled {
             drops: Vec::new(),
             checks: Vec::new(),
             names: Names::new(),
+            declared: Vec::new(),
             needed: Vec::new(),
         };
+        for one in declared(&source.name, &source.text)? {
+            let id = compiled.names.add(one.name).map_err(|bad| BadParameter::new(bad.message))?;
+            compiled.declared.push((id, one.default, one.help));
+        }
         for section in divide(&source.name, source.stem(), &source.text)? {
             let at = |line: u32| section.place.line(line);
             let script = pgbench::parse(section.text, &mut compiled.names)
@@ -100,8 +116,14 @@ impl Compiled {
                     };
                     compiled.checks.push(CheckSection { title: interned(title), sql });
                 }
-                Of::Build => {
-                    compiled.builds.push(Type { name: "build", weight: 0, script, commands });
+                Of::Build { times } => {
+                    let names = &mut compiled.names;
+                    let times = times.map(|text| Expression::parse(text, names)).transpose();
+                    let times = times.map_err(|bad| {
+                        BadParameter::new(format!("{}: build times: {}", at(0), bad.message))
+                    })?;
+                    let of = Type { name: "build", weight: 0, script, commands };
+                    compiled.builds.push(Build { times, of });
                 }
                 Of::Drop => {
                     compiled.drops.push(Type { name: "drop", weight: 0, script, commands });
@@ -141,14 +163,20 @@ impl Compiled {
     /// Returns the names of the variables that commands of the script set, except by `\gset` and
     /// `\aset`, whose columns are known only when they are executed.
     fn set(&self) -> BTreeSet<VariableId> {
-        let commands = self.types.iter().flat_map(|one| &one.script.commands);
-        commands
+        self.all_commands()
             .filter_map(|command| match &command.what {
                 What::Set { variable, .. } | What::SetShell { variable, .. } => Some(*variable),
                 What::SetRandom(set) => Some(set.variable),
                 _ => None,
             })
             .collect()
+    }
+
+    /// Returns the commands of all sections but checks.
+    fn all_commands(&self) -> impl Iterator<Item = &Command> {
+        let builds = self.builds.iter().map(|build| &build.of);
+        let all = self.types.iter().chain(builds).chain(&self.drops);
+        all.flat_map(|one| &one.script.commands)
     }
 
     fn stores_columns(&self) -> bool {
@@ -162,9 +190,10 @@ impl Compiled {
     pub(super) fn variables(&self) -> Vec<(String, bool)> {
         let set = self.set();
         let all = (0..self.names.len()).map(|number| VariableId(number as u16));
-        let named = all.map(|id| (self.names.name_of(id), set.contains(&id)));
+        let is_new = |id: &VariableId| self.declared.iter().all(|(other, ..)| other != id);
+        let named = all.filter(is_new).map(|id| (self.names.name_of(id), set.contains(&id)));
         let is_asked = |(name, _): &(&str, bool)| {
-            pgbench::is_valid_name(name) && !["client_id", "random_seed"].contains(name)
+            pgbench::is_valid_name(name) && !["client_id", "random_seed", ROW].contains(name)
         };
         named.filter(is_asked).map(|(name, is_set)| (name.to_owned(), is_set)).collect()
     }
@@ -183,7 +212,9 @@ impl Compiled {
         }
         let missing = self.needed.iter().find(|(id, _)| {
             let name = self.names.name_of(*id);
-            !set.contains(id) && !PREDEFINED.contains(&name) && !is_given(name)
+            let is_declared = self.declared.iter().any(|(other, ..)| other == id);
+            let is_set = set.contains(id) || is_declared || PREDEFINED.contains(&name);
+            !is_set && !is_given(name)
         });
         let Some((id, place)) = missing else { return Ok(()) };
         let name = self.names.name_of(*id);

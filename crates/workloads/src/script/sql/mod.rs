@@ -4,6 +4,7 @@
 //! A variable that no command of the script sets is a parameter of the workload. Not here: the
 //! language (`script::pgbench`), and the rows that standard workloads build.
 
+mod builder;
 mod builtin;
 mod client;
 mod compiled;
@@ -63,8 +64,10 @@ static OWN: [Parameter; 4] = [
     ),
 ];
 
-/// Variables that every script has, as in pgbench.
-const PREDEFINED: [&str; 4] = ["client_id", "scale", "random_seed", "default_seed"];
+/// Variables that every script has: those of pgbench, and [`ROW`].
+const PREDEFINED: [&str; 5] = ["client_id", "scale", "random_seed", "default_seed", ROW];
+/// Variable with the number of the current repetition of a section that builds rows, from 1.
+const ROW: &str = "row";
 
 /// Composes one script of several files, each with its weight and the text that was read.
 pub fn composed<'a>(files: impl IntoIterator<Item = (&'a str, u64, &'a str)>) -> String {
@@ -101,6 +104,13 @@ fn read(source: &'static Source) -> Result<Entry, BadParameter> {
     };
     let is_new = |(name, _): &&(String, bool)| OWN.iter().all(|own| own.name != name.as_str());
     let mut parameters = OWN.to_vec();
+    parameters.extend(compiled.declared.iter().map(|(id, default, help)| {
+        let name = interned(compiled.names.name_of(*id));
+        Parameter {
+            shapes_data: true,
+            ..Parameter::option(name, ParameterKind::Text, default, help)
+        }
+    }));
     parameters.extend(compiled.variables().iter().filter(is_new).map(variable));
     Ok(Entry {
         name: &source.name,

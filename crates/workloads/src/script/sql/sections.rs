@@ -5,8 +5,12 @@
 //! transaction type.
 //!
 //! ```text
+//! -- dbdyno: parameter accounts 1000 Number of accounts
+//! -- dbdyno: build
+//! -- dbdyno: build times :accounts
 //! -- dbdyno: transaction transfer weight 3
 //! -- dbdyno: check no negative balance
+//! -- dbdyno: drop
 //! ```
 //!
 //! Not here: what is in the sections.
@@ -47,10 +51,49 @@ pub(super) enum Of<'a> {
     Transaction { name: &'a str, weight: u64 },
     /// A query whose rows violate a condition, with the condition in words.
     Check { title: &'a str },
-    /// Statements that create tables and rows, run once.
-    Build,
+    /// Statements that create tables and rows, executed once; or, if there is a number of times,
+    /// as often, each time with another value of the variable [`super::ROW`].
+    Build { times: Option<&'a str> },
     /// Statements that remove what [`Of::Build`] has created.
     Drop,
+}
+
+/// A variable that a script file declares, with its default and its help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Declared<'a> {
+    pub(super) name: &'a str,
+    pub(super) default: &'a str,
+    pub(super) help: &'a str,
+}
+
+/// Returns the variables that a script file declares, by lines such as `-- dbdyno: parameter
+/// accounts 1000 Number of accounts`.
+///
+/// # Errors
+///
+/// A declaration without name or default.
+pub(super) fn declared<'a>(file: &str, text: &'a str) -> Result<Vec<Declared<'a>>, BadParameter> {
+    let mut all = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let Some(rest) = header(line).and_then(parameter) else { continue };
+        let mut words = rest.splitn(3, char::is_whitespace);
+        let (Some(name), Some(default)) = (words.next(), words.next()) else {
+            return Err(BadParameter::new(format!(
+                "{file}:{}: a parameter needs a name and a default: -- dbdyno: parameter accounts \
+                 1000 Number of accounts",
+                index + 1
+            )));
+        };
+        let help = words.next().unwrap_or("Variable of the script").trim();
+        all.push(Declared { name, default, help });
+    }
+    Ok(all)
+}
+
+/// Returns what follows the word `parameter`; `None` if the words declare none.
+fn parameter(words: &str) -> Option<&str> {
+    let rest = words.strip_prefix("parameter")?;
+    (rest.is_empty() || rest.starts_with(char::is_whitespace)).then(|| rest.trim())
 }
 
 /// Divides the text of `file` into its sections. A file without any is one transaction type with
@@ -68,7 +111,8 @@ pub(super) fn divide<'a>(
     let mut starts = Vec::new();
     let mut offset = 0;
     for (index, line) in text.split_inclusive('\n').enumerate() {
-        if let Some(words) = header(line) {
+        // The declaration of a parameter is a comment of the section around it.
+        if let Some(words) = header(line).filter(|words| parameter(words).is_none()) {
             starts.push((offset, offset + line.len(), index as u32 + 1, words));
         }
         offset += line.len();
@@ -118,10 +162,15 @@ fn purpose<'a>(words: &'a str, place: Place<'a>) -> Result<(Of<'a>, Place<'a>), 
             Err("a check needs a title: -- dbdyno: check no negative balance".to_owned())
         }
         "check" => Ok((Of::Check { title: rest }, place)),
-        "build" => Ok((Of::Build, place)),
+        "build" if rest.is_empty() => Ok((Of::Build { times: None }, place)),
+        "build" => match rest.strip_prefix("times ") {
+            Some(times) => Ok((Of::Build { times: Some(times.trim()) }, place)),
+            None => Err(format!("'{rest}' after build: write build, or build times 1000")),
+        },
         "drop" => Ok((Of::Drop, place)),
         other => Err(format!(
-            "there is no section '{other}': write transaction NAME, check TITLE, build or drop"
+            "there is no section '{other}': write transaction NAME, check TITLE, build, drop or \
+             parameter NAME DEFAULT"
         )),
     }
 }
@@ -172,9 +221,23 @@ mod tests {
         let sections = divided(text).expect("it has sections");
         let of: Vec<Of<'_>> = sections.iter().map(|section| section.of).collect();
         let pay = Of::Transaction { name: "pay", weight: 3 };
-        assert_eq!(of, [Of::Build, pay, Of::Check { title: "no negative balance" }, Of::Drop]);
+        let build = Of::Build { times: None };
+        assert_eq!(of, [build, pay, Of::Check { title: "no negative balance" }, Of::Drop]);
         assert_eq!(sections[1].text, "SELECT 1;\nSELECT 2;\n");
         assert_eq!(sections[1].place.line(2), "bank.sql:6");
+    }
+
+    #[test]
+    fn parameters_are_declared_within_any_section() {
+        let text = "-- dbdyno: parameter n 7 Number of rows\n-- dbdyno: build times :n * 2\n\
+                    INSERT INTO t VALUES (:row);\n-- dbdyno: parameter name x\n";
+        let declared = declared("bank.sql", text).expect("two");
+        let n = Declared { name: "n", default: "7", help: "Number of rows" };
+        let name = Declared { name: "name", default: "x", help: "Variable of the script" };
+        assert_eq!(declared, [n, name]);
+        let sections = divided(text).expect("one");
+        assert_eq!(sections[0].of, Of::Build { times: Some(":n * 2") });
+        assert!(super::declared("bank.sql", "-- dbdyno: parameter n\n").is_err());
     }
 
     #[test]

@@ -6,15 +6,21 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use model::{
-    BadParameter, Check, Client, Dialect, Identity, Kind, KindIndex, Number, Places, Source,
-    Statement, Workload, interned,
+    BadParameter, Check, Client, Command, Dialect, Identity, Kind, KindIndex, Number, Places,
+    Source, Statement, Workload, interned,
 };
 
+use super::builder::{Builder, Work};
 use super::client::{Draws, Given, Mode, Shared, User};
 use super::compiled::Compiled;
 use super::{MODE, PREDEFINED, RANDOM_CLIENTS, RANDOM_SEED, UNSET};
 use crate::Make;
 use crate::script::pgbench::{Prng, VariableId, What};
+
+/// Name of the command that executes the sections that build.
+const PREPARE: &str = "prepare";
+/// Name of the command that executes the sections that remove.
+const CLEANUP: &str = "cleanup";
 
 pub(super) struct Scripts {
     name: &'static str,
@@ -44,7 +50,10 @@ impl Scripts {
         let draws = draws(settings.text_given(RANDOM_SEED), make)?;
         let is_own = |name: &str| super::OWN.iter().any(|own| own.name == name);
         let mut values: Vec<(VariableId, Given)> = Vec::new();
-        for (name, _) in compiled.variables().iter().filter(|(name, _)| !is_own(name)) {
+        let variables = compiled.variables();
+        let others = variables.iter().map(|(name, _)| name.as_str()).filter(|name| !is_own(name));
+        let declared = compiled.declared.iter().map(|(id, ..)| compiled.names.name_of(*id));
+        for name in declared.chain(others) {
             let id = compiled.names.lookup(name).expect("it is one of them");
             values.extend(given(name).map(|text| (id, as_written(text))));
         }
@@ -157,6 +166,26 @@ impl Workload for Scripts {
 
     fn client(&self, client: u32) -> Box<dyn Client> {
         Box::new(User::new(Arc::clone(&self.shared), client))
+    }
+
+    fn is_script(&self) -> bool {
+        true
+    }
+
+    fn commands(&self) -> Result<Vec<Command>, BadParameter> {
+        let compiled = &self.shared.compiled;
+        let has = [!compiled.builds.is_empty(), !compiled.drops.is_empty()];
+        let named = [PREPARE, CLEANUP].into_iter().zip(has).filter(|(_, has)| *has);
+        Ok(named.map(|(name, _)| Command { name: name.to_owned(), is_parallel: false }).collect())
+    }
+
+    fn commander(&self, command: &str, _thread: u32, _threads: u32) -> Option<Box<dyn Client>> {
+        let work = match command {
+            PREPARE => Work::Build,
+            CLEANUP => Work::Drop,
+            _ => return None,
+        };
+        Some(Box::new(Builder::new(Arc::clone(&self.shared), work)))
     }
 
     fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
