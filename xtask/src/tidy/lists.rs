@@ -10,8 +10,12 @@ use crate::tree::Tree;
 const FAMILIES: &[&str] = &["crates/drivers/src", "crates/workloads/src"];
 
 /// Subfolders in [`FAMILIES`] that are not entries of `ALL`, since several entries share them.
-const SHARED: &[&str] =
-    &["crates/drivers/src/embedded", "crates/drivers/src/net", "crates/drivers/src/wire"];
+const SHARED: &[&str] = &[
+    "crates/drivers/src/embedded",
+    "crates/drivers/src/net",
+    "crates/drivers/src/wire",
+    "crates/workloads/src/script",
+];
 
 /// Beginnings of the paths of tests that may run an example.
 const EXAMPLE_TESTS: &[&str] = &["crates/dbdyno/tests/", "crates/app/"];

@@ -8,7 +8,7 @@ use super::prng::Prng;
 use super::value::Value;
 use super::variables::{VariableId, Variables};
 
-/// Expression, parsed.
+/// Expression whose functions have the right numbers of arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
     pub(super) root: Node,

@@ -11,7 +11,7 @@ use super::value::Value;
 /// Number of arguments that pgbench evaluates at most.
 pub(super) const ARGUMENTS_MAX: usize = 16;
 
-/// Function or operator.
+/// What a call computes: operators first, then functions by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Function {
     Add,

@@ -73,7 +73,7 @@ impl Range {
     /// Draws by Zipf's law, the first numbers the most often. The method is rejection, as in
     /// Devroye, Non-Uniform Random Variate Generation, 1986, p. 550.
     pub(super) fn zipfian(self, exponent: f64, prng: &mut Prng) -> Result<i64, Error> {
-        if exponent < ZIPFIAN_MIN || exponent > ZIPFIAN_MAX {
+        if !(ZIPFIAN_MIN..=ZIPFIAN_MAX).contains(&exponent) {
             let text = format!("parameter {exponent} of random_zipfian is not from 1.001 to 1000");
             return Err(Error::new(text));
         }

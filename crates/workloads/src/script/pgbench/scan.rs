@@ -5,8 +5,8 @@
 use super::error::Error;
 use super::variables::is_name_byte;
 
-/// SQL command as it is sent, before variables are replaced. Comments that begin with `--` and
-/// space at the beginning are left out; comments within `/* */` stay.
+/// SQL command as it is sent, before variables are replaced. At its beginning, space and comments
+/// that begin with `--` are left out; elsewhere they stay.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Text {
     pub(super) text: String,
@@ -210,7 +210,13 @@ impl<'a> Scanner<'a> {
                 true => self.at += run(rest, is_space),
                 false => self.take(run(rest, is_space)),
             },
-            b'-' if rest.starts_with("--") => self.at += run(rest, |byte| !is_newline(byte)),
+            b'-' if rest.starts_with("--") => {
+                let length = run(rest, |byte| !is_newline(byte));
+                match self.sql.text.is_empty() {
+                    true => self.at += length,
+                    false => self.take(length),
+                }
+            }
             b'/' if rest.starts_with("/*") => {
                 let length = block_comment(rest);
                 self.take_closed(length, "a comment")?;
@@ -226,7 +232,7 @@ impl<'a> Scanner<'a> {
                 true => self.take(2),
                 false => self.take(1 + run(&rest[1..], is_name_byte)),
             },
-            b'0'..=b'9' => self.take(run(rest, |byte| byte.is_ascii_digit())),
+            b'0'..=b'9' => self.take(number(rest)),
             _ if is_name_byte(first) => {
                 let length = run(rest, |byte| is_name_byte(byte) || byte == b'$');
                 self.words.push(&rest[..length], self.n_open);
@@ -279,7 +285,7 @@ impl<'a> Scanner<'a> {
         let rest = self.rest();
         let n_digits = run(&rest[1..], |byte| byte.is_ascii_digit());
         if n_digits > 0 {
-            self.take(1 + n_digits);
+            self.take(1 + number(&rest[1..]));
             return Ok(());
         }
         let n_name = run(&rest[1..], is_name_byte);
@@ -290,6 +296,17 @@ impl<'a> Scanner<'a> {
         let (tag, text) = rest.split_at(n_name + 2);
         let length = text.find(tag).map(|length| tag.len() + length + tag.len());
         self.take_closed(length, "a quoted string")
+    }
+}
+
+/// Length of the digits with which a text begins, and of a name that follows at once: in `1e'a'`,
+/// the letter belongs to the number and not to the string.
+fn number(text: &str) -> usize {
+    let n_digits = run(text, |byte| byte.is_ascii_digit());
+    let rest = &text[n_digits..];
+    match rest.starts_with('$') {
+        true => n_digits,
+        false => n_digits + run(rest, |byte| is_name_byte(byte) || byte == b'$'),
     }
 }
 

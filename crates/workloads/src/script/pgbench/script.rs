@@ -217,7 +217,7 @@ mod tests {
     fn statements_are_sent_as_pgbench_sends_them() {
         check("SELECT 1", r#"1. "SELECT 1""#);
         let text = "-- a\n  SELECT 1 -- b\n, 2;;\n-- c\n";
-        check(text, "2. \"SELECT 1 \\n, 2;\"\n3. \";\"");
+        check(text, "2. \"SELECT 1 -- b\\n, 2;\"\n3. \";\"");
         check("/* x */ SELECT 1;", r#"1. "/* x */ SELECT 1;""#);
         check("SELECT 1 \\set x 1\n", "1. \"SELECT 1 \"\n1. set");
         check("SELECT 1\n\\;  SELECT 2\\;\n;", r#"1. "SELECT 1\n;  SELECT 2;\n;""#);
@@ -247,6 +247,9 @@ mod tests {
             "SELECT E'a'\n'\\';';",
             "SELECT a$b$c;",
             r"SELECT name'\';",
+            r"SELECT 1e'\';",
+            "SELECT 1$a$;$a$;",
+            "SELECT 1 -- ;\n;",
         ] {
             check(text, &format!("1. {text:?}"));
         }
