@@ -3,6 +3,8 @@
 //!
 //! Not here: what these programs do not report, which `runs show` prints of the same run.
 
+pub mod sysbench;
+
 use std::fmt::Write as _;
 
 use analysis::report::Report;

@@ -344,7 +344,7 @@ fn command(words: &[String]) -> Result<Command, Error> {
 /// them.
 const SECTIONS: &[(&str, &[&str])] = &[
     ("Measure", &["run", "show", "experiments", "selfcheck"]),
-    ("Other programs' command lines", &["pgbench"]),
+    ("Other programs' command lines", &["sysbench", "pgbench"]),
     ("Data", &["build", "check", "settle", "drop", "datagen"]),
     ("Results", &["runs", "compare", "history", "report", "web"]),
     ("Everything else", &["list", "config", "restore", "completions", "man", "help"]),

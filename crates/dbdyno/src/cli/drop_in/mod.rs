@@ -7,22 +7,29 @@ mod connection;
 mod pgbench;
 mod pgbench_options;
 mod pgbench_progress;
+mod sysbench;
+mod sysbench_options;
+mod sysbench_progress;
+
+use std::path::PathBuf;
 
 use app::Error;
 use clap::Command;
+use store::default_path;
 
 use super::{Outcome, USAGE};
 use crate::shell::Shell;
 
 /// Returns the commands that take the command lines of other programs, for lists of commands.
-pub(super) fn commands() -> [Command; 1] {
-    [Command::new("pgbench").about(pgbench::ABOUT)]
+pub(super) fn commands() -> [Command; 2] {
+    [Command::new("sysbench").about(sysbench::ABOUT), Command::new("pgbench").about(pgbench::ABOUT)]
 }
 
 /// Runs the command line of another program; `None` if the words are one of dbdyno's own.
 pub(super) fn run(words: &[String], shell: &Shell) -> Option<Outcome> {
     let (program, words) = (words.get(1)?, &words[2..]);
     match program.as_str() {
+        "sysbench" => Some(sysbench::run(words, shell)),
         "pgbench" => Some(pgbench::run(words, shell)),
         _ => None,
     }
@@ -44,4 +51,22 @@ fn refused(error: &clap::Error, program: &str, shell: &Shell) -> Outcome {
         super::sentence_of(&error.to_string())
     ));
     Ok(USAGE)
+}
+
+/// Returns the file that stores a run: `named`, or the usual one; `None` if `named` is empty.
+fn store(named: Option<&str>, shell: &Shell) -> Result<Option<PathBuf>, Error> {
+    let path = match named {
+        Some("") => return Ok(None),
+        Some(path) => return Ok(Some(PathBuf::from(path))),
+        None => default_path(&|name| shell.variable(name)),
+    };
+    let path = path.ok_or_else(|| {
+        Error::Usage("there is no folder for the store: name a file with --store".to_owned())
+    })?;
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            Error::Failed(format!("the folder {} cannot be created: {error}", folder.display()))
+        })?;
+    }
+    Ok(Some(path))
 }

@@ -1,0 +1,322 @@
+//! `dbdyno sysbench`: runs a command line of sysbench.
+//!
+//! Not here: the options (`sysbench_options`), and the format of the report (render).
+
+use std::path::Path;
+
+use app::build::BuildOptions;
+use app::open::{open_target, resolve_workload_interruptible};
+use app::run::{RunOptions, RunResult, run as run_plan};
+use app::script_commands::{command_named, run_command};
+use app::{Error, Stop};
+use model::{Plan, Target, Traffic};
+use plan::{Draft, From, GroupDraft, Task, Written, decide_task};
+use render::drop_in::sysbench::{Beginning, Figures, beginning, report as page, version_line};
+use workloads::Entry;
+
+use super::sysbench_options::Options;
+use super::sysbench_progress::{Told, reconnects};
+use super::unsupported;
+use crate::cli::signals::stop_on_signals;
+use crate::cli::{DONE, FAILED, INTERRUPTED, Outcome};
+use crate::shell::Shell;
+
+const PROGRAM: &str = "sysbench";
+/// Description of the command in lists.
+pub(super) const ABOUT: &str = "Takes sysbench's command line, and prints sysbench's report";
+/// Folder in which the package of sysbench has its scripts.
+const SCRIPTS: &str = "/usr/share/sysbench";
+/// Tests of sysbench that use no database.
+const OTHER_TESTS: [&str; 5] = ["cpu", "fileio", "memory", "mutex", "threads"];
+/// Exit code of sysbench for any error.
+const ERROR: u8 = 1;
+
+/// Runs a command line of sysbench, without the program's name.
+pub(super) fn run(words: &[String], shell: &Shell) -> Outcome {
+    // sysbench has one exit code for all errors.
+    run_words(words, shell).or_else(|error| {
+        shell.say(&format!("FATAL: {error}"));
+        Ok(if matches!(error, Error::Interrupted(_)) { INTERRUPTED } else { ERROR })
+    })
+}
+
+fn run_words(words: &[String], shell: &Shell) -> Outcome {
+    let options = Options::read(words, shell)?;
+    if options.switch("version")? {
+        shell.print(&version_line(&app::run::version_of_ours()))?;
+        return Ok(DONE);
+    }
+    let Some(test) = &options.test else {
+        shell.print(super::sysbench_options::USAGE)?;
+        return Ok(if options.switch("help")? || options.is_empty() { DONE } else { ERROR });
+    };
+    if OTHER_TESTS.contains(&test.as_str()) {
+        return Err(unsupported(PROGRAM, &format!("test '{test}'"), "it measures databases only"));
+    }
+    let entry = plan::workload_named(&script_of(test)?)?;
+    let command = options.command.as_deref().unwrap_or("run");
+    let asked = Asked { entry, options: &options, test };
+    match command {
+        "help" => asked.help(shell),
+        "run" => asked.run(shell),
+        command => asked.command(command, shell),
+    }
+}
+
+/// Returns the workload that a test names: a script, one of sysbench's package, or dbdyno's own of
+/// the same name where that package is not installed.
+fn script_of(test: &str) -> Result<String, Error> {
+    if Path::new(test).is_file() {
+        let name = test.to_owned();
+        return match workloads::language_of(test) {
+            Some(_) => Ok(name),
+            // sysbench takes scripts under any name.
+            None => {
+                let text = files::read_text(test, model::Source::BYTES_MAX)
+                    .map_err(|error| Error::Usage(format!("{test}: {error}")))?;
+                let name = format!("{test}.lua");
+                plan::read_script(&name, &text)?;
+                Ok(name)
+            }
+        };
+    }
+    let stem = test.trim_end_matches(".lua");
+    let of_package = format!("{SCRIPTS}/{stem}.lua");
+    if Path::new(&of_package).is_file() {
+        return Ok(of_package);
+    }
+    let own = stem.replace('_', "-");
+    match workloads::is_compiled_in(&own) {
+        true => Ok(own),
+        false => Err(Error::Usage(format!(
+            "Cannot find benchmark '{test}': no such script here or in {SCRIPTS}"
+        ))),
+    }
+}
+
+/// What a command line asks for.
+struct Asked<'a> {
+    entry: &'static Entry,
+    options: &'a Options,
+    test: &'a str,
+}
+
+impl Asked<'_> {
+    /// Prints the options of the test.
+    fn help(&self, shell: &Shell) -> Outcome {
+        let mut out = version_line(&app::run::version_of_ours());
+        out += &format!("{} options:\n", self.test);
+        for parameter in self.entry.parameters {
+            let default = parameter.default;
+            out += &format!("  --{:<24} {} [{default}]\n", parameter.name, parameter.help);
+        }
+        shell.print(&out)?;
+        Ok(DONE)
+    }
+
+    /// Runs a command of the script other than its load, such as `prepare`.
+    fn command(&self, name: &str, shell: &Shell) -> Outcome {
+        shell.print(&version_line(&app::run::version_of_ours()))?;
+        let target = self.options.target()?;
+        let threads = self.options.number("threads")?.max(1);
+        let stop = stop_on_signals(shell);
+        if self.entry.source.is_none() {
+            return self.command_of_own(name, &target, threads, shell);
+        }
+        let parameters = self.parameters()?;
+        let open = open_target(&target, 1, true, &stop, &mut |_| {})?;
+        let opened = resolve_workload_interruptible(
+            &open.database,
+            &target,
+            self.entry.name,
+            &parameters,
+            1,
+            &stop,
+        )?;
+        let command = command_named(&opened, name)?;
+        let command = command.expect("a script has commands, or the error says that it has not");
+        run_command(&opened, &command, threads as usize, &stop)?;
+        Ok(DONE)
+    }
+
+    /// Runs a command of sysbench on a workload of dbdyno.
+    fn command_of_own(&self, name: &str, target: &Target, threads: u64, shell: &Shell) -> Outcome {
+        let command = match name {
+            "prepare" => "build",
+            "cleanup" => "drop",
+            other => {
+                return Err(unsupported(
+                    PROGRAM,
+                    &format!("command '{other}' of {}", self.test),
+                    "install the package sysbench, whose script has it",
+                ));
+            }
+        };
+        if target.password.is_some() {
+            let instead = "write DBDYNO_PASSWORD=... dbdyno build, or install sysbench's scripts";
+            return Err(unsupported(PROGRAM, "a password for its own workloads", instead));
+        }
+        let mut words: Vec<String> =
+            ["dbdyno", command, self.entry.name, "--target"].map(str::to_owned).to_vec();
+        words.push(target.to_string());
+        words.push("--quiet".to_owned());
+        if command == "build" {
+            words.push(format!("--loaders={threads}"));
+        } else {
+            words.push("--force".to_owned());
+        }
+        for (name, value) in self.parameters()? {
+            words.push(format!("--{}={value}", name.replace('_', "-")));
+        }
+        Ok(crate::cli::run(&words, shell))
+    }
+
+    /// Returns the script's own parameters among the options. An option that nobody knows is an
+    /// error.
+    fn parameters(&self) -> Result<Vec<(String, String)>, Error> {
+        let mut found = Vec::new();
+        for (name, value) in self.options.of_script() {
+            // Options with the name of one of dbdyno's flags have another one in scripts.
+            let known = name.replace('-', "_");
+            let names = [known.clone(), format!("script_{known}")];
+            let row = self.entry.parameters.iter().find(|row| names.contains(&row.name.to_owned()));
+            match row {
+                Some(row) => found.push((row.name.to_owned(), value.to_owned())),
+                None if Options::is_general(name) => {}
+                None => {
+                    return Err(Error::Usage(format!("invalid option: --{name}={value}")));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn run(&self, shell: &Shell) -> Outcome {
+        let target = self.options.target()?;
+        let plan = self.plan(&target)?;
+        let options = self.options;
+        let every_s = Some(options.number("report-interval")?).filter(|every| *every > 0);
+        let rate = options.text("rate").filter(|rate| *rate != "0");
+        let seed = Some(options.number("rand-seed")?).filter(|seed| *seed > 0);
+        shell.print(&beginning(&Beginning {
+            version: app::run::version_of_ours(),
+            threads: options.number("threads")? as u32,
+            rate: rate.map(str::to_owned),
+            every_s,
+            seed,
+        }))?;
+        let stop: std::sync::Arc<Stop> = stop_on_signals(shell);
+        let mut told = Told {
+            shell: shell.clone(),
+            every_s: every_s.map(|every| every as i64),
+            threads: options.number("threads")? as u32,
+            percentile: options.number("percentile")?,
+            has_rate: rate.is_some(),
+            untold: 0,
+        };
+        let run_options = RunOptions {
+            store: super::store(self.options.store.as_deref(), shell)?,
+            check_before: false,
+            check_after: false,
+            build: false,
+            load: BuildOptions::default(),
+            sample_hook: None,
+            trial: None,
+            labels: Vec::new(),
+            before: Vec::new(),
+        };
+        let result = run_plan(plan, run_options, &stop, &mut told)?;
+        let ended_s = result.report.measured_seconds.round() as i64;
+        told.tell(ended_s, &result.tally);
+        self.report(&result, shell)
+    }
+
+    fn report(&self, result: &RunResult, shell: &Shell) -> Outcome {
+        let report = result.report.clone().with_clients(&result.tally);
+        let newest = result.tally.newest().unwrap_or(0);
+        let span = result.tally.span(0..newest + 1);
+        let mut sent = Traffic::default();
+        for group in &result.tally.groups {
+            sent += group.traffic(0..newest + 1);
+        }
+        let threads = report.block.per_client.iter().flatten().map(|client| {
+            let of_types = client.transactions.iter().map(|(_, figures)| figures);
+            of_types.fold((0, 0.0), |(n, seconds), figures| {
+                let finished = figures.calls - figures.failed;
+                (n + finished, seconds + figures.total_ms / 1e3)
+            })
+        });
+        let counts = &report.block.counts;
+        let figures = Figures {
+            latency: Some(&span.response),
+            statements: [sent.reads, sent.writes, sent.others],
+            percentile: self.options.number("percentile")?,
+            errors: counts.retried + counts.failed,
+            reconnects: reconnects(&report.block.errors),
+            seconds: report.measured_seconds,
+            threads: threads.collect(),
+            has_histogram: self.options.switch("histogram")?,
+        };
+        shell.print(&page(&report, &figures))?;
+        if let Some(reason) = &report.reason {
+            shell.say(&format!("FATAL: {reason}"));
+        }
+        Ok(match (result.is_interrupted, report.status) {
+            (true, _) => INTERRUPTED,
+            (false, analysis::report::Status::Completed) => DONE,
+            (false, _) => FAILED,
+        })
+    }
+
+    /// Returns the plan of the run that sysbench would make.
+    fn plan(&self, target: &Target) -> Result<Plan, Error> {
+        let given = |text: &str| Written::new(text, From::Default);
+        let options = self.options;
+        let mut group = GroupDraft::default();
+        group.values.insert("workload", given(self.entry.name));
+        if let Some(source) = self.entry.source.filter(|source| plan::is_unwritten(source)) {
+            group.values.insert("script", given(&source.text));
+        }
+        let threads = options.number("threads")?.max(1);
+        group.values.insert("clients", given(&threads.to_string()));
+        let events = options.number("events")?;
+        if events > 0 {
+            group.values.insert("transactions", given(&events.to_string()));
+        }
+        if let Some(rate) = options.text("rate").filter(|rate| *rate != "0") {
+            group.values.insert("load", given("open"));
+            group.values.insert("rate", given(rate));
+            // The length of sysbench's own queue, beyond which it ends.
+            group.values.insert("queue", given("131072"));
+        }
+        for (name, value) in self.parameters()? {
+            group.parameters.push((name, given(&value)));
+        }
+        let mut draft = Draft { groups: vec![group], ..Draft::default() };
+        let seconds = match options.number("time")? {
+            // Without a limit, the number of events ends the run, or the user.
+            0 if events > 0 => None,
+            0 => Some(u64::from(u32::MAX)),
+            seconds => Some(seconds),
+        };
+        if let Some(seconds) = seconds {
+            draft.values.insert("duration", given(&format!("{seconds}s")));
+        }
+        let warm_up = options.number("warmup-time")?;
+        for (name, value) in [
+            ("name", PROGRAM),
+            ("ramp_up", &format!("{warm_up}s")),
+            // An event is run again until it succeeds.
+            ("retry_attempts", "1000"),
+            ("retry_backoff", "0s"),
+        ] {
+            draft.values.insert(name, given(value));
+        }
+        let task = decide_task(&draft, &|_| Ok(target.clone()))?;
+        let Task::Run(mut plan) = task else {
+            unreachable!("it varies nothing");
+        };
+        plan.target = target.clone();
+        Ok(*plan)
+    }
+}

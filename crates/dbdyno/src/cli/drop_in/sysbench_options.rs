@@ -1,0 +1,322 @@
+//! sysbench's options, as version 1.0.20 and its unreleased successor 1.1 list them.
+//!
+//! Not here: options of scripts, which only the script knows.
+
+use app::Error;
+use model::{Secret, Target};
+
+use crate::shell::Shell;
+
+/// What sysbench says if no test is named.
+pub(super) const USAGE: &str = "Usage:
+  dbdyno sysbench [options]... [testname] [command]
+
+Commands implemented by most tests: prepare run cleanup help
+
+The options are those of sysbench 1.0.20 and 1.1 that are about databases; testname is a Lua script,
+or one of the package sysbench, such as oltp_read_write. Runs are stored as any other: see
+'dbdyno runs'.
+";
+
+/// Options with their defaults. Names are written with hyphens here, and either way by users.
+const GENERAL: &[(&str, &str)] = &[
+    ("threads", "1"),
+    ("events", "0"),
+    ("time", "10"),
+    ("warmup-time", "0"),
+    ("forced-shutdown", "off"),
+    ("thread-stack-size", "64K"),
+    ("thread-init-timeout", "30"),
+    ("rate", "0"),
+    ("report-interval", "0"),
+    ("debug", "off"),
+    ("validate", "off"),
+    ("help", "off"),
+    ("version", "off"),
+    ("luajit-cmd", ""),
+    ("rand-seed", "0"),
+    ("verbosity", "3"),
+    ("percentile", "95"),
+    ("histogram", "off"),
+    ("db-driver", "mysql"),
+    ("db-debug", "off"),
+    ("mysql-host", "localhost"),
+    ("mysql-port", "3306"),
+    ("mysql-socket", ""),
+    ("mysql-user", "sbtest"),
+    ("mysql-password", ""),
+    ("mysql-db", "sbtest"),
+    ("mysql-ssl", "off"),
+    ("mysql-ssl-ca", ""),
+    ("mysql-debug", "off"),
+    ("pgsql-host", "localhost"),
+    ("pgsql-port", "5432"),
+    ("pgsql-user", "sbtest"),
+    ("pgsql-password", ""),
+    ("pgsql-db", "sbtest"),
+    ("pgsql-sslmode", "prefer"),
+];
+
+/// Options with the names of earlier versions, and today's.
+const FORMER: &[(&str, &str)] = &[
+    ("num-threads", "threads"),
+    ("max-requests", "events"),
+    ("max-time", "time"),
+    ("tx-rate", "rate"),
+    ("init-rng", "rand-seed"),
+];
+
+/// Options that dbdyno does not have, and what to do instead.
+const REFUSED: &[(&str, &str)] = &[
+    ("report-checkpoints", "every second is kept: write dbdyno runs show last --full"),
+    ("mysql-dry-run", "write --target sim: with dbdyno run to measure the tool itself"),
+    ("mysql-compression", "connections are not compressed"),
+    ("mysql-compression-algorithms", "connections are not compressed"),
+    ("mysql-ssl-cipher", "TLS chooses its cipher itself"),
+    ("mysql-ssl-key", "certificates of clients are not supported"),
+    ("mysql-ssl-cert", "certificates of clients are not supported"),
+];
+
+/// A command line of sysbench.
+pub(super) struct Options {
+    /// Options with their values, the last of each name, in the order of the command line.
+    given: Vec<(String, String)>,
+    pub(super) test: Option<String>,
+    pub(super) command: Option<String>,
+    /// File that stores the run; an empty one for none. It is an option of dbdyno.
+    pub(super) store: Option<String>,
+}
+
+impl Options {
+    /// Reads a command line: options, the test, and its command.
+    ///
+    /// # Errors
+    ///
+    /// An option that dbdyno does not have, or a configuration file that cannot be read.
+    pub(super) fn read(words: &[String], shell: &Shell) -> Result<Options, Error> {
+        let mut options = Options { given: Vec::new(), test: None, command: None, store: None };
+        for word in words {
+            match word.strip_prefix("--") {
+                Some(option) => {
+                    let (name, value) = option.split_once('=').unwrap_or((option, "on"));
+                    options.take(name, value)?;
+                }
+                None if options.test.is_none() => options.test = Some(word.clone()),
+                None if options.command.is_none() => options.command = Some(word.clone()),
+                None => {
+                    return Err(Error::Usage(format!(
+                        "unrecognized command line argument: {word}"
+                    )));
+                }
+            }
+        }
+        // Before version 1.0 the test was an option.
+        if let Some(test) = options.text("test").map(str::to_owned) {
+            options.command = options.test.take().or(options.command.take());
+            options.test = Some(test);
+            options.given.retain(|(name, _)| name != "test");
+        }
+        if options.test.as_deref() == Some("-") {
+            let text = shell.read(model::Source::BYTES_MAX);
+            let text = text.map_err(|error| Error::Usage(format!("stdin: {error}")))?;
+            plan::read_script("stdin.lua", &text)?;
+            options.test = Some("stdin.lua".to_owned());
+        }
+        Ok(options)
+    }
+
+    fn take(&mut self, name: &str, value: &str) -> Result<(), Error> {
+        let name = name.replace('_', "-");
+        let name = FORMER
+            .iter()
+            .find(|(former, _)| *former == name)
+            .map_or(name.clone(), |(_, today)| (*today).to_owned());
+        match name.as_str() {
+            "store" => self.store = Some(value.to_owned()),
+            "no-store" => self.store = Some(String::new()),
+            "config-file" => self.take_file(value)?,
+            _ => {
+                if let Some((_, instead)) = REFUSED.iter().find(|(refused, _)| *refused == name)
+                    && !matches!(value, "off" | "false" | "0" | "")
+                {
+                    return Err(super::unsupported("sysbench", &format!("--{name}"), instead));
+                }
+                self.given.retain(|(other, _)| *other != name);
+                self.given.push((name, value.to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a file with lines of name and value.
+    fn take_file(&mut self, path: &str) -> Result<(), Error> {
+        let text = files::read_text(path, model::Source::BYTES_MAX)
+            .map_err(|error| Error::Usage(format!("--config-file={path}: {error}")))?;
+        for line in text.lines() {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if line.is_empty() {
+                continue;
+            }
+            let (name, value) = line.split_once('=').unwrap_or((line, "on"));
+            // The command line has priority over the file.
+            let name = name.trim().replace('_', "-");
+            if !self.given.iter().any(|(other, _)| *other == name) {
+                self.take(&name, value.trim())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an option belongs to sysbench itself and not to a script.
+    pub(super) fn is_general(name: &str) -> bool {
+        let name = name.replace('_', "-");
+        let is_refused = REFUSED.iter().any(|(refused, _)| *refused == name);
+        is_refused || GENERAL.iter().any(|(general, _)| *general == name)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.given.is_empty()
+    }
+
+    /// Returns the value of an option, or its default; `None` if it is neither given nor known.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        let given = self.given.iter().find(|(other, _)| other == name);
+        let given = given.map(|(_, value)| value.as_str());
+        given.or_else(|| {
+            GENERAL.iter().find(|(general, _)| *general == name).map(|(_, default)| *default)
+        })
+    }
+
+    /// Returns a whole number that an option gives.
+    pub(super) fn number(&self, name: &str) -> Result<u64, Error> {
+        let text = self.text(name).unwrap_or("0");
+        text.parse::<u64>()
+            .map_err(|_| Error::Usage(format!("--{name}: '{text}' is no whole number")))
+    }
+
+    /// Returns whether an option is switched on.
+    pub(super) fn switch(&self, name: &str) -> Result<bool, Error> {
+        let text = self.text(name).unwrap_or("off");
+        match text {
+            "on" | "true" | "1" => Ok(true),
+            "off" | "false" | "0" => Ok(false),
+            _ => Err(Error::Usage(format!("--{name}: '{text}' is neither on nor off"))),
+        }
+    }
+
+    /// Returns the options that may belong to a script, with the names that scripts know.
+    pub(super) fn of_script(&self) -> impl Iterator<Item = (&str, &str)> {
+        // A script may read any option, so even the general ones are offered to it.
+        const CONSUMED: [&str; 4] = ["threads", "events", "time", "rate"];
+        let of = self.given.iter().filter(|(name, _)| !CONSUMED.contains(&name.as_str()));
+        of.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Returns the database that the options name.
+    ///
+    /// # Errors
+    ///
+    /// A driver that dbdyno does not have, or an invalid address.
+    pub(super) fn target(&self) -> Result<Target, Error> {
+        let text = |name: &str| self.text(name).unwrap_or_default();
+        let (scheme, prefix) = match text("db-driver") {
+            "mysql" => ("mysql", "mysql"),
+            "pgsql" => ("postgres", "pgsql"),
+            other => {
+                let why = format!("--db-driver={other}: write mysql or pgsql");
+                return Err(Error::Usage(why));
+            }
+        };
+        let of = |name: &str| text(&format!("{prefix}-{name}"));
+        let hosts: Vec<&str> = of("host").split(',').collect();
+        let ports: Vec<&str> = of("port").split(',').collect();
+        let places: Vec<String> = hosts
+            .iter()
+            .flat_map(|host| ports.iter().map(move |port| format!("{host}:{port}")))
+            .collect();
+        let mut options = Vec::new();
+        let socket = text("mysql-socket");
+        let is_socket = prefix == "mysql" && !socket.is_empty();
+        if is_socket {
+            options.push(format!("socket={socket}"));
+        }
+        if prefix == "mysql" {
+            options.push(format!("tls={}", mysql_tls(text("mysql-ssl"))?));
+        } else if self.given.iter().any(|(name, _)| name == "pgsql-sslmode") {
+            options.push(format!("tls={}", text("pgsql-sslmode").replace("allow", "prefer")));
+        }
+        let places = if is_socket { String::new() } else { places.join(",") };
+        let options =
+            if options.is_empty() { String::new() } else { format!("?{}", options.join("&")) };
+        let url = format!("{scheme}://{}@{places}/{}{options}", of("user"), of("db"));
+        let mut target = Target::parse(&url).map_err(|bad| Error::Usage(bad.0))?;
+        if !of("password").is_empty() {
+            target.password = Some(Secret::new(of("password")));
+        }
+        Ok(target)
+    }
+}
+
+/// Returns dbdyno's name of a mode of TLS.
+fn mysql_tls(mode: &str) -> Result<&'static str, Error> {
+    match mode.to_ascii_lowercase().as_str() {
+        "off" | "false" | "0" | "disabled" => Ok("disable"),
+        "preferred" => Ok("prefer"),
+        "on" | "true" | "1" | "required" => Ok("require"),
+        "verify_ca" => Ok("verify-ca"),
+        "verify_identity" => Ok("verify-full"),
+        other => Err(Error::Usage(format!("--mysql-ssl={other} is no mode of TLS"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<Options, String> {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        Options::read(&words, &Shell::of_process()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn options_test_and_command_are_read_in_any_order() {
+        let options = read("--threads=4 oltp_read_write --table_size=100 run --histogram");
+        let options = options.expect("a command line of sysbench");
+        assert_eq!(options.test.as_deref(), Some("oltp_read_write"));
+        assert_eq!(options.command.as_deref(), Some("run"));
+        assert_eq!(options.number("threads"), Ok(4));
+        assert_eq!(options.switch("histogram"), Ok(true));
+        assert!(options.of_script().any(|pair| pair == ("table-size", "100")));
+    }
+
+    #[test]
+    fn names_of_earlier_versions_mean_todays() {
+        let options = read("--test=a.lua --num-threads=8 --max-requests=5 --max-time=0 run");
+        let options = options.expect("a command line of sysbench 0.5");
+        assert_eq!(options.test.as_deref(), Some("a.lua"));
+        assert_eq!(options.command.as_deref(), Some("run"));
+        assert_eq!(options.number("threads"), Ok(8));
+        assert_eq!((options.number("events"), options.number("time")), (Ok(5), Ok(0)));
+    }
+
+    #[test]
+    fn the_target_is_what_the_options_of_its_driver_say() {
+        let check = |line: &str, expect: &str| {
+            let target = read(line).expect("valid").target().expect("a target");
+            assert_eq!(target.to_string(), expect);
+        };
+        check("--mysql-host=a,b --mysql-user=me", "mysql://me@a:3306,b:3306/sbtest?tls=disable");
+        check(
+            "--mysql-socket=/run/x.sock --mysql-db=d",
+            "mysql://sbtest@/d?socket=/run/x.sock&tls=disable",
+        );
+        check("--db-driver=pgsql --pgsql-port=5433", "postgres://sbtest@localhost:5433/sbtest");
+    }
+
+    #[test]
+    fn options_that_are_not_there_are_refused_by_name() {
+        let why = read("--mysql-dry-run oltp_read_only run").err().expect("refused");
+        assert!(why.contains("--mysql-dry-run"), "{why}");
+        assert!(read("--mysql-dry-run=off oltp_read_only run").is_ok());
+    }
+}

@@ -1,0 +1,224 @@
+//! Reports in the format of sysbench 1.0.20.
+//!
+//! Not here: reports of pgbench (the module above).
+
+use std::fmt::Write as _;
+
+use analysis::report::Report;
+use stats::Histogram;
+
+/// Number of buckets of sysbench's histogram of latencies.
+const BUCKETS: f64 = 1024.0;
+/// Smallest and largest latency of that histogram, in milliseconds.
+const RANGE_MS: (f64, f64) = (0.001, 100_000.0);
+/// Columns of the longest bar of the histogram.
+const BAR: f64 = 40.0;
+
+/// What the lines before the load say: the words of the command line.
+#[derive(Clone, Debug, Default)]
+pub struct Beginning {
+    /// Version of dbdyno.
+    pub version: String,
+    pub threads: u32,
+    /// Transactions per second; `None` if the load has no rate.
+    pub rate: Option<String>,
+    /// Seconds between two lines of figures; `None` if there are none.
+    pub every_s: Option<u64>,
+    /// Seed of the random numbers; `None` if it is the current time.
+    pub seed: Option<u64>,
+}
+
+/// Returns the line with the version, which parsers look for.
+pub fn version_line(version: &str) -> String {
+    format!("sysbench 1.0.20 (dbdyno {version}, using bundled LuaJIT)\n\n")
+}
+
+/// Returns the lines that sysbench prints before a load.
+pub fn beginning(words: &Beginning) -> String {
+    let mut out = version_line(&words.version);
+    let _ = writeln!(out, "Running the test with following options:");
+    let _ = writeln!(out, "Number of threads: {}", words.threads);
+    if let Some(rate) = &words.rate {
+        let _ = writeln!(out, "Target transaction rate: {rate}/sec");
+    }
+    if let Some(every) = words.every_s {
+        let _ = writeln!(out, "Report intermediate results every {every} second(s)");
+    }
+    let _ = match words.seed {
+        Some(seed) => writeln!(out, "Initializing random number generator from seed ({seed})."),
+        None => writeln!(out, "Initializing random number generator from current time"),
+    };
+    out.push_str("\n\nInitializing worker threads...\n\nThreads started!\n\n");
+    out
+}
+
+/// Figures of some seconds, for a line between.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Between {
+    /// Seconds since the start of the load.
+    pub at_s: i64,
+    pub threads: u32,
+    /// Events per second.
+    pub tps: f64,
+    /// Statements per second: reads, writes and others.
+    pub statements: [f64; 3],
+    /// Percentile that the user chose, from 1 to 100, and its latency; 0 for none.
+    pub percentile: (u64, f64),
+    /// Errors that were ignored, per second.
+    pub errors: f64,
+    /// Connections that were made again, per second.
+    pub reconnects: f64,
+    /// Events that wait, and those that run; `None` without a rate.
+    pub queue: Option<(u64, u64)>,
+}
+
+/// Returns the line of some seconds, or two if the load has a rate.
+pub fn between(figures: &Between) -> String {
+    let Between { at_s, threads, tps, statements, percentile, errors, reconnects, queue } = figures;
+    let [reads, writes, others] = statements;
+    let qps = reads + writes + others;
+    let (nth, latency) = percentile;
+    let mut line = format!(
+        "[ {at_s}s ] thds: {threads} tps: {tps:4.2} qps: {qps:4.2} (r/w/o: \
+         {reads:4.2}/{writes:4.2}/{others:4.2}) lat (ms,{nth}%): {latency:4.2} err/s: \
+         {errors:4.2} reconn/s: {reconnects:4.2}"
+    );
+    if let Some((waiting, running)) = queue {
+        let _ = write!(line, "\n[ {at_s}s ] queue length: {waiting}, concurrency: {running}");
+    }
+    line
+}
+
+/// Figures of the whole run that a report has.
+#[derive(Clone, Debug, Default)]
+pub struct Figures<'a> {
+    /// Latencies of all events, in nanoseconds.
+    pub latency: Option<&'a Histogram>,
+    /// Statements of all events: reads, writes and others.
+    pub statements: [u64; 3],
+    /// Percentile that the user chose, from 1 to 100; 0 for none.
+    pub percentile: u64,
+    /// Errors that were ignored.
+    pub errors: u64,
+    /// Connections that were made again.
+    pub reconnects: u64,
+    /// Time from the start of the load to its end, in seconds.
+    pub seconds: f64,
+    /// Events and time in events of each thread, in seconds.
+    pub threads: Vec<(u64, f64)>,
+    /// Whether the histogram is printed.
+    pub has_histogram: bool,
+}
+
+/// Returns a run's report as sysbench prints it.
+pub fn report(report: &Report, figures: &Figures<'_>) -> String {
+    let mut out = String::new();
+    let empty = Histogram::default();
+    let latency = figures.latency.unwrap_or(&empty);
+    if figures.has_histogram {
+        histogram(latency, &mut out);
+    }
+    let events = report.block.counts.finished;
+    let [reads, writes, others] = figures.statements;
+    let queries = reads + writes + others;
+    let seconds = figures.seconds.max(f64::MIN_POSITIVE);
+    let counted = |label: &str, n: u64, width: usize| {
+        format!("    {label:<width$}{n:<6} ({:.2} per sec.)\n", n as f64 / seconds)
+    };
+    let _ = writeln!(out, "SQL statistics:\n    queries performed:");
+    for (label, n) in
+        [("read:", reads), ("write:", writes), ("other:", others), ("total:", queries)]
+    {
+        let _ = writeln!(out, "        {label:<33}{n}");
+    }
+    out += &counted("transactions:", events, 37);
+    out += &counted("queries:", queries, 37);
+    out += &counted("ignored errors:", figures.errors, 37);
+    out += &counted("reconnects:", figures.reconnects, 37);
+    let _ = writeln!(out, "\nGeneral statistics:");
+    let _ = writeln!(out, "    total time:                          {:.4}s", figures.seconds);
+    let _ = writeln!(out, "    total number of events:              {events}");
+    let in_ms = |ns: f64| ns / 1e6;
+    let _ = writeln!(out, "\nLatency (ms):");
+    let times = [
+        ("min:".to_owned(), in_ms(latency.min() as f64)),
+        // Of nothing there is no mean.
+        ("avg:".to_owned(), if latency.is_empty() { 0.0 } else { in_ms(latency.mean()) }),
+        ("max:".to_owned(), in_ms(latency.max() as f64)),
+        (
+            format!("{}th percentile:", figures.percentile),
+            in_ms(latency.quantile(figures.percentile as f64 / 100.0).unwrap_or(0) as f64),
+        ),
+        ("sum:".to_owned(), in_ms(latency.sum() as f64)),
+    ];
+    for (nth, (label, ms)) in times.iter().enumerate() {
+        match (nth, figures.percentile) {
+            (3, 0) => {
+                let _ = writeln!(out, "         percentile stats:               disabled");
+            }
+            _ => {
+                let _ = writeln!(out, "         {label:<16}{ms:>28.2}");
+            }
+        }
+    }
+    let (events_mean, events_sd) = spread(figures.threads.iter().map(|(n, _)| *n as f64));
+    let (time_mean, time_sd) = spread(figures.threads.iter().map(|(_, seconds)| *seconds));
+    let _ = writeln!(out, "\nThreads fairness:");
+    let _ = writeln!(out, "    events (avg/stddev):           {events_mean:.4}/{events_sd:.2}");
+    let _ = writeln!(out, "    execution time (avg/stddev):   {time_mean:.4}/{time_sd:.2}\n");
+    out
+}
+
+/// Returns mean and standard deviation of all values; zero if there are none.
+fn spread(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let n = values.clone().count().max(1) as f64;
+    let mean = values.clone().sum::<f64>() / n;
+    let variance = values.map(|value| (value - mean).powi(2)).sum::<f64>() / n;
+    (mean, variance.sqrt())
+}
+
+/// Appends the histogram of latencies in sysbench's buckets, whose bounds grow by 1.8 %.
+fn histogram(latency: &Histogram, out: &mut String) {
+    let (low, high) = RANGE_MS;
+    let scale = (BUCKETS - 1.0) / (high.ln() - low.ln());
+    let mut buckets: Vec<(i64, u64)> = Vec::new();
+    for (ns, n) in latency.recorded() {
+        let ms = (ns as f64 / 1e6).clamp(low, high);
+        let bucket = ((ms.ln() - low.ln()) * scale + 0.5).floor() as i64;
+        match buckets.last_mut() {
+            Some((last, sum)) if *last == bucket => *sum += n,
+            _ => buckets.push((bucket, n)),
+        }
+    }
+    out.push_str("Latency histogram (values are in milliseconds)\n");
+    out.push_str("       value  ------------- distribution ------------- count\n");
+    let most = buckets.iter().map(|(_, n)| *n).max().unwrap_or(1) as f64;
+    for (bucket, n) in buckets {
+        let value = (bucket as f64 / scale + low.ln()).exp();
+        let bar = "*".repeat((n as f64 / most * BAR + 0.5).floor() as usize);
+        let _ = writeln!(out, "{value:12.3} |{bar:<40} {n}");
+    }
+    out.push_str(" \n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_seconds_has_sysbench_s_labels() {
+        let figures = Between {
+            at_s: 2,
+            threads: 4,
+            tps: 99.0,
+            statements: [1386.0, 396.0, 198.0],
+            percentile: (95, 12.3),
+            queue: Some((3, 4)),
+            ..Between::default()
+        };
+        let expect = "[ 2s ] thds: 4 tps: 99.00 qps: 1980.00 (r/w/o: 1386.00/396.00/198.00) lat \
+                      (ms,95%): 12.30 err/s: 0.00 reconn/s: 0.00\n[ 2s ] queue length: 3, \
+                      concurrency: 4";
+        assert_eq!(between(&figures), expect);
+    }
+}
