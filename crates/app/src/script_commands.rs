@@ -9,7 +9,8 @@ use std::thread;
 
 use engine::{Stop, ThreadClock, block_on};
 use model::{
-    Command, Connecting, Connector, Database, DbError, Place, Placement, Sessions, TxContext,
+    Command, Connecting, Connector, Database, DbError, Identity, Place, Placement, Sessions,
+    Settings, TxContext,
 };
 use monitor::wall_clock;
 
@@ -124,8 +125,8 @@ impl Connector for OfCommand {
 }
 
 /// Prepares the tables of a script on a server that dbdyno started, unless that was done before: it
-/// begins empty. `clients` is the number of the run's clients, which may each have a table. Returns what was done; `None` if nothing was to do. On a server of the user, the
-/// user decides.
+/// begins empty. On a server of the user, the user decides. `clients` is the number of the run's
+/// clients, which may each have a table. Returns what was done; `None` if nothing was to do.
 pub(crate) fn prepare_managed(
     opened: &Opened,
     clients: u32,
@@ -146,13 +147,14 @@ pub(crate) fn prepare_managed(
     if found == Found::Complete(identity.clone()) {
         return Ok(None);
     }
-    if found != Found::Nothing {
+    if let Found::Complete(was) | Found::Unfinished(was) = &found {
         let cleanup = commands.iter().find(|command| command.name == CLEANUP);
-        let Some(cleanup) = cleanup else {
-            let why = "the tables were prepared with other options, and the script has no cleanup";
+        let (Some(cleanup), Some(before)) = (cleanup, prepared_before(opened, was)) else {
+            let why =
+                "the tables were prepared with other options, and the script cannot drop them";
             return Err(Error::Failed(why.to_owned()));
         };
-        run_command(opened, cleanup, clients as usize, stop)?;
+        run_command(&before, cleanup, clients as usize, stop)?;
         meta::forget(&mut AdminSession::at(database)?, &identity.workload, &[])?;
     }
     let done = run_command(opened, command, clients as usize, stop)?;
@@ -160,4 +162,14 @@ pub(crate) fn prepare_managed(
     meta::begin(&mut session, database, &identity)?;
     meta::complete(&mut session, &identity.workload)?;
     Ok(Some(done))
+}
+
+/// Returns the script with the options with which its tables were prepared; `None` if it does not
+/// have these options any more.
+fn prepared_before(opened: &Opened, was: &Identity) -> Option<Opened> {
+    let entry = workloads::by_data(&was.workload)?;
+    let written = was.scale.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    let settings = Settings::decide(entry.name, entry.parameters, written).ok()?;
+    let workload = entry.made(&settings, was.seed, None).ok()?;
+    Some(Opened { workload, settings, ..opened.clone() })
 }

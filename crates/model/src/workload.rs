@@ -155,9 +155,9 @@ pub trait Client {
         None
     }
 
-    /// Ends the client's work after its last transaction, on the same connection, such as by sending
-    /// what it has buffered. Not called if the connection is broken or the run was aborted. Its
-    /// traffic is not counted. `None` if there is nothing to do.
+    /// Ends the client's work after its last transaction, on the same connection, such as by
+    /// sending what it has buffered. Not called if the connection is broken or the run was aborted.
+    /// Its traffic is not counted. `None` if there is nothing to do.
     fn end<'a>(&'a mut self, _context: &'a mut TxContext<'_>) -> Option<Beginning<'a>> {
         None
     }

@@ -364,6 +364,7 @@ mod tests {
         static CODE: workloads::Language = workloads::Language {
             extension: "code",
             read: |_| Err(model::BadParameter::new("it was read".to_owned())),
+            modules: None,
         };
         static ALL: [&workloads::Language; 1] = [&CODE];
         workloads::add(workloads::Added { languages: &ALL, ..Default::default() });
@@ -371,8 +372,14 @@ mod tests {
             let draft = read_toml("plan.toml", text).expect("TOML");
             check_from_page(&draft, None).map_err(|bad| bad.0)
         };
-        let why = check("[[group]]\nworkload = \"/home/me/evil.code\"").expect_err("a file");
-        assert!(why.contains("workload: a page names no files"), "{why}");
+        for name in ["evil.code", "evil.lua"] {
+            let plan = format!("[[group]]\nworkload = \"/home/me/{name}\"");
+            // A language that is not compiled in is no workload at all.
+            if workloads::language_of(name).is_some() {
+                let why = check(&plan).expect_err("a file");
+                assert!(why.contains("workload: a page names no files"), "{why}");
+            }
+        }
         assert_eq!(check("[[group]]\nworkload = \"tpcb\""), Ok(()));
         // A misspelt name is reported with the one that is meant.
         assert_eq!(check("[[group]]\nworkload = \"tpcx\""), Ok(()));

@@ -14,6 +14,7 @@ const SHARED: &[&str] = &[
     "crates/drivers/src/embedded",
     "crates/drivers/src/net",
     "crates/drivers/src/wire",
+    // Languages, in which users write workloads.
     "crates/workloads/src/script",
 ];
 

@@ -45,7 +45,11 @@ pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Error> {
             .arg(flags::seed())
             .arg(flags::quiet("Show no progress"));
         let what = named(words, name);
-        add_parameters(command, what.as_deref(), &|parameter| parameter.shapes_data)
+        let entry = what.as_deref().and_then(|what| plan::workload_named(what).ok());
+        // Which options of a script shape its tables is known to the script alone.
+        let is_script = entry.is_some_and(|entry| entry.source.is_some());
+        let is_wanted = |parameter: &model::Parameter| is_script || parameter.shapes_data;
+        add_parameters(command, what.as_deref(), &is_wanted)
     };
     let loaders =
         Arg::new("loaders").long("loaders").value_name("N").default_value("0").help(
@@ -164,7 +168,6 @@ pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let mut live = Live::new(shell, flags::is_quiet(matches, shell));
     let Found { target, opened, mut open_target } = opened(matches, true, &stop, &mut live, shell)?;
     if let Some(command) = command_named(&opened, PREPARE)? {
-        live.doing("preparing the tables of the script");
         let done = run_command(&opened, &command, loaders, &stop);
         live.end();
         return tell_command(&target, &done?, matches, shell);
@@ -482,7 +485,6 @@ pub(crate) fn drop_data(matches: &ArgMatches, shell: &Shell) -> Outcome {
         opened(matches, false, &stop, &mut live, shell)?;
     let name = matches.get_one::<String>("workload").expect("clap requires it");
     if let Some(command) = command_named(&opened, CLEANUP)? {
-        live.doing("dropping the tables of the script");
         let done = run_command(&opened, &command, 0, &stop);
         live.end();
         return tell_command(&target, &done?, matches, shell);

@@ -234,11 +234,11 @@ const WORKLOADS_OF_OTHERS: [(&[&str], &str); 6] = [
 ];
 
 pub(super) fn no_workload(name: &str, bad: &dyn std::fmt::Display) -> Error {
-    if workloads::language_of(name).is_some() {
-        return Error::Usage(bad.to_string());
-    }
     if let Some(sentence) = scripts::sentence_of_library(name) {
         return Error::Usage(sentence);
+    }
+    if workloads::language_of(name).is_some() {
+        return Error::Usage(bad.to_string());
     }
     let of_file = scripts::sentence_of_file(name);
     let is_script = [".sql", ".lua", ".tcl"].iter().any(|end| name.ends_with(end));

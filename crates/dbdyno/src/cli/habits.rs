@@ -307,7 +307,7 @@ const HABITS: &[Habit] = &[
         &["--script"],
         SEVERAL,
         Place::Load,
-        "a workload of 'dbdyno list workloads': scripts of other programs are not run",
+        "a workload of 'dbdyno list workloads', or a Lua script of sysbench: dbdyno run my.lua",
     ),
     habit(
         &["--mysql-storage-engine", "--mysql_storage_engine", "--create_table_options"],

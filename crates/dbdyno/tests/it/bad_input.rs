@@ -105,7 +105,7 @@ fn every_switch_may_be_given_twice_and_scripts_of_other_tools_are_named() {
     home.run(&[&twice[..], &sim].concat()).good();
     home.write("x.bench", "function event()\n  query('SELECT 1')\nend\n");
     let file = home.path("x.bench").display().to_string();
-    let words = &["a Lua script of sysbench", "dbdyno run oltp-read-write"];
+    let words = &["a Lua script of sysbench", "give it a name that ends with .lua"];
     refused(&home, &["run", &file], USAGE, words);
     let words = &["is the library of sysbench's OLTP scripts and no workload"];
     refused(&home, &["run", "oltp_common.lua"], USAGE, words);

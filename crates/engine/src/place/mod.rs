@@ -237,8 +237,9 @@ pub(crate) async fn connect(
     }
 }
 
-/// Creates the set of sessions for a client that has just connected, and what cancels it. Cancelling
-/// the client cancels all of them, and how long replies wait in their sockets (reply lag) is measured for each.
+/// Creates the set of sessions for a client that has just connected, and the handle that cancels
+/// the client and so all of them. How long replies wait in their sockets (reply lag) is measured
+/// for each.
 fn sessions(
     spec: &ClientSpec,
     place: Place,

@@ -142,7 +142,8 @@ impl User {
                 Err(error) => {
                     // A coroutine that failed cannot be resumed.
                     self.stop();
-                    return Err(broken(message_of(&error)));
+                    let is_cut_off = self.interrupt.is_cancelled();
+                    return Err(if is_cut_off { cut_off() } else { broken(message_of(&error)) });
                 }
             };
             let code = yielded.first().and_then(LuaValue::as_integer).unwrap_or(request::DONE);
@@ -155,6 +156,9 @@ impl User {
 
     /// Converts the end of an act to the outcome of the transaction.
     fn concluded(&mut self, ended: Ended) -> Result<bool, DbError> {
+        if self.interrupt.is_cancelled() {
+            return Err(cut_off());
+        }
         let last = self.last_error.take();
         match ended {
             Ended::Well(ends) => Ok(ends),
@@ -162,6 +166,9 @@ impl User {
             Ended::Failed(message) => match last {
                 // The script's message has the line at which it made the request.
                 Some(no) => Err(DbError { message, ..no }),
+                None if message.ends_with("not enough memory") => Err(broken(
+                    "the script uses more than 1 GiB of memory, and a client gets no more",
+                )),
                 None => Err(broken(message)),
             },
         }
@@ -399,7 +406,7 @@ impl Client for User {
             return None;
         }
         Some(Box::pin(async move {
-            // After a reconnect the script connects and prepares anew, as in a new thread.
+            // After a reconnect the script connects and prepares again, as in a new thread.
             self.handles.clear();
             if let Some(running) = &self.running {
                 running.shared.statements.borrow_mut().forget_ids(None);
@@ -418,7 +425,15 @@ impl Client for User {
 
     fn end<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Option<Beginning<'a>> {
         let is_running = self.running.is_some() && matches!(self.role, Role::Events);
-        let end = async move { self.act("thread_done", None, context).await.map(drop) };
+        let end = async move {
+            if let Some(running) = self.running.as_mut().filter(|running| running.is_in_own_loop) {
+                running.is_in_own_loop = false;
+                let set = running.state.rust().set("is_over", true);
+                set.map_err(|error| broken(message_of(&error)))?;
+                self.act("thread_run", None, context).await?;
+            }
+            self.act("thread_done", None, context).await.map(drop)
+        };
         is_running.then(|| Box::pin(end) as Beginning<'a>)
     }
 
@@ -466,6 +481,11 @@ fn ended(yielded: &Yielded) -> Ended {
 /// Creates the error for a fault of the script itself.
 fn broken(message: impl std::fmt::Display) -> DbError {
     DbError::new(DbErrorKind::Other, message.to_string())
+}
+
+/// Creates the error for an act that was ended because the run's time is over.
+fn cut_off() -> DbError {
+    DbError::new(DbErrorKind::Cancelled, "the script was ended, because its time is over")
 }
 
 /// Returns the name by which scripts tell the dialects of databases apart: sysbench has two.

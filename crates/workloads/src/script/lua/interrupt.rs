@@ -42,6 +42,11 @@ impl Interrupt {
         Ok(())
     }
 
+    /// Whether the code was ended by [`Cancel::cancel`].
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_cancelled
+    }
+
     /// Forgets the state, which may then end.
     pub(super) fn end(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).state = None;

@@ -143,8 +143,8 @@ const fn option(
     default: &'static str,
     help: &'static str,
 ) -> Parameter {
-    // Scripts build their data with the same options, so builds have them too.
-    Parameter { name, kind, default, help, shapes_data: true }
+    // Which options shape the tables is known to the script alone.
+    Parameter { name, kind, default, help, shapes_data: false }
 }
 
 /// Kinds of options, as scripts name them by `sysbench.cmdline.ARG_...`.

@@ -182,14 +182,8 @@ fn offer_files(
         modules.get(&path).map(|text| lua.create_string(text)).transpose()
     })?;
     rust.set("open", open)?;
-    let is_silent = read.is_some();
-    let print = lua.create_function(move |_, text: LuaString| {
-        if !is_silent {
-            eprint!("{}", text.to_string_lossy());
-        }
-        Ok(())
-    })?;
-    rust.set("print", print)?;
+    // While a script is read it prints nothing, since it is read more than once.
+    rust.set("is_silent", read.is_some())?;
     let names = Rc::clone(shared);
     rust.set("driver_name", lua.create_function(move |_, ()| Ok(names.driver_name.get()))?)?;
     let fatal = Rc::clone(shared);

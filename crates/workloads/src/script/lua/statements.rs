@@ -113,7 +113,7 @@ impl Statements {
         self.all.get_mut(place)
     }
 
-    /// Forgets the identifiers of a connection's statements, because it connects anew; of all
+    /// Forgets the identifiers of a connection's statements, because it connects again; of all
     /// connections if `handle` is `None`.
     pub(super) fn forget_ids(&mut self, handle: Option<usize>) {
         let is_meant = |one: &&mut Prepared| handle.is_none_or(|handle| one.handle == handle);

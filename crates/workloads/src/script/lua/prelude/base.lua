@@ -46,16 +46,20 @@ function coroutine.wrap(body)
 end
 
 -- Sends text that a script prints to the error output, because results go to the standard output.
+local function put(text)
+  if not rust.is_silent then io.stderr:write(text) end
+end
+
 function print(...)
   local words = {}
   for place = 1, select("#", ...) do words[place] = tostring((select(place, ...))) end
-  rust.print(table.concat(words, "\t") .. "\n")
+  put(table.concat(words, "\t") .. "\n")
 end
 
 local raw_write = io.write
 function io.write(...)
   if io.output() ~= io.stdout then return raw_write(...) end
-  for place = 1, select("#", ...) do rust.print(tostring((select(place, ...)))) end
+  for place = 1, select("#", ...) do put(tostring((select(place, ...)))) end
   return io.stdout
 end
 
@@ -225,7 +229,7 @@ function proxy.sb_counter_add(_, counter, value)
 end
 function proxy.sb_counter_inc(thread, counter) proxy.sb_counter_add(thread, counter, 1) end
 function proxy.sb_counter_val(_, counter) return counters[number(counter)] or 0 end
-function proxy.sb_more_events() return true end
+function proxy.sb_more_events() return not rust.is_over end
 function proxy.sb_event_start() end
 -- The event of a script with a loop of its own ends here, and the next one begins.
 function proxy.sb_event_stop() rust.ask(rust.DONE, true) end

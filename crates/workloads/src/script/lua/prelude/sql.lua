@@ -82,7 +82,7 @@ end
 
 local function said(connection, statement, query, ok, a, b, c, d)
   if not ok then raise(connection, query, a, b, c) end
-  connection.error, connection.affected = sql.error.NONE, d
+  connection.error, connection.affected, connection.last_result = sql.error.NONE, d, nil
   if a == nil then return NOTHING end
   return result_of(connection, statement, a, b, c)
 end

@@ -1,0 +1,344 @@
+//! Tests of Lua scripts for sysbench: on SQLite in memory, and on servers with their real drivers.
+//!
+//! Not here: numbers that sysbench draws from a seed (beside the generator).
+#![cfg(feature = "lua")]
+
+mod common;
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use drivers::Opening;
+use model::{
+    Client, Connecting, Connector, Database, DbError, DbErrorKind, Number, Place, Placement,
+    Sessions, Settings, Source, Target, TxContext, Workload,
+};
+use servers::for_tests::{MARIADB, POSTGRES};
+use workloads::Make;
+
+use common::{Ticks, block_on, duckdb_in_memory, of_client};
+
+/// A database with a script that runs on it.
+struct Site {
+    database: Arc<dyn Database>,
+    workload: Arc<dyn Workload>,
+}
+
+/// Connector for all sessions of a client.
+struct OfClient(Arc<dyn Database>);
+
+impl Connector for OfClient {
+    fn connect(&self) -> Connecting<'_> {
+        let place =
+            Place { placement: Placement::Thread, clock: Rc::new(Ticks::default()), client: 0 };
+        self.0.connect(place, Arc::from(Vec::new()))
+    }
+}
+
+/// Reads a script from its text. Modules are those whose paths and texts are given.
+fn read(
+    name: &str,
+    text: &str,
+    modules: &[(&str, &str)],
+    options: &[(&str, &str)],
+) -> Result<Arc<dyn Workload>, model::BadParameter> {
+    let modules = modules.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned()));
+    let source = Source { modules: modules.collect(), ..Source::new(name, text) };
+    let entry = workloads::read(source)?;
+    let settings = Settings::decide(entry.name, entry.parameters, options.iter().copied())?;
+    (entry.make)(&Make { settings: &settings, seed: 42, data: None, source: entry.source })
+}
+
+impl Site {
+    fn new(target: &Target, workload: Arc<dyn Workload>) -> Site {
+        let opening = Opening { create: true, seed: 42 };
+        Site { database: drivers::open(target, opening).expect("it opens"), workload }
+    }
+
+    /// A site in SQLite, in a database that all sessions share.
+    fn in_memory(name: &str, text: &str) -> Site {
+        let target = Target::parse("sqlite::memory:").expect("valid");
+        Site::new(&target, read(name, text, &[], &[]).expect("a valid script"))
+    }
+
+    fn sessions(&self) -> Sessions {
+        let connector = OfClient(Arc::clone(&self.database));
+        let own = block_on(connector.connect()).expect("it lets us in");
+        Sessions::new(own, Box::new(connector))
+    }
+
+    fn command(&self, name: &str) -> Result<(), DbError> {
+        let mut client = self.workload.commander(name, 0, 1).expect("it has commands");
+        Active { sessions: self.sessions(), site: self }.converse(client.as_mut()).map(drop)
+    }
+}
+
+/// A client's sessions at a site.
+struct Active<'s> {
+    sessions: Sessions,
+    site: &'s Site,
+}
+
+impl Active<'_> {
+    fn with<T>(&mut self, work: impl FnOnce(&mut TxContext<'_>) -> T) -> T {
+        work(&mut TxContext {
+            sessions: &mut self.sessions,
+            clock: &Ticks::default(),
+            intended_ns: 0,
+            dialect: self.site.database.dialect(),
+            measured: &mut Vec::new(),
+        })
+    }
+
+    fn begin(&mut self, client: &mut dyn Client) -> Result<(), DbError> {
+        self.with(|context| block_on(client.begin(context).expect("scripts begin")))
+    }
+
+    fn converse(&mut self, client: &mut dyn Client) -> Result<(), DbError> {
+        self.with(|context| block_on(client.converse(context)).map(drop))
+    }
+
+    fn event(&mut self, client: &mut dyn Client, number: Number) -> Result<(), DbError> {
+        client.inputs(number);
+        self.converse(client)
+    }
+
+    fn end(&mut self, client: &mut dyn Client) -> Result<(), DbError> {
+        self.with(|context| client.end(context).map_or(Ok(()), block_on))
+    }
+}
+
+/// Runs `n` events of a script as one client, and returns the outcome of the last.
+fn events(site: &Site, n: u64) -> Result<(), DbError> {
+    let mut active = Active { sessions: site.sessions(), site };
+    let mut client = site.workload.client(0);
+    active.begin(client.as_mut())?;
+    for nth in 0..n {
+        active.event(client.as_mut(), of_client(0, nth))?;
+    }
+    active.end(client.as_mut())
+}
+
+/// A script in the style of those that people write: it looks at results, of its own connections.
+const WILD: &str = r#"
+require("helper")
+sysbench.cmdline.options = {
+  rows = {"Number of rows", 20}, ["skip-it"] = {"Skip", false}, names = {"Names", {"a", "b"}},
+  size = {"Size", 1024, sysbench.cmdline.ARG_SIZE}, rate = {"Also a flag of dbdyno", 3},
+}
+function prepare()
+  local con = sysbench.sql.driver():connect()
+  con:query("CREATE TABLE wild (id INT PRIMARY KEY, v VARCHAR(40), d DOUBLE PRECISION," ..
+    " n NUMERIC(10,2), t TIMESTAMP NULL)")
+  con:bulk_insert_init("INSERT INTO wild (id, v, d, n, t) VALUES")
+  for i = 1, sysbench.opt.rows do
+    con:bulk_insert_next(("(%d,'%s',%g,%d.25,%s)"):format(i, sysbench.rand.string("@@##"), i / 2, i,
+      i % 2 == 0 and "NULL" or "'2024-01-02 03:04:05'"))
+  end
+  con:bulk_insert_done()
+end
+function cleanup() sysbench.sql.driver():connect():query("DROP TABLE wild") end
+function thread_init(tid)
+  assert(tid == sysbench.tid and helper == 7)
+  drv = sysbench.sql.driver()
+  con, other = drv:connect(), drv:connect()
+  point = con:prepare("SELECT v, n FROM wild WHERE id = ?")
+  id = point:bind_create(sysbench.sql.type.INT)
+  point:bind_param(id)
+  change = con:prepare("UPDATE wild SET v = ?, d = ? WHERE id = ?")
+  v = change:bind_create(sysbench.sql.type.VARCHAR, 10)
+  d = change:bind_create(sysbench.sql.type.DOUBLE)
+  i = change:bind_create(sysbench.sql.type.BIGINT)
+  change:bind_param(v, d, i)
+end
+function event()
+  assert(sysbench.opt.rows == 30 and sysbench.opt.skip_it and sysbench.opt.rate == 3)
+  assert(#sysbench.opt.names == 3 and sysbench.opt.size == 2048)
+  local rs = con:query("SELECT id, v, d, n, t FROM wild WHERE id <= 3 ORDER BY id")
+  assert(rs.nrows == 3 and rs.nfields == 5)
+  local first, second = rs:fetch_row(), rs:fetch_row()
+  assert(first[1] == "1" and first[3] == "0.5" and first[4] == "1.25", first[3])
+  assert(first[5] == "2024-01-02 03:04:05" and second[5] == nil)
+  assert(rs:fetch_row() and rs:fetch_row() == nil)
+  assert(con:query_row("SELECT id FROM wild WHERE id = -1") == nil)
+  assert(con:query("UPDATE wild SET v = v WHERE id = 1") == nil)
+  local at = sysbench.rand.uniform(4, sysbench.opt.rows)
+  id:set(at)
+  assert(point:execute():fetch_row()[2] == at .. ".25")
+  v:set_rand_str("@@@@@@@@@@@@@@") d:set(2) i:set(at)
+  change:execute()
+  assert(#con:query_row("SELECT v FROM wild WHERE id = " .. at) == 10)
+  v:set(nil) d:set(nil)
+  change:execute()
+  other:query("BEGIN")
+  assert(other:query_row("SELECT count(*), max(v) FROM wild WHERE id = " .. at) == "1")
+  other:query("ROLLBACK")
+  local ok, err = pcall(function() con:query("SELECT * FROM no_such_table") end)
+  assert(not ok and err:match("wild.lua:%d+: SQL error, errno = "), err)
+  local of_its_own = coroutine.wrap(function()
+    coroutine.yield(con:query_row("SELECT 41 + 1"))
+    return "end"
+  end)
+  assert(of_its_own() == "42" and of_its_own() == "end")
+  ffi.cdef[[ int getpid(void); ]]
+  assert(ffi.C.getpid() > 0)
+  ffi.C.usleep(10)
+  ffi.C.sb_counter_inc(sysbench.tid, ffi.C.SB_CNT_ERROR)
+end
+function thread_done() con:disconnect() other:disconnect() end
+"#;
+
+#[test]
+fn a_script_gets_results_values_and_connections_as_from_sysbench() {
+    let options = [("rows", "30"), ("skip_it", "on"), ("names", "p,q,r"), ("size", "2K")];
+    for server in [MARIADB.start(), POSTGRES.start()] {
+        let modules = [("./helper.lua", "helper = 7")];
+        let workload = read("wild.lua", WILD, &modules, &options).expect("a valid script");
+        let names: Vec<String> =
+            workload.commands().expect("it runs").into_iter().map(|one| one.name).collect();
+        assert_eq!(names, ["cleanup", "prepare"]);
+        let site = Site::new(&server.target(), workload);
+        site.command("prepare").expect("prepared");
+        events(&site, 5).expect("what the script asserts holds");
+        site.command("cleanup").expect("dropped");
+    }
+}
+
+#[test]
+fn a_script_of_0_5_has_its_globals_as_options() {
+    const OLD: &str = r#"
+function prepare()
+  oltp_table_size = tonumber(oltp_table_size) or 10
+  db_query("CREATE TABLE old (id INT PRIMARY KEY, v VARCHAR(20))")
+  db_bulk_insert_init("INSERT INTO old(id, v) VALUES")
+  for j = 1, oltp_table_size do db_bulk_insert_next("(" .. j .. ",'x')") end
+  db_bulk_insert_done()
+end
+function event(thread_id)
+  local rs = db_query("SELECT count(*) FROM old")
+  assert(rs:fetch_row()[1] == oltp_table_size)
+  db_query("UPDATE old SET v = '" .. sb_rand_str("@@@") .. "' WHERE id = " ..
+    sb_rand(1, oltp_table_size))
+end
+"#;
+    let workload = read("old.lua", OLD, &[], &[("oltp_table_size", "7")]).expect("valid");
+    let site = Site::new(&duckdb_in_memory(), workload);
+    site.command("prepare").expect("prepared");
+    events(&site, 3).expect("seven rows");
+    let unknown = read("old.lua", OLD, &[], &[("oltp_tabel_size", "7")]).err().expect("unknown");
+    assert!(unknown.to_string().contains("'oltp_table_size'"), "{unknown}");
+}
+
+#[test]
+fn a_retry_draws_the_same_numbers_and_another_event_draws_others() {
+    let site = Site::in_memory(
+        "draws.lua",
+        "sysbench.cmdline.options = {}\n\
+         function event() error(sysbench.rand.uniform(1, 1000000) .. sysbench.rand.string('@@@@')) end",
+    );
+    let mut active = Active { sessions: site.sessions(), site: &site };
+    let mut client = site.workload.client(0);
+    active.begin(client.as_mut()).expect("begun");
+    let mut drawn = |nth| {
+        let no = active.event(client.as_mut(), of_client(0, nth)).expect_err("the script raises");
+        no.message
+    };
+    let (first, again, other, back) = (drawn(1), drawn(1), drawn(2), drawn(1));
+    assert_eq!((&first, &first), (&again, &back));
+    assert_ne!(first, other);
+}
+
+#[test]
+fn a_fault_of_a_script_is_reported_with_its_line() {
+    let site = Site::in_memory("bug.lua", "function event()\n  local x\n  x.y = 1\nend\n");
+    let no = events(&site, 1).expect_err("a fault");
+    assert!(no.message.starts_with("bug.lua:3: attempt to index"), "{}", no.message);
+    let site = Site::in_memory(
+        "sql.lua",
+        "function thread_init() con = sysbench.sql.driver():connect() end\n\
+         function event()\n  con:query('SELECT 1 FROM none')\nend\n",
+    );
+    let no = events(&site, 1).expect_err("no such table");
+    assert_eq!(no.kind, DbErrorKind::Missing);
+    assert!(no.message.starts_with("sql.lua:3: SQL error, errno = "), "{}", no.message);
+    let bad = read("syntax.lua", "function event(\n", &[], &[]).err().expect("no Lua");
+    assert!(bad.to_string().starts_with("syntax.lua:"), "{bad}");
+    let bad = read("body.lua", "local con = sysbench.sql.driver():connect()", &[], &[]).err();
+    let bad = bad.expect("no database yet").to_string();
+    assert!(bad.contains("body.lua:1: a connection can be used only"), "{bad}");
+}
+
+#[test]
+fn an_event_that_returns_a_value_is_the_last() {
+    let text = "local n = 0\nfunction event() n = n + 1 if n == 3 then return true end end";
+    let site = Site::in_memory("last.lua", text);
+    let mut active = Active { sessions: site.sessions(), site: &site };
+    let mut client = site.workload.client(0);
+    active.begin(client.as_mut()).expect("begun");
+    for (nth, is_over) in [(0, false), (1, false), (2, true)] {
+        active.event(client.as_mut(), of_client(0, nth)).expect("done");
+        assert_eq!(client.is_over(), is_over);
+    }
+}
+
+#[test]
+fn a_loop_over_events_of_a_script_s_own_is_cut_into_events() {
+    let text = "function thread_run(tid)\n\
+                local con, n = sysbench.sql.driver():connect(), 0\n\
+                while ffi.C.sb_more_events(tid) do\n\
+                ffi.C.sb_event_start(tid)\n\
+                n = n + 1\n\
+                if n == 4 then error('the fourth') end\n\
+                con:query('SELECT 1')\n\
+                ffi.C.sb_event_stop(tid)\n\
+                end\nend";
+    let site = Site::in_memory("own.lua", text);
+    assert_eq!(events(&site, 3), Ok(()));
+    let no = events(&site, 4).expect_err("no more than three");
+    assert!(no.message.ends_with("the fourth"), "{}", no.message);
+}
+
+#[test]
+fn code_that_does_not_end_is_ended_from_another_thread() {
+    let text = "function event()\n  local n = 0\n  while true do n = n + 1 end\nend";
+    let site = Site::in_memory("endless.lua", text);
+    let mut active = Active { sessions: site.sessions(), site: &site };
+    let mut client = site.workload.client(0);
+    active.begin(client.as_mut()).expect("begun");
+    let cancel = client.canceller().expect("scripts can be ended");
+    // The loop may be compiled or not when it is ended; either way it ends.
+    let ended = std::thread::scope(|scope| {
+        scope.spawn(move || cancel.cancel());
+        active.event(client.as_mut(), of_client(0, 0)).expect_err("it does not end by itself")
+    });
+    assert_eq!(ended.kind, DbErrorKind::Cancelled);
+}
+
+#[test]
+fn a_deadlock_is_told_to_the_hook_and_returned_to_the_engine() {
+    let text = "function thread_init() con = sysbench.sql.driver():connect() end\n\
+                function prepare()\n\
+                local con = sysbench.sql.driver():connect()\n\
+                con:query('CREATE TABLE one (id INT PRIMARY KEY)')\n\
+                con:query('INSERT INTO one VALUES (1)')\n\
+                end\n\
+                sysbench.hooks.sql_error_ignorable = function(err) return err.sql_errno == 1062 end\n\
+                sysbench.hooks.before_restart_event = function(err)\n\
+                assert(err.errcode == sysbench.error.RESTART_EVENT and err.connection == con)\n\
+                told = err.sql_state\n\
+                end\n\
+                function event()\n\
+                if told then error('told ' .. told) end\n\
+                con:query('INSERT INTO one VALUES (1)')\n\
+                end";
+    let server = MARIADB.start();
+    let site = Site::new(&server.target(), read("hook.lua", text, &[], &[]).expect("valid"));
+    site.command("prepare").expect("prepared");
+    let mut active = Active { sessions: site.sessions(), site: &site };
+    let mut client = site.workload.client(0);
+    active.begin(client.as_mut()).expect("begun");
+    let no = active.event(client.as_mut(), of_client(0, 0)).expect_err("a duplicate");
+    assert_eq!((no.kind, no.code), (DbErrorKind::Duplicate, 1062));
+    let told = active.event(client.as_mut(), of_client(0, 1)).expect_err("told");
+    assert!(told.message.ends_with("told 23000"), "{}", told.message);
+}
