@@ -100,6 +100,8 @@ static PARAMETERS: &[Parameter] = &[
         "0s",
         "Time limit that the server sets for a statement (MySQL: SELECT only); 0 for none",
     ),
+    net::ISOLATION,
+    net::SESSION,
     net::MAX_PACKET,
     net::CLEAR_PASSWORD,
 ];
@@ -132,6 +134,7 @@ fn decide(target: &Target) -> Result<MysqlServer, BadParameter> {
         clear_password: settings.switch("clear_password"),
         packet_bytes_max: net::packet_bytes_max(&settings)?,
         statement_timeout_ns: settings.duration_ns("statement_timeout"),
+        session: net::SessionSettings::read(&settings)?,
         // A single server is queried when it is opened.
         chains: AtomicBool::new(target.hosts.len() > 1),
         sql_mode: OnceLock::new(),

@@ -5,7 +5,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use model::Secret;
 
-use crate::net::Connector;
+use crate::net::{Connector, SessionSettings};
 
 pub(super) struct MysqlServer {
     pub(super) connector: Connector,
@@ -25,6 +25,8 @@ pub(super) struct MysqlServer {
     pub(super) packet_bytes_max: usize,
     /// Server-side time limit of a statement, in nanoseconds; 0 for none.
     pub(super) statement_timeout_ns: u64,
+    /// Isolation level and further settings of each session.
+    pub(super) session: SessionSettings,
     /// Whether each session must reset the variable `completion_type`: the server's value would
     /// make each commit begin another transaction or end the session, or is unknown.
     pub(super) chains: AtomicBool,
@@ -84,7 +86,30 @@ impl MysqlServer {
         if let Some(Some(modes)) = self.sql_mode.get() {
             sql.push_str(&format!(", sql_mode='{modes}'"));
         }
+        if let Some(level) = &self.session.isolation {
+            let level = level.replace(' ', "-");
+            sql.push_str(&format!(", {}='{level}'", self.isolation_variable()));
+        }
+        for (name, value) in &self.session.settings {
+            let is_plain = value.parse::<f64>().is_ok() || value.starts_with('@');
+            let value = match is_plain {
+                true => value.clone(),
+                false => format!("'{}'", value.replace('\\', "\\\\").replace('\'', "''")),
+            };
+            sql.push_str(&format!(", {name}={value}"));
+        }
         sql
+    }
+
+    /// Returns the name of the variable with a session's isolation level. MySQL renamed it in 5.7
+    /// and removed the former name in 8.0; MariaDB has had both since 11.1.
+    fn isolation_variable(&self) -> &'static str {
+        let version = self.version();
+        let major = version.split('.').next().and_then(|number| number.parse::<u32>().ok());
+        match self.is_mariadb() || major.is_some_and(|major| major < 8) {
+            true => "tx_isolation",
+            false => "transaction_isolation",
+        }
     }
 }
 

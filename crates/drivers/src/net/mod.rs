@@ -17,6 +17,7 @@ mod line;
 mod options;
 mod reply_lag;
 mod session;
+mod session_settings;
 mod socket;
 mod stream;
 mod timestamping;
@@ -43,6 +44,7 @@ pub(crate) use options::{
     packet_bytes_max,
 };
 pub(crate) use session::{NetDatabase, NetSession};
+pub(crate) use session_settings::{ISOLATION, SESSION, SessionSettings};
 pub(crate) use stream::Channel;
 pub(crate) use tls::Tls;
 pub(crate) use tls_mode::TlsMode;

@@ -99,6 +99,8 @@ static PARAMETERS: &[Parameter] = &[
         "0s",
         "Time limit that the server sets for a statement; 0 for none",
     ),
+    net::ISOLATION,
+    net::SESSION,
     net::MAX_PACKET,
     net::CLEAR_PASSWORD,
     Parameter::option(
@@ -286,6 +288,7 @@ fn server(target: &Target) -> Result<Server, BadParameter> {
         clear_password: settings.switch("clear_password"),
         // Rounded up, since 0 milliseconds would mean no limit.
         statement_timeout_ms: settings.duration_ns("statement_timeout").div_ceil(NS_PER_MS),
+        session: net::SessionSettings::read(&settings)?,
         keys: KeyCache::default(),
         is_pooled: AtomicBool::new(false),
     };

@@ -17,7 +17,7 @@ use super::db_errors::{garbled, read_error};
 use super::messages::{self, Message, is_aside};
 use super::protocol::Postgres;
 use super::scram::{self, Binding, KeyCache, Scram};
-use crate::net::{CancelKey, Channel, Input, SignIn, Step, check_clear};
+use crate::net::{CancelKey, Channel, Input, SessionSettings, SignIn, Step, check_clear};
 
 /// Limit on the messages that a server may send in a sign-in; with more, the sign-in fails. Some
 /// twenty settings and a few notices are usual; a hostile server might never stop.
@@ -35,6 +35,8 @@ pub(super) struct Account {
     pub(super) clear_password: bool,
     /// Server-side time limit of a statement, in milliseconds; 0 for none.
     pub(super) statement_timeout_ms: u64,
+    /// Isolation level and further settings of each session.
+    pub(super) session: SessionSettings,
     /// Cache of the keys derived from the password, for SCRAM sign-ins.
     pub(super) keys: KeyCache,
     /// Whether a connection pooler is between dbdyno and the server; false until the first session
@@ -92,7 +94,11 @@ impl PostgresSignIn {
         let timeout_ms = account.statement_timeout_ms.to_string();
         let limit = ("statement_timeout", timeout_ms.as_str());
         let limit = (account.statement_timeout_ms > 0).then_some(limit);
-        let settings = settings.into_iter().chain(limit);
+        let session = &account.session;
+        let isolation = session.isolation.as_deref().map(str::to_lowercase);
+        let isolation = isolation.as_deref().map(|level| ("default_transaction_isolation", level));
+        let further = session.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let settings = settings.into_iter().chain(limit).chain(isolation).chain(further);
         messages::put(out, |buffer| frontend::startup_message(settings, buffer))?;
         self.stage = Stage::Proving;
         Ok(())

@@ -31,6 +31,7 @@ keeps! {
         facts_tell_version_and_modes,
         loads_can_be_switched_off,
         statements_are_prepared_once_a_session,
+        sessions_have_the_isolation_and_the_settings_of_the_target,
         a_text_that_nobody_reads_is_reported_as_it_ended,
     ];
     on mariadb: MARIADB, mariadb_11_4: MARIADB_11_4, mysql_5_6: MYSQL_5_6,
@@ -328,6 +329,21 @@ fn loads_can_be_switched_off(site: &Site) {
     assert!(words.contains("--load-method insert"), "{words}");
     let no = session.text("LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE x");
     assert!(no.is_err());
+}
+
+fn sessions_have_the_isolation_and_the_settings_of_the_target(site: &Site) {
+    site.open("sessions", &[]);
+    let options = [("isolation", "read-committed"), ("session", "lock_wait_timeout=7")];
+    let database = opened(&with(site.target_of("sessions"), &options));
+    let mut session = TestSession::connect(&database, &[]);
+    let mut shown = |names: &str| {
+        let sql = format!("SHOW SESSION VARIABLES WHERE Variable_name IN ({names})");
+        let rows = session.rows(Request::Text { kind: Read, sql: &sql }).expect("variables");
+        rows[0][1].clone()
+    };
+    let level = shown("'tx_isolation', 'transaction_isolation'");
+    assert_eq!(level, Kept::Text("READ-COMMITTED".to_owned()));
+    assert_eq!(shown("'lock_wait_timeout'"), Kept::Text("7".to_owned()));
 }
 
 fn statements_are_prepared_once_a_session(site: &Site) {

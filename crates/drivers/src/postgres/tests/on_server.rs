@@ -30,6 +30,7 @@ keeps! {
         conflicts_are_reported_by_their_kind,
         a_text_that_nobody_reads_is_reported_as_it_ended,
         a_statement_has_its_time_and_a_row_its_size,
+        sessions_have_the_isolation_and_the_settings_of_the_target,
     ];
     on postgres: POSTGRES, postgres_18: POSTGRES_18;
     named Kind::Postgres;
@@ -264,6 +265,22 @@ fn conflicts_are_reported_by_their_kind(site: &Site) {
 
 fn a_text_that_nobody_reads_is_reported_as_it_ended(site: &Site) {
     a_text_is_reported_as_it_ended(&site.open("unread", &[]));
+}
+
+fn sessions_have_the_isolation_and_the_settings_of_the_target(site: &Site) {
+    site.open("sessions", &[]);
+    let options =
+        [("isolation", "repeatable-read"), ("session", "work_mem=3MB;search_path=app,public")];
+    let database = opened(&with(site.target_of("sessions"), &options));
+    let mut session = TestSession::connect(&database, &[]);
+    let mut shown = |name: &str| {
+        let sql = format!("SELECT current_setting('{name}')");
+        let rows = session.rows(Request::Text { kind: Read, sql: &sql }).expect("a setting");
+        rows[0][0].clone()
+    };
+    assert_eq!(shown("transaction_isolation"), Kept::Text("repeatable read".to_owned()));
+    assert_eq!(shown("work_mem"), Kept::Text("3MB".to_owned()));
+    assert_eq!(shown("search_path"), Kept::Text("app,public".to_owned()));
 }
 
 fn a_statement_has_its_time_and_a_row_its_size(site: &Site) {

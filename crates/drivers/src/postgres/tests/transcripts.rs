@@ -65,6 +65,7 @@ fn account(way: Way, password: Option<&str>) -> Arc<Account> {
         way,
         clear_password: false,
         statement_timeout_ms: 0,
+        session: crate::net::SessionSettings::default(),
         is_pooled: AtomicBool::new(false),
         keys: KeyCache::default(),
     })
