@@ -15,9 +15,11 @@ impl Report {
         // Findings on dips come first: they explain what other findings only observe.
         let mut findings: Vec<Finding> =
             judge_dips(&measured.dips, &measured.disturbances).into_iter().collect();
-        findings.extend(judge(tally));
+        let has_cause = !findings.is_empty();
+        findings.extend(judge(tally, has_cause));
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-        Report { findings, ..measured }
+        let limited_by = measured.limit(tally);
+        Report { findings, limited_by, ..measured }
     }
 
     /// Returns the report of a run with all its findings, and with the figures of each client if

@@ -68,8 +68,9 @@ struct View<'a> {
 /// Returns all findings on a run, the most severe first.
 ///
 /// Findings in the run's events are kept, except for those that this function raises again: a
-/// process that was killed may have judged the run without storing a report.
-pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
+/// process that was killed may have judged the run without storing a report. `has_cause` is true if
+/// the finding on dips names what coincided with slow seconds: no other finding then names another.
+pub(crate) fn judge(tally: &Tally, has_cause: bool) -> Vec<Finding> {
     let mut findings = Vec::new();
     if is_build(tally) {
         // A build offers no load whose latency or rate could mislead.
@@ -89,6 +90,8 @@ pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
     findings.extend(data::look(tally));
     findings.extend(whole.into_iter().flatten().map(|words| {
         let advice = generator::advice(tally, words.id);
+        let is_named = has_cause && words.id == "slow_seconds";
+        let advice = advice.or(is_named.then_some(SEE_DIP));
         let advice = advice.or_else(|| others_cpu::advice(tally, words.id));
         words.advised(None, advice)
     }));
@@ -117,6 +120,10 @@ pub(crate) fn judge(tally: &Tally) -> Vec<Finding> {
     findings.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), place(finding)));
     findings
 }
+
+/// Advice on slow seconds where the finding on dips names what coincided with them, instead of the
+/// catalog's.
+const SEE_DIP: &str = "The finding on the dip has what coincided with them.";
 
 /// Ids of the findings that come first among equally severe ones: a pause of the generator may
 /// cause all the others, and a lack of CPU time for the generator shifts every figure, not only
@@ -184,7 +191,7 @@ pub(crate) fn judge_dips(dips: &[Dip], disturbances: &[DisturbanceReport]) -> Op
     let during = planned
         .map_or_else(String::new, |one| format!(" It is during '{}' of the plan.", one.name));
     let text = format!(
-        "{what} in {unit} {}; at the same time {} ({}: {}, usually {}).{during}{more}",
+        "{what} in {unit} {}; with it, {} ({}: {}, usually {}).{during}{more}",
         dip.seconds(),
         dip.words(seen.cause),
         seen.shown_by.gauge,

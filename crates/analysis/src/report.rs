@@ -20,10 +20,12 @@ mod disclosure;
 mod disturbances;
 mod gauges;
 mod intervals;
+mod limit;
 mod per_transaction;
 mod primary;
 mod reply_lag;
 mod shares;
+mod stability;
 mod time_profile;
 mod times;
 
@@ -40,10 +42,12 @@ pub use disclosure::{Disclosure, RequirementReport, Verdict};
 pub use disturbances::{DisturbanceReport, WindowReport};
 pub use gauges::GaugeReport;
 pub use intervals::IntervalReport;
+pub use limit::{Limit, LimitedBy};
 pub use model::{Cause, Named};
 pub use reply_lag::{ReplyLagReport, ServiceSplit};
 pub use shares::Shares;
 pub(crate) use shares::two_digits;
+pub use stability::{SlowestSecond, StabilityReport, StallReport};
 pub use time_profile::{
     OUTSIDE_SERVICE, SAMPLES_LEAST, TimePart, TimeProfile, is_of_samples, part_title,
 };
@@ -154,6 +158,9 @@ pub struct Report {
     /// Reason why `time_profile` is absent although the server's sessions were sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_profile_reason: Option<String>,
+    /// What limits throughput, with its evidence; absent if no evidence shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limited_by: Option<LimitedBy>,
     /// Dips: consecutive seconds in which throughput fell or response times rose, with the gauges
     /// that changed in them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -654,43 +661,6 @@ pub struct ErrorReport {
     /// The message of the first of these errors.
     pub message: String,
     pub count: u64,
-}
-
-/// Steadiness of commits over the measured phase.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct StabilityReport {
-    /// Coefficient of variation (standard deviation over mean) of the commits per second; null if
-    /// not known.
-    pub cv: Option<f64>,
-    /// The whole second with the fewest commits; null if there is none.
-    pub slowest_second: Option<SlowestSecond>,
-    /// Number of stalls: times of 200 ms or more with hardly any commit.
-    pub stalls: u64,
-    pub longest_stall_ms: f64,
-    /// Total length of all stalls, in milliseconds.
-    pub stalled_ms: f64,
-    /// Median of the commits per whole second; null if there is no whole second.
-    pub median_tps: Option<f64>,
-    /// The longest stalls (times of 200 ms or more with hardly any commit), with start and length
-    /// of each.
-    #[serde(default)]
-    pub longest_stalls: Vec<StallReport>,
-}
-
-/// The whole second of the measured phase with the fewest commits.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SlowestSecond {
-    /// Index of the second, from 0 at the start of the measured phase.
-    pub second: i64,
-    pub tps: f64,
-}
-
-/// A stall: a time of 200 ms or more with hardly any commit.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StallReport {
-    /// Start of the stall, in seconds of the measured phase.
-    pub at_s: f64,
-    pub ms: f64,
 }
 
 /// Resources that the generator used. CPU time, statements and bytes are those of the measured

@@ -37,6 +37,8 @@ pub fn label(id: &str) -> String {
     match id {
         // This finding is also raised if the generator lacks a CPU.
         "generator_saturated" => "generator late".to_owned(),
+        // What coincides with a dip does not yet explain it.
+        "dip_explained" => "dip".to_owned(),
         id => {
             let words = id.split('_').map(|word| if word == "cpu" { "CPU" } else { word });
             words.collect::<Vec<&str>>().join(" ")
@@ -365,10 +367,11 @@ pub static CATALOG: &[CatalogEntry] = &[
     CatalogEntry {
         id: "dip_explained",
         severity: "warning",
-        raised: "commits fell, or p95 rose, for some seconds, and something that was read in them \
-                 explains at least 10 % of the clients' time (docs/explanation/why.md)",
-        advice: "See 'Where the time goes' for what else moved then. It is a coincidence that \
-                 fits, not a proof.",
+        raised: "commits fell, or p95 rose, for some seconds, and in the same seconds something \
+                 took at least 10 % more of the clients' time than usual \
+                 (docs/explanation/why.md)",
+        advice: "This coincided with the dip, which does not prove that it is the cause: see \
+                 'Where the time goes' for what else moved then.",
     },
     CatalogEntry {
         id: "few_session_samples",

@@ -25,7 +25,7 @@ use model::numbers::{self, count};
 use model::{Load, Severity};
 
 use super::charts::{Chart, Spot, in_spot, of_run};
-use super::document::{Block, Details, Document, Length, REPEAT, Section, Validity};
+use super::document::{Block, Details, Document, Length, REPEAT, Section, Text, Validity};
 use super::list::{Errors, short_id};
 use super::run_tables;
 use super::wording::begun;
@@ -68,6 +68,8 @@ pub fn run(report: &Report) -> Document {
     page.verdicts = vec![head::verdict(report)];
     page.tiles = head::tiles(report);
     page.validity = Some(Validity::from_findings(head::answer(report), &report.findings));
+    let limited = report.limited_by.as_ref().map(|limited| format!("Limited by {}.", limited.text));
+    page.verdicts.iter_mut().for_each(|one| one.details.extend(limited.clone().map(Text::from)));
     page.sections = vec![
         ran::section(report),
         latency::section(report, &charts),

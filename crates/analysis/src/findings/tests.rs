@@ -13,6 +13,10 @@ use super::*;
 use crate::fixtures::{Made, check, second};
 use crate::report::{Cause, CauseSeen, Moved, Report};
 
+fn judge(tally: &Tally) -> Vec<Finding> {
+    super::judge(tally, false)
+}
+
 fn ids(made: &Made) -> Vec<String> {
     judge(&made.tally()).into_iter().map(|finding| finding.id).collect()
 }
@@ -151,7 +155,7 @@ fn the_dip_that_cost_most_is_reported() {
     let all = [unknown, dip(12, 14, Some(0.015), None, vec![locks, path.clone()]), short];
     let found = judge_dips(&all, &[]).expect("a cause is known");
     assert_eq!((found.id.as_str(), found.severity), ("dip_explained", Severity::Warning));
-    let words = "Commits fell to 1.5 % in seconds 12 to 13; at the same time sessions waited for \
+    let words = "Commits fell to 1.5 % in seconds 12 to 13; with it, sessions waited for \
                  locks (database.sessions/lock: 4, usually 0.250). 3 dips in all.";
     assert!(found.text.starts_with(words), "{}", found.text);
     let late = dip(7, 9, Some(0.98), None, vec![path.clone()]);
@@ -160,22 +164,22 @@ fn the_dip_that_cost_most_is_reported() {
     let found = judge_dips(&[dip(7, 8, None, Some(8.0), vec![path.clone()])], &[])
         .expect("a cause is known");
     assert!(
-        found.text.starts_with("p95 rose 8.0-fold in second 7; at the same time round"),
+        found.text.starts_with("p95 rose 8.0-fold in second 7; with it, round"),
         "{}",
         found.text
     );
     let long = Dip { longest_ms: Some(2_002.0), ..dip(7, 9, Some(0.97), Some(1.1), vec![path]) };
     let found = judge_dips(std::slice::from_ref(&long), &[]).expect("a cause is known");
-    let words = "A transaction took 2 s in seconds 7 to 8; at the same time round";
+    let words = "A transaction took 2 s in seconds 7 to 8; with it, round";
     assert!(found.text.starts_with(words), "{}", found.text);
-    assert!(found.text.contains("It is a coincidence"), "{}", found.text);
+    assert!(found.text.contains("This coincided"), "{}", found.text);
     // A disturbance of the plan is not a finding.
     let mut made = Made::closed();
     made.disturbance(7_500, Some(8_500), Disturbed::Done);
     let planned = Report::from_tally(&made.tally()).disturbances;
     let found = judge_dips(&[long], &planned).expect("a cause is known");
     let words = format!("It is during '{}' of the plan", planned[0].name);
-    assert!(found.text.contains(&words) && !found.text.contains("coincidence"), "{}", found.text);
+    assert!(found.text.contains(&words) && !found.text.contains("coincided"), "{}", found.text);
     // A summary of several runs has the observation without the advice.
     let observed = found.observed.expect("it is set apart from the advice");
     assert!(observed.contains(&words) && !observed.contains("Where the time goes"), "{observed}");

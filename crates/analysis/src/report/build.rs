@@ -85,6 +85,7 @@ impl Report {
             gauges,
             time_profile,
             time_profile_reason,
+            limited_by: None,
             dips,
             server: tally.server(),
             cpu_profiles: tally.cpu_profiles.iter().map(CpuProfileReport::from_profile).collect(),

@@ -398,3 +398,20 @@ fn rates_of_one_name_are_added_up_by_what_each_group_counts() {
     made.seconds.extend(seconds.collect::<Vec<_>>());
     assert!((rate(&made) - 2.5 * alone).abs() < 1e-9 * alone, "{} of {alone}", rate(&made));
 }
+
+#[test]
+fn a_limit_is_named_only_with_evidence() {
+    let limit = |gauges: &[(&str, &str)], values: &[f64]| {
+        let mut made = Made::closed();
+        made.gauges(gauges, &|_, at| values[at]);
+        Report::from_tally(&made.tally()).limited_by.map(|limited| (limited.limit, limited.text))
+    };
+    let cpu = [("machine", "cpu_idle"), ("machine", "cpu_iowait"), ("machine", "disk_busy/vda")];
+    assert_eq!(limit(&[], &[]), None);
+    assert_eq!(limit(&cpu, &[30.0, 5.0, 40.0]), None);
+    let (is, text) = limit(&cpu, &[0.1, 0.0, 40.0]).expect("CPUs are busy");
+    assert_eq!((is, text.as_str()), (Limit::Cpu, "CPU of this machine, 99.9 % busy"));
+    // CPUs that wait for a disk are idle.
+    let (is, text) = limit(&cpu, &[1.0, 60.0, 97.0]).expect("the disk is busy");
+    assert_eq!((is, text.as_str()), (Limit::Disk, "disk vda, busy 97.0 % of the time"));
+}

@@ -124,14 +124,22 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
     if report.is_sequence() {
         let mut figures = sequence::figures(report);
         figures.retain(|(_, words)| !words.is_empty());
+        figures.extend(limited_by(report).map(|words| ("limited by", words)));
         return figures;
     }
-    vec![
+    let mut figures = vec![
         ("throughput", throughput(report)),
         ("latency", times(report)),
         ("errors", errors(report)),
         ("per second", per_second(report)),
-    ]
+    ];
+    figures.extend(limited_by(report).map(|words| ("limited by", words)));
+    figures
+}
+
+/// Returns what limits throughput, with its evidence; `None` if no evidence shows it.
+fn limited_by(report: &Report) -> Option<String> {
+    report.limited_by.as_ref().map(|limited| limited.text.clone())
 }
 
 /// Describes throughput with its error: `2,471 TPS ± 320, 64,100 NOPM`. The second rate is the

@@ -244,7 +244,7 @@ fn dips(all: &[Dip]) -> Option<Block> {
 }
 
 /// Describes events in a dip (seconds of low throughput or long response times): its longest
-/// transaction, its causes, and other gauges that changed.
+/// transaction, the one cause that finding and chart name, too, and other gauges that changed.
 fn with_it(dip: &Dip) -> String {
     let change = |moved: &Moved| {
         let formatted = |value| amount(value, &moved.unit);
@@ -258,24 +258,24 @@ fn with_it(dip: &Dip) -> String {
             significant(100.0 * seen.chance, 2)
         )
     };
-    let causes: Vec<String> = dip.causes.iter().map(cause).collect();
-    let is_other =
-        |moved: &&Moved| dip.causes.iter().all(|seen| seen.shown_by.gauge != moved.gauge);
-    let moved: Vec<String> = dip.moved.iter().filter(is_other).map(change).collect();
+    let first = dip.causes.first();
+    let others = dip.causes.iter().skip(1).map(|seen| &seen.shown_by);
+    let is_new = |moved: &&Moved| dip.causes.iter().all(|seen| seen.shown_by.gauge != moved.gauge);
+    let moved: Vec<String> = others.chain(dip.moved.iter().filter(is_new)).map(change).collect();
     let longest = dip.longest_ms.map(|ms| format!("a transaction of {}; ", seconds(ms / 1e3)));
-    longest.unwrap_or_default() + &what_moved(dip, &causes, &moved)
+    longest.unwrap_or_default() + &what_moved(dip, first.map(cause), &moved)
 }
 
-fn what_moved(dip: &Dip, causes: &[String], moved: &[String]) -> String {
-    match (causes, moved) {
-        ([], []) if dip.seconds_lacking() > 0 => format!(
+fn what_moved(dip: &Dip, cause: Option<String>, moved: &[String]) -> String {
+    match (cause, moved) {
+        (None, []) if dip.seconds_lacking() > 0 => format!(
             "too few seconds to compare with: run at least {} s longer",
             dip.seconds_lacking()
         ),
-        ([], []) => "nothing else that is read moved".to_owned(),
-        ([], moved) => format!("cause unknown; with it: {}", moved.join(", ")),
-        (causes, []) => causes.join("; "),
-        (causes, moved) => format!("{}; also {}", causes.join("; "), moved.join(", ")),
+        (None, []) => "nothing else that is read moved".to_owned(),
+        (None, moved) => format!("cause unknown; with it: {}", moved.join(", ")),
+        (Some(cause), []) => cause,
+        (Some(cause), moved) => format!("{cause}; also {}", moved.join(", ")),
     }
 }
 
@@ -350,6 +350,7 @@ fn of_server(report: &Report, summary: &ServerSummary) -> Block {
 #[cfg(test)]
 mod tests {
     use analysis::fixtures::Made;
+    use analysis::report::{Cause, CauseSeen};
 
     use super::*;
     use crate::document::Document;
@@ -420,6 +421,36 @@ mod tests {
         let text = page(&report);
         assert!(text.contains("network and system calls") && !text.contains("no part"), "{text}");
         assert!(!text.contains("Rough") && text.contains("committing (log) 3.00 75 %"), "{text}");
+    }
+
+    #[test]
+    fn a_dip_has_one_cause_and_other_evidence_is_among_what_moved() {
+        let moved = |gauge: &str| Moved {
+            gauge: gauge.to_owned(),
+            unit: String::new(),
+            usual: 1.0,
+            then: 4.0,
+        };
+        let seen =
+            |cause, gauge| CauseSeen { cause, shown_by: moved(gauge), share: 0.3, chance: 0.02 };
+        let dip = Dip {
+            from_s: 9,
+            to_s: 12,
+            rate_ratio: Some(0.04),
+            p95_ratio: None,
+            longest_ms: None,
+            causes: vec![seen(Cause::Disk, "disk"), seen(Cause::OtherCpuLoad, "others")],
+            moved: vec![moved("others"), moved("rows")],
+            n_stretches: Some(40),
+            deadlocks: 0,
+            locked: None,
+        };
+        let words = with_it(&dip);
+        assert!(
+            words.starts_with("sessions waited for the log or data files (disk) (disk "),
+            "{words}"
+        );
+        assert!(words.ends_with("; also others 1 to 4, rows 1 to 4"), "{words}");
     }
 
     #[test]
