@@ -108,7 +108,11 @@ const BOUND_DIGITS: usize = 3;
 
 /// Significant digits of a number whose error (half the width of its interval) is larger than
 /// itself.
-const CLIPPED_DIGITS: usize = 2;
+const UNSURE_DIGITS: usize = 2;
+
+/// Words in place of an interval that says nothing, of which half the width is larger than the
+/// value.
+pub(crate) const NO_USABLE_CI: &str = "no usable CI";
 
 /// The error of a number, as a confidence interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -498,34 +502,30 @@ impl Sketch {
 }
 
 impl Quantity {
-    /// Creates a quantity that cannot be negative, such as a rate; `None` is an unknown value.
-    /// `half_width` is half the width of its confidence interval, if known; an interval that would
-    /// go below 0 is cut there.
-    pub fn at_least_zero(value: Option<f64>, half_width: Option<f64>) -> Quantity {
-        let (error, digits) = match (value, half_width) {
-            (Some(value), Some(half_width)) if half_width > value => {
-                (Uncertainty::Interval(0.0, Some(value + half_width)), CLIPPED_DIGITS)
-            }
-            (_, Some(half_width)) => (Uncertainty::HalfWidth(half_width), 4),
-            (_, None) => (Uncertainty::Unknown, 4),
+    /// Creates a quantity such as a rate; `None` is an unknown value. `half_width` is half the width
+    /// of its confidence interval, if known.
+    pub fn rate(value: Option<f64>, half_width: Option<f64>) -> Quantity {
+        let error = half_width.map_or(Uncertainty::Unknown, Uncertainty::HalfWidth);
+        let value = value.map_or(Value::Unknown, Value::Known);
+        Quantity { value, error, unit: "", digits: 4 }
+    }
+
+    /// Returns true if half the width of the confidence interval is larger than the value: such an
+    /// interval says nothing, so that pages have [`NO_USABLE_CI`] in its place.
+    pub fn is_unusable(&self) -> bool {
+        self.relative_error() > 1.0
+    }
+
+    /// Returns half the width of the confidence interval, as a share of the value; 0 if value or
+    /// interval are not known, or have no end.
+    pub fn relative_error(&self) -> f64 {
+        let (Value::Known(value), error) = (self.value, self.error) else { return 0.0 };
+        let half_width = match error {
+            Uncertainty::HalfWidth(half_width) => half_width,
+            Uncertainty::Interval(low, Some(high)) => (high - low) / 2.0,
+            Uncertainty::Interval(_, None) | Uncertainty::Unknown => return 0.0,
         };
-        Quantity { value: value.map_or(Value::Unknown, Value::Known), error, unit: "", digits }
-    }
-
-    /// Returns true if the error is an interval, such as one that is cut at 0.
-    pub fn is_clipped(&self) -> bool {
-        matches!(self.error, Uncertainty::Interval(..))
-    }
-
-    /// Writes the error as an interval, as rows of a column do if one of them has to.
-    pub fn with_interval(self) -> Quantity {
-        match (self.value, self.error) {
-            (Value::Known(value), Uncertainty::HalfWidth(half_width)) => {
-                let error = Uncertainty::Interval(value - half_width, Some(value + half_width));
-                Quantity { error, digits: 3, ..self }
-            }
-            _ => self,
-        }
+        if value == 0.0 { 0.0 } else { half_width / value.abs() }
     }
 
     /// Makes a quantity without an error, with `digits` significant digits.
@@ -539,6 +539,9 @@ impl Quantity {
         match (self.value, self.error) {
             (Value::Unknown, _) => NONE.to_owned(),
             (Value::Infinite, _) => INFINITE.to_owned(),
+            (Value::Known(value), _) if self.is_unusable() => {
+                significant(value, UNSURE_DIGITS.min(self.digits)) + &unit
+            }
             (Value::Known(value), Uncertainty::HalfWidth(half_width)) => {
                 value_and_error(value, half_width).0 + &unit
             }
@@ -547,8 +550,12 @@ impl Quantity {
         }
     }
 
-    /// Formats the confidence interval: `± 6.8` or `81.9 to 88.0`. Empty if there is none.
+    /// Formats the confidence interval: `± 6.8` or `81.9 to 88.0`, or `no usable CI`. Empty if there
+    /// is none.
     pub fn error(&self) -> String {
+        if self.is_unusable() {
+            return NO_USABLE_CI.to_owned();
+        }
         match (self.value, self.error) {
             (Value::Known(value), Uncertainty::HalfWidth(half_width)) => {
                 format!("± {}", value_and_error(value, half_width).1)
@@ -582,8 +589,8 @@ impl std::fmt::Display for Quantity {
         let (value, error) = (self.value(), self.error());
         match self.error {
             _ if error.is_empty() => f.write_str(&value),
-            Uncertainty::Interval(..) => write!(f, "{value} ({error})"),
-            _ => write!(f, "{value} {error}"),
+            Uncertainty::HalfWidth(_) if !self.is_unusable() => write!(f, "{value} {error}"),
+            _ => write!(f, "{value} ({error})"),
         }
     }
 }

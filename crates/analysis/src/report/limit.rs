@@ -42,7 +42,7 @@ pub enum Limit {
     Cpu,
     /// The generator: an event loop, or the CPUs of its own machine.
     Generator,
-    /// A disk.
+    /// A disk that nearly always has requests.
     Disk,
     /// A wait of the server's sessions, such as that for locks.
     Waits,

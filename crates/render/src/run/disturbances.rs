@@ -122,14 +122,10 @@ fn table(one: &DisturbanceReport) -> Option<Table> {
         Column::new(quantile_title(one, "p99"), Align::Right),
         Column::spare("max", Align::Right, 2).digits(3),
     ]);
-    let is_clipped = |(_, window): &(_, &Option<WindowReport>)| {
-        window.as_ref().is_some_and(|window| tps(window).is_clipped())
-    };
-    let are_clipped = windows.iter().any(is_clipped);
     for (name, window) in windows {
         let name = format!("  {name}");
         match window {
-            Some(window) => table.row(row(name, window, are_clipped)),
+            Some(window) => table.row(row(name, window)),
             None => {
                 let nothing = vec![Cell::None; 7];
                 table.row([vec![Cell::Words(name)], nothing].concat());
@@ -183,13 +179,11 @@ fn without_interval(one: &DisturbanceReport) -> Option<Block> {
 
 fn tps(window: &WindowReport) -> Quantity {
     let half_width = window.tps_ci95.as_ref().map(|ci95| ci95.half_width);
-    Quantity::at_least_zero(window.tps, half_width)
+    Quantity::rate(window.tps, half_width)
 }
 
-/// Returns the cells of a window. `are_clipped` is true if the TPS of all windows is shown with an
-/// interval, because that of one is clipped at 0.
-fn row(name: String, window: &WindowReport, are_clipped: bool) -> Vec<Cell> {
-    let tps = if are_clipped { tps(window).with_interval() } else { tps(window) };
+fn row(name: String, window: &WindowReport) -> Vec<Cell> {
+    let tps = tps(window);
     vec![
         Cell::Words(name),
         Cell::Words(format!("{} to {}", window.from_s, window.to_s)),
@@ -241,15 +235,15 @@ mod tests {
     }
 
     #[test]
-    fn all_windows_have_intervals_if_one_is_clipped_at_zero() {
+    fn a_window_whose_error_exceeds_its_rate_has_no_usable_interval() {
         let mut made = Made::closed();
         made.disturbance(42_000, Some(42_300), Disturbed::Done);
         let mut report = Report::from_tally(&made.tally());
         let after = report.disturbances[0].after.as_mut().expect("there is a window");
         after.tps_ci95.as_mut().expect("it has a CI").half_width = 600.0;
         let page = page(&report);
-        assert!(page.contains(" 460 (434 to 487) "), "{page}");
-        assert!(page.contains(" 457 (0 to 1,057) ") && !page.contains('±'), "{page}");
+        assert!(page.contains(" 460 ± 26 "), "{page}");
+        assert!(page.contains(" 457 (no usable CI) ") && !page.contains("(0 to"), "{page}");
     }
 
     #[test]

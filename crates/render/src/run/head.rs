@@ -7,7 +7,7 @@ use model::numbers::{self, NONE, count, significant};
 use model::{Finding, Load, Severity, format_count};
 
 use super::latency::quantile;
-use crate::document::{Quantity, Text, Tile, Tone, Uncertainty, Value, Verdict};
+use crate::document::{NO_USABLE_CI, Quantity, Text, Tile, Tone, Uncertainty, Value, Verdict};
 use crate::list::in_short;
 use crate::wording::begun;
 
@@ -270,15 +270,17 @@ fn rates(mut text: Text, report: &Report) -> Text {
 /// Formats a primary metric with its error, or followed by `mark` if it has none: `62,856 NOPM ±
 /// 2,900`, `62,856 NOPM (no CI)`.
 pub(super) fn known_words(value: f64, metric: &PrimaryMetricReport, mark: &str) -> String {
-    let quantity = Quantity::at_least_zero(Some(value), metric.half_width);
+    let quantity = Quantity::rate(Some(value), metric.half_width);
     let (value, error) = (quantity.value(), quantity.error());
     match quantity.error {
         Uncertainty::Unknown if lacks_interval(&quantity) => {
             format!("{value} {}{mark}", metric.title)
         }
         Uncertainty::Unknown => format!("{value} {}", metric.title),
-        Uncertainty::HalfWidth(_) => format!("{value} {} {error}", metric.title),
-        Uncertainty::Interval(..) => format!("{value} {} ({error})", metric.title),
+        Uncertainty::HalfWidth(_) if !quantity.is_unusable() => {
+            format!("{value} {} {error}", metric.title)
+        }
+        _ => format!("{value} {} ({error})", metric.title),
     }
 }
 
@@ -306,12 +308,47 @@ pub(super) fn tps(text: Text, report: &Report, [error_of, none]: [&str; 2]) -> T
             let mark = if lacks_interval(&tps) { none } else { "" };
             text.and(tps).and(mark)
         }
+        _ if tps.is_unusable() => text.and(tps),
         _ => text.and(tps).and(error_of),
     };
     match offered(report) {
         Some(offered) => text.and("; ").and(offered).and(" offered"),
         None => text,
     }
+}
+
+/// Longest run that a page advises for a usable confidence interval, in seconds. A run that would
+/// need to be longer is too uneven for any length.
+const ADVISED_S_MOST: f64 = 3_600.0;
+
+/// Says which rates and response times have no usable confidence interval, and what to do: `no
+/// usable CI of TPS: the error is larger than the value; measure 2m or longer`. `None` if all
+/// intervals are usable.
+pub(super) fn unusable(report: &Report) -> Option<String> {
+    let mut all = vec![("TPS", rate_of(&report.block, ""))];
+    let rate = |(value, metric): &(f64, &PrimaryMetricReport)| {
+        Quantity::rate(Some(*value), metric.half_width)
+    };
+    let known = known(report);
+    all.extend(known.iter().map(|one| (one.1.title.as_str(), rate(one))));
+    let quantiles = ["p50", "p90", "p95", "p99", "p99.9"];
+    all.extend(quantiles.iter().map(|title| {
+        (*title, of_all_offered(report, if *title == "p99.9" { "p99_9" } else { title }))
+    }));
+    all.retain(|(_, quantity)| quantity.is_unusable());
+    let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+    // The error falls with the square root of the length; it is usable at half of the value.
+    let times = all.iter().map(|(_, quantity)| (2.0 * quantity.relative_error()).powi(2));
+    let needed_s = times.fold(0.0, f64::max) * report.measured_seconds;
+    let longer = match needed_s <= ADVISED_S_MOST {
+        true => format!("measure {} or longer", numbers::seconds(numbers::rounded_up(needed_s))),
+        false => "find out why the run is so uneven".to_owned(),
+    };
+    let sentence = format!(
+        "{NO_USABLE_CI} of {}: the error is larger than the value; {longer}",
+        names.join(", ")
+    );
+    (!names.is_empty()).then_some(sentence)
 }
 
 /// Returns the rate of offered transactions; `None` unless the load is open.
@@ -324,7 +361,7 @@ fn offered(report: &Report) -> Option<Quantity> {
 /// Returns TPS and the half-width of its confidence interval, with `unit`.
 fn rate_of(block: &Figures, unit: &'static str) -> Quantity {
     let half_width = block.tps_ci95.as_ref().map(|ci95| ci95.half_width);
-    Quantity { unit, ..Quantity::at_least_zero(block.tps, half_width) }
+    Quantity { unit, ..Quantity::rate(block.tps, half_width) }
 }
 
 /// Adds a response time to the headline: the p99 over all offered transactions, or the maximum if
@@ -473,11 +510,12 @@ fn over_time(report: &Report, value: &dyn Fn(&SecondReport) -> Option<f64>) -> V
 }
 
 fn of_primary_metric((value, metric): (f64, &PrimaryMetricReport)) -> Tile {
-    rate_tile(&metric.title, Quantity::at_least_zero(Some(value), metric.half_width))
+    rate_tile(&metric.title, Quantity::rate(Some(value), metric.half_width))
 }
 
 fn rate_tile(name: &str, value: Quantity) -> Tile {
-    let note = if value.error == Uncertainty::Unknown { "" } else { WITHIN };
+    let has_error = value.error != Uncertainty::Unknown && !value.is_unusable();
+    let note = if has_error { WITHIN } else { "" };
     Tile { name: name.to_owned(), value, note: note.to_owned(), trend: Vec::new() }
 }
 

@@ -5,6 +5,7 @@ use analysis::report::{GroupReport, IntervalReport, Report};
 use model::Load;
 use model::numbers::{self, count, significant};
 
+use super::head;
 use crate::charts::{Chart, Spot, in_spot};
 use crate::document::{Block, Details, Length, Place, Section, Sketch};
 use crate::table::{Align, Cell, Column, Table};
@@ -89,7 +90,7 @@ fn steadiness(report: &Report) -> Option<Vec<String>> {
     facts.extend(steady.cv.map(|cv| format!("CV {} %", significant(100.0 * cv, 2))));
     facts.extend(stalls(report));
     let refused = report.block.tps_ci95_reason.iter();
-    let refused = refused.map(|why| format!("no CI for TPS: {why}"));
+    let refused = refused.map(|why| format!("no CI for TPS: {why}")).chain(head::unusable(report));
     let longer = report.block.tps_ci95.as_ref().and_then(|ci95| {
         let needed_s = ci95.seconds_to_1_percent?;
         (needed_s > report.measured_seconds).then(|| {

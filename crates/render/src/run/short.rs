@@ -212,7 +212,8 @@ fn without_interval(report: &Report) -> Vec<String> {
         format!("no CI of {}: {why}", names.join(", "))
     };
     let more = (reasons.len() > REASONS_MOST).then(|| format!("more reasons {WITH_FULL}"));
-    reasons.into_iter().take(REASONS_MOST).map(line).chain(more).collect()
+    let unusable = head::unusable(report).into_iter();
+    unusable.chain(reasons.into_iter().take(REASONS_MOST).map(line)).chain(more).collect()
 }
 
 /// Counts failed, retried, dropped, unfinished and unknown transactions, and names the most

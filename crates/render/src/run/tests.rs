@@ -462,7 +462,7 @@ fn every_requirement_of_a_standard_is_a_row_where_lines_are_short() {
 }
 
 #[test]
-fn a_rate_is_never_below_zero_within_its_error() {
+fn an_error_larger_than_its_figure_is_no_usable_interval() {
     let mut report = Report::from_tally(&Made::closed().tally());
     report.block.tps = Some(1.3);
     let half_width = |width: f64, report: &mut Report| {
@@ -471,7 +471,11 @@ fn a_rate_is_never_below_zero_within_its_error() {
         page.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let wide = half_width(3.0, &mut report);
-    assert!(wide.contains("(1.3 TPS (0 to 4.3) within this run)"), "{wide}");
+    assert!(wide.contains("(1.3 TPS (no usable CI))"), "{wide}");
+    let remedy = "no usable CI of TPS: the error is larger than the value; measure 25m or longer";
+    assert!(wide.contains(remedy), "{wide}");
+    let wild = half_width(30.0, &mut report);
+    assert!(wild.contains("larger than the value; find out why the run is so uneven"), "{wild}");
     let narrow = half_width(1.2, &mut report);
     assert!(narrow.contains("(1.3 TPS ± 1.2 within this run)"), "{narrow}");
 }
