@@ -502,8 +502,8 @@ impl Sketch {
 }
 
 impl Quantity {
-    /// Creates a quantity such as a rate; `None` is an unknown value. `half_width` is half the width
-    /// of its confidence interval, if known.
+    /// Creates a quantity such as a rate; `None` is an unknown value. `half_width` is half the
+    /// width of its confidence interval, if known.
     pub fn rate(value: Option<f64>, half_width: Option<f64>) -> Quantity {
         let error = half_width.map_or(Uncertainty::Unknown, Uncertainty::HalfWidth);
         let value = value.map_or(Value::Unknown, Value::Known);
@@ -550,8 +550,8 @@ impl Quantity {
         }
     }
 
-    /// Formats the confidence interval: `± 6.8` or `81.9 to 88.0`, or `no usable CI`. Empty if there
-    /// is none.
+    /// Formats the confidence interval: `± 6.8` or `81.9 to 88.0`, or `no usable CI`. Empty if
+    /// there is none.
     pub fn error(&self) -> String {
         if self.is_unusable() {
             return NO_USABLE_CI.to_owned();

@@ -97,12 +97,13 @@ fn each_of_several_workloads_has_a_line_of_its_own() {
         let lines: Vec<String> =
             page.verdicts.iter().map(|verdict| verdict.headline.plain()).collect();
         let expected = [
-            "tpcc: new vs. old: TPS 0 % (96.8 % CI -1.5 to +1.5 %), no evidence of a difference",
+            "tpcc: new vs. old: TPS 0 % (96.8 % CI -1.5 to +1.5 %), undecided: a \
+             difference of 1.5 % may be hidden",
             "oltp: new vs. old: TPS +20.0 % (96.8 % CI +18.2 to +21.8 %), better",
         ];
         assert_eq!(lines, expected);
         let words: Vec<&str> = page.verdicts.iter().map(|verdict| verdict.word.as_str()).collect();
-        assert_eq!(words, ["No evidence.", "Better."]);
+        assert_eq!(words, ["Undecided.", "Better."]);
     }
     assert!(is_open(&report));
 }
@@ -138,7 +139,7 @@ fn what_so_few_runs_cannot_show_in_reach_is_told_without_a_number_of_weeks() {
 }
 
 #[test]
-fn what_does_not_differ_enough_is_no_evidence() {
+fn what_does_not_differ_enough_is_equal_or_undecided() {
     assert_eq!(only(&held(&FIVE, &times(1.002), 1)).verdict, Judgement::NoEvidence);
     // Significantly different, by half of the minimum effect.
     let exact = [1000.0, 1000.1, 1000.2, 1000.3, 1000.4];
@@ -147,7 +148,7 @@ fn what_does_not_differ_enough_is_no_evidence() {
     let page = in_a_line(&report);
     let words = "TPS +0.50 % (96.8 % CI +0.4";
     assert!(page.contains(words), "{page}");
-    assert!(page.contains("too small to matter: below the minimum effect of 1 %"), "{page}");
+    assert!(page.contains("too small to matter: equal within the minimum effect of 1 %"), "{page}");
 }
 
 #[test]
@@ -473,12 +474,12 @@ fn it_reads_like_a_page() {
     let report = ComparisonReport::new(&sides, &PLAIN).expect("two points");
     insta::assert_snapshot!(page_of(&report, &[]), @r"
     tpcc: new vs. old: over all points, TPS +4.9 % (96.8 % CI +3.4 to +6.5 %), better; point by
-    point, of 2 points: better at 1, no evidence at 1
+    point, of 2 points: better at 1, undecided at 1
     p99 ms -4.7 % (96.8 % CI -6.1 to -3.3 %), better.
 
     point      figure    old    new  ratio (CI)              verdict                  p  detectable
     clients=1  TPS     1,000  1,100  1.100 (1.084 to 1.117)  better               0.016       2.2 %
-    clients=8  TPS     1,000  1,001  1.001 (0.986 to 1.016)  no evidence          0.848       2.2 %
+    clients=8  TPS     1,000  1,001  1.001 (0.986 to 1.016)  undecided            0.848       2.2 %
     all        TPS     1,000  1,049  1.049 (1.034 to 1.065)  better               0.010       1.9 %
     all        p50 ms  13.52  13.52  1.000 (1.000 to 1.000)  too small to matter  1.000           –
     all        p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  too small to matter  1.000           –
@@ -903,9 +904,9 @@ fn a_figure_that_is_decided_stands_beside_one_that_is_not() {
     }
     let mut report = ComparisonReport::new(&[old, new], &PLAIN).expect("they have runs");
     let headline = headline(&report, &report.pairs[0]);
-    assert!(headline.contains("no evidence of a difference; p50 ms -50"), "{headline}");
+    assert!(headline.contains(" may be hidden; p50 ms -50"), "{headline}");
     // The word is of one figure, where another says more.
-    assert_eq!(judgement_of(&report.pairs[0]).1, "TPS: no evidence.");
+    assert_eq!(judgement_of(&report.pairs[0]).1, "TPS: undecided.");
     // A warning is about each verdict, also if that on the primary figure is open.
     report.sides.iter_mut().for_each(|side| side.findings.push("debug_build", 5));
     let words = "With caution, as are all verdicts here: debug build in all 10 runs.";

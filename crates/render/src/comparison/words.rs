@@ -63,7 +63,7 @@ pub(super) fn is_decided(judged: &Judged) -> bool {
     matches!(judged.verdict, Judgement::Better | Judgement::Worse)
 }
 
-/// Returns true if the verdict on a figure is `no evidence` or `cannot be judged`, so that more
+/// Returns true if the verdict on a figure is `undecided` or `cannot be judged`, so that more
 /// trials may decide it.
 pub(super) fn is_undecided(judged: &Judged) -> bool {
     matches!(judged.verdict, Judgement::NoEvidence | Judgement::CannotBeJudged)
@@ -95,8 +95,8 @@ pub(super) fn first_words(report: &ComparisonReport, pair: &PairReport) -> Vec<S
     printed
 }
 
-/// Counts the verdicts at the points of a comparison: `point by point, of 8 points: better at 5, no
-/// evidence at 3`. `None` for a single point.
+/// Counts the verdicts at the points of a comparison: `point by point, of 8 points: better at 5,
+/// undecided at 3`. `None` for a single point.
 pub(super) fn point_by_point(pair: &PairReport) -> Option<String> {
     let n_both = pair.points.len() as u64;
     let n = |verdict: Judgement| {
@@ -192,14 +192,14 @@ pub(super) fn sentence(min_effect: f64, judged: &Judged) -> String {
         Judgement::Better | Judgement::Worse | Judgement::Higher | Judgement::Lower => {
             alone.to_owned()
         }
-        Judgement::TooSmallToMatter => format!(": below the minimum effect of {least} %"),
+        Judgement::TooSmallToMatter => format!(": equal within the minimum effect of {least} %"),
         Judgement::DiffersSizeNotKnown => {
             format!(": perhaps less than the minimum effect of {least} %{alone}")
         }
         Judgement::DiffersOrTheMachineDrifted => {
             format!(": the runs were not interleaved{alone}")
         }
-        Judgement::NoEvidence => " of a difference".to_owned(),
+        Judgement::NoEvidence => judged.ratio.as_ref().and_then(hidden).unwrap_or_default(),
         Judgement::CannotBeJudged => {
             format!(": {}", judged.why.as_deref().unwrap_or("there is no figure"))
         }
@@ -207,9 +207,25 @@ pub(super) fn sentence(min_effect: f64, judged: &Judged) -> String {
     format!("{measured}, {}{explained}", judged.verdict.name())
 }
 
+/// Says how large a difference may be that an undecided comparison does not show, by its interval:
+/// `: a difference of 1.5 % may be hidden`. `None` without an interval.
+fn hidden(ratio: &Ratio) -> Option<String> {
+    let (low, high) = ratio.interval?;
+    let fall = if low > 0.0 { 1.0 / low } else { f64::INFINITY };
+    let most = fall.max(high) - 1.0;
+    // A difference in percent is that of the end which is farther away.
+    let percent = (1.0 - low).max(high - 1.0);
+    let size = match most {
+        most if !most.is_finite() => return None,
+        most if is_twofold(most) => format!("a factor of {}", significant(1.0 + most, 2)),
+        _ => format!("{} %", significant(percent * 100.0, 2)),
+    };
+    Some(format!(": a difference of {size} may be hidden"))
+}
+
 /// Describes the smallest difference that the runs would detect, and how many runs detect less:
 /// `Smallest detectable difference: 5.1 % with 4 runs a side, 2.2 % with 16; 1 % takes about 90
-/// runs a side (3 h).` `None` unless there is no evidence of a difference.
+/// runs a side (3 h).` `None` unless the verdict is undecided.
 pub(super) fn detectable(report: &ComparisonReport, judged: &Judged) -> Option<String> {
     let share = judged.detectable.filter(|_| judged.verdict == Judgement::NoEvidence)?;
     let runs = runs_least(judged);

@@ -10,7 +10,8 @@ use model::Direction;
 use serde::{Deserialize, Serialize};
 
 /// The verdict on a figure of one side of a comparison, set against the baseline. JSON has the
-/// words of [`Verdict::name`] joined by `_`.
+/// words of [`Verdict::name`] joined by `_`, except for `no_evidence`, which pages call undecided
+/// because readers took "no evidence" for "no difference".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -61,7 +62,7 @@ impl Verdict {
             Verdict::TooSmallToMatter => "too small to matter",
             Verdict::DiffersSizeNotKnown => "differs, size not known",
             Verdict::DiffersOrTheMachineDrifted => "differs, or the machine drifted",
-            Verdict::NoEvidence => "no evidence",
+            Verdict::NoEvidence => "undecided",
             Verdict::CannotBeJudged => "cannot be judged",
         }
     }
