@@ -138,7 +138,8 @@ parameters! {
     seed: Count<0, { u64::MAX }> = "1", AnyValue, "Random seed of data, inputs and arrivals",
         |plan| plan.seed;
     target: Optional<Url> = "", Checked,
-        "Database to measure, as a URL [default: an embedded SQLite file of the workload]",
+        "Database to measure, as a URL (schemes: dbdyno list targets; their options: dbdyno list \
+         parameters) [default: an embedded SQLite file of the workload]",
         |plan| Some(plan.target.clone());
     placement: PlacementChoice = "auto", AnyValue,
         "How clients run: a thread each, event loops, or virtual time (sim: only)",

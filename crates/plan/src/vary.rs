@@ -242,7 +242,8 @@ fn axis(vary: &VaryDraft) -> Result<Axis, BadPlan> {
             let why = format!("'{name}' has the value {twice}: for repeats use");
             // A comparison of a build with itself needs two sides.
             return Err(vary.bad(format!(
-                "{why} {repeat}, and to compare it with itself two runs with different labels"
+                "{why} {repeat}, and to compare it with itself, as a test of the noise, vary the \
+                 seed alone: --vary seed=1,1001"
             )));
         }
     }

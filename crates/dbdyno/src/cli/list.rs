@@ -64,7 +64,12 @@ fn everything() -> Document {
 fn document(what: &str) -> Document {
     match what {
         "workloads" => Document::from(vec![workload_table()]),
-        "targets" => Document::from(vec![target_table()]),
+        "targets" => {
+            let mut page = Document::from(vec![target_table()]);
+            let options = "Options of these URLs, such as those of sim: dbdyno list parameters";
+            page.section("options", "", vec![Block::paragraphs([options])]);
+            page
+        }
         "findings" => Document::from(vec![finding_table()]),
         "figures" => Document::from(vec![figure_table()]),
         _ => parameter_document(&sections()),

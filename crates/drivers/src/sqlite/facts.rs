@@ -4,6 +4,7 @@
 use std::fs;
 use std::sync::Arc;
 
+use model::numbers::bytes;
 use model::{DbError, Fact};
 use rusqlite::Connection;
 
@@ -43,6 +44,7 @@ pub(super) fn facts(shared: &Shared) -> Result<Vec<Fact>, DbError> {
         fact("busy_timeout_ms", &shared.options.busy_timeout_ms),
         fact("page_size_bytes", &page_size_bytes),
         fact("cache_size_bytes", &cache_size_bytes),
+        modes::server_memory("page cache of each session", &bytes(cache_size_bytes as u64)),
         fact("mmap_size_bytes", &ask(&connection, "mmap_size").unwrap_or_else(|_| "0".to_owned())),
         fact("wal_autocheckpoint_pages", &ask(&connection, "wal_autocheckpoint")?),
         fact("size_bytes", &size_bytes),

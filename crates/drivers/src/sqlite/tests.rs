@@ -227,6 +227,7 @@ fn the_page_size_holds_for_a_new_database_and_is_not_ignored_for_an_old_one() {
     has("journal_mode", "wal");
     has("synchronous", "normal");
     has("cache_size_bytes", "2048000");
+    has("cache", "page cache of each session 1.95 MiB");
     has("wal_autocheckpoint_pages", "1000");
     has("threadsafe", "1");
     let other = url(&folder, "?page_size=4096");
