@@ -166,7 +166,6 @@ const FELL_MAX: f64 = 0.9;
 pub(crate) fn judge_dips(dips: &[Dip], disturbances: &[DisturbanceReport]) -> Option<Finding> {
     let known = dips.iter().filter_map(|dip| Some((dip, dip.causes.first()?)));
     let (dip, seen) = known.max_by(|a, b| a.0.cost_s().total_cmp(&b.0.cost_s()))?;
-    let unit = if dip.to_s - dip.from_s == 1 { "second" } else { "seconds" };
     // In open load, late commits may be made up for within the same seconds.
     let fell = dip.rate_ratio.filter(|ratio| *ratio < FELL_MAX);
     let rose = dip.p95_ratio.filter(|ratio| *ratio > 1.0);
@@ -191,8 +190,9 @@ pub(crate) fn judge_dips(dips: &[Dip], disturbances: &[DisturbanceReport]) -> Op
     let during = planned
         .map_or_else(String::new, |one| format!(" It is during '{}' of the plan.", one.name));
     let text = format!(
-        "{what} in {unit} {}; with it, {} ({}: {}, usually {}).{during}{more}",
-        dip.seconds(),
+        "{what} from {} s to {} s; with it, {} ({}: {}, usually {}).{during}{more}",
+        dip.from_s,
+        dip.to_s,
         dip.words(seen.cause),
         seen.shown_by.gauge,
         with_unit(seen.shown_by.then),

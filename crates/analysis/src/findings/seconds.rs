@@ -65,7 +65,7 @@ fn text(slow: &Slow, tally: &Tally) -> FindingText {
         id: "slow_seconds",
         severity: if share < PERCENT_NOTED { Severity::Note } else { Severity::Warning },
         text: format!(
-            "{} ({} of the time: {}{more}) stand out: {}.{again}",
+            "{} ({} of the time, at {}{more} s) stand out: {}.{again}",
             count(n, "second"),
             percent_text(share),
             first.join(", "),

@@ -155,22 +155,22 @@ fn the_dip_that_cost_most_is_reported() {
     let all = [unknown, dip(12, 14, Some(0.015), None, vec![locks, path.clone()]), short];
     let found = judge_dips(&all, &[]).expect("a cause is known");
     assert_eq!((found.id.as_str(), found.severity), ("dip_explained", Severity::Warning));
-    let words = "Commits fell to 1.5 % in seconds 12 to 13; with it, sessions waited for \
+    let words = "Commits fell to 1.5 % from 12 s to 14 s; with it, sessions waited for \
                  locks (database.sessions/lock: 4, usually 0.250). 3 dips in all.";
     assert!(found.text.starts_with(words), "{}", found.text);
     let late = dip(7, 9, Some(0.98), None, vec![path.clone()]);
     let found = judge_dips(&[late], &[]).expect("a cause is known");
-    assert!(found.text.starts_with("Transactions were slow in seconds 7 to 8;"), "{}", found.text);
+    assert!(found.text.starts_with("Transactions were slow from 7 s to 9 s;"), "{}", found.text);
     let found = judge_dips(&[dip(7, 8, None, Some(8.0), vec![path.clone()])], &[])
         .expect("a cause is known");
     assert!(
-        found.text.starts_with("p95 rose 8.0-fold in second 7; with it, round"),
+        found.text.starts_with("p95 rose 8.0-fold from 7 s to 8 s; with it, round"),
         "{}",
         found.text
     );
     let long = Dip { longest_ms: Some(2_002.0), ..dip(7, 9, Some(0.97), Some(1.1), vec![path]) };
     let found = judge_dips(std::slice::from_ref(&long), &[]).expect("a cause is known");
-    let words = "A transaction took 2 s in seconds 7 to 8; with it, round";
+    let words = "A transaction took 2 s from 7 s to 9 s; with it, round";
     assert!(found.text.starts_with(words), "{}", found.text);
     assert!(found.text.contains("This coincided"), "{}", found.text);
     // A disturbance of the plan is not a finding.
@@ -219,7 +219,7 @@ fn seconds_that_stand_out_are_found_with_their_period() {
     every_ten_seconds(&mut made, 963, 520);
     let findings = judge(&made.tally());
     let text = &findings.iter().find(|finding| finding.id == "slow_seconds").expect("raised").text;
-    let expect = "3 seconds (10.0 % of the time: 9, 19, 29) stand out: 520 commits/s where the \
+    let expect = "3 seconds (10.0 % of the time, at 9, 19, 29 s) stand out: 520 commits/s where the \
                   median second has 965.5. They recur every 10 s.";
     assert!(text.starts_with(expect), "{text}");
     // The same number of commits, with slower replies.
@@ -283,7 +283,7 @@ fn what_the_plan_offers_is_no_fault_and_no_error() {
     }
     let findings = judge(&made.tally());
     let text = &findings.iter().find(|finding| finding.id == "slow_seconds").expect("raised").text;
-    let expect = "2 seconds (3.3 % of the time: 24, 45) stand out: p95 of 90.0 ms where as many \
+    let expect = "2 seconds (3.3 % of the time, at 24, 45 s) stand out: p95 of 90.0 ms where as many \
                   arrivals have 4";
     assert!(text.starts_with(expect), "{text}");
 }
