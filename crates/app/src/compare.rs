@@ -5,6 +5,7 @@
 //! compared at points: values of varied parameters, or conditions of other runs (study).
 
 mod accepted;
+mod rule;
 
 use std::collections::BTreeSet;
 
@@ -19,7 +20,6 @@ use study::comparison::{Judge, MIN_EFFECT, NotCounted, Side, SidePoint};
 use study::condition::{Condition, Mixed, Points, points_of_builds, points_of_sides};
 use study::history::Question;
 use study::matrix::Matrices;
-use study::repeats::not_fixed;
 use study::trials::{TrialReport, counts, why_not_in_short};
 use study::{ComparisonReport, ExperimentReport, HistoryReport};
 
@@ -57,8 +57,9 @@ pub fn compare(store: &Store, asked: &CompareBy, judge: &Judge) -> Result<Compar
     };
     let refused = if sides.iter().any(is_lost) { Error::Failed } else { Error::Usage };
     let held = ComparisonReport::new(&sides, judge).map_err(refused)?;
-    let (repeats, command) = (repeats(store, asked), Some(command(store, asked, judge)));
-    Ok(ComparisonReport { damaged, repeats, command, ..held })
+    let (repeats, by_rule) = (rule::repeats(store, asked), rule::found(store, asked));
+    let command = Some(command(store, asked, judge));
+    Ok(ComparisonReport { damaged, repeats, by_rule, command, ..held })
 }
 
 /// Largest number of values of a varied parameter that are compared; more are drawn as a curve.
@@ -123,18 +124,6 @@ fn one_run(store: &Store, name: &str) -> Error {
         "{name} is the single run {run}: name the other side too ('dbdyno compare RUN {name}'), or \
          an experiment ('dbdyno experiments' lists them)"
     ))
-}
-
-/// Returns warnings about experiments whose repeats are not independent or not fixed in number.
-fn repeats(store: &Store, asked: &CompareBy) -> Vec<String> {
-    let names = match asked {
-        CompareBy::Sides(names) => &names[..],
-        CompareBy::Axis { experiment, .. } => std::slice::from_ref(experiment),
-    };
-    let found = names.iter().filter_map(|name| store.experiment_or_run(name).ok());
-    let mut all: Vec<String> = found.filter_map(|experiment| not_fixed(&experiment)).collect();
-    all.dedup();
-    all
 }
 
 /// Returns the command line of this comparison, with `last` replaced by the id that it means now.

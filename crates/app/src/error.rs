@@ -11,6 +11,8 @@ pub enum Error {
     Usage(String),
     /// The database, the machine or the data caused the failure: exit code 1.
     Failed(String),
+    /// The database cannot be reached, or the connection to it broke: exit code 4.
+    Unreachable(String),
     /// The user stopped the run or other use case: exit code 130.
     Interrupted(String),
 }
@@ -32,7 +34,10 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Usage(why) | Error::Failed(why) | Error::Interrupted(why) => f.write_str(why),
+            Error::Usage(why)
+            | Error::Failed(why)
+            | Error::Unreachable(why)
+            | Error::Interrupted(why) => f.write_str(why),
         }
     }
 }
@@ -53,7 +58,10 @@ impl From<model::BadParameter> for Error {
 
 impl From<model::DbError> for Error {
     fn from(db_error: model::DbError) -> Error {
-        Error::failed(db_error)
+        match db_error.kind {
+            model::DbErrorKind::ConnectionLost => Error::Unreachable(db_error.to_string()),
+            _ => Error::failed(db_error),
+        }
     }
 }
 

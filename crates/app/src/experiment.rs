@@ -212,6 +212,9 @@ pub fn planned(
 /// Number of repeats at which usual differences between points (combinations of varied values) are
 /// likely to be seen in spite of noise.
 const REPEATS_ADVISED: u32 = 5;
+/// Number of repeats advised where points are compared: from six on, the runs of each repeat are
+/// compared in pairs.
+const REPEATS_IN_PAIRS: u32 = 6;
 
 /// Returns a note for the user if there are too few repeats to compare the points (combinations of
 /// varied values), or to show how much the runs of the only point differ; else `None`.
@@ -229,8 +232,9 @@ pub fn too_few_repeats(planned: &Planned) -> Option<String> {
         (false, false) => "give a wide CI of the mean over runs",
     };
     let n = count(u64::from(*repeats), "repeat");
-    let takes = load_of(planned, u64::from(REPEATS_ADVISED));
-    Some(format!("{n} {what}: run --repeat {REPEATS_ADVISED} or more ({takes})"))
+    let advised = if is_compared { REPEATS_IN_PAIRS } else { REPEATS_ADVISED };
+    let takes = load_of(planned, u64::from(advised));
+    Some(format!("{n} {what}: run --repeat {advised} or more ({takes})"))
 }
 
 /// Returns the least duration of `repeats` trials at each point (combination of varied values),

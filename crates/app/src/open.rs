@@ -162,7 +162,7 @@ impl OpenTarget {
         let Some(how) = self.server.as_mut().and_then(Managed::ended) else { return error };
         let with_end = |why| format!("{why}; the managed server {how}");
         match error {
-            Error::Failed(why) => Error::Failed(with_end(why)),
+            Error::Failed(why) | Error::Unreachable(why) => Error::Failed(with_end(why)),
             Error::Interrupted(why) => Error::Interrupted(with_end(why)),
             error @ Error::Usage(_) => error,
         }

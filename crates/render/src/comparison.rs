@@ -172,15 +172,22 @@ fn cautious(report: &ComparisonReport, pair: &PairReport) -> Vec<Verdict> {
 /// differences in setup.
 fn verdict(report: &ComparisonReport, pair: &PairReport) -> Verdict {
     let (tone, word) = judgement_of(pair);
-    let headline = headline(report, pair).into();
+    let headline = headline(report, pair);
     let figures = summed_up(pair);
     let detectable = figures.first().and_then(|judged| detectable(report, judged));
     let beside = beside(&report.primary, report.better);
     let beside = figures.into_iter().skip(1).find(|judged| judged.figure == beside);
     let beside = beside.and_then(aside).map(|words| format!("{words}."));
     let all = lead(report, pair).chain(beside).chain(detectable).chain(differ_in(report, pair));
+    // The interval that holds comes first.
+    if let Some(by_rule) = &report.by_rule {
+        let fixed = format!("If the number of repeats had been fixed beforehand: {headline}.");
+        let details = once(fixed).chain(all).map(Text::from).collect();
+        let headline = format!("{}{by_rule}", of_workload(report)).into();
+        return Verdict { tone: Tone::Plain, word: "By its rule.".to_owned(), headline, details };
+    }
     let details = all.map(Text::from).collect();
-    Verdict { tone, word, headline, details }
+    Verdict { tone, word, headline: headline.into(), details }
 }
 
 /// Returns the first details of the verdict on a side of a comparison: runs in progress and repeats
@@ -490,8 +497,13 @@ fn repeat(report: &ComparisonReport) -> Section {
         let blocks = vec![Block::Paragraphs(vec![words]), Block::Verbatim(plan.to_owned())];
         Block::details(format!("Plan of {}", names.join(", ")), Length::Short, blocks)
     };
-    let command = report.command.clone().map(Block::Verbatim);
-    let blocks = plans.into_iter().map(folded).chain(command).collect();
+    // Ids are those of one store.
+    let command = report.command.clone().map(|command| {
+        let of_store = "In the store that has these runs ('dbdyno runs export' and 'import' take \
+                        them to another one):";
+        [Block::paragraphs([of_store]), Block::Verbatim(command)]
+    });
+    let blocks = plans.into_iter().map(folded).chain(command.into_iter().flatten()).collect();
     Section::new(REPEAT, "How to repeat it", blocks)
 }
 

@@ -85,16 +85,21 @@ pub(crate) fn in_brief(text: &str) -> String {
     up_to_clause(first_sentence(text).trim_end_matches('.'), REMARK_LETTERS_MOST)
 }
 
-/// Ends of a clause or word at which long texts are cut, the preferred ones first.
-const CLAUSE_ENDS: [&str; 3] = ["; ", ", ", " "];
+/// Ends of a clause at which long texts are cut, the preferred one first. A text is never cut
+/// within a clause: a number would lose what it is of.
+const CLAUSE_ENDS: [&str; 2] = ["; ", ", "];
 
-/// Cuts a text of more than `letters_most` characters at the end of a clause or word, and adds an
-/// ellipsis.
+/// Cuts a text of more than `letters_most` characters at the end of a clause, and adds an ellipsis.
+/// If no clause ends in its second half before that, it is cut at the next end, or not at all.
 pub(crate) fn up_to_clause(text: &str, letters_most: usize) -> String {
     let Some((most, _)) = text.char_indices().nth(letters_most) else { return text.to_owned() };
-    let end = CLAUSE_ENDS.iter().find_map(|end| {
+    let before = CLAUSE_ENDS.iter().find_map(|end| {
         // A clause that is much shorter would leave out too much.
         text[..most].rfind(end).filter(|at| *at > most / 2)
     });
-    format!("{} …", text[..end.unwrap_or(most)].trim_end())
+    let after = || CLAUSE_ENDS.iter().filter_map(|end| Some(most + text[most..].find(end)?)).min();
+    match before.or_else(after) {
+        Some(end) => format!("{} …", text[..end].trim_end()),
+        None => text.to_owned(),
+    }
 }

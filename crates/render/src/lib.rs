@@ -48,6 +48,7 @@ pub use first_page::fit_screen;
 pub use history::history;
 pub use list::{Errors, ExperimentLine, experiment_list, imported_list, run_list};
 pub use matrix::{matrices, matrix_section};
+pub use repeats::verdict as found_by_rule;
 pub use run::{
     Identity, RUN_SECTIONS, Short, identity, run, run_in_a_line, run_short, run_unstored,
 };

@@ -94,7 +94,7 @@ pub(crate) fn decided(stop: &StopReport) -> Option<Table> {
 /// Returns the verdict of an experiment whose repeats ended when it was decided, on its only pair
 /// of points: `clients=8 vs. 4: TPS ×1.15 (95 % CI ×0.81 to ×1.63), undecided after 5 of at most
 /// 30 repeats`. `None` with no pair or several.
-pub(crate) fn verdict(report: &ExperimentReport) -> Option<String> {
+pub fn verdict(report: &ExperimentReport) -> Option<String> {
     let stop = report.stop_condition.as_ref()?;
     let [pair] = &stop.pairs[..] else { return None };
     let named = |values| told(&report.axes, values).pairs(", ");

@@ -263,6 +263,10 @@ pub struct ComparisonReport {
     /// their number depended on results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeats: Vec<String>,
+    /// What the stop rule of the compared experiment says about its two sides, with the interval
+    /// that holds although the results ended the repeats; absent without such a rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_rule: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -671,6 +675,7 @@ impl ComparisonReport {
             damaged: Vec::new(),
             imported: Vec::new(),
             repeats: Vec::new(),
+            by_rule: None,
         };
         Ok(report.with_names(sides).with_guarantees(sides))
     }

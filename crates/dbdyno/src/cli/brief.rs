@@ -108,7 +108,8 @@ fn usage(command: &Command, path: &str) -> String {
     };
     let given: String = command.get_positionals().map(argument).collect();
     match command.has_subcommands() {
-        true => format!("{path} <COMMAND> [OPTIONS]"),
+        true if command.is_subcommand_required_set() => format!("{path} <COMMAND> [OPTIONS]"),
+        true => format!("{path} [COMMAND] [OPTIONS]"),
         false => format!("{path}{given} [OPTIONS]"),
     }
 }

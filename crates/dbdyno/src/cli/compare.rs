@@ -18,7 +18,7 @@ use study::comparison::{Difference, Gate, GateResult, Judge, Passed, UndecidedBy
 use super::flags::Output;
 use super::runs::{full_flag, naming_sections, of_sections, section_flag};
 use super::stored::store;
-use super::{DONE, FAILED, Outcome, experiments, flags, github, print_document};
+use super::{DONE, FAILED, Outcome, UNDECIDED, experiments, flags, github, print_document};
 use crate::shell::Shell;
 
 /// Page of the documentation that explains each verdict of a comparison, and the next step.
@@ -28,7 +28,7 @@ pub(crate) fn command() -> Command {
     Command::new("compare")
         .about("Compares two or more sides of runs, with a verdict")
         .after_help(format!(
-            "dbdyno run WORKLOAD --vary NAME=A,B --repeat 5 interleaves two sides; dbdyno \
+            "dbdyno run WORKLOAD --vary NAME=A,B --repeat 6 interleaves two sides; dbdyno \
              compare last then compares them. Other sides are a label (build=1.2), an experiment, \
              or runs separated by commas; the first is the baseline. dbdyno compare EXPERIMENT \
              --by target compares the values of one of several varied parameters.\n\n\
@@ -50,8 +50,8 @@ pub(crate) fn command() -> Command {
         .arg(section_flag(render::COMPARISON_SECTIONS))
         .arg(
             Arg::new("fail_if").long("fail-if").action(ArgAction::Append).value_name("LIMIT").help(
-                "Exit with code 1 unless this limit holds, with 2 if a side has fewer than three \
-                 runs: \"p99>+5%\", \"tps<-3%\"",
+                "Exit with code 1 if this limit is broken, with 3 if it is undecided, with 2 if a \
+                 side has fewer than three runs: \"p99>+5%\", \"tps<-3%\" (six repeats or more)",
             ),
         )
         .arg(
@@ -74,8 +74,13 @@ pub(super) fn judged() -> [Arg; 2] {
             "NAME",
             "Figure to judge: tps, p99, reads, new_order.p99 or any other of the runs",
         ),
-        value("min_effect", "PERCENT", "Smallest difference that matters [default: 1%]")
-            .allow_hyphen_values(true),
+        value(
+            "min_effect",
+            "PERCENT",
+            "Better or worse is a difference beyond chance of which the measured change exceeds \
+             this; too small to matter, one with its whole CI within it [default: 1%]",
+        )
+        .allow_hyphen_values(true),
     ]
 }
 
@@ -116,7 +121,11 @@ pub(crate) fn compare(matches: &ArgMatches, shell: &Shell) -> Outcome {
             print_document(&page, PAGE_WIDTH, matches, shell)
         }
     }?;
-    Ok(if gates.iter().any(|gate| fails(gate, matches)) { FAILED } else { DONE })
+    Ok(match gates.iter().any(|gate| gate.passed == Passed::Broken) {
+        true => FAILED,
+        false if gates.iter().any(|gate| fails(gate, matches)) => UNDECIDED,
+        false => DONE,
+    })
 }
 
 /// Parses the sets of runs to compare. With `--by AXIS`, they are the values of a varied parameter
@@ -161,8 +170,8 @@ fn held(
         && flags::fails_undecided(matches)
     {
         return Err(Error::Usage(format!(
-            "--fail-if {}: {} has {}, which can decide nothing: run 5 or more a side \
-             (--repeat 5), or let it pass with --undecided pass",
+            "--fail-if {}: {} has {}, which can decide nothing: run 6 or more a side \
+             (--repeat 6), or let it pass with --undecided pass",
             gate.gate,
             gate.side_least,
             count(gate.runs_least as u64, "run")
@@ -236,7 +245,7 @@ fn tone(page: &mut Document, gates: &[GateResult], matches: &ArgMatches) {
 }
 
 /// Creates the page of a comparison: only the sections that the user requests, the short page if
-/// the output is text without `--full`, or else the full page.
+/// the output is text or Markdown without `--full`, or else the full page.
 fn page_of(
     report: &ComparisonReport,
     compared: &CompareBy,
@@ -247,8 +256,10 @@ fn page_of(
     if let Some(page) = of_sections(matches, whole) {
         return page;
     }
-    match (flags::output_of(matches) == Output::Text, matches.get_flag("full")) {
+    let output = flags::output_of(matches);
+    match (matches!(output, Output::Text | Output::Markdown), matches.get_flag("full")) {
         (false, _) => whole(),
+        (true, true) if output == Output::Markdown => whole(),
         (true, true) => naming_sections(whole(), &render::COMPARISON_SECTIONS, "--section NAME"),
         (true, false) => {
             let next = next_commands(report, compared, !gates.is_empty(), matches);

@@ -9,10 +9,10 @@ use super::brief::WIDTH;
 type Examples = (&'static str, &'static [&'static str]);
 
 /// Example that shows which of two servers is faster.
-const TWO_SERVERS: &str = "run tpcc --vary target=managed:mariadb,managed:postgres --repeat 5";
+const TWO_SERVERS: &str = "run tpcc --vary target=managed:mariadb,managed:postgres --repeat 6";
 /// Example that shows which of two values of a setting is better.
 const TWO_SETTINGS: &str = "run tpcc --target managed:postgres \
-                            --vary server.synchronous_commit=on,off --repeat 5";
+                            --vary server.synchronous_commit=on,off --repeat 6";
 
 const EXAMPLES: &[Examples] = &[
     ("", &["run tpcc", "runs show last", TWO_SERVERS, "compare last", "web"]),

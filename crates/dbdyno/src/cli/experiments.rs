@@ -29,8 +29,8 @@ use super::signals::stop_on_signals;
 use super::stored::{asked, bad, label_flag, labels, said, store};
 use super::trial_options::{interrupted, is_kept, options};
 use super::{
-    DONE, FAILED, INTERRUPTED, Outcome, draft_from_args, figure_names, flags, password,
-    print_document, required, seek,
+    FAILED, INTERRUPTED, Outcome, draft_from_args, figure_names, flags, password, print_document,
+    required, seek,
 };
 use crate::lists::{experiment_lines, experiments_json};
 use crate::shell::Shell;
@@ -187,12 +187,12 @@ fn walk(mut planned: Planned, matches: &ArgMatches, is_new: bool, shell: &Shell)
     let required = required(&report, matches, shell)?;
     print_report(&report, matches, &required, shell)?;
     live.linger(&stop);
-    Ok(match (is_interrupted, is_good && required.is_met()) {
+    Ok(match (is_interrupted, is_good) {
         (true, _) => {
             shell.say(&interrupted(&report.id));
             INTERRUPTED
         }
-        (false, true) => DONE,
+        (false, true) => required.exit_code(),
         (false, false) => FAILED,
     })
 }
@@ -234,11 +234,14 @@ fn print_report(
     }
 }
 
+/// Sections of an experiment's page that its first page leaves out.
+const LEFT_OUT: [&str; 5] = ["ran", "no-law", "median_why", "median_errors", "median_checks"];
+
 /// Shortens the page of an experiment for a terminal: leaves out what pages of single runs show,
 /// and suggests commands if the experiment is complete.
 fn shorten(page: &mut Document, source: &ExperimentSource) {
     let report = &source.report;
-    page.sections.retain(|section| !["ran", "no-law"].contains(&section.id));
+    page.sections.retain(|section| !LEFT_OUT.contains(&section.id));
     let has_ended = report.status.is_none_or(|status| status == Status::Completed);
     if render::is_unfinished(report) || !has_ended {
         return;
@@ -428,7 +431,7 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let report = report_by(&store, &experiment, figure)?;
     let required = required(&report, matches, shell)?.all_known()?;
     print_report(&report, matches, &required, shell)?;
-    Ok(if required.is_met() { DONE } else { FAILED })
+    Ok(required.exit_code())
 }
 
 fn go_on(matches: &ArgMatches, shell: &Shell) -> Outcome {

@@ -15,7 +15,7 @@ use super::compare::{judge, judged};
 use super::flags::Output;
 use super::imported::{self, imported_flag, imported_of};
 use super::stored::{said, store};
-use super::{DONE, FAILED, Outcome, flags, github, print_document};
+use super::{DONE, FAILED, Outcome, UNDECIDED, flags, github, print_document};
 use crate::shell::Shell;
 
 /// Maximum bytes that are read of the file of `--commits`, enough for more than a million commits;
@@ -52,7 +52,7 @@ pub(crate) fn command() -> Command {
             Arg::new("fail_on_regression")
                 .long("fail-on-regression")
                 .action(ArgAction::SetTrue)
-                .help("Exit with code 1 if the last build is worse, or cannot be judged"),
+                .help("Exit with code 1 if the last build is worse, with 3 if it cannot be judged"),
         )
         .arg(
             flags::undecided(
@@ -175,8 +175,8 @@ pub(crate) fn history(matches: &ArgMatches, shell: &Shell) -> Outcome {
 }
 
 /// Returns the exit code for `--fail-on-regression`. It is that of a failure, after printing the
-/// reason, if the last build is worse, or if it cannot be judged and `--undecided pass` is not
-/// given.
+/// reason, if the last build is worse, and [`UNDECIDED`] if it cannot be judged and `--undecided
+/// pass` is not given.
 fn hold_last(report: &HistoryReport, matches: &ArgMatches, shell: &Shell) -> u8 {
     let regressions = report.regressions();
     if let [first, others @ ..] = &regressions[..] {
@@ -202,7 +202,7 @@ fn hold_last(report: &HistoryReport, matches: &ArgMatches, shell: &Shell) -> u8 
         "dbdyno: --fail-on-regression is undecided: {undecided}; let it pass with --undecided pass"
     );
     github::say("error", &text, matches, shell);
-    FAILED
+    UNDECIDED
 }
 
 /// Returns the reason why the last build of a history cannot be judged; empty if it can be.

@@ -75,7 +75,9 @@ use signal_hook::consts::SIGXFSZ;
 
 use flags::Output;
 
-pub(crate) use crate::outcome::{DONE, FAILED, INTERRUPTED, Outcome, USAGE};
+pub(crate) use crate::outcome::{
+    DONE, FAILED, INTERRUPTED, Outcome, UNDECIDED, UNREACHABLE, USAGE,
+};
 use crate::shell::Shell;
 
 /// Runs the program with the command line, signals and terminal of this process. If a run of dbdyno
@@ -290,6 +292,7 @@ fn tell(error: &Error, words: &[String], shell: &Shell) -> u8 {
     match error {
         Error::Usage(_) => USAGE,
         Error::Failed(_) => FAILED,
+        Error::Unreachable(_) => UNREACHABLE,
         Error::Interrupted(_) => INTERRUPTED,
     }
 }

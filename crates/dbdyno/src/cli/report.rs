@@ -8,6 +8,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use render::as_json;
 use render::chart_backends::{Drawn, Theme};
 use render::charts::{Chart, chart_named};
+use render::list::short_id;
 use study::history::Question;
 
 use super::compare::{judge, judged};
@@ -116,8 +117,27 @@ pub(crate) fn report(matches: &ArgMatches, shell: &Shell) -> Outcome {
         }
     };
     match file {
-        Some(file) => file.write(&bytes).map(|()| DONE),
+        Some(file) => {
+            file.write(&bytes)?;
+            let what = match matches.get_one::<String>("chart") {
+                Some(chart_name) => format!("the chart {chart_name}"),
+                None => format!("the page of {}", named_source(&source)),
+            };
+            shell.say(&format!("{name}: {what}, {}", model::numbers::bytes(bytes.len() as u64)));
+            Ok(DONE)
+        }
         None => shell.print_bytes(&bytes),
+    }
+}
+
+/// Names what a page is about: `run 01a2003e`, `experiment clients`.
+fn named_source(source: &ReportSource) -> String {
+    match source {
+        ReportSource::Run(report) => format!("run {}", short_id(&report.run_id)),
+        ReportSource::Experiment(of) => format!("experiment {}", short_id(&of.report.id)),
+        ReportSource::Seek(report) => format!("search {}", short_id(&report.id)),
+        ReportSource::Comparison(report, ..) => render::comparison_title(report),
+        ReportSource::History(report) => format!("the history of {}", report.by),
     }
 }
 

@@ -12,7 +12,7 @@ use study::ExperimentReport;
 use study::trials::{counts, is_settled, why_not_in_short};
 
 use super::flags::{self, Output};
-use super::{DONE, Outcome, print_document};
+use super::{DONE, FAILED, Outcome, UNDECIDED, print_document};
 use crate::shell::Shell;
 
 pub(crate) fn flags() -> [Arg; 2] {
@@ -25,7 +25,7 @@ pub(crate) fn flags() -> [Arg; 2] {
             .long("require")
             .action(ArgAction::Append)
             .value_name("LIMIT")
-            .help("Exit with code 1 unless this limit surely holds: \"p99<300ms\", \"tps>1000\""),
+            .help("Exit with code 1 if this limit is broken, with 3 if it is undecided: \"p99<300ms\", \"tps>1000\""),
         undecided.requires("require"),
     ]
 }
@@ -123,8 +123,19 @@ impl RequiredResults {
 
     /// Returns true if the limits let the command succeed: all are kept, or are undecided and
     /// `--undecided pass` is given.
-    pub(crate) fn is_met(&self) -> bool {
-        self.lost.is_empty() && !self.found.iter().any(|(_, result)| self.fails(result.holds))
+    fn is_met(&self) -> bool {
+        self.exit_code() == DONE
+    }
+
+    /// Returns the exit code of a command with these limits whose runs are valid: that of a failure
+    /// if a limit is broken or has no figure, else [`UNDECIDED`] if one is that and must not be.
+    pub(crate) fn exit_code(&self) -> u8 {
+        let has = |is: fn(Holds) -> bool| self.found.iter().any(|(_, result)| is(result.holds));
+        match () {
+            () if !self.lost.is_empty() || has(Holds::is_broken) => FAILED,
+            () if self.fails_undecided && has(|holds| holds == Holds::Undecided) => UNDECIDED,
+            () => DONE,
+        }
     }
 
     fn fails(&self, holds: Holds) -> bool {

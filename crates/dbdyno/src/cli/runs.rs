@@ -17,7 +17,7 @@ use store::{Filter, Query, RunRow, Sort, Store};
 use super::flags::Output;
 use super::required::RequiredResults;
 use super::stored::{all_found, asked, bad, experiment_of_last, id, key_value, said, store};
-use super::{DONE, FAILED, Outcome, export, flags, print_document, required};
+use super::{DONE, Outcome, export, flags, print_document, required};
 use crate::lists::run_list_json;
 use crate::shell::Shell;
 
@@ -256,7 +256,7 @@ fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
         required.print(matches, shell)?;
         show_parts(&store, &run, &report, &parts, matches, shell)?;
     }
-    Ok(if required.is_met() { DONE } else { FAILED })
+    Ok(required.exit_code())
 }
 
 /// Prints of which experiment the run is a trial, if the user named it `last`, since the user may

@@ -62,7 +62,9 @@ impl From<Error> for HttpError {
     fn from(trouble: Error) -> HttpError {
         match trouble {
             Error::Usage(why) => HttpError::bad(why),
-            Error::Failed(why) | Error::Interrupted(why) => HttpError::failed(why),
+            Error::Failed(why) | Error::Unreachable(why) | Error::Interrupted(why) => {
+                HttpError::failed(why)
+            }
         }
     }
 }

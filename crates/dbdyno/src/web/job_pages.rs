@@ -108,10 +108,11 @@ impl JobView {
                 "exit code 1: the run is complete, and its result is not valid or breaks a limit"
                     .to_owned()
             }
-            (JobStatus::Failed, Some(1)) => match last_error(&row.output) {
-                Some(why) => format!("exit code 1: {why}"),
-                None => "exit code 1".to_owned(),
+            (JobStatus::Failed, Some(code @ (1 | 4))) => match last_error(&row.output) {
+                Some(why) => format!("exit code {code}: {why}"),
+                None => format!("exit code {code}"),
             },
+            (JobStatus::Failed, Some(3)) => "exit code 3: a limit is undecided".to_owned(),
             (JobStatus::Failed, Some(code)) => format!("exit code {code}"),
             (JobStatus::Failed, None) => "it did not end by itself".to_owned(),
             (JobStatus::Lost, _) => "nothing watched its end".to_owned(),

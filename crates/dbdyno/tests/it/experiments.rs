@@ -284,7 +284,7 @@ fn a_plan_varies_a_servers_settings_and_its_data_stay() {
     let words = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("2 runs per side cannot show"), "{words}");
     let ran = ran.warns(&[
-        "2 repeats can show no difference between points: run --repeat 5 or more (at least 10s)",
+        "2 repeats can show no difference between points: run --repeat 6 or more (at least 12s)",
     ]);
     assert!(!ran.out.contains("most TPS at"), "{}", ran.out);
     // The data were built once.
@@ -348,7 +348,7 @@ fn a_mistake_in_an_experiment_is_reported_before_the_first_run() {
     check(&["--vary=clients=1,2", "--wait-until=SELECT 1"], "to query");
     // Rejected after they were stored, but before their first trial: they are removed.
     let lost = ["run", "empty", "--vary=clients=1,2", "--target=mariadb://u@127.0.0.1:1/x"];
-    home.run(&lost).code(1);
+    home.run(&lost).code(4);
     assert_eq!(home.json(&["experiments"])["experiments"].as_array().map(Vec::len), Some(0));
     let plan = home.write(
         "bad.toml",

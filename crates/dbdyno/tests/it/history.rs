@@ -42,7 +42,7 @@ fn a_build_that_is_still_being_measured_is_not_judged_yet() {
     let mut run = begun("1.6");
     run.wait_until("a run in the store", |_| number_in(&home.store(), RUNS) == Some(6));
     let undecided = "--fail-on-regression is undecided: 1.6 is still being measured";
-    home.run(&gate).code(1).says(&["1.6 is still being measured"]).warns(&[undecided]);
+    home.run(&gate).code(3).says(&["1.6 is still being measured"]).warns(&[undecided]);
     home.run(&[&gate[..], &["--undecided=pass"]].concat()).good();
     home.run(&["runs", "label", "last", "build=1.2"]).good();
     // Another repeat of an older build does not affect the last.
@@ -57,7 +57,7 @@ fn the_last_of_a_few_builds_is_held_against_the_ones_before() {
     builds(&home, &[("1.2", "2ms")]);
     // Whether the first build is worse is undecided, which is not a pass.
     let gate = ["history", "--fail-on-regression"];
-    home.run(&gate).code(1).warns(&[
+    home.run(&gate).code(3).warns(&[
         "is undecided: the last build 1.2 cannot be judged, since too few",
         "--undecided pass",
     ]);
@@ -65,7 +65,7 @@ fn the_last_of_a_few_builds_is_held_against_the_ones_before() {
     home.run(&["history"]).good();
     builds(&home, &[("1.10", "2ms"), ("1.9", "2ms"), ("1.10-rc1", "2ms")]);
     // The build measured last is not the last version.
-    let before_last = home.run(&gate).code(1);
+    let before_last = home.run(&gate).code(3);
     before_last.says(&["TPS by build", "4 builds"]).warns(&["1.10-rc1 was measured last"]);
     home.run(&["history", "--fail-on-regression", "--order=time"]).good();
     builds(&home, &[("1.11", "2200us")]);
@@ -267,7 +267,7 @@ fn commit_hashes_stand_by_time_or_as_a_list_has_them() {
     // The list lacks the build that was measured last.
     let without = home.write("without.txt", "deadbeef11\nf00dbab122\n0a1b2c3d11\n");
     let without = ["history", "--commits", &without, "--fail-on-regression"];
-    let lacking = home.run(&without).code(1);
+    let lacking = home.run(&without).code(3);
     lacking
         .says(&["Omitted, because the list of commits lacks them: 1 build (1234567a)"])
         .warns(&["--commits lacks 1234567a"]);

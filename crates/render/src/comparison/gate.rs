@@ -23,7 +23,7 @@ pub(super) fn gate(gate: &GateResult) -> Verdict {
         Passed::Held => {
             let worst = gate.worst.filter(|worst| worst.bound.is_finite());
             let held = worst.map(|worst| format!(": {}", held(worst, gate))).unwrap_or_default();
-            (Tone::Good, format!("passed {}{held}", gate.gate))
+            (Tone::Good, format!("within the limit {}{held}", gate.gate))
         }
         Passed::Broken => {
             let zero = gate.from_zero.as_ref().map(|name| from_zero(name)).unwrap_or_default();
@@ -34,7 +34,7 @@ pub(super) fn gate(gate: &GateResult) -> Verdict {
                 (UndecidedBy::Noise, _, Some(name)) => from_zero(name),
                 (UndecidedBy::Noise, Some(few), None) => format!("; {few}"),
                 (UndecidedBy::Noise, None, None) if gate.has_too_few_runs() => format!(
-                    "; {} has {}, which can decide nothing: run 5 or more a side (--repeat 5)",
+                    "; {} has {}, which can decide nothing: run 6 or more a side (--repeat 6)",
                     gate.side_least,
                     count(gate.runs_least as u64, "run")
                 ),

@@ -130,6 +130,9 @@ fn results(report: &ComparisonReport) -> Vec<Block> {
     report.pairs.iter().map(of_pair).chain(once(how)).collect()
 }
 
+/// Level of confidence intervals above which a page says why it is not 95 %.
+const LEVEL: f64 = 0.9505;
+
 /// Describes how a comparison was made: `baseline old; geometric means of 4 runs a side,
 /// interleaved, and compared unpaired (in pairs from 6 repeats on); ratios with 97.1 % CIs`.
 fn how(report: &ComparisonReport) -> String {
@@ -150,7 +153,10 @@ fn how(report: &ComparisonReport) -> String {
     let all = || report.pairs.iter().flat_map(|pair| pair.points.iter().map(|at| &at.primary));
     let confidence = all().filter_map(|judged| judged.ratio?.confidence).fold(f64::NAN, f64::min);
     if confidence.is_finite() {
-        said.push_str(&format!("; ratios with {} % CIs", words::confidence(confidence)));
+        // So few ranks have only some levels.
+        let level =
+            if confidence > LEVEL { " (the level of these ranks next to 95 %)" } else { "" };
+        said.push_str(&format!("; ratios with {} % CIs{level}", words::confidence(confidence)));
     }
     if all().any(|judged| judged.p_corrected.is_some()) {
         said.push_str("; p-values with --full");
@@ -243,10 +249,13 @@ fn differ(report: &ComparisonReport, room: &Room) -> String {
         && is_named(one)
     {
         let follows = |other: &&study::comparison::Difference| !other.name.ends_with(&*one.0);
-        return match of_all.filter(follows).count().saturating_sub(of_load.len()) {
-            0 if !of_load.is_empty() => String::new(),
-            0 => format!("{} alone", one.0),
-            n => format!("{}; {n} more, {WITH_FULL}", one.0),
+        let others: Vec<_> = of_all.filter(follows).collect();
+        return match (others.len().saturating_sub(of_load.len()), &others[..]) {
+            (0, _) if !of_load.is_empty() => String::new(),
+            (0, _) => format!("{} alone", one.0),
+            // One name is no longer than its number.
+            (1, [other]) => format!("{}; {}", one.0, other.short_among(report.differences.iter())),
+            (n, _) => format!("{}; {n} more, {WITH_FULL}", one.0),
         };
     }
     let shown = all.iter().take(room.differences).map(|(name, values)| {

@@ -126,7 +126,11 @@ fn a_remark_that_is_too_long_ends_with_a_clause() {
         up_to_clause(text, 60),
         "It waited for a CPU for 17 % of the time, 5 ms on average …"
     );
-    assert_eq!(up_to_clause(text, 30), "It waited for a CPU for 17 % …");
+    assert_eq!(up_to_clause(text, 30), "It waited for a CPU for 17 % of the time …");
+    assert_eq!(
+        up_to_clause("TPS of both groups fell to 14.8 %", 20),
+        "TPS of both groups fell to 14.8 %"
+    );
     assert_eq!(up_to_clause(text, 90), text);
 }
 
@@ -187,7 +191,7 @@ fn a_limit_says_what_was_measured_and_how_many_runs_it_takes() {
     let said = |result: &GateResult| super::gate::gate(result).headline.plain();
     insta::assert_snapshot!(
         said(&result),
-        @"passed tps<-5%: +0.21 % measured, at worst -4.97 % (one-sided 95 % bound)"
+        @"within the limit tps<-5%: +0.21 % measured, at worst -4.97 % (one-sided 95 % bound)"
     );
     result.passed = Passed::Undecided;
     result.at = vec!["+0.2 % at new clients=8".to_owned()];
@@ -200,7 +204,7 @@ fn a_limit_says_what_was_measured_and_how_many_runs_it_takes() {
     result.side_least = "new".to_owned();
     insta::assert_snapshot!(
         said(&result),
-        @"undecided tps<-5%: +0.2 % at new clients=8; new has 2 runs, which can decide nothing: run 5 or more a side (--repeat 5)"
+        @"undecided tps<-5%: +0.2 % at new clients=8; new has 2 runs, which can decide nothing: run 6 or more a side (--repeat 6)"
     );
     result.from_zero = Some("errors".to_owned());
     result.passed = Passed::Broken;
@@ -763,8 +767,8 @@ fn the_first_page_has_the_verdict_the_figures_and_what_comes_next() {
     p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  too small to matter
     p99 ms  10.00  11.11  1.111 (1.095 to 1.128)  worse
     baseline old at clients=8; geometric means of 5 runs a side, interleaved, and
-    compared unpaired (in pairs from 6 repeats on); ratios with 96.8 % CIs; p-values
-    with --full
+    compared unpaired (in pairs from 6 repeats on); ratios with 96.8 % CIs (the level
+    of these ranks next to 95 %); p-values with --full
 
     differences Plan, database, machine and build are the same on all sides.
     setup       tpcc on SQLite 3.54.1, 8 clients on threads, closed, 60 s after 5 s

@@ -253,7 +253,7 @@ pub(super) fn detectable(report: &ComparisonReport, judged: &Judged) -> Option<S
 }
 
 /// Number of repeats that the advice to users of comparisons recommends.
-const REPEATS_TAUGHT: u64 = 5;
+const REPEATS_TAUGHT: u64 = 6;
 
 /// Smallest detectable difference, as a share of the baseline (9 is 900 %), above which it is not
 /// printed as a number: with so much scatter, only huge differences are detected.

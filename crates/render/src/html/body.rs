@@ -130,7 +130,12 @@ fn without_title(headline: &Text, title: &str) -> Option<Text> {
     let Some(rest) = words.strip_prefix(title) else { return Some(shown) };
     match rest.strip_prefix(": ") {
         Some(rest) => {
-            *words = capital(rest);
+            // A name, such as that of a setting, stays as it is.
+            let first = rest.split(' ').next().unwrap_or_default();
+            *words = match first.contains(['.', '_', '=']) {
+                true => rest.to_owned(),
+                false => capital(rest),
+            };
             Some(shown)
         }
         None if headline.plain() == title => None,

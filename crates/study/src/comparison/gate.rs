@@ -23,6 +23,8 @@ pub struct Gate {
     pub figure: String,
     /// True if the limit is on a rise of the figure, false if it is on a fall.
     pub is_rise: bool,
+    /// True if a change of exactly `by` breaks the limit too, as written with `>=` or `<=`.
+    is_inclusive: bool,
     /// The largest allowed change as a share, negative for a fall: 0.05 is 5 %.
     pub by: f64,
 }
@@ -229,8 +231,10 @@ impl FromStr for Gate {
         let is_rise = rest.starts_with('>');
         let figure = name.trim();
         check_name(figure).map_err(|why| no(&why))?;
-        // <= and >= mean the same as < and >: no measured ratio equals the bound.
-        let bound = rest[1..].trim_start_matches('=');
+        let (is_inclusive, bound) = match rest[1..].strip_prefix('=') {
+            Some(bound) => (true, bound),
+            None => (false, &rest[1..]),
+        };
         let number = bound.trim().strip_suffix('%').ok_or_else(|| {
             no("it ends without %, and a change is in percent (--require of 'dbdyno run' limits \
                 the value itself)")
@@ -240,7 +244,7 @@ impl FromStr for Gate {
         if !is_rise && by <= -1.0 {
             return Err(no("nothing can fall by more than 100 %"));
         }
-        let gate = Gate { figure: figure.to_owned(), is_rise, by };
+        let gate = Gate { figure: figure.to_owned(), is_rise, is_inclusive, by };
         let fits = if is_rise { by >= 0.0 } else { by <= 0.0 };
         if !fits {
             let names = spellings(&gate.figure);
@@ -263,7 +267,8 @@ impl FromStr for Gate {
 impl fmt::Display for Gate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, sign) = (short(&self.figure), if self.is_rise { ">" } else { "<" });
-        write!(f, "{name}{sign}{:+}%", in_percent(self.by))
+        let equals = if self.is_inclusive { "=" } else { "" };
+        write!(f, "{name}{sign}{equals}{:+}%", in_percent(self.by))
     }
 }
 
@@ -282,7 +287,7 @@ impl Gate {
             false if self.by >= 1.0 => 1.0 / (1.0 + self.by) - 1.0,
             false => -self.by.abs(),
         };
-        Some(Gate { figure: self.figure.clone(), is_rise, by })
+        Some(Gate { figure: self.figure.clone(), is_rise, by, is_inclusive: self.is_inclusive })
     }
 
     /// Checks the limit at every side and point of a comparison that has the figure. Returns an
@@ -348,7 +353,8 @@ impl Gate {
         found.pairs_least = found.pairs_least.into_iter().chain(judged.n_pairs).min();
         found.are_ratios_paired |= judged.is_within_repeats;
         let place = place_words(&pair.side, &point.values);
-        let mut at = match (changed(judged), &judged.why) {
+        let limit = 1.0 + self.by;
+        let mut at = match (changed(judged, limit), &judged.why) {
             (Some(changed), _) => format!("{changed} at {place}"),
             (None, Some(why)) => format!("at {place}, {why}"),
             (None, None) => format!("at {place}"),
@@ -358,7 +364,7 @@ impl Gate {
         {
             at.push_str(&format!(
                 ", beside a drift at worst {} %",
-                percent_of(self.end_of(bounds))
+                percent_beside(self.end_of(bounds), limit)
             ));
         }
         // The bound by which it is judged, if the pairs give another one than the interval.
@@ -369,7 +375,7 @@ impl Gate {
         {
             at.push_str(&format!(
                 ", by its {n} pairs at worst {} %",
-                percent_of(self.end_of(bounds))
+                percent_beside(self.end_of(bounds), limit)
             ));
         }
         found.put(passed, at, undecided_by);
@@ -447,11 +453,13 @@ impl Gate {
             let why = if is_lacking { UndecidedBy::Samples } else { UndecidedBy::Noise };
             return (Passed::Undecided, why);
         };
-        let is_within = |bounds: (f64, f64)| match self.is_rise {
-            true => self.end_of(bounds) <= limit,
-            false => self.end_of(bounds) >= limit,
+        let is_beyond = |ratio: f64| match self.is_rise {
+            _ if ratio == limit => self.is_inclusive,
+            true => ratio > limit,
+            false => ratio < limit,
         };
-        let is_broken = if self.is_rise { low > limit } else { high < limit };
+        let is_within = |bounds: (f64, f64)| !is_beyond(self.end_of(bounds));
+        let is_broken = is_beyond(if self.is_rise { low } else { high });
         let holds = is_within((low, high)) || judged.bounds.is_some_and(is_within);
         let holds_beside_drift = judged.bounds_beside_drift().is_none_or(is_within);
         match (is_broken, holds) {
@@ -472,8 +480,8 @@ fn place_words(side: &str, values: &Named<String>) -> String {
 
 /// Formats the change of a figure with its confidence interval, such as
 /// `-4.8 % (95 % CI -6.1 to -3.4 %)`, or `from 0 to 0.31` if the baseline is 0 in every run. `None`
-/// without a ratio.
-fn changed(judged: &Judged) -> Option<String> {
+/// without a ratio. A change close to the ratio `limit` has more digits.
+fn changed(judged: &Judged, limit: f64) -> Option<String> {
     let ratio = judged.ratio?;
     if is_from_zero(judged)
         && let Some(side) = judged.side
@@ -483,9 +491,11 @@ fn changed(judged: &Judged) -> Option<String> {
     let interval = ratio.interval.map(|(low, high)| {
         let confidence = significant(100.0 * ratio.confidence.unwrap_or(0.95), 3);
         let confidence = confidence.trim_end_matches('0').trim_end_matches('.');
-        format!(" ({confidence} % CI {} to {} %)", percent_of(low), percent_of(high))
+        let [low, high] = [low, high].map(|end| percent_beside(end, limit));
+        format!(" ({confidence} % CI {low} to {high} %)")
     });
-    Some(format!("{} %{}", percent_of(ratio.value), interval.unwrap_or_default()))
+    let change = percent_beside(ratio.value, limit);
+    Some(format!("{change} %{}", interval.unwrap_or_default()))
 }
 
 /// Returns true if the figure was 0 in every run of the baseline but not in the compared side's, so
@@ -494,6 +504,21 @@ fn is_from_zero(judged: &Judged) -> bool {
     let is_zero = judged.baseline.is_some_and(|base| base.mean == 0.0);
     is_zero && judged.ratio.is_some_and(|ratio| ratio.value.is_infinite())
 }
+
+/// Formats a ratio as a change in percent, as [`percent_of`] does, with more digits if it would
+/// otherwise look equal to the ratio `limit`, from which it differs.
+fn percent_beside(ratio: f64, limit: f64) -> String {
+    if !ratio.is_finite() || ratio == limit {
+        return percent_of(ratio);
+    }
+    let (change, limit) = (100.0 * (ratio - 1.0), 100.0 * (limit - 1.0));
+    let digits = |n: &usize| format!("{change:.n$}") != format!("{limit:.n$}");
+    let enough = (1..=DIGITS_MOST).find(digits).unwrap_or(1);
+    format!("{change:+.enough$}")
+}
+
+/// Largest number of decimals with which a change is printed beside a limit from which it differs.
+const DIGITS_MOST: usize = 6;
 
 /// Formats a ratio as a change in percent, such as `-4.8` for 0.952.
 pub(crate) fn percent_of(ratio: f64) -> String {

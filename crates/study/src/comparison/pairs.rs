@@ -449,7 +449,7 @@ fn centers(
 fn why_not(why: Incomparable, runs: [usize; 2]) -> String {
     match why {
         Incomparable::TooFew { have, .. } => format!(
-            "{} cannot show a difference: run 5 or more of each",
+            "{} cannot show a difference: run 6 or more of each",
             match runs {
                 [base, side] if base != side => format!("{base} and {side} runs"),
                 _ => format!("{} per side", count(have as u64, "run")),

@@ -15,9 +15,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The figure is better than the baseline's, by more than the minimum effect.
+    /// The figure is better than the baseline's beyond chance, and the measured change exceeds the
+    /// minimum effect; its interval may not.
     Better,
-    /// The figure is worse than the baseline's, by more than the minimum effect.
+    /// The figure is worse than the baseline's beyond chance, and the measured change exceeds the
+    /// minimum effect; its interval may not.
     Worse,
     /// The figure is higher than the baseline's, by more than the minimum effect, and neither
     /// higher nor lower values of it are better.
