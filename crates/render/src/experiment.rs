@@ -121,6 +121,7 @@ pub fn experiment(
     page.sections.push(of_trials::trials(report, trials));
     let over_time = in_spot(&charts, Spot::Stability);
     page.section("stability", "Over time", vec![Block::Charts(over_time)]);
+    page.sections.extend(of_trials::median_run(report, trials));
     page.section("ran", "What ran", ran(report, trials));
     let mut repeat = again(&report.id, report.status, is_short(report));
     repeat.blocks.extend(report.plan.iter().map(|plan| {

@@ -25,7 +25,7 @@ use model::numbers::{self, count};
 use model::{Load, Severity};
 
 use super::charts::{Chart, Spot, in_spot, of_run};
-use super::document::{Block, Details, Document, Length, REPEAT, Section, Text, Validity};
+use super::document::{Block, Details, Document, Length, Place, REPEAT, Section, Text, Validity};
 use super::list::{Errors, short_id};
 use super::run_tables;
 use super::wording::begun;
@@ -96,6 +96,27 @@ pub fn run(report: &Report) -> Document {
 pub fn run_unstored(report: &Report) -> Document {
     let from = "the run is not stored; its plan is below, and in --output json";
     Document { repeat: Some(repeat(report, Some(("repeat", from)), None)), ..run(report) }
+}
+
+/// Returns the sections of a run that the page of its repeats has no figures for: where its time
+/// goes with what limits it, errors and checks. Their titles name the run, one of median figures.
+pub(super) fn of_median_run(report: &Report) -> Vec<Section> {
+    let id = short_id(&report.run_id);
+    let mut why = why::section(report);
+    let limited = report.limited_by.as_ref().map(|limited| format!("Limited by {}.", limited.text));
+    why.blocks.splice(0..0, limited.map(|words| Block::paragraphs([words])));
+    let all = [
+        ("median_why", "Where the time goes", why),
+        ("median_errors", "Errors", errors(report)),
+        ("median_checks", "Checks", checks::section(report)),
+    ];
+    let named = |(id_of, title, section): (&'static str, &str, Section)| Section {
+        id: id_of,
+        title: format!("{title}, in the median run {id}"),
+        where_drawn: Place::InOrder,
+        ..section
+    };
+    all.map(named).into_iter().filter(|section| !section.blocks.is_empty()).collect()
 }
 
 /// Returns a page with a run's verdict in one line, followed only by those findings that make the

@@ -16,6 +16,7 @@ use crate::axis_names::names;
 use crate::charts::ages;
 use crate::document::{Block, Length, Place, Section};
 use crate::list::short_id;
+use crate::run::of_median_run;
 use crate::wording::{Spread, begun, shown, title_with_unit};
 use crate::{Align, Cell, Column, Table};
 
@@ -199,6 +200,22 @@ pub(super) fn ages_of_points(report: &ExperimentReport, trials: &[TrialReport]) 
     Some(table)
 }
 
+/// Returns sections of the run with the median of the primary figure, if the experiment repeats a
+/// single point: where the time goes, errors and checks. Empty for several points, whose comparison
+/// has them.
+pub(super) fn median_run(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Section> {
+    if report.points.len() != 1 {
+        return Vec::new();
+    }
+    let known = trials.iter().filter(|trial| counts(&trial.report));
+    let known =
+        known.filter_map(|trial| Some((value_of(&trial.report, &report.primary)?, &trial.report)));
+    let mut known: Vec<(f64, &Report)> = known.collect();
+    known.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let median = known.get(known.len() / 2);
+    median.map(|(_, run)| of_median_run(run)).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use analysis::fixtures::{Made, subjects};
@@ -247,5 +264,18 @@ mod tests {
         let charts = crate::charts::of_experiment(&report, &trials);
         let chart = charts.iter().find(|chart| chart.id == "points-ages").expect("it is drawn");
         assert_eq!(chart.traces.len(), report.points.len());
+    }
+
+    #[test]
+    fn the_page_of_repeats_has_the_checks_of_the_median_run() {
+        let (mut report, trials) = study::fixtures::studies::sweep([1, 2, 4, 8, 16]);
+        assert!(super::median_run(&report, &trials).is_empty(), "several points");
+        report.points.truncate(1);
+        let sections = super::median_run(&report, &trials);
+        let titles: Vec<&str> = sections.iter().map(|section| section.title.as_str()).collect();
+        assert!(
+            titles.iter().any(|title| title.starts_with("Checks, in the median run ")),
+            "{titles:?}"
+        );
     }
 }
