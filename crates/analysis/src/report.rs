@@ -18,6 +18,7 @@ mod counts;
 mod dips;
 mod disclosure;
 mod disturbances;
+mod executions;
 mod gauges;
 mod intervals;
 mod limit;
@@ -40,6 +41,7 @@ pub(crate) use build::is_build;
 pub use dips::{CauseSeen, Dip, Moved};
 pub use disclosure::{Disclosure, RequirementReport, Verdict};
 pub use disturbances::{DisturbanceReport, WindowReport};
+pub use executions::ExecutionReport;
 pub use gauges::GaugeReport;
 pub use intervals::IntervalReport;
 pub use limit::{Limit, LimitedBy};
@@ -205,23 +207,6 @@ pub struct Report {
     /// the order of their starts; absent without such clients.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub executions: Vec<ExecutionReport>,
-}
-
-/// An execution of a transaction of a fixed sequence.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ExecutionReport {
-    /// Name of the group of clients.
-    pub group: String,
-    /// Number of the client in its group, from 0.
-    pub client: u32,
-    /// Name of the transaction type, as in `transactions`.
-    pub transaction: String,
-    /// Start of the execution, in seconds from the start of the measured phase.
-    pub started_s: f64,
-    /// Duration of the execution in seconds, retries included.
-    pub took_s: f64,
-    /// True if the transaction was committed, or rolled back by design; false if it failed.
-    pub is_finished: bool,
 }
 
 impl Report {

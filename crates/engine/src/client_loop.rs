@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use model::numbers::duration;
 use model::{
     Client, ClientMoments, Clock, Database, DbError, DbErrorKind, Done, Execution, Input, Kind,
     KindIndex, NS_PER_MS, NS_PER_S, Number, Outcome, Placement, Producer, Retry, Rng, Sample,
@@ -21,6 +22,7 @@ use crate::pacer::{Claim, Pacer};
 use crate::recorder::Recorder;
 use crate::rejections::{Acceptance, Next, Rejections, is_rejection};
 use crate::stop::{AHEAD_NS, NEVER, Stop};
+use crate::time_limit::ClientCancels;
 
 /// First and longest pause between a client's attempts to reconnect, in nanoseconds. Each pause is
 /// twice the one before, up to the longest.
@@ -92,6 +94,7 @@ pub(crate) struct ClientLoop {
     pub(crate) kinds: Arc<[Kind]>,
     pub(crate) user: Box<dyn Client>,
     pub(crate) sessions: Sessions,
+    pub(crate) cancels: Arc<ClientCancels>,
     pub(crate) pacer: Pacer,
     pub(crate) clock: Rc<dyn Clock>,
     pub(crate) common: Arc<Common>,
@@ -119,6 +122,9 @@ pub(crate) struct ClientLoop {
     leaves: bool,
     /// Whether the connection is broken and not yet replaced.
     is_broken: bool,
+    /// Whether the sessions were cancelled because a transaction exceeded its time limit, so that
+    /// they must be replaced.
+    is_cancelled: bool,
     /// Instant since which the connection is idle, in nanoseconds of the run's clock.
     idle_since_ns: u64,
     /// Pause before the next attempt to reconnect, in nanoseconds; 0 after a successful
@@ -148,7 +154,12 @@ pub(crate) struct ClientSpec {
 }
 
 impl ClientLoop {
-    pub(crate) fn new(spec: ClientSpec, sessions: Sessions, clock: Rc<dyn Clock>) -> ClientLoop {
+    pub(crate) fn new(
+        spec: ClientSpec,
+        sessions: Sessions,
+        cancels: Arc<ClientCancels>,
+        clock: Rc<dyn Clock>,
+    ) -> ClientLoop {
         let n_kinds = spec.kinds.len();
         let for_input = spec.workload.producer().map(Producer::for_clients);
         let executions = spec.workload.sequence().map(|_| Vec::new());
@@ -158,6 +169,7 @@ impl ClientLoop {
             kinds: spec.kinds,
             user: spec.workload.client_of_group(spec.client, spec.nth_in_group),
             sessions,
+            cancels,
             pacer: spec.pacer,
             clock,
             common: spec.common,
@@ -174,6 +186,7 @@ impl ClientLoop {
             rejections: Rejections::default(),
             leaves: false,
             is_broken: false,
+            is_cancelled: false,
             idle_since_ns: 0,
             reconnect_ns: 0,
         }
@@ -219,7 +232,8 @@ impl ClientLoop {
             let sample = Sample { kind, slot, started_ns, finished_ns, outcome, retries, traffic };
             self.record(&sample);
             self.idle_since_ns = finished_ns;
-            self.is_broken = is_lost(outcome) || std::mem::take(&mut self.leaves);
+            let leaves = std::mem::take(&mut self.leaves);
+            self.is_broken = is_lost(outcome) || leaves || self.is_cancelled;
             self.pacer.finished(kind, slot, finished_ns);
             turn += 1;
             match placement {
@@ -388,6 +402,11 @@ impl ClientLoop {
                 started_ns: sample.started_ns as i64 - start_ns,
                 ended_ns: sample.finished_ns as i64 - start_ns,
                 is_finished: matches!(sample.outcome, Outcome::Committed | Outcome::RolledBack),
+                error: match sample.outcome {
+                    Outcome::Failed(kind) => Some(kind),
+                    Outcome::Unknown => Some(DbErrorKind::UnknownCommit),
+                    Outcome::Committed | Outcome::RolledBack => None,
+                },
             });
         }
         let (moments, failed) = &mut self.moments[usize::from(sample.kind)];
@@ -407,6 +426,7 @@ impl ClientLoop {
     /// policy says, each time with the same inputs. Returns the outcome and the number of retries.
     async fn attempt(&mut self, kind: KindIndex, slot: Slot) -> (Outcome, u32) {
         let Slot { number, intended_ns, .. } = slot;
+        let limit_ns = self.workload.time_limit_ns(kind);
         let mut retries = 0;
         loop {
             self.measured.clear();
@@ -417,7 +437,18 @@ impl ClientLoop {
                 intended_ns,
                 measured: &mut self.measured,
             };
-            let db_error = match self.user.converse(&mut context).await {
+            let conversation = self.user.converse(&mut context);
+            let said = match limit_ns {
+                None => conversation.await,
+                Some(limit_ns) => {
+                    let (clock, kind) = (self.clock.as_ref(), &self.kinds[usize::from(kind)]);
+                    let ended = self.cancels.within(clock.now() + limit_ns, clock, conversation);
+                    let ended = ended.await;
+                    self.is_cancelled = ended.is_none();
+                    ended.unwrap_or_else(|| Err(DbError::timed_out(kind.name, &duration(limit_ns))))
+                }
+            };
+            let db_error = match said {
                 Ok(done) => {
                     self.acceptance.accept(kind);
                     self.rejections.clear();
@@ -428,7 +459,8 @@ impl ClientLoop {
             };
             self.count_error(&db_error, Some(kind));
             let Common { retry, stop, .. } = self.common.as_ref();
-            let again = retry.covers(&db_error)
+            let again = !self.is_cancelled
+                && retry.covers(&db_error)
                 && retries + 1 < retry.attempts
                 && stop.word() == crate::stop::RUNNING;
             if !again {
@@ -524,7 +556,11 @@ impl ClientLoop {
     /// of the database.
     async fn connect_again(&mut self) -> Result<(), DbError> {
         self.sessions.close_further();
-        model::reconnect(self.sessions.own()).await?;
+        match self.is_cancelled {
+            true => self.sessions.replace().await?,
+            false => model::reconnect(self.sessions.own()).await?,
+        }
+        self.is_cancelled = false;
         self.begin().await
     }
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use model::{
-    Cancel, ClientMoments, DbError, Event, Execution, Fact, KindIndex, NS_PER_MS, NS_PER_S, Phase,
+    ClientMoments, DbError, Event, Execution, Fact, KindIndex, NS_PER_MS, NS_PER_S, Phase,
     Placement, Producer, ProducerTask, Second, StopCondition, StopReason,
 };
 use stats::{Histogram, Range};
@@ -25,6 +25,7 @@ use crate::place::{Barrier, ConnectLimiter, RunContext, WorkerMessage, loops, pr
 use crate::recorder::{GroupShape, Recorder, second_of};
 use crate::rejections::Acceptance;
 use crate::stop::{AHEAD_NS, NEVER, Stop};
+use crate::time_limit::ClientCancels;
 
 /// Interval at which the coordinator checks whether the user has asked to stop the run, in
 /// nanoseconds.
@@ -275,9 +276,18 @@ impl<'a> Coordinator<'a> {
         self.job.groups.iter().map(|group| group.our_clients().count() as u32).sum()
     }
 
-    fn receive(&mut self, shown: WorkerMessage) -> Option<Arc<dyn Cancel>> {
+    /// Whether transactions of any type have a time limit.
+    fn has_limits(&self) -> bool {
+        let is_limited = |group: &GroupJob| {
+            let n_kinds = group.workload.kinds().len() as KindIndex;
+            (0..n_kinds).any(|kind| group.workload.time_limit_ns(kind).is_some())
+        };
+        self.job.groups.iter().any(is_limited)
+    }
+
+    fn receive(&mut self, shown: WorkerMessage) -> Option<Arc<ClientCancels>> {
         match shown {
-            WorkerMessage::Signed { cancel } => return Some(cancel),
+            WorkerMessage::Signed { cancels } => return Some(cancels),
             WorkerMessage::Connected { group, took_ns } => {
                 let (connected, _, times) = &mut self.connected[usize::from(group)];
                 *connected += 1;
@@ -677,7 +687,7 @@ fn limiter_of(job: &Job) -> ConnectLimiter {
 fn admit(
     coordinator: &mut Coordinator<'_>,
     hear: &Receiver<WorkerMessage>,
-) -> Result<Vec<Arc<dyn Cancel>>, CannotRun> {
+) -> Result<Vec<Arc<ClientCancels>>, CannotRun> {
     let mut cancels = Vec::new();
     while coordinator.n_answered() < coordinator.n_clients() && coordinator.lost.is_none() {
         if coordinator.stop.asked() > 0 {
@@ -702,10 +712,11 @@ fn oversee(
     coordinator: &mut Coordinator<'_>,
     origin: Origin,
     hear: &Receiver<WorkerMessage>,
-    cancels: &[Arc<dyn Cancel>],
+    cancels: &[Arc<ClientCancels>],
 ) {
     let mut asked = 0;
     let mut leave_at_ns = NEVER;
+    let limited = if coordinator.has_limits() { cancels } else { &[] };
     let start_ns = coordinator.stop.measure_start_ns();
     // Reports at the beginning of the load must take negligible time.
     coordinator.pauses.look(coordinator.load_start_ns + LOOK_NS, origin.elapsed_ns(), start_ns);
@@ -713,7 +724,9 @@ fn oversee(
         || coordinator.awaits_end(origin.elapsed_ns())
     {
         let now_ns = origin.elapsed_ns();
-        let look_ns = (now_ns / LOOK_NS + 1) * LOOK_NS - now_ns;
+        let limit_ns = limited.iter().map(|cancels| cancels.expire(now_ns)).min();
+        let look_ns = (now_ns / LOOK_NS + 1) * LOOK_NS;
+        let look_ns = look_ns.min(limit_ns.unwrap_or(NEVER)) - now_ns;
         let heard = hear.recv_timeout(Duration::from_nanos(look_ns));
         if coordinator.phase < Phase::Drain {
             coordinator.pauses.look(now_ns + look_ns, origin.elapsed_ns(), start_ns);

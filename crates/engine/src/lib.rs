@@ -23,6 +23,7 @@ mod share;
 mod stop;
 mod think_time;
 mod threads;
+mod time_limit;
 mod trace;
 
 #[cfg(test)]

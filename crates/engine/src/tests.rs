@@ -2,6 +2,7 @@
 
 mod outages;
 mod several_sessions;
+mod time_limits;
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -232,6 +233,8 @@ impl Session for FakeSession {
 struct Asks {
     kinds: Vec<Kind>,
     kind_of: fn(Number) -> KindIndex,
+    /// Longest time of a transaction of type 0, in nanoseconds; `None` if it has no limit.
+    limit_ns: Option<u64>,
     drawn: Arc<Mutex<Vec<(u64, u64)>>>,
 }
 
@@ -239,7 +242,12 @@ impl Asks {
     fn new(keying_ns: u64, thinking_ns: u64) -> Asks {
         let kind = |name| Kind { name, weight: 1, keying_ns, thinking_ns };
         let kind_of = |number: Number| (number.nth() % 2) as KindIndex;
-        Asks { kinds: vec![kind("even"), kind("odd")], kind_of, drawn: Arc::default() }
+        Asks {
+            kinds: vec![kind("even"), kind("odd")],
+            kind_of,
+            limit_ns: None,
+            drawn: Arc::default(),
+        }
     }
 
     /// Creates a workload of three transaction types at random, with keying and think times as
@@ -253,7 +261,7 @@ impl Asks {
         };
         let kinds =
             vec![kind("long", 40, 18, 12), kind("short", 40, 3, 12), kind("rare", 20, 2, 5)];
-        Asks { kinds, kind_of, drawn: Arc::default() }
+        Asks { kinds, kind_of, limit_ns: None, drawn: Arc::default() }
     }
 }
 
@@ -272,6 +280,10 @@ impl Workload for Asks {
 
     fn places(&self) -> Places {
         Places::ALL
+    }
+
+    fn time_limit_ns(&self, kind: KindIndex) -> Option<u64> {
+        self.limit_ns.filter(|_| kind == 0)
     }
 
     fn kind_of(&self, number: Number) -> KindIndex {

@@ -146,6 +146,12 @@ impl DbError {
         DbError { kind, code: 0, sqlstate: String::new(), message: message.into() }
     }
 
+    /// Creates the error of a transaction that was cancelled because it exceeded its time limit.
+    /// `what` names the transaction, `limit` the limit in words.
+    pub fn timed_out(what: &str, limit: &str) -> DbError {
+        DbError::new(DbErrorKind::Timeout, format!("{what} timed out after {limit}"))
+    }
+
     /// Creates the error for a connection attempt or a request that the server did not answer in
     /// time. Its kind is [`DbErrorKind::ConnectionLost`], its SQLSTATE `HYT01`, which ODBC uses for
     /// timeouts.

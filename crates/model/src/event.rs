@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use stats::Histogram;
 
 use crate::{
-    CheckResult, ComputedFigure, CpuProfile, Description, DisturbanceEvent, Fact, Finding, Gauge,
-    KindIndex, Readings, RunId, Second, ServerSummary,
+    CheckResult, ComputedFigure, CpuProfile, DbErrorKind, Description, DisturbanceEvent, Fact,
+    Finding, Gauge, KindIndex, Readings, RunId, Second, ServerSummary,
 };
 
 /// A phase of a run: connecting, ramp-up, measured phase or drain.
@@ -79,6 +79,10 @@ pub struct Execution {
     pub ended_ns: i64,
     /// Whether the transaction was committed, or rolled back by design; false if it failed.
     pub is_finished: bool,
+    /// Class of the error with which the transaction failed; `None` if it did not, and for runs
+    /// that were stored before errors of executions were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<DbErrorKind>,
 }
 
 impl Execution {

@@ -51,11 +51,7 @@ impl Sessions {
     /// Fails if the database does not accept the connection; with [`DbErrorKind::Unsupported`] if
     /// the client may have only one session, as in a trace.
     pub async fn open(&mut self) -> Result<FurtherSession, DbError> {
-        let Some(connector) = &self.connector else {
-            let why = "a client has one session here, and can open no other";
-            return Err(DbError::new(DbErrorKind::Unsupported, why));
-        };
-        let session = connector.connect().await?;
+        let session = self.connect().await?;
         let place = self.further.iter().position(Option::is_none);
         let place = place.unwrap_or_else(|| {
             self.further.push(None);
@@ -63,6 +59,27 @@ impl Sessions {
         });
         self.further[place] = Some(session);
         Ok(FurtherSession(place))
+    }
+
+    /// Replaces the client's main session by a new one, because it was cancelled.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the database does not accept the connection; with [`DbErrorKind::Unsupported`] if
+    /// the client cannot open sessions, as in a trace.
+    pub async fn replace(&mut self) -> Result<(), DbError> {
+        let session = self.connect().await?;
+        let before = std::mem::replace(&mut self.own, session);
+        self.closed += before.traffic();
+        Ok(())
+    }
+
+    async fn connect(&self) -> Result<Box<dyn Session>, DbError> {
+        let Some(connector) = &self.connector else {
+            let why = "a client has one session here, and can open no other";
+            return Err(DbError::new(DbErrorKind::Unsupported, why));
+        };
+        connector.connect().await
     }
 
     /// Returns the further session with this handle; `None` if it is closed.
@@ -90,9 +107,6 @@ impl Sessions {
     #[inline]
     pub fn traffic(&self) -> Traffic {
         let mut all = self.own.traffic();
-        if self.further.is_empty() {
-            return all;
-        }
         all += self.closed;
         for session in self.further.iter().flatten() {
             all += session.traffic();

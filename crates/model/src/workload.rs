@@ -376,6 +376,14 @@ pub trait Workload: Send + Sync {
         0
     }
 
+    /// Returns the longest time that a transaction of this type may take, in nanoseconds; `None` if
+    /// it has no limit. A transaction that takes longer is cancelled at the database, and has
+    /// failed with [`DbErrorKind::Timeout`](crate::DbErrorKind::Timeout); its client continues on a
+    /// new session.
+    fn time_limit_ns(&self, _kind: KindIndex) -> Option<u64> {
+        None
+    }
+
     /// Returns the reason why the workload's clients cannot be divided among several processes, and
     /// the remedy; `None` if they can.
     fn refuses_processes(&self) -> Option<String> {

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use model::{
-    CheckResult, Counts, CpuProfileReport, CustomMetricKind, Description, ErrorCount, Execution,
-    FactValue, Facts, Gauge, GroupDescription, KindIndex, NS_PER_S, Phases, Placement, Readings,
-    Second, StopReason, Traffic,
+    CheckResult, Counts, CpuProfileReport, CustomMetricKind, Description, ErrorCount, FactValue,
+    Facts, Gauge, GroupDescription, KindIndex, NS_PER_S, Phases, Placement, Readings, Second,
+    StopReason, Traffic,
 };
 use stats::{
     Course, Due, Histogram, InTime, Offered, TooFewSlots, enough, ratio_within_planned_run,
@@ -14,15 +14,15 @@ use stats::{
 };
 
 use super::counts::{commits_interval, counts};
+use super::executions::executions;
 use super::per_transaction::{moved, per_transaction};
 use super::primary::primary_metrics;
 use super::times::{Order, intervals, known, merged, ms, too_few, too_short};
 use super::{
     Block, CheckReport, Checks, ClientCost, ClientReport, ClientTransaction, ConnectTimes,
-    CountsReport, CrosscheckReport, CustomMetricReport, ErrorReport, ExecutionReport, GroupReport,
-    LagTimes, Latency, LoopReport, Named, PhasesReport, ReplyLagReport, Report, SCHEMA,
-    SecondReport, Shares, SlowestSecond, StabilityReport, StallReport, Status, TransactionReport,
-    TypeSeconds,
+    CountsReport, CrosscheckReport, CustomMetricReport, ErrorReport, GroupReport, LagTimes,
+    Latency, LoopReport, Named, PhasesReport, ReplyLagReport, Report, SCHEMA, SecondReport, Shares,
+    SlowestSecond, StabilityReport, StallReport, Status, TransactionReport, TypeSeconds,
 };
 use crate::Tally;
 use crate::tally::{Crosscheck, GroupTally, LoopHeartbeats, SLOT_NS, SecondTally, Sum, Times};
@@ -99,7 +99,7 @@ impl Report {
             plan: tally.plan.clone(),
             groups: groups(tally, &group_description.groups),
             output: tally.output.clone(),
-            executions: executions(tally),
+            executions: executions(tally, kind_name),
         }
     }
 }
@@ -241,22 +241,6 @@ fn groups(tally: &Tally, group_description: &[GroupDescription]) -> Vec<GroupRep
         block: several.then(|| Block::from_tally(tally, &[index])),
     };
     each.map(report).collect()
-}
-
-/// Returns the executions of all groups whose clients execute fixed sequences of transactions.
-fn executions(tally: &Tally) -> Vec<ExecutionReport> {
-    let of_group = |(index, group): (usize, &GroupTally)| {
-        let to_report = move |one: &Execution| ExecutionReport {
-            group: tally.name_of(index),
-            client: one.client,
-            transaction: kind_name(tally, index, one.kind),
-            started_s: one.started_ns as f64 / NS_PER_S as f64,
-            took_s: one.took_ns() as f64 / NS_PER_S as f64,
-            is_finished: one.is_finished,
-        };
-        group.executions.iter().map(to_report).collect::<Vec<_>>()
-    };
-    tally.groups.iter().enumerate().flat_map(of_group).collect()
 }
 
 /// Returns the key of a type in `transactions`: `group.type` if there are several groups.

@@ -3,9 +3,17 @@
 //!
 //! Not here: answers on servers (tests of `workloads`).
 
+use std::rc::Rc;
+
+use drivers::Opening;
+use engine::{ThreadClock, block_on};
+use model::{Place, Placement, Request, Session, StatementKind, Target, query};
 use serde_json::Value;
+use servers::for_tests::{MARIADB, MYSQL_9_7, POSTGRES};
 
 use crate::home::{Home, number};
+use crate::real::url_of;
+use crate::waiting::eventually;
 
 #[test]
 fn answers_are_compared_and_a_power_run_has_each_query_once() {
@@ -106,6 +114,88 @@ fn a_file_of_duckdb_is_built_checked_run_and_dropped() {
     assert!(number(&report, "primary_metrics.qphh_at_size.value") > 0.0, "{report:#}");
     home.call(&["drop", "tpch", &target]).good();
     assert!(file.exists());
+}
+
+/// Opens a session at a database, as an administrator does.
+fn session(target: &str) -> Box<dyn Session> {
+    let target = Target::parse(target).expect("valid");
+    let database = drivers::open(&target, Opening { create: false, seed: 1 }).expect("opens");
+    let clock = Rc::new(ThreadClock::unstopped());
+    let place = Place { placement: Placement::Thread, clock, client: Place::NOBODY };
+    block_on(database.connect(place, Vec::new().into())).expect("connects")
+}
+
+fn execute(session: &mut dyn Session, kind: StatementKind, sql: &str) -> u64 {
+    let said = block_on(query(session, Request::Text { kind, sql }, &mut |_| Ok(())));
+    said.unwrap_or_else(|no| panic!("{sql}: {no}")).n_rows
+}
+
+/// Puts a view in the place of a small table, of which a column takes longer to read than anybody
+/// waits. Q2 is the second query of stream 0, and the first one that reads the column.
+fn plant_endless_query(target: &str) {
+    let mut session = session(target);
+    for sql in [
+        "ALTER TABLE region RENAME TO region_kept",
+        "CREATE VIEW region AS SELECT r_regionkey, r_comment, CASE WHEN (SELECT COUNT(*) FROM \
+         lineitem a, lineitem b, lineitem c WHERE (a.l_partkey * b.l_suppkey + c.l_partkey) % \
+         1000003 = 1) = 0 THEN r_name ELSE '' END AS r_name FROM region_kept",
+    ] {
+        execute(session.as_mut(), StatementKind::Other, sql);
+    }
+}
+
+/// Runs the first three queries of stream 0, of which the second never ends by itself; expects that
+/// it is cancelled and named, and that the third one is executed.
+fn check_query_timeout(target: &str, flags: &[&str]) {
+    let home = Home::new();
+    let target_flag = format!("--target={target}");
+    home.call(&["build", "tpch", "--scale=0.01", "-q", &target_flag]).good();
+    plant_endless_query(target);
+    // A check may read the column too, although it needs only the number of rows.
+    let flags = [&["--check=off", "--test=queries", "--transactions=3", &target_flag], flags];
+    let ran = ["run", "tpch", "--query-timeout=1s", "--output=json"];
+    let report = home.call(&[&ran[..], &flags.concat()].concat()).json();
+    let executions = report["executions"].as_array().expect("a list");
+    let ends: Vec<(&Value, bool, &Value)> = executions
+        .iter()
+        .map(|one| (&one["transaction"], one["is_finished"] == true, &one["error"]))
+        .collect();
+    let timeout = Value::from("timeout");
+    let [q14, q2, q9] = ["q14", "q2", "q9"].map(Value::from);
+    let none = &Value::Null;
+    let expect = [(&q14, true, none), (&q2, false, &timeout), (&q9, true, none)];
+    assert_eq!(ends, expect, "{target}");
+    let reason = report["primary_metrics"]["query_geomean_s"]["reason"].as_str();
+    assert_eq!(reason, Some("q1 did not end, q2 timed out after 1 s, q3 did not end and 17 more"));
+}
+
+#[test]
+fn a_query_that_exceeds_its_limit_is_cancelled_and_the_next_one_is_executed() {
+    let home = Home::new();
+    check_query_timeout(&format!("sqlite:{}", home.path("x.db").display()), &[]);
+    let library = servers::for_tests::fetched("duckdb-1.5/libduckdb.so");
+    let file = home.path("x.duckdb");
+    check_query_timeout(&format!("duckdb:{}?library={}", file.display(), library.display()), &[]);
+}
+
+#[test]
+fn a_query_that_exceeds_its_limit_is_cancelled_on_the_server() {
+    let active_on_mysql = "SELECT id FROM information_schema.processlist WHERE db = 'timeout' AND \
+                           command <> 'Sleep' AND info LIKE '%p_mfgr%' AND id <> CONNECTION_ID()";
+    let active_on_postgres = "SELECT pid FROM pg_stat_activity WHERE datname = 'timeout' AND \
+                              state = 'active' AND pid <> pg_backend_pid()";
+    let servers = [
+        (MARIADB.shared(), active_on_mysql, "--placement=thread"),
+        (MYSQL_9_7.shared(), active_on_mysql, "--placement=thread"),
+        (POSTGRES.shared(), active_on_postgres, "--placement=loop"),
+    ];
+    for (server, active, placement) in servers {
+        let target = url_of(server, "timeout");
+        check_query_timeout(&target, &[placement]);
+        let mut session = session(&target);
+        let is_idle = || execute(session.as_mut(), StatementKind::Read, active) == 0;
+        assert!(eventually(is_idle), "{target}");
+    }
 }
 
 #[test]

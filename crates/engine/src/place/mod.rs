@@ -17,8 +17,8 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use model::{
-    Cancel, ClientMoments, Clock, Connect, Connecting, Connector, Database, DbError, Execution,
-    NS_PER_MS, NS_PER_S, Place, Placement, ReplyLags, Session, Sessions, Statement,
+    ClientMoments, Clock, Connect, Connecting, Connector, Database, DbError, Execution, NS_PER_MS,
+    NS_PER_S, Place, Placement, ReplyLags, Session, Sessions, Statement,
 };
 use rustix::thread::futex;
 
@@ -29,12 +29,13 @@ use crate::os_sched::Granted;
 use crate::reply_lag::ClientReplyLags;
 use crate::stop::Stop;
 use crate::threads::ClientThreads;
+use crate::time_limit::ClientCancels;
 
 /// Message about a client that the thread or event loop which runs it sends to the coordinator.
 pub(crate) enum WorkerMessage {
     /// The client has opened a database session, which the coordinator can cancel from now on.
     Signed {
-        cancel: Arc<dyn Cancel>,
+        cancels: Arc<ClientCancels>,
     },
     /// The client has connected and prepared its connection, and is ready for the load.
     Connected {
@@ -213,8 +214,9 @@ pub(crate) async fn connect(
                 Ok(session) => {
                     let took_ns = clock.now() - began_ns;
                     let (sessions, cancels) = sessions(&spec, place, session, tell);
-                    let mut client = ClientLoop::new(spec, sessions, clock);
-                    client.user.canceller().into_iter().for_each(|cancel| cancels.add(cancel));
+                    let further = Arc::clone(&cancels);
+                    let mut client = ClientLoop::new(spec, sessions, cancels, clock);
+                    client.user.canceller().into_iter().for_each(|cancel| further.add(cancel));
                     if let Err(db_error) = client.begin().await {
                         tell(WorkerMessage::Refused { group, db_error });
                         return None;
@@ -246,7 +248,7 @@ fn sessions(
     mut own: Box<dyn Session>,
     tell: &dyn Fn(WorkerMessage),
 ) -> (Sessions, Arc<ClientCancels>) {
-    let cancels = Arc::new(ClientCancels::default());
+    let cancels = Arc::new(ClientCancels::new(place.placement == Placement::Simulated));
     // In virtual time there are no sockets.
     let lags: Option<Rc<dyn ReplyLags>> = (place.placement != Placement::Simulated).then(|| {
         let (clock, common) = (Rc::clone(&place.clock), Arc::clone(&spec.common));
@@ -255,10 +257,10 @@ fn sessions(
         lags
     });
     take_in(own.as_mut(), lags.as_ref(), &cancels);
-    tell(WorkerMessage::Signed { cancel: Arc::clone(&cancels) as Arc<dyn Cancel> });
+    tell(WorkerMessage::Signed { cancels: Arc::clone(&cancels) });
     let (database, statements) = (Arc::clone(&spec.database), Arc::clone(&spec.statements));
-    let of_further = Arc::clone(&cancels);
-    let connector = ClientConnector { database, place, statements, lags, cancels: of_further };
+    let connector =
+        ClientConnector { database, place, statements, lags, cancels: Arc::clone(&cancels) };
     (Sessions::new(own, Box::new(connector)), cancels)
 }
 
@@ -290,31 +292,6 @@ impl Connector for ClientConnector {
             take_in(session.as_mut(), self.lags.as_ref(), &self.cancels);
             Ok(session)
         })
-    }
-}
-
-/// Handle that cancels all sessions of a client, including those that it opens later.
-#[derive(Default)]
-struct ClientCancels(Mutex<(bool, Vec<Arc<dyn Cancel>>)>);
-
-impl ClientCancels {
-    fn add(&self, cancel: Arc<dyn Cancel>) {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.0 {
-            cancel.cancel();
-        }
-        // Closed sessions are removed, so the list does not grow however often a client opens new
-        // ones.
-        held.1.retain(|other| Arc::strong_count(other) > 1);
-        held.1.push(cancel);
-    }
-}
-
-impl Cancel for ClientCancels {
-    fn cancel(&self) {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        held.0 = true;
-        held.1.iter().for_each(|cancel| cancel.cancel());
     }
 }
 

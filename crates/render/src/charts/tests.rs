@@ -90,6 +90,7 @@ fn sequence() -> Report {
         started_s: nth as f64,
         took_s: 0.5,
         is_finished: nth != 3,
+        error: (nth == 3).then(|| "timeout".to_owned()),
     };
     let all: Vec<_> = names.iter().cycle().take(4).enumerate().map(execution).collect();
     report.executions = all;

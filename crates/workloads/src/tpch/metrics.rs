@@ -3,7 +3,8 @@
 //! A figure has no value if one of its queries or refresh functions failed or did not end. Not
 //! here: the rules of an official result, such as the lower of two runs and a price.
 
-use model::{ComputedFigure, Direction, Execution, PrimaryMetric, PrimaryOf};
+use model::numbers::duration;
+use model::{ComputedFigure, DbError, DbErrorKind, Direction, Execution, PrimaryMetric, PrimaryOf};
 
 use super::course::{Course, RF1, RF2, Test};
 use super::queries::{ALL, QUERIES};
@@ -46,69 +47,129 @@ pub(super) fn declared(course: Course) -> Vec<PrimaryMetric> {
     tests.into_iter().chain(means).collect()
 }
 
-/// Computes the primary metrics of a test from all its executions.
-pub(super) fn computed(
-    course: Course,
-    scale: f64,
-    executions: &[Execution],
-) -> Vec<ComputedFigure> {
-    let queries = if course.test == Test::Throughput {
-        Err("there is no query stream 0".to_owned())
-    } else {
-        stream_times_s(executions)
-    };
-    let mean = |of: fn(&[f64]) -> f64| queries.as_deref().map(of).map_err(String::clone);
-    let power = queries.clone().and_then(|queries| power(scale, &queries, executions));
-    let throughput = throughput(course, scale, executions);
-    let of = |name: &str| match name {
-        POWER => power.clone(),
-        THROUGHPUT => throughput.clone(),
-        QPHH => power.clone().and_then(|power| Ok((power * throughput.clone()?).sqrt())),
-        GEOMETRIC_MEAN => mean(geometric_mean),
-        _ => mean(arithmetic_mean),
-    };
-    let figure = |metric: PrimaryMetric| ComputedFigure::new(metric.name, of(metric.name));
-    declared(course).into_iter().map(figure).collect()
+/// Executions of a test, from which its figures are computed.
+#[derive(Clone, Copy)]
+pub(super) struct Measured<'a> {
+    pub(super) course: Course,
+    pub(super) scale: f64,
+    /// Longest time of a query, in nanoseconds; `None` if there was no limit.
+    pub(super) query_limit_ns: Option<u64>,
+    pub(super) executions: &'a [Execution],
+}
+
+impl Measured<'_> {
+    /// Computes the primary metrics of the test.
+    pub(super) fn computed(self) -> Vec<ComputedFigure> {
+        let queries = if self.course.test == Test::Throughput {
+            Err("there is no query stream 0".to_owned())
+        } else {
+            self.stream_times_s()
+        };
+        let mean = |of: fn(&[f64]) -> f64| queries.as_deref().map(of).map_err(String::clone);
+        let power = queries.clone().and_then(|queries| self.power(&queries));
+        let throughput = self.throughput();
+        let of = |name: &str| match name {
+            POWER => power.clone(),
+            THROUGHPUT => throughput.clone(),
+            QPHH => power.clone().and_then(|power| Ok((power * throughput.clone()?).sqrt())),
+            GEOMETRIC_MEAN => mean(geometric_mean),
+            _ => mean(arithmetic_mean),
+        };
+        let figure = |metric: PrimaryMetric| ComputedFigure::new(metric.name, of(metric.name));
+        declared(self.course).into_iter().map(figure).collect()
+    }
+
+    /// Returns the time, in seconds, of the only execution of a transaction type by client 0.
+    /// Fails, with the reason, unless it was executed once and did not fail.
+    fn only_time_s(self, kind: usize) -> Result<f64, String> {
+        let is_it = |one: &&Execution| one.client == 0 && usize::from(one.kind) == kind;
+        let mut all = self.executions.iter().filter(is_it);
+        let name = name(kind);
+        match (all.next(), all.count()) {
+            (None, _) => Err(format!("{name} did not end")),
+            (Some(one), _) if !one.is_finished => Err(self.failure(one, name)),
+            (Some(_), more @ 1..) => {
+                Err(format!("{name} was executed {} times instead of once", more + 1))
+            }
+            (Some(one), 0) => Ok(one.took_ns() as f64 / 1e9),
+        }
+    }
+
+    /// Says how the execution `one` of what is called `name` failed: `q9 timed out after 2 s`.
+    fn failure(self, one: &Execution, name: &str) -> String {
+        match (one.error, self.query_limit_ns) {
+            (Some(DbErrorKind::Timeout), Some(limit_ns)) => {
+                DbError::timed_out(name, &duration(limit_ns)).to_string()
+            }
+            _ => format!("{name} failed"),
+        }
+    }
+
+    /// Returns the times of the queries of stream 0 in seconds, in the order of the queries. Fails,
+    /// with the reasons, unless each was executed once and did not fail.
+    fn stream_times_s(self) -> Result<Vec<f64>, String> {
+        let (mut times_s, mut reasons) = (Vec::new(), Vec::new());
+        for kind in 0..QUERIES {
+            match self.only_time_s(kind) {
+                Ok(time_s) => times_s.push(time_s),
+                Err(why) => reasons.push(why),
+            }
+        }
+        let more = reasons.len().saturating_sub(REASONS_MOST);
+        reasons.truncate(REASONS_MOST);
+        match (reasons.is_empty(), more) {
+            (true, _) => Ok(times_s),
+            (false, 0) => Err(reasons.join(", ")),
+            (false, more) => Err(format!("{} and {more} more", reasons.join(", "))),
+        }
+    }
+
+    /// Returns Power@Size (clause 5.4.1.1): queries per hour times the scale factor, by the
+    /// geometric mean of the times of 22 queries and two refresh functions.
+    fn power(self, queries_s: &[f64]) -> Result<f64, String> {
+        let [insert, delete] = [RF1, RF2].map(|kind| self.only_time_s(usize::from(kind)));
+        let times = raised(queries_s).chain([insert?, delete?]);
+        let logs: f64 = times.map(f64::ln).sum();
+        Ok(SECONDS_PER_HOUR * self.scale / (logs / (QUERIES + 2) as f64).exp())
+    }
+
+    /// Returns Throughput@Size (clause 5.4.2): queries of all streams per hour times the scale
+    /// factor, from the first start of a query or refresh function to the last end.
+    fn throughput(self) -> Result<f64, String> {
+        let course = self.course;
+        let first = course.first_stream();
+        let refresh_stream = first + course.streams;
+        let ours: Vec<&Execution> =
+            self.executions.iter().filter(|one| one.client >= first).collect();
+        for client in first..=refresh_stream {
+            let stream = client - first + 1;
+            let what = match client == refresh_stream {
+                true => "the refresh stream".to_owned(),
+                false => format!("stream {stream}"),
+            };
+            let own = || ours.iter().filter(|one| one.client == client);
+            if let Some(failed) = own().find(|one| !one.is_finished) {
+                return Err(
+                    self.failure(failed, &format!("{} of {what}", name(failed.kind.into())))
+                );
+            }
+            let wanted = course.length(course.role(client));
+            let n_ended = own().count() as u64;
+            if n_ended != wanted {
+                return Err(format!("{what} executed {n_ended} of {wanted} transactions"));
+            }
+        }
+        let began_ns = ours.iter().map(|one| one.started_ns).min().unwrap_or(0);
+        let ended_ns = ours.iter().map(|one| one.ended_ns).max().unwrap_or(0);
+        let took_s = (ended_ns - began_ns) as f64 / 1e9;
+        let n_queries = f64::from(course.streams) * QUERIES as f64;
+        Ok(n_queries * SECONDS_PER_HOUR * self.scale / took_s)
+    }
 }
 
 /// Returns the name of a query or refresh function by the index of its transaction type.
 fn name(kind: usize) -> &'static str {
     ALL.get(kind).map_or(if kind == usize::from(RF1) { "rf1" } else { "rf2" }, |query| query.name)
-}
-
-/// Returns the time, in seconds, of the only execution of a transaction type by client 0. Fails,
-/// with the reason, unless it was executed once and did not fail.
-fn only_time_s(executions: &[Execution], kind: usize) -> Result<f64, String> {
-    let is_it = |one: &&Execution| one.client == 0 && usize::from(one.kind) == kind;
-    let mut all = executions.iter().filter(is_it);
-    let name = name(kind);
-    match (all.next(), all.count()) {
-        (None, _) => Err(format!("{name} did not end")),
-        (Some(one), _) if !one.is_finished => Err(format!("{name} failed")),
-        (Some(_), more @ 1..) => {
-            Err(format!("{name} was executed {} times instead of once", more + 1))
-        }
-        (Some(one), 0) => Ok(one.took_ns() as f64 / 1e9),
-    }
-}
-
-/// Returns the times of the queries of stream 0 in seconds, in the order of the queries. Fails,
-/// with the reasons, unless each was executed once and did not fail.
-fn stream_times_s(executions: &[Execution]) -> Result<Vec<f64>, String> {
-    let (mut times_s, mut reasons) = (Vec::new(), Vec::new());
-    for kind in 0..QUERIES {
-        match only_time_s(executions, kind) {
-            Ok(time_s) => times_s.push(time_s),
-            Err(why) => reasons.push(why),
-        }
-    }
-    let more = reasons.len().saturating_sub(REASONS_MOST);
-    reasons.truncate(REASONS_MOST);
-    match (reasons.is_empty(), more) {
-        (true, _) => Ok(times_s),
-        (false, 0) => Err(reasons.join(", ")),
-        (false, more) => Err(format!("{} and {more} more", reasons.join(", "))),
-    }
 }
 
 /// Returns times of which those below a thousandth of the longest count as that (clause 5.4.1.4).
@@ -124,45 +185,6 @@ fn geometric_mean(times_s: &[f64]) -> f64 {
 
 fn arithmetic_mean(times_s: &[f64]) -> f64 {
     times_s.iter().sum::<f64>() / times_s.len() as f64
-}
-
-/// Returns Power@Size (clause 5.4.1.1): queries per hour times the scale factor, by the geometric
-/// mean of the times of 22 queries and two refresh functions.
-fn power(scale: f64, queries_s: &[f64], executions: &[Execution]) -> Result<f64, String> {
-    let refresh = [RF1, RF2].map(|kind| only_time_s(executions, usize::from(kind)));
-    let [insert, delete] = refresh;
-    let times = raised(queries_s).chain([insert?, delete?]);
-    let logs: f64 = times.map(f64::ln).sum();
-    Ok(SECONDS_PER_HOUR * scale / (logs / (QUERIES + 2) as f64).exp())
-}
-
-/// Returns Throughput@Size (clause 5.4.2): queries of all streams per hour times the scale factor,
-/// from the first start of a query or refresh function to the last end.
-fn throughput(course: Course, scale: f64, executions: &[Execution]) -> Result<f64, String> {
-    let first = course.first_stream();
-    let refresh_stream = first + course.streams;
-    let ours: Vec<&Execution> = executions.iter().filter(|one| one.client >= first).collect();
-    for client in first..=refresh_stream {
-        let stream = client - first + 1;
-        let what = match client == refresh_stream {
-            true => "the refresh stream".to_owned(),
-            false => format!("stream {stream}"),
-        };
-        let own = || ours.iter().filter(|one| one.client == client);
-        if let Some(failed) = own().find(|one| !one.is_finished) {
-            return Err(format!("{} of {what} failed", name(failed.kind.into())));
-        }
-        let wanted = course.length(course.role(client));
-        let n_ended = own().count() as u64;
-        if n_ended != wanted {
-            return Err(format!("{what} executed {n_ended} of {wanted} transactions"));
-        }
-    }
-    let began_ns = ours.iter().map(|one| one.started_ns).min().unwrap_or(0);
-    let ended_ns = ours.iter().map(|one| one.ended_ns).max().unwrap_or(0);
-    let took_s = (ended_ns - began_ns) as f64 / 1e9;
-    let n_queries = f64::from(course.streams) * QUERIES as f64;
-    Ok(n_queries * SECONDS_PER_HOUR * scale / took_s)
 }
 
 #[cfg(test)]
@@ -187,6 +209,7 @@ mod tests {
                     started_ns: at_ns,
                     ended_ns: at_ns + took_ns,
                     is_finished: true,
+                    error: None,
                 });
                 at_ns += took_ns;
             }
@@ -197,13 +220,18 @@ mod tests {
         all
     }
 
+    fn computed(course: Course, executions: &[Execution]) -> Vec<ComputedFigure> {
+        let query_limit_ns = Some(2_000_000_000);
+        Measured { course, scale: 0.1, query_limit_ns, executions }.computed()
+    }
+
     fn values(course: Course, executions: &[Execution]) -> Vec<(String, Option<f64>)> {
-        let figures = computed(course, 0.1, executions);
+        let figures = computed(course, executions);
         figures.into_iter().map(|one| (one.name, one.value)).collect()
     }
 
     fn reasons(course: Course, executions: &[Execution]) -> Vec<Option<String>> {
-        computed(course, 0.1, executions).into_iter().map(|one| one.reason).collect()
+        computed(course, executions).into_iter().map(|one| one.reason).collect()
     }
 
     fn course(test: Test) -> Course {
@@ -289,6 +317,17 @@ mod tests {
         assert_eq!(fail(2, 8), [stream.clone(), None, stream, None, None]);
         let refresh = some("rf1 of the refresh stream failed");
         assert_eq!(fail(4, RF1), [refresh.clone(), None, refresh, None, None]);
+        let time_out = |client: u32, kind: KindIndex| {
+            let mut all = executions(both);
+            let one = all.iter_mut().find(|one| one.client == client && one.kind == kind);
+            let one = one.expect("there");
+            (one.is_finished, one.error) = (false, Some(DbErrorKind::Timeout));
+            reasons(both, &all)
+        };
+        let q9 = some("q9 timed out after 2 s");
+        assert_eq!(time_out(0, 8), [q9.clone(), q9.clone(), None, q9.clone(), q9]);
+        let stream = some("q9 of stream 2 timed out after 2 s");
+        assert_eq!(time_out(2, 8), [stream.clone(), None, stream, None, None]);
         let mut all = executions(both);
         all.retain(|one| (one.client, one.kind) != (3, 0));
         let missing = some("stream 3 executed 21 of 22 transactions");

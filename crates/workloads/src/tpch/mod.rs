@@ -77,6 +77,13 @@ static PARAMETERS: &[Parameter] = &[
         help: "Parameters of the queries: drawn from the seed, or those of the validation",
         shapes_data: false,
     },
+    Parameter {
+        name: "query_timeout",
+        kind: ParameterKind::Duration,
+        default: "0s",
+        help: "Longest time of a query, which is then cancelled and has failed; 0s: no limit",
+        shapes_data: false,
+    },
     storage_engine::PARAMETER,
 ];
 
@@ -95,6 +102,8 @@ struct Tpch {
     seed: u64,
     substitution: Substitution,
     course: Course,
+    /// Longest time of a query, in nanoseconds; `None` if there is no limit.
+    query_limit_ns: Option<u64>,
     rows: population::Rows,
     kinds: Vec<Kind>,
     power_test: Arc<PowerTest>,
@@ -114,6 +123,7 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
         seed: make.seed,
         substitution: settings.chosen("substitution"),
         course,
+        query_limit_ns: Some(settings.duration_ns("query_timeout")).filter(|limit| *limit > 0),
         rows: population::Rows::new(
             scale,
             settings.chosen("keys"),
@@ -158,7 +168,13 @@ impl Workload for Tpch {
     }
 
     fn computed(&self, _kinds: &[KindTotals], executions: &[Execution]) -> Vec<ComputedFigure> {
-        metrics::computed(self.course, self.rows.scale, executions)
+        let measured = metrics::Measured {
+            course: self.course,
+            scale: self.rows.scale,
+            query_limit_ns: self.query_limit_ns,
+            executions,
+        };
+        measured.computed()
     }
 
     fn notes(&self) -> Vec<String> {
@@ -208,6 +224,10 @@ impl Workload for Tpch {
     fn refuses_processes(&self) -> Option<String> {
         let why = "the clients of tpch wait for each other: they run in one process";
         (self.course.n_clients() > 1).then(|| why.to_owned())
+    }
+
+    fn time_limit_ns(&self, kind: KindIndex) -> Option<u64> {
+        self.query_limit_ns.filter(|_| kind < course::RF1)
     }
 
     fn needs_tables_alone(&self) -> bool {
