@@ -41,7 +41,7 @@ pub(crate) use build::is_build;
 pub use dips::{CauseSeen, Dip, Moved};
 pub use disclosure::{Disclosure, RequirementReport, Verdict};
 pub use disturbances::{DisturbanceReport, WindowReport};
-pub use executions::ExecutionReport;
+pub use executions::{ExecutionReport, QueryPlanReport};
 pub use gauges::GaugeReport;
 pub use intervals::IntervalReport;
 pub use limit::{Limit, LimitedBy};
@@ -207,6 +207,9 @@ pub struct Report {
     /// the order of their starts; absent without such clients.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub executions: Vec<ExecutionReport>,
+    /// Plans of the workloads' queries, read before the load; absent without such queries.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub query_plans: Vec<QueryPlanReport>,
 }
 
 impl Report {
@@ -224,8 +227,9 @@ impl Report {
 
     /// Fields with a value for each second, transaction type or gauge, about half of a report: each
     /// field's name, and the JSON text that is read in its place if whole runs are compared.
-    pub const AT_LENGTH: [ReportField; 7] = [
+    pub const AT_LENGTH: [ReportField; 8] = [
         ("executions", "[]"),
+        ("query_plans", "[]"),
         ("seconds", "[]"),
         ("commits_by_type", "[]"),
         ("intervals", "[]"),
@@ -242,8 +246,7 @@ impl Report {
     }
     /// Fields with values over the course of a run: each field's name, and the JSON text that is
     /// read in its place if only figures of the whole run are needed.
-    pub const SERIES: [ReportField; 5] = [
-        ("executions", "[]"),
+    pub const SERIES: [ReportField; 4] = [
         ("seconds", "[]"),
         ("commits_by_type", "[]"),
         ("intervals", "[]"),

@@ -80,6 +80,9 @@ impl RunCheck {
                     instant("the end of a transaction", execution.ended_ns)?;
                 }
             }
+            Event::QueryPlans { group, plans } => {
+                plans.iter().try_for_each(|one| self.kind(*group, one.kind))?;
+            }
             Event::Ended { measured_ns, elapsed_ns, cpu_ns, max_rss_bytes, .. } => {
                 at_most("the measured phase in ns", *measured_ns, NS_MAX)?;
                 at_most("the run in ns", *elapsed_ns, 2 * NS_MAX)?;

@@ -219,6 +219,7 @@ impl Tally {
             Event::Executions { group, executions } => {
                 self.group(*group).executions.extend_from_slice(executions);
             }
+            Event::QueryPlans { group, plans } => self.group(*group).query_plans.clone_from(plans),
             Event::Ended { reason, measured_ns, elapsed_ns, cpu_ns, max_rss_bytes } => {
                 self.ended = Some(Ended {
                     reason: reason.clone(),

@@ -3,7 +3,7 @@
 //!
 //! Not here: the SQL of workloads (dialect), and queries while a load runs (monitoring).
 
-use crate::{ClientLoad, DbError, Fact, SettingsBySql, Settling, SettlingOf, Table};
+use crate::{ClientLoad, DbError, Fact, Row, SettingsBySql, Settling, SettlingOf, Table};
 
 /// Statements and properties by which dbdyno builds and administers data in a database, filled in
 /// by the database's driver.
@@ -82,6 +82,18 @@ pub struct Administration {
     /// such as purge or a checkpoint. They are chosen by the facts about the server. Fails with the
     /// reason if the database cannot be settled.
     pub settling: SettlingOf,
+    /// How the plan of a query is read without executing it; `None` if this is not supported.
+    pub explain: Option<Explain>,
+}
+
+/// Reader of the plan that the database's optimizer chooses for a query.
+#[derive(Clone, Copy, Debug)]
+pub struct Explain {
+    /// Text in front of the query, such as `EXPLAIN `.
+    pub begin: &'static str,
+    /// Returns the part of the plan in a row of the reply: its shape without costs and estimates,
+    /// which vary with each sample of statistics. It may have several lines, or be empty.
+    pub shape: fn(&dyn Row) -> String,
 }
 
 /// Statements for an advisory lock of one database, which a session holds until it releases the
@@ -129,5 +141,6 @@ impl Administration {
         durability: |_| Vec::new(),
         settings: None,
         settling: |_| Ok(Settling::NOTHING),
+        explain: None,
     };
 }

@@ -92,6 +92,15 @@ impl Execution {
     }
 }
 
+/// Plan that a database's optimizer has chosen for the query of a transaction type.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueryPlan {
+    /// Index of the transaction type in the workload.
+    pub kind: KindIndex,
+    /// Shape of the plan, in the words of the database, without costs and estimates.
+    pub plan: String,
+}
+
 /// An event of a run, as all its consumers receive it. Stored runs contain events, so variants and
 /// fields are only ever added.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -154,6 +163,13 @@ pub enum Event {
         group: u16,
         /// Summaries of response times, one for each client and transaction type.
         moments: Vec<ClientMoments>,
+    },
+    /// Plans of a group's queries, read before the load.
+    QueryPlans {
+        /// Index of the group.
+        group: u16,
+        /// The plans, by transaction type.
+        plans: Vec<QueryPlan>,
     },
     /// Executions of a group whose clients execute fixed sequences of transactions, sent once at
     /// the end of the load. Transactions that did not end are missing.

@@ -77,7 +77,7 @@ mod value;
 mod workload;
 
 pub use acknowledged::Acknowledged;
-pub use administration::{Administration, DatabaseLock};
+pub use administration::{Administration, DatabaseLock, Explain};
 pub use arrival_rate::{ArrivalRate, Stored};
 pub use bucket_counts::BucketCounts;
 pub use choice::Choice;
@@ -101,7 +101,7 @@ pub use direction::Direction;
 pub use disturbance::{
     Action, Disturbance, DisturbanceEvent, Disturbed, HostsChange, ServerAction, Which,
 };
-pub use event::{ClientMoments, Event, Execution, Phase, StopReason};
+pub use event::{ClientMoments, Event, Execution, Phase, QueryPlan, StopReason};
 pub use experiment::{
     Axis, Condition, DataPolicy, Experiment, Order, Point, Reference, TRIALS_MAX, Trial, Walk,
     combinations, is_arrival_rate, short_axis,

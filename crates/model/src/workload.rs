@@ -447,6 +447,12 @@ pub trait Workload: Send + Sync {
         Vec::new()
     }
 
+    /// Returns the queries whose plans are kept with a run, in this dialect, each with the index of
+    /// its transaction type.
+    fn explained(&self, _dialect: &Dialect) -> Vec<(KindIndex, String)> {
+        Vec::new()
+    }
+
     /// Returns a count in the database that grows with each commit of a transaction type, and so
     /// must agree with dbdyno's own count; `None` if there is none.
     fn crosscheck(&self, _dialect: &Dialect) -> Option<Crosscheck> {

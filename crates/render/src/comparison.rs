@@ -4,6 +4,7 @@
 //! Not here: how sides are judged (study), and the time of a transaction (each_transaction).
 
 mod each_transaction;
+mod executions;
 mod gate;
 mod published;
 mod remarks;
@@ -48,8 +49,8 @@ pub use words::{detected_by, is_open};
 
 /// Names of the sections of a comparison's page, with which users select sections on the command
 /// line.
-pub const COMPARISON_SECTIONS: [&str; 7] =
-    ["result", "changed", "each_transaction", "gauges", "curves", "figures", "sides"];
+pub const COMPARISON_SECTIONS: [&str; 8] =
+    ["result", "changed", "executions", "each_transaction", "gauges", "curves", "figures", "sides"];
 
 /// Largest number of differences between the sides of a comparison that text and Markdown list;
 /// they show the others as a number, and HTML lists all.
@@ -115,6 +116,7 @@ pub fn comparison(report: &ComparisonReport, gates: &[GateResult]) -> Document {
     page.sections[0].where_drawn = Place::First;
     page.n_answering = 1;
     page.section("changed", "What changed", changed(report));
+    page.section("executions", "Time of each transaction", executions::blocks(report));
     page.section("each_transaction", "What a transaction takes", each_transaction::blocks(report));
     page.section("gauges", "Changes of metrics", gauges_changed(report));
     let mut curves = vec![Block::Charts(in_spot(&charts, Spot::Sides))];

@@ -74,11 +74,12 @@ pub(super) fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, Unreadable
 
 /// Kinds of events that are stored as JSON text. A kind in stored text that is not in this list was
 /// written by a newer version.
-const KINDS: [&str; 12] = [
+const KINDS: [&str; 13] = [
     "phase",
     "connected",
     "heartbeats",
     "executions",
+    "query_plans",
     "ended",
     "checked",
     "crosschecked",
@@ -97,6 +98,7 @@ pub(super) fn kind_of(event: &Event) -> Option<&'static str> {
         Event::Connected { .. } => Some("connected"),
         Event::Heartbeats { .. } => Some("heartbeats"),
         Event::Executions { .. } => Some("executions"),
+        Event::QueryPlans { .. } => Some("query_plans"),
         Event::Ended { .. } => Some("ended"),
         Event::Checked { .. } => Some("checked"),
         Event::Crosschecked { .. } => Some("crosschecked"),

@@ -25,8 +25,8 @@ use model::{
     CheckResult, ClientMoments, ComputedFigure, CpuProfile, CustomMetricDescription,
     CustomMetricKind, CustomMetricSecond, DataPolicy, DbErrorKind, Description, ErrorCount, Event,
     Experiment, Fact, Finding, Gauge, GroupDescription, KindDescription, Load, Order, Phase,
-    Phases, Placement, Point, PrimaryMetricDescription, Readings, Rng, RunId, Second, Severity,
-    Status, StopCondition, StopReason, Stream,
+    Phases, Placement, Point, PrimaryMetricDescription, QueryPlan, Readings, Rng, RunId, Second,
+    Severity, Status, StopCondition, StopReason, Stream,
 };
 use rusqlite::Connection;
 use stats::{Histogram, Range};
@@ -221,7 +221,13 @@ fn output(text: &str) -> Event {
 /// event of a run.
 fn first_events() -> Vec<Event> {
     let is_later = |event: &Event| {
-        matches!(event, Event::CpuProfile(_) | Event::SummarySoFar(_) | Event::Computed { .. })
+        matches!(
+            event,
+            Event::CpuProfile(_)
+                | Event::SummarySoFar(_)
+                | Event::Computed { .. }
+                | Event::QueryPlans { .. }
+        )
     };
     every_event().into_iter().filter(|event| !is_later(event)).collect()
 }
@@ -299,6 +305,10 @@ fn every_event() -> Vec<Event> {
             naming_cpu_ns: 6,
         }),
         Event::Crosschecked { group: 0, kind: 1, change: -3, committed: 4, unknown: 5 },
+        Event::QueryPlans {
+            group: 0,
+            plans: vec![QueryPlan { kind: 1, plan: "Seq Scan on lineitem".to_owned() }],
+        },
         Event::Computed {
             group: 0,
             figures: vec![

@@ -22,6 +22,7 @@ mod beside;
 mod differences;
 mod durability;
 mod each_transaction;
+mod executions;
 mod gate;
 mod isolation;
 mod median_run;
@@ -44,11 +45,12 @@ use stats::pairs_needed;
 
 use crate::environment::Environment;
 use crate::experiment::{Curve, curve_of};
-use crate::shown_figures::{are_builds, known_by, primary_of};
+use crate::shown_figures::{are_builds, known_by, primaries_of_sequences, primary_of};
 pub use beside::GaugeChange;
 pub use differences::{Difference, Mixed, are_stated, between, telling};
 pub use durability::unequally_durable;
 pub use each_transaction::{EachTransaction, EachTransactionAt, figure_title};
+pub use executions::ExecutionChange;
 pub(crate) use gate::percent_of;
 pub use gate::{Gate, GatePlace, GateResult, Passed, TooFew, UndecidedBy, Worst};
 pub use median_run::MedianRun;
@@ -191,14 +193,15 @@ impl Judge {
         Ok(also.into_iter().find(is_in_all).unwrap_or(primary))
     }
 
-    /// Returns the names of the other figures to judge: the usual ones, such as [`FIGURES`], and
-    /// `also`, without `primary`.
+    /// Returns the names of the other figures to judge: the usual ones, such as [`FIGURES`], or of
+    /// fixed sequences of transactions their primary metrics, and `also`, without `primary`.
     fn others(&self, primary: &str, reports: &[&Report]) -> Vec<String> {
         let also = self.also.iter().filter_map(|name| resolve(name, reports.iter().copied()).ok());
         let mut all: Vec<String> = Vec::new();
-        let (known_by, shown): (_, &[&str]) = match are_builds(reports) {
-            true => (None, &OF_BUILDS),
-            false => (known_by(reports), &FIGURES),
+        let (known_by, shown): (Vec<String>, &[&str]) = match primaries_of_sequences(reports) {
+            Some(primaries) => (primaries, &[]),
+            None if are_builds(reports) => (Vec::new(), &OF_BUILDS),
+            None => (known_by(reports).into_iter().collect(), &FIGURES),
         };
         let shown = shown.iter().map(|name| (*name).to_owned());
         for name in known_by.into_iter().chain(shown).chain(also) {
@@ -359,6 +362,9 @@ pub struct PairReport {
     /// by point, without verdicts. The figures that explain most of a difference come first.
     #[serde(default)]
     pub each_transaction: Vec<EachTransactionAt>,
+    /// Times of the transactions of fixed sequences, such as the queries of tpch.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub executions: Vec<ExecutionChange>,
     /// The gauges that changed most between the sides, without verdicts; the change that stands out
     /// most from the variation between runs comes first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -634,7 +640,8 @@ impl ComparisonReport {
         }
         let pairs_min = pairs_min(others.len());
         let asked = judge.primary.as_ref().map(|_| primary.as_str());
-        let judged = JudgedFigures { asked, primary: &primary, others: &figures };
+        let min_effect = judge.min_effect;
+        let judged = JudgedFigures { asked, primary: &primary, others: &figures, min_effect };
         let pair = |side: &Side| pair(baseline, side, &judged, pairs_min);
         let mut pairs: Vec<PairReport> = others.iter().map(pair).collect();
         if let Some(alone) = pairs.iter().find(|pair| pair.points.is_empty()) {

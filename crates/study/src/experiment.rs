@@ -419,10 +419,16 @@ impl<'t> PointFigures<'t> {
         in_some.map(|name| (name.clone(), self.values_of(name).len() as u64)).collect()
     }
 
+    /// Returns the valid trials whose percentiles are shown: those that execute no fixed sequence.
+    fn with_percentiles(&self) -> impl Iterator<Item = &TrialReport> {
+        self.counted.iter().copied().filter(|trial| !trial.report.is_sequence())
+    }
+
     /// Returns the reasons why all or some valid trials lack a figure, by the name of the figure.
     fn reasons(&self) -> Named<String> {
+        let shown = self.with_percentiles();
         let reasons: Vec<Named<String>> =
-            self.counted.iter().map(|trial| reasons(times_of(&trial.report))).collect();
+            shown.map(|trial| reasons(times_of(&trial.report))).collect();
         let in_none = reasons.first().map(|first| first.0.clone()).unwrap_or_default();
         let in_none = in_none.into_iter().filter(|(name, _)| !self.names.contains(name));
         let in_some = self.runs_with().into_iter().map(|(name, have)| {
@@ -436,14 +442,14 @@ impl<'t> PointFigures<'t> {
     /// Returns the number of samples that each figure missing in a valid trial needs, by name.
     /// `shown` are further figures to check.
     fn samples_needed(&self, shown: &[&str]) -> Named<u64> {
-        let lacking = |trial: &&TrialReport| {
+        let lacking = |trial: &TrialReport| {
             let named =
                 |name: &&str| Some((name.to_string(), samples_lacking(&trial.report, name)?));
             let of_times = samples_needed(times_of(&trial.report)).0;
             of_times.into_iter().chain(shown.iter().filter_map(named)).collect::<Vec<_>>()
         };
         let mut needed: Named<u64> = Named::default();
-        for (name, n) in self.counted.iter().flat_map(lacking) {
+        for (name, n) in self.with_percentiles().flat_map(lacking) {
             if !self.is_whole(&name) && needed.get(&name).is_none() {
                 needed.push(name, n);
             }

@@ -41,14 +41,43 @@ pub(crate) fn why_none(report: &Report, name: &str) -> Option<String> {
 const SHOWN: [&str; 7] =
     ["tps", "p50_ms", "p95_ms", "p99_ms", "wait_percent", "errors_percent", "unfinished"];
 
+/// The same for clients that execute fixed sequences of transactions, after all primary metrics.
+const SHOWN_OF_SEQUENCES: [&str; 2] = ["errors_percent", "unfinished"];
+
 /// Returns the figures of a run that its experiment shows, by name: the primary metric, the usual
-/// ones ([`SHOWN`]) and those in `also`. Figures without a value are left out.
+/// ones ([`SHOWN`]) and those in `also`; of a fixed sequence of transactions all primary metrics,
+/// and no rates and percentiles. Figures without a value are left out.
 pub(crate) fn figures_of(report: &Report, also: &[&str]) -> Vec<(String, f64)> {
-    let known_by = known_by(&[report]);
-    let known_by = known_by.as_deref();
-    let also = also.iter().copied().filter(|name| !SHOWN.contains(name) && known_by != Some(name));
-    let named = |name: &str| Some((name.to_owned(), value_of(report, name)?));
-    known_by.into_iter().chain(SHOWN).chain(also).filter_map(named).collect()
+    let (mut names, shown): (Vec<String>, &[&str]) = match report.is_sequence() {
+        true => (primary_names(report), &SHOWN_OF_SEQUENCES),
+        false => (known_by(&[report]).into_iter().collect(), &SHOWN),
+    };
+    for name in shown.iter().chain(also) {
+        if !names.iter().any(|known| known == name) {
+            names.push((*name).to_owned());
+        }
+    }
+    let named = |name: String| value_of(report, &name).map(|value| (name, value));
+    names.into_iter().filter_map(named).collect()
+}
+
+fn primary_names(report: &Report) -> Vec<String> {
+    report.block.primary_metrics.iter().map(|(name, _)| name.to_owned()).collect()
+}
+
+/// Returns the names of all primary metrics of runs whose clients execute fixed sequences of
+/// transactions; `None` unless all runs do.
+pub(crate) fn primaries_of_sequences(reports: &[&Report]) -> Option<Vec<String>> {
+    if reports.is_empty() || !reports.iter().all(|report| report.is_sequence()) {
+        return None;
+    }
+    let mut names: Vec<String> = Vec::new();
+    for name in reports.iter().flat_map(|report| primary_names(report)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    Some(names)
 }
 
 /// Returns the name of the workload's first primary metric, from the first run that has a value for

@@ -14,7 +14,7 @@ use stats::{
 };
 
 use super::counts::{commits_interval, counts};
-use super::executions::executions;
+use super::executions::{executions, query_plans};
 use super::per_transaction::{moved, per_transaction};
 use super::primary::primary_metrics;
 use super::times::{Order, intervals, known, merged, ms, too_few, too_short};
@@ -100,6 +100,7 @@ impl Report {
             groups: groups(tally, &group_description.groups),
             output: tally.output.clone(),
             executions: executions(tally, kind_name),
+            query_plans: query_plans(tally, kind_name),
         }
     }
 }

@@ -1,6 +1,7 @@
-//! Executions of the transactions of fixed sequences. Not here: figures over all of them (build).
+//! Executions of the transactions of fixed sequences, and the plans of queries. Not here: figures
+//! over all of them (build).
 
-use model::{Execution, KindIndex, NS_PER_S};
+use model::{Execution, KindIndex, NS_PER_S, QueryPlan};
 use serde::{Deserialize, Serialize};
 
 use crate::Tally;
@@ -44,6 +45,34 @@ pub(super) fn executions(
             error: one.error.map(|kind| kind.name().to_owned()),
         };
         group.executions.iter().map(to_report).collect::<Vec<_>>()
+    };
+    tally.groups.iter().enumerate().flat_map(of_group).collect()
+}
+
+/// Plan of the query of a transaction type, as the database's optimizer chose it before the load.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueryPlanReport {
+    /// Name of the group of clients.
+    pub group: String,
+    /// Name of the transaction type, as in `transactions`.
+    pub transaction: String,
+    /// Shape of the plan, in the words of the database, without costs and estimates.
+    pub plan: String,
+}
+
+/// Returns the plans of all groups' queries. `kind_name` names the type of a transaction, given the
+/// indexes of its group and type.
+pub(super) fn query_plans(
+    tally: &Tally,
+    kind_name: fn(&Tally, usize, KindIndex) -> String,
+) -> Vec<QueryPlanReport> {
+    let of_group = |(index, group): (usize, &GroupTally)| {
+        let to_report = move |one: &QueryPlan| QueryPlanReport {
+            group: tally.name_of(index),
+            transaction: kind_name(tally, index, one.kind),
+            plan: one.plan.clone(),
+        };
+        group.query_plans.iter().map(to_report).collect::<Vec<_>>()
     };
     tally.groups.iter().enumerate().flat_map(of_group).collect()
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use model::{
     ClientMoments, CustomMetricSecond, Execution, KindIndex, KindSecond, PrimaryMetricDescription,
-    Second, Traffic,
+    QueryPlan, Second, Traffic,
 };
 use stats::{Histogram, Stretches};
 
@@ -31,6 +31,8 @@ pub struct GroupTally {
     pub clients: Vec<ClientMoments>,
     /// Executions of transactions, if the clients execute fixed sequences; empty otherwise.
     pub executions: Vec<Execution>,
+    /// Plans of the workload's queries, read before the load.
+    pub query_plans: Vec<QueryPlan>,
     /// Times of each transaction type in consecutive intervals of the measured phase.
     pub(super) in_time: Vec<KindInTime>,
     /// Records of each custom metric in consecutive intervals of the measured phase.
@@ -70,6 +72,7 @@ impl GroupTally {
             series: Series::default(),
             clients: Vec::new(),
             executions: Vec::new(),
+            query_plans: Vec::new(),
             in_time: Vec::new(),
             custom_metrics_in_time: Vec::new(),
             reply_lags_in_time: BTreeMap::new(),

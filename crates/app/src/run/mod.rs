@@ -20,6 +20,7 @@ mod numbering;
 mod others;
 mod presence;
 mod profiling;
+mod query_plans;
 mod settings_after;
 mod settling;
 mod sink;

@@ -418,6 +418,7 @@ fn absent(section: &str) -> String {
         "errors" => "the database reported no errors",
         "figures" => "the section result has them all",
         "gauges" => "no metric changed much",
+        "executions" => "the runs execute no fixed sequence of transactions",
         "each_transaction" => "statements and waits were not counted",
         "why" => {
             "the time is split on a server only: an embedded database runs in dbdyno's process, \

@@ -89,6 +89,84 @@ fn a_run_of_both_tests_has_their_composite_and_each_execution() {
 }
 
 #[test]
+fn a_comparison_has_composites_and_each_query_instead_of_rates() {
+    let home = Home::new();
+    home.call(&["build", "tpch", "--scale=0.01", "-q"]).good();
+    let vary = "--vary=substitution=validation,drawn";
+    home.call(&["run", "tpch", "--test=queries", vary, "--repeat=3", "-q"]).good();
+    let shown = home.call(&["experiments", "show", "last"]).good();
+    assert!(!shown.out.contains("TPS") && !shown.out.contains("p50"), "{}", shown.out);
+    shown.says(&["query_geomean_s", "query_mean_s"]);
+    let compared = home.call(&["compare", "last", "--section=executions"]).good();
+    compared.says(&["ratio (95 % CI)", "q22"]);
+    let compared = home.call(&["compare", "last"]).good();
+    assert!(!compared.out.contains("TPS") && !compared.out.contains("p50"), "{}", compared.out);
+    compared.says(&["query_mean_s", "executed"]);
+    let compared = home.json(&["compare", "last"]);
+    let queries = compared["pairs"][0]["executions"].as_array().expect("a list");
+    assert_eq!(queries.len(), 22);
+    for query in queries {
+        assert!(number(query, "ratio") > 0.0 && query["interval"].is_array(), "{query:#}");
+    }
+}
+
+/// Runs the queries before and after an index of `lineitem` is dropped; expects that the change of
+/// a plan is seen where the other plans stay.
+fn check_plans(target: &str, drop_index: &str) {
+    let home = Home::new();
+    let flags = [&format!("--target={target}"), "--check=off"];
+    home.call(&["build", "tpch", "--scale=0.01", "-q", flags[0]]).good();
+    let run = |label: &str| {
+        let args = ["run", "tpch", "--test=queries", "--label", label, "--output=json"];
+        home.call(&[&args[..], &flags].concat()).json()
+    };
+    let first = run("index=with");
+    let plans = first["query_plans"].as_array().expect("a list");
+    assert_eq!(plans.len(), 22, "{target}");
+    let plan = |name: &str| {
+        let found = plans.iter().find(|one| one["transaction"] == name).expect("there");
+        found["plan"].as_str().expect("text").to_owned()
+    };
+    assert!((1..=22).all(|query| !plan(&format!("q{query}")).is_empty()), "{target}");
+    let same = run("index=same");
+    assert_eq!(same["query_plans"], first["query_plans"], "{target}");
+    execute(session(target).as_mut(), StatementKind::Other, drop_index);
+    run("index=without");
+    let shown = home.call(&["runs", "show", "last", "--section=transactions"]).good();
+    shown.says(&["Plan of q9"]);
+    let compare = |side: &str| {
+        let compared = home.call(&["compare", "index=with", side, "--output=json"]).json();
+        let queries = compared["pairs"][0]["executions"].as_array().expect("a list").clone();
+        queries.iter().filter(|one| one["plan_changed"] == true).count()
+    };
+    assert_eq!(compare("index=same"), 0, "{target}");
+    assert!((1..22).contains(&compare("index=without")), "{target}");
+    let compared = home.call(&["compare", "index=with", "index=without"]).good();
+    assert!(compared.out.contains("plan of q") || compared.out.contains("plans of q"));
+}
+
+#[test]
+fn plans_are_kept_and_a_change_of_them_is_seen() {
+    let home = Home::new();
+    let file = format!("sqlite:{}", home.path("x.db").display());
+    check_plans(&file, "DROP INDEX lineitem_part_supplier");
+    let postgres = url_of(POSTGRES.shared(), "plans");
+    check_plans(&postgres, "DROP INDEX lineitem_part_supplier");
+    for server in [MARIADB.shared(), MYSQL_9_7.shared()] {
+        check_plans(&url_of(server, "plans"), "DROP INDEX lineitem_part_supplier ON lineitem");
+    }
+    let library = servers::for_tests::fetched("duckdb-1.5/libduckdb.so");
+    let target =
+        format!("duckdb:{}?library={}", home.path("x.duckdb").display(), library.display());
+    let flag = format!("--target={target}");
+    home.call(&["build", "tpch", "--scale=0.01", "-q", &flag]).good();
+    let report = home.json(&["run", "tpch", "--test=queries", &flag]);
+    let plans = report["query_plans"].as_array().expect("a list");
+    let is_plan = |one: &Value| one["plan"].as_str().is_some_and(|plan| plan.contains("SCAN"));
+    assert_eq!(plans.iter().filter(|one| is_plan(one)).count(), 22);
+}
+
+#[test]
 fn a_failed_query_voids_the_figures_and_is_named() {
     let home = Home::new();
     home.call(&["build", "tpch", "--scale=0.01", "-q"]).good();

@@ -1,11 +1,15 @@
 //! SQL with which dbdyno builds data and reads and changes settings on MariaDB and MySQL.
 
-use model::{Administration, ClientLoad, DatabaseLock, Fact, FileFormat, FlatFile, SettingsBySql};
+use model::{
+    Administration, ClientLoad, DatabaseLock, Explain, Fact, FileFormat, FlatFile, Row,
+    SettingsBySql, Value,
+};
 
 use crate::modes::{RiskyMode, durability};
 
 pub(super) const ADMINISTRATION: Administration = Administration {
     settling: super::settling::settling,
+    explain: Some(Explain { begin: "EXPLAIN ", shape: plan_line }),
     parallel_load: true,
     indexes_after_load: true,
     after_load: |table| vec![format!("ANALYZE TABLE {}", table.name)],
@@ -124,6 +128,21 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     }),
     ..Administration::PLAIN
 };
+
+/// Columns of EXPLAIN that are estimates, or no part of the chosen plan.
+const NOT_OF_SHAPE: [&str; 4] = ["partitions", "possible_keys", "rows", "filtered"];
+
+/// Returns the columns of a row of EXPLAIN that are not null, separated by blanks. Columns differ
+/// between MariaDB, MySQL and their versions.
+fn plan_line(row: &dyn Row) -> String {
+    let shown = (0..row.width()).filter(|column| !NOT_OF_SHAPE.contains(&row.name(*column)));
+    let words = shown.filter_map(|column| match row.value(column) {
+        Value::Int(number) => Some(number.to_string()),
+        Value::Null => None,
+        _ => row.text(column).ok().filter(|text| !text.is_empty()).map(str::to_owned),
+    });
+    words.collect::<Vec<String>>().join(" ")
+}
 
 /// Risky settings of MySQL and MariaDB, with which an acknowledged commit may be lost: name, value
 /// and the failure that loses it. Only the first one in force is reported.

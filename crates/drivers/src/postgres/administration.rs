@@ -1,11 +1,17 @@
 //! SQL with which dbdyno builds data and reads and changes settings in PostgreSQL.
 
-use model::{Administration, ClientLoad, DatabaseLock, FileFormat, FlatFile, SettingsBySql, Table};
+use model::{
+    Administration, ClientLoad, DatabaseLock, Explain, FileFormat, FlatFile, SettingsBySql, Table,
+};
 
 use crate::modes::{RiskyMode, durability};
 
 pub(super) const ADMINISTRATION: Administration = Administration {
     settling: super::settling::settling,
+    explain: Some(Explain {
+        begin: "EXPLAIN (COSTS OFF) ",
+        shape: |row| row.text(0).unwrap_or_default().to_owned(),
+    }),
     parallel_load: true,
     indexes_after_load: true,
     tables_in_transactions: true,

@@ -1,7 +1,7 @@
 //! Building, settling and durability of SQLite databases. Not here: settings of a server, since
 //! there is none.
 
-use model::{Administration, CommitRisk, Fact, Settling, SettlingLevel, SettlingStep};
+use model::{Administration, CommitRisk, Explain, Fact, Settling, SettlingLevel, SettlingStep};
 
 use crate::modes::{self, RiskyMode, has_mode};
 
@@ -11,6 +11,11 @@ pub(super) const ADMINISTRATION: Administration = Administration {
     tables_in_transactions: true,
     durability,
     settling,
+    // Columns: id, parent, an unused one, and the text.
+    explain: Some(Explain {
+        begin: "EXPLAIN QUERY PLAN ",
+        shape: |row| row.text(3).unwrap_or_default().to_owned(),
+    }),
     ..Administration::PLAIN
 };
 

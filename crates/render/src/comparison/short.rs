@@ -10,6 +10,7 @@ use model::finding_catalog::{catalog_entry, label};
 use model::numbers::{count, significant};
 use study::comparison::{ComparisonReport, EachTransaction, GateResult, PairReport, telling};
 
+use super::executions;
 use super::{
     ALL, CENTERS, SIDES_NAMED_MOST, detectable, finding_ids, gate, how_paired, in_all_runs,
     in_runs, is_uneven, lead, lost_runs, names_of, no_difference, notes, of_medians, only_point,
@@ -218,12 +219,19 @@ fn counted_findings(report: &ComparisonReport) -> Vec<String> {
 /// parts of the time, setup and notes. Empty ones are left out.
 fn context(report: &ComparisonReport, room: &Room) -> Vec<(&'static str, String)> {
     let mut pairs = vec![("differences", differ(report, room)), ("commits", commits(report))];
+    pairs.extend(report.pairs.iter().filter(|pair| !pair.executions.is_empty()).map(executed));
     pairs.push(("time goes", times(report)));
     pairs.push(("setup", setup(report)));
     let notes = notes(report).into_iter().take(room.notes);
     pairs.extend(notes.map(|text| ("note", up_to_clause(&text, room.note_letters))));
     pairs.retain(|(_, words)| !words.is_empty());
     pairs
+}
+
+/// Returns the line with the transactions of a fixed sequence that changed.
+fn executed(pair: &PairReport) -> (&'static str, String) {
+    let plans = executions::plans_changed(pair).map_or_else(String::new, |all| format!("; {all}"));
+    ("executed", format!("{}{plans}; --section executions has all", executions::changed(pair)))
 }
 
 /// Describes the differences between the sides of a comparison that their names do not show.

@@ -3,11 +3,12 @@
 //!
 //! Not here: rates and percentiles, which say nothing about transactions that are executed once.
 
-use analysis::report::{PrimaryMetricReport, Report, TransactionReport};
+use analysis::report::{PrimaryMetricReport, QueryPlanReport, Report, TransactionReport};
 use model::format_count;
 use model::numbers::{self, count};
 
 use super::head;
+use crate::document::{Block, Details, Length};
 use crate::table::{Align, Cell, Column, Table};
 
 /// Width in columns of the bars of a run's first page.
@@ -135,6 +136,17 @@ pub(super) fn by_type(report: &Report) -> Table {
         ]);
     }
     table
+}
+
+/// Returns the plan of each query, folded.
+pub(super) fn plans(report: &Report) -> Vec<Block> {
+    let to_block = |one: &QueryPlanReport| {
+        let title = format!("Plan of {}", one.transaction);
+        let blocks = vec![Block::Verbatim(one.plan.clone())];
+        let otherwise = vec![Block::paragraphs([format!("{title}:")]), blocks[0].clone()];
+        Block::Details(Details { title, blocks, length: Length::Long, otherwise })
+    };
+    report.query_plans.iter().map(to_block).collect()
 }
 
 #[cfg(test)]

@@ -25,11 +25,12 @@ pub(super) fn section(report: &Report, charts: &[Chart]) -> Section {
         shown.then(|| Block::Part(String::new(), [vec![Block::Table(table)], more].concat()))
     };
     if report.is_sequence() {
-        let blocks = vec![
+        let mut blocks = vec![
             Block::paragraphs(counted(report)),
             Block::Table(sequence::by_type(report)),
             Block::Charts(in_spot(charts, Spot::Types)),
         ];
+        blocks.extend(sequence::plans(report));
         return Section::new("transactions", "Transactions", blocks);
     }
     let few = Block::paragraphs(has_short_type(report).then_some(FEW));

@@ -15,7 +15,7 @@ use stats::{
 
 use super::{
     BesideDrift, CONFIDENCE, Center, Judged, PairReport, PointPair, Ratio, Side, SidePoint,
-    UnpairedPoint, Verdict, WorkloadPair, beside, each_transaction, values_of,
+    UnpairedPoint, Verdict, WorkloadPair, beside, each_transaction, executions, values_of,
 };
 use crate::shown_figures::{primary_of, why_none};
 
@@ -27,6 +27,8 @@ pub(super) struct JudgedFigures<'f> {
     pub primary: &'f str,
     /// Figures that are judged besides the primary one.
     pub others: &'f [String],
+    /// Smallest change, as a share, that matters.
+    pub min_effect: f64,
 }
 
 impl JudgedFigures<'_> {
@@ -115,6 +117,7 @@ pub(super) fn pair(
         points,
         points_unpaired,
         each_transaction: each_transaction::each_transaction(&both),
+        executions: executions::executions(&both, figures.min_effect),
         gauges_changed: beside::most_changed(&both),
     }
 }

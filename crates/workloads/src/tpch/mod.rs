@@ -265,6 +265,12 @@ impl Workload for Tpch {
         checks::checks(self.rows.scale, self.is_built)
     }
 
+    fn explained(&self, dialect: &Dialect) -> Vec<(KindIndex, String)> {
+        // With the same values in each run, so that their plans can be compared.
+        let queries = 0..QUERIES as KindIndex;
+        queries.map(|kind| (kind, self.validation_sql(kind, dialect))).collect()
+    }
+
     fn answers(&self, dialect: &Dialect) -> Vec<Answer> {
         let answer = |(kind, known): (usize, &'static answers::Known)| {
             let query = &ALL[kind];

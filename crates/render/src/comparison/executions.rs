@@ -1,0 +1,118 @@
+//! Times of the transactions of fixed sequences, such as the queries of an analytic test, on each
+//! side of a comparison.
+//!
+//! Not here: whether a time has changed (study).
+
+use model::numbers::{NONE, significant};
+use study::comparison::{ComparisonReport, ExecutionChange, PairReport};
+
+use super::titles;
+use crate::document::Block;
+use crate::{Align, Cell, Column, Table};
+
+/// Largest number of transactions that a sentence names; it gives the number of the others.
+const NAMED_MOST: usize = 4;
+
+/// Returns a table with the times of all transactions for each compared side; none if the runs
+/// execute no sequence.
+pub(super) fn blocks(report: &ComparisonReport) -> Vec<Block> {
+    let pairs = report.pairs.iter().filter(|pair| !pair.executions.is_empty());
+    let part = |pair: &PairReport| {
+        let title = match report.pairs.len() {
+            1 => String::new(),
+            _ => super::versus(said(&pair.side), said(&report.sides[0].name)),
+        };
+        let plans = plans_changed(pair).map_or_else(String::new, |plans| format!("; {plans}"));
+        let words = Block::paragraphs([format!("{}{plans}.", changed(pair)), HOW.to_owned()]);
+        Block::Part(title, vec![words, Block::Table(table(report, pair))])
+    };
+    pairs.map(part).collect()
+}
+
+/// How a change is distinguished from chance.
+const HOW: &str = "Times are means over runs, ratios those of geometric means with 95 % CIs of \
+                   each alone. A transaction counts as changed if its p-value, corrected for the \
+                   number of transactions, is below 5 %.";
+
+fn said(name: &str) -> &str {
+    super::said_name(name)
+}
+
+/// Says which transactions changed by more than chance: `changed: q9 2.1 times, q3 0.5 times`.
+pub(super) fn changed(pair: &PairReport) -> String {
+    let mut all: Vec<&ExecutionChange> =
+        pair.executions.iter().filter(|one| one.is_change).collect();
+    let far = |one: &ExecutionChange| one.ratio.map_or(0.0, |ratio| ratio.ln().abs());
+    all.sort_by(|a, b| far(b).total_cmp(&far(a)));
+    let words = |one: &&ExecutionChange| {
+        let ratio = one.ratio.map_or_else(String::new, |ratio| significant(ratio, 3));
+        format!("{} takes {ratio} times as long", one.transaction)
+    };
+    let named: Vec<String> = all.iter().take(NAMED_MOST).map(words).collect();
+    let more = all.len().saturating_sub(NAMED_MOST);
+    let has_intervals = pair.executions.iter().any(|one| one.interval.is_some());
+    match (named.is_empty(), more) {
+        (true, _) if has_intervals => "no transaction changed by more than chance".to_owned(),
+        (true, _) => "too few runs to tell which transactions changed: repeat them".to_owned(),
+        (false, 0) => named.join(", "),
+        (false, more) => format!("{} and {more} more changed", named.join(", ")),
+    }
+}
+
+/// Names the queries whose plans changed: `plan of q9 changed`; `None` if none is known to.
+pub(super) fn plans_changed(pair: &PairReport) -> Option<String> {
+    let changed = pair.executions.iter().filter(|one| one.plan_changed == Some(true));
+    let names: Vec<&str> = changed.map(|one| one.transaction.as_str()).collect();
+    let shown = names.iter().take(NAMED_MOST).copied().collect::<Vec<&str>>().join(", ");
+    match names.len().saturating_sub(NAMED_MOST) {
+        0 if names.is_empty() => None,
+        0 if names.len() == 1 => Some(format!("plan of {shown} changed")),
+        0 => Some(format!("plans of {shown} changed")),
+        more => Some(format!("plans of {shown} and {more} more changed")),
+    }
+}
+
+fn table(report: &ComparisonReport, pair: &PairReport) -> Table {
+    let [base, side] = titles(&report.sides[0].name, &pair.side);
+    let time = |name: String| Column::new(format!("{name}, s"), Align::Right);
+    let mut table = Table::new([
+        Column::new("transaction", Align::Left),
+        time(base),
+        time(side),
+        Column::new("ratio (95 % CI)", Align::Right),
+        Column::new("p", Align::Right),
+        Column::new("", Align::Left),
+    ]);
+    for one in &pair.executions {
+        let seconds = |time: Option<f64>, failed: u64| match (time, failed) {
+            (_, 1..) => Cell::said(format!("{failed} FAILED"), time),
+            (time, 0) => {
+                Cell::said(time.map_or(NONE.to_owned(), |time| significant(time, 3)), time)
+            }
+        };
+        let ratio = match (one.ratio, one.interval) {
+            (Some(ratio), Some((low, high))) => {
+                let [ratio, low, high] = [ratio, low, high].map(|value| significant(value, 3));
+                format!("{ratio} ({low} to {high})")
+            }
+            (Some(ratio), None) => significant(ratio, 3),
+            (None, _) => NONE.to_owned(),
+        };
+        let p = one.p.map_or(NONE.to_owned(), |p| significant(p, 2));
+        table.row([
+            one.transaction.as_str().into(),
+            seconds(one.baseline_s, one.failed.0),
+            seconds(one.side_s, one.failed.1),
+            Cell::said(ratio, one.ratio),
+            Cell::said(p, one.p),
+            match (one.is_change, one.plan_changed == Some(true)) {
+                (true, true) => "changed, plan changed",
+                (true, false) => "changed",
+                (false, true) => "plan changed",
+                (false, false) => "",
+            }
+            .into(),
+        ]);
+    }
+    table
+}

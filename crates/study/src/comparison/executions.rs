@@ -1,0 +1,211 @@
+//! Times of single transactions of fixed sequences, such as the queries of an analytic test, on
+//! both sides of a comparison: which of them changed.
+//!
+//! The p-values of all transactions are corrected together (Hommel), apart from those of figures.
+//! Not here: figures of the whole sequence, which are judged as any other (verdicts).
+
+use std::collections::BTreeSet;
+
+use analysis::report::{ExecutionReport, Report};
+use serde::{Deserialize, Serialize};
+use stats::{Comparison, hommel};
+
+use super::{SidePoint, matters};
+
+/// Confidence of the interval of each ratio.
+const CONFIDENCE: f64 = 0.95;
+/// Error rate over all transactions: the largest probability that any is said to have changed, if
+/// none did.
+const ERROR_RATE: f64 = 0.05;
+
+/// Time of a transaction of a fixed sequence, for the baseline and for the compared side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExecutionChange {
+    /// Name of the transaction type, such as `q9`.
+    pub transaction: String,
+    /// Mean time in seconds over the baseline's runs; null if it finished in none.
+    pub baseline_s: Option<f64>,
+    /// Mean time in seconds over the compared side's runs; null if it finished in none.
+    pub side_s: Option<f64>,
+    /// Geometric mean of the side's times divided by that of the baseline's; null without both.
+    pub ratio: Option<f64>,
+    /// The 95 % confidence interval of this ratio alone, from the variation between runs; null if
+    /// there are too few runs.
+    pub interval: Option<(f64, f64)>,
+    /// p-value, corrected for the number of transactions; null without an interval.
+    pub p: Option<f64>,
+    /// True if the corrected p-value is below 5 %, and the change is at least the minimum effect.
+    pub is_change: bool,
+    /// True if the optimizer chose plans on one side that it did not choose on the other; null if
+    /// the plans of a side are not known, or the sides have different databases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_changed: Option<bool>,
+    /// Number of executions that failed, in runs of the baseline and of the side.
+    pub failed: (u64, u64),
+}
+
+/// Compares the times of each transaction of a sequence at the points (combinations of varied
+/// parameters) that both sides have; empty if the runs execute no sequence.
+pub(super) fn executions(
+    both: &[(&SidePoint, &SidePoint)],
+    min_effect: f64,
+) -> Vec<ExecutionChange> {
+    let mut names: Vec<&str> = Vec::new();
+    let reports = both.iter().flat_map(|(base, side)| base.reports.iter().chain(&side.reports));
+    for name in reports.flat_map(|report| &report.executions).map(|one| one.transaction.as_str()) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    // Each stream has its own order.
+    names.sort_by_key(|name| by_number(name));
+    let mut all: Vec<ExecutionChange> = names.iter().map(|name| change(name, both)).collect();
+    let p_values: Vec<f64> = all.iter().filter_map(|one| one.p).collect();
+    let mut corrected = hommel(&p_values).into_iter();
+    for one in &mut all {
+        one.p = one.p.and_then(|_| corrected.next());
+        let is_far = one.ratio.is_some_and(|ratio| matters(ratio, min_effect));
+        one.is_change = is_far && one.p.is_some_and(|p| p < ERROR_RATE);
+    }
+    all
+}
+
+/// Splits a name such as `q12` into text and number, so that names are sorted as people count.
+fn by_number(name: &str) -> (&str, u64) {
+    let text = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    (text, name[text.len()..].parse().unwrap_or(0))
+}
+
+/// Returns the time of a transaction on both sides, with a p-value that is not corrected yet.
+fn change(name: &str, both: &[(&SidePoint, &SidePoint)]) -> ExecutionChange {
+    let times = |point: &SidePoint| -> Vec<f64> {
+        point.reports.iter().filter_map(|report| mean_s(report, name)).collect()
+    };
+    let of_points: Vec<[Vec<f64>; 2]> =
+        both.iter().map(|(base, side)| [times(base), times(side)]).collect();
+    let all = |which: usize| -> Vec<f64> {
+        of_points.iter().flat_map(|point| point[which].iter().copied()).collect()
+    };
+    // Relative to the baseline at its point, so that differences between points add no scatter.
+    let logs = |which: usize| -> Vec<f64> {
+        let of_point = |point: &[Vec<f64>; 2]| {
+            let usual = mean(point[0].iter().map(|time| time.ln()));
+            let shift = move |time: &f64| usual.map(|usual| time.ln() - usual);
+            point[which].iter().filter_map(shift).collect::<Vec<f64>>()
+        };
+        of_points.iter().flat_map(of_point).collect()
+    };
+    let [base, side] = [logs(0), logs(1)];
+    let compared = Comparison::new(&base, &side, CONFIDENCE).ok();
+    let interval = compared.as_ref().map(|found| (found.interval.0.exp(), found.interval.1.exp()));
+    let interval = interval.filter(|(low, high)| low.is_finite() && high.is_finite());
+    let failed = |point: &SidePoint| -> u64 {
+        let failed = |one: &&ExecutionReport| one.transaction == name && !one.is_finished;
+        let of_run = |report: &Report| report.executions.iter().filter(failed).count() as u64;
+        point.reports.iter().map(of_run).sum()
+    };
+    ExecutionChange {
+        transaction: name.to_owned(),
+        baseline_s: mean(all(0)),
+        side_s: mean(all(1)),
+        ratio: mean(base).zip(mean(side)).map(|(base, side)| (side - base).exp()),
+        interval,
+        p: interval.and(compared).map(|found| found.p),
+        is_change: false,
+        plan_changed: plan_changed(name, both),
+        failed: (
+            both.iter().map(|(base, _)| failed(base)).sum(),
+            both.iter().map(|(_, side)| failed(side)).sum(),
+        ),
+    }
+}
+
+/// Returns true if the plans of a query differ between the sides at any point; `None` if some are
+/// not known, or those of one database would be compared with those of another.
+fn plan_changed(name: &str, both: &[(&SidePoint, &SidePoint)]) -> Option<bool> {
+    let plans = |point: &SidePoint| -> Option<BTreeSet<String>> {
+        let plan = |report: &Report| {
+            let mut plans = report.query_plans.iter();
+            plans.find(|one| one.transaction == name).map(|one| one.plan.clone())
+        };
+        point.reports.iter().map(plan).collect()
+    };
+    let mut has_changed = false;
+    for (base, side) in both {
+        let of_runs = base.reports.iter().chain(&side.reports);
+        let product = |report: &Report| report.fact("database", "product").map(ToString::to_string);
+        let products: BTreeSet<Option<String>> = of_runs.map(product).collect();
+        if products.len() > 1 {
+            return None;
+        }
+        has_changed |= plans(base)? != plans(side)?;
+    }
+    (!both.is_empty()).then_some(has_changed)
+}
+
+/// Returns the mean time of the finished executions of a transaction in a run, in seconds; `None`
+/// if none finished.
+fn mean_s(report: &Report, name: &str) -> Option<f64> {
+    let is_it = |one: &&ExecutionReport| one.transaction == name && one.is_finished;
+    mean(report.executions.iter().filter(is_it).map(|one| one.took_s)).filter(|time| *time > 0.0)
+}
+
+fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let (n, sum) = values.into_iter().fold((0_u64, 0.0), |(n, sum), value| (n + 1, sum + value));
+    (n > 0).then(|| sum / n as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::sides::side;
+
+    /// A point with a run for each factor, in which q2 takes that many seconds, q12 `slow`
+    /// times as many, and rf1 fails.
+    fn point(factors: &[f64], slow: f64) -> SidePoint {
+        let rates = vec![1e3; factors.len()];
+        let mut point = side("x", &[("8", &rates, 0)]).points.remove(0);
+        for (report, factor) in point.reports.iter_mut().zip(factors) {
+            let execution = |name: &str, took_s: f64| ExecutionReport {
+                group: "tpch".to_owned(),
+                client: 0,
+                transaction: name.to_owned(),
+                started_s: 0.0,
+                took_s,
+                is_finished: took_s > 0.0,
+                error: None,
+            };
+            report.executions = vec![
+                execution("q12", factor * slow),
+                execution("q2", *factor),
+                execution("rf1", 0.0),
+            ];
+        }
+        point
+    }
+
+    #[test]
+    fn a_query_that_changed_more_than_others_by_chance_is_named() {
+        let base = point(&[1.0, 1.1, 0.9, 1.05, 0.95, 1.02, 0.98], 1.0);
+        let other = point(&[1.01, 1.1, 0.91, 1.04, 0.96, 1.01, 0.99], 3.0);
+        let found = executions(&[(&base, &other)], 0.01);
+        let changes: Vec<(&str, bool)> =
+            found.iter().map(|one| (one.transaction.as_str(), one.is_change)).collect();
+        assert_eq!(changes, [("q2", false), ("q12", true), ("rf1", false)]);
+        let q12 = &found[1];
+        let (low, high) = q12.interval.expect("seven runs");
+        assert!(low < 3.0 && 3.0 < high && low > 2.0, "{q12:?}");
+        assert!(q12.ratio.is_some_and(|ratio| (ratio - 3.0).abs() < 0.1), "{q12:?}");
+        let rf1 = &found[2];
+        assert_eq!((rf1.baseline_s, rf1.ratio, rf1.failed), (None, None, (7, 7)));
+    }
+
+    #[test]
+    fn of_single_runs_there_is_a_ratio_without_an_interval() {
+        let found = executions(&[(&point(&[1.0], 1.0), &point(&[1.0], 2.0))], 0.01);
+        let changes: Vec<(Option<f64>, bool)> =
+            found.iter().map(|one| (one.ratio, one.interval.is_some() || one.is_change)).collect();
+        assert_eq!(changes, [(Some(1.0), false), (Some(2.0), false), (None, false)]);
+        assert_eq!(executions(&[], 0.01), []);
+    }
+}
