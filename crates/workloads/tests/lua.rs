@@ -342,3 +342,60 @@ fn a_deadlock_is_told_to_the_hook_and_returned_to_the_engine() {
     let told = active.event(client.as_mut(), of_client(0, 1)).expect_err("told");
     assert!(told.message.ends_with("told 23000"), "{}", told.message);
 }
+
+/// Folder of the scripts of an installed sysbench.
+const INSTALLED: &str = "/usr/share/sysbench";
+
+/// Scripts of sysbench, with reads, writes and others of an event with default options.
+const SCRIPTS: [(&str, [u64; 3]); 11] = [
+    ("oltp_point_select", [1, 0, 0]),
+    ("oltp_read_only", [14, 0, 2]),
+    ("oltp_read_write", [14, 4, 2]),
+    ("oltp_write_only", [0, 4, 2]),
+    ("oltp_update_index", [0, 1, 0]),
+    ("oltp_update_non_index", [0, 1, 0]),
+    ("oltp_insert", [0, 1, 0]),
+    ("oltp_delete", [0, 1, 0]),
+    ("select_random_points", [1, 0, 0]),
+    ("select_random_ranges", [1, 0, 0]),
+    // Its rows are sent by the last client's end.
+    ("bulk_insert", [0, 0, 0]),
+];
+
+#[test]
+fn the_scripts_of_an_installed_sysbench_run_as_they_are() {
+    let open = |path: &str| std::fs::read_to_string(path).ok();
+    if open(&format!("{INSTALLED}/oltp_common.lua")).is_none() {
+        eprintln!("SKIPPED: sysbench is not installed in {INSTALLED}");
+        return;
+    }
+    for server in [MARIADB.start(), POSTGRES.start()] {
+        for (name, [reads, writes, others]) in SCRIPTS {
+            let path = format!("{INSTALLED}/{name}.lua");
+            let source = Source::new(path.as_str(), open(&path).expect("it is installed"));
+            let entry = workloads::read_with_modules(source, open).expect("a valid script");
+            let has = |option: &str| entry.parameters.iter().any(|row| row.name == option);
+            let options = [("table_size", "50"), ("tables", "2")];
+            // Two of the scripts take one table only.
+            let n_options = if name.starts_with("select") { 1 } else { 2 };
+            let options = options.into_iter().take(n_options).filter(|(option, _)| has(option));
+            let settings = Settings::decide(entry.name, entry.parameters, options).expect("valid");
+            let workload = entry.made(&settings, 42, None).expect("valid");
+            let site = Site::new(&server.target(), workload);
+            site.command("prepare").expect("prepared");
+            let mut active = Active { sessions: site.sessions(), site: &site };
+            let mut client = site.workload.client(0);
+            active.begin(client.as_mut()).expect("begun");
+            let before = active.sessions.traffic();
+            for nth in 0..3 {
+                active.event(client.as_mut(), of_client(0, nth)).expect("an event");
+            }
+            let traffic = active.sessions.traffic() - before;
+            let sent = [traffic.reads, traffic.writes, traffic.others];
+            assert_eq!(sent, [reads, writes, others].map(|n| 3 * n), "{name}");
+            active.end(client.as_mut()).expect("ended");
+            drop(active);
+            site.command("cleanup").expect("dropped");
+        }
+    }
+}

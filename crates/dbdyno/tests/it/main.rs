@@ -26,6 +26,7 @@ mod http;
 mod interrupted;
 mod journey;
 mod loads;
+mod lua;
 mod metrics;
 mod network;
 mod newcomer;
