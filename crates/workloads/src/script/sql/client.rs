@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use model::{
-    Call, Civil, Client, Conversation, DbError, DbErrorKind, Done, KindIndex, Number, Request, Row,
-    Statement, StatementId, StatementKind, TxContext, Value as SqlValue, query, through,
+    Call, Civil, Client, Conversation, DbError, DbErrorKind, Done, KindIndex, Number, Placeholder,
+    Request, Row, Statement, StatementId, StatementKind, TxContext, Value as SqlValue, query,
+    through,
 };
 
 use super::compiled::{Compiled, Known, Type};
@@ -315,7 +316,11 @@ impl User {
             }
             Ok(())
         };
-        let sent = match self.mode {
+        let mode = match is_sent_as_text(context, told.kind, known) && self.pipeline.is_none() {
+            true => Mode::Simple,
+            false => self.mode,
+        };
+        let sent = match mode {
             Mode::Simple => {
                 self.text.clear();
                 sql.text_into(&self.variables, &mut self.text);
@@ -336,12 +341,18 @@ impl User {
                 query(context.session(), request, &mut visit).await
             }
         };
-        if let Err(db_error) = sent {
-            // The statements before the one that failed may have begun a transaction.
-            progress.is_open |= told.controls.contains(&Control::Begin);
-            return Err(at_place(db_error, known, &told.controls));
-        }
+        let reply = match sent {
+            Ok(reply) => reply,
+            Err(db_error) => {
+                // The statements before the one that failed may have begun a transaction.
+                progress.is_open |= told.controls.contains(&Control::Begin);
+                return Err(at_place(db_error, known, &told.controls));
+            }
+        };
         progress.note(&told.controls);
+        if let Some(id) = self.shared.compiled.row_count {
+            self.set(id, Value::Int((reply.n_rows + reply.n_affected) as i64));
+        }
         self.store(&sql.store, kept).map_err(|why| wrong(known.place, &why))
     }
 
@@ -547,6 +558,14 @@ fn owned(value: SqlValue<'_>) -> Owned {
     }
 }
 
+/// Whether a statement is sent as text in every mode. MySQL prepares few of the statements that
+/// neither read nor change rows, such as BEGIN and SAVEPOINT; PostgreSQL prepares all, as pgbench
+/// does.
+fn is_sent_as_text(context: &TxContext<'_>, kind: StatementKind, known: &Known) -> bool {
+    let is_plain = kind == StatementKind::Other && known.variables.is_empty();
+    is_plain && context.dialect.placeholder == Placeholder::Question
+}
+
 /// Creates the error of a script, with its place.
 pub(super) fn wrong(place: &str, why: &str) -> DbError {
     DbError::new(DbErrorKind::Other, format!("{place}: {why}"))
@@ -560,7 +579,12 @@ fn at_place(db_error: DbError, known: &Known, controls: &[Control]) -> DbError {
         true => DbErrorKind::UnknownCommit,
         false => db_error.kind,
     };
-    DbError { kind, ..db_error }.during(known.place)
+    let db_error = DbError { kind, ..db_error };
+    // Prepared statements have their place as a name, with which drivers begin their messages.
+    match db_error.message.starts_with(known.place) {
+        true => db_error,
+        false => db_error.during(known.place),
+    }
 }
 
 /// Returns the place of a script's last command.

@@ -9,7 +9,7 @@ use model::{BadParameter, Source, interned};
 
 use super::sections::{Of, declared, divide};
 use super::words::{self, Told};
-use super::{PREDEFINED, ROW};
+use super::{PREDEFINED, ROW, ROW_COUNT};
 use crate::script::pgbench::{
     self, Command, Expression, Names, Script, Sql, Store, VariableId, What,
 };
@@ -23,8 +23,12 @@ pub(super) struct Compiled {
     pub(super) drops: Vec<Type>,
     pub(super) checks: Vec<CheckSection>,
     pub(super) names: Names,
+    /// Variable [`ROW_COUNT`], if the file reads it.
+    pub(super) row_count: Option<VariableId>,
     /// Variables that the file declares, each with its default and its help.
     pub(super) declared: Vec<(VariableId, &'static str, &'static str)>,
+    /// Variables on which the data depend, because a section that builds mentions them.
+    built_with: BTreeSet<VariableId>,
     /// Variables that stand in a statement where a value is needed, each with the place of its
     /// first occurrence.
     needed: Vec<(VariableId, String)>,
@@ -75,7 +79,9 @@ impl Compiled {
             drops: Vec::new(),
             checks: Vec::new(),
             names: Names::new(),
+            row_count: None,
             declared: Vec::new(),
+            built_with: BTreeSet::new(),
             needed: Vec::new(),
         };
         for one in declared(&source.name, &source.text)? {
@@ -117,11 +123,14 @@ impl Compiled {
                     compiled.checks.push(CheckSection { title: interned(title), sql });
                 }
                 Of::Build { times } => {
+                    let mentioned = mentioned(section.text, times);
                     let names = &mut compiled.names;
                     let times = times.map(|text| Expression::parse(text, names)).transpose();
                     let times = times.map_err(|bad| {
                         BadParameter::new(format!("{}: build times: {}", at(0), bad.message))
                     })?;
+                    let found = mentioned.iter().filter_map(|name| names.lookup(name));
+                    compiled.built_with.extend(found);
                     let of = Type { name: "build", weight: 0, script, commands };
                     compiled.builds.push(Build { times, of });
                 }
@@ -130,6 +139,7 @@ impl Compiled {
                 }
             }
         }
+        compiled.row_count = compiled.names.lookup(ROW_COUNT);
         compiled.check_weights(source)?;
         compiled.note_needed();
         Ok(compiled)
@@ -179,6 +189,11 @@ impl Compiled {
         all.flat_map(|one| &one.script.commands)
     }
 
+    /// Whether the data depend on a variable.
+    pub(super) fn shapes_data(&self, id: VariableId) -> bool {
+        self.built_with.contains(&id)
+    }
+
     fn stores_columns(&self) -> bool {
         let commands = self.types.iter().flat_map(|one| &one.script.commands);
         commands
@@ -193,7 +208,8 @@ impl Compiled {
         let is_new = |id: &VariableId| self.declared.iter().all(|(other, ..)| other != id);
         let named = all.filter(is_new).map(|id| (self.names.name_of(id), set.contains(&id)));
         let is_asked = |(name, _): &(&str, bool)| {
-            pgbench::is_valid_name(name) && !["client_id", "random_seed", ROW].contains(name)
+            pgbench::is_valid_name(name)
+                && !["client_id", "random_seed", ROW, ROW_COUNT].contains(name)
         };
         named.filter(is_asked).map(|(name, is_set)| (name.to_owned(), is_set)).collect()
     }
@@ -225,6 +241,16 @@ impl Compiled {
              give -D {name}=VALUE"
         )))
     }
+}
+
+/// Returns the names of the variables in a section that builds and was read before.
+fn mentioned(text: &str, times: Option<&str>) -> Vec<String> {
+    let mut names = Names::new();
+    // Errors were told when the section was read.
+    let _ = pgbench::parse(text, &mut names);
+    let _ = times.map(|times| Expression::parse(times, &mut names));
+    let all = (0..names.len()).map(|number| VariableId(number as u16));
+    all.map(|id| names.name_of(id).to_owned()).collect()
 }
 
 fn known(place: &str, what: &What) -> Known {

@@ -64,10 +64,13 @@ static OWN: [Parameter; 4] = [
     ),
 ];
 
-/// Variables that every script has: those of pgbench, and [`ROW`].
-const PREDEFINED: [&str; 5] = ["client_id", "scale", "random_seed", "default_seed", ROW];
+/// Variables that every script has: those of pgbench, [`ROW`] and [`ROW_COUNT`].
+const PREDEFINED: [&str; 6] = ["client_id", "scale", "random_seed", "default_seed", ROW, ROW_COUNT];
 /// Variable with the number of the current repetition of a section that builds rows, from 1.
 const ROW: &str = "row";
+/// Variable with the number of rows that the last SQL command returned or changed, named as in
+/// psql.
+const ROW_COUNT: &str = "ROW_COUNT";
 
 /// Composes one script of several files, each with its weight and the text that was read.
 pub fn composed<'a>(files: impl IntoIterator<Item = (&'a str, u64, &'a str)>) -> String {
@@ -107,7 +110,7 @@ fn read(source: &'static Source) -> Result<Entry, BadParameter> {
     parameters.extend(compiled.declared.iter().map(|(id, default, help)| {
         let name = interned(compiled.names.name_of(*id));
         Parameter {
-            shapes_data: true,
+            shapes_data: compiled.shapes_data(*id),
             ..Parameter::option(name, ParameterKind::Text, default, help)
         }
     }));
