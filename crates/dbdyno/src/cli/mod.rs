@@ -147,14 +147,16 @@ pub fn run(words: &[String], shell: &Shell) -> u8 {
     if let Some(outcome) = drop_in::run(words, shell) {
         return outcome.unwrap_or_else(|error| tell(&error, words, shell));
     }
-    let words = match script_words::resolved(listed(words), shell) {
+    // Suggested commands repeat the words as the user wrote them.
+    let written = listed(words);
+    let words = match script_words::resolved(written.clone(), shell) {
         Ok(words) => words,
         Err(error) => return tell(&error, words, shell),
     };
     let words = &words;
     let outcome = match command(words).map(|command| parse(command, words, shell)) {
         Ok(Ok(matches)) => {
-            let with_settings = shell.with_settings().map(|shell| shell.called(words));
+            let with_settings = shell.with_settings().map(|shell| shell.called(&written));
             let outcome = with_settings.and_then(|shell| dispatch(&matches, &shell));
             if let (Err(error), Output::Github) = (&outcome, flags::output_of(&matches)) {
                 github::annotate("error", &without_passwords(&error.to_string(), words), shell);
