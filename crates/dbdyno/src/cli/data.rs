@@ -395,7 +395,10 @@ pub(crate) fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let Found { target, opened, open_target: _open_target } =
         opened(matches, false, &stop, &mut live, shell)?;
     let name = matches.get_one::<String>("workload").expect("clap requires it");
+    let has_checks = !opened.workload.checks(opened.database.dialect()).is_empty();
     match opened.data {
+        // Scripts check data that they have built themselves.
+        Data::None if has_checks => {}
         Data::None => return Err(Error::Usage(format!("{name} has no data to check"))),
         Data::Absent | Data::Unfinished => return Err(no_data(&target, name, opened.data)),
         Data::Unmarked | Data::Built => has_all_tables(&opened, &target, &stop)?,
