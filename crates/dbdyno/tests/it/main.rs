@@ -32,6 +32,7 @@ mod network;
 mod newcomer;
 mod nodes;
 mod outage;
+mod own_sql;
 mod password;
 mod processes;
 mod proxies;

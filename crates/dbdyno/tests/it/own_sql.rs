@@ -1,0 +1,238 @@
+//! Tests of transactions in own SQL: the examples, scripts on the command line, their variables,
+//! scripts within plans, and errors.
+//!
+//! Not here: pgbench's language by itself, which the library tests compare with the program.
+
+use serde_json::Value;
+
+use crate::home::{Home, Ran, at, number};
+use crate::journey::nothing_is_lost;
+
+/// Flags for a short load that ends by itself, without conflicts between clients.
+const SHORT: [&str; 4] = ["--transactions=300", "--clients=1", "--ramp-up=0s", "--quiet"];
+
+/// Returns the path of an example.
+fn example(name: &str) -> String {
+    format!("{}/../../examples/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Runs a short load on the home's SQLite file. The exit code says only that it was short.
+fn run(home: &Home, words: &[&str]) -> Ran {
+    let target = format!("--target=sqlite:{}", home.path("own.db").display());
+    home.run(&[&["run"], words, &SHORT, &[&target]].concat())
+}
+
+/// Returns the report of a short load, none of whose transactions fails.
+#[track_caller]
+fn report(home: &Home, words: &[&str]) -> Value {
+    let report = run(home, &[words, &["--output=json"]].concat()).json();
+    all_succeeded(&report);
+    report
+}
+
+/// Asserts that the commands that a report suggests repeat the scripts as they were given.
+#[track_caller]
+fn suggests(home: &Home, words: &[&str], expect: &str) {
+    let target = format!("sqlite:{}", home.path("own.db").display());
+    let short = ["--target", &target, "--clients=1", "--transactions=10", "--no-store"];
+    let shown = home.run(&[&["run"], words, &short].concat());
+    shown.says(&[&format!("{expect} ")]);
+}
+
+#[track_caller]
+fn all_succeeded(report: &Value) {
+    assert_eq!(report["status"], "completed", "{:#}", report["errors"]);
+    assert_eq!(number(report, "counts.failed"), 0.0, "{:#}", report["errors"]);
+    assert_eq!(number(report, "counts.finished"), 300.0);
+    nothing_is_lost(report);
+}
+
+/// Builds the tables of an example, runs it in both execution modes, and drops the tables.
+#[track_caller]
+fn runs(name: &str, small: &[&str], n_checks: usize, types: &[&str]) {
+    // Only the first flag changes the data.
+    let rows = &small[..1];
+    let home = Home::new();
+    let example = example(name);
+    let target = format!("--target=sqlite:{}", home.path("own.db").display());
+    home.run(&[&["build", &example, &target], rows].concat()).good();
+    for mode in ["--mode=simple", "--mode=prepared"] {
+        let report = report(&home, &[&[&*example, mode], small].concat());
+        for when in ["before", "after"] {
+            let checks = at(&report, &format!("checks.{when}")).as_array().expect("a list");
+            assert_eq!(checks.len(), n_checks, "{name}: {checks:#?}");
+            assert!(checks.iter().all(|check| check["failed"] == 0), "{name}: {checks:#?}");
+        }
+        for kind in types {
+            let calls = number(&report, &format!("transactions.{kind}.calls"));
+            assert!(calls > 0.0, "{name} {mode}: {kind}");
+        }
+    }
+    let passed = format!("{n_checks} of {n_checks} checks pass");
+    home.run(&[&["check", &example, &target], rows].concat()).good().says(&[&passed]);
+    home.run(&["drop", &example, &target]).good();
+    home.run(&[&["build", &example, &target], rows].concat()).good();
+}
+
+#[test]
+fn the_examples_of_ycsb_run() {
+    let small = ["--records=100"];
+    runs("ycsb-a.sql", &small, 2, &["read", "update"]);
+    runs("ycsb-b.sql", &small, 2, &["read", "update"]);
+    runs("ycsb-c.sql", &small, 2, &["read"]);
+    runs("ycsb-d.sql", &small, 2, &["read_latest", "insert"]);
+    runs("ycsb-e.sql", &small, 2, &["scan", "insert"]);
+    runs("ycsb-f.sql", &small, 2, &["read", "read_modify_write"]);
+}
+
+#[test]
+fn the_example_smallbank_runs() {
+    let small = ["--customers=200", "--hot-customers=20"];
+    let types = ["amalgamate", "balance", "deposit_checking", "send_payment", "transact_savings"];
+    runs("smallbank.sql", &small, 3, &types);
+}
+
+#[test]
+fn the_example_tatp_rolls_back_what_changes_no_row() {
+    runs("tatp.sql", &["--subscribers=50"], 4, &["get_subscriber_data", "get_access_data"]);
+    let home = Home::new();
+    let example = example("tatp.sql");
+    let target = format!("--target=sqlite:{}", home.path("own.db").display());
+    home.run(&["build", &example, &target, "--subscribers=50"]).good();
+    let report = report(&home, &[&example, "--subscribers=50"]);
+    // Of the types that change rows, with 6 % of the weight, more than half change none.
+    let rolled_back = number(&report, "counts.rolled_back");
+    assert!((1.0..40.0).contains(&rolled_back), "{}", report["counts"]);
+}
+
+/// The simulated database returns no rows, so only scripts without `\gset` run on it.
+#[test]
+fn examples_that_read_nothing_back_run_on_the_simulated_database() {
+    let home = Home::new();
+    for name in ["ycsb-a.sql", "ycsb-b.sql", "ycsb-c.sql", "ycsb-f.sql"] {
+        let words = ["run", &*example(name), "--target=sim:", "--output=json"];
+        let report = home.run(&[&words[..], &SHORT].concat()).json();
+        all_succeeded(&report);
+    }
+}
+
+#[test]
+fn statements_of_the_command_line_become_a_report() {
+    let home = Home::new();
+    let statements = ["--sql", "SELECT :id + 1", "-D", "id=7"];
+    let report = report(&home, &statements);
+    assert_eq!(number(&report, "transactions.statements-1.finished"), 300.0);
+    suggests(&home, &statements, "run --sql 'SELECT :id + 1' -D id=7 --target");
+    run(&home, &["--sql", "SELECT 1", "-D", "id=7"])
+        .code(2)
+        .warns(&["--define: statements.sql has no parameter 'id'"]);
+}
+
+/// The numbers follow from the seed alone, so they are the same in each run.
+#[test]
+fn files_are_executed_by_their_weights() {
+    let home = Home::new();
+    home.write("a.sql", "\\set id random(1, 10)\nSELECT :id;\n");
+    home.write("b.sql", "SELECT :x;\n");
+    let words = ["-f", "a.sql@3", "-f", "b.sql@1", "-D", "x=5"];
+    let counts = || {
+        let report = report(&home, &words);
+        ["a", "b"].map(|kind| number(&report, &format!("transactions.{kind}.finished")))
+    };
+    let first = counts();
+    assert_eq!(first, counts());
+    assert_eq!(first[0] + first[1], 300.0);
+    assert!((200.0..250.0).contains(&first[0]), "{first:?}");
+    suggests(&home, &words, "run -f 'a.sql@3' -f 'b.sql@1' -D x=5 --target");
+}
+
+#[test]
+fn a_variable_can_be_varied() {
+    let home = Home::new();
+    home.write(
+        "n.sql",
+        "-- dbdyno: parameter rows 10 Rows\n-- dbdyno: parameter n 5 Highest number\n\
+         -- dbdyno: build times :rows\nSELECT :row;\n\
+         -- dbdyno: transaction one\n\\set id random(1, :n)\nSELECT :id;\n",
+    );
+    let target = format!("--target=sqlite:{}", home.path("own.db").display());
+    let words = ["run", "n.sql", "--vary=n=1,100", "--repeat=1", "--pause=0s", &target];
+    let short = ["--duration=1s", "--ramp-up=0s", "--clients=1", "--quiet"];
+    let shown = home.json(&[&words[..], &short].concat());
+    assert_eq!(number(&shown, "trials_done"), 2.0, "{shown:#}");
+    assert_eq!(shown["axes"][0]["values"].as_array().map(Vec::len), Some(2), "{shown:#}");
+    // The data depend on the other one.
+    let built = home.run(&[&["run", "n.sql", "--vary=rows=1,2", &target], &short[..]].concat());
+    built.code(2).warns(&["'rows' changes the data"]);
+}
+
+#[test]
+fn a_plan_holds_a_script_and_is_printed_with_it() {
+    let home = Home::new();
+    let script = "\\set id random(1, 10)\nSELECT :id + :more;\n";
+    let target = format!("sqlite:{}", home.path("own.db").display());
+    let group = format!("[[group]]\nscript = '''\n{script}'''\nparameters = {{ more = 3 }}\n");
+    home.write("plan.toml", format!("name = \"inline\"\ntarget = \"{target}\"\n{group}"));
+    let first = report(&home, &["plan.toml"]);
+    let decided = first["plan"].as_str().expect("it is text");
+    assert!(decided.contains(script), "{decided}");
+    home.write("again.toml", decided);
+    let second = report(&home, &["again.toml"]);
+    assert_eq!(second["plan"], first["plan"]);
+    assert_eq!(number(&second, "counts.finished"), number(&first, "counts.finished"));
+}
+
+#[test]
+fn an_error_has_its_file_and_line() {
+    let home = Home::new();
+    let refused = |text: &str, expect: &str| {
+        home.write("bad.sql", text);
+        run(&home, &["bad.sql"]).code(2).warns(&[expect]);
+    };
+    refused(
+        "\\set amount random(1, 10)\nSELECT :ammount;\n",
+        "bad.sql:2: the variable :ammount has no value (did you mean 'amount'?)",
+    );
+    refused(
+        "SELECT 1;\n\\set x randon(1, 10)\n",
+        "bad.sql:2: \\set: there is no function 'randon' (did you mean 'random'?)",
+    );
+    refused("\n\\sett a 1\n", "bad.sql:2: there is no command \\sett (did you mean 'set'?)");
+    refused("-- dbdyno: transition a\nSELECT 1;\n", "bad.sql:1: there is no section 'transition'");
+    let stopped = |text: &str, mode: &str, expect: &str| {
+        home.write("bad.sql", text);
+        let report = run(&home, &["bad.sql", mode, "--output=json"]).code(1).json();
+        let reason = report["reason"].as_str().unwrap_or_default();
+        assert!(reason.contains(expect), "{reason}");
+        assert_eq!(reason.matches("bad.sql").count(), 1, "{reason}");
+    };
+    for mode in ["--mode=simple", "--mode=prepared"] {
+        let why = "bad.sql:2: the script ends within a transaction";
+        stopped("BEGIN;\nSELECT 1;\n", mode, why);
+        let why = "bad.sql:1: \\gset expects one row, and there were 0";
+        stopped("SELECT 1 AS a WHERE 1 = 0 \\gset\n", mode, why);
+        stopped("SELECT 1;\nSELECT a FROM nowhere;\n", mode, "bad.sql:2: no such table");
+        stopped("\\set x 0\n\\set y 1 / :x\nSELECT 1;\n", mode, "bad.sql:2: division by zero");
+    }
+}
+
+#[test]
+fn a_script_reads_how_many_rows_a_statement_had() {
+    let home = Home::new();
+    home.write(
+        "rows.sql",
+        "-- dbdyno: build\nCREATE TABLE t (id INT);\nINSERT INTO t VALUES (1), (2);\n\
+         -- dbdyno: transaction none\nBEGIN;\nUPDATE t SET id = 3 WHERE id > 7;\n\
+         \\if :ROW_COUNT = 0\nROLLBACK;\n\\else\nCOMMIT;\n\\endif\n\
+         -- dbdyno: transaction two\nBEGIN;\nSELECT id FROM t;\n\
+         \\if :ROW_COUNT = 2\nCOMMIT;\n\\else\nROLLBACK;\n\\endif\n",
+    );
+    let target = format!("--target=sqlite:{}", home.path("own.db").display());
+    home.run(&["build", "rows.sql", &target]).good();
+    for mode in ["--mode=simple", "--mode=prepared"] {
+        let report = report(&home, &["rows.sql", mode]);
+        let none = number(&report, "transactions.none.finished");
+        assert_eq!(number(&report, "counts.rolled_back"), none, "{}", report["counts"]);
+        assert!(none > 0.0 && none < 300.0);
+    }
+}
