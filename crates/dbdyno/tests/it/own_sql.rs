@@ -105,6 +105,24 @@ fn the_example_tatp_rolls_back_what_changes_no_row() {
     assert!((1.0..40.0).contains(&rolled_back), "{}", report["counts"]);
 }
 
+/// The page has the whole file, which a reader copies.
+#[test]
+fn the_file_of_the_guide_runs() {
+    let page = format!("{}/../../docs/how-to/own-sql.md", env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(page).expect("the page is there");
+    let (_, file) = page.split_once("```sql\n").expect("it has a file");
+    let (file, _) = file.split_once("```").expect("the file ends");
+    let home = Home::new();
+    home.write("bank.sql", file);
+    let target = format!("--target=sqlite:{}", home.path("own.db").display());
+    home.run(&["build", "bank.sql", &target, "--accounts=50"]).good();
+    let report = report(&home, &["bank.sql", "--accounts=50"]);
+    assert_eq!(number(&report, "checks.after.0.failed"), 0.0);
+    // The check depends on the number of accounts.
+    home.run(&["check", "bank.sql", &target]).code(1).says(&["0 of 1 checks pass"]);
+    home.run(&["drop", "bank.sql", &target]).good();
+}
+
 /// The simulated database returns no rows, so only scripts without `\gset` run on it.
 #[test]
 fn examples_that_read_nothing_back_run_on_the_simulated_database() {

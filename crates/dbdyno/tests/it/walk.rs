@@ -115,8 +115,9 @@ const WALKED: [(&str, usize); 9] = [
     ("docs/how-to/share.md", 8),
 ];
 
-/// Pages whose commands are only parsed, since they repeat commands of other tools at full size.
-const PARSED: [&str; 1] = ["docs/how-to/from-other-tools.md"];
+/// Pages whose commands are only parsed, since they repeat commands of other tools at full size, or
+/// need tables of the reader.
+const PARSED: [&str; 2] = ["docs/how-to/from-other-tools.md", "docs/how-to/own-sql.md"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
