@@ -26,6 +26,11 @@ pub(super) struct Shared {
     pub(super) given: Vec<(VariableId, Given)>,
     pub(super) draws: Draws,
     pub(super) mode: Mode,
+    /// Whether an error ends the client, unless a retry may help.
+    pub(super) ends_at_errors: bool,
+    /// For each type, the index of the custom metric of its first command; empty if the times of
+    /// commands are not recorded.
+    pub(super) times: Vec<u16>,
     /// Seed of the plan.
     pub(super) seed: u64,
 }
@@ -129,6 +134,8 @@ pub(super) struct User {
     pub(super) prepared: HashMap<(KindIndex, u32), StatementId>,
     /// Statements of the pipeline that is being filled; `None` outside of a pipeline.
     pub(super) pipeline: Option<Vec<Piped>>,
+    /// Whether an error has ended the client.
+    is_over: bool,
 }
 
 /// A statement in a pipeline, with the values that its variables had.
@@ -202,6 +209,7 @@ impl User {
             text: String::new(),
             prepared: HashMap::new(),
             pipeline: None,
+            is_over: false,
             shared,
         }
     }
@@ -220,6 +228,26 @@ impl User {
         Ok(())
     }
 
+    /// Executes the commands of a script, and records the time of each; `first` is the custom
+    /// metric of the first one.
+    async fn execute_timed(
+        &mut self,
+        context: &mut TxContext<'_>,
+        of: &Type,
+        first: u16,
+        progress: &mut Progress,
+    ) -> Result<(), DbError> {
+        let mut at = 0;
+        while let (Some(command), Some(known)) = (of.script.commands.get(at), of.commands.get(at)) {
+            let started_ns = context.clock.now();
+            let next = self.step(context, at, command, known, progress).await?;
+            let took_ns = context.clock.now().saturating_sub(started_ns);
+            context.measured.push((first + at as u16, took_ns));
+            at = next;
+        }
+        Ok(())
+    }
+
     /// Executes the script of the current transaction.
     async fn execute(
         &mut self,
@@ -228,7 +256,10 @@ impl User {
     ) -> Result<Done, DbError> {
         let shared = Arc::clone(&self.shared);
         let of = &shared.compiled.types[usize::from(self.kind)];
-        self.execute_all(context, of, progress).await?;
+        match shared.times.get(usize::from(self.kind)) {
+            Some(first) => self.execute_timed(context, of, *first, progress).await?,
+            None => self.execute_all(context, of, progress).await?,
+        }
         if self.pipeline.take().is_some_and(|pipeline| !pipeline.is_empty()) {
             return Err(wrong(
                 last_place(of),
@@ -246,7 +277,6 @@ impl User {
     async fn step(
         &mut self,
         context: &mut TxContext<'_>,
-
         at: usize,
         command: &Command,
         known: &Known,
@@ -281,6 +311,10 @@ impl User {
             }
             What::SetShell { .. } | What::Shell { .. } => {
                 let why = "dbdyno executes no commands of the shell from a script";
+                return Err(wrong(known.place, why));
+            }
+            What::StartPipeline if self.shared.ends_at_errors && self.mode == Mode::Simple => {
+                let why = "a pipeline needs the mode prepared";
                 return Err(wrong(known.place, why));
             }
             What::StartPipeline => self.pipeline = Some(Vec::new()),
@@ -352,6 +386,9 @@ impl User {
         progress.note(&told.controls);
         if let Some(id) = self.shared.compiled.row_count {
             self.set(id, Value::Int((reply.n_rows + reply.n_affected) as i64));
+        }
+        if told.copies && self.shared.ends_at_errors {
+            return Err(wrong(known.place, "COPY from or to the client is not supported"));
         }
         self.store(&sql.store, kept).map_err(|why| wrong(known.place, &why))
     }
@@ -455,6 +492,10 @@ impl Client for User {
         None
     }
 
+    fn is_over(&self) -> bool {
+        self.is_over
+    }
+
     fn inputs(&mut self, number: Number) -> KindIndex {
         self.kind = match &mut self.choice {
             Some(choice) => {
@@ -478,6 +519,15 @@ impl Client for User {
             self.pipeline = None;
             let mut progress = Progress::default();
             let ended = self.execute(context, &mut progress).await;
+            let is_last = |db_error: &DbError| {
+                use DbErrorKind::{Deadlock, Serialization};
+                !matches!(db_error.kind, Deadlock | Serialization)
+            };
+            if self.shared.ends_at_errors && ended.as_ref().is_err_and(is_last) {
+                // The server takes an open transaction back when the connection ends.
+                self.is_over = true;
+                return ended;
+            }
             match progress.is_open {
                 true => taken_back(context.session(), ended).await,
                 false => ended,

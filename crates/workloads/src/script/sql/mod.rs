@@ -18,6 +18,7 @@ use model::{BadParameter, Parameter, ParameterKind, Source, Workload, interned};
 
 pub use self::builtin::{BUILTINS, Builtin, builtin};
 use self::compiled::Compiled;
+pub use self::workload::timed_commands;
 use crate::{Entry, Language, Make};
 
 /// Language of files whose names end with `.sql`.
@@ -35,8 +36,15 @@ pub const RANDOM_CLIENTS: &str = "random_clients";
 /// Name of the parameter for what happens to a variable without a value.
 pub const UNSET: &str = "unset";
 
+/// Name of the parameter for what a client does after an error.
+pub const ON_ERROR: &str = "on_error";
+/// Value of [`ON_ERROR`] with which an error ends the client, as in pgbench.
+pub const END_CLIENT: &str = "end_client";
+/// Name of the parameter that records the time of each command.
+pub const COMMAND_TIMES: &str = "command_times";
+
 /// Parameters that each workload in this language has, besides its variables.
-static OWN: [Parameter; 4] = [
+static OWN: [Parameter; 6] = [
     Parameter::option(
         MODE,
         ParameterKind::Choice(&["simple", "prepared"]),
@@ -61,6 +69,20 @@ static OWN: [Parameter; 4] = [
         ParameterKind::Choice(&["refuse", "keep"]),
         "refuse",
         "Variables without a value: refuse the script, or send them as they are written",
+    ),
+    Parameter::option(
+        ON_ERROR,
+        ParameterKind::Choice(&["continue", END_CLIENT]),
+        "continue",
+        "After an error other than a serialization failure or a deadlock: continue with the next \
+         transaction, or end the client, as pgbench does; pgbench's limits to COPY and pipelines \
+         then hold too",
+    ),
+    Parameter::option(
+        COMMAND_TIMES,
+        ParameterKind::Choice(&["off", "on"]),
+        "off",
+        "Record the time of each command of a script as a custom metric",
     ),
 ];
 

@@ -27,21 +27,25 @@ pub(super) struct Told {
     pub(super) kind: StatementKind,
     /// Effect of each of its statements, in order.
     pub(super) controls: Vec<Control>,
+    /// Whether a statement copies rows from or to the client.
+    pub(super) copies: bool,
 }
 
 /// Returns what can be told from a command.
 pub(super) fn told(sql: &Sql) -> Told {
     let mut kinds = Vec::new();
     let mut controls = Vec::new();
+    let mut copies = false;
     for statement in statements(sql) {
         let words = first_words(&statement);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         controls.push(control_of(&words));
+        copies |= words.first() == Some(&"copy") && has_stream(&statement);
         kinds.push(kind_of(&words));
     }
     let of = |kind| kinds.contains(&kind);
     let kind = [StatementKind::Write, StatementKind::Read].into_iter().find(|kind| of(*kind));
-    Told { kind: kind.unwrap_or(StatementKind::Other), controls }
+    Told { kind: kind.unwrap_or(StatementKind::Other), controls, copies }
 }
 
 /// Returns the texts of the joined statements, in which variables stand as `?`.
@@ -83,6 +87,13 @@ fn first_words(text: &str) -> Vec<String> {
         rest = &rest[end..];
     }
     words
+}
+
+/// Whether a COPY statement names the client as source or destination.
+fn has_stream(statement: &str) -> bool {
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let mut words = statement.split(|letter| !is_word(letter));
+    words.any(|word| ["stdin", "stdout"].iter().any(|stream| word.eq_ignore_ascii_case(stream)))
 }
 
 fn control_of(words: &[&str]) -> Control {
@@ -202,7 +213,7 @@ mod tests {
         use Control::{Begin, Commit, None, Rollback};
         use StatementKind::{Other, Read, Write};
         let check = |text: &str, kind, controls: &[Control]| {
-            let expect = Told { kind, controls: controls.to_vec() };
+            let expect = Told { kind, controls: controls.to_vec(), copies: false };
             assert_eq!(told(&command(text).0), expect, "{text}");
         };
         check("SELECT 1;", Read, &[None]);
@@ -216,6 +227,16 @@ mod tests {
         check("ABORT;", Other, &[Rollback]);
         check("PREPARE TRANSACTION 'x';", Other, &[None]);
         check("VACUUM t;", Other, &[None]);
+    }
+
+    #[test]
+    fn a_copy_of_files_is_none_of_the_client() {
+        let check =
+            |text: &str, expect| assert_eq!(told(&command(text).0).copies, expect, "{text}");
+        check("COPY (SELECT :a) TO STDOUT;", true);
+        check("copy t(id) from stdin with (format csv);", true);
+        check("COPY t FROM '/data/t.csv';", false);
+        check("SELECT 'copy to stdout';", false);
     }
 
     #[test]

@@ -6,14 +6,17 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use model::{
-    BadParameter, Check, Client, Command, Dialect, Identity, Kind, KindIndex, Number, Places,
-    Source, Statement, Workload, interned,
+    BadParameter, Check, Client, Command, CustomMetric, CustomMetricKind, Dialect, Direction,
+    Identity, Kind, KindIndex, Number, Places, Source, Statement, Workload, interned,
 };
 
 use super::builder::{Builder, Work};
 use super::client::{Draws, Given, Mode, Shared, User};
-use super::compiled::Compiled;
-use super::{MODE, PREDEFINED, RANDOM_CLIENTS, RANDOM_SEED, UNSET};
+use super::compiled::{Compiled, Type};
+use super::sections::{Of, Section, divide};
+use super::{
+    COMMAND_TIMES, END_CLIENT, MODE, ON_ERROR, PREDEFINED, RANDOM_CLIENTS, RANDOM_SEED, UNSET,
+};
 use crate::Make;
 use crate::script::pgbench::{Prng, VariableId, What};
 
@@ -25,6 +28,7 @@ const CLEANUP: &str = "cleanup";
 pub(super) struct Scripts {
     name: &'static str,
     kinds: Vec<Kind>,
+    metrics: Vec<CustomMetric>,
     shared: Arc<Shared>,
 }
 
@@ -70,19 +74,78 @@ impl Scripts {
                 values.push((id, Given::Int(value)));
             }
         }
-        let kind = |one: &super::compiled::Type| Kind {
-            name: one.name,
-            weight: one.weight,
-            keying_ns: 0,
-            thinking_ns: 0,
+        let kind =
+            |one: &Type| Kind { name: one.name, weight: one.weight, keying_ns: 0, thinking_ns: 0 };
+        let ends_at_errors = settings.text(ON_ERROR) == END_CLIENT;
+        let mode = match settings.text(MODE) {
+            "simple" if ends_at_errors => Mode::Simple,
+            text => mode_of(text, &compiled),
         };
-        let mode = mode_of(settings.text(MODE), &compiled);
+        let has_times = settings.text(COMMAND_TIMES) == "on";
+        let (metrics, times) = if has_times { metrics(&compiled) } else { Default::default() };
         Ok(Scripts {
             name: interned(source.stem()),
             kinds: compiled.types.iter().map(kind).collect(),
-            shared: Arc::new(Shared { compiled, given: values, draws, mode, seed: make.seed }),
+            metrics,
+            shared: Arc::new(Shared {
+                compiled,
+                given: values,
+                draws,
+                mode,
+                ends_at_errors,
+                times,
+                seed: make.seed,
+            }),
         })
     }
+}
+
+/// Returns the custom metrics for the times of all commands, and for each type the index of the
+/// first of its own.
+fn metrics(compiled: &Compiled) -> (Vec<CustomMetric>, Vec<u16>) {
+    let mut metrics = Vec::new();
+    let mut firsts = Vec::new();
+    for one in &compiled.types {
+        firsts.push(metrics.len() as u16);
+        metrics.extend((0..one.commands.len()).map(|at| CustomMetric {
+            name: interned(&metric_of(one.name, at)),
+            unit: "ns",
+            kind: CustomMetricKind::Histogram,
+            better: Direction::Lower,
+        }));
+    }
+    (metrics, firsts)
+}
+
+/// Returns the name of the custom metric for the command with index `at` of a type.
+fn metric_of(kind: &str, at: usize) -> String {
+    format!("{kind}_command_{}", at + 1)
+}
+
+/// Returns the commands of each transaction type of a script: the custom metric for its time (see
+/// [`COMMAND_TIMES`]), and its first line. Ends of conditions are no commands.
+///
+/// # Errors
+///
+/// The script cannot be read.
+pub fn timed_commands(source: &'static Source) -> Result<Vec<Vec<(String, String)>>, BadParameter> {
+    let compiled = Compiled::read(source)?;
+    let sections = divide(&source.name, source.stem(), &source.text)?;
+    let transactions = sections.iter().filter(|one| matches!(one.of, Of::Transaction { .. }));
+    let of_type = |(one, section): (&Type, &Section<'_>)| {
+        let commands = one.script.commands.iter().enumerate();
+        let listed = commands.filter_map(|(at, command)| {
+            let text = match &command.what {
+                What::Jump { .. } => return None,
+                What::Sql(sql) => sql.written(),
+                _ => section.text.lines().nth(command.line as usize - 1)?.to_owned(),
+            };
+            let first = text.trim_start().lines().next().unwrap_or_default().trim_end();
+            Some((metric_of(one.name, at), first.to_owned()))
+        });
+        listed.collect()
+    };
+    Ok(compiled.types.iter().zip(transactions).map(of_type).collect())
 }
 
 /// Returns the value of a variable that a user gave: an integer if the text is one as dbdyno would
@@ -136,6 +199,10 @@ impl Workload for Scripts {
 
     fn kinds(&self) -> &[Kind] {
         &self.kinds
+    }
+
+    fn custom_metrics(&self) -> &[CustomMetric] {
+        &self.metrics
     }
 
     fn notes(&self) -> Vec<String> {
