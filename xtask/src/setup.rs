@@ -15,8 +15,9 @@ use anyhow::{Context, Result, bail};
 use crate::fetch;
 
 /// Packages of Debian that the tests need. gcc builds SQLite, and git lists our files. Then come
-/// servers (MariaDB's brings galera-4 and rsync, and has a storage engine as a plugin), other load
-/// generators, dependencies of MySQL 5.6, a browser, and the image builder.
+/// servers (MariaDB's brings galera-4 and rsync, and has a storage engine as a plugin; PostgreSQL's
+/// brings pgbench), other load generators, dependencies of MySQL 5.6, a browser, and the image
+/// builder.
 const PACKAGES: [&str; 14] = [
     "gcc",
     "libc6-dev",

@@ -9,6 +9,9 @@ use std::fmt::Write as _;
 
 use analysis::report::Report;
 
+/// Kinds of errors after which pgbench may execute a transaction again.
+pub const RETRIED: [&str; 2] = ["serialization", "deadlock"];
+
 /// What pgbench's report says beyond the figures: the words of its command line.
 #[derive(Clone, Debug, Default)]
 pub struct PgbenchWords {
@@ -33,6 +36,12 @@ pub struct PgbenchWords {
     pub is_measured: bool,
     /// Whether the load has a rate, so that the schedule's lag is reported.
     pub has_rate: bool,
+    /// Number of clients that an error has ended. pgbench does not count their last transactions as
+    /// failed.
+    pub n_aborted: u64,
+    /// For each script, its commands with the names of the custom metrics of their times; empty if
+    /// the report has no latencies of commands.
+    pub commands: Vec<Vec<(String, String)>>,
     /// Latency limit in milliseconds, and how many transactions took longer.
     pub late: Option<(f64, u64)>,
 }
@@ -46,7 +55,8 @@ pub fn pgbench(report: &Report, words: &PgbenchWords) -> String {
     };
     let counts = &report.block.counts;
     let processed = counts.finished;
-    let all = (counts.finished + counts.failed) as f64;
+    let failed = counts.failed.saturating_sub(words.n_aborted);
+    let all = (counts.finished + failed) as f64;
     let percent = |n: u64| if all > 0.0 { 100.0 * n as f64 / all } else { 0.0 };
     let title = match words.scripts.as_slice() {
         [(title, _)] => title.as_str(),
@@ -71,25 +81,21 @@ pub fn pgbench(report: &Report, words: &PgbenchWords) -> String {
             line(format!("number of transactions actually processed: {processed}"));
         }
     }
-    line(format!(
-        "number of failed transactions: {} ({:.3}%)",
-        counts.failed,
-        percent(counts.failed)
-    ));
+    if counts.finished + failed + counts.dropped == 0 {
+        // pgbench's report ends here, since nothing else would have a meaning.
+        return out;
+    }
+    line(format!("number of failed transactions: {failed} ({:.3}%)", percent(failed)));
     if words.is_detailed {
-        for (title, kinds) in [
-            ("serialization failures", &["serialization"][..]),
-            ("deadlock failures", &["deadlock"][..]),
-        ] {
-            let of = report.block.errors.iter().filter(|error| kinds.contains(&&*error.kind));
+        for kind in RETRIED {
+            let of = report.block.errors.iter().filter(|error| error.kind == kind);
             // Each error that ended no transaction was retried.
-            let n = of.map(|error| error.count).sum::<u64>().min(counts.failed);
-            line(format!("number of {title}: {n} ({:.3}%)", percent(n)));
+            let n = of.map(|error| error.count).sum::<u64>().min(failed);
+            line(format!("number of {kind} failures: {n} ({:.3}%)", percent(n)));
         }
     }
     if words.tries != 1 {
-        let retried = counts.retried;
-        line(format!("total number of retries: {retried}"));
+        retries(counts.retried, counts.finished + failed, "", &mut line);
     }
     if counts.dropped > 0 {
         line(format!(
@@ -120,38 +126,91 @@ pub fn pgbench(report: &Report, words: &PgbenchWords) -> String {
     line(format!("initial connection time = {connect:.3} ms"));
     let tps = processed as f64 / report.measured_seconds.max(f64::MIN_POSITIVE);
     line(format!("tps = {tps:.6} (without initial connection time)"));
-    if words.scripts.len() > 1 {
-        out.push_str(&per_script(report, words));
+    match words.scripts.len() {
+        1 => commands(report, words, 0, "", &mut line),
+        _ => out.push_str(&per_script(report, words)),
     }
     out
+}
+
+/// Writes how often transactions were tried again. How many transactions these were is known only
+/// if there is at most one retry.
+fn retries(n: u64, all: u64, bullet: &str, line: &mut dyn FnMut(String)) {
+    if n <= 1 {
+        let percent = 100.0 * n as f64 / all.max(1) as f64;
+        line(format!("{bullet}number of transactions retried: {n} ({percent:.3}%)"));
+    }
+    line(format!("{bullet}total number of retries: {n}"));
+}
+
+/// Writes the mean latency of each command of a script, if the user wants them. Failures and retries
+/// of single commands are not recorded: where there are none, they are 0, and `-` otherwise.
+fn commands(
+    report: &Report,
+    words: &PgbenchWords,
+    nth: usize,
+    bullet: &str,
+    line: &mut dyn FnMut(String),
+) {
+    let Some(commands) = words.commands.get(nth) else { return };
+    let is_retried = words.tries != 1;
+    let counted = if is_retried { ", failures and retries" } else { " and failures" };
+    line(format!("{bullet}statement latencies in milliseconds{counted}:"));
+    let counts = &report.block.counts;
+    let failed = counts.failed.saturating_sub(words.n_aborted);
+    let shown = |n: u64| if n == 0 { "0" } else { "-" };
+    for (metric, first_line) in commands {
+        let mean_ns = report.block.custom_metrics.get(metric).and_then(|metric| metric.mean);
+        let mut text = format!("   {:11.3}  ", mean_ns.unwrap_or(0.0) / 1e6);
+        let _ = write!(text, "{:>10} ", shown(failed));
+        if is_retried {
+            let _ = write!(text, "{:>10} ", shown(counts.retried));
+        }
+        line(text + first_line);
+    }
 }
 
 /// Returns the figures of each script, if there are several.
 fn per_script(report: &Report, words: &PgbenchWords) -> String {
     let mut out = String::new();
     let total: u64 = words.scripts.iter().map(|(_, weight)| weight).sum();
-    let processed = report.block.counts.finished.max(1) as f64;
+    let counts = &report.block.counts;
+    let all = (counts.finished + counts.failed).max(1) as f64;
     let figures = report.block.transactions.iter().map(|(_, figures)| figures);
     for (nth, ((title, weight), figures)) in words.scripts.iter().zip(figures).enumerate() {
         let n = figures.finished;
         let rate = n as f64 / report.measured_seconds.max(f64::MIN_POSITIVE);
         let share = 100.0 * *weight as f64 / total.max(1) as f64;
         let times = &figures.response_ms;
-        let _ = writeln!(out, "SQL script {}: {title}", nth + 1);
-        let _ = writeln!(out, " - weight: {weight} (targets {share:.1}% of total)");
-        let _ = writeln!(
-            out,
-            " - {n} transactions ({:.1}% of total, tps = {rate:.6})",
-            100.0 * n as f64 / processed
-        );
+        let mut line = |text: String| {
+            out.push_str(&text);
+            out.push('\n');
+        };
+        line(format!("SQL script {}: {title}", nth + 1));
+        line(format!(" - weight: {weight} (targets {share:.1}% of total)"));
         let failed = figures.failed;
-        let _ = writeln!(
-            out,
-            " - number of failed transactions: {failed} ({:.3}%)",
-            100.0 * failed as f64 / (n + failed).max(1) as f64
-        );
-        let _ = writeln!(out, " - latency average = {:.3} ms", times.mean.unwrap_or(0.0));
-        let _ = writeln!(out, " - latency stddev = {:.3} ms", times.sd.unwrap_or(0.0));
+        let of_script = n + failed;
+        line(format!(
+            " - {of_script} transactions ({:.1}% of total)",
+            100.0 * of_script as f64 / all
+        ));
+        if of_script > 0 {
+            line(format!(" - number of transactions actually processed: {n} (tps = {rate:.6})"));
+            let percent = 100.0 * failed as f64 / of_script as f64;
+            line(format!(" - number of failed transactions: {failed} ({percent:.3}%)"));
+            // By script, causes of failures are not recorded.
+            if words.is_detailed && failed == 0 {
+                for kind in RETRIED {
+                    line(format!(" - number of {kind} failures: 0 (0.000%)"));
+                }
+            }
+            if words.tries != 1 {
+                retries(figures.retried, of_script, " - ", &mut line);
+            }
+            line(format!(" - latency average = {:.3} ms", times.mean.unwrap_or(0.0)));
+            line(format!(" - latency stddev = {:.3} ms", times.sd.unwrap_or(0.0)));
+        }
+        commands(report, words, nth, " - ", &mut line);
     }
     out
 }

@@ -10,6 +10,7 @@ mod builds;
 mod compare;
 mod devtools;
 mod disturbances;
+mod drop_in;
 mod enough;
 mod events;
 mod examples;

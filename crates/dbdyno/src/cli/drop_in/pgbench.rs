@@ -2,13 +2,14 @@
 //!
 //! Not here: the options (`pgbench_options`), and the format of the report (render).
 
+use analysis::report::{ErrorReport, Report};
 use app::Error;
 use app::build::BuildOptions;
 use app::run::{RunOptions, RunResult, run as run_plan};
 use clap::ArgMatches;
 use model::{NS_PER_MS, Plan, Source, Target};
 use plan::{Draft, From, GroupDraft, Task, Written, decide_task};
-use render::drop_in::{PgbenchWords, pgbench as page};
+use render::drop_in::{PgbenchWords, RETRIED, pgbench as page};
 use workloads::script::sql::{self, BUILTINS, Builtin, builtin};
 
 use super::connection::Connection;
@@ -20,21 +21,50 @@ use crate::cli::{DONE, FAILED, INTERRUPTED, Outcome, flags};
 use crate::shell::Shell;
 
 const PROGRAM: &str = "pgbench";
+/// Name of the workload that the scripts of a command line become.
+const SCRIPT: &str = "pgbench.sql";
 /// Query that pgbench sends to learn the scale of its tables.
 const SCALE: &str = "SELECT count(*) FROM pgbench_branches";
 /// Statements with which pgbench cleans its tables before a run.
 const VACUUM: [&str; 3] =
     ["VACUUM pgbench_branches", "VACUUM pgbench_tellers", "TRUNCATE pgbench_history"];
 
+/// Foreign keys of pgbench's tables: table, column, and the table that has its values.
+const FOREIGN_KEYS: [(&str, &str, &str); 5] = [
+    ("tellers", "bid", "branches"),
+    ("accounts", "bid", "branches"),
+    ("history", "bid", "branches"),
+    ("history", "tid", "tellers"),
+    ("history", "aid", "accounts"),
+];
+
 /// Description of the command in lists.
 pub(super) const ABOUT: &str = "Takes pgbench's command line, and prints pgbench's report";
 
+/// Exit code of pgbench if it cannot begin, such as for a wrong option or an error in a script.
+const REFUSED: u8 = 1;
+/// Exit code of pgbench if an error has ended a client.
+const ABORTED: u8 = 2;
+
 /// Runs a command line of pgbench, without the program's name.
 pub(super) fn run(words: &[String], shell: &Shell) -> Outcome {
+    match run_line(words, shell) {
+        Err(error @ (Error::Usage(_) | Error::Failed(_))) => {
+            crate::cli::tell(&error, words, shell);
+            Ok(REFUSED)
+        }
+        outcome => outcome,
+    }
+}
+
+fn run_line(words: &[String], shell: &Shell) -> Outcome {
     let line = std::iter::once(format!("dbdyno {PROGRAM}")).chain(words.iter().cloned());
     let matches = match pgbench_options::command().try_get_matches_from(line) {
         Ok(matches) => matches,
-        Err(error) => return refused(&error, PROGRAM, shell),
+        Err(error) => {
+            let code = refused(&error, PROGRAM, shell)?;
+            return Ok(if code == DONE { DONE } else { REFUSED });
+        }
     };
     if matches.get_flag("version") {
         shell.print(&format!("{}\n", version()))?;
@@ -78,7 +108,7 @@ fn number(matches: &ArgMatches, id: &str, least: u64) -> Result<Option<u64>, Err
 
 /// Refuses the options of pgbench that dbdyno does not have.
 fn refuse_unsupported(matches: &ArgMatches) -> Result<(), Error> {
-    let refused: [(&str, &str, &str); 4] = [
+    let refused: [(&str, &str, &str); 3] = [
         ("connect", "-C", "connections are kept for the whole run"),
         (
             "log",
@@ -86,7 +116,6 @@ fn refuse_unsupported(matches: &ArgMatches) -> Result<(), Error> {
             "every second is kept with its distribution; write dbdyno export, or dbdyno runs show \
              last --output csv",
         ),
-        ("report_per_command", "-r", "write dbdyno runs show last --full"),
         ("debug", "--debug", "write dbdyno show with the script to see each statement"),
     ];
     for (id, option, instead) in refused {
@@ -148,29 +177,15 @@ fn target(matches: &ArgMatches, shell: &Shell) -> Result<Target, Error> {
 
 /// Builds pgbench's tables as `-i` does: old ones are dropped first.
 fn initialize(matches: &ArgMatches, target: &Target, shell: &Shell) -> Outcome {
-    for id in ["tablespace", "index_tablespace", "partitions", "partition_method", "fillfactor"] {
+    for id in ["tablespace", "index_tablespace", "partitions", "partition_method"] {
         if text(matches, id).is_some() {
             let option = format!("--{}", id.replace('_', "-"));
             return Err(unsupported(PROGRAM, &option, "write the tables' options on the server"));
         }
     }
-    for id in ["foreign_keys", "unlogged_tables"] {
-        if is_set(matches, id) {
-            let option = format!("--{}", id.replace('_', "-"));
-            return Err(unsupported(PROGRAM, &option, "change the tables after the build"));
-        }
-    }
-    if let Some(steps) = text(matches, "init_steps").filter(|steps| *steps != "dtgvp") {
-        let option = format!("--init-steps={steps}");
-        return Err(unsupported(PROGRAM, &option, "the build has all steps of dtgvp"));
-    }
+    let later = later_changes(matches)?;
     let scale = number(matches, "scale", 1)?.unwrap_or(1).to_string();
     let url = target.to_string();
-    if target.password.is_some() {
-        let instead =
-            format!("write DBDYNO_PASSWORD=... dbdyno build tpcb --scale {scale} --target {url}");
-        return Err(unsupported(PROGRAM, "-i with PGPASSWORD", &instead));
-    }
     let words = |line: &[&str]| -> Vec<String> {
         std::iter::once("dbdyno").chain(line.iter().copied()).map(str::to_owned).collect()
     };
@@ -182,7 +197,54 @@ fn initialize(matches: &ArgMatches, target: &Target, shell: &Shell) -> Outcome {
     )?;
     let build = ["build", "tpcb", "--scale", &scale, "--target", &url, "--quiet"];
     shell.say("creating tables, generating data, creating primary keys...");
-    Ok(crate::cli::run(&words(&build), shell))
+    // A target on the command line has no password.
+    let with_password = target.password.as_ref().map(|password| {
+        shell.with_variable(crate::cli::password::VARIABLE, password.reveal().to_owned())
+    });
+    let code = crate::cli::run(&words(&build), with_password.as_ref().unwrap_or(shell));
+    if code == DONE {
+        let later: Vec<&str> = later.iter().map(String::as_str).collect();
+        app::statements::execute(target, &later)?;
+    }
+    Ok(code)
+}
+
+/// Returns the statements that give the tables, once they are built, what the options ask for.
+///
+/// # Errors
+///
+/// A fill factor that is none, or steps other than those of a whole build.
+fn later_changes(matches: &ArgMatches) -> Result<Vec<String>, Error> {
+    let steps = text(matches, "init_steps").unwrap_or("dtgvp").replace('G', "g");
+    let has_keys = is_set(matches, "foreign_keys") || steps.contains('f');
+    let mut order: Vec<char> = steps.chars().filter(|step| !" f".contains(*step)).collect();
+    order.sort_unstable();
+    order.dedup();
+    if order != ['d', 'g', 'p', 't', 'v'] {
+        let option = format!("--init-steps={steps}");
+        return Err(unsupported(PROGRAM, &option, "the build has all steps of dtgvp"));
+    }
+    let mut later = Vec::new();
+    if is_set(matches, "unlogged_tables") {
+        let all = ["accounts", "branches", "tellers", "history"];
+        later.extend(all.map(|table| format!("ALTER TABLE pgbench_{table} SET UNLOGGED")));
+    }
+    if let Some(percent) = number(matches, "fillfactor", 10)?.filter(|percent| *percent < 100) {
+        for table in ["accounts", "branches", "tellers"] {
+            later.push(format!("ALTER TABLE pgbench_{table} SET (fillfactor = {percent})"));
+            // The rows are in full pages until the table is written again.
+            later.push(format!("VACUUM (FULL, ANALYZE) pgbench_{table}"));
+        }
+    }
+    if has_keys {
+        for (table, column, of) in FOREIGN_KEYS {
+            later.push(format!(
+                "ALTER TABLE pgbench_{table} ADD CONSTRAINT pgbench_{table}_{column}_fkey \
+                 FOREIGN KEY ({column}) REFERENCES pgbench_{of}"
+            ));
+        }
+    }
+    Ok(later)
 }
 
 /// What a command line asks for.
@@ -264,13 +326,12 @@ impl Asked {
         let plan = self.plan(matches, &target)?;
         shell.print(&format!("{}\n", version()))?;
         if self.uses_tables && !is_set(matches, "no_vacuum") {
-            shell.say("starting vacuum...");
             app::statements::execute(&target, &VACUUM)?;
+            shell.say("starting vacuum...end.");
             if is_set(matches, "vacuum_all") {
-                shell.say("starting vacuum pgbench_accounts...");
                 app::statements::execute(&target, &["VACUUM ANALYZE pgbench_accounts"])?;
+                shell.say("starting vacuum pgbench_accounts...end.");
             }
-            shell.say("end.");
         }
         let stop = stop_on_signals(shell);
         let mut told = Told {
@@ -306,7 +367,19 @@ impl Asked {
             let times = result.tally.span(0..newest + 1).response;
             (limit_ms, times.count() - times.count_at_or_below(within))
         };
+        let commands = match is_set(matches, "report_per_command") {
+            true => {
+                let entry = plan::workload_named(SCRIPT);
+                let source = entry.ok().and_then(|entry| entry.source);
+                source.and_then(|source| sql::timed_commands(source).ok()).unwrap_or_default()
+            }
+            false => Vec::new(),
+        };
+        let aborted = aborted(report);
+        let n_aborted = aborted.iter().map(|error| error.count).sum();
         let words = PgbenchWords {
+            commands,
+            n_aborted,
             version: version(),
             scripts: self.scripts.iter().map(|one| (one.title.clone(), one.weight)).collect(),
             scale: self.scale,
@@ -326,8 +399,21 @@ impl Asked {
         if let Some(reason) = &report.reason {
             shell.say(&format!("dbdyno: {reason}"));
         }
+        for error in &aborted {
+            let of = match error.count {
+                1 => "a client was aborted".to_owned(),
+                n => format!("{n} clients were aborted"),
+            };
+            shell.say(&format!("dbdyno {PROGRAM}: error: {of}: {}", error.message));
+        }
+        if n_aborted > 0 {
+            shell.say(&format!(
+                "dbdyno {PROGRAM}: error: Run was aborted; the above results are incomplete."
+            ));
+        }
         Ok(match (result.is_interrupted, report.status) {
             (true, _) => INTERRUPTED,
+            (false, _) if n_aborted > 0 => ABORTED,
             (false, analysis::report::Status::Completed) => DONE,
             (false, _) => FAILED,
         })
@@ -340,11 +426,11 @@ impl Asked {
         let parts = self.scripts.iter();
         let composed =
             sql::composed(parts.map(|one| (one.name.as_str(), one.weight, one.text.as_str())));
-        let name = format!("{PROGRAM}.sql");
-        plan::read_script(&name, &composed).map_err(|bad| Error::Usage(bad.to_string()))?;
-        let entry = plan::workload_named(&name)?;
+        let name = SCRIPT;
+        plan::read_script(name, &composed).map_err(|bad| Error::Usage(bad.to_string()))?;
+        let entry = plan::workload_named(name)?;
         let clients = self.clients.to_string();
-        group.values.insert("workload", given(&name));
+        group.values.insert("workload", given(name));
         group.values.insert("script", given(&composed));
         group.values.insert("clients", given(&clients));
         if let Some(transactions) = self.transactions {
@@ -371,6 +457,10 @@ impl Asked {
         let parameters = &mut group.parameters;
         parameters.push((sql::MODE.to_owned(), given(mode)));
         parameters.push((sql::UNSET.to_owned(), given("keep")));
+        parameters.push((sql::ON_ERROR.to_owned(), given(sql::END_CLIENT)));
+        if is_set(matches, "report_per_command") {
+            parameters.push((sql::COMMAND_TIMES.to_owned(), given("on")));
+        }
         parameters.push((sql::RANDOM_CLIENTS.to_owned(), given(&clients)));
         if let Some(seed) = &self.seed {
             parameters.push((sql::RANDOM_SEED.to_owned(), given(seed)));
@@ -399,7 +489,7 @@ impl Asked {
             ("ramp_up", "0s"),
             ("retry_attempts", &tries),
             ("retry_backoff", "0s"),
-            ("retry_on", "serialization,deadlock"),
+            ("retry_on", &RETRIED.join(",")),
         ] {
             draft.values.insert(name, given(value));
         }
@@ -413,6 +503,13 @@ impl Asked {
         plan.target = target.clone();
         Ok(*plan)
     }
+}
+
+/// Returns the errors that ended clients: all but those after which a retry may help.
+fn aborted(report: &Report) -> Vec<&ErrorReport> {
+    let is_retried = |error: &&ErrorReport| RETRIED.contains(&error.kind.as_str());
+    let errors = report.block.errors.iter();
+    errors.filter(|error| !is_retried(error)).collect()
 }
 
 /// Returns the scripts of a command line; without any, pgbench's default one.

@@ -1,0 +1,189 @@
+//! Tests of `dbdyno pgbench` beside pgbench itself: with the same seed both send the same
+//! statements, end alike at errors, and print the same lines.
+//!
+//! Not here: pgbench's expressions and its random numbers (workloads), and the options (dbdyno's
+//! own tests).
+
+use std::process::Command;
+
+use model::Secret;
+use servers::Server;
+use servers::for_tests::POSTGRES;
+
+use crate::home::{Home, Ran};
+use crate::waiting::Started;
+
+/// Table in which scripts write down what they execute.
+const TABLE: &str = "CREATE TABLE said (nth serial, client int, text text)";
+/// Rows of the table in the order of each client.
+const SAID: &str = "SELECT client, text FROM said ORDER BY client, nth";
+/// Script whose statements tell all that it draws and evaluates.
+const SCRIPT: &str = "\
+-- A comment; with a semicolon
+\\set high 10 * :scale
+\\set id random(1, :high)
+\\set skewed random_gaussian(1, 1000, 2.5) + permute(:id - 1, 50)
+\\if :id > 5
+INSERT INTO said (client, text)
+  VALUES (:client_id::int, concat(current_query(), :id::int, ' ', :skewed::int));
+\\else
+SELECT :id::int + 1 AS next, 7.50 AS part \\gset of_
+INSERT INTO said (client, text) VALUES (:client_id::int, concat(:of_next::int, :of_part::numeric));
+\\endif
+\\sleep 1 us
+SELECT 12::int, '10:11:12'::time
+";
+
+/// A server with the table, and a home for both programs.
+struct Bench {
+    home: Home,
+    server: Server,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let bench = Bench { home: Home::new(), server: POSTGRES.start() };
+        bench.sql(TABLE);
+        bench
+    }
+
+    /// Gives a program the server by the environment, as libpq reads it.
+    fn with_server(&self, mut command: Command) -> Command {
+        let target = self.server.target();
+        let host = &target.hosts[0];
+        let password = target.password.as_ref().map_or("", Secret::reveal);
+        command
+            .env("PGHOST", &host.name)
+            .env("PGPORT", host.port.expect("it has one").to_string())
+            .env("PGUSER", target.user.as_deref().expect("it has one"))
+            .env("PGPASSWORD", password)
+            .env("PGDATABASE", &target.path);
+        command
+    }
+
+    fn sql(&self, sql: &str) -> String {
+        let mut psql = self.with_server(self.home.command("psql"));
+        psql.args(["-qAtX", "-v", "ON_ERROR_STOP=1", "-c", sql]);
+        let ran = Started::new(psql).end();
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        ran.out
+    }
+
+    /// Runs pgbench, and returns also what its scripts wrote down.
+    fn pgbench(&self, args: &[&str]) -> (Ran, String) {
+        let mut pgbench = self.with_server(self.home.command("pgbench"));
+        pgbench.args(args);
+        self.said(pgbench)
+    }
+
+    /// Runs dbdyno in pgbench's place, and returns also what its scripts wrote down.
+    fn dbdyno(&self, args: &[&str]) -> (Ran, String) {
+        self.said(self.with_server(self.home.dbdyno(&[&["pgbench", "--no-store"], args].concat())))
+    }
+
+    fn said(&self, command: Command) -> (Ran, String) {
+        self.sql("TRUNCATE said");
+        let ran = Started::new(command).end();
+        (ran, self.sql(SAID))
+    }
+}
+
+/// Returns the lines of a report without the first, which has the version, and with N for numbers.
+fn labels(report: &str) -> Vec<String> {
+    let word = |word: &str| {
+        let is_number = word.starts_with(|letter: char| letter.is_ascii_digit());
+        if is_number { "N".to_owned() } else { word.to_owned() }
+    };
+    let line = |line: &str| line.split_whitespace().map(word).collect::<Vec<String>>().join(" ");
+    report.lines().skip(1).map(line).collect()
+}
+
+#[test]
+fn with_the_same_seed_both_send_the_same_statements() {
+    let bench = Bench::new();
+    let file = bench.home.write("script.sql", SCRIPT);
+    let old = SCRIPT.replace("\\set id random(1, :high)", "\\setrandom id 1 :high");
+    assert_ne!(old, SCRIPT);
+    let old = bench.home.write("old.sql", old);
+    for mode in ["simple", "extended", "prepared"] {
+        let args = ["-n", "-c", "2", "-j", "2", "-t", "20", "--random-seed=7", "-M", mode, "-f"];
+        let (ran, expect) = bench.pgbench(&[&args[..], &[&file]].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert!(expect.lines().count() >= 40, "{expect}");
+        for file in [&file, &old] {
+            let (ran, said) = bench.dbdyno(&[&args[..], &[file]].concat());
+            assert_eq!(ran.code, Some(0), "{mode}: {}", ran.err);
+            assert_eq!(said, expect, "{mode}, {file}");
+        }
+    }
+}
+
+#[test]
+fn an_error_ends_its_client_and_the_exit_code_is_2() {
+    let bench = Bench::new();
+    let check = |script: &str, mode: &str, processed: &str| {
+        let file = bench.home.write("script.sql", script);
+        let args = ["-n", "-c", "2", "-t", "3", "-M", mode, "-f", &file];
+        let (expect, expect_said) = bench.pgbench(&args);
+        let (ran, said) = bench.dbdyno(&args);
+        assert_eq!(said, expect_said, "{script}");
+        for ran in [&expect, &ran] {
+            assert_eq!(ran.code, Some(2), "{script}: {}", ran.err);
+            assert!(ran.err.contains("Run was aborted; the above results are incomplete."));
+            let line = format!("number of transactions actually processed: {processed}/6\n");
+            assert!(ran.out.contains(&line), "{script}: {}", ran.out);
+            assert!(!ran.out.contains("number of failed transactions: 1"), "{}", ran.out);
+        }
+    };
+    let one = "INSERT INTO said (client, text) VALUES (:client_id, 'begun');\n";
+    check(&format!("{one}SELECT 1 / (:client_id::int - 1);"), "prepared", "3");
+    check(&format!("{one}\\set x 1 / :client_id\n"), "simple", "3");
+    check(&format!("{one}COPY said TO STDOUT;"), "simple", "0");
+    check(&format!("{one}\\startpipeline\nSELECT 1;\n\\endpipeline"), "simple", "0");
+    check(&format!("{one}SELECT :missing;"), "simple", "0");
+}
+
+#[test]
+fn what_cannot_begin_has_the_exit_code_1() {
+    let bench = Bench::new();
+    let file = bench.home.write("script.sql", "\\sett x 1\n");
+    let here: [&[&str]; 3] = [&["-n", "-f", &file], &["-n", "-t", "x"], &["--no-such-option"]];
+    for args in here {
+        assert_eq!(bench.pgbench(args).0.code, Some(1), "{args:?}");
+        let ran = bench.dbdyno(args).0;
+        assert_eq!(ran.code, Some(1), "{args:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn tables_are_built_as_the_options_say() {
+    let bench = Bench::new();
+    let by = "SELECT relname, relpersistence, reloptions, (SELECT count(*) FROM pg_constraint \
+              WHERE conrelid = c.oid) FROM pg_class c WHERE relname LIKE 'pgbench%' \
+              AND relkind = 'r' ORDER BY 1";
+    let args = ["-i", "-q", "--unlogged-tables", "--foreign-keys", "-F", "90"];
+    assert_eq!(bench.pgbench(&args).0.code, Some(0));
+    let expect = bench.sql(by);
+    assert!(expect.contains("pgbench_accounts|u|{fillfactor=90}|2"), "{expect}");
+    let ran = bench.dbdyno(&args).0;
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(bench.sql(by), expect);
+}
+
+#[test]
+fn reports_have_the_same_lines() {
+    let bench = Bench::new();
+    let file = bench.home.write("script.sql", SCRIPT);
+    let check = |options: &[&str]| {
+        let args = [&["-n", "-t", "4", "-f", &file], options].concat();
+        let expect = labels(&bench.pgbench(&args).0.out);
+        // Commands that only end a condition are no lines of dbdyno's.
+        let is_end = |line: &String| line.ends_with(" \\else") || line.ends_with(" \\endif");
+        let expect: Vec<String> = expect.into_iter().filter(|line| !is_end(line)).collect();
+        assert_eq!(labels(&bench.dbdyno(&args).0.out), expect, "{options:?}");
+    };
+    check(&[]);
+    check(&["-r", "-c", "2", "-j", "2"]);
+    check(&["-L", "1000", "--max-tries=3", "--failures-detailed", "-r"]);
+    check(&["-R", "500"]);
+}
