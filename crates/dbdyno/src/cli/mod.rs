@@ -46,6 +46,7 @@ mod page;
 #[path = "no_page.rs"]
 mod page;
 mod password;
+mod password_files;
 mod rejected;
 mod report;
 mod required;

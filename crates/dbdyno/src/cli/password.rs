@@ -1,7 +1,7 @@
 //! Reads passwords of databases from their sources, and hides them in the command line.
 //!
-//! The first source that exists is used: `--ask-password` or `--password-file`, the URL, the
-//! environment variable `DBDYNO_PASSWORD`. Passwords are never printed or stored.
+//! The first source that exists is used: `--ask-password`, `--password-file` or `--password-from`,
+//! the URL, the environment variable `DBDYNO_PASSWORD`. Passwords are never printed or stored.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -10,9 +10,10 @@ use std::os::unix::fs::FileExt;
 
 use app::Error;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use model::{Secret, Target};
+use model::{Choice, Secret, Target};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
+use super::password_files::PasswordFrom;
 use crate::shell::Shell;
 
 /// Environment variable with the password of the target.
@@ -27,6 +28,13 @@ pub(crate) fn add(command: Command) -> Command {
             "File whose first line is the password (or put the password itself in DBDYNO_PASSWORD)",
         ))
         .arg(
+            Arg::new("password_from")
+                .long("password-from")
+                .value_name("PLACE")
+                .conflicts_with_all(["password_file", "ask_password"])
+                .help("Where another program keeps the password: pgpass, PGPASSWORD, my.cnf or MYSQL_PWD"),
+        )
+        .arg(
             Arg::new("ask_password")
                 .long("ask-password")
                 .action(ArgAction::SetTrue)
@@ -40,15 +48,27 @@ pub(crate) fn add(command: Command) -> Command {
 pub(crate) fn give(target: &mut Target, matches: &ArgMatches, shell: &Shell) -> Result<(), Error> {
     let file = matches.get_one::<String>("password_file");
     let asks = matches.get_flag("ask_password");
+    let from = matches.get_one::<String>("password_from").map(|name| {
+        PasswordFrom::by_name(name).ok_or_else(|| {
+            let names = PasswordFrom::NAMES.join(", ");
+            Error::Usage(format!("--password-from: '{name}' is not one of {names}"))
+        })
+    });
+    let from = from.transpose()?;
     if target.user.is_none() {
-        let flag = if asks { "--ask-password" } else { "--password-file" };
-        return match file.is_some() || asks {
+        let flag = match (asks, from) {
+            (true, _) => "--ask-password",
+            (false, Some(_)) => "--password-from",
+            (false, None) => "--password-file",
+        };
+        return match file.is_some() || asks || from.is_some() {
             true => Err(Error::Usage(format!("{flag}: {target} has no sign-in"))),
             false => Ok(()),
         };
     }
     let given = match file {
         Some(file) => Some(read_file(file)?),
+        None if from.is_some() => from.map(|from| from.read(target, shell)).transpose()?,
         None if asks => Some(ask(&target.to_string(), VARIABLE)?),
         None if target.password.is_none() => shell.variable(VARIABLE),
         None => None,

@@ -6,6 +6,7 @@
 use app::Error;
 use model::{Secret, Target};
 
+use crate::cli::password_files::{of_pgpass, pgpass_path};
 use crate::shell::Shell;
 
 /// Directories in which PostgreSQL's packages have their sockets, the most common first.
@@ -92,10 +93,16 @@ fn plan_target(url: &str) -> Result<Target, Error> {
     Target::parse(url).map_err(|bad| Error::Usage(bad.0))
 }
 
-/// Takes the password from PGPASSWORD, as libpq does, if the target has none.
+/// Takes the password from PGPASSWORD or from the password file, as libpq does, if the target has
+/// none.
 fn with_password(mut target: Target, shell: &Shell) -> Result<Target, Error> {
     if target.password.is_none() {
         target.password = shell.variable("PGPASSWORD").map(Secret::new);
+    }
+    let path = pgpass_path(shell).filter(|path| path.exists());
+    if let Some(path) = path.filter(|_| target.password.is_none()) {
+        let found = of_pgpass(&target, &path).map_err(Error::Usage)?;
+        target.password = found.map(Secret::new);
     }
     Ok(target)
 }
