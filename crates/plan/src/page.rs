@@ -413,6 +413,7 @@ mod tests {
             ("target", "target = \"sqlite:/etc/x.db\"".to_owned()),
             // The test above has its own language of workload files.
             ("workload", String::new()),
+            ("script", "[[group]]\nscript = \"SELECT 1;\"".to_owned()),
             ("rate", group("load = \"open\"\nrate = \"file rates.csv\"")),
             ("wait_until", "target = \"sqlite::memory:\"\n[experiment]\nwait_until = \"x\"".into()),
             ("reference", "[experiment]\nreference = \"x.csv\"".to_owned()),

@@ -60,3 +60,11 @@ pub(crate) fn check_target(target: &Target) -> Result<(), BadParameter> {
     let options = target.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     Settings::decide(entry.name, entry.parameters, options).map(|_| ())
 }
+
+/// Returns an error if the target's driver cannot use it, such as for a value that it cannot read.
+pub(crate) fn check_values(target: &Target) -> Result<(), BadParameter> {
+    if managed::is_managed(target) {
+        return Ok(());
+    }
+    drivers::check(target)
+}

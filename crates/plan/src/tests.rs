@@ -14,6 +14,15 @@ fn decided(text: &str) -> Result<Plan, String> {
 }
 
 #[test]
+fn a_value_that_a_driver_cannot_read_is_refused_before_the_first_trial() {
+    let text = "[[group]]\nworkload = \"empty\"\n[experiment.vary]\n\
+                target = [\"sim:\", \"sim:?service=zzz\"]";
+    let draft = read_toml("plan.toml", text).expect("TOML");
+    let why = decide_all(&draft, &|_| Err("none".to_owned())).expect_err("no service time");
+    assert!(why.0.contains("service: 'zzz'"), "{why:?}");
+}
+
+#[test]
 fn a_plan_without_a_name_is_called_by_all_its_workloads() {
     let groups = |workloads: &[&str]| {
         let all = workloads.iter().enumerate();
@@ -424,7 +433,7 @@ fn varied(text: &str) -> Result<Varied, String> {
 
 #[test]
 fn settings_of_a_server_that_is_varied_itself_are_taken_in_whatever_order() {
-    let targets = "target = ['managed:mariadb', 'mariadb://db/shop']";
+    let targets = "target = ['managed:mariadb', 'mariadb://me@db/shop']";
     let settings = "'server.sync_binlog' = [0, 1]";
     for axes in [format!("{targets}, {settings}"), format!("{settings}, {targets}")] {
         let text = format!("[[group]]\nworkload = 'tpcc'\n[experiment]\nvary = {{ {axes} }}");

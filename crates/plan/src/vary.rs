@@ -22,6 +22,7 @@ use crate::place::{check_axes, flag_of, parameters_of, put};
 use crate::print::to_toml;
 use crate::repeat;
 use crate::table::ExperimentValues;
+use crate::target::check_values;
 use crate::written::From;
 
 /// An experiment (parameters to vary, repeats and policies), parsed and checked from a draft.
@@ -126,6 +127,13 @@ pub fn decide_all(
         ));
     }
     points.iter().try_for_each(|(_, plan)| can_count(draft, plan))?;
+    if let Some(axis) = draft.vary.iter().find(|axis| is_target(&axis.name)) {
+        let of_target = |plan: &Plan| {
+            check_values(&plan.target)
+                .map_err(|bad| axis.bad(format!("{}: {bad}", shown(&plan.target.to_string()))))
+        };
+        points.iter().try_for_each(|(_, plan)| of_target(plan))?;
+    }
     can_be_copied(&values, &points)?;
     for value in axes.iter_mut().flat_map(|axis| &mut axis.values) {
         *value = shown(value);
