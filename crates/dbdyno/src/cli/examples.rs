@@ -186,6 +186,22 @@ const EXAMPLES: &[Examples] = &[
     ),
     ("selfcheck", &["selfcheck", "selfcheck --output json", "selfcheck intervals"]),
     (
+        "sysbench",
+        &[
+            "sysbench oltp_read_write --tables=4 --table-size=10000 prepare",
+            "sysbench oltp_read_write --tables=4 --table-size=10000 --threads=8 --time=60 run",
+            "sysbench my.lua --mysql-socket=/run/mysqld/mysqld.sock --report-interval=1 run",
+        ],
+    ),
+    (
+        "pgbench",
+        &[
+            "pgbench -i -s 10 bench",
+            "pgbench -c 8 -j 2 -T 60 -P 5 bench",
+            "pgbench -f read.sql@9 -f pay.sql@1 -M prepared -c 8 -T 60 bench",
+        ],
+    ),
+    (
         "selfcheck intervals",
         &[
             "selfcheck intervals",

@@ -179,7 +179,7 @@ const HABITS: &[Habit] = &[
     habit(&["create"], SEVERAL, Place::Command, "dbdyno build WORKLOAD"),
     habit(&["clean"], SEVERAL, Place::Command, "dbdyno drop WORKLOAD"),
     habit(
-        &["sysbench", "pgbench", "hammerdb", "hammerdbcli", "benchbase", "mysqlslap"],
+        &["hammerdb", "hammerdbcli", "benchbase", "mysqlslap"],
         SEVERAL,
         Place::Command,
         "dbdyno run WORKLOAD, such as oltp-read-write, tpcb or tpcc",

@@ -767,8 +767,8 @@ fn the_first_page_has_the_verdict_the_figures_and_what_comes_next() {
     p95 ms  50.33  50.33  1.000 (1.000 to 1.000)  too small to matter
     p99 ms  10.00  11.11  1.111 (1.095 to 1.128)  worse
     baseline old at clients=8; geometric means of 5 runs a side, interleaved, and
-    compared unpaired (in pairs from 6 repeats on); ratios with 96.8 % CIs (the level
-    of these ranks next to 95 %); p-values with --full
+    compared unpaired (in pairs from 6 repeats on); ratios with 96.8 % CIs (the
+    level of these ranks next to 95 %); p-values with --full
 
     differences Plan, database, machine and build are the same on all sides.
     setup       tpcc on SQLite 3.54.1, 8 clients on threads, closed, 60 s after 5 s

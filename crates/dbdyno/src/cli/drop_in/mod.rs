@@ -14,7 +14,7 @@ mod sysbench_progress;
 use std::path::PathBuf;
 
 use app::Error;
-use clap::Command;
+use clap::{Arg, Command};
 use store::default_path;
 
 use super::{Outcome, USAGE};
@@ -22,7 +22,14 @@ use crate::shell::Shell;
 
 /// Returns the commands that take the command lines of other programs, for lists of commands.
 pub(super) fn commands() -> [Command; 2] {
-    [Command::new("sysbench").about(sysbench::ABOUT), Command::new("pgbench").about(pgbench::ABOUT)]
+    // Their own parsers read the words.
+    let words = || {
+        Arg::new("words").num_args(0..).trailing_var_arg(true).allow_hyphen_values(true).hide(true)
+    };
+    [
+        Command::new("sysbench").about(sysbench::ABOUT).arg(words()),
+        Command::new("pgbench").about(pgbench::ABOUT).arg(words()),
+    ]
 }
 
 /// Runs the command line of another program; `None` if the words are one of dbdyno's own.
