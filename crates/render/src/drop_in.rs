@@ -58,29 +58,7 @@ pub fn pgbench(report: &Report, words: &PgbenchWords) -> String {
     let failed = counts.failed.saturating_sub(words.n_aborted);
     let all = (counts.finished + failed) as f64;
     let percent = |n: u64| if all > 0.0 { 100.0 * n as f64 / all } else { 0.0 };
-    let title = match words.scripts.as_slice() {
-        [(title, _)] => title.as_str(),
-        _ => "multiple scripts",
-    };
-    line(format!("transaction type: {title}"));
-    line(format!("scaling factor: {}", words.scale));
-    line(format!("query mode: {}", words.mode));
-    line(format!("number of clients: {}", report.clients));
-    line(format!("number of threads: {}", words.threads));
-    if words.tries > 0 {
-        line(format!("maximum number of tries: {}", words.tries));
-    }
-    match words.transactions {
-        Some(n) => {
-            line(format!("number of transactions per client: {n}"));
-            let asked = n * u64::from(report.clients);
-            line(format!("number of transactions actually processed: {processed}/{asked}"));
-        }
-        None => {
-            line(format!("duration: {} s", words.seconds));
-            line(format!("number of transactions actually processed: {processed}"));
-        }
-    }
+    setting(report, words, &mut line);
     if counts.finished + failed + counts.dropped == 0 {
         // pgbench's report ends here, since nothing else would have a meaning.
         return out;
@@ -133,6 +111,34 @@ pub fn pgbench(report: &Report, words: &PgbenchWords) -> String {
     out
 }
 
+/// Writes what was asked for, and how many transactions were processed.
+fn setting(report: &Report, words: &PgbenchWords, line: &mut dyn FnMut(String)) {
+    let processed = report.block.counts.finished;
+    let title = match words.scripts.as_slice() {
+        [(title, _)] => title.as_str(),
+        _ => "multiple scripts",
+    };
+    line(format!("transaction type: {title}"));
+    line(format!("scaling factor: {}", words.scale));
+    line(format!("query mode: {}", words.mode));
+    line(format!("number of clients: {}", report.clients));
+    line(format!("number of threads: {}", words.threads));
+    if words.tries > 0 {
+        line(format!("maximum number of tries: {}", words.tries));
+    }
+    match words.transactions {
+        Some(n) => {
+            line(format!("number of transactions per client: {n}"));
+            let asked = n * u64::from(report.clients);
+            line(format!("number of transactions actually processed: {processed}/{asked}"));
+        }
+        None => {
+            line(format!("duration: {} s", words.seconds));
+            line(format!("number of transactions actually processed: {processed}"));
+        }
+    }
+}
+
 /// Writes how often transactions were tried again. How many transactions these were is known only
 /// if there is at most one retry.
 fn retries(n: u64, all: u64, bullet: &str, line: &mut dyn FnMut(String)) {
@@ -143,8 +149,9 @@ fn retries(n: u64, all: u64, bullet: &str, line: &mut dyn FnMut(String)) {
     line(format!("{bullet}total number of retries: {n}"));
 }
 
-/// Writes the mean latency of each command of a script, if the user wants them. Failures and retries
-/// of single commands are not recorded: where there are none, they are 0, and `-` otherwise.
+/// Writes the mean latency of each command of a script, if the user wants them. Failures and
+/// retries of single commands are not recorded: where there are none, they are 0, and `-`
+/// otherwise.
 fn commands(
     report: &Report,
     words: &PgbenchWords,

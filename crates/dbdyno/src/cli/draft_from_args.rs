@@ -10,7 +10,7 @@ use plan::{Draft, EXPERIMENT, From, GroupDraft, PLAN, VaryDraft, Written, group_
 use workloads::GroupRole;
 
 use super::scripts::{self, PLAN_BYTES_MAX};
-use super::{STDIN, flags, run};
+use super::{STDIN, flags, run_options};
 use crate::shell::Shell;
 
 /// Creates the draft of a plan from `what` (a workload's name, a plan file, or `-` for a plan on
@@ -304,7 +304,7 @@ fn parameters_of(draft: &Draft, matches: &ArgMatches) -> Result<Vec<(String, Wri
     let entry = workload.and_then(|written| workloads::by_name(&written.text).ok());
     let table = entry.map(|entry| entry.parameters).unwrap_or_default();
     // A variable of a script that is called as an option has no flag of its own.
-    let is_option = |name: &str| run::options().iter().any(|option| option == name);
+    let is_option = |name: &str| run_options::names().iter().any(|option| option == name);
     let names = table.iter().map(|row| row.name).filter(|name| !is_option(name));
     let given = flags::given(matches, names);
     let written = |(name, text): (&'static str, &str)| {

@@ -52,6 +52,7 @@ mod report;
 mod required;
 mod restore;
 mod run;
+mod run_options;
 mod runs;
 mod script_words;
 mod scripts;

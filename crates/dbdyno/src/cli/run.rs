@@ -1,71 +1,26 @@
 //! `dbdyno run`: runs a workload or a plan, and prints the report.
 
 use app::Error;
-use app::build::{BuildOptions, LoadMethod};
+use app::build::BuildOptions;
 use app::run::{RunOptions, run as run_plan};
-use clap::{Arg, ArgAction, ArgMatches, Command};
-use model::{Choice, Plan};
-use plan::{EXPERIMENT, PLAN, Task, decide_task, group_flags};
+use clap::{ArgMatches, Command};
+use model::Plan;
+use plan::{Task, decide_task};
 
 use super::live::Live;
-use super::metrics::{self, Metrics};
+use super::metrics::Metrics;
 use super::own_folder::own_target;
 use super::runs::RunIn;
 use super::signals::stop_on_signals;
 use super::{
     FAILED, INTERRUPTED, Outcome, draft_from_args, experiments, figure_names, flags, named,
-    password, required, runs, script_words, seek, stored,
+    password, required, run_options, runs, seek, stored,
 };
 use crate::shell::Shell;
 
-/// Returns the command with the options that it has for every workload.
-fn of_all() -> Command {
-    let command =
-        Command::new("run")
-            .about("Runs a workload or a plan, and prints a report")
-            .arg(Arg::new("what").required(true).value_name("WORKLOAD|PLAN.toml").help(
-                "A workload ('dbdyno list workloads'), a plan file, or - for a plan from stdin",
-            ))
-            .arg(flags::no_store())
-            .arg(stored::label_flag())
-            .arg(flags::checks())
-            .arg(flags::no_build())
-            .arg(flags::load_method_of(LoadMethod::NAMES))
-            .arg(
-                Arg::new("vary")
-                    .long("vary")
-                    .value_name("NAME=VALUE,...")
-                    .action(ArgAction::Append)
-                    .help(
-                        "Run with each of these values; the first is the baseline of comparisons; \
-                     repeat the flag to run all combinations (clients=1,2,4 or server.innodb_flush_log_at_trx_commit=1,2)",
-                    ),
-            )
-            .arg(
-                Arg::new("per_client")
-                    .long("per-client")
-                    .action(ArgAction::SetTrue)
-                    .help("Report per-client figures"),
-            )
-            .args(script_words::flags())
-            .args(required::flags())
-            .arg(runs::full_flag(runs::FULL))
-            .args(metrics::flags())
-            .arg(flags::quiet("No progress, and of the report only the result or the limits"));
-    password::add(command)
-        .args(PLAN.iter().map(|row| flags::flag(&row.parameter, "Plan")))
-        .args(group_flags().map(|row| flags::flag(row, "Clients and load")))
-        .args(EXPERIMENT.iter().map(|row| flags::flag(&row.parameter, "Experiment")))
-}
-
-/// Returns the names of the options that the command has for every workload.
-pub(super) fn options() -> Vec<String> {
-    of_all().get_arguments().map(|known| known.get_id().as_str().to_owned()).collect()
-}
-
 pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
     let what = named(words, "run");
-    let mut command = of_all();
+    let mut command = run_options::command();
     let named = what.as_deref().and_then(|what| plan::workload_named(what).ok());
     if named.is_none() {
         const MORE: &str = "Each workload adds its own options: see dbdyno run tpcc --help.";

@@ -17,7 +17,6 @@ const BAR: f64 = 40.0;
 /// What the lines before the load say: the words of the command line.
 #[derive(Clone, Debug, Default)]
 pub struct Beginning {
-    /// Version of dbdyno.
     pub version: String,
     pub threads: u32,
     /// Transactions per second; `None` if the load has no rate.
@@ -58,7 +57,6 @@ pub struct Between {
     /// Seconds since the start of the load.
     pub at_s: i64,
     pub threads: u32,
-    /// Events per second.
     pub tps: f64,
     /// Statements per second: reads, writes and others.
     pub statements: [f64; 3],

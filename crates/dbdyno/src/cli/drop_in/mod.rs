@@ -28,7 +28,7 @@ pub(super) fn commands() -> [Command; 2] {
     };
     [
         Command::new("sysbench").about(sysbench::ABOUT).arg(words()),
-        Command::new("pgbench").about(pgbench::ABOUT).arg(words()),
+        Command::new("pgbench").about(pgbench_options::ABOUT).arg(words()),
     ]
 }
 

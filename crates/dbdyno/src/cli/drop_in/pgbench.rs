@@ -38,9 +38,6 @@ const FOREIGN_KEYS: [(&str, &str, &str); 5] = [
     ("history", "aid", "accounts"),
 ];
 
-/// Description of the command in lists.
-pub(super) const ABOUT: &str = "Takes pgbench's command line, and prints pgbench's report";
-
 /// Exit code of pgbench if it cannot begin, such as for a wrong option or an error in a script.
 const REFUSED: u8 = 1;
 /// Exit code of pgbench if an error has ended a client.
@@ -421,63 +418,14 @@ impl Asked {
 
     /// Returns the plan of the run that pgbench would make.
     fn plan(&self, matches: &ArgMatches, target: &Target) -> Result<Plan, Error> {
-        let given = |text: &str| Written::new(text, From::Default);
-        let mut group = GroupDraft::default();
         let parts = self.scripts.iter();
         let composed =
             sql::composed(parts.map(|one| (one.name.as_str(), one.weight, one.text.as_str())));
-        let name = SCRIPT;
-        plan::read_script(name, &composed).map_err(|bad| Error::Usage(bad.to_string()))?;
-        let entry = plan::workload_named(name)?;
-        let clients = self.clients.to_string();
-        group.values.insert("workload", given(name));
+        plan::read_script(SCRIPT, &composed).map_err(|bad| Error::Usage(bad.to_string()))?;
+        let mut group = GroupDraft::default();
         group.values.insert("script", given(&composed));
-        group.values.insert("clients", given(&clients));
-        if let Some(transactions) = self.transactions {
-            let count = match self.rate {
-                Some(_) => (transactions * self.clients).to_string(),
-                None => format!("{transactions} per client"),
-            };
-            group.values.insert("transactions", given(&count));
-        }
-        if let Some(rate) = &self.rate {
-            group.values.insert("load", given("open"));
-            group.values.insert("rate", given(rate));
-            // pgbench lets transactions wait without a limit.
-            group.values.insert("queue", given("100000000"));
-        }
-        let mode = match text(matches, "protocol").unwrap_or("simple") {
-            "simple" => "simple",
-            "extended" | "prepared" => "prepared",
-            other => {
-                let why = format!("-M {other}: write simple, extended or prepared");
-                return Err(Error::Usage(why));
-            }
-        };
-        let parameters = &mut group.parameters;
-        parameters.push((sql::MODE.to_owned(), given(mode)));
-        parameters.push((sql::UNSET.to_owned(), given("keep")));
-        parameters.push((sql::ON_ERROR.to_owned(), given(sql::END_CLIENT)));
-        if is_set(matches, "report_per_command") {
-            parameters.push((sql::COMMAND_TIMES.to_owned(), given("on")));
-        }
-        parameters.push((sql::RANDOM_CLIENTS.to_owned(), given(&clients)));
-        if let Some(seed) = &self.seed {
-            parameters.push((sql::RANDOM_SEED.to_owned(), given(seed)));
-        }
-        let mut defined: Vec<(String, String)> = vec![("scale".to_owned(), self.scale.to_string())];
-        for text in matches.get_many::<String>("define").into_iter().flatten() {
-            let (name, value) = text
-                .split_once('=')
-                .ok_or_else(|| Error::Usage(format!("--define: '{text}' is not NAME=VALUE")))?;
-            defined.retain(|(other, _)| other != name);
-            defined.push((name.to_owned(), value.to_owned()));
-        }
-        // A variable that no script has is no error in pgbench.
-        let is_known = |name: &str| entry.parameters.iter().any(|row| row.name == name);
-        for (name, value) in defined.into_iter().filter(|(name, _)| is_known(name)) {
-            group.parameters.push((name, given(&value)));
-        }
+        self.put_load(&mut group);
+        self.put_parameters(&mut group, matches)?;
         let mut draft = Draft { groups: vec![group], ..Draft::default() };
         let tries = match self.tries {
             0 => "1000".to_owned(),
@@ -503,6 +451,67 @@ impl Asked {
         plan.target = target.clone();
         Ok(*plan)
     }
+
+    /// Sets clients, number of transactions and rate of a group.
+    fn put_load(&self, group: &mut GroupDraft) {
+        group.values.insert("workload", given(SCRIPT));
+        group.values.insert("clients", given(&self.clients.to_string()));
+        if let Some(transactions) = self.transactions {
+            let count = match self.rate {
+                Some(_) => (transactions * self.clients).to_string(),
+                None => format!("{transactions} per client"),
+            };
+            group.values.insert("transactions", given(&count));
+        }
+        if let Some(rate) = &self.rate {
+            group.values.insert("load", given("open"));
+            group.values.insert("rate", given(rate));
+            // pgbench lets transactions wait without a limit.
+            group.values.insert("queue", given("100000000"));
+        }
+    }
+
+    /// Sets the parameters of the script: how it is executed, and its variables.
+    fn put_parameters(&self, group: &mut GroupDraft, matches: &ArgMatches) -> Result<(), Error> {
+        let mode = match text(matches, "protocol").unwrap_or("simple") {
+            "simple" => "simple",
+            "extended" | "prepared" => "prepared",
+            other => {
+                let why = format!("-M {other}: write simple, extended or prepared");
+                return Err(Error::Usage(why));
+            }
+        };
+        let parameters = &mut group.parameters;
+        parameters.push((sql::MODE.to_owned(), given(mode)));
+        parameters.push((sql::UNSET.to_owned(), given("keep")));
+        parameters.push((sql::ON_ERROR.to_owned(), given(sql::END_CLIENT)));
+        if is_set(matches, "report_per_command") {
+            parameters.push((sql::COMMAND_TIMES.to_owned(), given("on")));
+        }
+        parameters.push((sql::RANDOM_CLIENTS.to_owned(), given(&self.clients.to_string())));
+        if let Some(seed) = &self.seed {
+            parameters.push((sql::RANDOM_SEED.to_owned(), given(seed)));
+        }
+        let mut defined: Vec<(String, String)> = vec![("scale".to_owned(), self.scale.to_string())];
+        for text in matches.get_many::<String>("define").into_iter().flatten() {
+            let (name, value) = text
+                .split_once('=')
+                .ok_or_else(|| Error::Usage(format!("--define: '{text}' is not NAME=VALUE")))?;
+            defined.retain(|(other, _)| other != name);
+            defined.push((name.to_owned(), value.to_owned()));
+        }
+        // A variable that no script has is no error in pgbench.
+        let entry = plan::workload_named(SCRIPT)?;
+        let is_known = |name: &str| entry.parameters.iter().any(|row| row.name == name);
+        for (name, value) in defined.into_iter().filter(|(name, _)| is_known(name)) {
+            parameters.push((name, given(&value)));
+        }
+        Ok(())
+    }
+}
+
+fn given(text: &str) -> Written {
+    Written::new(text, From::Default)
 }
 
 /// Returns the errors that ended clients: all but those after which a retry may help.

@@ -4,6 +4,9 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
+/// Description of the command in lists.
+pub(super) const ABOUT: &str = "Takes pgbench's command line, and prints pgbench's report";
+
 /// Options with a value: id, letter, long name, and name of the value.
 const WITH_VALUE: &[(&str, Option<char>, &str, &str)] = &[
     ("init_steps", Some('I'), "init-steps", "STEPS"),
@@ -62,7 +65,7 @@ const SCRIPTS: &[(&str, char, &str, bool)] = &[
 /// Returns the command with all of pgbench's options.
 pub(super) fn command() -> Command {
     let mut command = Command::new("pgbench")
-        .about(super::pgbench::ABOUT)
+        .about(ABOUT)
         .disable_help_flag(true)
         .disable_version_flag(true)
         .infer_long_args(true)

@@ -109,17 +109,10 @@ impl Compiled {
                     compiled.types.push(Type { name, weight, script, commands });
                 }
                 Of::Check { title } => {
-                    let mut sqls =
-                        script.commands.into_iter().filter_map(|command| match command.what {
-                            What::Sql(sql) => Some(sql),
-                            _ => None,
-                        });
-                    let (Some(sql), None) = (sqls.next(), sqls.next()) else {
-                        return Err(BadParameter::new(format!(
-                            "{}: the check '{title}' is not one query",
-                            at(0)
-                        )));
-                    };
+                    let sql = only_query(script).ok_or_else(|| {
+                        let why = format!("the check '{title}' is not one query");
+                        BadParameter::new(format!("{}: {why}", at(0)))
+                    })?;
                     compiled.checks.push(CheckSection { title: interned(title), sql });
                 }
                 Of::Build { times } => {
@@ -251,6 +244,16 @@ fn mentioned(text: &str, times: Option<&str>) -> Vec<String> {
     let _ = times.map(|times| Expression::parse(times, &mut names));
     let all = (0..names.len()).map(|number| VariableId(number as u16));
     all.map(|id| names.name_of(id).to_owned()).collect()
+}
+
+/// Returns the only SQL command of a script; `None` if there is none, or more than one.
+fn only_query(script: Script) -> Option<Sql> {
+    let mut sqls = script.commands.into_iter().filter_map(|command| match command.what {
+        What::Sql(sql) => Some(sql),
+        _ => None,
+    });
+    let first = sqls.next();
+    first.filter(|_| sqls.next().is_none())
 }
 
 fn known(place: &str, what: &What) -> Known {
