@@ -30,6 +30,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 mod toml_file;
+pub mod translate;
 mod vary;
 mod written;
 

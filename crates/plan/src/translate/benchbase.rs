@@ -1,0 +1,389 @@
+//! Configurations of BenchBase as plans.
+//!
+//! Not here: its workloads, of which dbdyno has its own or examples in SQL.
+
+use roxmltree::{Document, Node};
+
+use super::databases::{Server, by_name, tls};
+use super::mixes::{Mix, mix_of};
+use super::notes::{Notes, short};
+use super::settings::{Key, Settings};
+
+/// Elements that decide nothing that a run of dbdyno leaves open, with what to know about them.
+const KNOWN: &[(&[&str], &str)] = &[
+    (&["driver"], "dbdyno has its own drivers"),
+    (&["batchsize"], "data are built in bulk: dbdyno build --load-method"),
+    (&["loaderthreads"], "sessions of a build: dbdyno build --loaders"),
+    (&["reconnectonconnectionfailure"], "clients connect again after a failure"),
+    (&["dbname", "transactiontypes", "benchmark"], "part of the plan"),
+    (&["randomseed"], "seed"),
+];
+/// Elements that have no counterpart, with the reason.
+const LEFT_OUT: &[(&[&str], &str)] = &[
+    (&["newconnectionpertxn"], "each client keeps its connection"),
+    (&["sessionsetupfile", "aftersessionsetupfile"], "SQL of each session is not supported"),
+    (&["monitor", "collector"], "each run has metrics of machine and server"),
+    (&["datadir", "fileformat", "ddlpath"], "data are built by dbdyno"),
+    (&["retries"], "retry_attempts sets how often a conflict is retried"),
+];
+
+/// Benchmark of queries that run beside the transactions of another one.
+const BESIDE: &str = "chbenchmark";
+
+/// A part of the load, with its numbers as they are written.
+struct Work {
+    line: usize,
+    seconds: Option<f64>,
+    warm_up: Option<f64>,
+    /// Requests per second; `None` if the load is closed.
+    rate: Option<f64>,
+    arrival: Option<String>,
+    weights: Vec<f64>,
+    is_serial: bool,
+    clients: Option<f64>,
+}
+
+/// Translates a configuration. Returns the keys of the plan, and its workload; an error is a
+/// sentence about the file `name`.
+pub(super) fn settings_of(
+    name: &str,
+    text: &str,
+    notes: &mut Notes,
+) -> Result<(Settings, String), String> {
+    let document = Document::parse(text)
+        .map_err(|error| format!("{name} looks like a configuration of BenchBase: {error}"))?;
+    let root = document.root_element();
+    let mut reading = Reading { root, notes, settings: Settings::new() };
+    // Its queries have the names of another benchmark, but other tables.
+    let is_beside = text.contains(BESIDE);
+    if is_beside && !reading.types().iter().any(|name| name == "NewOrder") {
+        return Err(format!(
+            "{name} is a configuration of BenchBase for {BESIDE}, which dbdyno does not have: \
+             see examples/htap.toml"
+        ));
+    }
+    if is_beside {
+        let why = "queries beside transactions: examples/htap.toml has some";
+        reading.notes.left_out(0, BESIDE, why);
+    }
+    let mix = mix_of(name, &child_text(root, "benchmark"), &reading.types()).map_err(|what| {
+        format!("{name} is a configuration of BenchBase for {what}, which dbdyno does not have")
+    })?;
+    let server = reading.server(name)?;
+    reading.target(server, name)?;
+    reading.size(mix);
+    let works = reading.works(mix);
+    reading.load(mix, &works);
+    let workload = reading.mix(mix, &works);
+    reading.isolation(server);
+    reading.others();
+    let settings = reading.settings;
+    Ok((settings, workload))
+}
+
+fn child<'a, 'd>(node: Node<'a, 'd>, name: &str) -> Option<Node<'a, 'd>> {
+    node.children().find(|child| is_named(*child, name))
+}
+
+fn is_named(node: Node<'_, '_>, name: &str) -> bool {
+    node.is_element() && node.tag_name().name().eq_ignore_ascii_case(name)
+}
+
+fn child_text(node: Node<'_, '_>, name: &str) -> String {
+    child(node, name).and_then(|child| child.text()).unwrap_or("").trim().to_owned()
+}
+
+fn line_of(node: Node<'_, '_>) -> usize {
+    node.document().text_pos_at(node.range().start).row as usize
+}
+
+struct Reading<'r, 'a, 'd> {
+    root: Node<'a, 'd>,
+    notes: &'r mut Notes,
+    settings: Settings,
+}
+
+impl<'a, 'd> Reading<'_, 'a, 'd> {
+    fn element(&self, names: &[&str]) -> Option<(Node<'a, 'd>, String)> {
+        let node = names.iter().find_map(|name| child(self.root, name))?;
+        Some((node, node.text().unwrap_or("").trim().to_owned()))
+    }
+
+    /// Returns the names of the transaction types, in the order of their weights.
+    fn types(&self) -> Vec<String> {
+        let all = self.root.children().filter(|node| {
+            is_named(*node, "transactiontypes") && node.attribute("bench") != Some(BESIDE)
+        });
+        let all = all.flat_map(|all| all.children());
+        all.filter(|node| is_named(*node, "transactiontype"))
+            .map(|node| child_text(node, "name"))
+            .collect()
+    }
+
+    fn server(&mut self, name: &str) -> Result<&'static Server, String> {
+        let (node, kind) = self.element(&["type", "dbtype"]).ok_or_else(|| {
+            format!("{name} is a configuration of BenchBase without <type>: add it")
+        })?;
+        let server = by_name(&kind).ok_or_else(|| {
+            format!(
+                "{name} is a configuration of BenchBase for {}, which dbdyno does not measure",
+                short(&kind)
+            )
+        })?;
+        self.notes.translated(line_of(node), &format!("type {kind}"), "target");
+        Ok(server)
+    }
+
+    fn target(&mut self, server: &Server, name: &str) -> Result<(), String> {
+        let (node, url) = self
+            .element(&["url", "dburl"])
+            .ok_or_else(|| format!("{name} is a configuration of BenchBase without <url>"))?;
+        let Some((mut place, options)) = server.of_jdbc(&url) else {
+            let why = "it is no URL of this database: write target = \"...\"";
+            self.notes.left_out(line_of(node), "url", why);
+            return Ok(());
+        };
+        self.notes.translated(line_of(node), "url", "target");
+        if let Some((user, text)) = self.element(&["username"]) {
+            place.user = text;
+            self.notes.translated(line_of(user), "username", "target");
+        }
+        if self.element(&["password"]).is_some_and(|(_, text)| !text.is_empty()) {
+            self.notes.password("password");
+        }
+        for option in options.split(['&', ';']).filter(|option| !option.is_empty()) {
+            let (word, value) = option.split_once('=').unwrap_or((option, "true"));
+            match (word.to_ascii_lowercase().as_str(), tls(value)) {
+                ("sslmode" | "usessl" | "ssl", Some(mode)) => {
+                    place.options.push(("tls", mode.to_owned()));
+                    self.notes.translated(line_of(node), &format!("url: {option}"), "target");
+                }
+                ("password", _) => self.notes.password("password of the url"),
+                ("user", _) => place.user = value.to_owned(),
+                _ => {
+                    let why = "an option of the driver in Java";
+                    self.notes.translated(line_of(node), &format!("url: {word}"), why);
+                }
+            }
+        }
+        if !server.is_file && place.user.is_empty() {
+            self.notes.left_out(0, "username", "there is none: write a user into the target");
+            return Ok(());
+        }
+        self.settings.insert(Key::Plan("target"), server.url(&place));
+        Ok(())
+    }
+
+    /// Reads the size of the data.
+    fn size(&mut self, mix: &Mix) {
+        let Some((node, text)) = self.element(&["scalefactor"]) else { return };
+        let what = format!("scalefactor {text}");
+        let Ok(scale) = text.parse::<f64>() else {
+            self.notes.left_out(line_of(node), &what, "it is no number");
+            return;
+        };
+        let size = scale * mix.rows_per_scale;
+        let size = if mix.size == "scale" { size } else { size.round().max(1.0) };
+        self.notes.translated(line_of(node), &what, format!("{} = {size}", mix.size));
+        self.settings.insert(Key::Parameter(mix.size), format!("{size}"));
+    }
+
+    fn works(&mut self, mix: &Mix) -> Vec<Work> {
+        let all = child(self.root, "works");
+        let all = all.into_iter().flat_map(|works| works.children());
+        let all: Vec<Node<'_, '_>> = all.filter(|node| is_named(*node, "work")).collect();
+        all.into_iter().map(|node| self.work(node, mix)).collect()
+    }
+
+    fn work(&mut self, node: Node<'_, '_>, mix: &Mix) -> Work {
+        let line = line_of(node);
+        let number = |name| child_text(node, name).parse::<f64>().ok().filter(|n| *n >= 0.0);
+        for part in node.children().filter(Node::is_element) {
+            let name = part.tag_name().name().to_ascii_lowercase();
+            let text = part.text().unwrap_or("").trim();
+            let is_known = matches!(
+                name.as_str(),
+                "time" | "warmup" | "rate" | "arrival" | "weights" | "serial" | "active_terminals"
+            );
+            if !is_known {
+                let why = "dbdyno does not know this part of a work";
+                self.notes.left_out(line_of(part), &name, why);
+            } else if !(name == "weights"
+                && part.attribute("bench").is_some_and(|b| b != mix.bench))
+            {
+                self.notes.translated(line_of(part), &format!("{name} {text}"), "part of the plan");
+            }
+        }
+        let rate = child_text(node, "rate");
+        let is_of_mix = |node: &Node<'_, '_>| {
+            is_named(*node, "weights") && node.attribute("bench").is_none_or(|b| b == mix.bench)
+        };
+        let weights = node.children().find(is_of_mix).and_then(|node| node.text()).unwrap_or("");
+        let arrival = node.attribute("arrival").map(str::to_owned);
+        Work {
+            line,
+            seconds: number("time").filter(|seconds| *seconds > 0.0),
+            warm_up: number("warmup"),
+            rate: rate.parse::<f64>().ok().filter(|rate| *rate > 0.0),
+            arrival: arrival
+                .or_else(|| Some(child_text(node, "arrival")).filter(|a| !a.is_empty())),
+            weights: weights.split(',').filter_map(|w| w.trim().parse().ok()).collect(),
+            is_serial: child_text(node, "serial") == "true",
+            clients: number("active_terminals"),
+        }
+    }
+
+    fn load(&mut self, mix: &Mix, works: &[Work]) {
+        let terminals = self.element(&["terminals"]);
+        let n = terminals.as_ref().and_then(|(_, text)| text.parse::<u64>().ok());
+        let n = n.or_else(|| works.first()?.clients.map(|n| n as u64)).unwrap_or(1).max(1);
+        let line = terminals.map_or(0, |(node, _)| line_of(node));
+        let Some(first) = works.first() else {
+            self.notes.left_out(0, "works", "there is no load: the plan has dbdyno's own");
+            return;
+        };
+        if mix.is_analytical() {
+            self.analytical(n, first, line);
+            return;
+        }
+        self.notes.translated(line, &format!("terminals {n}"), format!("clients = {n}"));
+        self.settings.insert(Key::Group("clients"), n.to_string());
+        let seconds = |work: &Work| work.seconds.unwrap_or(60.0);
+        let total: f64 = works.iter().map(seconds).sum();
+        self.settings.insert(Key::Plan("duration"), duration(total));
+        let warm_up = first.warm_up.unwrap_or(0.0);
+        self.settings.insert(Key::Plan("ramp_up"), duration(warm_up));
+        let rates: Option<Vec<f64>> = works.iter().map(|work| work.rate).collect();
+        match rates {
+            Some(rates) => {
+                let steps: Vec<String> = rates.iter().map(|rate| format!("{rate}")).collect();
+                let rate = match steps.as_slice() {
+                    [one] => one.clone(),
+                    // The last rate goes on to the end.
+                    [all @ .., last] => {
+                        let step = |(rate, work): (&String, &Work)| {
+                            format!("{rate} for {}", duration(seconds(work)))
+                        };
+                        let all: Vec<String> = all.iter().zip(works).map(step).collect();
+                        format!("steps {}, {last}", all.join(", "))
+                    }
+                    [] => return,
+                };
+                self.settings.insert(Key::Group("load"), "open".to_owned());
+                self.settings.insert(Key::Group("rate"), rate);
+                let is_poisson =
+                    first.arrival.as_ref().is_some_and(|a| a.eq_ignore_ascii_case("poisson"));
+                if !is_poisson {
+                    self.settings.insert(Key::Group("arrivals"), "uniform".to_owned());
+                }
+            }
+            None => {
+                for work in works.iter().filter(|work| work.rate.is_some()) {
+                    let why = "a rate beside works without one: the plan has a closed load";
+                    self.notes.left_out(work.line, "rate", why);
+                }
+            }
+        }
+        if works.iter().any(|work| work.weights != first.weights) {
+            let why = "the mix changes during the run: the plan has the first one";
+            self.notes.left_out(works[1].line, "weights", why);
+        }
+    }
+
+    fn analytical(&mut self, n: u64, first: &Work, line: usize) {
+        let is_alone = n == 1;
+        let test = if is_alone { "queries" } else { "throughput" };
+        self.settings.insert(Key::Parameter("test"), test.to_owned());
+        if !is_alone {
+            self.settings.insert(Key::Parameter("streams"), n.min(40).to_string());
+            let why = "the throughput test always has refresh functions";
+            self.notes.left_out(line, &format!("terminals {n}"), why);
+        }
+        self.notes.translated(line, &format!("terminals {n}"), format!("test = {test}"));
+        if !first.is_serial {
+            let why = "queries are executed in the standard's order, once";
+            self.notes.left_out(first.line, "work", why);
+        }
+        if first.rate.is_some() {
+            let why = "queries follow each other without a rate";
+            self.notes.left_out(first.line, "rate", why);
+        }
+        if first.weights.iter().any(|weight| *weight != first.weights[0]) {
+            let why = "each query is executed as often as the others";
+            self.notes.left_out(first.line, "weights", why);
+        }
+    }
+
+    /// Reads the mix of transaction types, and returns the workload that has it.
+    fn mix(&mut self, mix: &Mix, works: &[Work]) -> String {
+        let Some(first) = works.first().filter(|_| !mix.is_analytical()) else {
+            return mix.workload.to_owned();
+        };
+        let types = self.types();
+        let weights: Vec<(String, f64)> =
+            types.iter().cloned().zip(first.weights.iter().copied()).collect();
+        let (workload, weights, difference) = mix.nearest(&weights);
+        if let Some(weights) = weights {
+            self.settings.insert(Key::Parameter("weights"), weights);
+        }
+        if let Some(difference) = difference {
+            self.notes.left_out(first.line, "weights", difference);
+        }
+        workload
+    }
+
+    fn isolation(&mut self, server: &Server) {
+        let Some((node, text)) = self.element(&["isolation"]) else { return };
+        let level = text.strip_prefix("TRANSACTION_").unwrap_or(&text);
+        let how = match server.isolation(level) {
+            Some(line) => format!("; for another, add a table [server] with {line}"),
+            None => String::new(),
+        };
+        let why = format!("the server's default level is used{how}");
+        self.notes.left_out(line_of(node), &format!("isolation {text}"), why);
+    }
+
+    /// Takes note of all other elements.
+    fn others(&mut self) {
+        const READ: [&str; 13] = [
+            "type",
+            "dbtype",
+            "url",
+            "dburl",
+            "username",
+            "password",
+            "isolation",
+            "scalefactor",
+            "terminals",
+            "works",
+            "transactiontypes",
+            "benchmark",
+            "parameters",
+        ];
+        for node in self.root.children().filter(Node::is_element) {
+            let name = node.tag_name().name().to_ascii_lowercase();
+            let is_named = |(names, _): &&(&[&str], &str)| names.contains(&&*name);
+            if READ.contains(&name.as_str()) {
+                continue;
+            }
+            if name == "randomseed"
+                && let Some(Ok(seed)) = node.text().map(str::parse::<u64>)
+            {
+                self.settings.insert(Key::Plan("seed"), seed.to_string());
+            }
+            if let Some((_, text)) = KNOWN.iter().find(is_named) {
+                self.notes.translated(line_of(node), &name, *text);
+            } else if let Some((_, why)) = LEFT_OUT.iter().find(is_named) {
+                self.notes.left_out(line_of(node), &name, *why);
+            } else {
+                let why = "dbdyno does not know this element";
+                self.notes.left_out(line_of(node), &name, why);
+            }
+        }
+    }
+}
+
+/// Writes a number of seconds as a duration.
+fn duration(seconds: f64) -> String {
+    format!("{}s", seconds.round() as u64)
+}

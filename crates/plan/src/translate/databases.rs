@@ -1,0 +1,168 @@
+//! Databases by the names that other programs give them, with their defaults there.
+//!
+//! Not here: dbdyno's own names and options (drivers).
+
+use std::fmt::Write as _;
+
+/// A database that dbdyno measures too.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Server {
+    /// Scheme of its targets.
+    scheme: &'static str,
+    /// Names in scripts of HammerDB and in configurations of BenchBase, in small letters.
+    names: &'static [&'static str],
+    /// Name of its URLs in Java, without `jdbc:`.
+    jdbc: &'static str,
+    /// Default user and database of HammerDB for transactions, and for analytics.
+    pub(super) transactional: (&'static str, &'static str),
+    pub(super) analytical: (&'static str, &'static str),
+    /// Server setting for the number of processes that execute a query.
+    pub(super) query_processes: Option<&'static str>,
+    /// Server setting for the isolation level of sessions.
+    isolation: Option<&'static str>,
+    /// Whether levels are written as `repeatable read` and not `REPEATABLE-READ`.
+    has_blanks: bool,
+    /// Whether a database is a file.
+    pub(super) is_file: bool,
+}
+
+static SERVERS: &[Server] = &[
+    Server {
+        scheme: "mariadb",
+        names: &["maria", "mariadb"],
+        jdbc: "mariadb",
+        transactional: ("root", "tpcc"),
+        analytical: ("root", "tpch"),
+        query_processes: None,
+        isolation: Some("tx_isolation"),
+        has_blanks: false,
+        is_file: false,
+    },
+    Server {
+        scheme: "mysql",
+        names: &["mysql"],
+        jdbc: "mysql",
+        transactional: ("root", "tpcc"),
+        analytical: ("root", "tpch"),
+        query_processes: None,
+        isolation: Some("transaction_isolation"),
+        has_blanks: false,
+        is_file: false,
+    },
+    Server {
+        scheme: "postgres",
+        names: &["pg", "postgres", "postgresql"],
+        jdbc: "postgresql",
+        transactional: ("tpcc", "tpcc"),
+        analytical: ("tpch", "tpch"),
+        query_processes: Some("max_parallel_workers_per_gather"),
+        isolation: Some("default_transaction_isolation"),
+        has_blanks: true,
+        is_file: false,
+    },
+    Server {
+        scheme: "sqlite",
+        names: &["sqlite"],
+        jdbc: "sqlite",
+        transactional: ("", ""),
+        analytical: ("", ""),
+        query_processes: None,
+        isolation: None,
+        has_blanks: false,
+        is_file: true,
+    },
+];
+
+/// Modes of TLS by the names that other programs give them.
+const TLS: &[(&[&str], &str)] = &[
+    (&["disable", "disabled", "false", "0", "no"], "disable"),
+    (&["prefer", "preferred", "allow", "trust"], "prefer"),
+    (&["require", "required", "true", "1", "yes"], "require"),
+    (&["verify-ca", "verify_ca"], "verify-ca"),
+    (&["verify-full", "verify_identity"], "verify-full"),
+];
+
+/// Finds a database by its name in another program.
+pub(super) fn by_name(name: &str) -> Option<&'static Server> {
+    let name = name.to_ascii_lowercase();
+    SERVERS.iter().find(|server| server.names.contains(&name.as_str()))
+}
+
+/// Names of the databases that HammerDB has and dbdyno measures, for sentences.
+pub(super) const OF_HAMMERDB: &str = "maria, mysql or pg";
+
+/// Returns dbdyno's mode of TLS for that of another program; `None` if it has none.
+pub(super) fn tls(mode: &str) -> Option<&'static str> {
+    let mode = mode.to_ascii_lowercase();
+    TLS.iter().find(|(names, _)| names.contains(&mode.as_str())).map(|(_, tls)| *tls)
+}
+
+/// A place to connect to, as another program describes it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Place {
+    pub(super) user: String,
+    pub(super) host: String,
+    pub(super) port: Option<String>,
+    pub(super) database: String,
+    /// Options of the target, such as `tls` and `socket`.
+    pub(super) options: Vec<(&'static str, String)>,
+}
+
+impl Server {
+    /// Returns the URL of a target.
+    pub(super) fn url(&self, place: &Place) -> String {
+        let mut url = format!("{}:", self.scheme);
+        if self.is_file {
+            url.push_str(&place.database);
+            return url;
+        }
+        let _ = write!(url, "//{}@{}", encoded(&place.user), place.host);
+        if let Some(port) = &place.port {
+            let _ = write!(url, ":{port}");
+        }
+        let _ = write!(url, "/{}", encoded(&place.database));
+        for (nth, (name, value)) in place.options.iter().enumerate() {
+            let _ = write!(url, "{}{name}={}", if nth == 0 { '?' } else { '&' }, encoded(value));
+        }
+        url
+    }
+
+    /// Divides a URL of Java into host, port, database, and the text of its options; `None` if it
+    /// is not one of this database.
+    pub(super) fn of_jdbc<'u>(&self, url: &'u str) -> Option<(Place, &'u str)> {
+        let rest = url.trim().strip_prefix("jdbc:")?.strip_prefix(self.jdbc)?.strip_prefix(':')?;
+        let (rest, options) = rest.split_once('?').unwrap_or((rest, ""));
+        if self.is_file {
+            return Some((Place { database: rest.to_owned(), ..Place::default() }, options));
+        }
+        let (host, database) = rest.trim_start_matches('/').split_once('/')?;
+        let (host, port) = match host.rsplit_once(':') {
+            Some((host, port)) if !host.contains(',') => (host, Some(port.to_owned())),
+            _ => (host, None),
+        };
+        let (host, database) = (host.to_owned(), database.to_owned());
+        Some((Place { host, port, database, ..Place::default() }, options))
+    }
+
+    /// Returns the line of `[server]` that sets an isolation level, such as `serializable`; `None`
+    /// if the database has no such setting.
+    pub(super) fn isolation(&self, level: &str) -> Option<String> {
+        let level = level.to_ascii_lowercase().replace('_', " ");
+        let level =
+            if self.has_blanks { level } else { level.to_ascii_uppercase().replace(' ', "-") };
+        Some(format!("{} = \"{level}\"", self.isolation?))
+    }
+}
+
+/// Writes letters that have a meaning in URLs as `%40` and the like.
+fn encoded(text: &str) -> String {
+    let mut url = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            url.push(char::from(byte));
+        } else {
+            let _ = write!(url, "%{byte:02X}");
+        }
+    }
+    url
+}

@@ -1,0 +1,359 @@
+//! Tests of translations: made-up scripts and configurations, and the plans that they become.
+
+use model::Target;
+
+use super::{Environment, FileKind, Translation, kind_of, translate};
+use crate::{From, GroupDraft, Task, Written, decide_task, read_toml};
+
+/// Script in Tcl with a loop over users.
+const SWEEP: &str = r#"#!/bin/tclsh
+# Which number of users is best?
+proc wait_for_it { seconds } {
+    global done
+    set x 0
+    while {![vucomplete] && $x < $seconds} { incr x; after 1000 }
+    return
+}
+set db pg
+set houses [expr {[info exists ::env(HOUSES)] ? $::env(HOUSES) : 40}]
+dbset db $db
+dbset bm TPC-C
+diset connection pg_host db7 ; diset connection pg_port 5433
+diset connection pg_sslmode require
+diset tpcc pg_count_ware $houses
+diset tpcc pg_user shop
+diset tpcc pg_pass "dead giveaway"
+diset tpcc pg_dbase shop
+diset tpcc pg_driver timed
+diset tpcc pg_rampup 1
+diset tpcc pg_duration 3
+diset tpcc pg_allwarehouse true
+diset tpcc pg_vacuum true
+diset tpcc pg_oracompat true
+tcset refreshrate 5
+loadscript
+foreach z { 1 2 \
+            4 8 } {
+    puts "$z users"
+    vuset vu $z
+    vucreate
+    vurun
+    wait_for_it 600
+    vudestroy
+    after 5000
+}
+frobnicate twice
+exit
+"#;
+
+/// Script in Python with a loop, a function and a list that is computed.
+const PYTHON: &str = r#"#!/usr/bin/env python3
+"""A sweep."""
+import os
+
+dbset('db', 'maria')
+dbset('bm', 'TPROC-C')
+diset('connection', 'maria_host', 'localhost')
+diset('connection', 'maria_socket', '/run/mysqld/mysqld.sock')
+diset('tpcc', 'maria_count_ware', int(os.getenv('HOUSES', 4)) * 5)
+diset('tpcc', 'maria_pass', os.environ['SECRET'])
+diset('tpcc', 'maria_keyandthink', 'true')
+diset('tpcc', 'maria_async_scale', 'true')
+diset('tpcc', 'maria_async_client', '20')
+diset('tpcc', 'maria_no_stored_procs', 'true')
+if os.cpu_count() > 64:
+    diset('tpcc', 'maria_partition', 'true')
+
+def one(users,
+        minutes=5):
+    vuset('vu', f'{users}')
+    diset('tpcc', 'maria_duration', minutes)
+    vucreate()
+    return tclpy.eval('vurun')
+
+for z in [1] + list(range(2, 7, 2)):  # 1, 2, 4, 6
+    job = one(z, 2)
+    with open(f"/tmp/{z}", "w") as f:
+        f.write(job)
+exit()
+"#;
+
+/// Configuration with two works.
+const CONFIGURATION: &str = r#"<?xml version="1.0"?>
+<parameters>
+    <type>MARIADB</type>
+    <driver>org.mariadb.jdbc.Driver</driver>
+    <url>jdbc:mariadb://db7:3307/bench?sslMode=verify-full&amp;password=dead-giveaway</url>
+    <username>bench</username>
+    <password>dead-giveaway</password>
+    <isolation>TRANSACTION_READ_COMMITTED</isolation>
+    <scalefactor>5</scalefactor>
+    <terminals>8</terminals>
+    <works>
+        <work><time>30</time><warmup>10</warmup><rate>50</rate><weights>45,43,4,4,4</weights></work>
+        <work><time>20</time><rate>200</rate><weights>45,43,4,4,4</weights></work>
+    </works>
+    <transactiontypes>
+        <transactiontype><name>NewOrder</name></transactiontype>
+        <transactiontype><name>Payment</name></transactiontype>
+        <transactiontype><name>OrderStatus</name></transactiontype>
+        <transactiontype><name>Delivery</name></transactiontype>
+        <transactiontype><name>StockLevel</name></transactiontype>
+    </transactiontypes>
+    <newConnectionPerTxn>true</newConnectionPerTxn>
+    <colour>blue</colour>
+</parameters>
+"#;
+
+fn translated(name: &str, text: &str) -> Translation {
+    let environment = Environment { variable: &|_| None, cpus: 2 };
+    translate(name, text, &environment).expect("it is of a known kind")
+}
+
+/// Returns the plan that a text becomes, without comments, after checking that it decides.
+fn plan_of(name: &str, text: &str) -> String {
+    let toml = translated(name, text).to_toml();
+    decided(&toml);
+    toml.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n")
+}
+
+fn decided(toml: &str) -> Task {
+    let target = |_: &str| Target::parse("sqlite:x.db").map_err(|bad| bad.to_string());
+    let mut draft = read_toml("plan.toml", toml).expect("it is TOML");
+    // A build of this crate alone may lack it.
+    if toml.contains("workload = \"tpch\"") && workloads::by_name("tpch").is_err() {
+        draft.groups[0] = GroupDraft::default();
+        draft.groups[0].values.insert("workload", Written::new("tpcc", From::Default));
+    }
+    decide_task(&draft, &target).unwrap_or_else(|bad| panic!("{}\n{toml}", bad.0))
+}
+
+fn refused(name: &str, text: &str) -> String {
+    let environment = Environment { variable: &|_| None, cpus: 2 };
+    translate(name, text, &environment).expect_err("it is refused").0
+}
+
+#[test]
+fn a_loop_over_users_becomes_an_axis() {
+    insta::assert_snapshot!(plan_of("/x/sweep.tcl", SWEEP), @r#"
+    name = "sweep"
+    target = "postgres://shop@db7:5433/shop?tls=require"
+    ramp_up = "1m"
+    duration = "3m"
+    report_interval = "5s"
+    settle = "before"
+
+    [[group]]
+    workload = "tpcc"
+    [group.parameters]
+    home = "all"
+    mode = "procedures"
+    warehouses = 40
+
+    [experiment]
+    pause = "5s"
+
+    [experiment.vary]
+    clients = [1, 2, 4, 8]
+    "#);
+}
+
+#[test]
+fn a_script_in_python_becomes_the_same_kind_of_plan() {
+    insta::assert_snapshot!(plan_of("sweep.py", PYTHON), @r#"
+    name = "sweep"
+    target = "mariadb://root@localhost/tpcc?socket=/run/mysqld/mysqld.sock"
+    ramp_up = "2m"
+    duration = "2m"
+
+    [[group]]
+    workload = "tpcc"
+    load = "keythink"
+    [group.parameters]
+    mode = "text"
+    warehouses = 20
+
+    [experiment.vary]
+    clients = [20, 40, 80, 120]
+    "#);
+}
+
+#[test]
+fn a_configuration_becomes_a_plan_with_steps() {
+    insta::assert_snapshot!(plan_of("sample.xml", CONFIGURATION), @r#"
+    name = "sample"
+    target = "mariadb://bench@db7:3307/bench?tls=verify-full"
+    ramp_up = "10s"
+    duration = "50s"
+
+    [[group]]
+    workload = "tpcc"
+    clients = 8
+    load = "open"
+    rate = "steps 50 for 30s, 200"
+    arrivals = "uniform"
+    [group.parameters]
+    warehouses = 5
+    weights = "45/43/4/4/4"
+    "#);
+}
+
+#[test]
+fn what_has_no_counterpart_is_listed_with_its_line_and_reason() {
+    let comments = translated("sweep.tcl", SWEEP).comments;
+    let (_, left_out) = comments.split_once("# Without a counterpart:\n").expect("there is some");
+    assert_eq!(
+        left_out,
+        "#   line 24: pg_oracompat true: a variant for another product\n\
+         #   line 37: frobnicate: dbdyno does not know this command\n"
+    );
+    let comments = translated("sample.xml", CONFIGURATION).comments;
+    for words in [
+        "isolation TRANSACTION_READ_COMMITTED: the server's default level is used; for another, \
+         add a table [server] with tx_isolation = \"READ-COMMITTED\"",
+        "newconnectionpertxn: each client keeps its connection",
+        "colour: dbdyno does not know this element",
+    ] {
+        assert!(comments.contains(words), "{words}: {comments}");
+    }
+}
+
+#[test]
+fn a_password_is_never_copied() {
+    let secret = |name: &str| (name == "SECRET").then(|| "dead-giveaway".to_owned());
+    for (name, text) in [("a.tcl", SWEEP), ("a.py", PYTHON), ("a.xml", CONFIGURATION)] {
+        let environment = Environment { variable: &secret, cpus: 2 };
+        let toml = translate(name, text, &environment).expect("it is known").to_toml();
+        assert!(!toml.contains("giveaway"), "{toml}");
+        assert!(toml.contains("is not copied: run the plan with --ask-password"), "{toml}");
+    }
+    // An unknown command may have one.
+    let text = "dbset db pg\nexec psql -c {PASSWORD 'giveaway'}\nvurun\n";
+    assert!(!translated("a.tcl", text).to_toml().contains("giveaway"));
+    let text = "dbset('db', 'pg')\nx = y z 'giveaway'\nfoo.bar 'giveaway'\nvurun()\n";
+    assert!(!translated("a.py", text).to_toml().contains("giveaway"));
+}
+
+#[test]
+fn the_environment_gives_values() {
+    let variable = |name: &str| (name == "HOUSES").then(|| "7".to_owned());
+    let environment = Environment { variable: &variable, cpus: 2 };
+    let of = |name, text| translate(name, text, &environment).expect("it is known").to_toml();
+    assert!(of("a.tcl", SWEEP).contains("\nwarehouses = 7\n"));
+    assert!(of("a.py", PYTHON).contains("\nwarehouses = 35\n"));
+    assert!(translated("a.tcl", SWEEP).to_toml().contains("\nwarehouses = 40\n"));
+}
+
+#[test]
+fn values_that_change_together_are_no_axes_of_their_own() {
+    let text = "dbset db mysql\nforeach z {1 2} {\n diset tpcc mysql_count_ware [expr {$z * 5}]\n \
+                vuset vu $z\n vurun\n}\n";
+    let toml = translated("a.tcl", text).to_toml();
+    assert!(
+        toml.contains("[experiment.vary]\nclients = [\"1\", \"2\"]")
+            || toml.contains("clients = [1, 2]")
+    );
+    assert!(toml.contains("#   warehouses = 5, 10: changes together with another value"), "{toml}");
+    let text = "dbset db mysql\nforeach w {5 10} {\n foreach z {1 2} {\n diset tpcc \
+                mysql_count_ware $w\n vuset vu $z\n vurun\n vurun\n}\n}\n";
+    let toml = translated("a.tcl", text).to_toml();
+    for words in ["clients = [1, 2]", "warehouses = [5, 10]", "repeat = 2"] {
+        assert!(toml.contains(words), "{words}: {toml}");
+    }
+    decided(&toml);
+}
+
+#[test]
+fn analytics_become_the_tests_of_tpch() {
+    let script = |users: u32, refresh: &str| {
+        let text = format!(
+            "dbset db pg\ndbset bm TPROC-H\ndiset tpch pg_scale_fact 1\ndiset tpch \
+             pg_degree_of_parallel 4\ndiset tpch pg_refresh_on {refresh}\nloadscript\nvuset vu \
+             {users}\nvucreate\nvurun\n"
+        );
+        plan_of("h.tcl", &text)
+    };
+    for (users, refresh, words) in [
+        (1, "false", "test = \"queries\""),
+        (1, "true", "test = \"power\""),
+        (4, "true", "streams = 3"),
+        (4, "false", "streams = 4"),
+    ] {
+        let plan = script(users, refresh);
+        assert!(plan.contains(words), "{users} {refresh}: {plan}");
+        assert!(plan.contains("[server]\nmax_parallel_workers_per_gather = 4"), "{plan}");
+        assert!(plan.contains("scale = 1"), "{plan}");
+    }
+}
+
+#[test]
+fn a_script_without_end_is_left() {
+    let text = "dbset db pg\nwhile {1} { vuset vu 2 }\nvurun\n";
+    assert!(translated("a.tcl", text).comments.contains("the script goes on for too long"));
+    let text = "proc f {} { f }\ndbset db pg\nf\nvuset vu 3\nvurun\n";
+    assert!(plan_of("a.tcl", text).contains("clients = 3"));
+    // Deep brackets.
+    let text = format!("dbset db pg\nset x [expr {{{}1}}]\nvurun\n", "(".repeat(5000));
+    plan_of("a.tcl", &text);
+    let text = format!("dbset('db', 'pg')\nx = {}1\nvurun()\n", "-(".repeat(5000));
+    plan_of("a.py", &text);
+}
+
+/// Configuration of one work, for a benchmark with these types and weights.
+fn configuration(types: &[&str], weights: &str) -> String {
+    let types: Vec<String> = types
+        .iter()
+        .map(|name| format!("<transactiontype><name>{name}</name></transactiontype>"))
+        .collect();
+    format!(
+        "<parameters><type>POSTGRES</type><url>jdbc:postgresql://h/b</url><username>u</username>\
+         <scalefactor>2</scalefactor><terminals>3</terminals><works><work><time>60</time>\
+         <rate>unlimited</rate><weights>{weights}</weights></work></works><transactiontypes>{}\
+         </transactiontypes></parameters>",
+        types.join("")
+    )
+}
+
+#[test]
+fn mixes_become_the_nearest_workload() {
+    let ycsb = ["ReadRecord", "InsertRecord", "ScanRecord", "UpdateRecord", "DeleteRecord"];
+    let check = |types: &[&str], weights: &str, words: &[&str]| {
+        let toml = translated("a.xml", &configuration(types, weights)).to_toml();
+        for word in words {
+            assert!(toml.contains(word), "{word}: {toml}");
+        }
+        toml
+    };
+    let exact =
+        check(&ycsb, "95,0,0,5,0", &["workload = \"examples/ycsb-b.sql\"", "records = 2000"]);
+    assert!(exact.contains("# Nothing was left out."), "{exact}");
+    check(&ycsb, "0,5,95,0,0", &["examples/ycsb-e.sql"]);
+    check(&ycsb, "50,5,15,10,20", &["the mix of examples/ycsb-a.sql is the nearest"]);
+    let bank = ["Amalgamate", "Balance", "DepositChecking", "SendPayment", "TransactSavings"];
+    check(&bank, "15,15,15,25,15", &["examples/smallbank.sql", "customers = 2000000"]);
+    let phones = ["DeleteCallForwarding", "GetAccessData", "GetNewDestination"];
+    check(&phones, "2,35,10", &["examples/tatp.sql", "subscribers = 200000"]);
+    let orders = ["NewOrder", "Payment", "OrderStatus", "Delivery", "StockLevel"];
+    let toml = check(&orders, "44.5,43,4.5,4,4", &["weights = \"89/86/9/8/8\"", "clients = 3"]);
+    decided(&toml);
+    let queries = ["Q1", "Q2", "Q3"];
+    decided(&check(&queries, "1,1,1", &["workload = \"tpch\"", "test = \"throughput\""]));
+}
+
+#[test]
+fn what_cannot_be_translated_is_refused_in_a_sentence() {
+    let check = |text: &str, words: &str| {
+        let why = refused("a.x", text);
+        assert!(why.contains(words) && !why.contains('\n'), "{why}");
+    };
+    check("hello", "a.x is neither a script of HammerDB's command line nor a configuration");
+    check("#!/bin/bash\ndbset db pg\n", "is neither");
+    check("dbset db mssqls\nvurun\n", "for mssqls, which dbdyno does not measure: write maria");
+    check(&configuration(&["Vote"], "100"), "transactions such as Vote, which dbdyno does not");
+    let other = configuration(&["NewOrder"], "100").replace("POSTGRES", "ORACLE");
+    check(&other, "for ORACLE, which dbdyno does not measure");
+    check("<parameters><works>", "looks like a configuration of BenchBase: ");
+    assert_eq!(kind_of(PYTHON), Some(FileKind::HammerDbPython));
+    assert_eq!(kind_of(SWEEP), Some(FileKind::HammerDbTcl));
+    assert_eq!(kind_of(CONFIGURATION), Some(FileKind::BenchBase));
+}
