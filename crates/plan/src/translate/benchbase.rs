@@ -323,6 +323,14 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
         let weights: Vec<(String, f64)> =
             types.iter().cloned().zip(first.weights.iter().copied()).collect();
         let (workload, weights, difference) = mix.nearest(&weights);
+        if workload.contains('/') {
+            let text = format!(
+                "an example of dbdyno: run the plan in the folder above 'examples', after dbdyno \
+                 build {workload} with --{} and --target",
+                mix.size
+            );
+            self.notes.translated(0, &workload, text);
+        }
         if let Some(weights) = weights {
             self.settings.insert(Key::Parameter("weights"), weights);
         }
