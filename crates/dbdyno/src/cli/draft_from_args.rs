@@ -214,16 +214,15 @@ fn of_workload(name: &str, matches: &ArgMatches) -> Result<Draft, Error> {
 const WORKLOADS_OF_OTHERS: [(&[&str], &str); 6] = [
     (
         &["pgbench", "tpcb-like", "simple-update", "select-only", "tpc-b"],
-        "pgbench's transaction is tpcb, its -S is oltp-point-select; write dbdyno run tpcb",
+        "write dbdyno run tpcb, or 'dbdyno pgbench' with pgbench's own options",
     ),
     (
         &["sysbench", "oltp"],
-        "its scripts are oltp-read-write, oltp-point-select and others; write dbdyno run \
-         oltp-read-write, or dbdyno list workloads",
+        "write dbdyno run oltp-read-write, or 'dbdyno sysbench' with sysbench's own options",
     ),
     (
         &["hammerdb", "tpc-c", "tprocc", "tproc-c", "TPC-C", "TPROC-C", "benchbase"],
-        "write dbdyno run tpcc",
+        "write dbdyno run tpcc; 'dbdyno translate FILE' makes a plan of a script",
     ),
     (&["tpc-h", "TPC-H", "tproch", "tproc-h", "TPROC-H"], "write dbdyno run tpch"),
     (
@@ -241,16 +240,12 @@ pub(super) fn no_workload(name: &str, bad: &dyn std::fmt::Display) -> Error {
         return Error::Usage(bad.to_string());
     }
     let of_file = scripts::sentence_of_file(name);
-    let is_script = [".sql", ".lua", ".tcl"].iter().any(|end| name.ends_with(end));
-    let scripts = if is_script { ", and scripts are not run" } else { "" };
     let of_other = WORKLOADS_OF_OTHERS.iter().find(|(names, _)| names.contains(&name));
     if let Some((_, ours)) = of_other {
         return Error::Usage(format!("there is no workload '{name}' here: {ours}"));
     }
     Error::Usage(
-        of_file.unwrap_or_else(|| {
-            format!("{bad}; a plan is a file whose name ends with .toml{scripts}")
-        }),
+        of_file.unwrap_or_else(|| format!("{bad}; a plan is a file whose name ends with .toml")),
     )
 }
 

@@ -53,6 +53,14 @@ const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        "translate",
+        &[
+            "translate run.tcl",
+            "translate sample_tpcc_config.xml",
+            "translate run.py --output json",
+        ],
+    ),
+    (
         "datagen",
         &[
             "datagen tpcc --output-dir rows",

@@ -74,8 +74,8 @@ const WORKERS: &[&str] = &[
 /// matching place is used, so the narrower place comes first.
 const HABITS: &[Habit] = &[
     // Commands.
-    habit(&["prepare"], SYSBENCH, Place::Command, "dbdyno build WORKLOAD"),
-    habit(&["cleanup"], SYSBENCH, Place::Command, "dbdyno drop WORKLOAD"),
+    habit(&["prepare"], SYSBENCH, Place::Command, "dbdyno build WORKLOAD, or dbdyno sysbench"),
+    habit(&["cleanup"], SYSBENCH, Place::Command, "dbdyno drop WORKLOAD, or dbdyno sysbench"),
     habit(
         &["warmup", "prewarm"],
         SYSBENCH,
@@ -86,12 +86,17 @@ const HABITS: &[Habit] = &[
         &["init", "initialize", "-i", "--initialize", "-I", "--init-steps"],
         PGBENCH,
         Place::Command,
-        "dbdyno build tpcb",
+        "dbdyno build tpcb, or dbdyno pgbench -i",
     ),
     habit(&["buildschema"], HAMMERDB, Place::Command, "dbdyno build tpcc"),
     habit(&["checkschema"], HAMMERDB, Place::Command, "dbdyno check tpcc"),
     habit(&["deleteschema"], HAMMERDB, Place::Command, "dbdyno drop tpcc"),
-    habit(&["vurun", "vucreate", "loadscript"], HAMMERDB, Place::Command, "dbdyno run tpcc"),
+    habit(
+        &["vurun", "vucreate", "loadscript"],
+        HAMMERDB,
+        Place::Command,
+        "dbdyno run tpcc, or dbdyno translate FILE for a script",
+    ),
     habit(&["vuset"], HAMMERDB, Place::Command, "dbdyno run tpcc with --clients N"),
     habit(&["dbset"], HAMMERDB, Place::Command, "--target URL, such as mariadb://user@host/db"),
     habit(
@@ -120,15 +125,20 @@ const HABITS: &[Habit] = &[
         &["customscript", "clearscript", "savescript"],
         HAMMERDB,
         Place::Command,
-        "a workload or a plan; scripts are not run",
+        "dbdyno run -f FILE for own SQL, or dbdyno translate FILE",
     ),
     habit(
         &["tpcb-like", "simple-update"],
         PGBENCH,
         Place::Command,
-        "dbdyno run tpcb, whose transaction is pgbench's default one",
+        "dbdyno run tpcb, or dbdyno pgbench -b NAME",
     ),
-    habit(&["select-only"], PGBENCH, Place::Command, "dbdyno run oltp-point-select"),
+    habit(
+        &["select-only"],
+        PGBENCH,
+        Place::Command,
+        "dbdyno run oltp-point-select, or dbdyno pgbench -S",
+    ),
     habit(
         &["destroy", "delete"],
         SEVERAL,
@@ -179,7 +189,13 @@ const HABITS: &[Habit] = &[
     habit(&["create"], SEVERAL, Place::Command, "dbdyno build WORKLOAD"),
     habit(&["clean"], SEVERAL, Place::Command, "dbdyno drop WORKLOAD"),
     habit(
-        &["hammerdb", "hammerdbcli", "benchbase", "mysqlslap"],
+        &["hammerdb", "hammerdbcli", "benchbase"],
+        SEVERAL,
+        Place::Command,
+        "dbdyno translate FILE for its script or configuration, or dbdyno run WORKLOAD",
+    ),
+    habit(
+        &["mysqlslap"],
         SEVERAL,
         Place::Command,
         "dbdyno run WORKLOAD, such as oltp-read-write, tpcb or tpcc",
@@ -409,10 +425,10 @@ const HABITS: &[Habit] = &[
     ),
     habit(&["--storedprocs", "--stored-procs"], HAMMERDB, Place::Load, "--mode procedures"),
     habit(
-        &["-f", "--file", "--query", "--test"],
+        &["--query", "--test"],
         SEVERAL,
         Place::Load,
-        "a workload or a plan; scripts of SQL are not run",
+        "--sql 'STATEMENTS', -f FILE, or a workload",
     ),
     habit(
         &["-a", "--auto-generate-sql", "--auto-generate-sql-load-type"],
@@ -420,7 +436,12 @@ const HABITS: &[Habit] = &[
         Place::Load,
         "a workload, such as oltp-read-write or oltp-insert",
     ),
-    habit(&["-x", "--config-file"], SEVERAL, Place::Load, "a plan: dbdyno run plan.toml"),
+    habit(
+        &["-x", "--config-file"],
+        SEVERAL,
+        Place::Load,
+        "dbdyno translate FILE > plan.toml, then dbdyno run plan.toml",
+    ),
     habit(
         &["-C", "--connect", "--reconnect", "--detach"],
         SEVERAL,
@@ -519,7 +540,6 @@ const HABITS: &[Habit] = &[
             "-p",
             "-H",
             "-u",
-            "-D",
         ],
         SEVERAL,
         Place::Load,

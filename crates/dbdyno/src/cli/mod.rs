@@ -61,6 +61,7 @@ mod selfcheck;
 mod show;
 mod signals;
 mod stored;
+mod translate;
 mod trial_options;
 #[cfg(feature = "pages")]
 mod web;
@@ -335,6 +336,7 @@ fn command(words: &[String]) -> Result<Command, Error> {
         .subcommand(selfcheck::command())
         .subcommand(list::command())
         .subcommand(config::command())
+        .subcommand(translate::command())
         .subcommands(drop_in::commands())
         .subcommands(manual::commands());
     #[cfg(feature = "pages")]
@@ -350,11 +352,11 @@ fn command(words: &[String]) -> Result<Command, Error> {
 /// Sections of the program's help: title, and names of the commands. Each command is in one of
 /// them.
 const SECTIONS: &[(&str, &[&str])] = &[
-    ("Measure", &["run", "show", "experiments", "selfcheck"]),
-    ("Other programs' command lines", &["sysbench", "pgbench"]),
+    ("Measure", &["run", "show", "experiments"]),
+    ("Other programs' command lines and files", &["sysbench", "pgbench", "translate"]),
     ("Data", &["build", "check", "settle", "drop", "datagen"]),
     ("Results", &["runs", "compare", "history", "report", "web"]),
-    ("Everything else", &["list", "config", "restore", "completions", "man", "help"]),
+    ("Everything else", &["list", "config", "restore", "selfcheck", "completions", "man", "help"]),
 ];
 
 /// Sets a help template in which the program's commands are listed in sections, which clap does not
@@ -398,6 +400,7 @@ fn dispatch(matches: &ArgMatches, shell: &Shell) -> Outcome {
         Some(("selfcheck", matches)) => selfcheck::selfcheck(matches, shell),
         Some(("list", matches)) => list::list(matches, shell),
         Some(("config", matches)) => config::config(matches, shell),
+        Some(("translate", matches)) => translate::translate(matches, shell),
         Some(("completions", matches)) => manual::completions(matches, all()?, shell),
         Some(("man", matches)) => manual::man(matches, all()?, shell),
         _ => first_steps::first_steps(matches, shell),

@@ -1,5 +1,5 @@
-//! Recognizes scripts of other tools where a workload or plan is expected, and suggests the nearest
-//! equivalent.
+//! Recognizes scripts of other tools where a workload or plan is expected, and says which command
+//! takes them, or which workload is nearest.
 //!
 //! Not here: options of other tools (`habits`), and running a script.
 
@@ -18,16 +18,19 @@ struct Kind {
     /// Texts that only files of this kind contain, each at the start of a line, or anywhere if it
     /// begins with `*`.
     marks: &'static [&'static str],
-    /// Text that names what to use in dbdyno instead.
+    /// Text that says what to write in dbdyno; `FILE` stands for the name of the file.
     instead: &'static str,
 }
+
+/// What to write instead of a file that is neither run nor translated.
+const NOT_RUN: &str = "which is not run; take a workload of 'dbdyno list workloads', or a plan";
 
 /// Kinds of files in the order in which a text is tested for them; the first that matches counts.
 const KINDS: [Kind; 10] = [
     Kind {
         what: "a plan",
         marks: &["[[group]]", "[experiment]", "[experiment.vary]"],
-        instead: "give it a name that ends with .toml, or 'dbdyno run - < FILE'",
+        instead: "give it a name that ends with .toml, or write dbdyno run - < FILE",
     },
     Kind {
         what: "a Lua script of sysbench",
@@ -37,64 +40,65 @@ const KINDS: [Kind; 10] = [
             "*require(\"oltp_common\")",
             "function thread_init",
         ],
-        instead: "give it a name that ends with .lua",
+        instead: "give it a name that ends with .lua, and dbdyno run takes it",
     },
     Kind {
         what: "a script of pgbench",
         marks: &["\\set", "\\sleep", "\\startpipeline", "\\gset", "\\if "],
-        instead: "dbdyno run tpcb, whose transaction is pgbench's default one",
+        instead: "write dbdyno run -f FILE, or dbdyno pgbench -f FILE",
     },
     Kind {
-        what: "a script of HammerDB",
+        what: "a program that calls HammerDB",
         marks: &["dbset", "diset", "vuset", "*buildschema", "*vurun", "*hammerdb"],
-        instead: "dbdyno run tpcc",
+        instead: "give HammerDB's own script to dbdyno translate, or write dbdyno run tpcc",
     },
     Kind {
-        what: "a configuration of BenchBase",
+        what: "a file of BenchBase",
         marks: &["*<parameters>", "*<works>", "*<benchmark>", "*benchbase"],
-        instead: "dbdyno run tpcc, or a plan",
+        instead: "give its configuration to dbdyno translate, or write dbdyno run tpcc",
     },
-    Kind {
-        what: "a test plan of JMeter",
-        marks: &["*<jmeterTestPlan"],
-        instead: "a workload of 'dbdyno list workloads', or a plan",
-    },
+    Kind { what: "a test plan of JMeter", marks: &["*<jmeterTestPlan"], instead: NOT_RUN },
     Kind {
         what: "a workload of YCSB",
         marks: &["recordcount=", "operationcount=", "workload=site.ycsb"],
-        instead: "dbdyno run oltp-point-select, or another workload oltp-...",
+        instead: "which is not run; the nearest: dbdyno run oltp-point-select",
     },
     Kind {
         what: "a script of SQL",
         marks: &["select ", "insert into ", "update ", "delete from ", "create table ", "begin;"],
-        instead: "a workload of 'dbdyno list workloads'",
+        instead: "write dbdyno run -f FILE",
     },
     Kind {
         what: "a program",
         marks: &["#!", "import ", "<?xml", "---", "version:", "services:"],
-        instead: "a workload of 'dbdyno list workloads', or a plan",
+        instead: NOT_RUN,
     },
-    Kind {
-        what: "a program",
-        marks: &["def ", "for i in ", "set -e", "proc "],
-        instead: "a workload of 'dbdyno list workloads', or a plan",
-    },
+    Kind { what: "a program", marks: &["def ", "for i in ", "set -e", "proc "], instead: NOT_RUN },
 ];
 
-/// Returns a sentence for a text that is the script of another tool, with what to use in dbdyno
-/// instead. `None` if the text is not recognized. `name` is that of its file.
+/// Returns a sentence for a text that is the script of another tool, with what to write in dbdyno.
+/// `None` if the text is not recognized. `name` is that of its file.
 pub(crate) fn sentence_of_text(name: &str, text: &str) -> Option<String> {
     let has = |mark: &&str| match mark.strip_prefix('*') {
         Some(within) => text.contains(within),
         None => text.lines().any(|line| begins(line.trim_start(), mark)),
     };
+    let file = if name == "stdin" { "FILE" } else { name };
     let kind = KINDS.iter().find(|kind| kind.marks.iter().any(has))?;
-    let Kind { what, instead, .. } = kind;
-    if instead.starts_with("give it a name") {
-        return Some(format!("{name} is {what} by what is in it: {instead}"));
+    let is_plan = kind.what == "a plan";
+    if let Some(kind) = plan::translate::kind_of(text).filter(|_| !is_plan) {
+        let what = kind.what();
+        return Some(format!(
+            "{name} is {what}: write dbdyno translate {file} > plan.toml, then dbdyno run \
+             plan.toml ({PAGE})"
+        ));
     }
-    let instead = workload_of(name).unwrap_or_else(|| (*instead).to_owned());
-    Some(format!("{name} is {what}, and scripts are not run; the nearest here: {instead} ({PAGE})"))
+    let Kind { what, instead, .. } = kind;
+    let instead = match instead.strip_prefix("which is not run") {
+        Some(_) => workload_of(name).unwrap_or_else(|| (*instead).to_owned()),
+        None => instead.replace("FILE", file),
+    };
+    Some(format!("{name} is {what} by what is in it: {instead} ({PAGE})"))
 }
 
 fn begins(line: &str, mark: &str) -> bool {
@@ -149,11 +153,22 @@ mod tests {
         for name in ["x", "x.txt", "x.bench", "stdin"] {
             check(name, lua, &["sysbench", "give it a name that ends with .lua"]);
         }
-        check("new_order.pgbench", "\\set w random(1, 10)\nBEGIN;\n", &["pgbench", "run tpcb"]);
-        check("a.py", "#!/bin/tclsh\ndbset('db','pg')\n", &["HammerDB", "dbdyno run tpcc"]);
+        check(
+            "new_order.pgbench",
+            "\\set w random(1, 10)\nBEGIN;\n",
+            &["pgbench", "dbdyno run -f new_order.pgbench"],
+        );
+        let to_plan = "dbdyno translate a > plan.toml, then dbdyno run plan.toml";
+        check("a", "#!/bin/tclsh\ndbset('db','pg')\n", &["a script of HammerDB", to_plan]);
+        check("a", "dbset db pg\nvuset vu 4\nvurun\n", &["a script of HammerDB", to_plan]);
+        check("stdin", "dbset db pg\n", &["dbdyno translate FILE > plan.toml"]);
+        let shell = "#!/bin/bash\ncat > x.tcl <<END\ndbset db pg\nEND\n";
+        check("go.sh", shell, &["HammerDB's own script to dbdyno translate"]);
+        let works = "<?xml version=\"1.0\"?>\n<parameters>\n<type>X</type><works></works>\n";
+        check("a", works, &["a configuration of BenchBase", to_plan]);
         check("c.xml", "<?xml version=\"1.0\"?>\n<parameters>\n", &["BenchBase"]);
         check("w", "recordcount=1000\n", &["YCSB"]);
-        check("q.sql", "\n  Select 1;\n", &["SQL"]);
+        check("q.txt", "\n  Select 1;\n", &["SQL", "dbdyno run -f q.txt"]);
         check("go", "#!/bin/sh\nmysql -e 'x'\n", &["a program"]);
         let plan = "[[group]]\nworkload = 'tpcc'\n";
         check("mine", plan, &["is a plan", "ends with .toml", "dbdyno run - <"]);

@@ -51,6 +51,7 @@ mod standard;
 mod stored;
 mod terminal;
 mod tpch;
+mod translate;
 mod unchanged;
 mod waiting;
 mod walk;
