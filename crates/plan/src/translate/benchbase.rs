@@ -340,15 +340,23 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
         workload
     }
 
+    /// Puts the isolation level into the target's URL.
     fn isolation(&mut self, server: &Server) {
         let Some((node, text)) = self.element(&["isolation"]) else { return };
         let level = text.strip_prefix("TRANSACTION_").unwrap_or(&text);
-        let how = match server.isolation(level) {
-            Some(line) => format!("; for another, add a table [server] with {line}"),
-            None => String::new(),
-        };
-        let why = format!("the server's default level is used{how}");
-        self.notes.left_out(line_of(node), &format!("isolation {text}"), why);
+        let level = level.to_ascii_lowercase().replace(['_', ' '], "-");
+        let is_level = ["read-uncommitted", "read-committed", "repeatable-read", "serializable"]
+            .contains(&level.as_str());
+        match self.settings.get_mut(&Key::Plan("target")).filter(|_| is_level && !server.is_file) {
+            Some(url) => {
+                let before = if url.contains('?') { '&' } else { '?' };
+                *url += &format!("{before}isolation={level}");
+            }
+            None => {
+                let why = "the database has no such level".to_owned();
+                self.notes.left_out(line_of(node), &format!("isolation {text}"), why);
+            }
+        }
     }
 
     /// Takes note of all other elements.

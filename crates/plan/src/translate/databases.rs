@@ -18,10 +18,6 @@ pub(super) struct Server {
     pub(super) analytical: (&'static str, &'static str),
     /// Server setting for the number of processes that execute a query.
     pub(super) query_processes: Option<&'static str>,
-    /// Server setting for the isolation level of sessions.
-    isolation: Option<&'static str>,
-    /// Whether levels are written as `repeatable read` and not `REPEATABLE-READ`.
-    has_blanks: bool,
     /// Whether a database is a file.
     pub(super) is_file: bool,
 }
@@ -34,8 +30,6 @@ static SERVERS: &[Server] = &[
         transactional: ("root", "tpcc"),
         analytical: ("root", "tpch"),
         query_processes: None,
-        isolation: Some("tx_isolation"),
-        has_blanks: false,
         is_file: false,
     },
     Server {
@@ -45,8 +39,6 @@ static SERVERS: &[Server] = &[
         transactional: ("root", "tpcc"),
         analytical: ("root", "tpch"),
         query_processes: None,
-        isolation: Some("transaction_isolation"),
-        has_blanks: false,
         is_file: false,
     },
     Server {
@@ -56,8 +48,6 @@ static SERVERS: &[Server] = &[
         transactional: ("tpcc", "tpcc"),
         analytical: ("tpch", "tpch"),
         query_processes: Some("max_parallel_workers_per_gather"),
-        isolation: Some("default_transaction_isolation"),
-        has_blanks: true,
         is_file: false,
     },
     Server {
@@ -67,8 +57,6 @@ static SERVERS: &[Server] = &[
         transactional: ("", ""),
         analytical: ("", ""),
         query_processes: None,
-        isolation: None,
-        has_blanks: false,
         is_file: true,
     },
 ];
@@ -142,15 +130,6 @@ impl Server {
         };
         let (host, database) = (host.to_owned(), database.to_owned());
         Some((Place { host, port, database, ..Place::default() }, options))
-    }
-
-    /// Returns the line of `[server]` that sets an isolation level, such as `serializable`; `None`
-    /// if the database has no such setting.
-    pub(super) fn isolation(&self, level: &str) -> Option<String> {
-        let level = level.to_ascii_lowercase().replace('_', " ");
-        let level =
-            if self.has_blanks { level } else { level.to_ascii_uppercase().replace(' ', "-") };
-        Some(format!("{} = \"{level}\"", self.isolation?))
     }
 }
 

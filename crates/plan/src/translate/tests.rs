@@ -182,7 +182,7 @@ fn a_script_in_python_becomes_the_same_kind_of_plan() {
 fn a_configuration_becomes_a_plan_with_steps() {
     insta::assert_snapshot!(plan_of("sample.xml", CONFIGURATION), @r#"
     name = "sample"
-    target = "mariadb://bench@db7:3307/bench?tls=verify-full"
+    target = "mariadb://bench@db7:3307/bench?tls=verify-full&isolation=read-committed"
     ramp_up = "10s"
     duration = "50s"
 
@@ -209,8 +209,6 @@ fn what_has_no_counterpart_is_listed_with_its_line_and_reason() {
     );
     let comments = translated("sample.xml", CONFIGURATION).comments;
     for words in [
-        "isolation TRANSACTION_READ_COMMITTED: the server's default level is used; for another, \
-         add a table [server] with tx_isolation = \"READ-COMMITTED\"",
         "newconnectionpertxn: each client keeps its connection",
         "colour: dbdyno does not know this element",
     ] {
