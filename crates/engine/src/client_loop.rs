@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use model::numbers::duration;
 use model::{
-    Client, ClientMoments, Clock, Database, DbError, DbErrorKind, Done, Execution, Input, Kind,
-    KindIndex, NS_PER_MS, NS_PER_S, Number, Outcome, Placement, Producer, Retry, Rng, Sample,
-    Sessions, Signal, Slot, Statement, StopReason, Stream, TxContext, Workload, raised,
+    AfterError, Client, ClientMoments, Clock, Database, DbError, DbErrorKind, Done, Execution,
+    Input, Kind, KindIndex, NS_PER_MS, NS_PER_S, Number, Outcome, Placement, Producer, Retry, Rng,
+    Sample, Sessions, Signal, Slot, Statement, StopReason, Stream, TxContext, Workload, raised,
 };
 use stats::{CoarseHistogram, Moments};
 
@@ -223,7 +223,11 @@ impl ClientLoop {
                 return;
             }
             let before = self.sessions.traffic();
-            let (outcome, retries) = self.attempt(kind, slot).await;
+            let Some((outcome, retries)) = self.attempt(kind, slot).await else {
+                self.under_way.end();
+                self.common.stop.client_is_over();
+                break;
+            };
             let finished_ns = self.clock.now();
             if self.common.stop.is_aborted() && is_cut_off(outcome) {
                 return;
@@ -274,9 +278,6 @@ impl ClientLoop {
     /// Returns its type, its number and intended start (the slot), and its actual start. `None`
     /// when the load is over.
     async fn next(&mut self) -> Option<(KindIndex, Slot, u64)> {
-        if self.user.is_over() {
-            return None;
-        }
         let must_connect = self.must_connect();
         // A client without a connection must not claim a shared arrival.
         if must_connect && !self.pacer.has_own() && !self.reconnect().await {
@@ -423,8 +424,9 @@ impl ClientLoop {
     }
 
     /// Executes the transaction that was claimed as `slot`, and retries it as the run's retry
-    /// policy says, each time with the same inputs. Returns the outcome and the number of retries.
-    async fn attempt(&mut self, kind: KindIndex, slot: Slot) -> (Outcome, u32) {
+    /// policy or the client says, each time with the same inputs. Returns the outcome and the number
+    /// of retries; `None` if the client has ended its work instead.
+    async fn attempt(&mut self, kind: KindIndex, slot: Slot) -> Option<(Outcome, u32)> {
         let Slot { number, intended_ns, .. } = slot;
         let limit_ns = self.workload.time_limit_ns(kind);
         let mut retries = 0;
@@ -453,21 +455,37 @@ impl ClientLoop {
                     self.acceptance.accept(kind);
                     self.rejections.clear();
                     self.leaves = false;
-                    return (outcome_of(done), retries);
+                    return outcome_of(done).map(|outcome| (outcome, retries));
                 }
                 Err(db_error) => db_error,
             };
             self.count_error(&db_error, Some(kind));
-            let Common { retry, stop, .. } = self.common.as_ref();
-            let again = !self.is_cancelled
-                && retry.covers(&db_error)
-                && retries + 1 < retry.attempts
-                && stop.word() == crate::stop::RUNNING;
-            if !again {
-                return (outcome_of_db_error(db_error.kind), retries);
+            if !self.goes_again(&db_error, retries) {
+                return Some((outcome_of_db_error(db_error.kind), retries));
             }
             retries += 1;
             self.back_off(number, retries).await;
+        }
+    }
+
+    /// Whether a transaction that failed after `retries` retries is executed again. Ends the run if
+    /// the client says so.
+    fn goes_again(&self, db_error: &DbError, retries: u32) -> bool {
+        let Common { retry, stop, .. } = self.common.as_ref();
+        let is_running = stop.word() == crate::stop::RUNNING;
+        match self.user.after_error() {
+            None => {
+                let is_covered = retry.covers(db_error) && retries + 1 < retry.attempts;
+                is_running && is_covered && !self.is_cancelled
+            }
+            // The event may never succeed, and the load must end.
+            Some(AfterError::Again) => is_running && !stop.is_over(self.clock.now()),
+            Some(AfterError::EndRun) if is_running => {
+                let why = db_error.message.clone();
+                stop.drain(|| self.clock.now() + AHEAD_NS, StopReason::Failed { why });
+                false
+            }
+            Some(AfterError::EndRun) => false,
         }
     }
 
@@ -608,10 +626,11 @@ impl ClientLoop {
     }
 }
 
-fn outcome_of(done: Done) -> Outcome {
+fn outcome_of(done: Done) -> Option<Outcome> {
     match done {
-        Done::Committed => Outcome::Committed,
-        Done::RolledBack => Outcome::RolledBack,
+        Done::Committed => Some(Outcome::Committed),
+        Done::RolledBack => Some(Outcome::RolledBack),
+        Done::Over => None,
     }
 }
 

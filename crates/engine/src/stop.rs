@@ -49,6 +49,8 @@ pub struct Stop {
     n_others: AtomicU32,
     /// Longest measured phase of the other processes, in nanoseconds.
     others_measured_ns: AtomicU64,
+    /// Number of clients that have ended their work before the load was over.
+    n_over: AtomicU32,
 }
 
 impl Default for Stop {
@@ -66,6 +68,7 @@ impl Default for Stop {
             signals: Mutex::new(Vec::new()),
             n_others: AtomicU32::new(0),
             others_measured_ns: AtomicU64::new(0),
+            n_over: AtomicU32::new(0),
         }
     }
 }
@@ -159,6 +162,16 @@ impl Stop {
 
     pub(crate) fn futex(&self) -> &AtomicU32 {
         &self.word
+    }
+
+    /// Counts a client that has ended its work before the load is over.
+    pub(crate) fn client_is_over(&self) {
+        self.n_over.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Returns how many clients have ended their work before the load was over.
+    pub(crate) fn n_over(&self) -> u32 {
+        self.n_over.load(Ordering::Acquire)
     }
 
     /// Whether the load is over at `now_ns`, so that no new transactions may begin.

@@ -138,7 +138,7 @@ fn converse(traced: &Traced, clock: ThreadClock) -> Result<TransactionTrace, Can
     }
     let transaction = workload.kinds()[usize::from(traced.kind)].name.to_owned();
     let outcome = match outcome {
-        Ok(Done::Committed) => TraceOutcome::Committed,
+        Ok(Done::Committed | Done::Over) => TraceOutcome::Committed,
         Ok(Done::RolledBack) => TraceOutcome::RolledBack,
         Err(db_error) => TraceOutcome::Failed(db_error.to_string()),
     };

@@ -182,7 +182,7 @@ pub use units::{
 };
 pub use value::{Row, RowSource, Value};
 pub use workload::{
-    Answer, AnswerJudge, Beginning, Check, Client, Command, Conversation, Crosscheck, Done,
-    LaterIndex, NO_TRANSACTIONS, NOT_CHECKED, NeedsTransactions, Population, ROLLED_BACK, Routine,
-    SMALLER_DATA, ScaleInData, ScaleOf, TxContext, Workload,
+    AfterError, Answer, AnswerJudge, Beginning, Check, Client, Command, Conversation, Crosscheck,
+    Done, LaterIndex, NO_TRANSACTIONS, NOT_CHECKED, NeedsTransactions, Population, ROLLED_BACK,
+    Routine, SMALLER_DATA, ScaleInData, ScaleOf, TxContext, Workload,
 };

@@ -110,6 +110,19 @@ pub enum Done {
     Committed,
     /// The transaction was rolled back by design of the workload.
     RolledBack,
+    /// There was no transaction: the client has ended its work. Nothing is counted, and the client
+    /// executes no further transactions.
+    Over,
+}
+
+/// What follows a transaction that failed, if its client decides that and not the retry policy of
+/// the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AfterError {
+    /// The transaction is executed again, as often as that is needed.
+    Again,
+    /// The run ends as failed.
+    EndRun,
 }
 
 /// Sessions, clock and other resources with which a client executes a transaction once. The
@@ -162,9 +175,10 @@ pub trait Client {
         None
     }
 
-    /// Whether the client executes no further transactions, because its last one said so.
-    fn is_over(&self) -> bool {
-        false
+    /// Returns what follows the transaction that has just failed; `None` if the retry policy of the
+    /// run decides.
+    fn after_error(&self) -> Option<AfterError> {
+        None
     }
 
     /// Returns a handle with which another thread ends code of the client that does not end by

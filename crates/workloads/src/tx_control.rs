@@ -15,7 +15,7 @@ pub async fn end(session: &mut dyn Session, said: Result<Done, DbError>) -> Resu
     let ended = match said {
         Ok(Done::Committed) => control(session, Request::Commit).await.and(said),
         Ok(Done::RolledBack) => control(session, Request::Rollback).await.and(said),
-        Err(db_error) => Err(db_error),
+        Ok(Done::Over) | Err(_) => said,
     };
     taken_back(session, ended).await
 }

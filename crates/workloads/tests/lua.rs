@@ -10,11 +10,13 @@ use std::sync::Arc;
 
 use drivers::Opening;
 use model::{
-    Client, Connecting, Connector, Database, DbError, DbErrorKind, Number, Place, Placement,
-    Sessions, Settings, Source, Target, TxContext, Workload,
+    AfterError, Client, Connecting, Connector, Database, DbError, DbErrorKind, Done, Number, Place,
+    Placement, Sessions, Settings, Source, Target, TxContext, Workload,
 };
 use servers::for_tests::{MARIADB, POSTGRES};
 use workloads::Make;
+use workloads::script::lua::Reporter;
+use workloads::script::report::{Latencies, Queue, ReportFigures};
 
 use common::{Ticks, block_on, duckdb_in_memory, of_client};
 
@@ -94,11 +96,11 @@ impl Active<'_> {
         self.with(|context| block_on(client.begin(context).expect("scripts begin")))
     }
 
-    fn converse(&mut self, client: &mut dyn Client) -> Result<(), DbError> {
-        self.with(|context| block_on(client.converse(context)).map(drop))
+    fn converse(&mut self, client: &mut dyn Client) -> Result<Done, DbError> {
+        self.with(|context| block_on(client.converse(context)))
     }
 
-    fn event(&mut self, client: &mut dyn Client, number: Number) -> Result<(), DbError> {
+    fn event(&mut self, client: &mut dyn Client, number: Number) -> Result<Done, DbError> {
         client.inputs(number);
         self.converse(client)
     }
@@ -263,21 +265,17 @@ fn a_fault_of_a_script_is_reported_with_its_line() {
     assert!(no.message.starts_with("sql.lua:3: SQL error, errno = "), "{}", no.message);
     let bad = read("syntax.lua", "function event(\n", &[], &[]).err().expect("no Lua");
     assert!(bad.to_string().starts_with("syntax.lua:"), "{bad}");
-    let bad = read("body.lua", "local con = sysbench.sql.driver():connect()", &[], &[]).err();
-    let bad = bad.expect("no database yet").to_string();
-    assert!(bad.contains("body.lua:1: a connection can be used only"), "{bad}");
 }
 
 #[test]
-fn an_event_that_returns_a_value_is_the_last() {
+fn an_event_that_returns_a_value_is_none_and_ends_its_client() {
     let text = "local n = 0\nfunction event() n = n + 1 if n == 3 then return true end end";
     let site = Site::in_memory("last.lua", text);
     let mut active = Active { sessions: site.sessions(), site: &site };
     let mut client = site.workload.client(0);
     active.begin(client.as_mut()).expect("begun");
-    for (nth, is_over) in [(0, false), (1, false), (2, true)] {
-        active.event(client.as_mut(), of_client(0, nth)).expect("done");
-        assert_eq!(client.is_over(), is_over);
+    for (nth, done) in [(0, Done::Committed), (1, Done::Committed), (2, Done::Over)] {
+        assert_eq!(active.event(client.as_mut(), of_client(0, nth)), Ok(done));
     }
 }
 
@@ -315,7 +313,7 @@ fn code_that_does_not_end_is_ended_from_another_thread() {
 }
 
 #[test]
-fn a_deadlock_is_told_to_the_hook_and_returned_to_the_engine() {
+fn an_ignorable_error_is_told_to_the_hook_and_the_event_runs_again() {
     let text = "function thread_init() con = sysbench.sql.driver():connect() end\n\
                 function prepare()\n\
                 local con = sysbench.sql.driver():connect()\n\
@@ -339,8 +337,76 @@ fn a_deadlock_is_told_to_the_hook_and_returned_to_the_engine() {
     active.begin(client.as_mut()).expect("begun");
     let no = active.event(client.as_mut(), of_client(0, 0)).expect_err("a duplicate");
     assert_eq!((no.kind, no.code), (DbErrorKind::Duplicate, 1062));
+    assert_eq!(client.after_error(), Some(AfterError::Again));
     let told = active.event(client.as_mut(), of_client(0, 1)).expect_err("told");
     assert!(told.message.ends_with("told 23000"), "{}", told.message);
+    assert_eq!(client.after_error(), None);
+}
+
+#[test]
+fn an_error_that_is_not_ignored_ends_the_run_if_the_user_says_so() {
+    let text = "function event() error('no') end";
+    for (switch, after) in [("off", None), ("on", Some(AfterError::EndRun))] {
+        let target = Target::parse("sqlite::memory:").expect("valid");
+        let options = [("fatal_errors", switch)];
+        let workload = read("fatal.lua", text, &[], &options).expect("a valid script");
+        let site = Site::new(&target, workload);
+        let mut active = Active { sessions: site.sessions(), site: &site };
+        let mut client = site.workload.client(0);
+        active.begin(client.as_mut()).expect("begun");
+        active.event(client.as_mut(), of_client(0, 0)).expect_err("it fails");
+        assert_eq!(client.after_error(), after);
+    }
+}
+
+/// A report whose parts a script names, with its hooks.
+const HOOKS: &str = "sysbench.hooks.report_intermediate = function(stat)\n\
+                     assert(stat.threads_running == 2 and stat.time_interval == 1.5)\n\
+                     assert(stat.reads == 3 and stat.other == 5 and stat.queue_length == 7)\n\
+                     assert(sysbench.sql.driver():connect():query_row('SELECT 7') == '7')\n\
+                     assert(stat.latency_min == nil and sysbench.opt.percentile == 99)\n\
+                     end\n\
+                     sysbench.hooks.report_cumulative = function(stat)\n\
+                     error('it took ' .. stat.latency_max)\n\
+                     end";
+
+#[test]
+fn hooks_get_the_figures_of_a_run() {
+    let figures = ReportFigures {
+        threads_running: 2,
+        interval_s: 1.5,
+        statements: [3, 4, 5],
+        ..ReportFigures::default()
+    };
+    let queue = Queue { waiting: 7, running: 2 };
+    let target = Target::parse("sqlite::memory:").expect("valid");
+    let site = Site::new(&target, read("none.lua", "", &[], &[]).expect("valid"));
+    let mut active = Active { sessions: site.sessions(), site: &site };
+    let reporter = |text: &str| {
+        let entry = workloads::read(Source::new("hooks.lua", text)).expect("a valid script");
+        let options = [("sysbench_options", "percentile=99;time=60")];
+        let settings = Settings::decide(entry.name, entry.parameters, options).expect("valid");
+        let source = entry.source.expect("it was read");
+        Reporter::of(source, &settings, 2).expect("its body runs")
+    };
+    let mut hooks = reporter(HOOKS).expect("it has two");
+    let told = active.with(|context| block_on(hooks.intermediate(&figures, queue, context)));
+    assert_eq!(told, Ok(true));
+    let latencies = Latencies { max_s: 0.25, ..Latencies::default() };
+    let told = active.with(|context| block_on(hooks.cumulative(&figures, latencies, context)));
+    let no = told.expect_err("it fails");
+    assert!(no.message.ends_with("it took 0.25"), "{}", no.message);
+    assert!(reporter("function event() end").is_none());
+}
+
+#[test]
+fn a_connection_of_the_body_is_made_when_it_is_used() {
+    let text = "local con = sysbench.sql.driver():connect()\n\
+                function event() assert(con:query_row('SELECT 7') == '7') end";
+    assert_eq!(events(&Site::in_memory("early.lua", text), 2), Ok(()));
+    let text = "sysbench.sql.driver():connect():query('SELECT 1')";
+    let bad = read("body.lua", text, &[], &[]).err().expect("no database yet").to_string();
+    assert!(bad.contains("body.lua:1: a connection can be used only"), "{bad}");
 }
 
 /// Folder of the scripts of an installed sysbench.

@@ -304,6 +304,7 @@ fn work(database: &Arc<dyn Database>, workload: &dyn Workload, client: u32, n: u
         match done {
             Done::Committed => tally.committed[usize::from(kind)] += 1,
             Done::RolledBack => tally.n_rolled_back += 1,
+            Done::Over => panic!("only scripts end before their run"),
         }
         for (metric, value) in measured {
             tally.measured[usize::from(metric)] += value;

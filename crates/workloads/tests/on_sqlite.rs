@@ -223,6 +223,7 @@ fn all_thirteen_conditions_hold_before_and_after_a_mixed_run() {
             match done.expect("nobody refuses") {
                 Done::Committed => committed[kind as usize] += 1,
                 Done::RolledBack => rolled_back[kind as usize] += 1,
+                Done::Over => panic!("only scripts end before their run"),
             }
         }
     }

@@ -5,6 +5,7 @@
 #[cfg(feature = "lua")]
 pub mod lua;
 pub mod pgbench;
+pub mod report;
 pub mod sql;
 
 use crate::entry::Language;

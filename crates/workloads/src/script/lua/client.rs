@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use mlua::{Thread, Value as LuaValue};
 use model::{
-    Beginning, Call, Cancel, Client, Conversation, DbError, DbErrorKind, Done, FurtherSession,
-    KindIndex, Number, Placeholder, Reply, Request, Row, Sent, Session, Sessions, Statement,
-    StatementId, StatementKind, TxContext, Value, query, reconnect, through,
+    AfterError, Beginning, Call, Cancel, Client, Conversation, DbError, DbErrorKind, Done,
+    FurtherSession, KindIndex, Number, Placeholder, Reply, Request, Row, Sent, Session, Sessions,
+    Statement, StatementId, StatementKind, TxContext, Value, query, reconnect, through,
 };
 
 use super::Decided;
@@ -37,6 +37,8 @@ pub(super) enum Role {
     Events,
     /// A command, such as `prepare`, once.
     Command(String),
+    /// Reports, by hooks.
+    Report,
 }
 
 /// How an act of the script, such as an event, ended.
@@ -69,8 +71,8 @@ pub(super) struct User {
     /// The error of the last request that failed in this act.
     last_error: Option<DbError>,
     number: Option<Number>,
-    /// Whether an event said that it was the client's last.
-    is_over: bool,
+    /// What follows the event that has just failed.
+    after_error: Option<AfterError>,
     interrupt: Arc<Interrupt>,
 }
 
@@ -85,7 +87,7 @@ impl User {
             handles: Vec::new(),
             last_error: None,
             number: None,
-            is_over: false,
+            after_error: None,
             interrupt: Arc::default(),
         }
     }
@@ -97,6 +99,9 @@ impl User {
         let began = || -> mlua::Result<Thread> {
             let options: mlua::Table = state.sysbench()?.get("opt")?;
             options.set("db_driver", shared.driver_name.get())?;
+            if self.script.is_old {
+                state.globals().set("db_driver", shared.driver_name.get())?;
+            }
             let thread = state.begin_loop()?;
             // Runs up to the first request, which says that nothing was done yet.
             thread.resume::<Yielded>((LuaValue::Nil, LuaValue::Nil))?;
@@ -108,10 +113,32 @@ impl User {
         Ok(())
     }
 
-    /// Ends the Lua state.
+    /// Ends the Lua state, and what its reports have begun.
     fn stop(&mut self) {
         self.interrupt.end();
+        if let (Role::Report, Some(running)) = (&self.role, &self.running) {
+            let end = running.state.rust().get::<mlua::Function>("end_reports");
+            // An error here is a broken output, which nobody can be told of.
+            end.and_then(|end| end.call::<()>(())).ok();
+        }
         self.running = None;
+    }
+
+    /// Calls a hook for reports with these figures.
+    pub(super) async fn report(
+        &mut self,
+        hook: &str,
+        figures: &[(&str, f64)],
+        context: &mut TxContext<'_>,
+    ) -> Result<(), DbError> {
+        if self.running.is_none() {
+            self.start(context)?;
+        }
+        let running = self.running.as_ref().expect("it was just started");
+        let table = running.state.lua().create_table_from(figures.iter().copied());
+        let set = table.and_then(|table| running.state.rust().set("figures", table));
+        set.map_err(|error| broken(message_of(&error)))?;
+        self.act("report", Some(hook), context).await.map(drop)
     }
 
     /// Runs an act of the script, and does what it asks for, until the act has ended.
@@ -125,6 +152,7 @@ impl User {
             self.start(context)?;
         }
         self.last_error = None;
+        self.after_error = self.script.ends_at_error().then_some(AfterError::EndRun);
         let running = self.running.as_mut().expect("it was just started");
         running.shared.is_fatal.set(false);
         let text = |text: &str| running.state.lua().create_string(text).map(LuaValue::String);
@@ -162,7 +190,12 @@ impl User {
         let last = self.last_error.take();
         match ended {
             Ended::Well(ends) => Ok(ends),
-            Ended::Restarted(message) => Err(last.unwrap_or_else(|| broken(message))),
+            Ended::Restarted(message) => {
+                let no = last.unwrap_or_else(|| broken(message));
+                // A broken session is replaced first.
+                self.after_error = (!no.kind.breaks_session()).then_some(AfterError::Again);
+                Err(no)
+            }
             Ended::Failed(message) => match last {
                 // The script's message has the line at which it made the request.
                 Some(no) => Err(DbError { message, ..no }),
@@ -361,8 +394,12 @@ impl User {
         ])
     }
 
-    /// Prepares the generator for the event, so that it draws the same numbers again in a retry.
+    /// Prepares the generator for the event, so that it draws the same numbers again in a retry. An
+    /// event that the script runs again draws others, since the same might fail forever.
     fn seed_event(&mut self) {
+        if self.after_error == Some(AfterError::Again) {
+            return;
+        }
         let (Some(number), false) = (self.number, self.script.has_own_seed()) else { return };
         let Some(running) = &self.running else { return };
         let mut rng = number.rng(self.script.seed());
@@ -388,21 +425,26 @@ impl User {
         {
             running.is_in_own_loop = false;
         }
+        let is_restarted = self.after_error == Some(AfterError::Again) && ended.is_err();
         if self.script.has_own_seed()
+            && !is_restarted
             && let Some(running) = &self.running
         {
             // A thread of sysbench draws one number between two events.
             running.shared.random.borrow_mut().bits();
         }
-        self.is_over = matches!(ended, Ok(true));
-        let ended = ended.map(|_| Done::Committed);
+        let ended = ended.map(|is_last| if is_last { Done::Over } else { Done::Committed });
+        if is_restarted {
+            // What the event begins with decides about the transaction, as in sysbench.
+            return ended;
+        }
         tx_control::taken_back(context.session(), ended).await
     }
 }
 
 impl Client for User {
     fn begin<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Option<Beginning<'a>> {
-        if let Role::Command(_) = self.role {
+        if !matches!(self.role, Role::Events) {
             return None;
         }
         Some(Box::pin(async move {
@@ -415,8 +457,8 @@ impl Client for User {
         }))
     }
 
-    fn is_over(&self) -> bool {
-        self.is_over
+    fn after_error(&self) -> Option<AfterError> {
+        self.after_error
     }
 
     fn canceller(&self) -> Option<Arc<dyn Cancel>> {
@@ -439,6 +481,7 @@ impl Client for User {
 
     fn inputs(&mut self, number: Number) -> KindIndex {
         self.number = Some(number);
+        self.after_error = None;
         0
     }
 
@@ -450,6 +493,7 @@ impl Client for User {
                     let name = name.clone();
                     self.act("command", Some(&name), context).await.map(|_| Done::Committed)
                 }
+                Role::Report => Ok(Done::Over),
             }
         })
     }

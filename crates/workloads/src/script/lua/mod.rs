@@ -5,13 +5,14 @@
 //! threads, on event loops and in virtual time. The names that scripts use are written from
 //! sysbench's documented behaviour, in Lua (prelude) and in Rust.
 //!
-//! Not here: sysbench's own scripts, and its reports.
+//! Not here: sysbench's own scripts, and the text of its reports (render).
 
 mod client;
 mod interrupt;
 mod names;
 mod options;
 mod random;
+mod reporter;
 mod results;
 mod state;
 mod statements;
@@ -28,6 +29,7 @@ use model::{
 
 use self::client::{Role, User};
 use self::random::{Distribution, Random, Shape};
+pub use self::reporter::Reporter;
 pub use self::state::ReadFile;
 use self::state::{Shared, State, bad};
 use crate::entry::{Entry, Language, Make};
@@ -62,8 +64,8 @@ fn run_once(
 }
 
 /// Whether a script declares no options, as those for sysbench 0.5: its options are then global
-/// variables.
-fn is_old(source: &Source) -> bool {
+/// variables, and it takes options that nobody declared.
+pub fn is_old(source: &Source) -> bool {
     let texts = source.modules.values().chain([&source.text]);
     !texts.into_iter().any(|text| text.contains("cmdline.options"))
 }
@@ -108,6 +110,11 @@ impl Decided {
         self.settings.count("rand_seed") != 0
     }
 
+    /// Whether an error that is not ignored ends the run.
+    fn ends_at_error(&self) -> bool {
+        self.settings.switch(options::ERRORS)
+    }
+
     fn is_prepared(&self) -> bool {
         self.settings.text("db_ps_mode") != "disable"
     }
@@ -121,6 +128,7 @@ impl Decided {
             false => random.seed(self.seed, u64::from(thread)),
         }
         let shared = Rc::new(Shared::new(random));
+        shared.prints_to_stdout.set(self.settings.switch(options::PRINTS));
         let state = State::new(self.source, &self.source.text, &shared, None).map_err(bad)?;
         let set_thread = || state.sysbench()?.set("tid", thread);
         set_thread().map_err(bad)?;

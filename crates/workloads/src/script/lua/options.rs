@@ -6,6 +6,35 @@ use model::{Choice as _, Parameter, ParameterKind, Settings, interned, parse_swi
 use super::random::{Distribution, Shape};
 use super::state::State;
 
+/// Switch: whether an error that is not ignored ends the run.
+pub(super) const ERRORS: &str = "fatal_errors";
+/// Switch: whether what the script prints goes to the standard output.
+pub(super) const PRINTS: &str = "print_to_stdout";
+/// Options of a command line of sysbench.
+const OF_SYSBENCH: &str = "sysbench_options";
+
+/// Options that every script has and that it does not read by these names.
+const OF_RUN: [Parameter; 3] = [
+    option(
+        ERRORS,
+        ParameterKind::Switch,
+        "false",
+        "End the run at an error that is not ignored, as sysbench does, and do not count it",
+    ),
+    option(
+        PRINTS,
+        ParameterKind::Switch,
+        "false",
+        "Send what the script prints to the standard output, where the results are",
+    ),
+    option(
+        OF_SYSBENCH,
+        ParameterKind::Text,
+        "",
+        "General options of sysbench that the script reads, such as 'time=60;rate=0'",
+    ),
+];
+
 /// Names of options that scripts can read and that every script has.
 const GENERAL: [Parameter; 10] = [
     option(
@@ -153,8 +182,48 @@ mod kind {
     pub(super) const INT: i64 = 2;
     pub(super) const SIZE: i64 = 3;
     pub(super) const DOUBLE: i64 = 4;
+    pub(super) const STRING: i64 = 5;
     pub(super) const LIST: i64 = 6;
 }
+
+/// General options of sysbench 1.0.20 that scripts may read, beside those in [`GENERAL`], with
+/// their kinds and defaults.
+const SYSBENCH: &[(&str, i64, &str)] = &[
+    ("db_debug", kind::BOOL, ""),
+    ("debug", kind::BOOL, ""),
+    ("events", kind::INT, "0"),
+    ("forced_shutdown", kind::STRING, "off"),
+    ("help", kind::BOOL, ""),
+    ("histogram", kind::BOOL, ""),
+    ("max_requests", kind::INT, "0"),
+    ("max_time", kind::INT, "0"),
+    ("mysql_compression", kind::BOOL, ""),
+    ("mysql_db", kind::STRING, "sbtest"),
+    ("mysql_debug", kind::BOOL, ""),
+    ("mysql_dry_run", kind::BOOL, ""),
+    ("mysql_host", kind::LIST, "localhost"),
+    ("mysql_password", kind::STRING, ""),
+    ("mysql_port", kind::LIST, "3306"),
+    ("mysql_socket", kind::LIST, ""),
+    ("mysql_ssl", kind::BOOL, ""),
+    ("mysql_ssl_cipher", kind::STRING, ""),
+    ("mysql_user", kind::STRING, "sbtest"),
+    ("percentile", kind::INT, "95"),
+    ("pgsql_db", kind::STRING, "sbtest"),
+    ("pgsql_host", kind::STRING, "localhost"),
+    ("pgsql_password", kind::STRING, ""),
+    ("pgsql_port", kind::INT, "5432"),
+    ("pgsql_user", kind::STRING, "sbtest"),
+    ("rate", kind::INT, "0"),
+    ("report_checkpoints", kind::LIST, ""),
+    ("report_interval", kind::INT, "0"),
+    ("thread_stack_size", kind::SIZE, "64K"),
+    ("time", kind::INT, "0"),
+    ("tx_rate", kind::INT, "0"),
+    ("validate", kind::BOOL, ""),
+    ("verbosity", kind::INT, "3"),
+    ("version", kind::BOOL, ""),
+];
 
 /// An option that a script declares.
 struct Declared {
@@ -205,19 +274,16 @@ impl Declared {
         let help = if help.is_empty() { "An option of the script" } else { help };
         option(parameter_name(&self.name), of_kind, interned(default), interned(help))
     }
+}
 
-    /// Converts the text of the option's value to what the script gets.
-    fn value(&self, lua: &Lua, text: &str) -> mlua::Result<Value> {
-        Ok(match self.kind {
-            kind::BOOL => Value::Boolean(parse_switch(text).unwrap_or(false)),
-            kind::INT | kind::SIZE | kind::DOUBLE => number(text),
-            kind::LIST => {
-                let words = text.split(',').filter(|word| !word.is_empty());
-                Value::Table(lua.create_sequence_from(words)?)
-            }
-            _ => Value::String(lua.create_string(text)?),
-        })
-    }
+/// Converts the text of an option of this kind to what the script gets.
+fn value(lua: &Lua, kind: i64, text: &str) -> mlua::Result<Value> {
+    Ok(match kind {
+        kind::BOOL => Value::Boolean(parse_switch(text).unwrap_or(false)),
+        kind::INT | kind::SIZE | kind::DOUBLE => number(text),
+        kind::LIST => Value::Table(words(lua, text)?),
+        _ => Value::String(lua.create_string(text)?),
+    })
 }
 
 /// Reads a number as sysbench does, with K, M, G or T for powers of 1024.
@@ -256,7 +322,7 @@ pub(super) fn parameters(state: &State, is_old: bool) -> mlua::Result<Vec<Parame
         }
     };
     let is_new = |row: &&Parameter| !all.iter().any(|other| other.name == row.name);
-    let general: Vec<Parameter> = GENERAL.iter().filter(is_new).copied().collect();
+    let general: Vec<Parameter> = GENERAL.iter().chain(&OF_RUN).filter(is_new).copied().collect();
     all.extend(general);
     Ok(all)
 }
@@ -264,7 +330,8 @@ pub(super) fn parameters(state: &State, is_old: bool) -> mlua::Result<Vec<Parame
 /// Sets the global variables of an old script that the user gave as options, before its body runs.
 pub(super) fn set_globals(state: &State, settings: &Settings) -> mlua::Result<()> {
     let globals = state.globals();
-    for (name, text) in settings.written() {
+    let is_of_run = |name: &str| OF_RUN.iter().any(|row| row.name == name);
+    for (name, text) in settings.written().filter(|(name, _)| !is_of_run(name)) {
         globals.set(name.strip_prefix("script_").unwrap_or(name), text)?;
     }
     Ok(())
@@ -279,28 +346,13 @@ pub(super) fn fill(
 ) -> mlua::Result<()> {
     let lua = state.lua();
     let options: Table = state.sysbench()?.get("opt")?;
-    for (name, text) in [("mysql_db", "sbtest"), ("pgsql_db", "sbtest")] {
-        options.set(name, text)?;
-    }
-    for name in ["mysql_user", "pgsql_user"] {
-        options.set(name, "sbtest")?;
-    }
-    for name in ["mysql_password", "pgsql_password"] {
-        options.set(name, "")?;
-    }
-    options.set("pgsql_host", "localhost")?;
-    options.set("mysql_host", lua.create_sequence_from(["localhost"])?)?;
-    options.set("mysql_port", lua.create_sequence_from([3306])?)?;
-    options.set("pgsql_port", 5432)?;
-    for name in ["time", "events", "rate", "report_interval"] {
-        options.set(name, 0)?;
-    }
-    options.set("percentile", 95)?;
-    options.set("verbosity", 3)?;
-    for name in ["debug", "validate", "histogram", "db_debug", "mysql_debug", "mysql_dry_run"] {
-        options.set(name, false)?;
-    }
     let text_of = |name: &str| settings.written().find(|(key, _)| *key == name).map(|(_, v)| v);
+    let given = text_of(OF_SYSBENCH).unwrap_or_default();
+    for (name, kind, default) in SYSBENCH {
+        let written = given.split(';').filter_map(|pair| pair.split_once('='));
+        let text = written.filter(|(given, _)| given == name).last().map_or(*default, |(_, v)| v);
+        options.set(*name, value(lua, *kind, text)?)?;
+    }
     for row in &GENERAL {
         let Some(text) = text_of(row.name) else { continue };
         match row.kind {
@@ -317,9 +369,13 @@ pub(super) fn fill(
     state.rust().set("ignored_errors", words(lua, ignored)?)?;
     for declared in Declared::all(state)? {
         let text = text_of(parameter_name(&declared.name)).unwrap_or(&declared.default);
-        options.set(declared.name.as_str(), declared.value(lua, text)?)?;
+        options.set(declared.name.as_str(), value(lua, declared.kind, text)?)?;
     }
     if is_old {
+        // Scripts of sysbench's package before 1.0 read these without a default of their own.
+        for (name, text) in [("mysql_table_engine", "innodb"), ("myisam_max_rows", "1000000")] {
+            options.set(name, text)?;
+        }
         let globals = state.globals();
         for pair in options.pairs::<String, Value>() {
             let (name, value) = pair?;

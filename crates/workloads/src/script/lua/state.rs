@@ -19,9 +19,10 @@ use super::statements::Statements;
 const BYTES_MAX: usize = 1 << 30;
 
 /// Parts of the environment of scripts, in the order in which they are run.
-const PRELUDE: [(&str, &str); 3] = [
+const PRELUDE: [(&str, &str); 4] = [
     ("=sysbench", include_str!("prelude/base.lua")),
     ("=sysbench.sql", include_str!("prelude/sql.lua")),
+    ("=sysbench.report", include_str!("prelude/report.lua")),
     ("=sysbench.old", include_str!("prelude/old.lua")),
 ];
 
@@ -58,6 +59,8 @@ pub(super) struct Shared {
     pub(super) driver_name: Cell<&'static str>,
     /// Whether a request failed with an error that sysbench does not ignore.
     pub(super) is_fatal: Cell<bool>,
+    /// Whether what the script prints goes to the standard output.
+    pub(super) prints_to_stdout: Cell<bool>,
     /// Files that were read with the script, by path.
     pub(super) modules: RefCell<BTreeMap<String, String>>,
 }
@@ -70,6 +73,7 @@ impl Shared {
             statements: RefCell::default(),
             driver_name: Cell::new(""),
             is_fatal: Cell::new(false),
+            prints_to_stdout: Cell::new(false),
             modules: RefCell::default(),
         }
     }
@@ -184,6 +188,7 @@ fn offer_files(
     rust.set("open", open)?;
     // While a script is read it prints nothing, since it is read more than once.
     rust.set("is_silent", read.is_some())?;
+    rust.set("prints_to_stdout", shared.prints_to_stdout.get())?;
     let names = Rc::clone(shared);
     rust.set("driver_name", lua.create_function(move |_, ()| Ok(names.driver_name.get()))?)?;
     let fatal = Rc::clone(shared);

@@ -45,9 +45,18 @@ function coroutine.wrap(body)
   return function(...) return returned(coroutine.resume(thread, ...)) end
 end
 
--- Sends text that a script prints to the error output, because results go to the standard output.
+-- What a script prints goes to the error output, because results go to the standard output, unless
+-- it replaces a script that sysbench runs.
+if rust.prints_to_stdout then
+  -- Lines stay in order with those that Rust prints.
+  io.stdout:setvbuf("line")
+else
+  io.stdout = io.stderr
+  io.output(io.stderr)
+end
+
 local function put(text)
-  if not rust.is_silent then io.stderr:write(text) end
+  if not rust.is_silent then io.stdout:write(text) end
 end
 
 function print(...)
@@ -141,11 +150,6 @@ function cmdline.command_parallel(name)
   return cmdline.command_defined(name) and cmdline.commands[name][2] == true
 end
 function cmdline.call_command(name) return cmdline.commands[name][1]() end
-
--- Reports of a run are dbdyno's own: scripts may name these, and they are not called.
-function sysbench.report_csv() end
-function sysbench.report_json() end
-function sysbench.report_default() end
 
 -- Random numbers ---------------------------------------------------------------------------------
 
@@ -261,7 +265,9 @@ function rust.run_body(text)
   local chunk, message = loadstring(text, "@" .. rust.script_path)
   if not chunk then return message end
   chunks[#chunks + 1] = chunk
+  rust.is_in_body = true
   local ok, failure = pcall(chunk)
+  rust.is_in_body = false
   if not ok then return tostring(failure) end
   return nil
 end
@@ -338,6 +344,7 @@ end
 local acts = {}
 
 function acts.thread_init()
+  rust.forget_connections()
   if sysbench.tid == 0 and type(rawget(_G, "init")) == "function" then init() end
   if type(rawget(_G, "thread_init")) == "function" then thread_init(sysbench.tid) end
 end
@@ -371,6 +378,9 @@ function acts.command(name)
   end
   if result == false then error("the command " .. name .. " failed", 0) end
 end
+
+-- Calls a hook for reports with the figures that Rust has set.
+function acts.report(hook) sysbench.hooks[hook](rust.figures) end
 
 -- What a failed act leaves: whether sysbench would run the event again, and a message.
 local function failure(problem)

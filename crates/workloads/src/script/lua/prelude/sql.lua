@@ -38,7 +38,34 @@ local function raise_connect(errno, state, message)
     message, errno, state), 3)
 end
 
+-- Connections that the body of the script asked for, where there is no database yet: each is made
+-- when it is first used.
+local deferred = {}
+local deferred_class = { __tostring = connection_class.__tostring }
+
+function deferred_class.__index(connection, key)
+  if key ~= "handle" then return connections[key] end
+  if rust.is_in_body then
+    error("a connection can be used only within functions that sysbench calls", 3)
+  end
+  local handle, errno, state, message = ask(CONNECT)
+  if not handle then raise_connect(errno, state, message) end
+  connection.handle = handle
+  return handle
+end
+
+-- Makes connections of the body again, because the client has lost all of its own.
+function rust.forget_connections()
+  for _, connection in ipairs(deferred) do connection.handle = nil end
+end
+
 function drivers:connect()
+  if rust.is_in_body then
+    local connection = setmetatable({ driver = self, error = 0, sql_errno = 0, sql_state = "",
+      sql_errmsg = "" }, deferred_class)
+    deferred[#deferred + 1] = connection
+    return connection
+  end
   local handle, errno, state, message = ask(CONNECT)
   if not handle then raise_connect(errno, state, message) end
   return setmetatable({ handle = handle, driver = self, error = 0, sql_errno = 0, sql_state = "",
