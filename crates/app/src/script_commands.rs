@@ -93,23 +93,44 @@ pub fn run_command(
     Ok(CommandDone { name: command.name.clone(), threads, seconds })
 }
 
+/// Sessions beside those of a load, in which a script does what is not measured.
+pub struct Aside {
+    database: Arc<dyn Database>,
+    clock: Rc<ThreadClock>,
+    sessions: Sessions,
+}
+
+impl Aside {
+    /// Opens the first session; `nth` numbers it among those of a command. Fails with the error of
+    /// the database.
+    pub fn open(database: &Arc<dyn Database>, nth: u32) -> Result<Aside, DbError> {
+        let clock = Rc::new(ThreadClock::unstopped());
+        let place =
+            Place { placement: Placement::Thread, clock: Rc::clone(&clock) as _, client: nth };
+        let database = Arc::clone(database);
+        let connector = OfCommand { database: Arc::clone(&database), place };
+        let own = block_on(connector.connect())?;
+        Ok(Aside { database, clock, sessions: Sessions::new(own, Box::new(connector)) })
+    }
+
+    /// Does some work in the sessions, and waits for it.
+    pub fn run<T>(&mut self, work: impl AsyncFnOnce(&mut TxContext<'_>) -> T) -> T {
+        let mut context = TxContext {
+            sessions: &mut self.sessions,
+            clock: self.clock.as_ref(),
+            intended_ns: 0,
+            dialect: self.database.dialect(),
+            measured: &mut Vec::new(),
+        };
+        block_on(work(&mut context))
+    }
+}
+
 /// Runs a command once, in the session `nth` of `threads`.
 fn run_in_session(opened: &Opened, name: &str, nth: u32, threads: u32) -> Result<(), DbError> {
     let Some(mut client) = opened.workload.commander(name, nth, threads) else { return Ok(()) };
-    let clock = Rc::new(ThreadClock::unstopped());
-    let place = Place { placement: Placement::Thread, clock: Rc::clone(&clock) as _, client: nth };
-    let database = Arc::clone(&opened.database);
-    let connector = OfCommand { database, place };
-    let own = block_on(connector.connect())?;
-    let mut sessions = Sessions::new(own, Box::new(connector));
-    let mut context = TxContext {
-        sessions: &mut sessions,
-        clock: clock.as_ref(),
-        intended_ns: 0,
-        dialect: opened.database.dialect(),
-        measured: &mut Vec::new(),
-    };
-    block_on(client.converse(&mut context)).map(drop)
+    let mut aside = Aside::open(&opened.database, nth)?;
+    aside.run(async |context| client.converse(context).await).map(drop)
 }
 
 /// Connector for the sessions of a command.

@@ -2,6 +2,9 @@
 //! in several processes, and ended if they do not end.
 #![cfg(feature = "lua")]
 
+use model::Target;
+use servers::for_tests::MARIADB;
+
 use crate::home::{Home, at, number};
 
 /// A script with an option, a module, and a table.
@@ -65,4 +68,65 @@ fn a_script_that_does_not_end_is_ended_with_the_run() {
     let report = home.run(&[&words[..], &["--output=json"]].concat()).json();
     assert_eq!(number(&report, "transactions.endless.finished"), 0.0, "{report}");
     assert!(number(&report, "transactions.endless.unfinished") > 0.0, "{}", at(&report, "totals"));
+}
+
+/// A script that shows what it prints, which options it reads, and reports by itself.
+const SHOWING: &str = r#"
+sysbench.cmdline.options = { last = {"Number of the last event", 3} }
+function thread_init()
+  con = sysbench.sql.driver():connect()
+  print(("time=%d interval=%d db=%s"):format(sysbench.opt.time, sysbench.opt.report_interval,
+    sysbench.opt.mysql_db .. sysbench.opt.pgsql_db))
+end
+local n = 0
+function event()
+  con:query("SELECT 1")
+  n = n + 1
+  return n == sysbench.opt.last
+end
+function sysbench.hooks.report_cumulative(stat)
+  print(("events=%d running=%d known=%s"):format(stat.events, stat.threads_running, tostring(n)))
+end
+function mine() print("mine is run") end
+sysbench.cmdline.commands = { mine = {mine} }
+"#;
+
+/// Returns the options of sysbench that name a server.
+fn place_of(target: &Target) -> Vec<String> {
+    let mut all = vec![format!("--mysql-db={}", target.path)];
+    all.extend(target.user.iter().map(|user| format!("--mysql-user={user}")));
+    all.extend(target.password.iter().map(|word| format!("--mysql-password={}", word.reveal())));
+    for host in &target.hosts {
+        all.push(format!("--mysql-host={}", host.name));
+        all.extend(host.port.map(|port| format!("--mysql-port={port}")));
+    }
+    let socket = target.options.iter().find(|(name, _)| name == "socket");
+    all.extend(socket.map(|(_, path)| format!("--mysql-socket={path}")));
+    all
+}
+
+#[test]
+fn a_script_prints_reports_and_ends_as_under_sysbench() {
+    let home = Home::new();
+    home.write("showing.lua", SHOWING);
+    let script = home.path("showing.lua").display().to_string();
+    let server = MARIADB.start();
+    let run = |script: &str, words: &[&str]| {
+        let mut all = vec!["sysbench".to_owned(), script.to_owned()];
+        all.extend(place_of(&server.target()));
+        all.extend(words.iter().map(|word| (*word).to_owned()));
+        home.run(&all)
+    };
+    // The third event of each thread is none, and the run is then over.
+    let words = ["--threads=2", "--time=3600", "--report-interval=60", "run"];
+    run(&script, &words).good().says(&[
+        "time=3600 interval=60 db=",
+        "Threads started!",
+        "events=4 running=0 known=0",
+    ]);
+    run(&script, &["mine"]).good().says(&["mine is run"]);
+    run(&script, &["yours"]).code(1).warns(&["no command yours"]);
+    home.write("failing.lua", "function event() error('it fails') end");
+    let script = home.path("failing.lua").display().to_string();
+    run(&script, &["--time=3600", "run"]).code(1).says(&["FATAL: ", "failing.lua:1: it fails"]);
 }

@@ -32,7 +32,10 @@ pub fn version_line(version: &str) -> String {
     format!("sysbench 1.0.20 (dbdyno {version}, using bundled LuaJIT)\n\n")
 }
 
-/// Returns the lines that sysbench prints before a load.
+/// What sysbench prints when the load begins.
+pub const STARTED: &str = "Threads started!\n\n";
+
+/// Returns the lines that sysbench prints before it connects.
 pub fn beginning(words: &Beginning) -> String {
     let mut out = version_line(&words.version);
     let _ = writeln!(out, "Running the test with following options:");
@@ -47,7 +50,7 @@ pub fn beginning(words: &Beginning) -> String {
         Some(seed) => writeln!(out, "Initializing random number generator from seed ({seed})."),
         None => writeln!(out, "Initializing random number generator from current time"),
     };
-    out.push_str("\n\nInitializing worker threads...\n\nThreads started!\n\n");
+    out.push_str("\n\nInitializing worker threads...\n\n");
     out
 }
 

@@ -8,6 +8,11 @@ mod pgbench;
 mod pgbench_options;
 mod pgbench_progress;
 mod sysbench;
+#[cfg(feature = "lua")]
+mod sysbench_hooks;
+#[cfg(not(feature = "lua"))]
+#[path = "no_hooks.rs"]
+mod sysbench_hooks;
 mod sysbench_options;
 mod sysbench_progress;
 

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use analysis::report::Status;
 use app::build::BuildOptions;
 use app::open::{open_target, resolve_workload_interruptible};
 use app::run::{RunOptions, RunResult, run as run_plan};
@@ -13,7 +14,9 @@ use model::{Plan, Target, Traffic};
 use plan::{Draft, From, GroupDraft, Task, Written, decide_task};
 use render::drop_in::sysbench::{Beginning, Figures, beginning, report as page, version_line};
 use workloads::Entry;
+use workloads::script::report::{Latencies, ReportFigures};
 
+use super::sysbench_hooks::{Hooks, takes_any_option};
 use super::sysbench_options::Options;
 use super::sysbench_progress::{Told, reconnects};
 use super::unsupported;
@@ -28,6 +31,8 @@ pub(super) const ABOUT: &str = "Takes sysbench's command line, and prints sysben
 const SCRIPTS: &str = "/usr/share/sysbench";
 /// Tests of sysbench that use no database.
 const OTHER_TESTS: [&str; 5] = ["cpu", "fileio", "memory", "mutex", "threads"];
+/// Parameter of scripts that contains sysbench's general options.
+const OF_SCRIPT: &str = "sysbench_options";
 /// Exit code of sysbench for any error.
 const ERROR: u8 = 1;
 
@@ -175,6 +180,16 @@ impl Asked<'_> {
     /// error.
     fn parameters(&self) -> Result<Vec<(String, String)>, Error> {
         let mut found = Vec::new();
+        let takes_any = self.entry.source.is_some_and(takes_any_option);
+        if self.entry.parameters.iter().any(|row| row.name == OF_SCRIPT) {
+            for (name, value) in [
+                (OF_SCRIPT, self.options.general().as_str()),
+                ("fatal_errors", "on"),
+                ("print_to_stdout", "on"),
+            ] {
+                found.push((name.to_owned(), value.to_owned()));
+            }
+        }
         for (name, value) in self.options.of_script() {
             // Options with the name of one of dbdyno's flags have another one in scripts.
             let known = name.replace('-', "_");
@@ -182,7 +197,7 @@ impl Asked<'_> {
             let row = self.entry.parameters.iter().find(|row| names.contains(&row.name.to_owned()));
             match row {
                 Some(row) => found.push((row.name.to_owned(), value.to_owned())),
-                None if Options::is_general(name) => {}
+                None if Options::is_general(name) || takes_any => {}
                 None => {
                     return Err(Error::Usage(format!("invalid option: --{name}={value}")));
                 }
@@ -206,6 +221,10 @@ impl Asked<'_> {
             seed,
         }))?;
         let stop: std::sync::Arc<Stop> = stop_on_signals(shell);
+        let threads = options.number("threads")? as u32;
+        let hooks = Hooks::of(self.entry, &self.parameters()?, threads, || {
+            Ok(open_target(&target, 1, true, &stop, &mut |_| {})?.database)
+        })?;
         let mut told = Told {
             shell: shell.clone(),
             every_s: every_s.map(|every| every as i64),
@@ -213,6 +232,8 @@ impl Asked<'_> {
             percentile: options.number("percentile")?,
             has_rate: rate.is_some(),
             untold: 0,
+            has_begun: false,
+            hooks,
         };
         let run_options = RunOptions {
             store: super::store(self.options.store.as_deref(), shell)?,
@@ -228,10 +249,15 @@ impl Asked<'_> {
         let result = run_plan(plan, run_options, &stop, &mut told)?;
         let ended_s = result.report.measured_seconds.round() as i64;
         told.tell(ended_s, &result.tally);
-        self.report(&result, shell)
+        if let (Status::Failed, Some(reason)) = (result.report.status, &result.report.reason) {
+            // Where sysbench prints it, and without a report.
+            shell.print(&format!("FATAL: {reason}\n"))?;
+            return Ok(ERROR);
+        }
+        self.report(&result, told.hooks.take(), shell)
     }
 
-    fn report(&self, result: &RunResult, shell: &Shell) -> Outcome {
+    fn report(&self, result: &RunResult, hooks: Option<Hooks>, shell: &Shell) -> Outcome {
         let report = result.report.clone().with_clients(&result.tally);
         let newest = result.tally.newest().unwrap_or(0);
         let span = result.tally.span(0..newest + 1);
@@ -257,13 +283,15 @@ impl Asked<'_> {
             threads: threads.collect(),
             has_histogram: self.options.switch("histogram")?,
         };
-        shell.print(&page(&report, &figures))?;
+        if !is_told_by_script(hooks, counts.finished, &figures)? {
+            shell.print(&page(&report, &figures))?;
+        }
         if let Some(reason) = &report.reason {
             shell.say(&format!("FATAL: {reason}"));
         }
         Ok(match (result.is_interrupted, report.status) {
             (true, _) => INTERRUPTED,
-            (false, analysis::report::Status::Completed) => DONE,
+            (false, Status::Completed) => DONE,
             (false, _) => FAILED,
         })
     }
@@ -319,4 +347,32 @@ impl Asked<'_> {
         plan.target = target.clone();
         Ok(*plan)
     }
+}
+
+/// Lets the script report a run with `events`, if it has a hook for that.
+fn is_told_by_script(
+    hooks: Option<Hooks>,
+    events: u64,
+    figures: &Figures<'_>,
+) -> Result<bool, Error> {
+    let (Some(mut hooks), Some(latency)) = (hooks, figures.latency) else { return Ok(false) };
+    let nth = latency.quantile(figures.percentile as f64 / 100.0).unwrap_or(0);
+    let told = ReportFigures {
+        // None runs any more.
+        threads_running: 0,
+        interval_s: figures.seconds,
+        total_s: figures.seconds,
+        events,
+        statements: figures.statements,
+        errors: figures.errors,
+        reconnects: figures.reconnects,
+        latency_percentile_s: nth as f64 / 1e9,
+    };
+    let latencies = Latencies {
+        min_s: latency.min() as f64 / 1e9,
+        max_s: latency.max() as f64 / 1e9,
+        mean_s: if latency.is_empty() { 0.0 } else { latency.mean() / 1e9 },
+        sum_s: latency.sum() as f64 / 1e9,
+    };
+    hooks.cumulative(&told, latencies)
 }

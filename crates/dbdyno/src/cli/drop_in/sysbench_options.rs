@@ -83,6 +83,8 @@ pub(super) struct Options {
     given: Vec<(String, String)>,
     pub(super) test: Option<String>,
     pub(super) command: Option<String>,
+    /// Options that were given by names of earlier versions, with their values.
+    former: Vec<(&'static str, String)>,
     /// File that stores the run; an empty one for none. It is an option of dbdyno.
     pub(super) store: Option<String>,
 }
@@ -94,7 +96,13 @@ impl Options {
     ///
     /// An option that dbdyno does not have, or a configuration file that cannot be read.
     pub(super) fn read(words: &[String], shell: &Shell) -> Result<Options, Error> {
-        let mut options = Options { given: Vec::new(), test: None, command: None, store: None };
+        let mut options = Options {
+            given: Vec::new(),
+            test: None,
+            command: None,
+            former: Vec::new(),
+            store: None,
+        };
         for word in words {
             match word.strip_prefix("--") {
                 Some(option) => {
@@ -127,10 +135,9 @@ impl Options {
 
     fn take(&mut self, name: &str, value: &str) -> Result<(), Error> {
         let name = name.replace('_', "-");
-        let name = FORMER
-            .iter()
-            .find(|(former, _)| *former == name)
-            .map_or(name.clone(), |(_, today)| (*today).to_owned());
+        let former = FORMER.iter().find(|(former, _)| *former == name);
+        let name = former.map_or(name, |(_, today)| (*today).to_owned());
+        self.former.extend(former.map(|(former, _)| (*former, value.to_owned())));
         match name.as_str() {
             "store" => self.store = Some(value.to_owned()),
             "no-store" => self.store = Some(String::new()),
@@ -210,6 +217,21 @@ impl Options {
         const CONSUMED: [&str; 4] = ["threads", "events", "time", "rate"];
         let of = self.given.iter().filter(|(name, _)| !CONSUMED.contains(&name.as_str()));
         of.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// Returns all general options with the names that scripts know, passwords apart.
+    pub(super) fn general(&self) -> String {
+        let is_secret = |name: &str| name.ends_with("password");
+        let all = GENERAL.iter().filter(|(name, _)| !is_secret(name));
+        let pairs = all.map(|(name, default)| {
+            let value = self.text(name).unwrap_or(default);
+            format!("{}={value}", name.replace('-', "_"))
+        });
+        let former = self.former.iter().map(|(name, value)| {
+            // Scripts read these by their former names too.
+            format!("{}={value}", name.replace('-', "_"))
+        });
+        pairs.chain(former).collect::<Vec<_>>().join(";")
     }
 
     /// Returns the database that the options name.

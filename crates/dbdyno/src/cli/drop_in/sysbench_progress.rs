@@ -2,11 +2,14 @@
 
 use analysis::Tally;
 use analysis::report::ErrorReport;
+use analysis::tally::Span;
 use app::build::Progress as BuildProgress;
 use app::watcher::Watcher;
-use model::{DbErrorKind, Event, Traffic};
-use render::drop_in::sysbench::{Between, between};
+use model::{DbErrorKind, Event, Phase, Traffic};
+use render::drop_in::sysbench::{Between, STARTED, between};
+use workloads::script::report::{Queue, ReportFigures};
 
+use super::sysbench_hooks::Hooks;
 use crate::shell::Shell;
 
 /// Watcher that prints a line of figures every few seconds, on stdout as sysbench does.
@@ -19,6 +22,10 @@ pub(super) struct Told {
     pub(super) has_rate: bool,
     /// First second that no line covers yet.
     pub(super) untold: i64,
+    /// Whether the load has begun.
+    pub(super) has_begun: bool,
+    /// Hooks of a script that replace the lines.
+    pub(super) hooks: Option<Hooks>,
 }
 
 /// Returns how many connections were made again: each follows a lost one.
@@ -38,6 +45,10 @@ impl Told {
             for group in &tally.groups {
                 sent += group.traffic(seconds.clone());
             }
+            if self.is_told_by_script(seconds.end, &span, &sent, tally) {
+                self.untold = seconds.end;
+                continue;
+            }
             let per_s = |n: u64| n as f64 / every as f64;
             let latency = span.response.quantile(self.percentile as f64 / 100.0).unwrap_or(0);
             let figures = Between {
@@ -55,10 +66,38 @@ impl Told {
             self.untold = seconds.end;
         }
     }
+
+    /// Lets the script tell the figures of the seconds before `end`, if it has a hook for that.
+    fn is_told_by_script(&mut self, end: i64, span: &Span, sent: &Traffic, tally: &Tally) -> bool {
+        let Some(hooks) = &mut self.hooks else { return false };
+        let latency = span.response.quantile(self.percentile as f64 / 100.0).unwrap_or(0);
+        let figures = ReportFigures {
+            threads_running: self.threads,
+            interval_s: (end - self.untold) as f64,
+            total_s: end as f64,
+            events: span.counts.finished(),
+            statements: [sent.reads, sent.writes, sent.others],
+            errors: span.counts.retried + span.counts.failed,
+            reconnects: 0,
+            latency_percentile_s: latency as f64 / 1e9,
+        };
+        let waiting = tally.waiting(end - 1).filter(|_| self.has_rate).unwrap_or(0);
+        hooks.intermediate(&figures, Queue { waiting, running: 0 }).unwrap_or_else(|error| {
+            self.shell.print(&format!("FATAL: {error}\n")).ok();
+            true
+        })
+    }
 }
 
 impl Watcher for Told {
     fn event(&mut self, event: &Event, tally: &Tally) {
+        if let Event::Phase { phase, .. } = event
+            && *phase != Phase::Connect
+            && !self.has_begun
+        {
+            self.has_begun = true;
+            self.shell.print(STARTED).ok();
+        }
         // A second is complete when the next one has begun.
         if let (Event::Second(_), Some(newest)) = (event, tally.newest()) {
             self.tell(newest, tally);
