@@ -424,8 +424,8 @@ impl ClientLoop {
     }
 
     /// Executes the transaction that was claimed as `slot`, and retries it as the run's retry
-    /// policy or the client says, each time with the same inputs. Returns the outcome and the number
-    /// of retries; `None` if the client has ended its work instead.
+    /// policy or the client says, each time with the same inputs. Returns the outcome and the
+    /// number of retries; `None` if the client has ended its work instead.
     async fn attempt(&mut self, kind: KindIndex, slot: Slot) -> Option<(Outcome, u32)> {
         let Slot { number, intended_ns, .. } = slot;
         let limit_ns = self.workload.time_limit_ns(kind);

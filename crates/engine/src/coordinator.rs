@@ -417,14 +417,14 @@ impl<'a> Coordinator<'a> {
         self.stop.end_ns().saturating_add(self.job.phases.drain_ns)
     }
 
+    /// Whether a time limit ends the run, unless all clients have ended their work before.
     fn is_timed(&self) -> bool {
         let is_limited = |group: &GroupJob| {
             group.workload.producer().is_some_and(|producer| producer.is_limited())
         };
-        self.job
-            .groups
-            .iter()
-            .any(|group| group.stop_condition == StopCondition::Time && !is_limited(group))
+        let is_timed =
+            |group: &GroupJob| group.stop_condition == StopCondition::Time && !is_limited(group);
+        self.stop.n_over() < self.n_clients() && self.job.groups.iter().any(is_timed)
     }
 
     /// Returns the tasks that generate input for clients (producers), of all workloads. A stop of
@@ -476,21 +476,15 @@ impl<'a> Coordinator<'a> {
     fn has_reached_its_count(&self) -> bool {
         let is_whole = self.n_left == self.n_clients() && self.lost.is_none();
         let is_idle = self.under_way.iter().all(|(_, under_way)| under_way.is_idle());
-        let ends_by_count = self.ends_before_its_time() && !self.stop.awaits_others();
+        let ends_by_count = !self.is_timed() && !self.stop.awaits_others();
         ends_by_count && self.stop.reason().is_none() && is_whole && is_idle
-    }
-
-    /// Whether the clients and no time limit end the run: all have a number of transactions, or have
-    /// ended their work themselves.
-    fn ends_before_its_time(&self) -> bool {
-        !self.is_timed() || self.stop.n_over() == self.n_clients()
     }
 
     /// Whether the run must continue until the measured window ends, although all clients have
     /// ended: if the run has a time limit, since its last arrival may be long before the end, or if
     /// other processes still have load.
     fn awaits_end(&self, now_ns: u64) -> bool {
-        let is_awaited = !self.ends_before_its_time() || self.stop.awaits_others();
+        let is_awaited = self.is_timed() || self.stop.awaits_others();
         is_awaited && self.lost.is_none() && now_ns < self.stop.end_ns()
     }
 

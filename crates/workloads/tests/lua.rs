@@ -217,6 +217,9 @@ function prepare()
   db_bulk_insert_done()
 end
 function event(thread_id)
+  assert(db_driver == "mysql" and mysql_table_engine == "innodb" and myisam_max_rows == 1000000)
+  local drawn = sb_rand_uniq(5, 9)
+  assert(drawn >= 5 and drawn <= 9)
   local rs = db_query("SELECT count(*) FROM old")
   assert(rs:fetch_row()[1] == oltp_table_size)
   db_query("UPDATE old SET v = '" .. sb_rand_str("@@@") .. "' WHERE id = " ..
@@ -397,6 +400,13 @@ fn hooks_get_the_figures_of_a_run() {
     let no = told.expect_err("it fails");
     assert!(no.message.ends_with("it took 0.25"), "{}", no.message);
     assert!(reporter("function event() end").is_none());
+}
+
+#[test]
+fn an_option_of_all_scripts_keeps_its_form_if_a_script_declares_it() {
+    let text = "sysbench.cmdline.options = { threads = {'Threads', 'many'} }\n\
+                function event() assert(sysbench.opt.threads == 1) end";
+    assert_eq!(events(&Site::in_memory("taken.lua", text), 1), Ok(()));
 }
 
 #[test]

@@ -1,4 +1,6 @@
-//! Figures of a run that scripts get for reports of their own. Not here: the reports (the language).
+//! Figures of a run that scripts get for reports of their own.
+//!
+//! Not here: the reports (the language).
 
 /// Figures of a run, or of the seconds since the report before.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -22,7 +24,6 @@ pub struct ReportFigures {
 pub struct Queue {
     /// Events that wait for a client.
     pub waiting: u64,
-    /// Events that run.
     pub running: u64,
 }
 

@@ -33,6 +33,8 @@ const SCRIPTS: &str = "/usr/share/sysbench";
 const OTHER_TESTS: [&str; 5] = ["cpu", "fileio", "memory", "mutex", "threads"];
 /// Parameter of scripts that contains sysbench's general options.
 const OF_SCRIPT: &str = "sysbench_options";
+/// Parameters of scripts with which they behave as under sysbench.
+const SWITCHED_ON: [&str; 2] = ["fatal_errors", "print_to_stdout"];
 /// Exit code of sysbench for any error.
 const ERROR: u8 = 1;
 
@@ -111,7 +113,8 @@ impl Asked<'_> {
     fn help(&self, shell: &Shell) -> Outcome {
         let mut out = version_line(&app::run::version_of_ours());
         out += &format!("{} options:\n", self.test);
-        for parameter in self.entry.parameters {
+        let is_own = |name: &str| name == OF_SCRIPT || SWITCHED_ON.contains(&name);
+        for parameter in self.entry.parameters.iter().filter(|row| !is_own(row.name)) {
             let default = parameter.default;
             out += &format!("  --{:<24} {} [{default}]\n", parameter.name, parameter.help);
         }
@@ -182,13 +185,8 @@ impl Asked<'_> {
         let mut found = Vec::new();
         let takes_any = self.entry.source.is_some_and(takes_any_option);
         if self.entry.parameters.iter().any(|row| row.name == OF_SCRIPT) {
-            for (name, value) in [
-                (OF_SCRIPT, self.options.general().as_str()),
-                ("fatal_errors", "on"),
-                ("print_to_stdout", "on"),
-            ] {
-                found.push((name.to_owned(), value.to_owned()));
-            }
+            found.push((OF_SCRIPT.to_owned(), self.options.general()));
+            found.extend(SWITCHED_ON.map(|name| (name.to_owned(), "on".to_owned())));
         }
         for (name, value) in self.options.of_script() {
             // Options with the name of one of dbdyno's flags have another one in scripts.

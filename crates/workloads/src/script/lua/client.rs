@@ -37,7 +37,7 @@ pub(super) enum Role {
     Events,
     /// A command, such as `prepare`, once.
     Command(String),
-    /// Reports, by hooks.
+    /// No transactions: hooks are called from outside of the load.
     Report,
 }
 

@@ -251,6 +251,8 @@ impl Declared {
                 default,
             })
             .collect();
+        // What every script has keeps its form, whatever the script says of it.
+        all.retain(|one| !GENERAL.iter().chain(&OF_RUN).any(|row| row.name == one.name));
         all.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(all)
     }
@@ -349,8 +351,8 @@ pub(super) fn fill(
     let text_of = |name: &str| settings.written().find(|(key, _)| *key == name).map(|(_, v)| v);
     let given = text_of(OF_SYSBENCH).unwrap_or_default();
     for (name, kind, default) in SYSBENCH {
-        let written = given.split(';').filter_map(|pair| pair.split_once('='));
-        let text = written.filter(|(given, _)| given == name).last().map_or(*default, |(_, v)| v);
+        let mut written = given.split(';').rev().filter_map(|pair| pair.split_once('='));
+        let text = written.find(|(given, _)| given == name).map_or(*default, |(_, text)| text);
         options.set(*name, value(lua, *kind, text)?)?;
     }
     for row in &GENERAL {
@@ -373,9 +375,8 @@ pub(super) fn fill(
     }
     if is_old {
         // Scripts of sysbench's package before 1.0 read these without a default of their own.
-        for (name, text) in [("mysql_table_engine", "innodb"), ("myisam_max_rows", "1000000")] {
-            options.set(name, text)?;
-        }
+        options.set("mysql_table_engine", "innodb")?;
+        options.set("myisam_max_rows", 1_000_000)?;
         let globals = state.globals();
         for pair in options.pairs::<String, Value>() {
             let (name, value) = pair?;

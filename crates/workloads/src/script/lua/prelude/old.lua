@@ -66,4 +66,13 @@ sb_rand_gaussian = rust.rand_gaussian
 sb_rand_special = rust.rand_special
 sb_rand_str = rust.rand_string
 function sb_rnd() return rust.rand_uniform(0, 4294967295) end
-function sb_rand_uniq() return rust.rand_unique() end
+
+-- Draws from a range without repetition. A small range, which would take long, may repeat.
+function sb_rand_uniq(low, high)
+  low, high = tonumber(low) or 0, tonumber(high) or 4294967295
+  local width = high - low + 1
+  if width < 100000 then return low + rust.rand_unique() % width end
+  local drawn
+  repeat drawn = rust.rand_unique() until drawn >= low and drawn <= high
+  return drawn
+end
