@@ -235,6 +235,12 @@ impl ClientLoop {
             let traffic = self.sessions.traffic() - before;
             let sample = Sample { kind, slot, started_ns, finished_ns, outcome, retries, traffic };
             self.record(&sample);
+            if matches!(outcome, Outcome::Failed(_) | Outcome::Unknown)
+                && self.user.after_error() == Some(AfterError::EndClient)
+            {
+                self.common.stop.client_is_over();
+                break;
+            }
             self.idle_since_ns = finished_ns;
             let leaves = std::mem::take(&mut self.leaves);
             self.is_broken = is_lost(outcome) || leaves || self.is_cancelled;
@@ -485,7 +491,7 @@ impl ClientLoop {
                 stop.drain(|| self.clock.now() + AHEAD_NS, StopReason::Failed { why });
                 false
             }
-            Some(AfterError::EndRun) => false,
+            Some(AfterError::EndRun | AfterError::EndClient) => false,
         }
     }
 

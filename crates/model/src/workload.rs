@@ -121,6 +121,8 @@ pub enum Done {
 pub enum AfterError {
     /// The transaction is executed again, as often as that is needed.
     Again,
+    /// The transaction counts as failed, and its client executes no others.
+    EndClient,
     /// The run ends as failed.
     EndRun,
 }

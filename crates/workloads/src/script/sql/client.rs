@@ -7,9 +7,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use model::{
-    Call, Civil, Client, Conversation, DbError, DbErrorKind, Done, KindIndex, Number, Placeholder,
-    Request, Row, Statement, StatementId, StatementKind, TxContext, Value as SqlValue, query,
-    through,
+    AfterError, Call, Civil, Client, Conversation, DbError, DbErrorKind, Done, KindIndex, Number,
+    Placeholder, Request, Row, Statement, StatementId, StatementKind, TxContext, Value as SqlValue,
+    query, through,
 };
 
 use super::compiled::{Compiled, Known, Type};
@@ -492,8 +492,8 @@ impl Client for User {
         None
     }
 
-    fn is_over(&self) -> bool {
-        self.is_over
+    fn after_error(&self) -> Option<AfterError> {
+        self.is_over.then_some(AfterError::EndClient)
     }
 
     fn inputs(&mut self, number: Number) -> KindIndex {
