@@ -54,7 +54,7 @@ fn url_for(server: &Server, user: &str, password: &str) -> String {
 fn a_wrong_address_is_reported() {
     for scheme in ["mariadb", "postgres"] {
         let check = |place: &str, fragments: &[&str]| {
-            run_at(&format!("{scheme}://me:you@{place}/shop"), 1, fragments);
+            run_at(&format!("{scheme}://me:you@{place}/shop"), 4, fragments);
         };
         check(
             "127.0.0.1:1",

@@ -69,7 +69,7 @@ code=0
 "$PROGRAM" "$@" > last.out 2> last.err || code=$?
 echo "$code dbdyno $*" >> walked
 case "$1 $* $code" in
-    compare*--fail-if*\ 1 | history*--fail-on-regression*\ 1) exit 0 ;;
+    compare*--fail-if*\ [13] | history*--fail-on-regression*\ [13]) exit 0 ;;
 esac
 # In a second a busy machine has too few transactions for a p99.
 if grep -q ' p99[<>][^ ]* can never be broken: no run' last.err; then exit 0; fi
