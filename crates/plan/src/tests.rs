@@ -23,6 +23,16 @@ fn a_value_that_a_driver_cannot_read_is_refused_before_the_first_trial() {
 }
 
 #[test]
+fn a_group_has_a_workload_or_a_script_and_not_both() {
+    let why = decided("[[group]]\nworkload = \"tpcb\"\nscript = \"SELECT 1\"").expect_err("both");
+    assert!(why.contains("plan.toml:2:12: a group has a workload or a script"), "{why}");
+    // A printed plan has both: the name of its script.
+    let plan = decided("[[group]]\nscript = \"SELECT 1\"").expect("a script");
+    assert_eq!(plan.groups[0].workload, "script.sql");
+    assert_eq!(decided(&to_toml(&plan)), Ok(plan));
+}
+
+#[test]
 fn a_plan_without_a_name_is_called_by_all_its_workloads() {
     let groups = |workloads: &[&str]| {
         let all = workloads.iter().enumerate();
@@ -592,7 +602,7 @@ fn every_parameter_is_read_and_printed_as_it_is_declared() {
     }
     for row in GROUP.iter().map(|row| &row.parameter) {
         let beside = match row.name {
-            "workload" => "",
+            "workload" | "script" => "",
             "arrivals" | "queue" | "queue_full" => "workload = 'empty'\nrate = 5\n",
             _ => "workload = 'empty'\n",
         };

@@ -179,6 +179,12 @@ impl File<'_> {
         }
         // A script becomes a workload with a name, which all that follows looks up.
         if let Some(script) = draft.values.get("script").cloned() {
+            let other =
+                draft.workload().filter(|name| workloads::language_of(&name.text).is_none());
+            if let Some(other) = other {
+                let why = "a group has a workload or a script, not both: leave out one of them";
+                return Err(other.from.bad(why));
+            }
             let name = script_name(&draft);
             read_script(&name, &script.text).map_err(|bad| script.from.bad(bad))?;
             draft.values.insert("workload", Written::new(name, script.from));

@@ -54,7 +54,7 @@ pub fn pgbench(report: &Report, words: &PgbenchWords) -> String {
         out.push('\n');
     };
     let counts = &report.block.counts;
-    let processed = counts.finished;
+    let processed = processed(report, words.has_rate && words.transactions.is_none());
     let failed = counts.failed.saturating_sub(words.n_aborted);
     let all = (counts.finished + failed) as f64;
     let percent = |n: u64| if all > 0.0 { 100.0 * n as f64 / all } else { 0.0 };
@@ -111,9 +111,18 @@ pub fn pgbench(report: &Report, words: &PgbenchWords) -> String {
     out
 }
 
+/// Returns the number of transactions that ended in the measured time. With a rate that the
+/// database does not reach, many end later, which these programs do not count; otherwise only those
+/// that were running at the end do, and count.
+fn processed(report: &Report, has_rate: bool) -> u64 {
+    let finished = report.block.counts.finished;
+    let in_time = report.block.tps.map(|tps| (tps * report.measured_seconds).round() as u64);
+    in_time.filter(|_| has_rate).map_or(finished, |in_time| in_time.min(finished))
+}
+
 /// Writes what was asked for, and how many transactions were processed.
 fn setting(report: &Report, words: &PgbenchWords, line: &mut dyn FnMut(String)) {
-    let processed = report.block.counts.finished;
+    let processed = processed(report, words.has_rate && words.transactions.is_none());
     let title = match words.scripts.as_slice() {
         [(title, _)] => title.as_str(),
         _ => "multiple scripts",

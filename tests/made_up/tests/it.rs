@@ -127,7 +127,7 @@ fn its_metric_is_compared_over_its_parameter_and_gated() {
     // Begin and commit weigh less beside four postings.
     assert!((1.0..1.5).contains(&number(&judged["ratio"]["value"])), "{judged:#}");
     let gate = |limit: &str| home.run(&["compare", &id, "--by=lines", "--fail-if", limit]);
-    gate("posted<-5%").ends(0).says(&["passed posted<-5%"]);
+    gate("posted<-5%").ends(0).says(&["within the limit posted<-5%"]);
     gate("posted>+1%").ends(1).says(&["FAILED posted>+1%"]);
 }
 

@@ -28,7 +28,9 @@ use super::live::Live;
 use super::own_folder::{make_data_folder, target_unnamed};
 use super::run::add_parameters;
 use super::signals::stop_on_signals;
-use super::{DONE, FAILED, Outcome, confirm, flags, named, password, stored, workload_argument};
+use super::{
+    DONE, FAILED, Outcome, confirm, flags, named, password, script_words, stored, workload_argument,
+};
 use crate::shell::Shell;
 
 pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Error> {
@@ -43,6 +45,7 @@ pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Error> {
                     .help("Database [default: an embedded SQLite file of the workload]"),
             )
             .arg(flags::seed())
+            .args(script_words::flags())
             .arg(flags::quiet("Show no progress"));
         let what = named(words, name);
         let entry = what.as_deref().and_then(|what| plan::workload_named(what).ok());
@@ -135,9 +138,7 @@ fn opened(
     }
     password::give(&mut target, matches, shell)?;
     let seed = flags::number(matches, "seed")?;
-    let given = flags::given(matches, entry.parameters.iter().map(|row| row.name));
-    let parameters: Vec<(String, String)> =
-        given.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
+    let parameters = script_words::parameters(matches, entry)?;
     check_workload(&target, entry.name, &parameters, seed).map_err(flags::bad_parameter)?;
     let open_target = open_target(&target, seed, is_build, stop, &mut |text| live.doing(text))?;
     for text in open_target.sentences() {

@@ -10,7 +10,7 @@ use plan::{Draft, EXPERIMENT, From, GroupDraft, PLAN, VaryDraft, Written, group_
 use workloads::GroupRole;
 
 use super::scripts::{self, PLAN_BYTES_MAX};
-use super::{STDIN, flags, run_options};
+use super::{STDIN, flags, run_options, script_words};
 use crate::shell::Shell;
 
 /// Creates the draft of a plan from `what` (a workload's name, a plan file, or `-` for a plan on
@@ -307,13 +307,9 @@ fn parameters_of(draft: &Draft, matches: &ArgMatches) -> Result<Vec<(String, Wri
         (name.to_owned(), Written::new(text, from))
     };
     let mut all: Vec<(String, Written)> = given.into_iter().map(written).collect();
-    let defined = matches.try_get_many::<String>("define").ok().flatten();
-    for text in defined.into_iter().flatten() {
-        let Some((name, value)) = text.split_once('=') else {
-            return Err(Error::Usage(format!("--define: '{text}' is not NAME=VALUE")));
-        };
-        all.retain(|(other, _)| other != name);
-        all.push((name.to_owned(), Written::new(value, From::Flag("define".to_owned()))));
+    for (name, value) in script_words::defined(matches)? {
+        all.retain(|(other, _)| *other != name);
+        all.push((name, Written::new(value, From::Flag("define".to_owned()))));
     }
     Ok(all)
 }

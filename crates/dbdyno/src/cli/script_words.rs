@@ -5,7 +5,7 @@
 //! options of the command. Not here: the language of the scripts (workloads).
 
 use app::Error;
-use clap::{Arg, ArgAction};
+use clap::{Arg, ArgAction, ArgMatches};
 use model::Source;
 
 use super::STDIN;
@@ -56,6 +56,41 @@ pub(super) fn flags() -> [Arg; 3] {
             .help_heading("Scripts")
             .help("Value of a variable of the script"),
     ]
+}
+
+/// Returns the values of variables that `--define` gives, in the order of the command line.
+///
+/// # Errors
+///
+/// A value without a name.
+pub(super) fn defined(matches: &ArgMatches) -> Result<Vec<(String, String)>, Error> {
+    let texts = matches.try_get_many::<String>("define").ok().flatten();
+    let pair = |text: &String| {
+        let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
+        pair.map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .ok_or_else(|| Error::Usage(format!("--define: '{text}' is not NAME=VALUE")))
+    };
+    texts.into_iter().flatten().map(pair).collect()
+}
+
+/// Returns the parameters of a workload that the command line gives, by flags of their own or by
+/// `--define`, which counts more.
+///
+/// # Errors
+///
+/// A defined value without a name.
+pub(super) fn parameters(
+    matches: &ArgMatches,
+    entry: &workloads::Entry,
+) -> Result<Vec<(String, String)>, Error> {
+    let given = super::flags::given(matches, entry.parameters.iter().map(|row| row.name));
+    let mut all: Vec<(String, String)> =
+        given.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    for (name, value) in defined(matches)? {
+        all.retain(|(other, _)| *other != name);
+        all.push((name, value));
+    }
+    Ok(all)
 }
 
 /// Replaces the scripts of a command line by the name of the workload that they become. A command
@@ -139,10 +174,9 @@ fn of_file(value: &str, shell: &Shell) -> Result<Script, Error> {
 
 fn of_statements(value: &str, n_before: usize) -> Script {
     let (text, weight) = weighted(value);
-    let text = text.trim_end();
-    let end = if text.ends_with(';') { "\n" } else { ";\n" };
+    // The last statement needs no semicolon, and a meta-command must have none.
     let name = format!("statements-{}", n_before + 1);
-    Script { name, weight, text: format!("{text}{end}") }
+    Script { name, weight, text: format!("{}\n", text.trim_end()) }
 }
 
 /// Makes a workload of scripts, and returns its name.
@@ -181,6 +215,16 @@ mod tests {
         assert_eq!(weighted("a@b.sql"), ("a@b.sql", 1));
         assert_eq!(weighted("SELECT '@'"), ("SELECT '@'", 1));
         assert_eq!(weighted("@3"), ("@3", 1));
+    }
+
+    #[test]
+    fn statements_are_read_as_they_are_written() {
+        for text in ["SELECT 1 AS a \\gset", "\\set a 1", "SELECT 1; SELECT 2", "SELECT 1;"] {
+            let script = of_statements(text, 0);
+            assert_eq!(script.text, format!("{text}\n"));
+            let read = plan::read_script("read.sql", &script.text);
+            assert!(read.is_ok(), "{text}: {:?}", read.err());
+        }
     }
 
     #[test]

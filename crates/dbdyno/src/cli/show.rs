@@ -15,7 +15,9 @@ use super::own_folder::make_data_folder;
 use super::own_folder::target_unnamed;
 use super::run::add_parameters;
 use super::signals::stop_on_signals;
-use super::{DONE, FAILED, Outcome, named, password, print_document, workload_argument};
+use super::{
+    DONE, FAILED, Outcome, named, password, print_document, script_words, workload_argument,
+};
 use crate::shell::Shell;
 
 pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
@@ -47,6 +49,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
             "Transactions of the same type executed before it on its connection, so that \
              statements are prepared; 0: none",
         ))
+        .args(script_words::flags())
         .arg(flags::quiet("Show no progress"));
     // 'runs show' and 'experiments show' name no workload.
     let mut before = words.iter().take_while(|word| *word != "show");
@@ -67,10 +70,7 @@ pub(crate) fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let warm_up = flags::number(matches, "warm_up")?;
     let options = TraceOptions {
         workload: entry.name.to_owned(),
-        parameters: flags::given(matches, entry.parameters.iter().map(|row| row.name))
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .collect(),
+        parameters: script_words::parameters(matches, entry)?,
         transaction: matches.get_one::<String>("transaction").cloned(),
         seed: flags::number(matches, "seed")?,
         number: flags::number(matches, "number")?,

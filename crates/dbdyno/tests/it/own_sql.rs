@@ -212,6 +212,11 @@ fn an_error_has_its_file_and_line() {
         "bad.sql:2: the variable :ammount has no value (did you mean 'amount'?)",
     );
     refused(
+        "\\set amount 1\n\\set half :amaunt / 2\nSELECT :half;\n",
+        "bad.sql:2: the variable :amaunt has no value (did you mean 'amount'?)",
+    );
+    refused("SELECT 1;\n\\sleep :pause ms\n", "bad.sql:2: the variable :pause has no value");
+    refused(
         "SELECT 1;\n\\set x randon(1, 10)\n",
         "bad.sql:2: \\set: there is no function 'randon' (did you mean 'random'?)",
     );

@@ -107,6 +107,8 @@ pub struct Figures<'a> {
     pub seconds: f64,
     /// Events and time in events of each thread, in seconds.
     pub threads: Vec<(u64, f64)>,
+    /// Whether the load has a rate, so that events may end after the measured time.
+    pub has_rate: bool,
     /// Whether the histogram is printed.
     pub has_histogram: bool,
 }
@@ -119,7 +121,7 @@ pub fn report(report: &Report, figures: &Figures<'_>) -> String {
     if figures.has_histogram {
         histogram(latency, &mut out);
     }
-    let events = report.block.counts.finished;
+    let events = super::processed(report, figures.has_rate);
     let [reads, writes, others] = figures.statements;
     let queries = reads + writes + others;
     let seconds = figures.seconds.max(f64::MIN_POSITIVE);

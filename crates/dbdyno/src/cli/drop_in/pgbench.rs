@@ -110,7 +110,7 @@ fn refuse_unsupported(matches: &ArgMatches) -> Result<(), Error> {
         (
             "log",
             "-l",
-            "every second is kept with its distribution; write dbdyno export, or dbdyno runs show \
+            "every second is kept with its distribution; write dbdyno runs export, or dbdyno runs show \
              last --output csv",
         ),
         ("debug", "--debug", "write dbdyno show with the script to see each statement"),
@@ -353,6 +353,7 @@ impl Asked {
             before: Vec::new(),
         };
         let result = run_plan(plan, options, &stop, &mut told)?;
+        told.tell(result.report.measured_seconds.round() as i64, &result.tally);
         self.report(matches, &result, shell)
     }
 

@@ -19,11 +19,11 @@ pub(super) struct Told {
     pub(super) untold: i64,
 }
 
-impl Watcher for Told {
-    fn event(&mut self, event: &Event, tally: &Tally) {
-        let (Some(every), Event::Second(_)) = (self.every_s, event) else { return };
-        // A second is complete when the next one has begun.
-        while tally.newest().is_some_and(|newest| newest >= self.untold + every) {
+impl Told {
+    /// Prints the lines of all seconds before `end`.
+    pub(super) fn tell(&mut self, end: i64, tally: &Tally) {
+        let Some(every) = self.every_s else { return };
+        while self.untold + every <= end {
             let seconds = self.untold..self.untold + every;
             let span = tally.span(seconds.clone());
             let in_ms = |ns: f64| ns / NS_PER_MS as f64;
@@ -33,13 +33,22 @@ impl Watcher for Told {
                     false => seconds.end as f64,
                 },
                 tps: span.counts.finished() as f64 / every as f64,
-                mean_ms: in_ms(span.response.mean()),
-                sd_ms: in_ms(span.response.sd()),
+                mean_ms: if span.response.is_empty() { 0.0 } else { in_ms(span.response.mean()) },
+                sd_ms: if span.response.is_empty() { 0.0 } else { in_ms(span.response.sd()) },
                 failed: span.counts.failed,
                 rate: self.has_rate.then_some((0.0, span.counts.dropped)),
             };
             self.shell.say(&pgbench_progress(&progress, self.has_time_stamps));
             self.untold = seconds.end;
+        }
+    }
+}
+
+impl Watcher for Told {
+    fn event(&mut self, event: &Event, tally: &Tally) {
+        // A second is complete when the next one has begun.
+        if let (Event::Second(_), Some(newest)) = (event, tally.newest()) {
+            self.tell(newest, tally);
         }
     }
 

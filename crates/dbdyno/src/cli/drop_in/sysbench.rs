@@ -61,7 +61,11 @@ fn run_words(words: &[String], shell: &Shell) -> Outcome {
         return Err(unsupported(PROGRAM, &format!("test '{test}'"), "it measures databases only"));
     }
     let entry = plan::workload_named(&script_of(test)?)?;
-    let command = options.command.as_deref().unwrap_or("run");
+    let Some(command) = options.command.as_deref() else {
+        return Err(Error::Usage(format!(
+            "a command is required: write dbdyno sysbench {test} prepare, run, cleanup or help"
+        )));
+    };
     let asked = Asked { entry, options: &options, test };
     match command {
         "help" => asked.help(shell),
@@ -279,6 +283,7 @@ impl Asked<'_> {
             reconnects: reconnects(&report.block.errors),
             seconds: report.measured_seconds,
             threads: threads.collect(),
+            has_rate: self.options.text("rate").is_some_and(|rate| rate != "0"),
             has_histogram: self.options.switch("histogram")?,
         };
         if !is_told_by_script(hooks, counts.finished, &figures)? {

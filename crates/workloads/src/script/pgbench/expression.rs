@@ -59,6 +59,31 @@ impl Expression {
     ) -> Result<Value, Error> {
         evaluate(&self.root, &mut World { variables, prng, debug })
     }
+
+    /// Returns the variables that the expression reads, in the order in which it names them.
+    pub fn variables(&self) -> Vec<VariableId> {
+        let mut found = Vec::new();
+        self.root.collect(&mut found);
+        found
+    }
+}
+
+impl Node {
+    fn collect(&self, found: &mut Vec<VariableId>) {
+        match self {
+            Node::Constant(_) => {}
+            Node::Variable { id, .. } => found.push(*id),
+            Node::Call { arguments, .. } => arguments.iter().for_each(|node| node.collect(found)),
+            Node::And(both) | Node::Or(both) => both.iter().for_each(|node| node.collect(found)),
+            Node::Case { arms, otherwise } => {
+                for (condition, value) in arms {
+                    condition.collect(found);
+                    value.collect(found);
+                }
+                otherwise.collect(found);
+            }
+        }
+    }
 }
 
 fn evaluate(node: &Node, world: &mut World) -> Result<Value, Error> {

@@ -11,7 +11,7 @@ use super::sections::{Of, declared, divide};
 use super::words::{self, Told};
 use super::{PREDEFINED, ROW, ROW_COUNT};
 use crate::script::pgbench::{
-    self, Command, Expression, Names, Script, Sql, Store, VariableId, What,
+    self, Command, Expression, Names, Operand, Script, Sql, Store, VariableId, What,
 };
 
 /// A script file that was read.
@@ -153,8 +153,14 @@ impl Compiled {
     fn note_needed(&mut self) {
         for one in &self.types {
             for (command, known) in one.script.commands.iter().zip(&one.commands) {
-                let What::Sql(sql) = &command.what else { continue };
-                for id in words::needed(sql) {
+                let read = match &command.what {
+                    What::Sql(sql) => words::needed(sql),
+                    What::Set { expression, .. } => expression.variables(),
+                    What::JumpUnless { condition, .. } => condition.variables(),
+                    What::Sleep { n: Operand::Variable { id, .. }, .. } => vec![*id],
+                    _ => Vec::new(),
+                };
+                for id in read {
                     if self.needed.iter().all(|(other, _)| *other != id) {
                         self.needed.push((id, known.place.to_owned()));
                     }
