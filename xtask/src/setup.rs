@@ -14,12 +14,13 @@ use anyhow::{Context, Result, bail};
 
 use crate::fetch;
 
-/// Packages of Debian that the tests need. gcc builds SQLite, and git lists our files. Then come
-/// servers (MariaDB's brings galera-4 and rsync, and has a storage engine as a plugin; PostgreSQL's
-/// brings pgbench), other load generators, dependencies of MySQL 5.6, a browser, and the image
-/// builder.
-const PACKAGES: [&str; 14] = [
+/// Packages of Debian that the tests need. gcc builds SQLite, make and gcc build LuaJIT, and git
+/// lists our files. Then come servers (MariaDB's brings galera-4 and rsync, and has a storage
+/// engine as a plugin; PostgreSQL's brings pgbench), other load generators, dependencies of MySQL
+/// 5.6, a browser, and the image builder.
+const PACKAGES: [&str; 15] = [
     "gcc",
+    "make",
     "libc6-dev",
     "git",
     "mariadb-server",
