@@ -68,7 +68,7 @@ impl Builder {
     async fn once(&mut self, context: &mut TxContext<'_>, of: &Type) -> Result<(), DbError> {
         self.user.mode = Mode::Simple;
         let mut progress = Progress::default();
-        self.user.execute_all(context, of, &mut progress).await?;
+        self.user.execute_all(context, of, None, &mut progress).await?;
         match progress.is_open {
             true => Err(wrong(last_place(of), "the section ends within a transaction")),
             false => Ok(()),
@@ -129,7 +129,7 @@ impl Builder {
             if let Some(row) = row {
                 user.set(row, Value::Int(number));
             }
-            user.execute_all(context, of, &mut Progress::default()).await?;
+            user.execute_all(context, of, None, &mut Progress::default()).await?;
             if user.pipeline.as_ref().is_some_and(|piped| piped.len() >= STATEMENTS_AT_ONCE) {
                 user.flush(context, last_place(of)).await?;
             }

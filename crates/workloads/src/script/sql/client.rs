@@ -214,35 +214,23 @@ impl User {
         }
     }
 
-    /// Executes the commands of a script from the first to the last.
+    /// Executes the commands of a script from the first to the last. `first` is the custom metric
+    /// of the time of the first one; `None` if times are not recorded.
     pub(super) async fn execute_all(
         &mut self,
         context: &mut TxContext<'_>,
         of: &Type,
+        first: Option<u16>,
         progress: &mut Progress,
     ) -> Result<(), DbError> {
         let mut at = 0;
         while let (Some(command), Some(known)) = (of.script.commands.get(at), of.commands.get(at)) {
-            at = self.step(context, at, command, known, progress).await?;
-        }
-        Ok(())
-    }
-
-    /// Executes the commands of a script, and records the time of each; `first` is the custom
-    /// metric of the first one.
-    async fn execute_timed(
-        &mut self,
-        context: &mut TxContext<'_>,
-        of: &Type,
-        first: u16,
-        progress: &mut Progress,
-    ) -> Result<(), DbError> {
-        let mut at = 0;
-        while let (Some(command), Some(known)) = (of.script.commands.get(at), of.commands.get(at)) {
-            let started_ns = context.clock.now();
+            let started_ns = first.map(|_| context.clock.now());
             let next = self.step(context, at, command, known, progress).await?;
-            let took_ns = context.clock.now().saturating_sub(started_ns);
-            context.measured.push((first + at as u16, took_ns));
+            if let (Some(first), Some(started_ns)) = (first, started_ns) {
+                let took_ns = context.clock.now().saturating_sub(started_ns);
+                context.measured.push((first + at as u16, took_ns));
+            }
             at = next;
         }
         Ok(())
@@ -256,10 +244,8 @@ impl User {
     ) -> Result<Done, DbError> {
         let shared = Arc::clone(&self.shared);
         let of = &shared.compiled.types[usize::from(self.kind)];
-        match shared.times.get(usize::from(self.kind)) {
-            Some(first) => self.execute_timed(context, of, *first, progress).await?,
-            None => self.execute_all(context, of, progress).await?,
-        }
+        let first = shared.times.get(usize::from(self.kind)).copied();
+        self.execute_all(context, of, first, progress).await?;
         if self.pipeline.take().is_some_and(|pipeline| !pipeline.is_empty()) {
             return Err(wrong(
                 last_place(of),
