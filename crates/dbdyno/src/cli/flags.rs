@@ -138,9 +138,12 @@ pub(crate) fn no_store() -> Arg {
 /// Returns true if the user's lasting default disables storing, and neither `--store` nor
 /// `DBDYNO_STORE` overrides it.
 pub(crate) fn is_store_off(matches: &ArgMatches, shell: &Shell) -> bool {
-    shell.setting("store") == Some("off")
-        && !matches.contains_id("store")
-        && shell.variable("DBDYNO_STORE").is_none()
+    is_store_off_by_default(shell) && !matches.contains_id("store")
+}
+
+/// Returns true if the user's lasting default is to store nothing.
+pub(crate) fn is_store_off_by_default(shell: &Shell) -> bool {
+    shell.setting("store") == Some("off") && shell.variable("DBDYNO_STORE").is_none()
 }
 
 /// Returns true if a single run or build is not to be stored, because of `--no-store` or the user's
@@ -261,8 +264,19 @@ pub(crate) fn output_of(matches: &ArgMatches) -> Output {
 /// Returns the path of the store, for a command that creates it if needed. Creates the folders of
 /// the default path; of a path given by the user, only the last one may be missing.
 pub(crate) fn store_to_write(matches: &ArgMatches, shell: &Shell) -> Result<PathBuf, Error> {
-    let path = store_path(matches, shell)?;
-    let is_named = matches.contains_id("store")
+    let named = matches.get_one::<String>("store").map(String::as_str);
+    named_store_to_write(named, matches.try_contains_id("no_store").is_ok(), shell)
+}
+
+/// Returns the path of the store as [`store_to_write`] does; `named` is the value of `--store`, and
+/// `has_no_store` says whether the command could do without a store.
+pub(crate) fn named_store_to_write(
+    named: Option<&str>,
+    has_no_store: bool,
+    shell: &Shell,
+) -> Result<PathBuf, Error> {
+    let path = named_store_path(named, has_no_store, shell)?;
+    let is_named = named.is_some()
         || shell.variable("DBDYNO_STORE").is_some()
         || shell.setting("store").is_some_and(|store| store != "off");
     if let Some(folder) = path.parent().filter(|_| !is_named) {
@@ -278,7 +292,16 @@ pub(crate) fn store_to_write(matches: &ArgMatches, shell: &Shell) -> Result<Path
 }
 
 pub(crate) fn store_path(matches: &ArgMatches, shell: &Shell) -> Result<PathBuf, Error> {
-    if let Some(path) = matches.get_one::<String>("store") {
+    let named = matches.get_one::<String>("store").map(String::as_str);
+    named_store_path(named, matches.try_contains_id("no_store").is_ok(), shell)
+}
+
+fn named_store_path(
+    named: Option<&str>,
+    has_no_store: bool,
+    shell: &Shell,
+) -> Result<PathBuf, Error> {
+    if let Some(path) = named {
         if path.is_empty() {
             let why = "--store: the name of the file is empty: name one, or leave --store out";
             return Err(Error::Usage(why.to_owned()));
@@ -290,10 +313,7 @@ pub(crate) fn store_path(matches: &ArgMatches, shell: &Shell) -> Result<PathBuf,
         return Ok(PathBuf::from(path));
     }
     default_path(&|name| shell.variable(name)).ok_or_else(|| {
-        let or_none = match matches.try_contains_id("no_store") {
-            Ok(_) => ", or run with --no-store",
-            Err(_) => "",
-        };
+        let or_none = if has_no_store { ", or run with --no-store" } else { "" };
         let why =
             "neither DBDYNO_STORE, XDG_DATA_HOME nor HOME is set: name the store with --store";
         Error::Usage(format!("{why}{or_none}"))

@@ -20,9 +20,8 @@ use std::path::PathBuf;
 
 use app::Error;
 use clap::{Arg, Command};
-use store::default_path;
 
-use super::{Outcome, USAGE};
+use super::{Outcome, USAGE, flags};
 use crate::shell::Shell;
 
 /// Returns the commands that take the command lines of other programs, for lists of commands.
@@ -39,12 +38,12 @@ pub(super) fn commands() -> [Command; 2] {
 
 /// Runs the command line of another program; `None` if the words are one of dbdyno's own.
 pub(super) fn run(words: &[String], shell: &Shell) -> Option<Outcome> {
-    let (program, words) = (words.get(1)?, &words[2..]);
-    match program.as_str() {
-        "sysbench" => Some(sysbench::run(words, shell)),
-        "pgbench" => Some(pgbench::run(words, shell)),
-        _ => None,
-    }
+    let run = match words.get(1)?.as_str() {
+        "sysbench" => sysbench::run,
+        "pgbench" => pgbench::run,
+        _ => return None,
+    };
+    Some(shell.with_settings().and_then(|shell| run(&words[2..], &shell)))
 }
 
 /// Creates the error for an option that dbdyno does not have.
@@ -65,20 +64,11 @@ fn refused(error: &clap::Error, program: &str, shell: &Shell) -> Outcome {
     Ok(USAGE)
 }
 
-/// Returns the file that stores a run: `named`, or the usual one; `None` if `named` is empty.
-fn store(named: Option<&str>, shell: &Shell) -> Result<Option<PathBuf>, Error> {
-    let path = match named {
-        Some("") => return Ok(None),
-        Some(path) => return Ok(Some(PathBuf::from(path))),
-        None => default_path(&|name| shell.variable(name)),
-    };
-    let path = path.ok_or_else(|| {
-        Error::Usage("there is no folder for the store: name a file with --store".to_owned())
-    })?;
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(|error| {
-            Error::Failed(format!("the folder {} cannot be created: {error}", folder.display()))
-        })?;
+/// Returns the file that stores a run, as for runs of dbdyno's own; `None` if the user wants none.
+/// `named` is the value of `--store`.
+fn store(named: Option<&str>, is_off: bool, shell: &Shell) -> Result<Option<PathBuf>, Error> {
+    if is_off || (named.is_none() && flags::is_store_off_by_default(shell)) {
+        return Ok(None);
     }
-    Ok(Some(path))
+    flags::named_store_to_write(named, true, shell).map(Some)
 }

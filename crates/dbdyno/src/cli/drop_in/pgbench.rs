@@ -17,7 +17,7 @@ use super::pgbench_options::{self, scripts};
 use super::pgbench_progress::Told;
 use super::{refused, unsupported};
 use crate::cli::signals::stop_on_signals;
-use crate::cli::{DONE, FAILED, INTERRUPTED, Outcome, flags};
+use crate::cli::{DONE, FAILED, INTERRUPTED, Outcome};
 use crate::shell::Shell;
 
 const PROGRAM: &str = "pgbench";
@@ -339,10 +339,7 @@ impl Asked {
             untold: 0,
         };
         let options = RunOptions {
-            store: match matches.get_flag("no_store") {
-                true => None,
-                false => Some(flags::store_to_write(matches, shell)?),
-            },
+            store: super::store(text(matches, "store"), matches.get_flag("no_store"), shell)?,
             check_before: false,
             check_after: false,
             build: false,

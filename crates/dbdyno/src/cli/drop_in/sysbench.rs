@@ -237,8 +237,10 @@ impl Asked<'_> {
             has_begun: false,
             hooks,
         };
+        let named = self.options.store.as_deref();
+        let is_off = named == Some("");
         let run_options = RunOptions {
-            store: super::store(self.options.store.as_deref(), shell)?,
+            store: super::store(named.filter(|name| !name.is_empty()), is_off, shell)?,
             check_before: false,
             check_after: false,
             build: false,
