@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use analysis::Tally;
 use app::Stop;
-use app::build::{BuildOptions, Progress};
+use app::build::Progress;
 use app::run::{RunOptions, run};
 use app::watcher::Watcher;
 use model::{Event, Target};
@@ -77,17 +77,7 @@ fn is_not_steady(seed: u64, service: &str, clients: u32, rate: &str) -> bool {
     let draft = read_toml("plan.toml", &plan).expect("a plan");
     let no_target = |_: &str| -> Result<Target, String> { Err("it is named".to_owned()) };
     let plan = decide(&draft, &no_target).expect("decided");
-    let options = RunOptions {
-        store: None,
-        check_before: false,
-        check_after: false,
-        build: false,
-        load: BuildOptions::default(),
-        sample_hook: None,
-        trial: None,
-        labels: Vec::new(),
-        before: Vec::new(),
-    };
+    let options = RunOptions::on_data_as_they_are(None);
     let ran = run(plan, options, &Arc::new(Stop::default()), &mut Nobody).expect("it runs");
     ran.report.findings.iter().any(|finding| NOT_STEADY.contains(&finding.id.as_str()))
 }

@@ -105,6 +105,23 @@ pub struct RunOptions {
     pub before: Vec<Event>,
 }
 
+impl RunOptions {
+    /// Creates the options of a run on data as they are: none are built or checked.
+    pub fn on_data_as_they_are(store: Option<PathBuf>) -> RunOptions {
+        RunOptions {
+            store,
+            check_before: false,
+            check_after: false,
+            build: false,
+            load: BuildOptions::default(),
+            sample_hook: None,
+            trial: None,
+            labels: Vec::new(),
+            before: Vec::new(),
+        }
+    }
+}
+
 /// A run that has ended, with its report and whether it is valid.
 pub struct RunResult {
     pub report: Report,

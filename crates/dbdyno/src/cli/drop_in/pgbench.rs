@@ -4,7 +4,6 @@
 
 use analysis::report::{ErrorReport, Report};
 use app::Error;
-use app::build::BuildOptions;
 use app::run::{RunOptions, RunResult, run as run_plan};
 use clap::ArgMatches;
 use model::{NS_PER_MS, Plan, Source, Target};
@@ -338,17 +337,8 @@ impl Asked {
             has_rate: self.rate.is_some(),
             untold: 0,
         };
-        let options = RunOptions {
-            store: super::store(text(matches, "store"), matches.get_flag("no_store"), shell)?,
-            check_before: false,
-            check_after: false,
-            build: false,
-            load: BuildOptions::default(),
-            sample_hook: None,
-            trial: None,
-            labels: Vec::new(),
-            before: Vec::new(),
-        };
+        let store = super::store(text(matches, "store"), matches.get_flag("no_store"), shell)?;
+        let options = RunOptions::on_data_as_they_are(store);
         let result = run_plan(plan, options, &stop, &mut told)?;
         told.tell(result.report.measured_seconds.round() as i64, &result.tally);
         self.report(matches, &result, shell)

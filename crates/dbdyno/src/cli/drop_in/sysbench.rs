@@ -5,7 +5,6 @@
 use std::path::Path;
 
 use analysis::report::Status;
-use app::build::BuildOptions;
 use app::open::{open_target, resolve_workload_interruptible};
 use app::run::{RunOptions, RunResult, run as run_plan};
 use app::script_commands::{command_named, run_command};
@@ -239,17 +238,8 @@ impl Asked<'_> {
         };
         let named = self.options.store.as_deref();
         let is_off = named == Some("");
-        let run_options = RunOptions {
-            store: super::store(named.filter(|name| !name.is_empty()), is_off, shell)?,
-            check_before: false,
-            check_after: false,
-            build: false,
-            load: BuildOptions::default(),
-            sample_hook: None,
-            trial: None,
-            labels: Vec::new(),
-            before: Vec::new(),
-        };
+        let store = super::store(named.filter(|name| !name.is_empty()), is_off, shell)?;
+        let run_options = RunOptions::on_data_as_they_are(store);
         let result = run_plan(plan, run_options, &stop, &mut told)?;
         let ended_s = result.report.measured_seconds.round() as i64;
         told.tell(ended_s, &result.tally);
