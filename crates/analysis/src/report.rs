@@ -30,6 +30,7 @@ mod stability;
 mod time_profile;
 mod times;
 
+use jiff::Timestamp;
 use model::{
     CpuProfileReport, Direction, Facts, Finding, Load, NOT_CHECKED, ReportField, ServerSummary,
     StopCondition, SummaryOf, read_facts,
@@ -118,8 +119,9 @@ pub struct Report {
     pub placement: String,
     /// Load model of the clients, with its rate; null if groups differ.
     pub load: Option<Load>,
-    /// Start of the run: RFC 3339, UTC.
-    pub started: String,
+    /// Start of the run; in JSON RFC 3339, UTC. Its texts do not sort by time: `52.81Z` is after
+    /// `52.812Z` as text.
+    pub started: Timestamp,
     /// Version and build of dbdyno.
     pub dbdyno: String,
     /// Planned lengths of the phases: ramp-up, measured phase and drain.

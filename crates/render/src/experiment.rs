@@ -194,7 +194,8 @@ fn made_with(trials: &[TrialReport]) -> Option<String> {
 fn made_on(trials: &[TrialReport]) -> Vec<(&'static str, String)> {
     let all: Vec<&Report> = trials.iter().map(|trial| &trial.report).collect();
     let environment = Environment::from_reports(&all);
-    let (first, last) = (begun(&environment.begun.0), begun(&environment.begun.1));
+    let spread = |(first, last)| format!("{} to {}", begun(first), begun(last));
+    let trials = environment.begun.map(spread).unwrap_or_default();
     let machine = match environment.has_virtual_time() {
         true => "none: virtual time".to_owned(),
         false => [&environment.machines, &environment.systems].map(|all| several(all)).join("; "),
@@ -203,7 +204,7 @@ fn made_on(trials: &[TrialReport]) -> Vec<(&'static str, String)> {
         ("database", databases(&environment)),
         ("machine", machine.trim_matches(|mark| mark == ';' || mark == ' ').to_owned()),
         ("dbdyno", several(&environment.dbdyno)),
-        ("trials", format!("{first} to {last}")),
+        ("trials", trials),
     ];
     pairs.retain(|(_, words)| !words.is_empty());
     pairs

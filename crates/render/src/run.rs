@@ -240,7 +240,7 @@ fn repeat(report: &Report, remark: Option<(&str, &str)>, commands: Option<Block>
     let mut parts = vec![id.clone()];
     parts.extend((!report.name.is_empty()).then(|| report.name.clone()));
     parts.push(format!("dbdyno {}", report.dbdyno));
-    parts.push(format!("begun {}", begun(&report.started)));
+    parts.push(format!("begun {}", begun(report.started)));
     let parts = parts.join(", ");
     let mut blocks = vec![Block::pairs([("run", parts.as_str())].into_iter().chain(remark))];
     blocks.extend(commands);

@@ -212,7 +212,7 @@ pub fn config(report: &Report) -> Table {
     };
     put("run", "id", report.run_id.clone());
     put("run", "name", report.name.clone());
-    put("run", "started", report.started.clone());
+    put("run", "started", report.started.to_string());
     put("run", "status", report.status.name().to_owned());
     put("run", "dbdyno", report.dbdyno.clone());
     put("run", "seed", report.seed.to_string());

@@ -17,14 +17,13 @@ pub(crate) fn scene(scene: &Environment) -> String {
         true => String::new(),
         false => format!(", load: {}", several(&scene.loads)),
     };
-    let (first, last) = (begun(&scene.begun.0), begun(&scene.begun.1));
-    let when = if first == last {
-        format!("begun {first}")
-    } else {
-        format!("started between {first} and {last}")
+    let when = match scene.begun.map(|(first, last)| (begun(first), begun(last))) {
+        None => String::new(),
+        Some((first, last)) if first == last => format!(", begun {first}"),
+        Some((first, last)) => format!(", started between {first} and {last}"),
     };
     let mut printed = format!(
-        "{} on {}: {}{load}; {} of {} after {} of ramp-up, {when}.",
+        "{} on {}: {}{load}; {} of {} after {} of ramp-up{when}.",
         workloads(scene),
         databases(scene),
         clients(scene),

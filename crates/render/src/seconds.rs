@@ -52,7 +52,7 @@ fn row(report: &Report, second: &SecondReport) -> [String; TITLES.len()] {
     let ms = |value: Option<f64>| number(value.as_ref());
     [
         report.run_id.clone(),
-        report.started.clone(),
+        report.started.to_string(),
         second.second.to_string(),
         second.group.clone(),
         second.offered.to_string(),

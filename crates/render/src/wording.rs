@@ -1,6 +1,7 @@
 //! Texts that several pages and charts have in common.
 
 use analysis::figures::{Figure, is_time, title};
+use jiff::Timestamp;
 use model::Status;
 use model::finding_catalog::CATALOG;
 use model::numbers::{self, INFINITE, count, significant, with_error};
@@ -42,12 +43,9 @@ pub(crate) fn without_stop(sentence: &str) -> &str {
     sentence.strip_suffix('.').unwrap_or(sentence)
 }
 
-/// Formats the start of a run: `2026-11-28 02:10:52 UTC`, from an ISO 8601 instant.
-pub(crate) fn begun(started: &str) -> String {
-    match (started.get(..10), started.get(11..19)) {
-        (Some(date), Some(time)) => format!("{date} {time} UTC"),
-        _ => started.to_owned(),
-    }
+/// Formats the start of a run, in whole seconds: `2026-11-28 02:10:52 UTC`.
+pub(crate) fn begun(started: Timestamp) -> String {
+    started.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
 /// Returns the reason why the Universal Scalability Law does not fit the measured points; `None` if

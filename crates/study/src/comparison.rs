@@ -314,9 +314,9 @@ pub struct SideReport {
     /// True if the side's runs have different modes, which `modes` leaves out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub modes_vary: bool,
-    /// Start of the first valid run, in RFC 3339.
+    /// Start of the first valid run; null without one.
     #[serde(default)]
-    pub begun: String,
+    pub begun: Option<Timestamp>,
     /// Trend of the primary figure from run to run of the side; null if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trend: Option<RunsTrend>,
@@ -597,7 +597,7 @@ impl ComparisonReport {
 
     /// Returns the newest run's age in seconds; `None` if it is not known or less than an hour.
     pub fn age_s(&self) -> Option<u64> {
-        let newest: Timestamp = self.scene.begun.1.parse().ok()?;
+        let (_, newest) = self.scene.begun?;
         let age_s = (self.seen_unix_ms? - newest.as_millisecond()) / 1_000;
         u64::try_from(age_s).ok().filter(|age| *age >= OLD_S)
     }
@@ -769,7 +769,7 @@ fn side_report(
             .fold(0.0, f64::max),
         modes_vary: compared.iter().any(|report| report.modes.len() > modes.len()),
         modes,
-        begun: reports(side).map(|report| &report.started).min().cloned().unwrap_or_default(),
+        begun: reports(side).map(|report| report.started).min(),
         trend: side.points.iter().find_map(|point| RunsTrend::find(point, primary)),
     }
 }

@@ -34,8 +34,8 @@ pub struct Environment {
     pub measured_s: (f64, f64),
     /// Shortest and longest ramp-up of a run, in seconds.
     pub ramp_up_s: (f64, f64),
-    /// Start times of the first and of the last run, in RFC 3339, UTC.
-    pub begun: (String, String),
+    /// Start times of the first and of the last run; null without a run.
+    pub begun: Option<(Timestamp, Timestamp)>,
     /// Usual time from the start of a run to the start of the next one, in seconds, which includes
     /// builds, starts of servers, checks and pauses; null with fewer than two runs. It is the time
     /// of a trial if the runs are those of one experiment.
@@ -57,8 +57,7 @@ pub struct Environment {
 impl Environment {
     pub fn from_reports(all: &[&Report]) -> Environment {
         let clients = all.iter().map(|report| report.clients);
-        let begun = || all.iter().map(|report| report.started.as_str());
-        let begun = (begun().min().unwrap_or_default(), begun().max().unwrap_or_default());
+        let begun = || all.iter().map(|report| report.started);
         Environment {
             workloads: each(all, |report| Some(report.workload.clone())),
             databases: each(all, |report| Some(report.database.clone())),
@@ -72,7 +71,7 @@ impl Environment {
             runs: all.len() as u64,
             measured_s: range(all, |report| report.measured_seconds),
             ramp_up_s: range(all, |report| report.phases.ramp_up_s),
-            begun: (begun.0.to_owned(), begun.1.to_owned()),
+            begun: begun().min().zip(begun().max()),
             usual_gap_s: usual_gap_s(all),
             machines: each(all, machine),
             systems: each(all, |report| {
@@ -95,8 +94,7 @@ impl Environment {
 /// Returns the median time from the start of a run to the start of the next one, in seconds; `None`
 /// with fewer than two runs.
 fn usual_gap_s(all: &[&Report]) -> Option<f64> {
-    let begun = |report: &&Report| report.started.parse::<Timestamp>().ok();
-    let mut begun: Vec<Timestamp> = all.iter().filter_map(begun).collect();
+    let mut begun: Vec<Timestamp> = all.iter().map(|report| report.started).collect();
     begun.sort();
     let gaps = begun.windows(2).map(|pair| pair[1].duration_since(pair[0]).as_secs_f64());
     let mut gaps: Vec<f64> = gaps.collect();
@@ -157,7 +155,8 @@ mod tests {
     fn the_usual_time_of_a_trial_leaves_out_the_pause_of_a_resumed_experiment() {
         let run = |minute: u32, second: u32| {
             let mut report = analysis::fixtures::subjects::closed();
-            report.started = format!("2026-11-28T02:{minute:02}:{second:02}Z");
+            report.started =
+                format!("2026-11-28T02:{minute:02}:{second:02}Z").parse().expect("a time");
             report
         };
         // Runs are in the order of their points.

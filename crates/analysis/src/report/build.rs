@@ -66,7 +66,8 @@ impl Report {
             placement: group_description.placement.name().to_owned(),
             load: load
                 .filter(|load| group_description.groups.iter().all(|group| group.load == *load)),
-            started: started(group_description.started_unix_ms),
+            started: Timestamp::from_millisecond(group_description.started_unix_ms)
+                .unwrap_or_default(),
             dbdyno: group_description.dbdyno,
             phases: phases(group_description.phases),
             measured_seconds: tally.measured_ns() as f64 / NS_PER_S as f64,
@@ -203,10 +204,6 @@ fn notes(groups: &[GroupDescription]) -> Vec<String> {
         }
     }
     all
-}
-
-fn started(unix_ms: i64) -> String {
-    Timestamp::from_millisecond(unix_ms).map(|instant| instant.to_string()).unwrap_or_default()
 }
 
 fn phases(phases: Phases) -> PhasesReport {

@@ -38,8 +38,7 @@ const BACKLOGS: [(&str, &str); 2] = [
 /// to the mean at its point, and one of the server's background work relative to its maximum.
 fn charts(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Chart> {
     let mut made: Vec<&TrialReport> = trials.iter().filter(|one| counts(&one.report)).collect();
-    // Times of one zone in one format sort as text.
-    made.sort_by(|a, b| a.report.started.cmp(&b.report.started));
+    made.sort_by_key(|trial| trial.report.started);
     let primary = report.primary.as_str();
     let mut of_points: BTreeMap<u32, Vec<Option<f64>>> = BTreeMap::new();
     for trial in &made {

@@ -367,7 +367,7 @@ fn setup(report: &ComparisonReport) -> String {
         parts.push("virtual time".to_owned());
     }
     let ago = report.age_s().map(|age_s| format!(" ({})", ago(age_s))).unwrap_or_default();
-    parts.push(format!("from {}{ago}", begun(&scene.begun.0)));
+    parts.extend(scene.begun.map(|(first, _)| format!("from {}{ago}", begun(first))));
     parts.retain(|part| !part.is_empty());
     parts.join(", ")
 }

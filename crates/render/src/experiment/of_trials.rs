@@ -36,7 +36,7 @@ const OF_TRIAL: [&str; 4] = ["tps", "p50_ms", "p95_ms", "p99_ms"];
 /// point, figures, validity and run.
 pub(super) fn trials(report: &ExperimentReport, trials: &[TrialReport]) -> Section {
     let mut made: Vec<&TrialReport> = trials.iter().collect();
-    made.sort_by(|a, b| a.report.started.cmp(&b.report.started));
+    made.sort_by_key(|trial| trial.report.started);
     let primary = report.primary.as_str();
     let figures: Vec<&str> =
         once(primary).chain(OF_TRIAL.into_iter().filter(|name| *name != primary)).collect();
@@ -56,7 +56,7 @@ pub(super) fn trials(report: &ExperimentReport, trials: &[TrialReport]) -> Secti
         let mut row: Vec<Cell> = vec![(index + 1).into()];
         row.extend(axis_cells(report, trial.point as usize));
         row.push(u64::from(trial.repeat + 1).into());
-        row.push(begun(&run.started).into());
+        row.push(begun(run.started).into());
         row.extend(figures.iter().map(|name| Cell::from(value_of(run, name))));
         row.extend([validity(run).into(), Cell::from(short_id(&run.run_id))]);
         table.row(row);

@@ -199,7 +199,7 @@ fn tables(report: &Report, charts: &[Chart]) -> Section {
 /// Returns the section with the build's id, the command that repeats it, and its plan.
 fn repeat(report: &Report) -> Section {
     let id = [report.run_id.clone(), format!("dbdyno {}", report.dbdyno)];
-    let begun = format!("begun {}", begun(&report.started));
+    let begun = format!("begun {}", begun(report.started));
     let command = Text::default().and(Span::Code(text(report, "command")));
     let pairs = [("run", Text::from([id.join(", "), begun].join(", "))), ("repeat", command)];
     let plan = vec![Block::Verbatim(report.plan.clone())];

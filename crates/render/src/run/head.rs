@@ -23,7 +23,7 @@ pub(super) fn kind(report: &Report) -> String {
         Status::Running => String::new(),
         _ => format!(", {status}"),
     };
-    format!("Run{status}, started {}", begun(&report.started))
+    format!("Run{status}, started {}", begun(report.started))
 }
 
 /// Returns the title of a run's page: `tpcc on MariaDB 10.11.19`. The plan's name, if it has one,

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::figures::{direction, direction_in, figure, samples_lacking, title, value_of};
 use analysis::report::{Named, Report};
+use jiff::Timestamp;
 use model::numbers::count;
 use stats::{
     BOUNDS_MIN, Comparison, Incomparable, bounds_beside_drift, bounds_of_pairs, difference,
@@ -180,7 +181,7 @@ fn unpaired(side: &Side, other: &Side) -> Vec<UnpairedPoint> {
 /// changes at least as often as the side with fewer runs has runs. Two blocks have only one change.
 fn is_interleaved(base: &SidePoint, side: &SidePoint) -> bool {
     let began = |reports: &[Report], is_side| {
-        reports.iter().map(|report| (report.started.clone(), is_side)).collect::<Vec<_>>()
+        reports.iter().map(|report| (report.started, is_side)).collect::<Vec<_>>()
     };
     let mut all = [began(&base.reports, false), began(&side.reports, true)].concat();
     all.sort();
@@ -191,13 +192,13 @@ fn is_interleaved(base: &SidePoint, side: &SidePoint) -> bool {
 /// Returns true if both sides of a comparison took turns in every repeat: all runs of one repeat
 /// began before any run of the next.
 fn took_turns(base: &SidePoint, side: &SidePoint) -> bool {
-    let mut rounds: BTreeMap<u32, (&str, &str)> = BTreeMap::new();
+    let mut rounds: BTreeMap<u32, (Timestamp, Timestamp)> = BTreeMap::new();
     for (repeat, report) in runs_of(base).chain(runs_of(side)) {
-        let began = report.started.as_str();
+        let began = report.started;
         let round = rounds.entry(repeat).or_insert((began, began));
         *round = (round.0.min(began), round.1.max(began));
     }
-    let mut rounds: Vec<(&str, &str)> = rounds.into_values().collect();
+    let mut rounds: Vec<(Timestamp, Timestamp)> = rounds.into_values().collect();
     rounds.sort_unstable();
     rounds.windows(2).all(|two| two[0].1 <= two[1].0)
 }
@@ -319,15 +320,15 @@ fn by_repeat(point: &SidePoint, name: &str) -> Repeats {
 /// all runs, given each side's points and its figures by repeat. `None` if there is no ratio.
 fn beside_drift(judged: &Judged, sides: [(&[&SidePoint], &Repeats); 2]) -> Option<BesideDrift> {
     let shift = judged.ratio?.value.ln();
-    let mut in_order: Vec<(&str, f64, bool)> = Vec::new();
+    let mut in_order: Vec<(Timestamp, f64, bool)> = Vec::new();
     for (at, (points, figures)) in sides.into_iter().enumerate() {
         for (repeat, figure) in figures {
             let runs = points.iter().flat_map(|point| runs_of(point));
-            let began = runs.filter(|run| run.0 == *repeat).map(|run| run.1.started.as_str());
+            let began = runs.filter(|run| run.0 == *repeat).map(|run| run.1.started);
             in_order.push((began.min()?, figure.ln(), at > 0));
         }
     }
-    in_order.sort_by(|a, b| a.0.cmp(b.0));
+    in_order.sort_by_key(|one| one.0);
     let figures: Vec<(f64, bool)> = in_order.iter().map(|one| (one.1, one.2)).collect();
     let bounds = bounds_beside_drift(&figures, CONFIDENCE);
     Some(BesideDrift {

@@ -2,6 +2,7 @@
 //! many runs there are. Not here: drifts of the machine that both sides share (pairs).
 
 use analysis::figures::value_of;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::SidePoint;
@@ -30,12 +31,12 @@ impl RunsTrend {
     /// Returns the trend of a figure over the runs at a point, in the order of their start; `None`
     /// if there is none, or if there are fewer than five runs.
     pub(super) fn find(point: &SidePoint, figure: &str) -> Option<RunsTrend> {
-        let mut all: Vec<(&str, f64)> = point
+        let mut all: Vec<(Timestamp, f64)> = point
             .reports
             .iter()
-            .filter_map(|report| Some((report.started.as_str(), value_of(report, figure)?)))
+            .filter_map(|report| Some((report.started, value_of(report, figure)?)))
             .collect();
-        all.sort_by(|a, b| a.0.cmp(b.0));
+        all.sort_by_key(|one| one.0);
         let values: Vec<f64> = all.into_iter().map(|(_, value)| value).collect();
         let (first, last) = (*values.first()?, *values.last()?);
         let is_trend = values.len() >= RUNS_MIN && stats::rank_trend(&values).abs() >= SCORE_MIN;
@@ -55,7 +56,7 @@ mod tests {
     fn trend(tps: &[f64]) -> Option<(f64, f64)> {
         let mut side = sides::side("new", &[("8", tps, 0)]);
         for (n, report) in side.points[0].reports.iter_mut().enumerate() {
-            report.started = format!("2026-01-01T00:{n:02}:00Z");
+            report.started = format!("2026-01-01T00:{n:02}:00Z").parse().expect("a time");
         }
         // Runs are found by their start, in whatever order they are stored.
         side.points[0].reports.reverse();

@@ -206,6 +206,22 @@ fn runs_that_took_turns_are_told_from_blocks() {
 }
 
 #[test]
+fn runs_of_one_second_have_the_order_of_their_milliseconds() {
+    // As texts, `52.81Z` is after `52.815Z`, and `53Z` after `53.005Z`.
+    let in_turns = |at: i64| {
+        let mut both = [side("old", &[("8", &FIVE, 0)]), side("new", &[("8", &times(1.1), 1)])];
+        for (of_side, side) in both.iter_mut().enumerate() {
+            for (n, report) in side.points[0].reports.iter_mut().enumerate() {
+                let ms = 1_796_018_692_785 + at + 10 * n as i64 + 5 * of_side as i64;
+                report.started = Timestamp::from_millisecond(ms).expect("a time");
+            }
+        }
+        ComparisonReport::new(&both, &PLAIN).expect("five of each").pairs[0].is_interleaved
+    };
+    assert!((0..250).all(in_turns));
+}
+
+#[test]
 fn blocks_that_a_drift_explains_are_no_verdict_on_a_side() {
     // Each side rises by 0.4 % per run, and the second continues where the first ended.
     let rising = [1000.0, 1004.0, 1008.5, 1012.0, 1016.0];

@@ -3,6 +3,9 @@
 
 use analysis::figures::{Figure, figure, spellings};
 use analysis::report::Named;
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
 use model::{Imported, ImportedValue};
 
 use super::Question;
@@ -15,7 +18,7 @@ pub(super) struct Build<'i> {
     values: Vec<&'i ImportedValue>,
     /// Earliest time of the build in the file, by which builds are ordered; `None` if the file has
     /// no times.
-    first: Option<&'i str>,
+    first: Option<Timestamp>,
 }
 
 impl Dated for Build<'_> {
@@ -23,7 +26,7 @@ impl Dated for Build<'_> {
         self.name
     }
 
-    fn first(&self) -> Option<(&str, &str)> {
+    fn first(&self) -> Option<(Timestamp, &str)> {
         self.first.map(|time| (time, ""))
     }
 }
@@ -62,7 +65,7 @@ pub(super) fn builds<'i>(
         });
         let known = &mut builds[at];
         known.values.push(value);
-        let times = [known.first, value.time.as_deref()];
+        let times = [known.first, value.time.as_deref().and_then(instant)];
         known.first = times.into_iter().flatten().min();
     }
     if builds.is_empty() {
@@ -70,6 +73,11 @@ pub(super) fn builds<'i>(
         return Err(format!("the imported {name} has no {primary}: it has {figures} (--figure)"));
     }
     Ok(builds)
+}
+
+/// Returns the time of an imported value, which is in UTC; `None` if it is none.
+fn instant(text: &str) -> Option<Timestamp> {
+    Offset::UTC.to_timestamp(text.parse::<DateTime>().ok()?).ok()
 }
 
 /// Returns the distinct points of an imported file, in the order of the file. A point is given by

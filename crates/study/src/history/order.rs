@@ -1,5 +1,6 @@
 //! The order of builds in a history. Not here: which runs form a build.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::Side;
@@ -49,9 +50,9 @@ impl Ordered {
 pub(super) trait Dated {
     fn name(&self) -> &str;
 
-    /// Returns the start of the build's first run, as text that sorts by time, and the run's id (a
-    /// UUID of version 7), which orders runs of the same second. `None` without a run.
-    fn first(&self) -> Option<(&str, &str)>;
+    /// Returns the start of the build's first run and the run's id (a UUID of version 7), which
+    /// orders runs of the same millisecond. `None` without a run.
+    fn first(&self) -> Option<(Timestamp, &str)>;
 }
 
 impl Dated for Side {
@@ -59,9 +60,9 @@ impl Dated for Side {
         &self.name
     }
 
-    fn first(&self) -> Option<(&str, &str)> {
+    fn first(&self) -> Option<(Timestamp, &str)> {
         let all = self.points.iter().flat_map(|point| &point.reports);
-        all.map(|report| (report.started.as_str(), report.run_id.as_str())).min()
+        all.map(|report| (report.started, report.run_id.as_str())).min()
     }
 }
 
