@@ -30,6 +30,8 @@ mod stability;
 mod time_profile;
 mod times;
 
+use std::ops::AddAssign;
+
 use jiff::Timestamp;
 use model::{
     CpuProfileReport, Direction, Facts, Finding, Load, NOT_CHECKED, ReportField, ServerSummary,
@@ -485,6 +487,21 @@ pub struct CountsReport {
     pub backlog_at_start: u64,
 }
 
+impl AddAssign for CountsReport {
+    fn add_assign(&mut self, other: CountsReport) {
+        self.offered += other.offered;
+        self.finished += other.finished;
+        self.committed += other.committed;
+        self.rolled_back += other.rolled_back;
+        self.failed += other.failed;
+        self.dropped += other.dropped;
+        self.unfinished += other.unfinished;
+        self.retried += other.retried;
+        self.unknown += other.unknown;
+        self.backlog_at_start += other.backlog_at_start;
+    }
+}
+
 impl CountsReport {
     /// Returns the share of offered transactions that failed or were dropped, in percent; 0 if none
     /// were offered.
@@ -684,7 +701,7 @@ pub struct Checks {
 }
 
 /// The result of a consistency check of the data.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckReport {
     pub id: String,
     /// The condition that the data must fulfil, in words.

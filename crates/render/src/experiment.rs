@@ -102,6 +102,7 @@ pub fn experiment(
             ),
         ],
     );
+    page.sections.push(of_trials::outcome(report, trials));
     page.n_answering = page.sections.len();
     page.sections.iter_mut().for_each(|section| section.where_drawn = Place::First);
     let mut curves = vec![Block::Charts(in_spot(&charts, Spot::Curves))];

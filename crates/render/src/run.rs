@@ -15,6 +15,7 @@ mod over_time;
 mod ran;
 mod sequence;
 mod short;
+mod together;
 mod transactions;
 mod units;
 mod why;
@@ -32,6 +33,7 @@ use super::wording::begun;
 
 pub(super) use ran::{Line, lines};
 pub use short::{Short, run_short};
+pub(super) use together::together;
 
 /// Largest number of rows in the folded table of single clients; the JSON report has all.
 const CLIENTS_MOST: usize = 1_000;

@@ -34,8 +34,9 @@ use analysis::Tally;
 use analysis::report::{Report, Status};
 use engine::{ClientThreads, GroupJob, Job, Origin, SampleHook, Share, Stop};
 use model::{
-    CommitRisk, Database, Description, Event, Fact, Finding, Identity, NS_PER_MS, Placement, Plan,
-    RunId, Settle, Severity, StopCondition, StopReason, Trial, format_count, format_duration,
+    CommitRisk, Database, Description, Event, Fact, Finding, Identity, NS_PER_MS, NS_PER_S,
+    Placement, Plan, RunId, Settle, Severity, StopCondition, StopReason, Trial, format_count,
+    format_duration,
 };
 use monitor::facts;
 use stats::OfferedQuantile;
@@ -381,15 +382,37 @@ pub(crate) fn prepare(
     Ok(groups)
 }
 
-/// Describes the data that are built before the load, whose progress tells the time left: `the
-/// build of about 600,000 rows`.
+/// Slowest and fastest usual pace of a bulk build, in rows per second, over the workloads and the
+/// databases here on disks of laptops and servers.
+const USUAL_ROWS_PER_S: [u64; 2] = [100_000, 600_000];
+
+/// Describes the data that are built before the load and how long that usually takes; its progress
+/// then tells the time left: `the build of about 6,000,000 rows (usually 10s to 1m)`.
 fn rows_to_build(opened: &Opened) -> String {
     let population = opened.workload.population();
     let n_rows: u64 = population.map_or(0, |population| {
         (0..population.tables().len()).map(|table| population.n_rows(table)).sum()
     });
     let what = if opened.data == Data::Unfinished { "the rest of the build" } else { "the build" };
-    format!("{what} of about {} rows", format_count(n_rows))
+    let usual = usual_time(n_rows).filter(|_| opened.data != Data::Unfinished);
+    format!("{what} of about {} rows{}", format_count(n_rows), usual.unwrap_or_default())
+}
+
+/// Says how long the build of this many rows usually takes; `None` if less than a second.
+fn usual_time(n_rows: u64) -> Option<String> {
+    let [longest, shortest] = USUAL_ROWS_PER_S.map(|pace| n_rows / pace);
+    let [shortest, longest] = [shortest, longest].map(|s| format_duration(whole(s) * NS_PER_S));
+    (n_rows >= USUAL_ROWS_PER_S[1]).then(|| format!(" (usually {shortest} to {longest})"))
+}
+
+/// Rounds a duration in seconds to whole minutes from ten minutes on, and to tens of seconds from
+/// one on.
+fn whole(seconds: u64) -> u64 {
+    match seconds {
+        0..60 => seconds,
+        60..600 => seconds.next_multiple_of(10),
+        _ => seconds.next_multiple_of(60),
+    }
 }
 
 /// Says how long the run takes at least. `None` for a trial, whose experiment has said that, and
@@ -707,5 +730,16 @@ mod tests {
                       line 14\nline 15";
         assert_eq!(text, expect);
         assert_eq!(server_ended("is not running"), "The managed server is not running.");
+    }
+
+    #[test]
+    fn the_usual_time_of_a_build_is_rounded_and_left_out_where_it_is_short() {
+        let check = |n_rows, expect: Option<&str>| {
+            assert_eq!(usual_time(n_rows).as_deref(), expect, "{n_rows}");
+        };
+        check(599_999, None);
+        check(600_000, Some(" (usually 1s to 6s)"));
+        check(50_000_000, Some(" (usually 1m30s to 8m20s)"));
+        check(600_000_000, Some(" (usually 17m to 1h40m)"));
     }
 }

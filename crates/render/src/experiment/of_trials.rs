@@ -16,7 +16,7 @@ use crate::axis_names::names;
 use crate::charts::ages;
 use crate::document::{Block, Length, Place, Section};
 use crate::list::short_id;
-use crate::run::of_median_run;
+use crate::run::{of_median_run, together};
 use crate::wording::{Spread, begun, shown, title_with_unit};
 use crate::{Align, Cell, Column, Table};
 
@@ -204,16 +204,30 @@ pub(super) fn ages_of_points(report: &ExperimentReport, trials: &[TrialReport]) 
 /// single point: where the time goes, errors and checks. Empty for several points, whose comparison
 /// has them.
 pub(super) fn median_run(report: &ExperimentReport, trials: &[TrialReport]) -> Vec<Section> {
+    median(report, trials).map(of_median_run).unwrap_or_default()
+}
+
+/// Returns the section with lines on all counted trials together: errors, checks and target; with
+/// the parts of the median run's time if the experiment repeats a single point.
+pub(super) fn outcome(report: &ExperimentReport, trials: &[TrialReport]) -> Section {
+    let counted = trials.iter().map(|trial| &trial.report).filter(|run| counts(run));
+    let counted: Vec<&Report> = counted.collect();
+    let lines = together(&counted, median(report, trials));
+    Section::new("outcome", "Errors and checks", vec![Block::pairs(lines)])
+}
+
+/// Returns the counted run with the median of the primary figure; `None` if the experiment has
+/// several points.
+fn median<'t>(report: &ExperimentReport, trials: &'t [TrialReport]) -> Option<&'t Report> {
     if report.points.len() != 1 {
-        return Vec::new();
+        return None;
     }
     let known = trials.iter().filter(|trial| counts(&trial.report));
     let known =
         known.filter_map(|trial| Some((value_of(&trial.report, &report.primary)?, &trial.report)));
     let mut known: Vec<(f64, &Report)> = known.collect();
     known.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let median = known.get(known.len() / 2);
-    median.map(|(_, run)| of_median_run(run)).unwrap_or_default()
+    known.get(known.len() / 2).map(|(_, run)| *run)
 }
 
 #[cfg(test)]

@@ -190,6 +190,14 @@ pub(super) fn data(report: &Report) -> String {
     parts.join("; ")
 }
 
+/// Returns true if all checks of the data before and after the load passed; `None` if there were
+/// none.
+pub(super) fn all_passed(report: &Report) -> Option<bool> {
+    let results = [&report.checks.before, &report.checks.after].into_iter().flatten();
+    let checks: Vec<&CheckReport> = results.flatten().collect();
+    (!checks.is_empty()).then(|| checks.iter().all(|check| check.failed == 0))
+}
+
 fn generator(report: &Report) -> String {
     let mut parts = Vec::new();
     if let Some(client) = &report.client {

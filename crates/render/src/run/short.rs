@@ -5,7 +5,7 @@
 
 use std::iter::once;
 
-use analysis::report::Report;
+use analysis::report::{CountsReport, Report};
 use model::numbers::{self, NONE, count, significant};
 use model::{Finding, Load, Severity, format_count};
 
@@ -219,14 +219,7 @@ fn without_interval(report: &Report) -> Vec<String> {
 /// Counts failed, retried, dropped, unfinished and unknown transactions, and names the most
 /// frequent error.
 fn errors(report: &Report) -> String {
-    let counts = &report.block.counts;
-    let counted = |n: u64, word: &str| format!("{} {word}", format_count(n));
-    let mut parts =
-        vec![format!("{} of {} failed", format_count(counts.failed), format_count(counts.offered))];
-    parts.push(counted(counts.retried, "retried"));
-    parts.extend((counts.dropped > 0).then(|| counted(counts.dropped, "dropped")));
-    parts.extend((counts.unfinished > 0).then(|| counted(counts.unfinished, "unfinished")));
-    parts.extend((counts.unknown > 0).then(|| counted(counts.unknown, "with unknown outcome")));
+    let mut parts = counted(&report.block.counts);
     let most = report.block.errors.iter().max_by_key(|error| error.count);
     // Intended rollbacks are left out if an error needs the room.
     parts.extend(most.is_none().then(|| transactions::rolled_back(report)).flatten());
@@ -238,6 +231,19 @@ fn errors(report: &Report) -> String {
         )
     });
     parts.join(", ") + &most.unwrap_or_default()
+}
+
+/// Counts failed, retried, dropped, unfinished and unknown transactions, each in words; the last
+/// three only if there are any.
+pub(super) fn counted(counts: &CountsReport) -> Vec<String> {
+    let counted = |n: u64, word: &str| format!("{} {word}", format_count(n));
+    let mut parts =
+        vec![format!("{} of {} failed", format_count(counts.failed), format_count(counts.offered))];
+    parts.push(counted(counts.retried, "retried"));
+    parts.extend((counts.dropped > 0).then(|| counted(counts.dropped, "dropped")));
+    parts.extend((counts.unfinished > 0).then(|| counted(counts.unfinished, "unfinished")));
+    parts.extend((counts.unknown > 0).then(|| counted(counts.unknown, "with unknown outcome")));
+    parts
 }
 
 /// Draws commits per second as a sparkline, with their range and the stalls; empty if no second was
