@@ -217,7 +217,9 @@ impl Tally {
                 self.group(*group).clients.extend_from_slice(moments)
             }
             Event::Executions { group, executions } => {
-                self.group(*group).executions.extend_from_slice(executions);
+                let all = &mut self.group(*group).executions;
+                all.extend_from_slice(executions);
+                all.sort_by_key(|execution| (execution.client, execution.started_ns));
             }
             Event::QueryPlans { group, plans } => self.group(*group).query_plans.clone_from(plans),
             Event::Ended { reason, measured_ns, elapsed_ns, cpu_ns, max_rss_bytes } => {

@@ -6,8 +6,8 @@
 //! transactions are due (pacer).
 
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use model::numbers::duration;
 use model::{
@@ -85,6 +85,9 @@ pub(crate) struct Common {
     pub(crate) retry: Retry,
     pub(crate) stop: Arc<Stop>,
     pub(crate) recorder: Recorder,
+    /// Executions of clients whose load is a sequence, each with its group, until the coordinator
+    /// takes them.
+    pub(crate) executed: Mutex<Vec<(u16, Execution)>>,
 }
 
 /// A client that is executing transactions, with its connections, clock and results.
@@ -108,7 +111,7 @@ pub(crate) struct ClientLoop {
     times: Vec<CoarseHistogram>,
     /// Executions of transactions that were due in the measured phase; `None` unless the load is a
     /// sequence.
-    executions: Option<Vec<Execution>>,
+    has_sequence: bool,
     nth_in_group: u32,
     /// Signal that the workload's producer raises when it may have generated more input for
     /// clients; `None` if the workload has no producer.
@@ -162,7 +165,7 @@ impl ClientLoop {
     ) -> ClientLoop {
         let n_kinds = spec.kinds.len();
         let for_input = spec.workload.producer().map(Producer::for_clients);
-        let executions = spec.workload.sequence().map(|_| Vec::new());
+        let has_sequence = spec.workload.sequence().is_some();
         ClientLoop {
             client: spec.client,
             group: spec.group,
@@ -177,7 +180,7 @@ impl ClientLoop {
             workload: spec.workload,
             moments: vec![(Moments::default(), 0); n_kinds],
             times: vec![CoarseHistogram::default(); if spec.keeps_times { n_kinds } else { 0 }],
-            executions,
+            has_sequence,
             nth_in_group: spec.nth_in_group,
             for_input,
             measured: Vec::with_capacity(8),
@@ -402,8 +405,8 @@ impl ClientLoop {
             return;
         }
         let start_ns = self.common.stop.measure_start_ns() as i64;
-        if let Some(executions) = &mut self.executions {
-            executions.push(Execution {
+        if self.has_sequence {
+            let execution = Execution {
                 client: self.nth_in_group,
                 kind: sample.kind,
                 started_ns: sample.started_ns as i64 - start_ns,
@@ -414,7 +417,9 @@ impl ClientLoop {
                     Outcome::Unknown => Some(DbErrorKind::UnknownCommit),
                     Outcome::Committed | Outcome::RolledBack => None,
                 },
-            });
+            };
+            let executed = self.common.executed.lock();
+            executed.unwrap_or_else(PoisonError::into_inner).push((self.group, execution));
         }
         let (moments, failed) = &mut self.moments[usize::from(sample.kind)];
         match sample.outcome {
@@ -606,12 +611,6 @@ impl ClientLoop {
                        (sim:?service=constant:1ms)";
             self.common.stop.drain(|| now_ns, StopReason::Failed { why: why.to_owned() });
         }
-    }
-
-    /// Returns the executions of this client, if its load is a sequence, and empty otherwise. They
-    /// are returned once.
-    pub(crate) fn take_executions(&mut self) -> Vec<Execution> {
-        self.executions.take().unwrap_or_default()
     }
 
     /// Returns, for each transaction type, count, extremes, sums and histogram of the response

@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use model::{
@@ -159,8 +159,6 @@ struct Coordinator<'a> {
     arrivals: Vec<Option<Arc<Arrivals>>>,
     under_way: Vec<(u16, Arc<UnderWay>)>,
     moments: Vec<Vec<ClientMoments>>,
-    /// Executions of the clients whose load is a sequence, by group.
-    executions: Vec<Vec<Execution>>,
     connected: Vec<(u32, u32, Histogram)>,
     first_db_error: Option<DbError>,
     n_retried: u64,
@@ -192,7 +190,13 @@ impl<'a> Coordinator<'a> {
         let (recording, sample_hook) = (job.recording, job.sample_hook.clone());
         let recorder = Recorder::new(&shapes, n_shards, recording, Arc::clone(stop), sample_hook);
         let (seed, retry) = (job.seed, job.retry.clone());
-        let common = Arc::new(Common { seed, retry, stop: Arc::clone(stop), recorder });
+        let common = Arc::new(Common {
+            seed,
+            retry,
+            stop: Arc::clone(stop),
+            recorder,
+            executed: Mutex::default(),
+        });
         let none = || (0, 0, Histogram::new(Range { highest_ns: recording.histogram_max_ns }));
         Coordinator {
             job,
@@ -201,7 +205,6 @@ impl<'a> Coordinator<'a> {
             arrivals: Vec::new(),
             under_way: Vec::new(),
             moments: vec![Vec::new(); job.groups.len()],
-            executions: vec![Vec::new(); job.groups.len()],
             connected: job.groups.iter().map(|_| none()).collect(),
             first_db_error: None,
             n_retried: 0,
@@ -301,10 +304,9 @@ impl<'a> Coordinator<'a> {
                 self.connected[usize::from(group)].1 += 1;
                 self.first_db_error.get_or_insert(db_error);
             }
-            WorkerMessage::Left { group, moments, executions } => {
+            WorkerMessage::Left { group, moments } => {
                 self.n_left += 1;
                 self.moments[usize::from(group)].extend(moments);
-                self.executions[usize::from(group)].extend(executions);
             }
             WorkerMessage::Lost { why } => {
                 self.n_left += 1;
@@ -378,6 +380,7 @@ impl<'a> Coordinator<'a> {
             // Tasks that wait for a signal now check whether the load is over.
             self.stop.raise_signals();
         }
+        self.report_executions();
         self.read_queues(now_ns);
         let before = second_of(now_ns.saturating_sub(SETTLE_NS), measure_start_ns);
         if before > self.taken_before {
@@ -503,13 +506,16 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Reports the executions of each group whose load is a sequence.
+    /// Reports the executions that have ended since the last call, of groups whose load is a
+    /// sequence.
     fn report_executions(&mut self) {
-        for (group, mut executions) in std::mem::take(&mut self.executions).into_iter().enumerate()
-        {
-            executions.sort_by_key(|execution| (execution.client, execution.started_ns));
+        let executed = self.common.executed.lock();
+        let executed = std::mem::take(&mut *executed.unwrap_or_else(PoisonError::into_inner));
+        for group in 0..self.job.groups.len() as u16 {
+            let of_group = executed.iter().filter(|one| one.0 == group).map(|one| one.1);
+            let executions: Vec<Execution> = of_group.collect();
             if !executions.is_empty() {
-                (self.events)(Event::Executions { group: group as u16, executions });
+                (self.events)(Event::Executions { group, executions });
             }
         }
     }

@@ -171,12 +171,13 @@ pub enum Event {
         /// The plans, by transaction type.
         plans: Vec<QueryPlan>,
     },
-    /// Executions of a group whose clients execute fixed sequences of transactions, sent once at
-    /// the end of the load. Transactions that did not end are missing.
+    /// Executions of a group whose clients execute fixed sequences of transactions, sent soon after
+    /// they ended. Transactions that did not end are missing.
     Executions {
         /// Index of the group of clients in the plan.
         group: u16,
-        /// Executions, in the order of clients and of their starts.
+        /// Executions that ended since the group's previous event of this kind, in the order in
+        /// which they ended.
         executions: Vec<Execution>,
     },
     /// The load has ended, for the given reason.

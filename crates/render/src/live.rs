@@ -2,6 +2,8 @@
 //!
 //! Not here: drawing on a terminal (dbdyno).
 
+mod executions;
+
 use std::ops::Range;
 
 use analysis::tally::{GroupTally, Quantiles, Tally};
@@ -13,6 +15,8 @@ use model::{
 
 use super::spark::sparkline;
 
+pub use executions::ended;
+
 /// Number of seconds, up to the latest one, over which live rates are averaged.
 const MOMENT_S: i64 = 5;
 
@@ -23,12 +27,9 @@ const DISTURBANCES_SHOWN: usize = 3;
 /// in 1.2 s`.
 pub fn disturbance(described: &DisturbanceEvent) -> String {
     let seconds = |ns: i64| ns as f64 / NS_PER_S as f64;
-    let took = described.ended_ns.map_or(String::new(), |ended_ns| {
-        match seconds(ended_ns - described.began_ns) {
-            took @ ..1.0 => format!("{} ms", significant(took * 1e3, 3)),
-            took => numbers::seconds(took),
-        }
-    });
+    let took = described
+        .ended_ns
+        .map_or(String::new(), |ended_ns| took(seconds(ended_ns - described.began_ns)));
     let outcome = match &described.outcome {
         Disturbed::Running => "under way".to_owned(),
         Disturbed::Done => format!("done in {took}"),
@@ -38,6 +39,14 @@ pub fn disturbance(described: &DisturbanceEvent) -> String {
     };
     let outcome = outcome.lines().next().unwrap_or_default();
     format!("at {}: {}: {outcome}", numbers::seconds(seconds(described.began_ns)), described.name)
+}
+
+/// Formats how long something took, given in seconds: `35.2 ms`, `2.3 s`.
+fn took(seconds: f64) -> String {
+    match seconds {
+        ..1.0 => format!("{} ms", significant(seconds * 1e3, 3)),
+        _ => numbers::seconds(seconds),
+    }
 }
 
 /// Width of the labels at the left of the live view, in columns of the terminal.
@@ -51,6 +60,10 @@ pub fn lines(tally: &Tally, now_ns: i64, width: usize) -> Vec<String> {
     let Some(shown) = tally.shown_second(now_ns) else {
         return lines.into_iter().map(|line| cut(&line, width)).collect();
     };
+    if tally.is_sequence() {
+        lines.extend(executions::lines(tally));
+        return lines.into_iter().map(|line| cut(&line, width)).collect();
+    }
     let all: Vec<usize> = (0..tally.groups.len()).collect();
     let room = width.saturating_sub(LABEL);
     let (rates, times) = (rates(tally, &all, shown), moment(tally, &all, shown));
@@ -124,7 +137,10 @@ pub fn now(tally: &Tally) -> Now {
     let now_ns = newest.map_or(begin_ns, |second| second * NS_PER_S as i64);
     let all: Vec<usize> = (0..tally.groups.len()).collect();
     let shown = newest.and_then(|_| tally.shown_second(now_ns));
-    let figures = shown.map(|shown| vec![rates(tally, &all, shown), moment(tally, &all, shown)]);
+    let figures = match tally.is_sequence() {
+        true => Some(executions::lines(tally)),
+        false => shown.map(|shown| vec![rates(tally, &all, shown), moment(tally, &all, shown)]),
+    };
     let done = length.filter(|(_, measure)| newest.is_some() && *measure > 0.0);
     let done = done.map(|(ramp_up, measure)| (now_ns as f64 + ramp_up) / (ramp_up + measure));
     Now {

@@ -29,7 +29,8 @@ pub struct GroupTally {
     pub series: Series,
     /// Counts and response times of each client and transaction type in the measured phase.
     pub clients: Vec<ClientMoments>,
-    /// Executions of transactions, if the clients execute fixed sequences; empty otherwise.
+    /// Executions of transactions, in the order of clients and of their starts, if the clients
+    /// execute fixed sequences; empty otherwise.
     pub executions: Vec<Execution>,
     /// Plans of the workload's queries, read before the load.
     pub query_plans: Vec<QueryPlan>,

@@ -17,8 +17,8 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use model::{
-    ClientMoments, Clock, Connect, Connecting, Connector, Database, DbError, Execution, NS_PER_MS,
-    NS_PER_S, Place, Placement, ReplyLags, Session, Sessions, Statement,
+    ClientMoments, Clock, Connect, Connecting, Connector, Database, DbError, NS_PER_MS, NS_PER_S,
+    Place, Placement, ReplyLags, Session, Sessions, Statement,
 };
 use rustix::thread::futex;
 
@@ -53,8 +53,6 @@ pub(crate) enum WorkerMessage {
     Left {
         group: u16,
         moments: Vec<ClientMoments>,
-        /// Executions of the client, if its load is a sequence; empty otherwise.
-        executions: Vec<Execution>,
     },
     /// The client's code has panicked, which is a bug in dbdyno.
     Lost {
@@ -65,8 +63,7 @@ pub(crate) enum WorkerMessage {
 impl WorkerMessage {
     /// Returns the message that a client has ended its load, with its results.
     fn left(client: &mut ClientLoop) -> WorkerMessage {
-        let executions = client.take_executions();
-        WorkerMessage::Left { group: client.group, moments: client.moments(), executions }
+        WorkerMessage::Left { group: client.group, moments: client.moments() }
     }
 }
 
