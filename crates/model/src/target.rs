@@ -84,6 +84,12 @@ impl Host {
         }
     }
 
+    /// Parses hosts with commas between them, as a program that connects itself is given them;
+    /// fails if one of them is none.
+    pub fn parse_list(text: &str) -> Result<Vec<Host>, BadTarget> {
+        text.split(',').map(Host::parse).collect()
+    }
+
     /// Whether the host name obviously denotes this machine, such as `localhost` or `127.0.0.1`.
     /// The name is not resolved.
     pub fn is_here(&self) -> bool {
@@ -143,6 +149,18 @@ impl fmt::Display for BadTarget {
 impl std::error::Error for BadTarget {}
 
 impl Target {
+    /// Creates a target of parts that are known apart, and so are not encoded as in a URL.
+    pub fn of_parts(scheme: &str, path: &str) -> Target {
+        Target {
+            scheme: scheme.to_owned(),
+            user: None,
+            password: None,
+            hosts: Vec::new(),
+            path: path.to_owned(),
+            options: Vec::new(),
+        }
+    }
+
     /// Whether the target is a server that is already running, because its URL names hosts or a
     /// Unix socket.
     pub fn is_server(&self) -> bool {
@@ -180,14 +198,8 @@ impl Target {
             ));
         }
         let (place, options) = rest.split_once('?').unwrap_or((rest, ""));
-        let mut target = Target {
-            scheme: scheme.to_ascii_lowercase(),
-            user: None,
-            password: None,
-            hosts: Vec::new(),
-            path: String::new(),
-            options: parse_options(options)?,
-        };
+        let mut target = Target::of_parts(&scheme.to_ascii_lowercase(), "");
+        target.options = parse_options(options)?;
         match place.strip_prefix("//") {
             Some(authority) => target.read_authority(authority)?,
             None => target.path = decode(place)?,

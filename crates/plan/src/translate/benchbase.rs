@@ -2,9 +2,11 @@
 //!
 //! Not here: its workloads, of which dbdyno has its own or examples in SQL.
 
+use std::collections::BTreeMap;
+
 use roxmltree::{Document, Node};
 
-use super::databases::{Server, by_name, tls};
+use super::databases::{Place, Server, by_name, tls};
 use super::mixes::{Mix, mix_of};
 use super::notes::{Notes, short};
 use super::settings::{Key, Settings};
@@ -15,8 +17,7 @@ const KNOWN: &[(&[&str], &str)] = &[
     (&["batchsize"], "data are built in bulk: dbdyno build --load-method"),
     (&["loaderthreads"], "sessions of a build: dbdyno build --loaders"),
     (&["reconnectonconnectionfailure"], "clients connect again after a failure"),
-    (&["dbname", "transactiontypes", "benchmark"], "part of the plan"),
-    (&["randomseed"], "seed"),
+    (&["dbname"], "the url has the name of the database"),
 ];
 /// Elements that have no counterpart, with the reason.
 const LEFT_OUT: &[(&[&str], &str)] = &[
@@ -33,6 +34,8 @@ const BESIDE: &str = "chbenchmark";
 /// A part of the load, with its numbers as they are written.
 struct Work {
     line: usize,
+    /// Parts by their names in small letters, with the line and the text of each.
+    parts: BTreeMap<String, (usize, String)>,
     seconds: Option<f64>,
     warm_up: Option<f64>,
     /// Requests per second; `None` if the load is closed.
@@ -42,6 +45,25 @@ struct Work {
     is_serial: bool,
     clients: Option<f64>,
 }
+
+impl Work {
+    /// Length in seconds.
+    fn length(&self) -> f64 {
+        self.seconds.unwrap_or(SECONDS)
+    }
+
+    /// Returns the line of a part and the part as a note names it; `None` if the work lacks it.
+    fn part(&self, name: &str) -> Option<(usize, String)> {
+        let (line, text) = self.parts.get(name)?;
+        Some((*line, format!("{name} {text}")))
+    }
+}
+
+/// Length in seconds of a work without a time.
+const SECONDS: f64 = 60.0;
+/// Parts of a work that are read.
+const PARTS: [&str; 7] =
+    ["time", "warmup", "rate", "arrival", "weights", "serial", "active_terminals"];
 
 /// Translates a configuration. Returns the keys of the plan, and its workload; an error is a
 /// sentence about the file `name`.
@@ -75,7 +97,6 @@ pub(super) fn settings_of(
     let works = reading.works(mix);
     reading.load(mix, &works);
     let workload = reading.mix(mix, &works);
-    reading.isolation(server);
     reading.others();
     let settings = reading.settings;
     Ok((settings, workload))
@@ -126,11 +147,13 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
         })?;
         let server = by_name(&kind).ok_or_else(|| {
             format!(
-                "{name} is a configuration of BenchBase for {}, which dbdyno does not measure",
+                "{name}:{}: it is a configuration of BenchBase for {}, which dbdyno does not \
+                 measure",
+                line_of(node),
                 short(&kind)
             )
         })?;
-        self.notes.translated(line_of(node), &format!("type {kind}"), "target");
+        self.notes.translated(line_of(node), &format!("type {kind}"), "target, its scheme");
         Ok(server)
     }
 
@@ -141,12 +164,13 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
         let Some((mut place, options)) = server.of_jdbc(&url) else {
             let why = "it is no URL of this database: write target = \"...\"";
             self.notes.left_out(line_of(node), "url", why);
+            self.without_target();
             return Ok(());
         };
-        self.notes.translated(line_of(node), "url", "target");
+        self.notes.translated(line_of(node), "url", "target, its host and database");
         if let Some((user, text)) = self.element(&["username"]) {
             place.user = text;
-            self.notes.translated(line_of(user), "username", "target");
+            self.notes.translated(line_of(user), "username", "target, its user");
         }
         if self.element(&["password"]).is_some_and(|(_, text)| !text.is_empty()) {
             self.notes.password("password");
@@ -156,7 +180,8 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
             match (word.to_ascii_lowercase().as_str(), tls(value)) {
                 ("sslmode" | "usessl" | "ssl", Some(mode)) => {
                     place.options.push(("tls", mode.to_owned()));
-                    self.notes.translated(line_of(node), &format!("url: {option}"), "target");
+                    let text = format!("target, tls={mode}");
+                    self.notes.translated(line_of(node), &format!("url: {option}"), text);
                 }
                 ("password", _) => self.notes.password("password of the url"),
                 ("user", _) => place.user = value.to_owned(),
@@ -168,9 +193,19 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
         }
         if !server.is_file && place.user.is_empty() {
             self.notes.left_out(0, "username", "there is none: write a user into the target");
+            self.without_target();
             return Ok(());
         }
-        self.settings.insert(Key::Plan("target"), server.url(&place));
+        self.isolation(server, &mut place);
+        match server.target(&place) {
+            Some(target) => {
+                self.settings.insert(Key::Plan("target"), target.to_string());
+            }
+            None => {
+                let why = "its hosts cannot be part of a target: write target = \"...\"";
+                self.notes.left_out(line_of(node), "url", why);
+            }
+        }
         Ok(())
     }
 
@@ -184,8 +219,7 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
         };
         let size = scale * mix.rows_per_scale;
         let size = if mix.size == "scale" { size } else { size.round().max(1.0) };
-        self.notes.translated(line_of(node), &what, format!("{} = {size}", mix.size));
-        self.settings.insert(Key::Parameter(mix.size), format!("{size}"));
+        self.put(Key::Parameter(mix.size), format!("{size}"), line_of(node), &what);
     }
 
     fn works(&mut self, mix: &Mix) -> Vec<Work> {
@@ -197,21 +231,16 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
 
     fn work(&mut self, node: Node<'_, '_>, mix: &Mix) -> Work {
         let line = line_of(node);
+        let mut parts = BTreeMap::new();
         let number = |name| child_text(node, name).parse::<f64>().ok().filter(|n| *n >= 0.0);
         for part in node.children().filter(Node::is_element) {
             let name = part.tag_name().name().to_ascii_lowercase();
             let text = part.text().unwrap_or("").trim();
-            let is_known = matches!(
-                name.as_str(),
-                "time" | "warmup" | "rate" | "arrival" | "weights" | "serial" | "active_terminals"
-            );
-            if !is_known {
+            if !PARTS.contains(&name.as_str()) {
                 let why = "dbdyno does not know this part of a work";
                 self.notes.left_out(line_of(part), &name, why);
-            } else if !(name == "weights"
-                && part.attribute("bench").is_some_and(|b| b != mix.bench))
-            {
-                self.notes.translated(line_of(part), &format!("{name} {text}"), "part of the plan");
+            } else if part.attribute("bench").is_none_or(|bench| bench == mix.bench) {
+                parts.insert(name, (line_of(part), text.to_owned()));
             }
         }
         let rate = child_text(node, "rate");
@@ -222,6 +251,7 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
         let arrival = node.attribute("arrival").map(str::to_owned);
         Work {
             line,
+            parts,
             seconds: number("time").filter(|seconds| *seconds > 0.0),
             warm_up: number("warmup"),
             rate: rate.parse::<f64>().ok().filter(|rate| *rate > 0.0),
@@ -238,79 +268,176 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
         let n = terminals.as_ref().and_then(|(_, text)| text.parse::<u64>().ok());
         let n = n.or_else(|| works.first()?.clients.map(|n| n as u64)).unwrap_or(1).max(1);
         let line = terminals.map_or(0, |(node, _)| line_of(node));
-        let Some(first) = works.first() else {
+        if works.is_empty() {
             self.notes.left_out(0, "works", "there is no load: the plan has dbdyno's own");
             return;
-        };
+        }
         if mix.is_analytical() {
-            self.analytical(n, first, line);
+            self.analytical(n, works, line);
             return;
         }
-        self.notes.translated(line, &format!("terminals {n}"), format!("clients = {n}"));
-        self.settings.insert(Key::Group("clients"), n.to_string());
-        let seconds = |work: &Work| work.seconds.unwrap_or(60.0);
-        let total: f64 = works.iter().map(seconds).sum();
-        self.settings.insert(Key::Plan("duration"), duration(total));
-        let warm_up = first.warm_up.unwrap_or(0.0);
-        self.settings.insert(Key::Plan("ramp_up"), duration(warm_up));
-        let rates: Option<Vec<f64>> = works.iter().map(|work| work.rate).collect();
-        match rates {
-            Some(rates) => {
-                let steps: Vec<String> = rates.iter().map(|rate| format!("{rate}")).collect();
-                let rate = match steps.as_slice() {
-                    [one] => one.clone(),
-                    // The last rate goes on to the end.
-                    [all @ .., last] => {
-                        let step = |(rate, work): (&String, &Work)| {
-                            format!("{rate} for {}", duration(seconds(work)))
-                        };
-                        let all: Vec<String> = all.iter().zip(works).map(step).collect();
-                        format!("steps {}, {last}", all.join(", "))
-                    }
-                    [] => return,
-                };
-                self.settings.insert(Key::Group("load"), "open".to_owned());
-                self.settings.insert(Key::Group("rate"), rate);
-                let is_poisson =
-                    first.arrival.as_ref().is_some_and(|a| a.eq_ignore_ascii_case("poisson"));
-                if !is_poisson {
-                    self.settings.insert(Key::Group("arrivals"), "uniform".to_owned());
-                }
+        self.put(Key::Group("clients"), n.to_string(), line, &format!("terminals {n}"));
+        self.phases(works);
+        self.rate(works);
+        for work in works {
+            if let Some((line, what)) = work.part("serial") {
+                self.notes.translated(line, &what, "only queries are executed one by one");
             }
-            None => {
-                for work in works.iter().filter(|work| work.rate.is_some()) {
-                    let why = "a rate beside works without one: the plan has a closed load";
-                    self.notes.left_out(work.line, "rate", why);
+            match work.part("active_terminals") {
+                Some((line, what)) if work.clients == Some(n as f64) => {
+                    self.notes.became(line, &what, Key::Group("clients"), &n.to_string());
                 }
+                Some((line, what)) => {
+                    let why = format!("the number of clients does not change: {n}");
+                    self.notes.left_out(line, &what, why);
+                }
+                None => {}
             }
-        }
-        if works.iter().any(|work| work.weights != first.weights) {
-            let why = "the mix changes during the run: the plan has the first one";
-            self.notes.left_out(works[1].line, "weights", why);
         }
     }
 
-    fn analytical(&mut self, n: u64, first: &Work, line: usize) {
+    fn put(&mut self, key: Key, value: String, line: usize, what: &str) {
+        self.notes.became(line, what, key, &value);
+        self.settings.insert(key, value);
+    }
+
+    /// Reads how long the parts of the load take.
+    fn phases(&mut self, works: &[Work]) {
+        let key = Key::Plan("duration");
+        let total = duration(works.iter().map(Work::length).sum());
+        for work in works {
+            match work.part("time") {
+                Some((line, what)) => self.notes.became(line, &what, key, &total),
+                None => {
+                    self.notes.became_with(
+                        work.line,
+                        "work",
+                        key,
+                        &total,
+                        "it has no time of its own",
+                    );
+                }
+            }
+        }
+        self.settings.insert(key, total);
+        let key = Key::Plan("ramp_up");
+        let warm_up = duration(works[0].warm_up.unwrap_or(0.0));
+        for (nth, work) in works.iter().enumerate() {
+            match work.part("warmup") {
+                Some((line, what)) if nth == 0 => self.notes.became(line, &what, key, &warm_up),
+                Some((line, what)) => {
+                    self.notes.left_out(line, &what, "only the beginning has a ramp-up");
+                }
+                None => {}
+            }
+        }
+        self.settings.insert(key, warm_up);
+    }
+
+    /// Reads the rates of the parts of the load.
+    fn rate(&mut self, works: &[Work]) {
+        let rates: Option<Vec<f64>> = works.iter().map(|work| work.rate).collect();
+        let Some(rates) = rates else {
+            for work in works {
+                let Some((line, what)) = work.part("rate") else { continue };
+                match work.rate {
+                    Some(_) => {
+                        let why = "a rate beside works without one: the plan has a closed load";
+                        self.notes.left_out(line, &what, why);
+                    }
+                    None if what.ends_with("disabled") => {
+                        self.notes.left_out(line, &what, "a work without load is not left out");
+                    }
+                    None => self.notes.became(line, &what, Key::Group("load"), "closed"),
+                }
+            }
+            for (line, what) in works.iter().filter_map(|work| work.part("arrival")) {
+                self.notes.translated(line, &what, "a closed load has no arrivals of its own");
+            }
+            return;
+        };
+        let steps: Vec<String> = rates.iter().map(|rate| format!("{rate}")).collect();
+        let rate = match steps.as_slice() {
+            [one] => one.clone(),
+            // The last rate goes on to the end.
+            [all @ .., last] => {
+                let step = |(rate, work): (&String, &Work)| {
+                    format!("{rate} for {}", duration(work.length()))
+                };
+                let all: Vec<String> = all.iter().zip(works).map(step).collect();
+                format!("steps {}, {last}", all.join(", "))
+            }
+            [] => return,
+        };
+        let is_poisson =
+            works[0].arrival.as_ref().is_some_and(|a| a.eq_ignore_ascii_case("poisson"));
+        let arrivals = if is_poisson { "poisson" } else { "uniform" };
+        for work in works {
+            if let Some((line, what)) = work.part("rate") {
+                self.notes.became(line, &what, Key::Group("rate"), &rate);
+            }
+            match work.part("arrival") {
+                Some((line, what)) if work.arrival == works[0].arrival => {
+                    self.notes.became(line, &what, Key::Group("arrivals"), arrivals);
+                }
+                Some((line, what)) => {
+                    self.notes.left_out(line, &what, "the plan has the arrivals of the first work");
+                }
+                None => {}
+            }
+        }
+        self.settings.insert(Key::Group("load"), "open".to_owned());
+        self.settings.insert(Key::Group("rate"), rate);
+        if !is_poisson {
+            self.settings.insert(Key::Group("arrivals"), arrivals.to_owned());
+        }
+    }
+
+    fn analytical(&mut self, n: u64, works: &[Work], line: usize) {
         let is_alone = n == 1;
         let test = if is_alone { "queries" } else { "throughput" };
-        self.settings.insert(Key::Parameter("test"), test.to_owned());
+        self.put(Key::Parameter("test"), test.to_owned(), line, &format!("terminals {n}"));
         if !is_alone {
-            self.settings.insert(Key::Parameter("streams"), n.min(40).to_string());
-            let why = "the throughput test always has refresh functions";
-            self.notes.left_out(line, &format!("terminals {n}"), why);
+            let streams = n.min(40).to_string();
+            self.put(Key::Parameter("streams"), streams, line, &format!("terminals {n}"));
+            self.notes.left_out(0, "queries alone", "the throughput test has refresh functions");
         }
-        self.notes.translated(line, &format!("terminals {n}"), format!("test = {test}"));
-        if !first.is_serial {
-            let why = "queries are executed in the standard's order, once";
-            self.notes.left_out(first.line, "work", why);
-        }
-        if first.rate.is_some() {
-            let why = "queries follow each other without a rate";
-            self.notes.left_out(first.line, "rate", why);
-        }
-        if first.weights.iter().any(|weight| *weight != first.weights[0]) {
-            let why = "each query is executed as often as the others";
-            self.notes.left_out(first.line, "weights", why);
+        for (nth, work) in works.iter().enumerate() {
+            if nth > 0 {
+                let why = "queries are executed once: translate further works apart";
+                self.notes.left_out(work.line, "work", why);
+                continue;
+            }
+            match work.part("serial") {
+                Some((line, what)) if work.is_serial => {
+                    self.notes.translated(line, &what, "the order of the standard");
+                }
+                _ => {
+                    let why = "queries are executed in the standard's order, once";
+                    self.notes.left_out(work.line, "work", why);
+                }
+            }
+            let is_equal = work.weights.iter().all(|weight| *weight == work.weights[0]);
+            for name in ["time", "warmup", "rate", "arrival", "weights", "active_terminals"] {
+                let Some((line, what)) = work.part(name) else { continue };
+                match (name, work.rate) {
+                    ("rate", None) => {
+                        let text = "queries follow each other without a rate";
+                        self.notes.translated(line, &what, text);
+                    }
+                    ("weights", _) if is_equal => {
+                        self.notes.translated(line, &what, "each query once");
+                    }
+                    ("weights", _) => {
+                        let why = "each query is executed as often as the others";
+                        self.notes.left_out(line, &what, why);
+                    }
+                    _ => {
+                        let why = "queries follow each other until all are executed";
+                        self.notes.left_out(line, &what, why);
+                    }
+                }
+            }
         }
     }
 
@@ -331,31 +458,49 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
             );
             self.notes.translated(0, &workload, text);
         }
+        for work in works {
+            let Some((line, what)) = work.part("weights") else { continue };
+            if work.weights != first.weights {
+                let why = "the mix changes during the run: the plan has the first one";
+                self.notes.left_out(line, &what, why);
+            } else if let Some(difference) = &difference {
+                self.notes.left_out(line, &what, difference.as_str());
+            } else if let Some(weights) = &weights {
+                self.notes.became(line, &what, Key::Parameter("weights"), weights);
+            } else {
+                self.notes.translated(line, &what, format!("the mix of {workload}"));
+            }
+        }
+        if let (Some(difference), None) = (difference, first.part("weights")) {
+            self.notes.left_out(first.line, "weights", difference);
+        }
         if let Some(weights) = weights {
             self.settings.insert(Key::Parameter("weights"), weights);
-        }
-        if let Some(difference) = difference {
-            self.notes.left_out(first.line, "weights", difference);
         }
         workload
     }
 
-    /// Puts the isolation level into the target's URL.
-    fn isolation(&mut self, server: &Server) {
+    /// Takes note of what would be part of a target that is not known.
+    fn without_target(&mut self) {
+        if let Some((node, text)) = self.element(&["isolation"]) {
+            let why = "write it into the target";
+            self.notes.left_out(line_of(node), &format!("isolation {text}"), why);
+        }
+    }
+
+    /// Reads the isolation level of the target.
+    fn isolation(&mut self, server: &Server, place: &mut Place) {
         let Some((node, text)) = self.element(&["isolation"]) else { return };
         let level = text.strip_prefix("TRANSACTION_").unwrap_or(&text);
         let level = level.to_ascii_lowercase().replace(['_', ' '], "-");
         let is_level = ["read-uncommitted", "read-committed", "repeatable-read", "serializable"]
             .contains(&level.as_str());
-        match self.settings.get_mut(&Key::Plan("target")).filter(|_| is_level && !server.is_file) {
-            Some(url) => {
-                let before = if url.contains('?') { '&' } else { '?' };
-                *url += &format!("{before}isolation={level}");
-            }
-            None => {
-                let why = "the database has no such level".to_owned();
-                self.notes.left_out(line_of(node), &format!("isolation {text}"), why);
-            }
+        let what = format!("isolation {text}");
+        if is_level && !server.is_file {
+            self.notes.translated(line_of(node), &what, format!("target, isolation={level}"));
+            place.options.push(("isolation", level));
+        } else {
+            self.notes.left_out(line_of(node), &what, "the database has no such level");
         }
     }
 
@@ -385,9 +530,8 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
             if name == "randomseed"
                 && let Some(Ok(seed)) = node.text().map(str::parse::<u64>)
             {
-                self.settings.insert(Key::Plan("seed"), seed.to_string());
-            }
-            if let Some((_, text)) = KNOWN.iter().find(is_named) {
+                self.put(Key::Plan("seed"), seed.to_string(), line_of(node), &name);
+            } else if let Some((_, text)) = KNOWN.iter().find(is_named) {
                 self.notes.translated(line_of(node), &name, *text);
             } else if let Some((_, why)) = LEFT_OUT.iter().find(is_named) {
                 self.notes.left_out(line_of(node), &name, *why);

@@ -110,8 +110,8 @@ pub(super) struct Script {
     pub(super) notes: Notes,
     pub(super) now: Run,
     pub(super) runs: Vec<Run>,
-    /// Name of a database that dbdyno does not measure.
-    pub(super) foreign: Option<String>,
+    /// Line and name of a database that dbdyno does not measure.
+    pub(super) foreign: Option<(usize, String)>,
     /// Longest pause after a run, in ms.
     pub(super) pause_ms: u64,
     /// Whether any command of HammerDB was seen.
@@ -131,14 +131,14 @@ impl Script {
                 Some(server) => {
                     self.now.server = Some(server);
                     self.foreign = None;
-                    self.notes.translated(line, &command, "target");
+                    self.notes.translated(line, &command, "target, its scheme");
                 }
-                None => self.foreign = Some(name),
+                None => self.foreign = Some((line, name)),
             },
             "bm" => {
                 self.now.is_analytical = name.to_ascii_uppercase().ends_with('H');
                 let workload = if self.now.is_analytical { "tpch" } else { "tpcc" };
-                self.notes.translated(line, &command, format!("workload {workload}"));
+                self.notes.translated(line, &command, format!("workload = {workload}"));
             }
             _ => self.notes.left_out(line, &command, "dbdyno does not know this command"),
         }

@@ -2,7 +2,7 @@
 //!
 //! Not here: dbdyno's own names and options (drivers).
 
-use std::fmt::Write as _;
+use model::{Host, Target};
 
 /// A database that dbdyno measures too.
 #[derive(Debug, PartialEq, Eq)]
@@ -97,22 +97,20 @@ pub(super) struct Place {
 }
 
 impl Server {
-    /// Returns the URL of a target.
-    pub(super) fn url(&self, place: &Place) -> String {
-        let mut url = format!("{}:", self.scheme);
-        if self.is_file {
-            url.push_str(&place.database);
-            return url;
+    /// Returns the target; `None` if the hosts are none.
+    pub(super) fn target(&self, place: &Place) -> Option<Target> {
+        let mut target = Target::of_parts(self.scheme, &place.database);
+        target.options =
+            place.options.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        if !self.is_file {
+            target.user = Some(place.user.clone());
+            target.hosts = Host::parse_list(&place.host).ok()?;
+            let port = place.port.as_ref().and_then(|port| port.parse().ok());
+            for host in &mut target.hosts {
+                host.port = host.port.or(port);
+            }
         }
-        let _ = write!(url, "//{}@{}", encoded(&place.user), place.host);
-        if let Some(port) = &place.port {
-            let _ = write!(url, ":{port}");
-        }
-        let _ = write!(url, "/{}", encoded(&place.database));
-        for (nth, (name, value)) in place.options.iter().enumerate() {
-            let _ = write!(url, "{}{name}={}", if nth == 0 { '?' } else { '&' }, encoded(value));
-        }
-        url
+        Some(target)
     }
 
     /// Divides a URL of Java into host, port, database, and the text of its options; `None` if it
@@ -131,17 +129,4 @@ impl Server {
         let (host, database) = (host.to_owned(), database.to_owned());
         Some((Place { host, port, database, ..Place::default() }, options))
     }
-}
-
-/// Writes letters that have a meaning in URLs as `%40` and the like.
-fn encoded(text: &str) -> String {
-    let mut url = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            url.push(char::from(byte));
-        } else {
-            let _ = write!(url, "%{byte:02X}");
-        }
-    }
-    url
 }

@@ -2,6 +2,8 @@
 //!
 //! Not here: the commands that set them.
 
+use model::Host;
+
 use super::commands::{Run, Set};
 use super::databases::{Place, tls};
 use super::notes::Notes;
@@ -81,8 +83,7 @@ pub(super) fn settings_of(run: &Run, runs: bool, cpus: usize, notes: &mut Notes)
     if run.is_analytical {
         reading.streams(runs);
     } else {
-        let mode = if reading.is_true("no_stored_procs") { "text" } else { "procedures" };
-        reading.settings.insert(Key::Parameter("mode"), mode.to_owned());
+        reading.mode();
         if runs {
             reading.phases();
             reading.clients(cpus);
@@ -102,12 +103,13 @@ fn what(set: &Set) -> String {
 impl Reading<'_> {
     fn put(&mut self, key: Key, value: impl Into<String>, set: &Set) {
         let value = value.into();
-        let (Key::Plan(name) | Key::Group(name) | Key::Parameter(name)) = key else {
-            self.settings.insert(key, value);
-            return;
-        };
-        self.notes.translated(set.line, &what(set), format!("{name} = {value}"));
+        self.notes.became(set.line, &what(set), key, &value);
         self.settings.insert(key, value);
+    }
+
+    /// Takes note of a part of the target.
+    fn put_in_target(&mut self, part: &str, set: &Set) {
+        self.notes.translated(set.line, &what(set), format!("target, {part}"));
     }
 
     /// Returns a value of the run's own dictionary.
@@ -154,32 +156,48 @@ impl Reading<'_> {
             self.notes.left_out(set.line, &set.name, why);
             return;
         };
-        let is_host = |letter: char| letter.is_ascii_alphanumeric() || "-._".contains(letter);
-        match name {
-            "host" if !text.is_empty() && text.chars().all(is_host) => self.place.host = text,
-            "port" if text.parse::<u16>().is_ok() => self.place.port = Some(text),
-            "socket" if matches!(&*text, "" | "null") => {}
+        let part = match name {
+            "host" if !text.is_empty() && Host::parse_list(&text).is_ok() => {
+                self.place.host = text;
+                "its host"
+            }
+            "port" if text.parse::<u16>().is_ok() => {
+                self.place.port = Some(text);
+                "its port"
+            }
+            "socket" if matches!(&*text, "" | "null") => "by TCP",
             // HammerDB takes the socket for these hosts.
-            "socket" => self.place.options.push(("socket", text)),
+            "socket" => {
+                self.place.options.push(("socket", text));
+                "socket, if the host is this machine"
+            }
             "sslmode" | "ssl" if tls(&text).is_some() => {
                 let mode = tls(&text).expect("it was found").to_owned();
                 // The modes that dbdyno has anyway.
-                if mode != "prefer" && !(name == "ssl" && mode == "disable") {
+                if mode == "prefer" || (name == "ssl" && mode == "disable") {
+                    "with dbdyno's default for tls"
+                } else {
                     self.place.options.push(("tls", mode));
+                    "tls"
                 }
             }
-            "ssl_ca" | "ssl_linux_capath" if self.uses_tls() => self
-                .place
-                .options
-                .push((if name == "ssl_ca" { "tls_ca" } else { "tls_ca_folder" }, text)),
+            "ssl_ca" | "ssl_linux_capath" if self.uses_tls() => {
+                let option = if name == "ssl_ca" { "tls_ca" } else { "tls_ca_folder" };
+                self.place.options.push((option, text));
+                "tls_ca"
+            }
             "ssl_ca" | "ssl_linux_capath" | "ssl_cert" | "ssl_key" | "ssl_windows_capath"
-            | "ssl_two_way" | "ssl_cipher" => {}
+            | "ssl_two_way" | "ssl_cipher"
+                if !self.uses_tls() =>
+            {
+                "without TLS"
+            }
             _ => {
                 self.other(name, set);
                 return;
             }
-        }
-        self.notes.translated(set.line, &what(set), "target");
+        };
+        self.put_in_target(part, set);
     }
 
     fn uses_tls(&self) -> bool {
@@ -197,11 +215,13 @@ impl Reading<'_> {
                     self.notes.left_out(set.line, &set.name, why);
                     return true;
                 };
-                match name {
-                    "user" => self.place.user = text,
-                    _ => self.place.database = text,
+                if name == "user" {
+                    self.place.user = text;
+                    self.put_in_target("its user", set);
+                } else {
+                    self.place.database = text;
+                    self.put_in_target("its database", set);
                 }
-                self.notes.translated(set.line, &what(set), "target");
             }
             "storage_engine" => {
                 let text = set.value.text().unwrap_or_default().to_ascii_lowercase();
@@ -232,8 +252,8 @@ impl Reading<'_> {
             "keyandthink" if is_true => self.put(Key::Group("load"), "keythink", set),
             "purge" | "vacuum" if is_true => self.put(Key::Plan("settle"), "before", set),
             // Read with the values that they belong to.
-            "rampup" | "duration" | "driver" | "async_client" => {}
-            "async_scale" | "no_stored_procs" | "storedprocs" => self.plain(set),
+            "rampup" | "duration" | "driver" | "async_client" | "async_scale"
+            | "no_stored_procs" | "storedprocs" => {}
             "partition" if is_true => {
                 let why = "dbdyno has a number of partitions: parameters = { partitions = N }";
                 self.notes.left_out(set.line, &what(set), why);
@@ -255,33 +275,37 @@ impl Reading<'_> {
                     self.put(Key::Parameter("scale"), format!("{n}"), set);
                 }
             }
-            "total_querysets" => {
-                if let Some(n) = self.number(set, 1.0, 1000.0).filter(|n| *n > 1.0) {
-                    let repeat = format!("{}", n as u64);
-                    self.notes.translated(set.line, &what(set), format!("repeat = {repeat}"));
-                    self.settings.insert(Key::Experiment("repeat"), repeat);
-                } else {
-                    self.plain(set);
+            "total_querysets" => match self.number(set, 1.0, 1000.0) {
+                Some(n) if n > 1.0 => {
+                    self.put(Key::Experiment("repeat"), format!("{}", n as u64), set);
                 }
-            }
+                Some(_) => self.notes.translated(set.line, &what(set), "one run"),
+                None => {}
+            },
             "degree_of_parallel" => match self.run.server.and_then(|s| s.query_processes) {
                 Some(setting) => {
                     if let Some(n) = self.number(set, 0.0, 1024.0) {
-                        let text = format!("[server] {setting} = {n}");
-                        self.notes.translated(set.line, &what(set), text);
-                        self.settings.insert(Key::Server(setting), format!("{n}"));
+                        self.put(Key::Server(setting), format!("{n}"), set);
                     }
                 }
                 None => self.notes.left_out(set.line, &what(set), "the server has no such setting"),
             },
-            "refresh_on" => self.plain(set),
+            // Read with the number of users.
+            "refresh_on" => {}
             _ => self.other(name, set),
         }
     }
 
-    /// Takes note of a value that needs no key of its own.
-    fn plain(&mut self, set: &Set) {
-        self.notes.translated(set.line, &what(set), "part of the plan");
+    /// Reads how the transactions are sent.
+    fn mode(&mut self) {
+        let key = Key::Parameter("mode");
+        let mode = if self.is_true("no_stored_procs") { "text" } else { "procedures" };
+        for name in ["no_stored_procs", "storedprocs"] {
+            if let Some(set) = self.own(name) {
+                self.notes.became(set.line, &what(set), key, mode);
+            }
+        }
+        self.settings.insert(key, mode.to_owned());
     }
 
     fn other(&mut self, name: &str, set: &Set) {
@@ -308,12 +332,21 @@ impl Reading<'_> {
     }
 
     fn phases(&mut self) {
-        if let Some(set) = self.own("driver").cloned() {
-            self.plain(&set);
-        }
         if !self.is_timed() {
-            self.settings.insert(Key::Plan("ramp_up"), "0s".to_owned());
+            if let Some(set) = self.own("driver").cloned() {
+                self.put(Key::Plan("ramp_up"), "0s", &set);
+            }
+            for name in ["rampup", "duration"] {
+                if let Some(set) = self.own(name) {
+                    let why = "the test driver ends after its transactions";
+                    self.notes.translated(set.line, &what(set), why);
+                }
+            }
             return;
+        }
+        if let Some(set) = self.own("driver") {
+            let text = "ramp_up and duration end the run";
+            self.notes.translated(set.line, &what(set), text);
         }
         for (name, key, default) in MINUTES {
             match self.own(name).cloned() {
@@ -324,8 +357,9 @@ impl Reading<'_> {
                 }
                 None => {
                     let value = format!("{default}m");
-                    self.notes.translated(0, name, format!("HammerDB's default, {key} = {value}"));
-                    self.settings.insert(Key::Plan(key), value);
+                    let key = Key::Plan(key);
+                    self.notes.became_with(0, name, key, &value, "HammerDB's default");
+                    self.settings.insert(key, value);
                 }
             }
         }
@@ -333,18 +367,28 @@ impl Reading<'_> {
 
     fn clients(&mut self, cpus: usize) {
         let Some(set) = self.run.users.clone() else {
-            self.notes.translated(0, "vuset vu", "HammerDB's default, clients = 1");
-            self.settings.insert(Key::Group("clients"), "1".to_owned());
+            let key = Key::Group("clients");
+            self.notes.became_with(0, "vuset vu", key, "1", "HammerDB's default");
+            self.settings.insert(key, "1".to_owned());
             return;
         };
         let set = with_cpus(set, cpus);
         let Some(mut n) = self.number(&set, 1.0, 1_000_000.0) else { return };
-        if self.is_true("async_scale") {
-            let per_user = self.own("async_client").cloned();
-            let each = per_user.as_ref().map_or(Some(10.0), |set| self.number(set, 1.0, 1e6));
+        let of_users = [self.own("async_scale").cloned(), self.own("async_client").cloned()];
+        let is_scaled = self.is_true("async_scale");
+        if is_scaled {
+            let per_user = of_users[1].as_ref();
+            let each = per_user.map_or(Some(10.0), |set| self.number(set, 1.0, 1e6));
             n *= each.unwrap_or(1.0);
         }
-        self.put(Key::Group("clients"), format!("{}", n as u64), &set);
+        let clients = format!("{}", n as u64);
+        for of in of_users.iter().flatten() {
+            match is_scaled {
+                true => self.put(Key::Group("clients"), clients.clone(), of),
+                false => self.notes.translated(of.line, &what(of), "not used, as in dbdyno"),
+            }
+        }
+        self.put(Key::Group("clients"), clients, &set);
     }
 
     /// Reads which test of the analytical workload the users make.
@@ -364,18 +408,23 @@ impl Reading<'_> {
             (true, true) => ("throughput", Some(n - 1.0)),
             (true, false) => ("throughput", Some(n)),
         };
-        self.settings.insert(Key::Parameter("test"), test.to_owned());
-        let mut text = format!("test = {test}");
-        if let Some(streams) = streams {
-            self.settings.insert(Key::Parameter("streams"), format!("{streams}"));
-            text = format!("{text}, streams = {streams}");
-            if !refresh {
-                let why = "the throughput test always has refresh functions";
-                self.notes.left_out(0, "refresh_on false", why);
-            }
+        let key = Key::Parameter("test");
+        self.settings.insert(key, test.to_owned());
+        let refresh_on = self.own("refresh_on").cloned();
+        if streams.is_some() && !refresh {
+            let why = "the throughput test always has refresh functions";
+            let line = refresh_on.map_or(0, |set| set.line);
+            self.notes.left_out(line, "refresh_on false", why);
+        } else if let Some(set) = refresh_on {
+            self.notes.became(set.line, &what(&set), key, test);
         }
         if runs {
-            self.notes.translated(line, &users, text);
+            self.notes.became(line, &users, key, test);
+        }
+        if let Some(streams) = streams {
+            let (key, streams) = (Key::Parameter("streams"), format!("{streams}"));
+            self.notes.became(line, &users, key, &streams);
+            self.settings.insert(key, streams);
         }
     }
 
@@ -402,8 +451,15 @@ impl Reading<'_> {
         self.place.options.retain(|(name, value)| {
             (*name != "socket" || is_local) && !(*name == "tls_ca" && value.is_empty())
         });
-        if let Some(server) = self.run.server {
-            self.settings.insert(Key::Plan("target"), server.url(&self.place));
+        match self.run.server.map(|server| server.target(&self.place)) {
+            Some(Some(target)) => {
+                self.settings.insert(Key::Plan("target"), target.to_string());
+            }
+            Some(None) => {
+                let why = "it cannot be part of a target: write target = \"...\"";
+                self.notes.left_out(0, "connection", why);
+            }
+            None => {}
         }
         self.settings
     }

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::steps::{Expr, Line, Step, UNSET, Value};
+use super::steps::{Expr, Fault, Line, Step, UNSET, Value};
 
 /// Largest number of steps that are executed, so that each translation ends.
 const STEPS_MOST: usize = 100_000;
@@ -57,7 +57,10 @@ pub(super) struct Interpreter<'a, C> {
     procedures: BTreeMap<String, (Vec<String>, Vec<Line>)>,
     line: usize,
     n_steps: usize,
+    /// Number of conditions that were not known.
+    n_unknown: usize,
     has_ended: bool,
+    fault: Option<Fault>,
 }
 
 impl<'a, C: Commands> Interpreter<'a, C> {
@@ -71,16 +74,31 @@ impl<'a, C: Commands> Interpreter<'a, C> {
             procedures: BTreeMap::new(),
             line: 0,
             n_steps: 0,
+            n_unknown: 0,
             has_ended: false,
+            fault: None,
         }
     }
 
     /// Executes a whole script.
-    pub(super) fn run(&mut self, lines: &[Line]) {
+    ///
+    /// # Errors
+    ///
+    /// A script that does not end, or that the language does not allow.
+    pub(super) fn run(&mut self, lines: &[Line]) -> Result<(), Fault> {
         self.execute(lines);
         if self.n_steps >= STEPS_MOST {
-            let why = "the script goes on for too long: only its beginning was read";
-            self.commands.left_out(self.line, "the rest of the script", why);
+            self.is_endless(self.line, 0);
+        }
+        self.fault.take().map_or(Ok(()), Err)
+    }
+
+    /// Takes note of what does not end, of which the innermost is named.
+    fn is_endless(&mut self, line: usize, steps_before: usize) {
+        // A loop with an end within one without has only a part of the steps.
+        if self.fault.is_none() && self.n_steps - steps_before > STEPS_MOST / 2 {
+            let why = format!("it does not end within {STEPS_MOST} steps");
+            self.fault = Some(Fault { line, why });
         }
     }
 
@@ -127,6 +145,10 @@ impl<'a, C: Commands> Interpreter<'a, C> {
             Step::Unknown(text) => {
                 self.commands.left_out(self.line, text, "dbdyno does not understand this");
             }
+            Step::Fault(why) => {
+                self.fault = Some(Fault { line: self.line, why: why.clone() });
+                return Flow::Exit;
+            }
         }
         Flow::Next
     }
@@ -161,11 +183,16 @@ impl<'a, C: Commands> Interpreter<'a, C> {
 
     fn while_true(&mut self, condition: &Expr, body: &[Line]) -> Flow {
         let line = self.line;
+        let (steps_before, unknown_before) = (self.n_steps, self.n_unknown);
         loop {
             self.n_steps += 1;
             match self.value(condition).truth() {
                 Some(true) if self.n_steps < STEPS_MOST => {}
-                Some(_) => return Flow::Next,
+                Some(true) => {
+                    self.is_endless(line, steps_before);
+                    return Flow::Exit;
+                }
+                Some(false) => return Flow::Next,
                 None => {
                     let why = "its condition is not known: the loop is left out";
                     self.commands.left_out(line, "while", why);
@@ -175,7 +202,17 @@ impl<'a, C: Commands> Interpreter<'a, C> {
             match self.execute(body) {
                 Flow::Break => return Flow::Next,
                 Flow::Next | Flow::Continue => {}
-                flow => return flow,
+                flow => {
+                    if self.n_steps >= STEPS_MOST {
+                        self.is_endless(line, steps_before);
+                    }
+                    return flow;
+                }
+            }
+            if matches!(condition, Expr::Value(_)) && self.n_unknown > unknown_before {
+                let why = "a condition in it is not known: the loop is read once";
+                self.commands.left_out(line, "while", why);
+                return Flow::Next;
             }
         }
     }
@@ -187,6 +224,7 @@ impl<'a, C: Commands> Interpreter<'a, C> {
             match (value.truth(), value) {
                 (Some(true), _) => return self.execute(body),
                 (None, Value::Unknown(why)) => {
+                    self.n_unknown += 1;
                     let why = format!("the condition is not known ({why}) and taken as false");
                     self.commands.left_out(line, "if", &why);
                 }

@@ -130,7 +130,9 @@ impl Mix {
         weights: &[(String, f64)],
     ) -> (String, Option<String>, Option<String>) {
         let of_type = |name: &&str| -> f64 {
-            weights.iter().filter(|(other, _)| other == name).map(|(_, weight)| weight).sum()
+            let of = weights.iter().filter(|(other, _)| other == name);
+            // The sum of nothing would be -0.
+            of.fold(0.0, |sum, (_, weight)| sum + weight)
         };
         let asked: Vec<f64> = self.types.iter().map(of_type).collect();
         let known: Vec<&str> = self.types.to_vec();

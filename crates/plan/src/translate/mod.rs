@@ -24,6 +24,7 @@ pub use self::interpreter::Environment;
 use self::interpreter::Interpreter;
 use self::notes::Notes;
 use self::settings::{Key, Settings, draft_of};
+use self::steps::Fault;
 use crate::bad_plan::BadPlan;
 use crate::draft::Draft;
 use crate::print_draft::draft_to_toml;
@@ -154,16 +155,18 @@ fn hammerdb(
     environment: &Environment<'_>,
     notes: &mut Notes,
 ) -> Result<(Vec<Settings>, &'static str), BadPlan> {
+    let at_fault = |Fault { line, why }: Fault| BadPlan(format!("{name}:{line}: {why}"));
     let lines = match kind {
         FileKind::HammerDbPython => python::parse(text),
         _ => tcl::parse(text),
     };
+    let lines = lines.map_err(at_fault)?;
     let mut interpreter = Interpreter::new(Script::default(), environment);
-    interpreter.run(&lines);
+    interpreter.run(&lines).map_err(at_fault)?;
     let mut script = interpreter.commands;
-    if let Some(foreign) = &script.foreign {
+    if let Some((line, foreign)) = &script.foreign {
         return Err(BadPlan(format!(
-            "{name} is {} for {}, which dbdyno does not measure: write {} for another server",
+            "{name}:{line}: it is {} for {}, which dbdyno does not measure: write {} for another server",
             kind.what(),
             notes::short(foreign),
             databases::OF_HAMMERDB,

@@ -4,6 +4,8 @@
 
 use std::fmt::Write as _;
 
+use super::settings::Key;
+
 /// Largest number of line numbers that a note lists.
 const LINES_MOST: usize = 6;
 /// Largest number of letters of a value that a note repeats.
@@ -18,6 +20,8 @@ pub(super) struct Note {
     what: String,
     /// What it became, or why it has no counterpart.
     text: String,
+    /// Key of the plan and the value that the word gave it; `None` if it became none.
+    value: Option<(Key, String)>,
 }
 
 /// The notes of one translation.
@@ -32,12 +36,43 @@ pub(super) struct Notes {
 impl Notes {
     /// Adds a word that became part of the plan.
     pub(super) fn translated(&mut self, line: usize, what: &str, text: impl Into<String>) {
-        add(&mut self.translated, line, what, text.into());
+        add(&mut self.translated, line, what, text.into(), None);
+    }
+
+    /// Adds a word that became the value of a key of the plan.
+    pub(super) fn became(&mut self, line: usize, what: &str, key: Key, value: &str) {
+        self.became_with(line, what, key, value, "");
+    }
+
+    /// The same with what to know about it.
+    pub(super) fn became_with(
+        &mut self,
+        line: usize,
+        what: &str,
+        key: Key,
+        value: &str,
+        more: &str,
+    ) {
+        let colon = if more.is_empty() { "" } else { ": " };
+        let text = format!("{} = {}{colon}{more}", key.written(), short(value));
+        add(&mut self.translated, line, what, text, Some((key, value.to_owned())));
+    }
+
+    /// Takes back what the words became that gave a key another value than the plan has.
+    pub(super) fn take_back(&mut self, key: Key, kept: &str, reason: &str) {
+        let is_kept =
+            |note: &Note| note.value.as_ref().is_none_or(|(of, value)| *of != key || value == kept);
+        let (kept, others) = std::mem::take(&mut self.translated).into_iter().partition(is_kept);
+        self.translated = kept;
+        let others: Vec<Note> = others;
+        for note in others {
+            self.left_out.push(Note { text: reason.to_owned(), value: None, ..note });
+        }
     }
 
     /// Adds a word that has no counterpart, with the reason.
     pub(super) fn left_out(&mut self, line: usize, what: &str, reason: impl Into<String>) {
-        add(&mut self.left_out, line, what, reason.into());
+        add(&mut self.left_out, line, what, reason.into(), None);
     }
 
     /// Adds a word whose value is a password. The value must not be part of `what`.
@@ -93,7 +128,7 @@ pub(super) fn short(value: &str) -> String {
     short.trim().to_owned()
 }
 
-fn add(notes: &mut Vec<Note>, line: usize, what: &str, text: String) {
+fn add(notes: &mut Vec<Note>, line: usize, what: &str, text: String, value: Option<(Key, String)>) {
     let (what, text) = (short(what), text.replace(['\n', '\r'], " "));
     let known = notes.iter_mut().find(|note| note.what == what && note.text == text);
     match known {
@@ -101,7 +136,7 @@ fn add(notes: &mut Vec<Note>, line: usize, what: &str, text: String) {
         Some(note) => note.lines.push(line),
         None => {
             let lines = if line == 0 { Vec::new() } else { vec![line] };
-            notes.push(Note { lines, what, text });
+            notes.push(Note { lines, what, text, value });
         }
     }
 }

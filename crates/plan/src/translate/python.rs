@@ -3,7 +3,7 @@
 //! Not here: the execution (interpreter), and HammerDB's commands.
 
 use super::expression::{Cursor, Operands, read, whole};
-use super::steps::{Expr, Line, Step, UNREAD, Value};
+use super::steps::{Expr, Fault, Line, Step, UNREAD, Value};
 
 /// Deepest nesting of blocks that is read.
 const DEPTH_MOST: usize = 30;
@@ -32,9 +32,10 @@ struct Row {
     number: usize,
 }
 
-/// Parses a script; a statement that is not understood becomes [`Step::Unknown`].
-pub(super) fn parse(text: &str) -> Vec<Line> {
-    let rows = rows(text);
+/// Parses a script; a statement that is not understood becomes [`Step::Unknown`]. Fails if a
+/// bracket or a text is not closed.
+pub(super) fn parse(text: &str) -> Result<Vec<Line>, Fault> {
+    let rows = rows(text)?;
     let mut at = 0;
     let mut lines = Vec::new();
     while at < rows.len() {
@@ -42,21 +43,28 @@ pub(super) fn parse(text: &str) -> Vec<Line> {
         let indent = rows[at].indent;
         lines.extend(block(&rows, &mut at, indent, 0));
     }
-    lines
+    Ok(lines)
 }
 
 /// Divides a text into statements, without comments. A statement goes on within brackets, within
 /// a text of three quotation marks, and behind a backslash.
-fn rows(text: &str) -> Vec<Row> {
+fn rows(text: &str) -> Result<Vec<Row>, Fault> {
     let mut rows = Vec::new();
     let mut row = Row { number: 1, ..Row::default() };
-    let (mut number, mut brackets) = (1, 0usize);
+    let mut number = 1;
+    // Brackets that are open, with their lines.
+    let mut brackets: Vec<(char, usize)> = Vec::new();
+    let unclosed =
+        |letter: char, line| Err(Fault { line, why: format!("the {letter} is never closed") });
     let mut cursor = Cursor::new(text);
     while let Some(letter) = cursor.peek() {
         match letter {
             '#' => drop(cursor.take_while(|letter| letter != '\n')),
             '\'' | '"' => {
-                let quoted = quoted(&mut cursor);
+                let (quoted, is_closed) = quoted(&mut cursor);
+                if !is_closed {
+                    return unclosed(letter, number);
+                }
                 number += quoted.matches('\n').count();
                 row.text.push_str(quoted);
             }
@@ -64,7 +72,7 @@ fn rows(text: &str) -> Vec<Row> {
                 number += 1;
                 row.text.push(' ');
             }
-            '\n' | ';' if brackets == 0 => {
+            '\n' | ';' if brackets.is_empty() => {
                 cursor.next();
                 number += usize::from(letter == '\n');
                 let indent = if letter == ';' { row.indent } else { 0 };
@@ -79,8 +87,8 @@ fn rows(text: &str) -> Vec<Row> {
             _ => {
                 cursor.next();
                 match letter {
-                    '(' | '[' | '{' => brackets += 1,
-                    ')' | ']' | '}' => brackets = brackets.saturating_sub(1),
+                    '(' | '[' | '{' => brackets.push((letter, number)),
+                    ')' | ']' | '}' => drop(brackets.pop()),
                     '\n' => number += 1,
                     _ => {}
                 }
@@ -88,27 +96,29 @@ fn rows(text: &str) -> Vec<Row> {
             }
         }
     }
+    if let Some((letter, line)) = brackets.first() {
+        return unclosed(*letter, *line);
+    }
     rows.extend(Some(row).filter(|row| !row.text.trim().is_empty()));
-    rows
+    Ok(rows)
 }
 
-/// Passes over a text in quotation marks, and returns it with them. One of single marks ends with
-/// its line.
-fn quoted<'t>(cursor: &mut Cursor<'t>) -> &'t str {
+/// Passes over a text in quotation marks, and returns it with them, and whether it is closed. One of
+/// single marks ends with its line.
+fn quoted<'t>(cursor: &mut Cursor<'t>) -> (&'t str, bool) {
     let (rest, start) = (cursor.rest(), cursor.at());
     let mark = if rest.starts_with('\'') { "'" } else { "\"" };
     let triple = mark.repeat(3);
     let end = if rest.starts_with(&triple) { triple.as_str() } else { mark };
     cursor.take(end);
-    while cursor.peek().is_some() && !cursor.take(end) {
-        if end.len() == 1 && cursor.peek() == Some('\n') {
-            break;
-        }
+    let mut is_closed = cursor.take(end);
+    while !is_closed && cursor.peek().is_some_and(|l| end.len() > 1 || l != '\n') {
         if cursor.next() == Some('\\') {
             cursor.next();
         }
+        is_closed = cursor.take(end);
     }
-    &rest[..cursor.at() - start]
+    (&rest[..cursor.at() - start], is_closed)
 }
 
 /// Parses the rows of a block, up to the first one that is indented less.
@@ -348,7 +358,7 @@ impl Operands for InPython {
 fn texts(cursor: &mut Cursor<'_>) -> Option<Expr> {
     let mut parts = Vec::new();
     while let Some('\'' | '"') = cursor.peek() {
-        parts.push(Expr::text(inner(quoted(cursor))));
+        parts.push(Expr::text(inner(quoted(cursor).0)));
         cursor.skip_blanks();
     }
     Some(if parts.len() == 1 { parts.remove(0) } else { Expr::Joined(parts) })
@@ -369,7 +379,7 @@ fn named(cursor: &mut Cursor<'_>) -> Option<Expr> {
         return None;
     }
     if let Some('\'' | '"') = cursor.peek() {
-        let text = inner(quoted(cursor));
+        let text = inner(quoted(cursor).0);
         return Some(if name.contains(['f', 'F']) { formatted(&text) } else { Expr::text(text) });
     }
     if !cursor.take("(") {

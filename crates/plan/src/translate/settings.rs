@@ -19,6 +19,15 @@ pub(super) enum Key {
 }
 
 impl Key {
+    /// Returns the key as a note names it.
+    pub(super) fn written(self) -> String {
+        match self {
+            Key::Plan(name) | Key::Group(name) | Key::Parameter(name) => name.to_owned(),
+            Key::Server(name) => format!("[server] {name}"),
+            Key::Experiment(name) => format!("[experiment] {name}"),
+        }
+    }
+
     /// Returns the name of the key as an axis of an experiment.
     fn axis(self) -> String {
         match self {
@@ -68,7 +77,7 @@ pub(super) fn draft_of(runs: &[Settings], notes: &mut Notes) -> Draft {
     if runs.len() > n_points && !draft.experiment.contains_key("repeat") {
         let repeat = runs.len().div_ceil(n_points);
         let what = format!("{} runs", runs.len());
-        notes.translated(0, &what, format!("repeat = {repeat}"));
+        notes.became(0, &what, Key::Experiment("repeat"), &repeat.to_string());
         draft.experiment.insert("repeat", Written::new(repeat.to_string(), From::Default));
     }
     draft
@@ -112,6 +121,7 @@ fn axes_of(runs: &[Settings], differing: &[Key], notes: &mut Notes) -> Vec<Key> 
         };
         let all: Vec<String> = values.iter().map(|value| short(value)).collect();
         notes.left_out(0, &format!("{} = {}", key.axis(), all.join(", ")), why);
+        notes.take_back(key, values.first().map_or("", String::as_str), why);
     }
     axes
 }

@@ -29,6 +29,15 @@ pub(super) enum Step {
     Continue,
     /// A statement that the parser does not understand, as text.
     Unknown(String),
+    /// A statement that the language does not allow, with the reason.
+    Fault(String),
+}
+
+/// Why a script cannot be translated, as the end of a sentence, with the line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub(super) line: usize,
+    pub(super) why: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]

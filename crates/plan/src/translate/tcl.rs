@@ -3,14 +3,20 @@
 //! Not here: the execution (interpreter), and HammerDB's commands.
 
 use super::expression::{Cursor, Operands, read, whole};
-use super::steps::{Expr, Line, Step, UNREAD, Value};
+use super::steps::{Expr, Fault, Line, Step, UNREAD, Value};
 
 /// Deepest nesting of bodies that is read.
 const DEPTH_MOST: usize = 30;
 
-/// Parses a script into steps, which keep the numbers of its lines.
-pub(super) fn parse(text: &str) -> Vec<Line> {
-    body(text, 1, 0)
+/// Parses a script into steps, which keep the numbers of its lines. Fails if a brace is not closed.
+pub(super) fn parse(text: &str) -> Result<Vec<Line>, Fault> {
+    let lines = body(text, 1, 0);
+    // What is within a body counts when it is executed, as in Tcl.
+    let fault = lines.iter().find_map(|line| match &line.step {
+        Step::Fault(why) => Some(Fault { line: line.number, why: why.clone() }),
+        _ => None,
+    });
+    fault.map_or(Ok(lines), Err)
 }
 
 /// A word of a command.
@@ -18,6 +24,8 @@ struct Word<'t> {
     /// Text within braces or quotation marks, or the bare word.
     raw: &'t str,
     is_braced: bool,
+    /// Brace, bracket or quotation mark that is not closed.
+    open: Option<char>,
     /// Line on which the word begins.
     line: usize,
 }
@@ -47,8 +55,12 @@ fn body(text: &str, first: usize, depth: usize) -> Vec<Line> {
     let mut cursor = Cursor::new(text);
     while let Some(words) = command(&mut cursor, text, first) {
         if let Some(word) = words.first() {
-            let step = step(&words, depth);
-            lines.push(Line { number: word.line, step });
+            let fault = words.iter().find_map(|word| Some((word.open?, word.line)));
+            let (number, step) = match fault {
+                Some((open, line)) => (line, Step::Fault(format!("the {open} is never closed"))),
+                None => (word.line, step(&words, depth)),
+            };
+            lines.push(Line { number, step });
         }
     }
     lines
@@ -77,8 +89,7 @@ fn command<'t>(cursor: &mut Cursor<'t>, text: &'t str, first: usize) -> Option<V
             Some(_) => {}
         }
         let line = first + text[..cursor.at()].matches('\n').count();
-        let (raw, is_braced) = word(cursor);
-        words.push(Word { raw, is_braced, line });
+        words.push(word(cursor, line));
     }
     Some(words)
 }
@@ -94,33 +105,27 @@ fn skip_comment(cursor: &mut Cursor<'_>) {
     }
 }
 
-/// Reads a word; returns its text, and whether it stood in braces.
-fn word<'t>(cursor: &mut Cursor<'t>) -> (&'t str, bool) {
+/// Reads the word that begins on a line.
+fn word<'t>(cursor: &mut Cursor<'t>, line: usize) -> Word<'t> {
+    let (rest, start) = (cursor.rest(), cursor.at());
     match cursor.peek() {
-        Some('{') => (enclosed(cursor, '{', '}'), true),
+        Some('{') => {
+            let (raw, is_closed) = enclosed(cursor, '{', '}');
+            Word { raw, is_braced: true, open: (!is_closed).then_some('{'), line }
+        }
         Some('"') => {
-            cursor.next();
-            let rest = cursor.rest();
-            let mut end = cursor.clone();
-            while let Some(letter) = end.next() {
-                match letter {
-                    '\\' => drop(end.next()),
-                    '"' => break,
-                    _ => {}
-                }
-            }
-            let n = end.at() - cursor.at();
-            let inner = rest[..n].strip_suffix('"').unwrap_or(&rest[..n]);
-            *cursor = end;
-            (inner, false)
+            let (raw, open) = quoted(cursor);
+            Word { raw, is_braced: false, open, line }
         }
         _ => {
-            let rest = cursor.rest();
-            let start = cursor.at();
+            let mut open = None;
             while let Some(letter) = cursor.peek() {
                 match letter {
-                    '[' => drop(enclosed(cursor, '[', ']')),
-                    '{' => drop(enclosed(cursor, '{', '}')),
+                    '[' | '{' => {
+                        let close = if letter == '[' { ']' } else { '}' };
+                        let is_closed = enclosed(cursor, letter, close).1;
+                        open = open.or((!is_closed).then_some(letter));
+                    }
                     '\\' if cursor.rest().starts_with("\\\n") => break,
                     '\\' => {
                         cursor.next();
@@ -131,18 +136,58 @@ fn word<'t>(cursor: &mut Cursor<'t>) -> (&'t str, bool) {
                     _ => drop(cursor.next()),
                 }
             }
-            (&rest[..cursor.at() - start], false)
+            Word { raw: &rest[..cursor.at() - start], is_braced: false, open, line }
         }
     }
 }
 
-/// Passes over a text in brackets, and returns what is within the outer ones.
-fn enclosed<'t>(cursor: &mut Cursor<'t>, open: char, close: char) -> &'t str {
+/// Passes over a text in quotation marks, and returns what is within them, and what is not closed.
+/// Commands in it may have quotation marks of their own.
+fn quoted<'t>(cursor: &mut Cursor<'t>) -> (&'t str, Option<char>) {
     cursor.next();
-    let rest = cursor.rest();
-    let start = cursor.at();
+    let (rest, start) = (cursor.rest(), cursor.at());
+    while let Some(letter) = cursor.peek() {
+        match letter {
+            '[' if !enclosed(cursor, '[', ']').1 => return (rest, Some('[')),
+            '[' => {}
+            '"' => {
+                cursor.next();
+                return (&rest[..cursor.at() - start - 1], None);
+            }
+            _ => {
+                cursor.next();
+                if letter == '\\' {
+                    cursor.next();
+                }
+            }
+        }
+    }
+    (rest, Some('"'))
+}
+
+/// Passes over a text in brackets, and returns what is within the outer ones, and whether they are
+/// closed. Within square brackets, words in braces and quotation marks may have others.
+fn enclosed<'t>(cursor: &mut Cursor<'t>, open: char, close: char) -> (&'t str, bool) {
+    cursor.next();
+    let (rest, start) = (cursor.rest(), cursor.at());
     let mut depth = 1usize;
-    while let Some(letter) = cursor.next() {
+    let mut begins_word = true;
+    while let Some(letter) = cursor.peek() {
+        if open == '[' && begins_word && (letter == '{' || letter == '"') {
+            let mut after = cursor.clone();
+            let is_closed = match letter {
+                '{' => enclosed(&mut after, '{', '}').1,
+                _ => quoted(&mut after).1.is_none(),
+            };
+            if !is_closed {
+                return (rest, false);
+            }
+            *cursor = after;
+            begins_word = false;
+            continue;
+        }
+        cursor.next();
+        begins_word = letter.is_whitespace() || letter == '[';
         if letter == '\\' {
             cursor.next();
         } else if letter == open {
@@ -150,11 +195,11 @@ fn enclosed<'t>(cursor: &mut Cursor<'t>, open: char, close: char) -> &'t str {
         } else if letter == close {
             depth -= 1;
             if depth == 0 {
-                return &rest[..cursor.at() - start - close.len_utf8()];
+                return (&rest[..cursor.at() - start - close.len_utf8()], true);
             }
         }
     }
-    rest
+    (rest, false)
 }
 
 fn step(words: &[Word<'_>], depth: usize) -> Step {
@@ -240,7 +285,7 @@ fn substituted(text: &str) -> Expr {
     while let Some(letter) = cursor.peek() {
         let part = match letter {
             '$' => variable(&mut cursor),
-            '[' => Some(call(enclosed(&mut cursor, '[', ']'))),
+            '[' => Some(call(enclosed(&mut cursor, '[', ']').0)),
             _ => None,
         };
         match part {
@@ -279,7 +324,7 @@ fn variable(cursor: &mut Cursor<'_>) -> Option<Expr> {
     let mut after = cursor.clone();
     after.take("$");
     if after.peek() == Some('{') {
-        let name = enclosed(&mut after, '{', '}').trim_start_matches("::");
+        let name = enclosed(&mut after, '{', '}').0.trim_start_matches("::");
         *cursor = after;
         return Some(Expr::Variable(name.to_owned()));
     }
@@ -288,7 +333,7 @@ fn variable(cursor: &mut Cursor<'_>) -> Option<Expr> {
     if name.is_empty() {
         return None;
     }
-    let index = (after.peek() == Some('(')).then(|| enclosed(&mut after, '(', ')'));
+    let index = (after.peek() == Some('(')).then(|| enclosed(&mut after, '(', ')').0);
     *cursor = after;
     Some(match (name, index) {
         ("env", Some(index)) => Expr::Environment(Box::new(substituted(index)), None),
@@ -339,12 +384,9 @@ impl Operands for InExpression {
                 cursor.take(")").then_some(inner)
             }
             '$' => variable(cursor),
-            '[' => Some(call(enclosed(cursor, '[', ']'))),
-            '{' => Some(Expr::text(enclosed(cursor, '{', '}'))),
-            '"' => {
-                let (raw, _) = word(cursor);
-                Some(substituted(raw))
-            }
+            '[' => Some(call(enclosed(cursor, '[', ']').0)),
+            '{' => Some(Expr::text(enclosed(cursor, '{', '}').0)),
+            '"' => Some(substituted(quoted(cursor).0)),
             _ => {
                 let is_part =
                     |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '.';

@@ -286,15 +286,99 @@ fn analytics_become_the_tests_of_tpch() {
 
 #[test]
 fn a_script_without_end_is_left() {
-    let text = "dbset db pg\nwhile {1} { vuset vu 2 }\nvurun\n";
-    assert!(translated("a.tcl", text).comments.contains("the script goes on for too long"));
+    for (name, text, line) in [
+        ("a.tcl", "dbset db pg\nwhile {1} { vuset vu 2 }\nvurun\n", 2),
+        ("a.tcl", "dbset db pg\nwhile 1 {}\nvurun\n", 2),
+        ("a.tcl", "dbset db pg\nwhile 1 {\n foreach x {1 2 3} { puts $x }\n}\n", 2),
+        ("a.tcl", "dbset db pg\nforeach x {1 2} {\n while 1 { puts $x }\n}\n", 3),
+        ("a.py", "dbset('db', 'pg')\nwhile True:\n    vuset('vu', 2)\nvurun()\n", 2),
+    ] {
+        let expect = format!("{name}:{line}: it does not end within 100000 steps");
+        assert_eq!(refused(name, text), expect);
+    }
+    // What ends it may not be known.
+    let text = "dbset db pg\nwhile 1 {\n vuset vu 3\n if {[frob]} { break }\n vurun\n}\n";
+    let toml = translated("a.tcl", text).to_toml();
+    assert!(toml.contains("line 2: while: a condition in it is not known"), "{toml}");
+    assert!(toml.contains("clients = 3") && !toml.contains("repeat"), "{toml}");
     let text = "proc f {} { f }\ndbset db pg\nf\nvuset vu 3\nvurun\n";
     assert!(plan_of("a.tcl", text).contains("clients = 3"));
     // Deep brackets.
     let text = format!("dbset db pg\nset x [expr {{{}1}}]\nvurun\n", "(".repeat(5000));
     plan_of("a.tcl", &text);
-    let text = format!("dbset('db', 'pg')\nx = {}1\nvurun()\n", "-(".repeat(5000));
+    let text =
+        format!("dbset('db', 'pg')\nx = {}1{}\nvurun()\n", "-(".repeat(5000), ")".repeat(5000));
     plan_of("a.py", &text);
+}
+
+#[test]
+fn what_is_never_closed_is_refused_with_its_line() {
+    let check = |name: &str, text: &str, expect: &str| assert_eq!(refused(name, text), expect);
+    let open = "dbset db pg\nforeach z {1 2} {\n vuset vu $z\n vurun\n";
+    check("a.tcl", open, "a.tcl:2: the { is never closed");
+    check("a.tcl", "dbset db pg\nputs \"x\nvurun\n", "a.tcl:2: the \" is never closed");
+    check("a.tcl", "dbset db pg\nset x [expr 1\nvurun\n", "a.tcl:2: the [ is never closed");
+    let inner = "dbset db pg\nif 1 {\n puts \"x\n}\nvurun\n";
+    check("a.tcl", inner, "a.tcl:3: the \" is never closed");
+    let inner = "dbset('db', 'pg')\nvuset('vu',\n 2\nvurun()\n";
+    check("a.py", inner, "a.py:2: the ( is never closed");
+    check("a.py", "dbset('db', 'pg')\nprint('x)\nvurun()\n", "a.py:2: the ' is never closed");
+    let triple = "'".repeat(3);
+    let text = format!("dbset('db', 'pg')\n{triple}x\nvurun()\n");
+    check("a.py", &text, "a.py:2: the ' is never closed");
+    // Braces in quotation marks within a command, as in any word of it.
+    let text = "dbset db pg\nputs \"a [join {1 ]} \"}\"] {\"\nvuset vu 3\nvurun\n";
+    assert!(plan_of("a.tcl", text).contains("clients = 3"));
+}
+
+#[test]
+fn each_word_is_either_translated_or_left_out() {
+    let bank = ["Amalgamate", "Balance", "DepositChecking", "SendPayment", "TransactSavings"];
+    let queries = configuration(&["Q1", "Q2", "Q3"], "1,2,1");
+    let two_rates = CONFIGURATION.replace("<rate>200", "<rate>unlimited");
+    let sizes = "dbset db mysql\nforeach z {1 2} {\n diset tpcc mysql_count_ware [expr {$z * 5}]\n \
+                 vuset vu $z\n vurun\n}\n";
+    for (name, text) in [
+        ("a.tcl", SWEEP),
+        ("a.py", PYTHON),
+        ("a.xml", CONFIGURATION),
+        ("b.xml", &two_rates),
+        ("c.xml", &configuration(&bank, "10,20,10,25,35")),
+        ("h.xml", &queries),
+        ("b.tcl", sizes),
+    ] {
+        let comments = translated(name, text).comments;
+        assert!(!comments.contains("part of the plan"), "{comments}");
+        let (translated, left_out) =
+            comments.split_once("# Without a counterpart:").unwrap_or((&comments, ""));
+        // A word and its value, without what became of it.
+        let word = |line: &'_ str| line.rsplit_once(": ").map(|(word, _)| word.to_owned());
+        let all: Vec<String> = left_out.lines().filter_map(word).collect();
+        for line in translated.lines().filter_map(word) {
+            assert!(!all.contains(&line), "{line}: {comments}");
+        }
+    }
+    let comments = translated("a.xml", CONFIGURATION).comments;
+    for words in [
+        "rate 50: rate = steps 50 for 30s, 200\n",
+        "time 20: duration = 50s\n",
+        "warmup 10: ramp_up = 10s\n",
+        "weights 45,43,4,4,4: weights = 45/43/4/4/4\n",
+        "TRANSACTION_READ_COMMITTED: target, isolation=read-committed\n",
+    ] {
+        assert!(comments.contains(words), "{words}: {comments}");
+    }
+    let comments = translated("b.tcl", sizes).comments;
+    assert!(comments.contains("#   line 3: mysql_count_ware 5: warehouses = 5\n"), "{comments}");
+    assert!(comments.contains("#   line 3: mysql_count_ware 10: changes together"), "{comments}");
+}
+
+#[test]
+fn parts_of_a_target_are_texts_and_not_urls() {
+    let text = "dbset db maria\ndiset connection maria_host db7\ndiset tpcc maria_user me@home\n\
+                diset tpcc maria_dbase {a/b?c}\nvurun\n";
+    let toml = plan_of("a.tcl", text);
+    assert!(toml.contains("target = \"mariadb://me%40home@db7/a/b%3Fc\""), "{toml}");
 }
 
 /// Configuration of one work, for a benchmark with these types and weights.
@@ -334,6 +418,8 @@ fn mixes_become_the_nearest_workload() {
     let orders = ["NewOrder", "Payment", "OrderStatus", "Delivery", "StockLevel"];
     let toml = check(&orders, "44.5,43,4.5,4,4", &["weights = \"89/86/9/8/8\"", "clients = 3"]);
     decided(&toml);
+    let few = check(&orders[..2], "50,50", &["weights = \"50/50/0/0/0\""]);
+    decided(&few);
     let queries = ["Q1", "Q2", "Q3"];
     decided(&check(&queries, "1,1,1", &["workload = \"tpch\"", "test = \"throughput\""]));
 }
