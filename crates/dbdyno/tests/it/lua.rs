@@ -105,6 +105,58 @@ fn place_of(target: &Target) -> Vec<String> {
     all
 }
 
+/// A script with options of each type.
+const DECLARING: &str = r#"
+sysbench.cmdline.options = {
+  size = {"Rows", 10000}, part = {"Share", 0.25}, ["with-hyphen"] = {"Number", 1},
+  on = {"Is on", true}, off = {"Is off", false}, bare = {"No default, a switch", nil,
+    sysbench.cmdline.ARG_BOOL},
+  text = {"A text", "x y"}, empty = {"Empty", ""}, none = {"No default"},
+  list = {"A list", {"a", "b"}}, whole = {"Whole", 3, sysbench.cmdline.ARG_INTEGER},
+  bytes = {"Bytes", "64K", sysbench.cmdline.ARG_SIZE},
+}
+function event() end
+"#;
+
+#[test]
+fn the_help_of_a_script_is_sysbench_s() {
+    let home = Home::new();
+    home.write("declaring.lua", DECLARING);
+    home.write("bare.lua", "function event() end");
+    let all = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<String>>();
+    for script in ["declaring.lua", "./declaring.lua", "oltp_read_write"] {
+        let expect = home.run_other("sysbench", &[script, "help"]).good();
+        let shown = home.run(&["sysbench", script, "help"]).good();
+        assert_eq!(all(&shown.out), all(&expect.out), "{script}");
+    }
+    let bare = ["sysbench", "bare.lua", "help"];
+    home.run(&bare).code(1).warns(&["'bare.lua' test does not implement the 'help' command."]);
+    let general = home.run(&["sysbench", "--help"]).good();
+    let expect = home.run_other("sysbench", &["--help"]).good();
+    for line in expect.out.lines() {
+        // Each option is there, if dbdyno has it.
+        let Some(option) = line.strip_prefix("  --") else { continue };
+        let name = option.split([' ', '[', '=']).next().unwrap_or_default();
+        let refused =
+            ["report-checkpoints", "mysql-ssl-cipher", "mysql-compression", "mysql-dry-run"];
+        let is_there = general.out.contains(&format!("  --{name}"));
+        assert_eq!(is_there, !refused.contains(&name), "{name}");
+    }
+}
+
+#[test]
+fn a_misspelt_option_of_another_program_has_a_suggestion() {
+    let home = Home::new();
+    home.write("declaring.lua", DECLARING);
+    let script = ["sysbench", "declaring.lua", "--size=3"];
+    let with = |word: &'static str| [&script[..], &[word, "run"]].concat();
+    let meant = |name: &str| format!("(did you mean '--{name}'?)");
+    home.run(&with("--sice=3")).code(1).warns(&["invalid option: --sice=3", &meant("size")]);
+    home.run(&with("--treads=3")).code(1).warns(&[&meant("threads")]);
+    home.run(&with("--with_hyfen=3")).code(1).warns(&[&meant("with-hyphen")]);
+    home.run(&["pgbench", "--clinet=3"]).code(1).warns(&["'--clinet'", &meant("client")]);
+}
+
 #[test]
 fn a_script_prints_reports_and_ends_as_under_sysbench() {
     let home = Home::new();

@@ -32,6 +32,30 @@ pub fn version_line(version: &str) -> String {
     format!("sysbench 1.0.20 (dbdyno {version}, using bundled LuaJIT)\n\n")
 }
 
+/// An option, as pages of help list it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OptionRow {
+    /// The option with the form of its value, such as `--time=N`.
+    pub flag: String,
+    pub help: String,
+    /// Default; `None` if it has none.
+    pub default: Option<String>,
+}
+
+/// Returns a list of options below a title.
+pub fn option_group(title: &str, rows: &[OptionRow]) -> String {
+    let width = rows.iter().map(|row| row.flag.chars().count()).max().unwrap_or(0);
+    let mut out = format!("{title}\n");
+    for OptionRow { flag, help, default } in rows {
+        let _ = write!(out, "  {flag:<width$} {help}");
+        if let Some(default) = default {
+            let _ = write!(out, " [{default}]");
+        }
+        out.push('\n');
+    }
+    out
+}
+
 /// What sysbench prints when the load begins.
 pub const STARTED: &str = "Threads started!\n\n";
 

@@ -1,16 +1,74 @@
-//! The database that the options of a PostgreSQL program name: options, a connection string or URL,
-//! and the environment variables of libpq.
+//! The database that the options of another program name. For programs of PostgreSQL these are
+//! options, a connection string or URL, and the environment variables of libpq.
 //!
 //! Not here: options of dbdyno's own targets.
 
 use app::Error;
-use model::{Secret, Target};
+use model::{Host, Secret, Target};
 
 use crate::cli::password_files::{of_pgpass, pgpass_path};
 use crate::shell::Shell;
 
 /// Directories in which PostgreSQL's packages have their sockets, the most common first.
 const SOCKETS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
+
+/// A server and a database as a program is given them: texts as they are, and not parts of a URL.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Place<'a> {
+    scheme: &'a str,
+    user: &'a str,
+    database: &'a str,
+    hosts: Vec<Host>,
+    pub(super) socket: Option<String>,
+    options: Vec<(String, String)>,
+}
+
+impl<'a> Place<'a> {
+    pub(super) fn new(scheme: &'a str, user: &'a str, database: &'a str) -> Place<'a> {
+        Place { scheme, user, database, ..Place::default() }
+    }
+
+    /// Takes hosts and ports with commas between them: each host has each port, and the folder of a
+    /// socket may stand in place of the hosts.
+    pub(super) fn set_hosts(&mut self, hosts: &str, ports: &str) -> Result<(), Error> {
+        if hosts.starts_with('/') {
+            self.socket = Some(format!("{}/.s.PGSQL.{ports}", hosts.trim_end_matches('/')));
+            return Ok(());
+        }
+        for name in hosts.split(',') {
+            for port in ports.split(',') {
+                let port = port.parse::<u16>().ok().filter(|port| *port > 0);
+                let port = port.ok_or_else(|| {
+                    Error::Usage(format!("the port '{ports}' is no number from 1 to 65535"))
+                })?;
+                if name.is_empty() {
+                    return Err(Error::Usage(format!("one of the hosts '{hosts}' is empty")));
+                }
+                self.hosts.push(Host { name: name.to_owned(), port: Some(port) });
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn option(&mut self, name: &str, value: &str) {
+        self.options.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// Returns the target.
+    ///
+    /// # Errors
+    ///
+    /// A host that is named twice.
+    pub(super) fn target(self) -> Result<Target, Error> {
+        let mut target = Target::of_parts(self.scheme, self.database);
+        target.user = Some(self.user.to_owned());
+        target.hosts = self.hosts;
+        target.options.extend(self.socket.map(|path| ("socket".to_owned(), path)));
+        target.options.extend(self.options);
+        target.refuse_twice(None).map_err(|bad| Error::Usage(bad.0))?;
+        Ok(target)
+    }
+}
 
 /// What options say of a connection; `None` where they do not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,9 +89,15 @@ impl Connection {
         // A connection string or a URL may stand in place of the database's name.
         if let Some(url) = self.database.clone().filter(|text| text.contains("://")) {
             let url = url.replacen("postgresql://", "postgres://", 1);
-            return with_password(plan_target(&url)?, shell);
+            let mut target = Target::parse(&url).map_err(|bad| Error::Usage(bad.0))?;
+            let options = std::mem::take(&mut target.options);
+            for (name, value) in &options {
+                target.options.push(libpq_option(name, value));
+            }
+            return with_password(target, shell);
         }
         let mut options = Vec::new();
+        let mut password = None;
         if let Some(words) = self.database.clone().filter(|text| text.contains('=')) {
             self.database = None;
             for (name, value) in conninfo(&words)? {
@@ -42,6 +106,7 @@ impl Connection {
                     "port" => self.port = Some(value),
                     "user" => self.user = Some(value),
                     "dbname" => self.database = Some(value),
+                    "password" => password = Some(Secret::new(value)),
                     "sslmode" | "application_name" | "connect_timeout" => {
                         options.push((name, value));
                     }
@@ -67,30 +132,16 @@ impl Connection {
             SOCKETS.iter().find(socket).map(|folder| (**folder).to_owned())
         });
         let host = host.unwrap_or_else(|| "localhost".to_owned());
-        let encoded = |text: &str| encoded(text);
-        let mut url = match host.starts_with('/') {
-            true => format!(
-                "postgres://{}@/{}?socket={}",
-                encoded(&user),
-                encoded(&database),
-                encoded(&format!("{host}/.s.PGSQL.{port}"))
-            ),
-            false => format!("postgres://{}@{host}:{port}/{}", encoded(&user), encoded(&database)),
-        };
-        for (name, value) in options {
-            let separator = if url.contains('?') { '&' } else { '?' };
-            match name.as_str() {
-                "sslmode" => url += &format!("{separator}tls={}", tls_of(&value)),
-                "connect_timeout" => url += &format!("{separator}connect_timeout={value}s"),
-                _ => url += &format!("{separator}{name}={}", encoded(&value)),
-            }
+        let mut place = Place::new("postgres", &user, &database);
+        place.set_hosts(&host, &port)?;
+        for (name, value) in &options {
+            let (name, value) = libpq_option(name, value);
+            place.option(&name, &value);
         }
-        with_password(plan_target(&url)?, shell)
+        let mut target = place.target()?;
+        target.password = password;
+        with_password(target, shell)
     }
-}
-
-fn plan_target(url: &str) -> Result<Target, Error> {
-    Target::parse(url).map_err(|bad| Error::Usage(bad.0))
 }
 
 /// Takes the password from PGPASSWORD or from the password file, as libpq does, if the target has
@@ -107,8 +158,18 @@ fn with_password(mut target: Target, shell: &Shell) -> Result<Target, Error> {
     Ok(target)
 }
 
-/// Returns dbdyno's name of a mode of TLS.
-fn tls_of(mode: &str) -> &str {
+/// Returns an option of libpq as one of a target.
+fn libpq_option(name: &str, value: &str) -> (String, String) {
+    let (name, value) = match name {
+        "sslmode" => ("tls", libpq_tls(value).to_owned()),
+        "connect_timeout" if value.parse::<u64>().is_ok() => (name, format!("{value}s")),
+        _ => (name, value.to_owned()),
+    };
+    (name.to_owned(), value)
+}
+
+/// Returns dbdyno's name of a mode of TLS of libpq.
+pub(super) fn libpq_tls(mode: &str) -> &str {
     match mode {
         "allow" => "prefer",
         other => other,
@@ -117,7 +178,8 @@ fn tls_of(mode: &str) -> &str {
 
 /// Reads a connection string: `host=localhost dbname='my db'`.
 fn conninfo(text: &str) -> Result<Vec<(String, String)>, Error> {
-    let bad = |why: &str| Error::Usage(format!("the connection string '{text}' {why}"));
+    // The text may have a password in it.
+    let bad = |why: &str| Error::Usage(format!("the connection string {why}"));
     let mut pairs = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() {
@@ -154,17 +216,6 @@ fn conninfo(text: &str) -> Result<Vec<(String, String)>, Error> {
     Ok(pairs)
 }
 
-/// Encodes a text for a URL.
-fn encoded(text: &str) -> String {
-    let byte = |byte: u8| match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'/' => {
-            char::from(byte).to_string()
-        }
-        other => format!("%{other:02X}"),
-    };
-    text.bytes().map(byte).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,5 +229,24 @@ mod tests {
         assert_eq!(pairs, expect);
         assert!(conninfo("host='db").is_err());
         assert!(conninfo("host").is_err());
+    }
+
+    #[test]
+    fn the_target_has_the_texts_as_they_are() {
+        let check = |database: &str, expect: &str, password: Option<&str>| {
+            let database = Some(database.to_owned());
+            let user = Some("me@home".to_owned());
+            let host = Some("db".to_owned());
+            let connection = Connection { user, host, database, ..Connection::default() };
+            let target = connection.target(&Shell::of_process()).expect("a target");
+            assert_eq!(target.to_string(), expect);
+            let known = target.password.as_ref().map(Secret::reveal);
+            assert_eq!(known.filter(|_| password.is_some()), password);
+        };
+        check("a?b", "postgres://me%40home@db:5432/a%3Fb", None);
+        let words = "host=/run/pg user=x:y dbname=d password='p/%@w' sslmode=allow";
+        check(words, "postgres://x%3Ay@/d?socket=/run/pg/.s.PGSQL.5432&tls=prefer", Some("p/%@w"));
+        let url = "postgresql://u:p%40w@h/d?sslmode=require&connect_timeout=3";
+        check(url, "postgres://u@h/d?tls=require&connect_timeout=3s", Some("p@w"));
     }
 }

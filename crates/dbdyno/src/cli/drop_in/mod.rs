@@ -15,6 +15,7 @@ mod sysbench_hooks;
 mod sysbench_hooks;
 mod sysbench_options;
 mod sysbench_progress;
+mod sysbench_table;
 
 use std::path::PathBuf;
 
@@ -52,14 +53,14 @@ fn unsupported(program: &str, option: &str, instead: &str) -> Error {
 }
 
 /// Prints an error of clap in one sentence, and returns the exit code.
-fn refused(error: &clap::Error, program: &str, shell: &Shell) -> Outcome {
+fn refused(error: &clap::Error, command: &Command, program: &str, shell: &Shell) -> Outcome {
     if !error.use_stderr() {
         shell.show(error);
         return Ok(super::DONE);
     }
     shell.say(&format!(
         "dbdyno: {}; see 'dbdyno {program} --help'",
-        super::sentence_of(&error.to_string())
+        super::rejected::sentence(error, command, &format!("dbdyno {program}"))
     ));
     Ok(USAGE)
 }

@@ -4,11 +4,16 @@ use std::sync::Arc;
 
 use app::Error;
 use model::{Database, Source};
+use render::drop_in::sysbench::OptionRow;
 use workloads::Entry;
 use workloads::script::report::{Latencies, Queue, ReportFigures};
 
 pub(super) fn takes_any_option(_source: &Source) -> bool {
     false
+}
+
+pub(super) fn declared_options(_source: &'static Source) -> Result<Vec<OptionRow>, Error> {
+    Ok(Vec::new())
 }
 
 pub(super) struct Hooks;

@@ -58,7 +58,7 @@ fn run_line(words: &[String], shell: &Shell) -> Outcome {
     let matches = match pgbench_options::command().try_get_matches_from(line) {
         Ok(matches) => matches,
         Err(error) => {
-            let code = refused(&error, PROGRAM, shell)?;
+            let code = refused(&error, &pgbench_options::command(), PROGRAM, shell)?;
             return Ok(if code == DONE { DONE } else { REFUSED });
         }
     };

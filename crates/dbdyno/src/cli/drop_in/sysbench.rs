@@ -9,14 +9,16 @@ use app::open::{open_target, resolve_workload_interruptible};
 use app::run::{RunOptions, RunResult, run as run_plan};
 use app::script_commands::{command_named, run_command};
 use app::{Error, Stop};
-use model::{Plan, Target, Traffic};
+use model::{Parameter, ParameterKind, Plan, Target, Traffic};
 use plan::{Draft, From, GroupDraft, Task, Written, decide_task};
-use render::drop_in::sysbench::{Beginning, Figures, beginning, report as page, version_line};
+use render::drop_in::sysbench::{
+    Beginning, Figures, OptionRow, beginning, option_group, report as page, version_line,
+};
 use workloads::Entry;
 use workloads::script::report::{Latencies, ReportFigures};
 
-use super::sysbench_hooks::{Hooks, takes_any_option};
-use super::sysbench_options::Options;
+use super::sysbench_hooks::{Hooks, declared_options, takes_any_option};
+use super::sysbench_options::{Options, usage};
 use super::sysbench_progress::{Told, reconnects};
 use super::unsupported;
 use crate::cli::signals::stop_on_signals;
@@ -53,7 +55,7 @@ fn run_words(words: &[String], shell: &Shell) -> Outcome {
         return Ok(DONE);
     }
     let Some(test) = &options.test else {
-        shell.print(super::sysbench_options::USAGE)?;
+        shell.print(&usage())?;
         return Ok(if options.switch("help")? || options.is_empty() { DONE } else { ERROR });
     };
     if OTHER_TESTS.contains(&test.as_str()) {
@@ -104,6 +106,31 @@ fn script_of(test: &str) -> Result<String, Error> {
     }
 }
 
+/// Whether a parameter of scripts is dbdyno's own and no option of sysbench.
+fn is_own(name: &str) -> bool {
+    name == OF_SCRIPT || SWITCHED_ON.contains(&name)
+}
+
+/// Returns a parameter's name as users of sysbench write it.
+fn written(name: &str) -> String {
+    name.strip_prefix("script_").unwrap_or(name).replace('_', "-")
+}
+
+/// Returns a parameter of a workload of dbdyno as sysbench lists options.
+fn of_parameter(row: &Parameter) -> OptionRow {
+    let form = match row.kind {
+        ParameterKind::Switch => "[=on|off]",
+        ParameterKind::Count { .. } | ParameterKind::Number { .. } => "=N",
+        ParameterKind::Words => "=[LIST,...]",
+        _ => "=STRING",
+    };
+    OptionRow {
+        flag: format!("--{}{form}", row.name),
+        help: row.help.to_owned(),
+        default: Some(row.default.to_owned()).filter(|default| !default.is_empty()),
+    }
+}
+
 /// What a command line asks for.
 struct Asked<'a> {
     entry: &'static Entry,
@@ -114,13 +141,18 @@ struct Asked<'a> {
 impl Asked<'_> {
     /// Prints the options of the test.
     fn help(&self, shell: &Shell) -> Outcome {
-        let mut out = version_line(&app::run::version_of_ours());
-        out += &format!("{} options:\n", self.test);
-        let is_own = |name: &str| name == OF_SCRIPT || SWITCHED_ON.contains(&name);
-        for parameter in self.entry.parameters.iter().filter(|row| !is_own(row.name)) {
-            let default = parameter.default;
-            out += &format!("  --{:<24} {} [{default}]\n", parameter.name, parameter.help);
+        let name = self.test.rsplit('/').next().unwrap_or(self.test);
+        let rows = match self.entry.source {
+            Some(source) => declared_options(source)?,
+            None => self.entry.parameters.iter().map(of_parameter).collect(),
+        };
+        if rows.is_empty() {
+            let why = format!("'{name}' test does not implement the 'help' command.");
+            return Err(Error::Usage(why));
         }
+        let mut out = version_line(&app::run::version_of_ours());
+        out += &option_group(&format!("{name} options:"), &rows);
+        out.push('\n');
         shell.print(&out)?;
         Ok(DONE)
     }
@@ -200,7 +232,10 @@ impl Asked<'_> {
                 Some(row) => found.push((row.name.to_owned(), value.to_owned())),
                 None if Options::is_general(name) || takes_any => {}
                 None => {
-                    return Err(Error::Usage(format!("invalid option: --{name}={value}")));
+                    let known = self.entry.parameters.iter().map(|row| row.name);
+                    let known: Vec<String> =
+                        known.filter(|name| !is_own(name)).map(written).collect();
+                    return Err(Options::unknown(name, value, &known));
                 }
             }
         }

@@ -6,13 +6,25 @@ use std::sync::Arc;
 use app::Error;
 use app::script_commands::Aside;
 use model::{Database, Settings, Source};
+use render::drop_in::sysbench::OptionRow;
 use workloads::Entry;
-use workloads::script::lua::{Reporter, is_old};
+use workloads::script::lua::{DeclaredOption, Reporter, declared, is_old};
 use workloads::script::report::{Latencies, Queue, ReportFigures};
 
 /// Whether a script takes options that it does not declare.
 pub(super) fn takes_any_option(source: &Source) -> bool {
     is_old(source)
+}
+
+/// Returns the options that a script declares, as sysbench lists them.
+pub(super) fn declared_options(source: &'static Source) -> Result<Vec<OptionRow>, Error> {
+    let all = declared(source).map_err(|bad| Error::Usage(bad.to_string()))?;
+    let row = |one: DeclaredOption| OptionRow {
+        flag: format!("--{}{}", one.name, one.form),
+        help: one.help,
+        default: one.default,
+    };
+    Ok(all.into_iter().map(row).collect())
 }
 
 /// A state of the script, and its sessions.

@@ -1,70 +1,24 @@
-//! sysbench's options, as version 1.0.20 and its unreleased successor 1.1 list them.
+//! A command line of sysbench: its options, its test, and its command.
 //!
-//! Not here: options of scripts, which only the script knows.
+//! Not here: the list of options (`sysbench_table`), and those of scripts.
 
 use app::Error;
-use model::{Secret, Target};
+use model::{Secret, Target, suggestion};
 
+use super::connection::{Place, libpq_tls};
+use super::sysbench_table::{Owner, all, help, of_line};
 use crate::shell::Shell;
 
-/// What sysbench says if no test is named.
-pub(super) const USAGE: &str = "Usage:
-  dbdyno sysbench [options]... [testname] [command]
-
-Commands implemented by most tests: prepare run cleanup help
-
-The options are those of sysbench 1.0.20 and 1.1 that are about databases; testname is a Lua script,
-or one of the package sysbench, such as oltp_read_write. Runs are stored as any other: see
-'dbdyno runs'.
-";
-
-/// Options with their defaults. Names are written with hyphens here, and either way by users.
-const GENERAL: &[(&str, &str)] = &[
-    ("threads", "1"),
-    ("events", "0"),
-    ("time", "10"),
-    ("warmup-time", "0"),
-    ("forced-shutdown", "off"),
-    ("thread-stack-size", "64K"),
-    ("thread-init-timeout", "30"),
-    ("rate", "0"),
-    ("report-interval", "0"),
-    ("debug", "off"),
-    ("validate", "off"),
-    ("help", "off"),
-    ("version", "off"),
-    ("luajit-cmd", ""),
-    ("rand-seed", "0"),
-    ("verbosity", "3"),
-    ("percentile", "95"),
-    ("histogram", "off"),
-    ("db-driver", "mysql"),
-    ("db-debug", "off"),
-    ("mysql-host", "localhost"),
-    ("mysql-port", "3306"),
-    ("mysql-socket", ""),
-    ("mysql-user", "sbtest"),
-    ("mysql-password", ""),
-    ("mysql-db", "sbtest"),
-    ("mysql-ssl", "off"),
-    ("mysql-ssl-ca", ""),
-    ("mysql-debug", "off"),
-    ("pgsql-host", "localhost"),
-    ("pgsql-port", "5432"),
-    ("pgsql-user", "sbtest"),
-    ("pgsql-password", ""),
-    ("pgsql-db", "sbtest"),
-    ("pgsql-sslmode", "prefer"),
-];
-
-/// Options with the names of earlier versions, and today's.
-const FORMER: &[(&str, &str)] = &[
-    ("num-threads", "threads"),
-    ("max-requests", "events"),
-    ("max-time", "time"),
-    ("tx-rate", "rate"),
-    ("init-rng", "rand-seed"),
-];
+/// Returns what sysbench says if no test is named.
+pub(super) fn usage() -> String {
+    format!(
+        "Usage:\n  dbdyno sysbench [options]... [testname] [command]\n\nCommands implemented by \
+         most tests: prepare run cleanup help\n\n{}testname is a Lua script, or one of the \
+         package sysbench, such as oltp_read_write. See 'dbdyno\nsysbench <testname> help' for \
+         its options. Runs are stored as any other: see 'dbdyno runs'.\n\n",
+        help()
+    )
+}
 
 /// Options that dbdyno does not have, and what to do instead.
 const REFUSED: &[(&str, &str)] = &[
@@ -135,9 +89,12 @@ impl Options {
 
     fn take(&mut self, name: &str, value: &str) -> Result<(), Error> {
         let name = name.replace('_', "-");
-        let former = FORMER.iter().find(|(former, _)| *former == name);
-        let name = former.map_or(name, |(_, today)| (*today).to_owned());
-        self.former.extend(former.map(|(former, _)| (*former, value.to_owned())));
+        let former = all().find_map(|row| match row.owner {
+            Owner::Former(today) if row.name == name => Some((row.name, today)),
+            _ => None,
+        });
+        let name = former.map_or(name, |(_, today)| today.to_owned());
+        self.former.extend(former.map(|(former, _)| (former, value.to_owned())));
         match name.as_str() {
             "store" => self.store = Some(value.to_owned()),
             "no-store" => self.store = Some(String::new()),
@@ -178,7 +135,17 @@ impl Options {
     pub(super) fn is_general(name: &str) -> bool {
         let name = name.replace('_', "-");
         let is_refused = REFUSED.iter().any(|(refused, _)| *refused == name);
-        is_refused || GENERAL.iter().any(|(general, _)| *general == name)
+        is_refused || of_line(&name).is_some()
+    }
+
+    /// Creates the error for an option that neither sysbench nor the script has, whose `others` are
+    /// named as users write them.
+    pub(super) fn unknown(name: &str, value: &str, others: &[String]) -> Error {
+        let names = all().map(|row| row.name.to_owned()).chain(others.iter().cloned());
+        let names: Vec<String> = names.collect();
+        let meant = suggestion(name, names.iter().map(String::as_str));
+        let meant = meant.map(|meant| format!(" (did you mean '--{meant}'?)"));
+        Error::Usage(format!("invalid option: --{name}={value}{}", meant.unwrap_or_default()))
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -189,9 +156,7 @@ impl Options {
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         let given = self.given.iter().find(|(other, _)| other == name);
         let given = given.map(|(_, value)| value.as_str());
-        given.or_else(|| {
-            GENERAL.iter().find(|(general, _)| *general == name).map(|(_, default)| *default)
-        })
+        given.or_else(|| of_line(name).map(|row| row.default))
     }
 
     /// Returns a whole number that an option gives.
@@ -221,11 +186,11 @@ impl Options {
 
     /// Returns all general options with the names that scripts know, passwords apart.
     pub(super) fn general(&self) -> String {
-        let is_secret = |name: &str| name.ends_with("password");
-        let all = GENERAL.iter().filter(|(name, _)| !is_secret(name));
-        let pairs = all.map(|(name, default)| {
-            let value = self.text(name).unwrap_or(default);
-            format!("{}={value}", name.replace('-', "_"))
+        let is_shown = |name: &str| !name.ends_with("password");
+        let all = all().filter(|row| row.owner == Owner::Line && is_shown(row.name));
+        let pairs = all.map(|row| {
+            let value = self.text(row.name).unwrap_or(row.default);
+            format!("{}={value}", row.name.replace('-', "_"))
         });
         let former = self.former.iter().map(|(name, value)| {
             // Scripts read these by their former names too.
@@ -250,28 +215,20 @@ impl Options {
             }
         };
         let of = |name: &str| text(&format!("{prefix}-{name}"));
-        let hosts: Vec<&str> = of("host").split(',').collect();
-        let ports: Vec<&str> = of("port").split(',').collect();
-        let places: Vec<String> = hosts
-            .iter()
-            .flat_map(|host| ports.iter().map(move |port| format!("{host}:{port}")))
-            .collect();
-        let mut options = Vec::new();
-        let socket = text("mysql-socket");
-        let is_socket = prefix == "mysql" && !socket.is_empty();
-        if is_socket {
-            options.push(format!("socket={socket}"));
+        let mut place = Place::new(scheme, of("user"), of("db"));
+        match text("mysql-socket") {
+            socket if prefix == "mysql" && !socket.is_empty() => place.socket = Some(socket.into()),
+            _ => place.set_hosts(of("host"), of("port"))?,
         }
         if prefix == "mysql" {
-            options.push(format!("tls={}", mysql_tls(text("mysql-ssl"))?));
+            place.option("tls", mysql_tls(text("mysql-ssl"))?);
+            if !text("mysql-ssl-ca").is_empty() {
+                place.option("tls_ca", text("mysql-ssl-ca"));
+            }
         } else if self.given.iter().any(|(name, _)| name == "pgsql-sslmode") {
-            options.push(format!("tls={}", text("pgsql-sslmode").replace("allow", "prefer")));
+            place.option("tls", libpq_tls(text("pgsql-sslmode")));
         }
-        let places = if is_socket { String::new() } else { places.join(",") };
-        let options =
-            if options.is_empty() { String::new() } else { format!("?{}", options.join("&")) };
-        let url = format!("{scheme}://{}@{places}/{}{options}", of("user"), of("db"));
-        let mut target = Target::parse(&url).map_err(|bad| Error::Usage(bad.0))?;
+        let mut target = place.target()?;
         if !of("password").is_empty() {
             target.password = Some(Secret::new(of("password")));
         }
@@ -333,6 +290,35 @@ mod tests {
             "mysql://sbtest@/d?socket=/run/x.sock&tls=disable",
         );
         check("--db-driver=pgsql --pgsql-port=5433", "postgres://sbtest@localhost:5433/sbtest");
+        check(
+            "--mysql-user=me@home --mysql-db=a?b --mysql-host=::1",
+            "mysql://me%40home@[::1]:3306/a%3Fb?tls=disable",
+        );
+        check(
+            "--db-driver=pgsql --pgsql-host=/run/pg",
+            "postgres://sbtest@/sbtest?socket=/run/pg/.s.PGSQL.5432",
+        );
+        let target = read("--mysql-password=a/b%c@d").expect("valid").target().expect("a target");
+        assert_eq!(
+            target.password.map(|word| word.reveal().to_owned()).as_deref(),
+            Some("a/b%c@d")
+        );
+    }
+
+    #[test]
+    fn the_help_has_each_option_in_its_group() {
+        let page = usage();
+        for words in [
+            "\nGeneral options:\n  --threads=N ",
+            "\nPseudo-Random Numbers Generator options:\n  --rand-type=STRING ",
+            "\nLog options:\n  --verbosity=N ",
+            "\nGeneral database options:\n  --db-driver=STRING ",
+            "\nmysql options:\n  --mysql-host=[LIST,...] ",
+            "\npgsql options:\n  --pgsql-host=STRING ",
+            "print the distribution of the latency [off]\n",
+        ] {
+            assert!(page.contains(words), "{words}: {page}");
+        }
     }
 
     #[test]

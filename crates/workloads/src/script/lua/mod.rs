@@ -28,6 +28,7 @@ use model::{
 };
 
 use self::client::{Role, User};
+pub use self::options::DeclaredOption;
 use self::random::{Distribution, Random, Shape};
 pub use self::reporter::Reporter;
 pub use self::state::ReadFile;
@@ -74,6 +75,16 @@ pub fn is_old(source: &Source) -> bool {
 fn modules_of(source: &Source, read: ReadFile) -> Result<BTreeMap<String, String>, BadParameter> {
     let (_, shared) = run_once(source, None, Some(read))?;
     Ok(shared.modules.take())
+}
+
+/// Returns the options that a script declares.
+///
+/// # Errors
+///
+/// A script whose body fails.
+pub fn declared(source: &'static Source) -> Result<Vec<DeclaredOption>, BadParameter> {
+    let (state, _) = run_once(source, None, Some(|_| None))?;
+    options::declared(&state).map_err(bad)
 }
 
 fn read(source: &'static Source) -> Result<Entry, BadParameter> {

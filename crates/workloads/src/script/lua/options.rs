@@ -229,14 +229,29 @@ const SYSBENCH: &[(&str, i64, &str)] = &[
 struct Declared {
     /// Name by which the script reads the option.
     name: String,
+    /// Name as the script declares it.
+    written: String,
     help: String,
     kind: i64,
-    default: String,
+    /// Text of the default; `None` if there is none.
+    default: Option<String>,
+}
+
+/// An option that a script declares, as sysbench lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeclaredOption {
+    /// Name as the script declares it.
+    pub name: String,
+    /// Form of the value, such as `=N`.
+    pub form: &'static str,
+    pub help: String,
+    /// Default as sysbench prints it; `None` if there is none.
+    pub default: Option<String>,
 }
 
 impl Declared {
     fn all(state: &State) -> mlua::Result<Vec<Declared>> {
-        let rows: Vec<(String, String, i64, String)> = {
+        let rows: Vec<(String, String, i64, Option<String>)> = {
             let list: mlua::Function = state.rust().get("declared")?;
             let table: Vec<Table> = list.call(())?;
             let row = |row: Table| Ok((row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?));
@@ -246,6 +261,7 @@ impl Declared {
             .into_iter()
             .map(|(name, help, kind, default)| Declared {
                 name: name.replace('-', "_"),
+                written: name,
                 help,
                 kind,
                 default,
@@ -267,7 +283,7 @@ impl Declared {
             _ => ParameterKind::Text,
         };
         // A number or switch without a default is 0 or false, as in sysbench.
-        let default = match (self.default.as_str(), self.kind) {
+        let default = match (self.default.as_deref().unwrap_or_default(), self.kind) {
             ("", kind::BOOL) => "false",
             ("", _) if is_number => "0",
             (default, _) => default,
@@ -307,6 +323,30 @@ fn parameter_name(name: &str) -> &'static str {
         true => interned(&format!("script_{name}")),
         false => interned(name),
     }
+}
+
+/// Returns the options that a script whose body has run declares, in the order of their names.
+pub(super) fn declared(state: &State) -> mlua::Result<Vec<DeclaredOption>> {
+    let row = |one: Declared| DeclaredOption {
+        form: match one.kind {
+            kind::BOOL => "[=on|off]",
+            kind::LIST => "=[LIST,...]",
+            // Without a default, numbers are texts there.
+            kind::INT | kind::DOUBLE if one.default.is_some() => "=N",
+            kind::SIZE if one.default.is_some() => "=SIZE",
+            _ => "=STRING",
+        },
+        default: match (one.kind, one.default) {
+            (kind::BOOL, Some(text)) => {
+                let is_on = parse_switch(&text).unwrap_or(false);
+                Some(if is_on { "on" } else { "off" }.to_owned())
+            }
+            (_, default) => default,
+        },
+        name: one.written,
+        help: one.help,
+    };
+    Ok(Declared::all(state)?.into_iter().map(row).collect())
 }
 
 /// Returns the parameters of a script whose body has run. `is_old` says that it declares none, so
@@ -370,7 +410,8 @@ pub(super) fn fill(
     let ignored = text_of("mysql_ignore_errors").unwrap_or_default();
     state.rust().set("ignored_errors", words(lua, ignored)?)?;
     for declared in Declared::all(state)? {
-        let text = text_of(parameter_name(&declared.name)).unwrap_or(&declared.default);
+        let text = text_of(parameter_name(&declared.name)).or(declared.default.as_deref());
+        let text = text.unwrap_or_default();
         options.set(declared.name.as_str(), value(lua, declared.kind, text)?)?;
     }
     if is_old {

@@ -292,7 +292,7 @@ function rust.declared()
     elseif default ~= nil then
       default = tostring(default)
     end
-    found[#found + 1] = { tostring(name), tostring(row[1] or ""), kind, default or "" }
+    found[#found + 1] = { tostring(name), tostring(row[1] or ""), kind, default }
   end
   return found
 end
