@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use roxmltree::{Document, Node};
 
-use super::databases::{Place, Server, by_name, tls};
+use super::databases::{Place, Server, by_jdbc, by_name, tls};
 use super::mixes::{Mix, mix_of};
 use super::notes::{Notes, short};
 use super::settings::{Key, Settings};
@@ -14,6 +14,8 @@ use super::settings::{Key, Settings};
 /// Elements that decide nothing that a run of dbdyno leaves open, with what to know about them.
 const KNOWN: &[(&[&str], &str)] = &[
     (&["driver"], "dbdyno has its own drivers"),
+    (&["allowpublickeyretrieval"], "an option of the driver in Java"),
+    (&["hikariconnectiontimeoutms"], "connect_limit sets how long clients try to connect"),
     (&["batchsize"], "data are built in bulk: dbdyno build --load-method"),
     (&["loaderthreads"], "sessions of a build: dbdyno build --loaders"),
     (&["reconnectonconnectionfailure"], "clients connect again after a failure"),
@@ -25,6 +27,13 @@ const LEFT_OUT: &[(&[&str], &str)] = &[
     (&["sessionsetupfile", "aftersessionsetupfile"], "SQL of each session is not supported"),
     (&["monitor", "collector"], "each run has metrics of machine and server"),
     (&["datadir", "fileformat", "ddlpath"], "data are built by dbdyno"),
+    (&["skewfactor"], "the keys are drawn by --zipfian, whose least value is 1.001"),
+    (&["fieldsize"], "the rows have the size of the example"),
+    (&["enableforeignkeysafterload"], "there are no foreign keys"),
+    (
+        &["usekeyingtime", "usethinktime"],
+        "load = \"keythink\" pauses before and after transactions",
+    ),
     (&["retries"], "retry_attempts sets how often a conflict is retried"),
 ];
 
@@ -59,6 +68,8 @@ impl Work {
     }
 }
 
+/// Customers in the hotspot of the example.
+const HOT_CUSTOMERS: f64 = 1000.0;
 /// Length in seconds of a work without a time.
 const SECONDS: f64 = 60.0;
 /// Parts of a work that are read.
@@ -141,20 +152,30 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
             .collect()
     }
 
+    /// Returns the database that the URL names, or the type if the URL names none.
     fn server(&mut self, name: &str) -> Result<&'static Server, String> {
-        let (node, kind) = self.element(&["type", "dbtype"]).ok_or_else(|| {
-            format!("{name} is a configuration of BenchBase without <type>: add it")
-        })?;
-        let server = by_name(&kind).ok_or_else(|| {
-            format!(
-                "{name}:{}: it is a configuration of BenchBase for {}, which dbdyno does not \
+        let of_url = self.element(&["url", "dburl"]).and_then(|(_, url)| by_jdbc(&url));
+        let Some((node, kind)) = self.element(&["type", "dbtype"]) else {
+            return of_url.ok_or_else(|| {
+                format!("{name} is a configuration of BenchBase without <type>: add it")
+            });
+        };
+        let (line, what) = (line_of(node), format!("type {}", short(&kind)));
+        match (by_name(&kind), of_url) {
+            (of_type, Some(server)) if of_type != Some(server) && of_type.is_some() => {
+                self.notes.left_out(line, &what, "the URL is that of another database");
+                Ok(server)
+            }
+            (Some(server), _) => {
+                self.notes.translated(line, &what, "target, its scheme");
+                Ok(server)
+            }
+            (None, _) => Err(format!(
+                "{name}:{line}: it is a configuration of BenchBase for {}, which dbdyno does not \
                  measure",
-                line_of(node),
                 short(&kind)
-            )
-        })?;
-        self.notes.translated(line_of(node), &format!("type {kind}"), "target, its scheme");
-        Ok(server)
+            )),
+        }
     }
 
     fn target(&mut self, server: &Server, name: &str) -> Result<(), String> {
@@ -220,6 +241,11 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
         let size = scale * mix.rows_per_scale;
         let size = if mix.size == "scale" { size } else { size.round().max(1.0) };
         self.put(Key::Parameter(mix.size), format!("{size}"), line_of(node), &what);
+        if mix.bench == "smallbank" && size <= HOT_CUSTOMERS {
+            let (key, hot) = (Key::Parameter("hot_customers"), (size / 10.0).ceil().to_string());
+            self.notes.became_with(line_of(node), &what, key, &hot, "there are few customers");
+            self.settings.insert(key, hot);
+        }
     }
 
     fn works(&mut self, mix: &Mix) -> Vec<Work> {
@@ -232,7 +258,6 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
     fn work(&mut self, node: Node<'_, '_>, mix: &Mix) -> Work {
         let line = line_of(node);
         let mut parts = BTreeMap::new();
-        let number = |name| child_text(node, name).parse::<f64>().ok().filter(|n| *n >= 0.0);
         for part in node.children().filter(Node::is_element) {
             let name = part.tag_name().name().to_ascii_lowercase();
             let text = part.text().unwrap_or("").trim();
@@ -243,29 +268,39 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
                 parts.insert(name, (line_of(part), text.to_owned()));
             }
         }
-        let rate = child_text(node, "rate");
-        let is_of_mix = |node: &Node<'_, '_>| {
-            is_named(*node, "weights") && node.attribute("bench").is_none_or(|b| b == mix.bench)
+        let mut number = |name: &str| {
+            let (line, text) = parts.get(name).cloned()?;
+            let number = text.parse::<f64>().ok().filter(|n| *n >= 0.0);
+            if number.is_none() {
+                let why = "it is no number: write it into the plan";
+                self.notes.left_out(line, &format!("{name} {text}"), why);
+                parts.remove(name);
+            }
+            number
         };
-        let weights = node.children().find(is_of_mix).and_then(|node| node.text()).unwrap_or("");
-        let arrival = node.attribute("arrival").map(str::to_owned);
-        Work {
-            line,
-            parts,
-            seconds: number("time").filter(|seconds| *seconds > 0.0),
-            warm_up: number("warmup"),
-            rate: rate.parse::<f64>().ok().filter(|rate| *rate > 0.0),
-            arrival: arrival
-                .or_else(|| Some(child_text(node, "arrival")).filter(|a| !a.is_empty())),
-            weights: weights.split(',').filter_map(|w| w.trim().parse().ok()).collect(),
-            is_serial: child_text(node, "serial") == "true",
-            clients: number("active_terminals"),
+        let seconds = number("time").filter(|seconds| *seconds > 0.0);
+        let (warm_up, clients) = (number("warmup"), number("active_terminals"));
+        let text = |name: &str| parts.get(name).map_or("", |(_, text)| text.as_str());
+        let rate = text("rate").parse::<f64>().ok().filter(|rate| *rate > 0.0);
+        let is_known = rate.is_some() || matches!(text("rate"), "" | "unlimited" | "disabled");
+        let weights = text("weights").split(',').filter_map(|w| w.trim().parse().ok()).collect();
+        let arrival = node.attribute("arrival").unwrap_or_else(|| text("arrival"));
+        let arrival = Some(arrival.to_owned()).filter(|arrival| !arrival.is_empty());
+        let is_serial = text("serial") == "true";
+        if !is_known && let Some((line, text)) = parts.remove("rate") {
+            let why = "it is neither a number nor unlimited: the plan has a closed load";
+            self.notes.left_out(line, &format!("rate {text}"), why);
         }
+        Work { line, parts, seconds, warm_up, rate, arrival, weights, is_serial, clients }
     }
 
     fn load(&mut self, mix: &Mix, works: &[Work]) {
         let terminals = self.element(&["terminals"]);
         let n = terminals.as_ref().and_then(|(_, text)| text.parse::<u64>().ok());
+        if let Some((node, text)) = terminals.as_ref().filter(|_| n.is_none()) {
+            let why = "it is no number: write clients into the plan";
+            self.notes.left_out(line_of(*node), &format!("terminals {text}"), why);
+        }
         let n = n.or_else(|| works.first()?.clients.map(|n| n as u64)).unwrap_or(1).max(1);
         let line = terminals.map_or(0, |(node, _)| line_of(node));
         if works.is_empty() {
@@ -279,6 +314,7 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
         self.put(Key::Group("clients"), n.to_string(), line, &format!("terminals {n}"));
         self.phases(works);
         self.rate(works);
+        self.pauses(mix);
         for work in works {
             if let Some((line, what)) = work.part("serial") {
                 self.notes.translated(line, &what, "only queries are executed one by one");
@@ -292,6 +328,53 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
                     self.notes.left_out(line, &what, why);
                 }
                 None => {}
+            }
+        }
+    }
+
+    /// Reads the pauses before and after transactions, which are numbers of milliseconds.
+    fn pauses(&mut self, mix: &Mix) {
+        const PAUSES: [(&str, &str); 2] =
+            [("preexecutionwait", "keying"), ("postexecutionwait", "thinking")];
+        let types = self.root.children().filter(|node| is_named(*node, "transactiontypes"));
+        let types: Vec<Node<'_, '_>> = types.flat_map(|all| all.children()).collect();
+        let is_open = self.settings.contains_key(&Key::Group("rate"));
+        for (element, key) in PAUSES {
+            let pause = |name: &str| {
+                let of = types.iter().find(|node| child_text(**node, "name") == name)?;
+                let pause = child(*of, element)?;
+                Some((pause, child_text(*of, element).parse::<u64>().ok()?))
+            };
+            let names = mix.types();
+            let all: Vec<Option<(Node<'_, '_>, u64)>> = names.iter().map(|n| pause(n)).collect();
+            if all.iter().flatten().all(|(_, ms)| *ms == 0) {
+                continue;
+            }
+            let of = |one: &Option<(Node<'_, '_>, u64)>| {
+                format!("{}ms", one.as_ref().map_or(0, |(_, ms)| *ms))
+            };
+            let value = all.iter().map(of).collect::<Vec<String>>().join("/");
+            for (node, ms) in all.iter().flatten() {
+                let (line, what) = (line_of(*node), format!("{element} {ms}"));
+                if mix.bench != "tpcc" {
+                    let why = "pauses between transactions of the example: \\sleep in its script";
+                    self.notes.left_out(line, &what, why);
+                } else if is_open {
+                    self.notes.left_out(line, &what, "a load with a rate has no pauses");
+                } else {
+                    self.notes.became(line, &what, Key::Parameter(key), &value);
+                }
+            }
+            if mix.bench == "tpcc" && !is_open {
+                self.settings.insert(Key::Parameter(key), value);
+                self.settings.insert(Key::Group("load"), "keythink".to_owned());
+            }
+        }
+        // The pauses that the workload has itself are not those of the file.
+        if self.settings.get(&Key::Group("load")).is_some_and(|load| load == "keythink") {
+            for key in ["keying", "thinking"] {
+                let none = || "0s/0s/0s/0s/0s".to_owned();
+                self.settings.entry(Key::Parameter(key)).or_insert_with(none);
             }
         }
     }

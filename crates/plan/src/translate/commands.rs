@@ -12,10 +12,7 @@ use super::steps::Value;
 /// Commands that a run of dbdyno makes superfluous, or whose counterpart is another command, with
 /// what to know about them.
 const KNOWN: &[(&[&str], &str)] = &[
-    (
-        &["loadscript", "vucreate", "vudestroy", "vustatus", "clearscript", "update", "vwait"],
-        "dbdyno run",
-    ),
+    (&["loadscript", "vucreate", "vudestroy", "clearscript", "update", "vwait"], "dbdyno run"),
     (&["runtimer", "waittocomplete"], "dbdyno run, which ends after its duration"),
     (&["tcstart", "tcstop", "tcstatus"], "each run has the rates of each interval"),
     (&["metstart", "metstop", "metstatus"], "each run has metrics of machine and server"),
@@ -42,6 +39,12 @@ const KNOWN: &[(&[&str], &str)] = &[
             "pwd",
             "file mkdir",
             "file join",
+            "file exists",
+            "file delete",
+            "glob",
+            "gets",
+            "read",
+            "eof",
             "clock seconds",
             "clock format",
             "datetime.now",
@@ -230,6 +233,7 @@ impl Commands for Script {
             }
             // When the translation goes on, a run has ended.
             "vucomplete" => return Value::of_truth(true),
+            "vustatus" => self.notes.translated(line, name, "dbdyno run"),
             "after" => self.pause(line, args.first().and_then(Value::number)),
             "time.sleep" | "sleep" => {
                 self.pause(line, args.first().and_then(Value::number).map(|s| s * 1000.0));

@@ -76,6 +76,11 @@ pub(super) fn by_name(name: &str) -> Option<&'static Server> {
     SERVERS.iter().find(|server| server.names.contains(&name.as_str()))
 }
 
+/// Finds a database by a URL of Java.
+pub(super) fn by_jdbc(url: &str) -> Option<&'static Server> {
+    SERVERS.iter().find(|server| server.of_jdbc(url).is_some())
+}
+
 /// Names of the databases that HammerDB has and dbdyno measures, for sentences.
 pub(super) const OF_HAMMERDB: &str = "maria, mysql or pg";
 

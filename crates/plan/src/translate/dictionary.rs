@@ -13,7 +13,7 @@ use super::steps::Value;
 /// Parameters that decide nothing that a run of dbdyno leaves open, with what to know about them.
 const KNOWN: &[(&[&str], &str)] = &[
     (&["timeprofile"], "each run has the response times of each transaction type"),
-    (&["num_vu", "num_threads"], "sessions of a build: dbdyno build --loaders"),
+    (&["num_vu", "num_threads", "num_tpch_threads"], "sessions of a build: dbdyno build --loaders"),
     (&["raiseerror", "raise_query_error"], "errors are counted by kind, and a run goes on"),
     (&["async_verbose", "verbose", "refresh_verbose"], "output of the program itself"),
     (&["superuser", "defaultdbase"], "the user creates the database, if it may"),
@@ -36,6 +36,8 @@ const LEFT_OUT: &[(&[&str], &str)] = &[
             "gpcompress",
             "rs_compat",
             "azure_citus",
+            "citus_azure_elastic_cluster",
+            "citus_loadbalancer",
             "cloud_query",
             "ob_partition_num",
             "ob_tenant_name",
@@ -137,6 +139,15 @@ impl Reading<'_> {
         number
     }
 
+    /// Returns a text for the target, or takes note that it is not known.
+    fn text(&mut self, set: &Set) -> Option<String> {
+        if let Value::Unknown(why) = &set.value {
+            let why = format!("its value is not known ({why}): write it into the target");
+            self.notes.left_out(set.line, &set.name, why);
+        }
+        set.value.text()
+    }
+
     fn target(&mut self) {
         let Some(server) = self.run.server else {
             let why = "the script does not name the database: write target = \"...\"";
@@ -151,11 +162,7 @@ impl Reading<'_> {
     }
 
     fn connection(&mut self, name: &str, set: &Set) {
-        let Some(text) = set.value.text() else {
-            let why = "its value is not known: write it into the target";
-            self.notes.left_out(set.line, &set.name, why);
-            return;
-        };
+        let Some(text) = self.text(set) else { return };
         let part = match name {
             "host" if !text.is_empty() && Host::parse_list(&text).is_ok() => {
                 self.place.host = text;
@@ -210,11 +217,7 @@ impl Reading<'_> {
         match name {
             "pass" | "superuserpass" => self.notes.password(&set.name),
             "user" | "dbase" => {
-                let Some(text) = set.value.text() else {
-                    let why = "its value is not known: write it into the target";
-                    self.notes.left_out(set.line, &set.name, why);
-                    return true;
-                };
+                let Some(text) = self.text(set) else { return true };
                 if name == "user" {
                     self.place.user = text;
                     self.put_in_target("its user", set);
@@ -292,6 +295,9 @@ impl Reading<'_> {
             },
             // Read with the number of users.
             "refresh_on" => {}
+            "driver" => {
+                self.notes.translated(set.line, &what(set), "test says what is executed");
+            }
             _ => self.other(name, set),
         }
     }

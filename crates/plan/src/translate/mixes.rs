@@ -119,6 +119,11 @@ pub(super) fn mix_of(
 }
 
 impl Mix {
+    /// Returns the names of the transaction types, in the order of dbdyno's weights.
+    pub(super) fn types(&self) -> &'static [&'static str] {
+        self.types
+    }
+
     pub(super) fn is_analytical(&self) -> bool {
         self.size == "scale"
     }

@@ -374,6 +374,71 @@ fn each_word_is_either_translated_or_left_out() {
 }
 
 #[test]
+fn pauses_of_transactions_become_those_of_the_load() {
+    let orders = ["NewOrder", "Payment", "OrderStatus", "Delivery", "StockLevel"];
+    let name = "<name>Payment</name>";
+    let waits = "<preExecutionWait>30</preExecutionWait><postExecutionWait>120</postExecutionWait>";
+    let text = configuration(&orders, "45,43,4,4,4").replace(name, &format!("{name}{waits}"));
+    let toml = plan_of("a.xml", &text);
+    for words in [
+        "load = \"keythink\"",
+        "keying = \"0ms/30ms/0ms/0ms/0ms\"",
+        "thinking = \"0ms/120ms/0ms/0ms/0ms\"",
+    ] {
+        assert!(toml.contains(words), "{words}: {toml}");
+    }
+    let comments = translated("a.xml", &text.replace("unlimited", "50")).comments;
+    assert!(comments.contains("preexecutionwait 30: a load with a rate has"), "{comments}");
+}
+
+#[test]
+fn waiting_for_users_reads_nothing_that_is_not_known() {
+    let text = "dbset db pg\ndiset connection pg_host $::env(PLACE)\nvurun\nset done 0\nwhile \
+                {!$done} {\n set done 1\n foreach one [vustatus] {\n  if {$one ne \"FINISH \
+                SUCCESS\"} { set done 0 }\n }\n}\nset file [open /tmp/x r]\nset job [gets \
+                $file]\n";
+    let comments = translated("a.tcl", text).comments;
+    let (_, left_out) = comments.split_once("# Without a counterpart:\n").expect("there is some");
+    assert_eq!(
+        left_out,
+        "#   line 2: pg_host: its value is not known (the environment variable PLACE is not set): \
+         write it into the target\n"
+    );
+}
+
+#[test]
+fn parts_of_several_benchmarks_are_told_apart() {
+    let text = configuration(&["NewOrder", "Payment"], "50,50").replace(
+        "<rate>unlimited</rate>",
+        "<rate bench=\"chbenchmark\">7</rate><rate bench=\"tpcc\">50</rate><active_terminals \
+         bench=\"chbenchmark\">1</active_terminals><active_terminals \
+         bench=\"tpcc\">3</active_terminals>",
+    );
+    let toml = plan_of("a.xml", &text);
+    assert!(toml.contains("rate = 50") && toml.contains("clients = 3"), "{toml}");
+    // The URL says which database it is.
+    let text = configuration(&["NewOrder"], "100").replace("POSTGRES", "mysql");
+    let comments = translated("a.xml", &text).comments;
+    assert!(comments.contains("type mysql: the URL is that of another database"), "{comments}");
+    assert!(plan_of("a.xml", &text).contains("postgres://u@h/b"));
+}
+
+#[test]
+fn what_is_no_number_is_left_out_and_not_guessed() {
+    let orders = ["NewOrder", "Payment"];
+    let text = configuration(&orders, "50,50")
+        .replace("unlimited", "$RATE")
+        .replace("<terminals>3", "<terminals>$CLIENTS")
+        .replace("<time>60", "<time>$SECONDS");
+    let comments = translated("a.xml", &text).comments;
+    for words in
+        ["rate $RATE: it is neither", "terminals $CLIENTS: it is no", "time $SECONDS: it is"]
+    {
+        assert!(comments.contains(words), "{words}: {comments}");
+    }
+}
+
+#[test]
 fn parts_of_a_target_are_texts_and_not_urls() {
     let text = "dbset db maria\ndiset connection maria_host db7\ndiset tpcc maria_user me@home\n\
                 diset tpcc maria_dbase {a/b?c}\nvurun\n";
@@ -413,6 +478,9 @@ fn mixes_become_the_nearest_workload() {
     check(&ycsb, "50,5,15,10,20", &["the mix of examples/ycsb-a.sql is the nearest"]);
     let bank = ["Amalgamate", "Balance", "DepositChecking", "SendPayment", "TransactSavings"];
     check(&bank, "15,15,15,25,15", &["examples/smallbank.sql", "customers = 2000000"]);
+    let few = configuration(&bank, "15,15,15,25,15").replace("factor>2<", "factor>0.0002<");
+    let few = translated("a.xml", &few).to_toml();
+    assert!(few.contains("\ncustomers = 200\n") && few.contains("\nhot_customers = 20\n"), "{few}");
     let phones = ["DeleteCallForwarding", "GetAccessData", "GetNewDestination"];
     check(&phones, "2,35,10", &["examples/tatp.sql", "subscribers = 200000"]);
     let orders = ["NewOrder", "Payment", "OrderStatus", "Delivery", "StockLevel"];
