@@ -12,6 +12,8 @@ pub(super) struct Text {
     pub(super) text: String,
     /// Indexes in the text of the semicolons that are written as `\;`.
     pub(super) joins: Vec<usize>,
+    /// Indexes in the text of the colons outside of quotes, comments and brackets.
+    pub(super) plain_colons: Vec<usize>,
     /// Line in which the text begins.
     pub(super) line: u32,
 }
@@ -36,6 +38,10 @@ pub(super) struct Scanner<'a> {
     /// The SQL command that is being read.
     sql: Text,
     n_open: usize,
+    /// Number of square brackets that are open.
+    n_brackets: usize,
+    /// Whether a name in the quotes of MySQL is open.
+    is_in_backticks: bool,
     words: Words,
     /// Whether the byte before the next piece is the backslash of a meta-command.
     is_meta: bool,
@@ -96,6 +102,8 @@ impl<'a> Scanner<'a> {
             counted_to: 0,
             sql: Text::default(),
             n_open: 0,
+            n_brackets: 0,
+            is_in_backticks: false,
             words: Words::default(),
             is_meta: false,
         }
@@ -155,6 +163,8 @@ impl<'a> Scanner<'a> {
 
     fn take_sql(&mut self) -> Text {
         self.n_open = 0;
+        self.n_brackets = 0;
+        self.is_in_backticks = false;
         self.words = Words::default();
         std::mem::take(&mut self.sql)
     }
@@ -230,7 +240,12 @@ impl<'a> Scanner<'a> {
             b'$' => self.dollar()?,
             b':' => match rest.starts_with("::") {
                 true => self.take(2),
-                false => self.take(1 + run(&rest[1..], is_name_byte)),
+                false => {
+                    if self.n_brackets == 0 && !self.is_in_backticks {
+                        self.sql.plain_colons.push(self.sql.text.len());
+                    }
+                    self.take(1 + run(&rest[1..], is_name_byte));
+                }
             },
             b'0'..=b'9' => self.take(number(rest)),
             _ if is_name_byte(first) => {
@@ -242,6 +257,9 @@ impl<'a> Scanner<'a> {
                 match first {
                     b'(' => self.n_open += 1,
                     b')' => self.n_open = self.n_open.saturating_sub(1),
+                    b'[' => self.n_brackets += 1,
+                    b']' => self.n_brackets = self.n_brackets.saturating_sub(1),
+                    b'`' => self.is_in_backticks = !self.is_in_backticks,
                     _ => {}
                 }
                 self.take(1);

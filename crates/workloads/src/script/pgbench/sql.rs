@@ -15,6 +15,9 @@ pub enum Part {
     Variable {
         id: VariableId,
         name: Box<str>,
+        /// Whether it stands outside of quotes, comments and brackets, where a statement is wrong
+        /// without its value.
+        is_plain: bool,
     },
     /// `\;`, which joins two statements of a command and is sent as `;`.
     Join,
@@ -58,7 +61,8 @@ impl Sql {
                 parts.push(Part::Join);
             }
             n_statements += usize::from(!is_empty_statement(statement));
-            push_parts(statement, &mut parts, names)?;
+            let is_plain = |colon: usize| text.plain_colons.contains(&(from + colon));
+            push_parts(statement, &is_plain, &mut parts, names)?;
             from = end + 1;
         }
         Ok(Sql {
@@ -80,7 +84,7 @@ impl Sql {
             match part {
                 Part::Text(text) => out.push_str(text),
                 Part::Join => out.push(';'),
-                Part::Variable { id, name } => match text_of(*id) {
+                Part::Variable { id, name, .. } => match text_of(*id) {
                     Some(text) => out.push_str(text),
                     None => {
                         out.push(':');
@@ -161,8 +165,14 @@ fn first_word(text: &str) -> String {
     text[..length].to_ascii_lowercase()
 }
 
-/// Splits a text at its variables: a colon that is not beside another one, and a name.
-fn push_parts(text: &str, parts: &mut Vec<Part>, names: &mut Names) -> Result<(), Error> {
+/// Splits a text at its variables: a colon that is not beside another one, and a name. `is_plain`
+/// tells of the index of a colon whether it stands outside of quotes, comments and brackets.
+fn push_parts(
+    text: &str,
+    is_plain: &dyn Fn(usize) -> bool,
+    parts: &mut Vec<Part>,
+    names: &mut Names,
+) -> Result<(), Error> {
     let bytes = text.as_bytes();
     let (mut from, mut at) = (0, 0);
     while let Some(colon) = text[at..].find(':').map(|length| at + length) {
@@ -176,7 +186,8 @@ fn push_parts(text: &str, parts: &mut Vec<Part>, names: &mut Names) -> Result<()
             parts.push(Part::Text(text[from..colon].into()));
         }
         let name = &text[at..end];
-        parts.push(Part::Variable { id: names.add(name)?, name: name.into() });
+        let (id, is_plain) = (names.add(name)?, is_plain(colon));
+        parts.push(Part::Variable { id, name: name.into(), is_plain });
         (from, at) = (end, end);
     }
     if from < text.len() {

@@ -122,76 +122,11 @@ fn kind_of(words: &[&str]) -> StatementKind {
 /// Returns the variables that stand outside of quotes, comments and brackets, where a statement is
 /// wrong without their value.
 pub(super) fn needed(sql: &Sql) -> Vec<VariableId> {
-    let mut needed = Vec::new();
-    let mut state = Quoting::default();
-    for part in &sql.parts {
-        match part {
-            Part::Text(text) => state.read(text),
-            Part::Join => {}
-            Part::Variable { id, .. } if state.is_plain() => needed.push(*id),
-            Part::Variable { .. } => {}
-        }
-    }
-    needed
-}
-
-/// Position within quotes, comments and brackets of a statement.
-#[derive(Default)]
-struct Quoting {
-    /// Text that ends the current quotes or comment; `None` outside of them.
-    until: Option<String>,
-    n_brackets: u32,
-}
-
-impl Quoting {
-    fn is_plain(&self) -> bool {
-        self.until.is_none() && self.n_brackets == 0
-    }
-
-    fn read(&mut self, text: &str) {
-        let mut rest = text;
-        while !rest.is_empty() {
-            if let Some(until) = &self.until {
-                let Some(at) = rest.find(until.as_str()) else { return };
-                rest = &rest[at + until.len()..];
-                self.until = None;
-                continue;
-            }
-            let until = match rest.as_bytes()[0] {
-                b'\'' => Some("'".to_owned()),
-                b'"' => Some("\"".to_owned()),
-                b'`' => Some("`".to_owned()),
-                b'-' if rest.starts_with("--") => Some("\n".to_owned()),
-                b'/' if rest.starts_with("/*") => Some("*/".to_owned()),
-                b'$' => dollar_tag(rest),
-                b'[' => {
-                    self.n_brackets += 1;
-                    None
-                }
-                b']' => {
-                    self.n_brackets = self.n_brackets.saturating_sub(1);
-                    None
-                }
-                _ => None,
-            };
-            let opener = match &until {
-                Some(tag) if rest.starts_with('$') => tag.len(),
-                Some(_) if rest.starts_with("--") || rest.starts_with("/*") => 2,
-                _ => rest.chars().next().map_or(1, char::len_utf8),
-            };
-            self.until = until;
-            rest = &rest[opener..];
-        }
-    }
-}
-
-/// Returns the tag of dollar quotes with which a text begins, such as `$body$`.
-fn dollar_tag(text: &str) -> Option<String> {
-    let end = text[1..].find('$')? + 2;
-    let tag = &text[1..end - 1];
-    let is_tag = !tag.starts_with(|letter: char| letter.is_ascii_digit())
-        && tag.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
-    is_tag.then(|| text[..end].to_owned())
+    let plain = |part: &Part| match part {
+        Part::Variable { id, is_plain: true, .. } => Some(*id),
+        _ => None,
+    };
+    sql.parts.iter().filter_map(plain).collect()
 }
 
 #[cfg(test)]
@@ -251,5 +186,7 @@ mod tests {
         check("SELECT a[1:n], :b /* :c */;", &["b"]);
         check("SELECT $x$ :a $x$, $1, :b;", &["b"]);
         check("SELECT a::text, :b;", &["b"]);
+        check("SELECT `:a`, :b;", &["b"]);
+        check("SELECT E'\\':a', :b /* '*/, :c\\; SELECT ':d', :e;", &["b", "c", "e"]);
     }
 }
