@@ -405,6 +405,7 @@ const TRAFFIC: Traffic = Traffic {
     bytes_out: 2_100,
     bytes_in: 3_900,
     rows: 30,
+    refused: 0,
 };
 
 fn moments(client: u32) -> ClientMoments {

@@ -194,10 +194,10 @@ impl RunCheck {
     fn kind_second(&mut self, kind: &KindSecond) -> Result<(), String> {
         let Counts { committed, rolled_back, failed, unknown, dropped, unfinished, retried } =
             kind.counts;
-        let Traffic { reads, writes, others, round_trips, bytes_out, bytes_in, rows } =
+        let Traffic { reads, writes, others, round_trips, bytes_out, bytes_in, rows, refused } =
             kind.traffic;
         let counts = [committed, rolled_back, failed, unknown, dropped, unfinished, retried];
-        let traffic = [reads, writes, others, round_trips, bytes_out, bytes_in, rows];
+        let traffic = [reads, writes, others, round_trips, bytes_out, bytes_in, rows, refused];
         let more = [kind.commits, kind.ended, kind.carried];
         let all = counts.into_iter().chain(traffic).chain(more);
         all.into_iter().try_for_each(|n| self.count(n))?;

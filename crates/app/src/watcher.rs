@@ -1,6 +1,8 @@
 //! The observer that a caller passes to a use case, to show its progress. Not here: the display
 //! (dbdyno).
 
+use std::ops::Range;
+
 use analysis::Tally;
 use model::Event;
 
@@ -16,4 +18,38 @@ pub trait Watcher {
     fn note(&mut self, text: &str);
     /// Called with the current step, to be shown while it lasts.
     fn doing(&mut self, text: &str);
+    /// Called with the error of a report that a script makes of its own run.
+    fn report_failed(&mut self, error: &str) {
+        self.note(&format!("the script's own report failed: {error}"));
+    }
+}
+
+/// Intervals of some seconds of a run, each of which is told once, when it is complete.
+#[derive(Clone, Copy, Debug)]
+pub struct Intervals {
+    every_s: Option<i64>,
+    /// First second that no interval covers yet.
+    untold: i64,
+}
+
+impl Intervals {
+    /// Creates intervals of `every_s` seconds; there are none if that is `None`.
+    pub fn new(every_s: Option<i64>) -> Intervals {
+        Intervals { every_s, untold: 0 }
+    }
+
+    /// Returns the next interval that ends with or before the second `end`.
+    pub fn next(&mut self, end: i64) -> Option<Range<i64>> {
+        let seconds = self.untold..self.untold + self.every_s?;
+        (seconds.end <= end).then(|| {
+            self.untold = seconds.end;
+            seconds
+        })
+    }
+
+    /// Returns the second up to which the figures of a run are complete with this event; `None` if
+    /// it completes none. A second is complete when the next one has begun.
+    pub fn complete_with(event: &Event, tally: &Tally) -> Option<i64> {
+        matches!(event, Event::Second(_)).then(|| tally.newest()).flatten()
+    }
 }

@@ -195,18 +195,24 @@ impl ClientLoop {
         }
     }
 
+    /// Returns the workload's client with the context of what it is asked to do next.
+    fn in_context(&mut self, intended_ns: u64) -> (&mut dyn Client, TxContext<'_>) {
+        let context = TxContext {
+            sessions: &mut self.sessions,
+            clock: self.clock.as_ref(),
+            dialect: self.database.dialect(),
+            intended_ns,
+            measured: &mut self.measured,
+        };
+        (self.user.as_mut(), context)
+    }
+
     /// Lets the workload's client prepare its new connection, for workloads that need that. Fails
     /// if the database returns an error.
     pub(crate) async fn begin(&mut self) -> Result<(), DbError> {
         self.measured.clear();
-        let mut context = TxContext {
-            sessions: &mut self.sessions,
-            clock: self.clock.as_ref(),
-            dialect: self.database.dialect(),
-            intended_ns: self.clock.now(),
-            measured: &mut self.measured,
-        };
-        match self.user.begin(&mut context) {
+        let (user, mut context) = self.in_context(self.clock.now());
+        match user.begin(&mut context) {
             Some(beginning) => beginning.await,
             None => Ok(()),
         }
@@ -235,7 +241,7 @@ impl ClientLoop {
             if self.common.stop.is_aborted() && is_cut_off(outcome) {
                 return;
             }
-            let traffic = self.sessions.traffic() - before;
+            let traffic = self.user.counted(self.sessions.traffic() - before);
             let sample = Sample { kind, slot, started_ns, finished_ns, outcome, retries, traffic };
             self.record(&sample);
             if matches!(outcome, Outcome::Failed(_) | Outcome::Unknown)
@@ -267,14 +273,8 @@ impl ClientLoop {
         if self.is_broken || self.common.stop.is_aborted() {
             return;
         }
-        let mut context = TxContext {
-            sessions: &mut self.sessions,
-            clock: self.clock.as_ref(),
-            dialect: self.database.dialect(),
-            intended_ns: self.clock.now(),
-            measured: &mut self.measured,
-        };
-        let ended = match self.user.end(&mut context) {
+        let (user, mut context) = self.in_context(self.clock.now());
+        let ended = match user.end(&mut context) {
             Some(ending) => ending.await,
             None => Ok(()),
         };
@@ -439,26 +439,22 @@ impl ClientLoop {
     /// number of retries; `None` if the client has ended its work instead.
     async fn attempt(&mut self, kind: KindIndex, slot: Slot) -> Option<(Outcome, u32)> {
         let Slot { number, intended_ns, .. } = slot;
-        let limit_ns = self.workload.time_limit_ns(kind);
+        let limit = self.workload.time_limit_ns(kind).map(|limit_ns| {
+            (limit_ns, Arc::clone(&self.cancels), Rc::clone(&self.clock), Arc::clone(&self.kinds))
+        });
         let mut retries = 0;
         loop {
             self.measured.clear();
-            let mut context = TxContext {
-                sessions: &mut self.sessions,
-                clock: self.clock.as_ref(),
-                dialect: self.database.dialect(),
-                intended_ns,
-                measured: &mut self.measured,
-            };
-            let conversation = self.user.converse(&mut context);
-            let said = match limit_ns {
+            let (user, mut context) = self.in_context(intended_ns);
+            let conversation = user.converse(&mut context);
+            let said = match &limit {
                 None => conversation.await,
-                Some(limit_ns) => {
-                    let (clock, kind) = (self.clock.as_ref(), &self.kinds[usize::from(kind)]);
-                    let ended = self.cancels.within(clock.now() + limit_ns, clock, conversation);
-                    let ended = ended.await;
+                Some((limit_ns, cancels, clock, kinds)) => {
+                    let until_ns = clock.now() + limit_ns;
+                    let ended = cancels.within(until_ns, clock.as_ref(), conversation).await;
                     self.is_cancelled = ended.is_none();
-                    ended.unwrap_or_else(|| Err(DbError::timed_out(kind.name, &duration(limit_ns))))
+                    let name = kinds[usize::from(kind)].name;
+                    ended.unwrap_or_else(|| Err(DbError::timed_out(name, &duration(*limit_ns))))
                 }
             };
             let db_error = match said {

@@ -52,6 +52,7 @@ mod repeats;
 mod rng;
 mod run;
 mod sample;
+mod script_report;
 mod second;
 mod sent_statement;
 mod server_setting;
@@ -146,6 +147,7 @@ pub use run::{
     PrimaryMetricDescription, ReportField, RunId, each_once,
 };
 pub use sample::{Number, Outcome, Sample, Slot};
+pub use script_report::{ReportFigures, ReportOf, ScriptReporter, ScriptReports};
 pub use second::{
     Counts, CustomMetricSecond, ErrorCount, INTERVAL_SECONDS, KindSecond, Second, WINDOW_SECONDS,
     window_seconds,

@@ -124,6 +124,10 @@ pub struct Traffic {
     /// not store it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rows: u64,
+    /// Number of statements that the database refused; known only of clients that count their
+    /// statements themselves ([`Client::counted`](crate::Client::counted)).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub refused: u64,
 }
 
 fn is_zero(count: &u64) -> bool {
@@ -166,6 +170,7 @@ impl AddAssign for Traffic {
         self.bytes_out += other.bytes_out;
         self.bytes_in += other.bytes_in;
         self.rows += other.rows;
+        self.refused += other.refused;
     }
 }
 
@@ -181,6 +186,7 @@ impl Sub for Traffic {
             bytes_out: self.bytes_out - before.bytes_out,
             bytes_in: self.bytes_in - before.bytes_in,
             rows: self.rows - before.rows,
+            refused: self.refused - before.refused,
         }
     }
 }

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use crate::{
     BadParameter, Cancel, Clock, ComputedFigure, CustomMetric, DbError, Dialect, Execution,
     Identity, Input, Kind, KindIndex, KindTotals, Number, Places, PrimaryMetric, Producer, Row,
-    RowSource, Session, Sessions, Standard, Statement, Stored, Table, fnv1a,
+    RowSource, ScriptReporter, Session, Sessions, Standard, Statement, Stored, Table, Traffic,
+    fnv1a,
 };
 
 /// First words of the note in a report that lists the skipped consistency checks, and why.
@@ -175,6 +176,12 @@ pub trait Client {
     /// Its traffic is not counted. `None` if there is nothing to do.
     fn end<'a>(&'a mut self, _context: &'a mut TxContext<'_>) -> Option<Beginning<'a>> {
         None
+    }
+
+    /// Returns the traffic of the transaction that has just ended, with its statements counted as
+    /// the workload counts them. `sent` has all that its sessions sent.
+    fn counted(&mut self, sent: Traffic) -> Traffic {
+        sent
     }
 
     /// Returns what follows the transaction that has just failed; `None` if the retry policy of the
@@ -496,6 +503,12 @@ pub trait Workload: Send + Sync {
     /// in the session `thread` of `threads`, from 0. `None` if there is no such command.
     fn commander(&self, _command: &str, _thread: u32, _threads: u32) -> Option<Box<dyn Client>> {
         None
+    }
+
+    /// Creates what lets a script report a run of `clients` clients, in a state of its own; `None`
+    /// if it reports nothing. Fails with an error in the script.
+    fn reporter(&self, _clients: u32) -> Result<Option<Box<dyn ScriptReporter>>, BadParameter> {
+        Ok(None)
     }
 
     /// Returns indexes to create after the load and then drop again. The time that this takes is

@@ -11,12 +11,11 @@ use std::sync::Arc;
 use drivers::Opening;
 use model::{
     AfterError, Client, Connecting, Connector, Database, DbError, DbErrorKind, Done, Number, Place,
-    Placement, Sessions, Settings, Source, Target, TxContext, Workload,
+    Placement, ReportFigures, ReportOf, ScriptReports, Sessions, Settings, Source, Target,
+    TxContext, Workload,
 };
 use servers::for_tests::{MARIADB, POSTGRES};
 use workloads::Make;
-use workloads::script::lua::Reporter;
-use workloads::script::report::{Latencies, Queue, ReportFigures};
 
 use common::{Ticks, block_on, duckdb_in_memory, of_client};
 
@@ -381,22 +380,22 @@ fn hooks_get_the_figures_of_a_run() {
         statements: [3, 4, 5],
         ..ReportFigures::default()
     };
-    let queue = Queue { waiting: 7, running: 2 };
+    let of = ReportOf::Interval { waiting: 7, running: 2 };
     let target = Target::parse("sqlite::memory:").expect("valid");
     let site = Site::new(&target, read("none.lua", "", &[], &[]).expect("valid"));
     let mut active = Active { sessions: site.sessions(), site: &site };
     let reporter = |text: &str| {
-        let entry = workloads::read(Source::new("hooks.lua", text)).expect("a valid script");
         let options = [("sysbench_options", "percentile=99;time=60")];
-        let settings = Settings::decide(entry.name, entry.parameters, options).expect("valid");
-        let source = entry.source.expect("it was read");
-        Reporter::of(source, &settings, 2).expect("its body runs")
+        let workload = read("hooks.lua", text, &[], &options).expect("a valid script");
+        workload.reporter(2).expect("its body runs")
     };
     let mut hooks = reporter(HOOKS).expect("it has two");
-    let told = active.with(|context| block_on(hooks.intermediate(&figures, queue, context)));
-    assert_eq!(told, Ok(true));
-    let latencies = Latencies { max_s: 0.25, ..Latencies::default() };
-    let told = active.with(|context| block_on(hooks.cumulative(&figures, latencies, context)));
+    let expect = ScriptReports { intervals: true, runs: true, every_s: None, percentile: 99 };
+    assert_eq!(hooks.reports(), expect);
+    let told = active.with(|context| block_on(hooks.report(&figures, of, context)));
+    assert_eq!(told, Ok(()));
+    let of = ReportOf::Run { min_s: 0.0, max_s: 0.25, mean_s: 0.0, sum_s: 0.0 };
+    let told = active.with(|context| block_on(hooks.report(&figures, of, context)));
     let no = told.expect_err("it fails");
     assert!(no.message.ends_with("it took 0.25"), "{}", no.message);
     assert!(reporter("function event() end").is_none());

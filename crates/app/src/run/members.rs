@@ -10,6 +10,7 @@ use super::instruments::Instruments;
 use super::later_indexes::LaterIndexes;
 use super::member::RunMember;
 use super::query_plans::QueryPlans;
+use super::script_reports::ScriptReporting;
 use super::settings_after::SettingsAfter;
 use super::settling::Settles;
 use super::way_probe::WayProbe;
@@ -18,13 +19,14 @@ use super::way_probe::WayProbe;
 pub type MakeMember = fn() -> Box<dyn RunMember>;
 
 /// Built-in run members in the order in which they act; each may rely on the ones before it.
-const ALL: [MakeMember; 12] = [
+const ALL: [MakeMember; 13] = [
     || Box::new(ChecksBefore),
     || Box::new(LaterIndexes),
     || Box::new(QueryPlans),
     || Box::new(Settles),
     || Box::<Instruments>::default(),
     || Box::new(WayProbe),
+    || Box::new(ScriptReporting),
     || Box::new(SettingsAfter),
     || Box::<Mark>::default(),
     || Box::<OwnCount>::default(),

@@ -8,6 +8,7 @@ use monitor::{SharedTasks, Usage, Watch};
 use store::Writer;
 
 use super::numbering::{Numbering, Sourced};
+use super::script_reports::Reports;
 use crate::client_threads::{ThreadUse, ThreadWatch};
 use crate::watcher::Watcher;
 
@@ -32,6 +33,8 @@ pub(in crate::run) struct RunSink<'w> {
     /// Turns indexes of one process's event loops and gauges into indexes that are unique in the
     /// run.
     pub(in crate::run) numbering: Numbering,
+    /// Reports that a script makes of the run; `None` if it makes none.
+    pub(in crate::run) reports: Option<Reports>,
 }
 
 impl<'w> RunSink<'w> {
@@ -48,6 +51,7 @@ impl<'w> RunSink<'w> {
             thread_watch: None,
             thread_use: ThreadUse::default(),
             numbering: Numbering::default(),
+            reports: None,
         }
     }
 
@@ -74,6 +78,9 @@ impl<'w> RunSink<'w> {
         }
         self.tally.add(&event);
         self.watcher.event(&event, &self.tally);
+        if let Some(reports) = &mut self.reports {
+            reports.event(&event, &self.tally, self.watcher);
+        }
         if let Some(writer) = &self.writer {
             writer.send(event);
         }

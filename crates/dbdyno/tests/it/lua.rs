@@ -3,7 +3,7 @@
 #![cfg(feature = "lua")]
 
 use model::Target;
-use servers::for_tests::MARIADB;
+use servers::for_tests::{MARIADB, POSTGRES};
 
 use crate::home::{Home, at, number};
 
@@ -92,7 +92,7 @@ sysbench.cmdline.commands = { mine = {mine} }
 "#;
 
 /// Returns the options of sysbench that name a server.
-fn place_of(target: &Target) -> Vec<String> {
+pub(crate) fn place_of(target: &Target) -> Vec<String> {
     let mut all = vec![format!("--mysql-db={}", target.path)];
     all.extend(target.user.iter().map(|user| format!("--mysql-user={user}")));
     all.extend(target.password.iter().map(|word| format!("--mysql-password={}", word.reveal())));
@@ -144,6 +144,169 @@ fn the_help_of_a_script_is_sysbench_s() {
     }
 }
 
+/// A script whose statements succeed, fail and change nothing.
+const COUNTED: &str = r#"
+sysbench.cmdline.options = { mode = {"What an event does", "plain"} }
+function prepare()
+  local con = sysbench.sql.driver():connect()
+  con:query("DROP TABLE IF EXISTS counted")
+  con:query("CREATE TABLE counted (id INT PRIMARY KEY, v INT)")
+  con:query("INSERT INTO counted VALUES (1, 1), (2, 2)")
+end
+local n = 0
+function thread_init()
+  con = sysbench.sql.driver():connect()
+  for i = 1, 5 do con:query("SELECT 1") end
+end
+local modes = {
+  plain = function() con:query("SELECT 1") end,
+  same = function()
+    con:query("BEGIN")
+    con:query("UPDATE counted SET v = 1 WHERE id = 1")
+    con:query("UPDATE counted SET v = v + 1 WHERE id = 2")
+    con:query("DELETE FROM counted WHERE id = 99")
+    con:query("COMMIT")
+  end,
+  twice = function()
+    con:query("SELECT 1")
+    con:query("INSERT INTO counted VALUES (" .. (n < 4 and 1 or n * 10) .. ", 1)")
+  end,
+  prepared = function()
+    local insert = con:prepare("INSERT INTO counted VALUES (?, 1)")
+    local id = insert:bind_create(sysbench.sql.type.INT)
+    insert:bind_param(id)
+    id:set(n < 4 and 1 or n * 10 + 1)
+    insert:execute()
+  end,
+  caught = function()
+    con:query("SELECT 1")
+    pcall(function() con:query("SELECT nope") end)
+  end,
+  again = function()
+    con:query("SELECT 1")
+    if n == 2 then error({ errcode = sysbench.error.RESTART_EVENT }) end
+  end,
+  bulk = function()
+    con:bulk_insert_init("INSERT INTO counted VALUES")
+    for i = 1, 10 do con:bulk_insert_next("(" .. n * 100 + i .. ", 1)") end
+    con:bulk_insert_done()
+  end,
+}
+function event() n = n + 1; modes[sysbench.opt.mode]() end
+"#;
+
+/// Returns the numbers of a report of sysbench that do not depend on time.
+fn counts_of(report: &str) -> Vec<String> {
+    const LABELS: [&str; 8] = [
+        "read:",
+        "write:",
+        "other:",
+        "total:",
+        "transactions:",
+        "queries:",
+        "ignored errors:",
+        "total number of events:",
+    ];
+    let counted = |line: &str| {
+        let label = LABELS.iter().find(|label| line.trim_start().starts_with(*label))?;
+        let number = line.trim_start()[label.len()..].split_whitespace().next()?;
+        Some(format!("{label} {number}"))
+    };
+    report.lines().filter_map(counted).collect()
+}
+
+#[test]
+fn statements_are_counted_as_sysbench_counts_them() {
+    let home = Home::new();
+    let script = home.write("counted.lua", COUNTED);
+    let server = MARIADB.start();
+    let place = place_of(&server.target());
+    for mode in ["plain", "same", "twice", "prepared", "caught", "again", "bulk"] {
+        let options = [format!("--mode={mode}"), "--events=4".to_owned(), "--time=60".to_owned()];
+        let ignored = "--mysql-ignore-errors=1062".to_owned();
+        let words = |command: &str| -> Vec<String> {
+            let mut all = vec![script.clone()];
+            all.extend(place.iter().chain(&options).cloned());
+            all.extend([ignored.clone(), command.to_owned()]);
+            all
+        };
+        let sysbench = |command: &str| {
+            let words = words(command);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            home.run_other("sysbench", &words).good()
+        };
+        sysbench("prepare");
+        let expect = counts_of(&sysbench("run").out);
+        sysbench("prepare");
+        let ran = home.run(&[&["sysbench".to_owned()], &words("run")[..]].concat()).good();
+        assert_eq!(expect.len(), 8, "{mode}");
+        assert_eq!(counts_of(&ran.out), expect, "{mode}");
+    }
+}
+
+#[test]
+fn a_script_reports_its_run_under_dbdyno_run() {
+    let home = Home::new();
+    let script = r#"
+function thread_init() con = sysbench.sql.driver():connect() end
+function event() con:query("SELECT 1") end
+function sysbench.hooks.report_intermediate(stat)
+  if not mine then mine = sysbench.sql.driver():connect() end
+  print(("some seconds: %d of %d, %s"):format(stat.time_interval, stat.time_total,
+    mine:query_row("SELECT 7")))
+end
+function sysbench.hooks.report_cumulative(stat)
+  local is_told = stat.reads > 0 and stat.events > 0 and stat.latency_max > 0
+  print("whole run: " .. (is_told and "yes" or "no"))
+end
+"#;
+    let script = home.write("telling.lua", script);
+    let target = format!("--target=sqlite:{}", home.path("x.db").display());
+    let words = ["run", &script, &target, "--duration=2s", "--ramp-up=0s", "--no-store"];
+    let every = "--sysbench-options=report_interval=1";
+    let ran = home.run(&[&words[..], &[every]].concat()).good();
+    ran.warns(&["some seconds: 1 of 1, 7", "some seconds: 1 of 2, 7", "whole run: yes"]);
+    let ran = home.run(&[&words[..], &[every, "--print-to-stdout"]].concat()).good();
+    ran.says(&["some seconds: 1 of 2, 7", "whole run: yes"]);
+}
+
+#[test]
+fn both_draw_the_same_on_each_database() {
+    let home = Home::new();
+    let script = r#"
+function thread_init()
+  con = sysbench.sql.driver():connect()
+  print(sysbench.rand.uniform(1, 1000000))
+  one = con:prepare("SELECT 1")
+end
+function event()
+  one:execute()
+  print(sysbench.rand.uniform(1, 1000000), sysbench.rand.default(1, 1000))
+end
+"#;
+    let script = home.write("drawing.lua", script);
+    let (mariadb, postgres) = (MARIADB.start(), POSTGRES.start());
+    let draws = |out: &str| -> Vec<String> {
+        let is_draw = |line: &&str| line.starts_with(|letter: char| letter.is_ascii_digit());
+        out.lines().filter(is_draw).map(str::to_owned).collect()
+    };
+    let of_postgres = place_of(&postgres.target());
+    let of_postgres = of_postgres.iter().map(|word| word.replace("--mysql-", "--pgsql-"));
+    let of_postgres = of_postgres.chain(["--db-driver=pgsql".to_owned()]).collect();
+    for place in [place_of(&mariadb.target()), of_postgres] {
+        for mode in ["auto", "disable"] {
+            let place: Vec<&str> = place.iter().map(String::as_str).collect();
+            let mode = format!("--db-ps-mode={mode}");
+            let all = [&script, &mode, "--rand-seed=7", "--events=3", "run"];
+            let all = [&place[..], &all].concat();
+            let expect = draws(&home.run_other("sysbench", &all).good().out);
+            assert_eq!(expect.len(), 4, "{place:?}");
+            let ran = home.run(&[&["sysbench"], &all[..]].concat()).good();
+            assert_eq!(draws(&ran.out), expect, "{place:?} {mode}");
+        }
+    }
+}
+
 #[test]
 fn a_misspelt_option_of_another_program_has_a_suggestion() {
     let home = Home::new();
@@ -177,8 +340,18 @@ fn a_script_prints_reports_and_ends_as_under_sysbench() {
         "events=4 running=0 known=0",
     ]);
     run(&script, &["mine"]).good().says(&["mine is run"]);
-    run(&script, &["yours"]).code(1).warns(&["no command yours"]);
+    run(&script, &["yours"]).code(1).warns(&["Unknown command: yours"]);
+    let lacks = "'showing.lua' test does not implement the 'prepare' command.";
+    run(&script, &["prepare"]).code(1).warns(&[lacks]);
     home.write("failing.lua", "function event() error('it fails') end");
     let script = home.path("failing.lua").display().to_string();
-    run(&script, &["--time=3600", "run"]).code(1).says(&["FATAL: ", "failing.lua:1: it fails"]);
+    run(&script, &["--time=3600", "run"])
+        .code(1)
+        .says(&["FATAL: `thread_run' function failed: ", "failing.lua:1: it fails"]);
+    // Without a database there are no statements to count.
+    home.write("idle.lua", "function event() end function done() print('all done') end");
+    let script = home.path("idle.lua").display().to_string();
+    let ran = run(&script, &["--events=3", "run"]).good();
+    let ran = ran.says(&["all done", "total number of events:              3"]);
+    assert!(!ran.out.contains("SQL statistics"), "{}", ran.out);
 }

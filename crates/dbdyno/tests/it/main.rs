@@ -34,6 +34,8 @@ mod newcomer;
 mod nodes;
 mod outage;
 mod own_sql;
+#[cfg(feature = "lua")]
+mod parsers;
 mod password;
 mod processes;
 mod proxies;

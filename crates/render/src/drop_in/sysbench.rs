@@ -146,22 +146,11 @@ pub fn report(report: &Report, figures: &Figures<'_>) -> String {
         histogram(latency, &mut out);
     }
     let events = super::processed(report, figures.has_rate);
-    let [reads, writes, others] = figures.statements;
-    let queries = reads + writes + others;
-    let seconds = figures.seconds.max(f64::MIN_POSITIVE);
-    let counted = |label: &str, n: u64, width: usize| {
-        format!("    {label:<width$}{n:<6} ({:.2} per sec.)\n", n as f64 / seconds)
-    };
-    let _ = writeln!(out, "SQL statistics:\n    queries performed:");
-    for (label, n) in
-        [("read:", reads), ("write:", writes), ("other:", others), ("total:", queries)]
-    {
-        let _ = writeln!(out, "        {label:<33}{n}");
+    let queries: u64 = figures.statements.iter().sum();
+    // A script that uses no database has no such figures.
+    if queries + figures.errors > 0 {
+        statements(figures, events, &mut out);
     }
-    out += &counted("transactions:", events, 37);
-    out += &counted("queries:", queries, 37);
-    out += &counted("ignored errors:", figures.errors, 37);
-    out += &counted("reconnects:", figures.reconnects, 37);
     let _ = writeln!(out, "\nGeneral statistics:");
     let _ = writeln!(out, "    total time:                          {:.4}s", figures.seconds);
     let _ = writeln!(out, "    total number of events:              {events}");
@@ -194,6 +183,26 @@ pub fn report(report: &Report, figures: &Figures<'_>) -> String {
     let _ = writeln!(out, "    events (avg/stddev):           {events_mean:.4}/{events_sd:.2}");
     let _ = writeln!(out, "    execution time (avg/stddev):   {time_mean:.4}/{time_sd:.2}\n");
     out
+}
+
+/// Appends how many statements there were.
+fn statements(figures: &Figures<'_>, events: u64, out: &mut String) {
+    let [reads, writes, others] = figures.statements;
+    let queries = reads + writes + others;
+    let seconds = figures.seconds.max(f64::MIN_POSITIVE);
+    let counted = |label: &str, n: u64, width: usize| {
+        format!("    {label:<width$}{n:<6} ({:.2} per sec.)\n", n as f64 / seconds)
+    };
+    let _ = writeln!(out, "SQL statistics:\n    queries performed:");
+    for (label, n) in
+        [("read:", reads), ("write:", writes), ("other:", others), ("total:", queries)]
+    {
+        let _ = writeln!(out, "        {label:<33}{n}");
+    }
+    *out += &counted("transactions:", events, 37);
+    *out += &counted("queries:", queries, 37);
+    *out += &counted("ignored errors:", figures.errors, 37);
+    *out += &counted("reconnects:", figures.reconnects, 37);
 }
 
 /// Returns mean and standard deviation of all values; zero if there are none.

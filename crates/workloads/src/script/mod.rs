@@ -5,7 +5,6 @@
 #[cfg(feature = "lua")]
 pub mod lua;
 pub mod pgbench;
-pub mod report;
 pub mod sql;
 
 use crate::entry::Language;

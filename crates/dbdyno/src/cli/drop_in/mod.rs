@@ -21,6 +21,8 @@ use std::path::PathBuf;
 
 use app::Error;
 use clap::{Arg, Command};
+use model::{Plan, Target};
+use plan::{Draft, From, GroupDraft, Task, Written, decide_task};
 
 use super::{Outcome, USAGE, flags};
 use crate::shell::Shell;
@@ -63,6 +65,28 @@ fn refused(error: &clap::Error, command: &Command, program: &str, shell: &Shell)
         super::rejected::sentence(error, command, &format!("dbdyno {program}"))
     ));
     Ok(USAGE)
+}
+
+/// Returns a value as a plan has it.
+fn given(text: &str) -> Written {
+    Written::new(text, From::Default)
+}
+
+/// Returns the plan of a run of one group on a target, with these values of the plan itself.
+fn plan_of(
+    target: &Target,
+    group: GroupDraft,
+    values: &[(&'static str, &str)],
+) -> Result<Plan, Error> {
+    let mut draft = Draft { groups: vec![group], ..Draft::default() };
+    draft.values.extend(values.iter().map(|(name, value)| (*name, given(value))));
+    let task = decide_task(&draft, &|_| Ok(target.clone()))?;
+    let Task::Run(mut plan) = task else {
+        unreachable!("it varies nothing");
+    };
+    // With its password.
+    plan.target = target.clone();
+    Ok(*plan)
 }
 
 /// Returns the file that stores a run, as for runs of dbdyno's own; `None` if the user wants none.

@@ -1,12 +1,8 @@
-//! Reports of scripts in a build without Lua: there are none.
-
-use std::sync::Arc;
+//! What the command line of sysbench asks of a script, in a build without Lua: there are none.
 
 use app::Error;
-use model::{Database, Source};
+use model::{ScriptReports, Source};
 use render::drop_in::sysbench::OptionRow;
-use workloads::Entry;
-use workloads::script::report::{Latencies, Queue, ReportFigures};
 
 pub(super) fn takes_any_option(_source: &Source) -> bool {
     false
@@ -16,31 +12,6 @@ pub(super) fn declared_options(_source: &'static Source) -> Result<Vec<OptionRow
     Ok(Vec::new())
 }
 
-pub(super) struct Hooks;
-
-impl Hooks {
-    pub(super) fn of(
-        _entry: &Entry,
-        _parameters: &[(String, String)],
-        _threads: u32,
-        _open: impl FnOnce() -> Result<Arc<dyn Database>, Error>,
-    ) -> Result<Option<Hooks>, Error> {
-        Ok(None)
-    }
-
-    pub(super) fn intermediate(
-        &mut self,
-        _figures: &ReportFigures,
-        _queue: Queue,
-    ) -> Result<bool, Error> {
-        Ok(false)
-    }
-
-    pub(super) fn cumulative(
-        &mut self,
-        _figures: &ReportFigures,
-        _latencies: Latencies,
-    ) -> Result<bool, Error> {
-        Ok(false)
-    }
+pub(super) fn own_reports(_source: &'static Source) -> Result<ScriptReports, Error> {
+    Ok(ScriptReports::default())
 }

@@ -5,16 +5,17 @@
 use analysis::report::{ErrorReport, Report};
 use app::Error;
 use app::run::{RunOptions, RunResult, run as run_plan};
+use app::watcher::Intervals;
 use clap::ArgMatches;
 use model::{NS_PER_MS, Plan, Source, Target};
-use plan::{Draft, From, GroupDraft, Task, Written, decide_task};
+use plan::GroupDraft;
 use render::drop_in::{PgbenchWords, RETRIED, pgbench as page};
 use workloads::script::sql::{self, BUILTINS, Builtin, builtin};
 
 use super::connection::Connection;
 use super::pgbench_options::{self, scripts};
 use super::pgbench_progress::Told;
-use super::{refused, unsupported};
+use super::{given, plan_of, refused, unsupported};
 use crate::cli::signals::stop_on_signals;
 use crate::cli::{DONE, FAILED, INTERRUPTED, Outcome};
 use crate::shell::Shell;
@@ -332,10 +333,9 @@ impl Asked {
         let stop = stop_on_signals(shell);
         let mut told = Told {
             shell: shell.clone(),
-            every_s: number(matches, "progress", 1)?.map(|every| every as i64),
+            intervals: Intervals::new(number(matches, "progress", 1)?.map(|every| every as i64)),
             has_time_stamps: is_set(matches, "progress_timestamp"),
             has_rate: self.rate.is_some(),
-            untold: 0,
         };
         let store = super::store(text(matches, "store"), matches.get_flag("no_store"), shell)?;
         let options = RunOptions::on_data_as_they_are(store);
@@ -414,30 +414,23 @@ impl Asked {
         group.values.insert("script", given(&composed));
         self.put_load(&mut group);
         self.put_parameters(&mut group, matches)?;
-        let mut draft = Draft { groups: vec![group], ..Draft::default() };
         let tries = match self.tries {
             0 => "1000".to_owned(),
             tries => tries.to_string(),
         };
         let seconds = format!("{}s", self.seconds.max(1));
-        for (name, value) in [
+        let retried = RETRIED.join(",");
+        let mut values = vec![
             ("name", PROGRAM),
             ("ramp_up", "0s"),
             ("retry_attempts", &tries),
             ("retry_backoff", "0s"),
-            ("retry_on", &RETRIED.join(",")),
-        ] {
-            draft.values.insert(name, given(value));
-        }
+            ("retry_on", &retried),
+        ];
         if self.transactions.is_none() {
-            draft.values.insert("duration", given(&seconds));
+            values.push(("duration", &seconds));
         }
-        let task = decide_task(&draft, &|_| Ok(target.clone()))?;
-        let Task::Run(mut plan) = task else {
-            unreachable!("it varies nothing");
-        };
-        plan.target = target.clone();
-        Ok(*plan)
+        plan_of(target, group, &values)
     }
 
     /// Sets clients, number of transactions and rate of a group.
@@ -496,10 +489,6 @@ impl Asked {
         }
         Ok(())
     }
-}
-
-fn given(text: &str) -> Written {
-    Written::new(text, From::Default)
 }
 
 /// Returns the errors that ended clients: all but those after which a retry may help.

@@ -2,7 +2,7 @@
 
 use analysis::Tally;
 use app::build::Progress as BuildProgress;
-use app::watcher::Watcher;
+use app::watcher::{Intervals, Watcher};
 use model::{Event, NS_PER_MS};
 use render::drop_in::{Progress, pgbench_progress};
 
@@ -11,20 +11,16 @@ use crate::shell::Shell;
 /// Watcher that prints a line of progress every few seconds.
 pub(super) struct Told {
     pub(super) shell: Shell,
-    /// Seconds between two lines; `None` if there are none.
-    pub(super) every_s: Option<i64>,
+    pub(super) intervals: Intervals,
     pub(super) has_time_stamps: bool,
     pub(super) has_rate: bool,
-    /// First second that no line covers yet.
-    pub(super) untold: i64,
 }
 
 impl Told {
     /// Prints the lines of all seconds before `end`.
     pub(super) fn tell(&mut self, end: i64, tally: &Tally) {
-        let Some(every) = self.every_s else { return };
-        while self.untold + every <= end {
-            let seconds = self.untold..self.untold + every;
+        while let Some(seconds) = self.intervals.next(end) {
+            let every = seconds.end - seconds.start;
             let span = tally.span(seconds.clone());
             let in_ms = |ns: f64| ns / NS_PER_MS as f64;
             let progress = Progress {
@@ -39,16 +35,14 @@ impl Told {
                 rate: self.has_rate.then_some((0.0, span.counts.dropped)),
             };
             self.shell.say(&pgbench_progress(&progress, self.has_time_stamps));
-            self.untold = seconds.end;
         }
     }
 }
 
 impl Watcher for Told {
     fn event(&mut self, event: &Event, tally: &Tally) {
-        // A second is complete when the next one has begun.
-        if let (Event::Second(_), Some(newest)) = (event, tally.newest()) {
-            self.tell(newest, tally);
+        if let Some(end) = Intervals::complete_with(event, tally) {
+            self.tell(end, tally);
         }
     }
 

@@ -7,20 +7,20 @@ use std::path::Path;
 use analysis::report::Status;
 use app::open::{open_target, resolve_workload_interruptible};
 use app::run::{RunOptions, RunResult, run as run_plan};
-use app::script_commands::{command_named, run_command};
+use app::script_commands::run_command;
+use app::watcher::Intervals;
 use app::{Error, Stop};
-use model::{Parameter, ParameterKind, Plan, Target, Traffic};
-use plan::{Draft, From, GroupDraft, Task, Written, decide_task};
+use model::{Parameter, ParameterKind, Plan, ScriptReports, Target};
+use plan::GroupDraft;
 use render::drop_in::sysbench::{
     Beginning, Figures, OptionRow, beginning, option_group, report as page, version_line,
 };
 use workloads::Entry;
-use workloads::script::report::{Latencies, ReportFigures};
 
-use super::sysbench_hooks::{Hooks, declared_options, takes_any_option};
+use super::sysbench_hooks::{declared_options, own_reports, takes_any_option};
 use super::sysbench_options::{Options, usage};
-use super::sysbench_progress::{Told, reconnects};
-use super::unsupported;
+use super::sysbench_progress::{Told, reconnects, sent_in};
+use super::{given, plan_of, unsupported};
 use crate::cli::signals::stop_on_signals;
 use crate::cli::{DONE, FAILED, INTERRUPTED, Outcome};
 use crate::shell::Shell;
@@ -36,6 +36,8 @@ const OTHER_TESTS: [&str; 5] = ["cpu", "fileio", "memory", "mutex", "threads"];
 const OF_SCRIPT: &str = "sysbench_options";
 /// Parameters of scripts with which they behave as under sysbench.
 const SWITCHED_ON: [&str; 2] = ["fatal_errors", "print_to_stdout"];
+/// Commands that a test may leave out.
+const USUAL: [&str; 3] = ["prepare", "cleanup", "help"];
 /// Exit code of sysbench for any error.
 const ERROR: u8 = 1;
 
@@ -139,9 +141,14 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
+    /// Name of the test as sysbench shows it.
+    fn name(&self) -> &str {
+        self.test.rsplit('/').next().unwrap_or(self.test)
+    }
+
     /// Prints the options of the test.
     fn help(&self, shell: &Shell) -> Outcome {
-        let name = self.test.rsplit('/').next().unwrap_or(self.test);
+        let name = self.name();
         let rows = match self.entry.source {
             Some(source) => declared_options(source)?,
             None => self.entry.parameters.iter().map(of_parameter).collect(),
@@ -176,9 +183,15 @@ impl Asked<'_> {
             1,
             &stop,
         )?;
-        let command = command_named(&opened, name)?;
-        let command = command.expect("a script has commands, or the error says that it has not");
-        run_command(&opened, &command, threads as usize, &stop)?;
+        let commands = opened.workload.commands()?;
+        let Some(command) = commands.iter().find(|command| command.name == name) else {
+            shell.say(&match USUAL.contains(&name) {
+                true => format!("'{}' test does not implement the '{name}' command.", self.name()),
+                false => format!("Unknown command: {name}"),
+            });
+            return Ok(ERROR);
+        };
+        run_command(&opened, command, threads as usize, &stop)?;
         Ok(DONE)
     }
 
@@ -258,18 +271,19 @@ impl Asked<'_> {
         }))?;
         let stop: std::sync::Arc<Stop> = stop_on_signals(shell);
         let threads = options.number("threads")? as u32;
-        let hooks = Hooks::of(self.entry, &self.parameters()?, threads, || {
-            Ok(open_target(&target, 1, true, &stop, &mut |_| {})?.database)
-        })?;
+        let reports = match self.entry.source {
+            Some(source) if source.name.ends_with(".lua") => own_reports(source)?,
+            _ => ScriptReports::default(),
+        };
+        let every_s = every_s.filter(|_| !reports.intervals).map(|every| every as i64);
         let mut told = Told {
             shell: shell.clone(),
-            every_s: every_s.map(|every| every as i64),
-            threads: options.number("threads")? as u32,
+            intervals: Intervals::new(every_s),
+            threads,
             percentile: options.number("percentile")?,
             has_rate: rate.is_some(),
-            untold: 0,
             has_begun: false,
-            hooks,
+            has_failed_report: false,
         };
         let named = self.options.store.as_deref();
         let is_off = named == Some("");
@@ -280,20 +294,26 @@ impl Asked<'_> {
         told.tell(ended_s, &result.tally);
         if let (Status::Failed, Some(reason)) = (result.report.status, &result.report.reason) {
             // Where sysbench prints it, and without a report.
-            shell.print(&format!("FATAL: {reason}\n"))?;
+            let what = if self.is_of_event(reason) { "`thread_run' function failed: " } else { "" };
+            shell.print(&format!("FATAL: {what}{reason}\n"))?;
             return Ok(ERROR);
         }
-        self.report(&result, told.hooks.take(), shell)
+        let outcome = self.report(&result, reports.runs, shell)?;
+        Ok(if told.has_failed_report && outcome == DONE { ERROR } else { outcome })
     }
 
-    fn report(&self, result: &RunResult, hooks: Option<Hooks>, shell: &Shell) -> Outcome {
+    /// Whether an error is one of the script's event, which begins with the place in the script.
+    fn is_of_event(&self, reason: &str) -> bool {
+        let place = reason.strip_prefix(self.test).and_then(|rest| rest.strip_prefix(':'));
+        place.is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit()))
+    }
+
+    /// Prints the report, unless the script has printed its own.
+    fn report(&self, result: &RunResult, has_own: bool, shell: &Shell) -> Outcome {
         let report = result.report.clone().with_clients(&result.tally);
         let newest = result.tally.newest().unwrap_or(0);
         let span = result.tally.span(0..newest + 1);
-        let mut sent = Traffic::default();
-        for group in &result.tally.groups {
-            sent += group.traffic(0..newest + 1);
-        }
+        let sent = sent_in(&result.tally, 0..newest + 1);
         let threads = report.block.per_client.iter().flatten().map(|client| {
             let of_types = client.transactions.iter().map(|(_, figures)| figures);
             of_types.fold((0, 0.0), |(n, seconds), figures| {
@@ -301,19 +321,18 @@ impl Asked<'_> {
                 (n + finished, seconds + figures.total_ms / 1e3)
             })
         });
-        let counts = &report.block.counts;
         let figures = Figures {
             latency: Some(&span.response),
             statements: [sent.reads, sent.writes, sent.others],
             percentile: self.options.number("percentile")?,
-            errors: counts.retried + counts.failed,
+            errors: sent.refused,
             reconnects: reconnects(&report.block.errors),
             seconds: report.measured_seconds,
             threads: threads.collect(),
             has_rate: self.options.text("rate").is_some_and(|rate| rate != "0"),
             has_histogram: self.options.switch("histogram")?,
         };
-        if !is_told_by_script(hooks, counts.finished, &figures)? {
+        if !has_own {
             shell.print(&page(&report, &figures))?;
         }
         if let Some(reason) = &report.reason {
@@ -328,7 +347,6 @@ impl Asked<'_> {
 
     /// Returns the plan of the run that sysbench would make.
     fn plan(&self, target: &Target) -> Result<Plan, Error> {
-        let given = |text: &str| Written::new(text, From::Default);
         let options = self.options;
         let mut group = GroupDraft::default();
         group.values.insert("workload", given(self.entry.name));
@@ -350,59 +368,21 @@ impl Asked<'_> {
         for (name, value) in self.parameters()? {
             group.parameters.push((name, given(&value)));
         }
-        let mut draft = Draft { groups: vec![group], ..Draft::default() };
         let seconds = match options.number("time")? {
             // Without a limit, the number of events ends the run, or the user.
             0 if events > 0 => None,
-            0 => Some(u64::from(u32::MAX)),
-            seconds => Some(seconds),
+            0 => Some(format!("{}s", u32::MAX)),
+            seconds => Some(format!("{seconds}s")),
         };
-        if let Some(seconds) = seconds {
-            draft.values.insert("duration", given(&format!("{seconds}s")));
-        }
-        let warm_up = options.number("warmup-time")?;
-        for (name, value) in [
+        let ramp_up = format!("{}s", options.number("warmup-time")?);
+        let mut values = vec![
             ("name", PROGRAM),
-            ("ramp_up", &format!("{warm_up}s")),
+            ("ramp_up", &ramp_up),
             // An event is run again until it succeeds.
             ("retry_attempts", "1000"),
             ("retry_backoff", "0s"),
-        ] {
-            draft.values.insert(name, given(value));
-        }
-        let task = decide_task(&draft, &|_| Ok(target.clone()))?;
-        let Task::Run(mut plan) = task else {
-            unreachable!("it varies nothing");
-        };
-        plan.target = target.clone();
-        Ok(*plan)
+        ];
+        values.extend(seconds.as_deref().map(|seconds| ("duration", seconds)));
+        plan_of(target, group, &values)
     }
-}
-
-/// Lets the script report a run with `events`, if it has a hook for that.
-fn is_told_by_script(
-    hooks: Option<Hooks>,
-    events: u64,
-    figures: &Figures<'_>,
-) -> Result<bool, Error> {
-    let (Some(mut hooks), Some(latency)) = (hooks, figures.latency) else { return Ok(false) };
-    let nth = latency.quantile(figures.percentile as f64 / 100.0).unwrap_or(0);
-    let told = ReportFigures {
-        // None runs any more.
-        threads_running: 0,
-        interval_s: figures.seconds,
-        total_s: figures.seconds,
-        events,
-        statements: figures.statements,
-        errors: figures.errors,
-        reconnects: figures.reconnects,
-        latency_percentile_s: nth as f64 / 1e9,
-    };
-    let latencies = Latencies {
-        min_s: latency.min() as f64 / 1e9,
-        max_s: latency.max() as f64 / 1e9,
-        mean_s: if latency.is_empty() { 0.0 } else { latency.mean() / 1e9 },
-        sum_s: latency.sum() as f64 / 1e9,
-    };
-    hooks.cumulative(&told, latencies)
 }

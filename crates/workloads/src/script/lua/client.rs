@@ -10,7 +10,7 @@ use mlua::{Thread, Value as LuaValue};
 use model::{
     AfterError, Beginning, Call, Cancel, Client, Conversation, DbError, DbErrorKind, Done,
     FurtherSession, KindIndex, Number, Placeholder, Reply, Request, Row, Sent, Session, Sessions,
-    Statement, StatementId, StatementKind, TxContext, Value, query, reconnect, through,
+    Statement, StatementId, StatementKind, Traffic, TxContext, Value, query, reconnect, through,
 };
 
 use super::Decided;
@@ -71,6 +71,8 @@ pub(super) struct User {
     /// The error of the last request that failed in this act.
     last_error: Option<DbError>,
     number: Option<Number>,
+    /// Statements of the event, as sysbench counts them.
+    counts: Traffic,
     /// What follows the event that has just failed.
     after_error: Option<AfterError>,
     interrupt: Arc<Interrupt>,
@@ -87,6 +89,7 @@ impl User {
             handles: Vec::new(),
             last_error: None,
             number: None,
+            counts: Traffic::default(),
             after_error: None,
             interrupt: Arc::default(),
         }
@@ -96,6 +99,9 @@ impl User {
     fn start(&mut self, context: &TxContext<'_>) -> Result<(), DbError> {
         let (state, shared) = self.script.state(self.thread, self.threads).map_err(broken)?;
         shared.driver_name.set(driver_name(context.dialect.placeholder));
+        let has_dollars = context.dialect.placeholder == Placeholder::Dollar;
+        let is_drawn = has_dollars && self.script.has_own_seed() && self.script.is_prepared();
+        shared.draws_names.set(is_drawn);
         let began = || -> mlua::Result<Thread> {
             let options: mlua::Table = state.sysbench()?.get("opt")?;
             options.set("db_driver", shared.driver_name.get())?;
@@ -383,7 +389,18 @@ impl User {
         let (n_rows, width, generation) = results.set(0);
         let has_rows = results.n_sets() > 0 || kind == StatementKind::Read;
         shared.results.borrow_mut()[place] = results;
-        let Reply { n_affected, .. } = replied?;
+        let Reply { n_affected, .. } = match replied {
+            Ok(reply) => reply,
+            Err(no) => {
+                self.counts.refused += 1;
+                return Err(no);
+            }
+        };
+        self.counts.count(match (has_rows, n_affected) {
+            (true, _) => StatementKind::Read,
+            (false, 0) => StatementKind::Other,
+            (false, _) => StatementKind::Write,
+        });
         let integer = |number: u64| LuaValue::Integer(number as i64);
         Ok(vec![
             LuaValue::Boolean(true),
@@ -453,8 +470,18 @@ impl Client for User {
             if let Some(running) = &self.running {
                 running.shared.statements.borrow_mut().forget_ids(None);
             }
-            self.act("thread_init", None, context).await.map(drop)
+            let ended = self.act("thread_init", None, context).await.map(drop);
+            if !self.script.ends_at_error() {
+                // Under sysbench they count with the first event.
+                self.counts = Traffic::default();
+            }
+            ended
         }))
+    }
+
+    fn counted(&mut self, sent: Traffic) -> Traffic {
+        let Traffic { reads, writes, others, refused, .. } = std::mem::take(&mut self.counts);
+        Traffic { reads, writes, others, refused, ..sent }
     }
 
     fn after_error(&self) -> Option<AfterError> {

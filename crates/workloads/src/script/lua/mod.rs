@@ -23,14 +23,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use model::{
-    BadParameter, Client, Command, Dialect, Identity, Kind, KindIndex, Number, Places, Settings,
-    Source, Statement, Workload, interned,
+    BadParameter, Client, Command, Dialect, Identity, Kind, KindIndex, Number, Places,
+    ScriptReporter, Settings, Source, Statement, Workload, interned,
 };
 
 use self::client::{Role, User};
 pub use self::options::DeclaredOption;
 use self::random::{Distribution, Random, Shape};
-pub use self::reporter::Reporter;
+use self::reporter::Reporter;
+pub use self::reporter::reports_of;
 pub use self::state::ReadFile;
 use self::state::{Shared, State, bad};
 use crate::entry::{Entry, Language, Make};
@@ -220,6 +221,11 @@ impl Workload for Script {
     fn client_of_group(&self, _client: u32, nth: u32) -> Box<dyn Client> {
         let threads = self.threads(self.clients.load(Ordering::Relaxed));
         Box::new(User::new(Arc::clone(&self.decided), nth, threads, Role::Events))
+    }
+
+    fn reporter(&self, clients: u32) -> Result<Option<Box<dyn ScriptReporter>>, BadParameter> {
+        let reporter = Reporter::of(&self.decided, self.threads(clients))?;
+        Ok(reporter.map(|reporter| Box::new(reporter) as _))
     }
 
     fn is_blind(&self) -> bool {

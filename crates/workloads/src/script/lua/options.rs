@@ -379,6 +379,13 @@ pub(super) fn set_globals(state: &State, settings: &Settings) -> mlua::Result<()
     Ok(())
 }
 
+/// Returns the text of a general option of sysbench that the user gave for scripts to read.
+pub(super) fn general<'s>(settings: &'s Settings, name: &str) -> Option<&'s str> {
+    let given = settings.written().find(|(key, _)| *key == OF_SYSBENCH).map(|(_, text)| text)?;
+    let mut pairs = given.split(';').rev().filter_map(|pair| pair.split_once('='));
+    pairs.find(|(given, _)| *given == name).map(|(_, text)| text)
+}
+
 /// Fills `sysbench.opt`; for an old script also its global variables of the same names.
 pub(super) fn fill(
     state: &State,
@@ -389,10 +396,8 @@ pub(super) fn fill(
     let lua = state.lua();
     let options: Table = state.sysbench()?.get("opt")?;
     let text_of = |name: &str| settings.written().find(|(key, _)| *key == name).map(|(_, v)| v);
-    let given = text_of(OF_SYSBENCH).unwrap_or_default();
     for (name, kind, default) in SYSBENCH {
-        let mut written = given.split(';').rev().filter_map(|pair| pair.split_once('='));
-        let text = written.find(|(given, _)| given == name).map_or(*default, |(_, text)| text);
+        let text = general(settings, name).unwrap_or(default);
         options.set(*name, value(lua, *kind, text)?)?;
     }
     for row in &GENERAL {

@@ -1,98 +1,104 @@
 //! Reports that a script makes of a run: its hooks, which get the run's figures.
 //!
-//! Not here: the figures, and when a report is due (the caller).
+//! Not here: the figures, and when a report is due (app).
 
 use std::sync::Arc;
 
 use mlua::Function;
-use model::{BadParameter, DbError, Settings, Source, TxContext};
+use model::{
+    BadParameter, Beginning, ReportFigures, ReportOf, ScriptReporter, ScriptReports, Source,
+    TxContext,
+};
 
 use super::client::{Role, User};
-use super::state::bad;
-use super::{Decided, is_old, run_once};
-use crate::script::report::{Latencies, Queue, ReportFigures};
+use super::options::general;
+use super::state::{State, bad};
+use super::{Decided, run_once};
 
 /// Names of the hooks.
 const INTERMEDIATE: &str = "report_intermediate";
 const CUMULATIVE: &str = "report_cumulative";
+/// Percentile of the latencies if the options name none, as in sysbench.
+const PERCENTILE: u64 = 95;
 
 /// A client in whose Lua state a script makes its reports: its variables are not those of the
 /// clients of the load.
-pub struct Reporter {
+pub(super) struct Reporter {
     user: User,
-    /// Whether the script has a hook for some seconds, and one for the whole run.
-    has: [bool; 2],
+    reports: ScriptReports,
+}
+
+/// Returns which reports a script makes.
+///
+/// # Errors
+///
+/// An error of the script.
+pub fn reports_of(source: &'static Source) -> Result<ScriptReports, BadParameter> {
+    let (state, _) = run_once(source, None, Some(|_| None))?;
+    reports_in(&state)
+}
+
+fn reports_in(state: &State) -> Result<ScriptReports, BadParameter> {
+    let ask: Function = state.rust().get("has_report").map_err(bad)?;
+    let has = |hook: &str| ask.call::<bool>(hook).map_err(bad);
+    let (intervals, runs) = (has(INTERMEDIATE)?, has(CUMULATIVE)?);
+    Ok(ScriptReports { intervals, runs, every_s: None, percentile: PERCENTILE })
 }
 
 impl Reporter {
-    /// Returns the hooks of a script with its options, for reports of a run of `threads` clients;
-    /// `None` if it has none.
+    /// Returns the hooks of a script for reports of a run of `threads` clients; `None` if it has
+    /// none.
     ///
     /// # Errors
     ///
     /// An error of the script.
-    pub fn of(
-        source: &'static Source,
-        settings: &Settings,
+    pub(super) fn of(
+        script: &Arc<Decided>,
         threads: u32,
     ) -> Result<Option<Reporter>, BadParameter> {
-        let (state, _) = run_once(source, Some(settings), Some(|_| None))?;
-        let ask: Function = state.rust().get("has_report").map_err(bad)?;
-        let has = |hook: &str| ask.call::<bool>(hook).map_err(bad);
-        let has = [has(INTERMEDIATE)?, has(CUMULATIVE)?];
-        let decided = Decided {
-            source,
-            settings: settings.clone(),
-            seed: 0,
-            is_old: is_old(source),
-            n_unique: Arc::default(),
+        let (state, _) = run_once(script.source, Some(&script.settings), Some(|_| None))?;
+        let number =
+            |name: &str| general(&script.settings, name).and_then(|text| text.parse().ok());
+        let reports = reports_in(&state)?;
+        let reports = ScriptReports {
+            every_s: number("report_interval"),
+            percentile: number("percentile").map_or(PERCENTILE, |nth| nth.clamp(0, 100) as u64),
+            ..reports
         };
-        let user = User::new(Arc::new(decided), 0, threads, Role::Report);
-        Ok(has.contains(&true).then_some(Reporter { user, has }))
+        let user = User::new(Arc::clone(script), 0, threads, Role::Report);
+        Ok((reports.intervals || reports.runs).then_some(Reporter { user, reports }))
+    }
+}
+
+impl ScriptReporter for Reporter {
+    fn reports(&self) -> ScriptReports {
+        self.reports
     }
 
-    /// Reports the seconds since the report before, if the script has a hook for that. Returns
-    /// whether it has one. The hook may use connections.
-    ///
-    /// # Errors
-    ///
-    /// An error of the hook.
-    pub async fn intermediate(
-        &mut self,
-        figures: &ReportFigures,
-        queue: Queue,
-        context: &mut TxContext<'_>,
-    ) -> Result<bool, DbError> {
-        if !self.has[0] {
-            return Ok(false);
-        }
-        let mut all = of_both(figures);
-        all.push(("queue_length", queue.waiting as f64));
-        all.push(("concurrency", queue.running as f64));
-        self.user.report(INTERMEDIATE, &all, context).await.map(|()| true)
-    }
-
-    /// Reports a whole run, if the script has a hook for that. Returns whether it has one. The hook
-    /// may use connections.
-    ///
-    /// # Errors
-    ///
-    /// An error of the hook.
-    pub async fn cumulative(
-        &mut self,
-        figures: &ReportFigures,
-        latencies: Latencies,
-        context: &mut TxContext<'_>,
-    ) -> Result<bool, DbError> {
-        if !self.has[1] {
-            return Ok(false);
-        }
-        let mut all = of_both(figures);
-        all.push(("latency_min", latencies.min_s));
-        all.push(("latency_max", latencies.max_s));
-        all.push(("latency_avg", latencies.mean_s));
-        all.push(("latency_sum", latencies.sum_s));
-        self.user.report(CUMULATIVE, &all, context).await.map(|()| true)
+    fn report<'a>(
+        &'a mut self,
+        figures: &'a ReportFigures,
+        of: ReportOf,
+        context: &'a mut TxContext<'_>,
+    ) -> Beginning<'a> {
+        Box::pin(async move {
+            let mut all = of_both(figures);
+            let hook = match of {
+                ReportOf::Interval { waiting, running } => {
+                    all.push(("queue_length", waiting as f64));
+                    all.push(("concurrency", running as f64));
+                    INTERMEDIATE
+                }
+                ReportOf::Run { min_s, max_s, mean_s, sum_s } => {
+                    all.push(("latency_min", min_s));
+                    all.push(("latency_max", max_s));
+                    all.push(("latency_avg", mean_s));
+                    all.push(("latency_sum", sum_s));
+                    CUMULATIVE
+                }
+            };
+            self.user.report(hook, &all, context).await
+        })
     }
 }
 

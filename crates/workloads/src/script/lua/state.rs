@@ -57,6 +57,9 @@ pub(super) struct Shared {
     pub(super) statements: RefCell<Statements>,
     /// Name that the script gets for the driver of its database.
     pub(super) driver_name: Cell<&'static str>,
+    /// Whether each statement that is prepared takes numbers of the generator, as in sysbench with
+    /// placeholders such as `$1`.
+    pub(super) draws_names: Cell<bool>,
     /// Whether a request failed with an error that sysbench does not ignore.
     pub(super) is_fatal: Cell<bool>,
     /// Whether what the script prints goes to the standard output.
@@ -72,6 +75,7 @@ impl Shared {
             results: RefCell::default(),
             statements: RefCell::default(),
             driver_name: Cell::new(""),
+            draws_names: Cell::new(false),
             is_fatal: Cell::new(false),
             prints_to_stdout: Cell::new(false),
             modules: RefCell::default(),
@@ -269,6 +273,12 @@ fn offer_results(lua: &Lua, rust: &Table, shared: &Rc<Shared>) -> mlua::Result<(
     let statements = Rc::clone(shared);
     let prepare = lua.create_function(move |_, (handle, sql): (usize, LuaString)| {
         let sql = sql.to_string_lossy();
+        if statements.draws_names.get() {
+            // sysbench makes a name for the statement of two numbers.
+            let mut random = statements.random.borrow_mut();
+            random.bits();
+            random.bits();
+        }
         let place = statements.statements.borrow_mut().prepare(handle, sql);
         place.ok_or_else(|| mlua::Error::runtime("too many different prepared statements"))
     })?;

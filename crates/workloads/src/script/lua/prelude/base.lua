@@ -351,6 +351,7 @@ end
 
 function acts.thread_done()
   if type(rawget(_G, "thread_done")) == "function" then thread_done(sysbench.tid) end
+  if sysbench.tid == 0 and type(rawget(_G, "done")) == "function" then done() end
 end
 
 function acts.event()

@@ -1,0 +1,77 @@
+//! Reports that a script makes of its own run, from the figures that it gets.
+//!
+//! Not here: dbdyno's own reports (analysis), and when a script reports (app).
+
+use crate::Beginning;
+use crate::workload::TxContext;
+
+/// Figures of a run, or of some of its seconds, for a script.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ReportFigures {
+    /// Number of clients that run.
+    pub threads_running: u32,
+    /// Length of what the figures are about, in seconds.
+    pub interval_s: f64,
+    /// Time since the start of the load, in seconds.
+    pub total_s: f64,
+    /// Number of finished transactions.
+    pub events: u64,
+    /// Statements: reads, writes and others.
+    pub statements: [u64; 3],
+    /// Statements that the database refused.
+    pub errors: u64,
+    /// Connections that were made again.
+    pub reconnects: u64,
+    /// The percentile of the latencies that the script asked for, in seconds.
+    pub latency_percentile_s: f64,
+}
+
+/// What a report of a script is about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ReportOf {
+    /// Some seconds of a run that goes on.
+    Interval {
+        /// Transactions that wait for a client.
+        waiting: u64,
+        /// Transactions that run.
+        running: u64,
+    },
+    /// A whole run, with its latencies in seconds.
+    Run {
+        /// Shortest latency.
+        min_s: f64,
+        /// Longest latency.
+        max_s: f64,
+        /// Mean of all latencies.
+        mean_s: f64,
+        /// Sum of all latencies.
+        sum_s: f64,
+    },
+}
+
+/// Which reports a script makes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScriptReports {
+    /// Whether it reports intervals of a run.
+    pub intervals: bool,
+    /// Whether it reports whole runs.
+    pub runs: bool,
+    /// Seconds of an interval; 0 for none, and `None` for those of the run.
+    pub every_s: Option<i64>,
+    /// Percentile of the latencies that it gets, from 1 to 100.
+    pub percentile: u64,
+}
+
+/// A script that reports its run, in a state apart from those of the load's clients.
+pub trait ScriptReporter {
+    /// Returns which reports the script makes.
+    fn reports(&self) -> ScriptReports;
+
+    /// Makes a report, for which the script may use sessions. Fails with the error of the script.
+    fn report<'a>(
+        &'a mut self,
+        figures: &'a ReportFigures,
+        of: ReportOf,
+        context: &'a mut TxContext<'_>,
+    ) -> Beginning<'a>;
+}
