@@ -24,7 +24,7 @@ pub trait Watcher {
     }
 }
 
-/// Intervals of some seconds of a run, each of which is told once, when it is complete.
+/// Intervals of some seconds of a run, each of which is reported once, when it is complete.
 #[derive(Clone, Copy, Debug)]
 pub struct Intervals {
     every_s: Option<i64>,

@@ -147,7 +147,7 @@ pub use run::{
     PrimaryMetricDescription, ReportField, RunId, each_once,
 };
 pub use sample::{Number, Outcome, Sample, Slot};
-pub use script_report::{ReportFigures, ReportOf, ScriptReporter, ScriptReports};
+pub use script_report::{ReportFigures, ReportOf, ScriptReports};
 pub use second::{
     Counts, CustomMetricSecond, ErrorCount, INTERVAL_SECONDS, KindSecond, Second, WINDOW_SECONDS,
     window_seconds,
@@ -186,5 +186,5 @@ pub use value::{Row, RowSource, Value};
 pub use workload::{
     AfterError, Answer, AnswerJudge, Beginning, Check, Client, Command, Conversation, Crosscheck,
     Done, LaterIndex, NO_TRANSACTIONS, NOT_CHECKED, NeedsTransactions, Population, ROLLED_BACK,
-    Routine, SMALLER_DATA, ScaleInData, ScaleOf, TxContext, Workload,
+    Routine, SMALLER_DATA, ScaleInData, ScaleOf, ScriptReporter, TxContext, Workload,
 };

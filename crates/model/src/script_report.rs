@@ -2,9 +2,6 @@
 //!
 //! Not here: dbdyno's own reports (analysis), and when a script reports (app).
 
-use crate::Beginning;
-use crate::workload::TxContext;
-
 /// Figures of a run, or of some of its seconds, for a script.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ReportFigures {
@@ -33,14 +30,14 @@ pub enum ReportOf {
     Interval {
         /// Transactions that wait for a client.
         waiting: u64,
-        /// Transactions that run.
+        /// Transactions that a client executes at that instant.
         running: u64,
     },
     /// A whole run, with its latencies in seconds.
     Run {
-        /// Shortest latency.
+        /// Shortest latency; 0 if nothing has finished.
         min_s: f64,
-        /// Longest latency.
+        /// Longest latency; 0 if nothing has finished.
         max_s: f64,
         /// Mean of all latencies.
         mean_s: f64,
@@ -60,18 +57,4 @@ pub struct ScriptReports {
     pub every_s: Option<i64>,
     /// Percentile of the latencies that it gets, from 1 to 100.
     pub percentile: u64,
-}
-
-/// A script that reports its run, in a state apart from those of the load's clients.
-pub trait ScriptReporter {
-    /// Returns which reports the script makes.
-    fn reports(&self) -> ScriptReports;
-
-    /// Makes a report, for which the script may use sessions. Fails with the error of the script.
-    fn report<'a>(
-        &'a mut self,
-        figures: &'a ReportFigures,
-        of: ReportOf,
-        context: &'a mut TxContext<'_>,
-    ) -> Beginning<'a>;
 }

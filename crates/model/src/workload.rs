@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use crate::{
     BadParameter, Cancel, Clock, ComputedFigure, CustomMetric, DbError, Dialect, Execution,
-    Identity, Input, Kind, KindIndex, KindTotals, Number, Places, PrimaryMetric, Producer, Row,
-    RowSource, ScriptReporter, Session, Sessions, Standard, Statement, Stored, Table, Traffic,
-    fnv1a,
+    Identity, Input, Kind, KindIndex, KindTotals, Number, Places, PrimaryMetric, Producer,
+    ReportFigures, ReportOf, Row, RowSource, ScriptReports, Session, Sessions, Standard, Statement,
+    Stored, Table, Traffic, fnv1a,
 };
 
 /// First words of the note in a report that lists the skipped consistency checks, and why.
@@ -159,6 +159,20 @@ pub type Conversation<'a> = Pin<Box<dyn Future<Output = Result<Done, DbError>> +
 
 /// Future that prepares a client's connection: the result of [`Client::begin`].
 pub type Beginning<'a> = Pin<Box<dyn Future<Output = Result<(), DbError>> + 'a>>;
+
+/// A script that reports its run, in a state apart from those of the load's clients.
+pub trait ScriptReporter {
+    /// Returns which reports the script makes.
+    fn reports(&self) -> ScriptReports;
+
+    /// Makes a report, for which the script may use sessions. Fails with the error of the script.
+    fn report<'a>(
+        &'a mut self,
+        figures: &'a ReportFigures,
+        of: ReportOf,
+        context: &'a mut TxContext<'_>,
+    ) -> Beginning<'a>;
+}
 
 /// A client, which executes transactions of one workload one after the other.
 pub trait Client {

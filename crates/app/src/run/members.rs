@@ -10,7 +10,7 @@ use super::instruments::Instruments;
 use super::later_indexes::LaterIndexes;
 use super::member::RunMember;
 use super::query_plans::QueryPlans;
-use super::script_reports::ScriptReporting;
+use super::script_reporting::ScriptReporting;
 use super::settings_after::SettingsAfter;
 use super::settling::Settles;
 use super::way_probe::WayProbe;

@@ -21,6 +21,7 @@ mod others;
 mod presence;
 mod profiling;
 mod query_plans;
+mod script_reporting;
 mod script_reports;
 mod settings_after;
 mod settling;

@@ -1,16 +1,15 @@
-//! Step of a run (run member) that lets a script report its own run: some seconds at a time, and
-//! the whole.
+//! Reports that a script makes of its own run: some seconds at a time, and the whole.
 //!
-//! Not here: the reports of dbdyno (render).
+//! Not here: the reports of dbdyno (render), and when they begin and end (script_reporting).
 
 use std::ops::Range;
 
 use analysis::Tally;
 use analysis::tally::Span;
-use model::{DbErrorKind, Event, Load, ReportFigures, ReportOf, ScriptReporter, Traffic};
+use model::{DbErrorKind, Event, Load, Plan, ReportFigures, ReportOf, ScriptReporter, Traffic};
 
-use super::member::{LoadEnded, RunMember, RunUnderWay};
 use crate::error::Error;
+use crate::open::Opened;
 use crate::script_commands::Aside;
 use crate::watcher::{Intervals, Watcher};
 
@@ -30,35 +29,11 @@ pub(super) struct Reports {
     has_rate: bool,
 }
 
-/// [`RunMember`] that opens the states of a script's reports, and makes the last ones. Does nothing
-/// in virtual time.
-pub(super) struct ScriptReporting;
-
-impl RunMember for ScriptReporting {
-    fn before(&mut self, run: &mut RunUnderWay<'_, '_>) -> Result<(), Error> {
-        if !run.is_simulated() {
-            run.sink.reports = Reports::open(run)?;
-        }
-        Ok(())
-    }
-
-    fn after(&mut self, run: &mut RunUnderWay<'_, '_>, load: &LoadEnded) {
-        let Some(mut reports) = run.sink.reports.take() else { return };
-        let seconds = load.measured_ns as f64 / 1e9;
-        reports.tell_until(seconds.round() as i64, &run.sink.tally, run.sink.watcher);
-        reports.conclude(seconds, &run.sink.tally, run.sink.watcher);
-    }
-
-    fn unanswered(&mut self, run: &mut RunUnderWay<'_, '_>, _silence: &str) {
-        run.sink.reports = None;
-    }
-}
-
 impl Reports {
     /// Returns the reports of the first group whose script makes some.
-    fn open(run: &RunUnderWay<'_, '_>) -> Result<Option<Reports>, Error> {
-        let clients: u32 = run.plan.groups.iter().map(|group| group.clients).sum();
-        for opened in run.groups {
+    pub(super) fn open(plan: &Plan, groups: &[Opened]) -> Result<Option<Reports>, Error> {
+        let clients: u32 = plan.groups.iter().map(|group| group.clients).sum();
+        for opened in groups {
             let Some(reporter) = opened.workload.reporter(clients)? else { continue };
             let reports = reporter.reports();
             let place = |is_asked: bool| -> Result<Option<Place>, Error> {
@@ -70,18 +45,14 @@ impl Reports {
                 let aside = aside.map_err(|no| Error::Failed(no.to_string()))?;
                 Ok(Some(Place { reporter, aside }))
             };
-            let of_run = run.plan.interval_seconds as i64;
+            let of_run = plan.interval_seconds as i64;
             let every_s = reports.every_s.unwrap_or(of_run);
             return Ok(Some(Reports {
                 places: [place(reports.intervals && every_s > 0)?, place(reports.runs)?],
                 intervals: Intervals::new(Some(every_s)),
                 percentile: reports.percentile as f64 / 100.0,
                 clients,
-                has_rate: run
-                    .plan
-                    .groups
-                    .iter()
-                    .any(|group| matches!(group.load, Load::Open { .. })),
+                has_rate: plan.groups.iter().any(|group| matches!(group.load, Load::Open { .. })),
             }));
         }
         Ok(None)
@@ -95,7 +66,7 @@ impl Reports {
     }
 
     /// Reports the intervals before the second `end`.
-    fn tell_until(&mut self, end: i64, tally: &Tally, watcher: &mut dyn Watcher) {
+    pub(super) fn tell_until(&mut self, end: i64, tally: &Tally, watcher: &mut dyn Watcher) {
         while let Some(seconds) = self.intervals.next(end) {
             let waiting = tally.waiting(seconds.end - 1).filter(|_| self.has_rate).unwrap_or(0);
             let figures = ReportFigures {
@@ -109,7 +80,7 @@ impl Reports {
     }
 
     /// Reports the whole run.
-    fn conclude(&mut self, seconds: f64, tally: &Tally, watcher: &mut dyn Watcher) {
+    pub(super) fn conclude(&mut self, seconds: f64, tally: &Tally, watcher: &mut dyn Watcher) {
         self.places[0] = None;
         let newest = tally.newest().unwrap_or(0);
         let (figures, span) = self.figures(0..newest + 1, tally);

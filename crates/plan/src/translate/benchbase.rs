@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use roxmltree::{Document, Node};
 
 use super::databases::{Place, Server, by_jdbc, by_name, tls};
+use super::keys::Key;
 use super::mixes::{Mix, mix_of};
 use super::notes::{Notes, short};
-use super::settings::{Key, Settings};
+use super::settings::Settings;
 
 /// Elements that decide nothing that a run of dbdyno leaves open, with what to know about them.
 const KNOWN: &[(&[&str], &str)] = &[
@@ -56,7 +57,7 @@ struct Work {
 }
 
 impl Work {
-    /// Length in seconds.
+    /// Returns the length in seconds; that of a work without a time is a minute.
     fn length(&self) -> f64 {
         self.seconds.unwrap_or(SECONDS)
     }

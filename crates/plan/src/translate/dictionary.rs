@@ -6,8 +6,9 @@ use model::Host;
 
 use super::commands::{Run, Set};
 use super::databases::{Place, tls};
+use super::keys::Key;
 use super::notes::Notes;
-use super::settings::{Key, Settings};
+use super::settings::Settings;
 use super::steps::Value;
 
 /// Parameters that decide nothing that a run of dbdyno leaves open, with what to know about them.

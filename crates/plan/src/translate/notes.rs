@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use super::settings::Key;
+use super::keys::Key;
 
 /// Largest number of line numbers that a note lists.
 const LINES_MOST: usize = 6;

@@ -103,8 +103,8 @@ fn rows(text: &str) -> Result<Vec<Row>, Fault> {
     Ok(rows)
 }
 
-/// Passes over a text in quotation marks, and returns it with them, and whether it is closed. One of
-/// single marks ends with its line.
+/// Passes over a text in quotation marks, and returns it with them, and whether it is closed. One
+/// of single marks ends with its line.
 fn quoted<'t>(cursor: &mut Cursor<'t>) -> (&'t str, bool) {
     let (rest, start) = (cursor.rest(), cursor.at());
     let mark = if rest.starts_with('\'') { "'" } else { "\"" };

@@ -4,40 +4,10 @@
 
 use std::collections::BTreeMap;
 
+use super::keys::Key;
 use super::notes::{Notes, short};
 use crate::draft::{Draft, GroupDraft, VaryDraft};
 use crate::written::{From, Written};
-
-/// A key of a plan, by the table in which it stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Key {
-    Plan(&'static str),
-    Group(&'static str),
-    Parameter(&'static str),
-    Server(&'static str),
-    Experiment(&'static str),
-}
-
-impl Key {
-    /// Returns the key as a note names it.
-    pub(super) fn written(self) -> String {
-        match self {
-            Key::Plan(name) | Key::Group(name) | Key::Parameter(name) => name.to_owned(),
-            Key::Server(name) => format!("[server] {name}"),
-            Key::Experiment(name) => format!("[experiment] {name}"),
-        }
-    }
-
-    /// Returns the name of the key as an axis of an experiment.
-    fn axis(self) -> String {
-        match self {
-            Key::Plan(name) | Key::Group(name) | Key::Parameter(name) | Key::Experiment(name) => {
-                name.to_owned()
-            }
-            Key::Server(name) => format!("server.{name}"),
-        }
-    }
-}
 
 /// Keys that shape the data, which are then built for each value.
 const OF_DATA: [Key; 3] =

@@ -26,7 +26,7 @@ pub(super) struct Row {
     pub(super) owner: Owner,
 }
 
-/// Who reads an option.
+/// Reader of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
     /// The command line, which offers its value to scripts.
@@ -210,7 +210,7 @@ static GROUPS: &[Group] = &[
     },
 ];
 
-/// Returns all options.
+/// Returns all options, in the order in which sysbench lists them.
 pub(super) fn all() -> impl Iterator<Item = &'static Row> {
     GROUPS.iter().flat_map(|group| group.rows)
 }
