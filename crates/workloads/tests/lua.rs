@@ -5,14 +5,17 @@
 
 mod common;
 
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
 use drivers::Opening;
 use model::{
-    AfterError, Client, Connecting, Connector, Database, DbError, DbErrorKind, Done, Number, Place,
-    Placement, ReportFigures, ReportOf, ScriptReports, Sessions, Settings, Source, Target,
-    TxContext, Workload,
+    AfterError, Cancel, Client, Connecting, Connector, Database, DbError, DbErrorKind, Done,
+    Number, Place, Placement, Reply, ReportFigures, ReportOf, Request, RowSource, ScriptReports,
+    Session, Sessions, Settings, Source, Statement, StatementId, Table, Target, Traffic, TxContext,
+    Visit, Workload,
 };
 use servers::for_tests::{MARIADB, POSTGRES};
 use workloads::Make;
@@ -231,6 +234,121 @@ end
     events(&site, 3).expect("seven rows");
     let unknown = read("old.lua", OLD, &[], &[("oltp_tabel_size", "7")]).err().expect("unknown");
     assert!(unknown.to_string().contains("'oltp_table_size'"), "{unknown}");
+}
+
+/// A session whose replies are not there when they are first asked for, as on an event loop.
+struct Late {
+    session: Box<dyn Session>,
+    is_late: bool,
+}
+
+impl Session for Late {
+    fn start(&mut self, request: Request<'_>) -> Result<(), DbError> {
+        self.is_late = true;
+        self.session.start(request)
+    }
+
+    fn poll_reply(
+        &mut self,
+        context: &mut Context<'_>,
+        visit: Visit<'_>,
+    ) -> Poll<Result<Reply, DbError>> {
+        match std::mem::take(&mut self.is_late) {
+            true => Poll::Pending,
+            false => self.session.poll_reply(context, visit),
+        }
+    }
+
+    fn poll_load(
+        &mut self,
+        context: &mut Context<'_>,
+        table: &Table,
+        source: &mut dyn RowSource,
+    ) -> Poll<Result<Reply, DbError>> {
+        self.session.poll_load(context, table, source)
+    }
+
+    fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError> {
+        self.session.prepare(statement)
+    }
+
+    fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), DbError>> {
+        self.session.poll_reconnect(context)
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.session.traffic()
+    }
+
+    fn canceller(&self) -> Arc<dyn Cancel> {
+        self.session.canceller()
+    }
+}
+
+/// Polls a future until it is ready.
+fn patiently<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return output;
+        }
+    }
+}
+
+#[test]
+fn parameters_and_results_are_the_same_whether_a_reply_is_late_or_not() {
+    const SCRIPT: &str = r#"
+local t = sysbench.sql.type
+function thread_init()
+  con = sysbench.sql.driver():connect()
+  many = con:prepare("SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, typeof(?), typeof(?)")
+  values = {}
+  for place = 1, 11 do values[place] = many:bind_create(place == 11 and t.DOUBLE or t.BIGINT) end
+  values[9] = many:bind_create(t.CHAR, 5)
+  many:bind_param(unpack(values))
+end
+function event()
+  for place = 1, 11 do values[place]:set(place) end
+  values[8]:set(nil) values[9]:set("abcdefg")
+  local row = many:execute():fetch_row()
+  assert(row[1] == "1" and row[7] == "7" and row[8] == nil and row[9] == "abcde")
+  assert(row[10] == "integer" and row[11] == "real")
+  -- Statements of one text are one to the database, but not to the script.
+  local a, b = con:prepare("SELECT ?"), con:prepare("SELECT ?")
+  local x, y = a:bind_create(t.CHAR), b:bind_create(t.FLOAT)
+  a:bind_param(x) b:bind_param(y)
+  x:set("x" .. sysbench.rand.uniform(1, 9)) y:set(0.5)
+  assert(a:execute():fetch_row()[1]:match("^x%d$"))
+  assert(b:execute():fetch_row()[1] == "0.5")
+  y:set(nil)
+  assert(b:execute():fetch_row()[1] == nil)
+  -- A connection has one result.
+  local first = con:query("SELECT 1 UNION ALL SELECT 2")
+  assert(first.nrows == 2 and first:fetch_row()[1] == "1")
+  local second = con:query("SELECT 3")
+  assert(second.nrows == 1 and first:fetch_row()[1] == "3" and second:fetch_row() == nil)
+  local ok, err = pcall(con.query, con, "SELECT * FROM nowhere")
+  assert(not ok and err:match("SQL error"), err)
+  assert(con:query("BEGIN") == nil and con:query_row("SELECT '5'") == "5")
+  con:query("ROLLBACK")
+  local of_its_own = coroutine.wrap(function() coroutine.yield(con:query_row("SELECT 41 + 1")) end)
+  assert(of_its_own() == "42")
+  assert(sysbench.rand.uniform("7", "7") == 7 and not pcall(sysbench.rand.default, 1))
+end
+"#;
+    let site = Site::in_memory("late.lua", SCRIPT);
+    events(&site, 200).expect("what the script asserts holds");
+    let connector = OfClient(Arc::clone(&site.database));
+    let session = block_on(connector.connect()).expect("it lets us in");
+    let own = Box::new(Late { session, is_late: false });
+    let mut active = Active { sessions: Sessions::new(own, Box::new(connector)), site: &site };
+    let mut client = site.workload.client(0);
+    active.begin(client.as_mut()).expect("begun");
+    for nth in 0..200 {
+        client.inputs(of_client(0, nth));
+        let done = active.with(|context| patiently(client.converse(context)));
+        assert_eq!(done.expect("what the script asserts holds"), Done::Committed);
+    }
 }
 
 #[test]

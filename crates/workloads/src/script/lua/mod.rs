@@ -1,19 +1,23 @@
 //! Lua scripts of sysbench, run as they are: `dbdyno run my.lua`.
 //!
-//! Each client has a Lua state of its own, as each thread of sysbench has. The functions of the
-//! script run in a coroutine, which yields what it asks of its databases, so the same code runs on
-//! threads, on event loops and in virtual time. The names that scripts use are written from
-//! sysbench's documented behaviour, in Lua (prelude) and in Rust.
+//! Each client has a Lua state of its own, as each thread of sysbench has. A script sends its
+//! statements by functions in Rust that it calls through `ffi`, so LuaJIT compiles an event as a
+//! whole. The functions of the script run in a coroutine, which yields if a reply is not there yet,
+//! so the same code runs on threads, on event loops and in virtual time. The names that scripts use
+//! are written from sysbench's documented behaviour, in Lua (prelude) and in Rust.
 //!
 //! Not here: sysbench's own scripts, and the text of its reports (render).
 
 mod client;
+mod coroutine;
 mod interrupt;
 mod names;
 mod options;
 mod random;
 mod reporter;
+mod requests;
 mod results;
+mod shared;
 mod state;
 mod statements;
 
@@ -32,8 +36,9 @@ pub use self::options::DeclaredOption;
 use self::random::{Distribution, Random, Shape};
 use self::reporter::Reporter;
 pub use self::reporter::reports_of;
+use self::shared::Shared;
 pub use self::state::ReadFile;
-use self::state::{Shared, State, bad};
+use self::state::{State, bad};
 use crate::entry::{Entry, Language, Make};
 
 /// Lua as the language of workload files.
@@ -140,6 +145,7 @@ impl Decided {
             false => random.seed(self.seed, u64::from(thread)),
         }
         let shared = Rc::new(Shared::new(random));
+        shared.is_prepared.set(self.is_prepared());
         shared.prints_to_stdout.set(self.settings.switch(options::PRINTS));
         let state = State::new(self.source, &self.source.text, &shared, None).map_err(bad)?;
         let set_thread = || state.sysbench()?.set("tid", thread);

@@ -146,8 +146,8 @@ impl Random {
     /// Returns the format with a digit for each `#` and a letter for each `@`.
     pub(super) fn string(&mut self, format: &[u8]) -> Vec<u8> {
         let fill_in = |letter: &u8| match letter {
-            b'#' => b'0' + self.uniform(0.0, 9.0) as u8,
-            b'@' => b'a' + self.uniform(0.0, 25.0) as u8,
+            b'#' => b'0' + self.below(10),
+            b'@' => b'a' + self.below(26),
             plain => *plain,
         };
         format.iter().map(fill_in).collect()
@@ -156,7 +156,12 @@ impl Random {
     /// Returns a text whose length is in a range, of characters from `0` to `z`.
     pub(super) fn varied_string(&mut self, shortest: f64, longest: f64) -> Vec<u8> {
         let n = self.uniform(shortest, longest).clamp(0.0, VARIED_BYTES_MAX) as usize;
-        (0..n).map(|_| self.uniform(f64::from(b'0'), f64::from(b'z')) as u8).collect()
+        (0..n).map(|_| b'0' + self.below(b'z' - b'0' + 1)).collect()
+    }
+
+    /// Draws one of `n` numbers from 0, as `uniform` does.
+    fn below(&mut self, n: u8) -> u8 {
+        (self.unit() * f64::from(n)) as u8
     }
 }
 

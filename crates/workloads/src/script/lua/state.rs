@@ -2,18 +2,15 @@
 //!
 //! Not here: what the script asks of databases (client).
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use mlua::{
-    Function, Lua, LuaOptions, LuaString, MultiValue, StdLib, Table, Thread, Value, Variadic,
-};
+use mlua::{Function, LightUserData, Lua, LuaOptions, LuaString, StdLib, Table};
 use model::{BadParameter, Source};
 
-use super::random::Random;
+use super::coroutine::Coroutine;
+use super::requests;
 use super::results::Results;
-use super::statements::Statements;
+use super::shared::Shared;
 
 /// Most memory of one Lua state. What is beyond fails in the script as an error.
 const BYTES_MAX: usize = 1 << 30;
@@ -29,65 +26,17 @@ const PRELUDE: [(&str, &str); 4] = [
 /// Reads a file for a script that is read for the first time; `None` if there is no such file.
 pub type ReadFile = fn(&str) -> Option<String>;
 
-/// Numbers by which the prelude names what it asks of Rust.
-pub(super) mod request {
-    pub(crate) const DONE: i64 = 0;
-    pub(crate) const CONNECT: i64 = 1;
-    pub(crate) const QUERY: i64 = 2;
-    pub(crate) const EXECUTE: i64 = 3;
-    pub(crate) const DISCONNECT: i64 = 4;
-    pub(crate) const RECONNECT: i64 = 5;
-    pub(crate) const SLEEP: i64 = 6;
-    pub(super) const NAMES: [(&str, i64); 7] = [
-        ("DONE", DONE),
-        ("CONNECT", CONNECT),
-        ("QUERY", QUERY),
-        ("EXECUTE", EXECUTE),
-        ("DISCONNECT", DISCONNECT),
-        ("RECONNECT", RECONNECT),
-        ("SLEEP", SLEEP),
-    ];
-}
-
-/// What functions of the script and the client both use.
-pub(super) struct Shared {
-    pub(super) random: RefCell<Random>,
-    /// The last reply on each connection.
-    pub(super) results: RefCell<Vec<Results>>,
-    pub(super) statements: RefCell<Statements>,
-    /// Name that the script gets for the driver of its database.
-    pub(super) driver_name: Cell<&'static str>,
-    /// Whether each statement that is prepared takes numbers of the generator, as in sysbench with
-    /// placeholders such as `$1`.
-    pub(super) draws_names: Cell<bool>,
-    /// Whether a request failed with an error that sysbench does not ignore.
-    pub(super) is_fatal: Cell<bool>,
-    /// Whether what the script prints goes to the standard output.
-    pub(super) prints_to_stdout: Cell<bool>,
-    /// Files that were read with the script, by path.
-    pub(super) modules: RefCell<BTreeMap<String, String>>,
-}
-
-impl Shared {
-    pub(super) fn new(random: Random) -> Shared {
-        Shared {
-            random: RefCell::new(random),
-            results: RefCell::default(),
-            statements: RefCell::default(),
-            driver_name: Cell::new(""),
-            draws_names: Cell::new(false),
-            is_fatal: Cell::new(false),
-            prints_to_stdout: Cell::new(false),
-            modules: RefCell::default(),
-        }
-    }
-}
+/// What the coroutine does for Rust, by the numbers from 1 that it is resumed with.
+pub(super) const ACTS: [&str; 6] =
+    ["event", "thread_init", "thread_done", "thread_run", "command", "report"];
 
 /// A Lua state with a script in it.
 pub(super) struct State {
     lua: Lua,
     rust: Table,
     text: &'static str,
+    /// What the functions of the state use, which ends after it.
+    _shared: Rc<Shared>,
 }
 
 impl State {
@@ -103,17 +52,16 @@ impl State {
         lua.set_memory_limit(BYTES_MAX)?;
         let rust = lua.create_table()?;
         rust.set("script_path", source.name.as_str())?;
-        for (name, number) in request::NAMES {
-            rust.set(name, number)?;
-        }
+        rust.set("acts", ACTS)?;
         shared.modules.borrow_mut().extend(source.modules.clone());
         offer_files(&lua, &rust, shared, read)?;
+        requests::offer(&lua, &rust, shared)?;
         offer_random(&lua, &rust, shared)?;
         offer_results(&lua, &rust, shared)?;
         for (name, part) in PRELUDE {
             lua.load(part).set_name(name).call::<()>(&rust)?;
         }
-        Ok(State { lua, rust, text })
+        Ok(State { lua, rust, text, _shared: Rc::clone(shared) })
     }
 
     /// Runs the body of the script.
@@ -146,10 +94,15 @@ impl State {
         self.lua.globals().get("sysbench")
     }
 
+    /// Whether the script has a loop over events of its own.
+    pub(super) fn has_own_loop(&self) -> bool {
+        let ask = self.rust.get::<Function>("has_own_loop");
+        ask.and_then(|ask| ask.call(())).unwrap_or(false)
+    }
+
     /// Creates the coroutine that runs the functions of the script, one act after the other.
-    pub(super) fn begin_loop(&self) -> mlua::Result<Thread> {
-        let thread = self.lua.create_thread(self.rust.get("loop")?)?;
-        Ok(thread)
+    pub(super) fn begin_loop(&self) -> mlua::Result<Result<Coroutine, String>> {
+        Coroutine::begin(&self.lua, self.rust.get("loop")?)
     }
 }
 
@@ -203,25 +156,7 @@ fn offer_files(
     rust.set("note_fatal", note)
 }
 
-/// Draws a random number from a range.
-type Draw = fn(&mut Random, f64, f64) -> f64;
-
 fn offer_random(lua: &Lua, rust: &Table, shared: &Rc<Shared>) -> mlua::Result<()> {
-    let ranges: [(&str, Draw); 6] = [
-        ("rand_default", Random::default),
-        ("rand_uniform", Random::uniform),
-        ("rand_gaussian", Random::gaussian),
-        ("rand_special", Random::special),
-        ("rand_pareto", Random::pareto),
-        ("rand_zipfian", Random::zipfian),
-    ];
-    for (name, draw) in ranges {
-        let shared = Rc::clone(shared);
-        let function = lua.create_function(move |_, (low, high): (f64, f64)| {
-            Ok(draw(&mut shared.random.borrow_mut(), low, high))
-        })?;
-        rust.set(name, function)?;
-    }
     let unique = Rc::clone(shared);
     let function = lua.create_function(move |_, ()| Ok(unique.random.borrow_mut().unique()));
     rust.set("rand_unique", function?)?;
@@ -284,19 +219,10 @@ fn offer_results(lua: &Lua, rust: &Table, shared: &Rc<Shared>) -> mlua::Result<(
     })?;
     rust.set("prepare", prepare)?;
     let statements = Rc::clone(shared);
-    let bind = lua.create_function(move |_, (place, kinds): (usize, LuaString)| {
-        if let Some(statement) = statements.statements.borrow_mut().get(place) {
-            statement.floats = kinds.as_bytes().iter().map(|kind| *kind == b'f').collect();
-        }
-        Ok(())
+    let bind = lua.create_function(move |_, (place, n): (usize, usize)| {
+        let mut statements = statements.statements.borrow_mut();
+        let places = statements.get(place).map(|statement| statement.places(n).as_ptr());
+        Ok(places.map(|places| LightUserData(places.cast_mut().cast())))
     })?;
     rust.set("bind", bind)
-}
-
-/// Collects what a coroutine yielded.
-pub(super) type Yielded = Variadic<Value>;
-
-/// Creates the values with which a coroutine is resumed.
-pub(super) fn values(of: impl IntoIterator<Item = Value>) -> MultiValue {
-    of.into_iter().collect()
 }

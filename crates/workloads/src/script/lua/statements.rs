@@ -1,6 +1,8 @@
 //! Texts of statements: their class, their placeholders, and those that a script has prepared.
 
+use std::cell::Cell;
 use std::collections::HashMap;
+use std::ptr;
 
 use model::{Placeholder, Request, StatementId, StatementKind};
 
@@ -75,15 +77,60 @@ pub(super) fn with_placeholders(sql: &str, placeholder: Placeholder) -> String {
     text
 }
 
+/// Numbers by which the prelude says what it has put into a place.
+pub(super) mod place_kind {
+    /// A number, which is sent as an integer if it is one.
+    pub(crate) const NUMBER: f64 = 1.0;
+    pub(crate) const FLOAT: f64 = 2.0;
+    pub(crate) const TEXT: f64 = 3.0;
+    pub(crate) const NAMES: [(&str, f64); 4] =
+        [("NULL", 0.0), ("NUMBER", NUMBER), ("FLOAT", FLOAT), ("TEXT", TEXT)];
+}
+
+/// Place for the value of a parameter, into which the script writes, as an array of numbers and
+/// pointers.
+#[repr(C)]
+pub(super) struct Place {
+    pub(super) kind: Cell<f64>,
+    /// The number, or the length of the text.
+    pub(super) number: Cell<f64>,
+    pub(super) text: Cell<*const u8>,
+}
+
+impl Place {
+    fn empty() -> Place {
+        Place { kind: Cell::new(0.0), number: Cell::new(0.0), text: Cell::new(ptr::null()) }
+    }
+}
+
 /// A statement that a script has prepared on a connection.
 pub(super) struct Prepared {
     pub(super) handle: usize,
     pub(super) sql: String,
+    pub(super) kind: StatementKind,
+    /// The request that the statement is, if it begins or ends a transaction.
+    pub(super) control: Option<Request<'static>>,
     /// Identifier in the session; `None` if it is not prepared there, because it has not been
     /// executed since the session connected.
     pub(super) id: Option<StatementId>,
-    /// For each bound parameter, whether it is a floating-point number.
-    pub(super) floats: Vec<bool>,
+    /// Places for the values of parameters. The last has most of them; the script may still use
+    /// those before.
+    places: Vec<Box<[Place]>>,
+}
+
+impl Prepared {
+    fn new(handle: usize, sql: String) -> Prepared {
+        let (kind, control) = (kind_of(&sql), control(&sql));
+        Prepared { handle, sql, kind, control, id: None, places: Vec::new() }
+    }
+
+    /// Returns places for so many values, which stay as long as the statement.
+    pub(super) fn places(&mut self, n: usize) -> &[Place] {
+        if self.places.last().is_none_or(|last| last.len() < n) {
+            self.places.push((0..n).map(|_| Place::empty()).collect());
+        }
+        &self.places[self.places.len() - 1]
+    }
 }
 
 /// All statements that a script has prepared.
@@ -104,7 +151,7 @@ impl Statements {
             return None;
         }
         let place = self.all.len();
-        self.all.push(Prepared { handle, sql: sql.clone(), id: None, floats: Vec::new() });
+        self.all.push(Prepared::new(handle, sql.clone()));
         self.places.insert((handle, sql), place);
         Some(place)
     }

@@ -153,13 +153,22 @@ function cmdline.call_command(name) return cmdline.commands[name][1]() end
 
 -- Random numbers ---------------------------------------------------------------------------------
 
+local shared = real_ffi.cast("void *", rust.shared)
+
+-- Returns the function that draws a number from a range with this distribution.
+local function draws(distribution)
+  local draw = real_ffi.cast("double (*)(void *, double, double)", rust.draws[distribution])
+  -- A text that is a number is one, too.
+  return function(low, high) return draw(shared, low + 0, high + 0) end
+end
+
 sysbench.rand = {
-  default = rust.rand_default,
-  uniform = rust.rand_uniform,
-  gaussian = rust.rand_gaussian,
-  special = rust.rand_special,
-  pareto = rust.rand_pareto,
-  zipfian = rust.rand_zipfian,
+  default = draws("default"),
+  uniform = draws("uniform"),
+  gaussian = draws("gaussian"),
+  special = draws("special"),
+  pareto = draws("pareto"),
+  zipfian = draws("zipfian"),
   unique = rust.rand_unique,
   string = rust.rand_string,
   varstring = rust.rand_varstring,
@@ -220,6 +229,7 @@ unsigned int sleep(unsigned int);
 ]]
 
 local counters = {}
+local rand = sysbench.rand
 local proxy = {
   SB_CNT_OTHER = 0, SB_CNT_READ = 1, SB_CNT_WRITE = 2, SB_CNT_EVENT = 3, SB_CNT_TRX = 3,
   SB_CNT_ERROR = 4, SB_CNT_RECONNECT = 5, SB_CNT_BYTES_READ = 6, SB_CNT_BYTES_WRITTEN = 7,
@@ -237,12 +247,12 @@ function proxy.sb_more_events() return not rust.is_over end
 function proxy.sb_event_start() end
 -- The event of a script with a loop of its own ends here, and the next one begins.
 function proxy.sb_event_stop() rust.ask(rust.DONE, true) end
-function proxy.sb_rand_default(low, high) return rust.rand_default(number(low), number(high)) end
-function proxy.sb_rand_uniform(low, high) return rust.rand_uniform(number(low), number(high)) end
-function proxy.sb_rand_gaussian(low, high) return rust.rand_gaussian(number(low), number(high)) end
-function proxy.sb_rand_special(low, high) return rust.rand_special(number(low), number(high)) end
-function proxy.sb_rand_pareto(low, high) return rust.rand_pareto(number(low), number(high)) end
-function proxy.sb_rand_zipfian(low, high) return rust.rand_zipfian(number(low), number(high)) end
+function proxy.sb_rand_default(low, high) return rand.default(number(low), number(high)) end
+function proxy.sb_rand_uniform(low, high) return rand.uniform(number(low), number(high)) end
+function proxy.sb_rand_gaussian(low, high) return rand.gaussian(number(low), number(high)) end
+function proxy.sb_rand_special(low, high) return rand.special(number(low), number(high)) end
+function proxy.sb_rand_pareto(low, high) return rand.pareto(number(low), number(high)) end
+function proxy.sb_rand_zipfian(low, high) return rand.zipfian(number(low), number(high)) end
 function proxy.sb_rand_unique() return rust.rand_unique() end
 function proxy.sb_rand_uniform_double() return rust.rand_double() end
 function proxy.sb_rand_uniform_uint64() return sysbench.rand.uniform_uint64() end
@@ -399,15 +409,20 @@ local function failure(problem)
   return false, tostring(problem)
 end
 
-local function ended(ok, result, ...)
+local function ended(ok, result)
   if ok then return true, result end
   return false, failure(result)
 end
 
+for place, name in ipairs(rust.acts) do acts[place] = acts[name] end
+local DONE = rust.DONE
+
 -- The loop that Rust resumes: an act, then DONE with what became of it, and again.
 function rust.loop(act, argument)
   main = running()
+  act, argument = yield(DONE)
   while true do
-    act, argument = yield(rust.DONE, ended(pcall(acts[act], argument)))
+    local ok, result, message = ended(pcall(acts[act], argument))
+    act, argument = yield(DONE, ok, result, message)
   end
 end

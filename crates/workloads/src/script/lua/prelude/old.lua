@@ -60,12 +60,12 @@ function db_store_results(statement) return statement.old_result end
 function db_free_results() end
 function db_close(statement) statement:close() end
 
-sb_rand = rust.rand_default
-sb_rand_uniform = rust.rand_uniform
-sb_rand_gaussian = rust.rand_gaussian
-sb_rand_special = rust.rand_special
+sb_rand = sysbench.rand.default
+sb_rand_uniform = sysbench.rand.uniform
+sb_rand_gaussian = sysbench.rand.gaussian
+sb_rand_special = sysbench.rand.special
 sb_rand_str = rust.rand_string
-function sb_rnd() return rust.rand_uniform(0, 4294967295) end
+function sb_rnd() return sysbench.rand.uniform(0, 4294967295) end
 
 -- Draws from a range without repetition. A small range, which would take long, may repeat.
 function sb_rand_uniq(low, high)

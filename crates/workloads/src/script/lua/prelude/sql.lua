@@ -2,8 +2,16 @@
 
 local rust = ...
 local ask = rust.ask
-local QUERY, EXECUTE, CONNECT, DISCONNECT, RECONNECT =
-  rust.QUERY, rust.EXECUTE, rust.CONNECT, rust.DISCONNECT, rust.RECONNECT
+local DONE, CONNECT, DISCONNECT, RECONNECT =
+  rust.DONE, rust.CONNECT, rust.DISCONNECT, rust.RECONNECT
+local NULL, NUMBER, FLOAT, TEXT = rust.NULL, rust.NUMBER, rust.FLOAT, rust.TEXT
+
+-- Functions in Rust, which LuaJIT compiles calls of. They return what has to be asked next.
+ffi.cdef("typedef struct { double rows, columns, generation, affected; } dbdyno_figures;")
+local shared = ffi.cast("void *", rust.shared)
+local figures = ffi.cast("dbdyno_figures *", rust.figures_of_reply)
+local send = ffi.cast("int (*)(void *, double, const char *, double)", rust.send)
+local execute = ffi.cast("int (*)(void *, double, const double *, double)", rust.execute)
 
 -- A pointer that equals nil and is true, as sysbench returns it where there is no result set.
 local NOTHING = ffi.cast("void *", 0)
@@ -16,6 +24,7 @@ local sql = {
   error = { NONE = 0, IGNORABLE = 1, FATAL = 2 },
 }
 sysbench.sql = sql
+local NONE = sql.error.NONE
 
 local function class(name)
   local methods = {}
@@ -62,14 +71,14 @@ end
 function drivers:connect()
   if rust.is_in_body then
     local connection = setmetatable({ driver = self, error = 0, sql_errno = 0, sql_state = "",
-      sql_errmsg = "" }, deferred_class)
+      sql_errmsg = "", last_result = 0, affected = 0 }, deferred_class)
     deferred[#deferred + 1] = connection
     return connection
   end
   local handle, errno, state, message = ask(CONNECT)
   if not handle then raise_connect(errno, state, message) end
   return setmetatable({ handle = handle, driver = self, error = 0, sql_errno = 0, sql_state = "",
-    sql_errmsg = "" }, connection_class)
+    sql_errmsg = "", last_result = 0, affected = 0 }, connection_class)
 end
 
 -- Errors that sysbench ignores: by number where the script names its dialect so, else by state.
@@ -92,7 +101,10 @@ local function raise(connection, query, errno, state, message)
   local hook = sysbench.hooks.sql_error_ignorable
   if is_in_list(problem) or (hook and hook(problem)) then
     connection.error = sql.error.IGNORABLE
-    if rust.driver_name() == "pgsql" then ask(QUERY, connection.handle, "ROLLBACK") end
+    if rust.driver_name() == "pgsql" then
+      local next = send(shared, connection.handle, "ROLLBACK", 8)
+      if next ~= DONE then ask(next) end
+    end
     problem.errcode = sysbench.error.RESTART_EVENT
     error(problem, 0)
   end
@@ -101,26 +113,37 @@ local function raise(connection, query, errno, state, message)
   error(("SQL error, errno = %d, state = '%s': %s"):format(errno, state, message), 4)
 end
 
-local function result_of(connection, statement, rows, columns, generation)
-  if rows == nil then return NOTHING end
-  return setmetatable({ connection = connection, statement = statement, nrows = rows,
-    nfields = columns, generation = generation, at = 0 }, result_class)
+-- Returns the connection's result, of which there is one, as in sysbench.
+local function result_of(connection, statement)
+  local rows = figures.rows
+  if rows < 0 then return NOTHING end
+  local result = connection.result
+  if not result then
+    result = setmetatable({ connection = connection, statement = false, nrows = 0, nfields = 0,
+      generation = 0, at = 0 }, result_class)
+    connection.result = result
+  end
+  result.statement, result.nrows, result.nfields = statement, rows, figures.columns
+  result.generation, result.at = figures.generation, 0
+  return result
 end
 
-local function said(connection, statement, query, ok, a, b, c, d)
-  if not ok then raise(connection, query, a, b, c) end
-  connection.error, connection.affected, connection.last_result = sql.error.NONE, d, nil
-  if a == nil then return NOTHING end
-  return result_of(connection, statement, a, b, c)
+local function said(connection, statement, query, next)
+  if next ~= DONE then
+    local ok, errno, state, message = ask(next)
+    if not ok then raise(connection, query, errno, state, message) end
+  end
+  connection.error, connection.affected, connection.last_result = NONE, figures.affected, 0
+  return result_of(connection, statement)
 end
 
 function connections:query(text)
-  local result = said(self, nil, text, ask(QUERY, self.handle, text))
+  local result = said(self, nil, text, send(shared, self.handle, text, #text))
   return result
 end
 
 function connections:query_row(text)
-  local result = said(self, nil, text, ask(QUERY, self.handle, text))
+  local result = said(self, nil, text, send(shared, self.handle, text, #text))
   if result == nil or result.nrows == 0 then return nil end
   return unpack(result:fetch_row(), 1, result.nfields)
 end
@@ -137,15 +160,15 @@ function connections:reconnect()
 end
 
 function connections:more_results()
-  local last = self.last_result or 0
-  return last + 1 < rust.result_sets(self.handle)
+  return self.last_result + 1 < rust.result_sets(self.handle)
 end
 
 function connections:next_result()
   if not self:more_results() then return NOTHING end
-  self.last_result = (self.last_result or 0) + 1
-  local rows, columns, generation = rust.use_result(self.handle, self.last_result)
-  return result_of(self, nil, rows, columns, generation)
+  self.last_result = self.last_result + 1
+  figures.rows, figures.columns, figures.generation =
+    rust.use_result(self.handle, self.last_result)
+  return result_of(self, nil)
 end
 
 function connections:bulk_insert_init(head)
@@ -156,7 +179,7 @@ local function flush(connection, bulk)
   if bulk.n == 0 then return end
   local text = bulk.head .. " " .. table.concat(bulk.rows, ", ", 1, bulk.n)
   bulk.n, bulk.bytes = 0, #bulk.head
-  said(connection, nil, text, ask(QUERY, connection.handle, text))
+  said(connection, nil, text, send(shared, connection.handle, text, #text))
 end
 
 function connections:bulk_insert_next(row)
@@ -212,24 +235,37 @@ end
 
 function statements:bind_param(...)
   self.bound, self.n = { ... }, select("#", ...)
-  local kinds = {}
-  for place = 1, self.n do kinds[place] = self.bound[place].is_float and "f" or "-" end
-  rust.bind(self.place, table.concat(kinds))
+  local places = rust.bind(self.place, self.n)
+  self.numbers, self.texts = ffi.cast("double *", places), ffi.cast("const char **", places)
 end
 
-local function execute(self)
-  local bound, n = self.bound, self.n
-  if n == 0 then return ask(EXECUTE, self.place) end
-  if n == 1 then return ask(EXECUTE, self.place, bound[1].value) end
-  if n == 2 then return ask(EXECUTE, self.place, bound[1].value, bound[2].value) end
-  local values = {}
-  for place = 1, n do values[place] = bound[place].value end
-  return ask(EXECUTE, self.place, unpack(values, 1, n))
+-- Puts the value of a parameter into a place, which has a kind, a number and a text.
+local function put(statement, place)
+  local parameter, at = statement.bound[place + 1], place * 3
+  local value, numbers = parameter.value, statement.numbers
+  if type(value) == "number" then
+    numbers[at], numbers[at + 1] = parameter.is_float and FLOAT or NUMBER, value
+  elseif value == nil then
+    numbers[at] = NULL
+  else
+    statement.texts[at + 2] = value
+    numbers[at], numbers[at + 1] = TEXT, #value
+  end
+end
+
+-- Most statements have so few parameters that a loop over them would be in the way of LuaJIT.
+local function put_all(statement, n)
+  put(statement, 0)
+  if n == 1 then return end
+  put(statement, 1)
+  for place = 2, n - 1 do put(statement, place) end
 end
 
 function statements:execute()
-  local connection = self.connection
-  local result = said(connection, self, "<prepared statement>", execute(self))
+  local connection, n = self.connection, self.n
+  if n > 0 then put_all(self, n) end
+  local result = said(connection, self, "<prepared statement>",
+    execute(shared, self.place, self.numbers, n))
   return result
 end
 
