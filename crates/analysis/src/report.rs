@@ -403,6 +403,10 @@ pub struct Block {
     pub reply_lag_us: ReplyLagReport,
     /// Times that clients took to connect to the server, and the number of clients that could not.
     pub connect_ms: ConnectTimes,
+    /// Times that clients took to connect before a transaction; absent if they keep their
+    /// connections.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_connections_ms: Option<Latency>,
     /// Mean amounts per transaction, over all types: statements, round trips, rows and bytes.
     #[serde(default)]
     pub per_transaction: PerTransaction,

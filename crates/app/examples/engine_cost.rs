@@ -131,6 +131,7 @@ fn run_engine(file: &Path, n_transactions: u64, trace: Option<&Trace>) -> f64 {
         clients: 1,
         share: Some(Share::whole()),
         load: Load::Closed,
+        connections: model::Connections::Kept,
         stop_condition: StopCondition::Transactions(n_transactions),
     };
     let job = Job {

@@ -11,9 +11,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use model::numbers::duration;
 use model::{
-    AfterError, Client, ClientMoments, Clock, Database, DbError, DbErrorKind, Done, Execution,
-    Input, Kind, KindIndex, NS_PER_MS, NS_PER_S, Number, Outcome, Placement, Producer, Retry, Rng,
-    Sample, Sessions, Signal, Slot, Statement, StopReason, Stream, TxContext, Workload, raised,
+    AfterError, Client, ClientMoments, Clock, Connections, Database, DbError, DbErrorKind, Done,
+    Execution, Input, Kind, KindIndex, NS_PER_MS, NS_PER_S, Number, Outcome, Placement, Producer,
+    Retry, Rng, Sample, Sessions, Signal, Slot, Statement, StopReason, Stream, TxContext, Workload,
+    raised,
 };
 use stats::{CoarseHistogram, Moments};
 
@@ -123,6 +124,7 @@ pub(crate) struct ClientLoop {
     /// Whether the server rejects this client's transactions, so that the next one needs another
     /// connection.
     leaves: bool,
+    connections: Connections,
     /// Whether the connection is broken and not yet replaced.
     is_broken: bool,
     /// Whether the sessions were cancelled because a transaction exceeded its time limit, so that
@@ -154,6 +156,7 @@ pub(crate) struct ClientSpec {
     pub(crate) acceptance: Arc<Acceptance>,
     /// Whether each client keeps its own histogram of response times.
     pub(crate) keeps_times: bool,
+    pub(crate) connections: Connections,
 }
 
 impl ClientLoop {
@@ -188,6 +191,7 @@ impl ClientLoop {
             acceptance: spec.acceptance,
             rejections: Rejections::default(),
             leaves: false,
+            connections: spec.connections,
             is_broken: false,
             is_cancelled: false,
             idle_since_ns: 0,
@@ -224,6 +228,7 @@ impl ClientLoop {
         self.pacer.begin(load_start_ns, self.workload.as_ref());
         through(self.clock.as_ref(), load_start_ns).await;
         self.idle_since_ns = load_start_ns;
+        self.disconnect();
         let mut turn = 0;
         let mut still = 0;
         while let Some((kind, slot, started_ns)) = self.next().await {
@@ -253,6 +258,7 @@ impl ClientLoop {
             self.idle_since_ns = finished_ns;
             let leaves = std::mem::take(&mut self.leaves);
             self.is_broken = is_lost(outcome) || leaves || self.is_cancelled;
+            self.disconnect();
             self.pacer.finished(kind, slot, finished_ns);
             turn += 1;
             match placement {
@@ -268,9 +274,11 @@ impl ClientLoop {
         self.end().await;
     }
 
-    /// Lets the workload's client end its work on its connection. An error is counted.
+    /// Lets the workload's client end its work on its connection, if it has one. An error is
+    /// counted.
     async fn end(&mut self) {
-        if self.is_broken || self.common.stop.is_aborted() {
+        let has_connection = !self.is_broken && !self.connects_each();
+        if !has_connection || self.common.stop.is_aborted() {
             return;
         }
         let (user, mut context) = self.in_context(self.clock.now());
@@ -287,6 +295,12 @@ impl ClientLoop {
     /// Returns its type, its number and intended start (the slot), and its actual start. `None`
     /// when the load is over.
     async fn next(&mut self) -> Option<(KindIndex, Slot, u64)> {
+        // In closed load, a transaction is due once its client is connected.
+        let (stop, now_ns) = (&self.common.stop, self.clock.now());
+        let is_due = !self.pacer.keeps_time() && !stop.has_reason() && now_ns < stop.end_ns();
+        if self.connects_each() && is_due {
+            self.connect_anew().await;
+        }
         let must_connect = self.must_connect();
         // A client without a connection must not claim a shared arrival.
         if must_connect && !self.pacer.has_own() && !self.reconnect().await {
@@ -315,9 +329,64 @@ impl ClientLoop {
             self.under_way.end();
             return None;
         };
-        match started_ns != NEVER && self.has_ended(started_ns) {
-            true => self.begin_anew(claim, kind, slot).await,
-            false => Some((kind, slot, started_ns)),
+        if started_ns == NEVER {
+            return Some((kind, slot, NEVER));
+        }
+        if self.connects_each() && self.pacer.keeps_time() && !must_connect {
+            self.under_way.begin(kind, slot.intended_ns);
+            self.connect_anew().await;
+            if !self.is_broken {
+                // The transaction waits for its connection, which is no lag of the generator.
+                let now_ns = self.clock.now();
+                return Some((kind, Slot { claimed_ns: now_ns, ..slot }, now_ns));
+            }
+            return self.begin_anew(claim, kind, slot).await;
+        }
+        if self.has_ended(started_ns) {
+            self.under_way.begin(kind, slot.intended_ns);
+            let recorder = &self.common.recorder;
+            let lost = DbError::new(DbErrorKind::ConnectionLost, CLOSED_WHILE_IDLE);
+            recorder.record_error(self.client, self.group, self.clock.now(), &lost);
+            recorder.note_idle_loss();
+            self.is_broken = true;
+            return self.begin_anew(claim, kind, slot).await;
+        }
+        Some((kind, slot, started_ns))
+    }
+
+    fn connects_each(&self) -> bool {
+        self.connections == Connections::PerTransaction
+    }
+
+    /// Disconnects a client that connects before each transaction.
+    fn disconnect(&mut self) {
+        if self.connects_each() && !self.is_broken {
+            self.sessions.close_further();
+            self.sessions.own().disconnect();
+        }
+    }
+
+    /// Connects once before a transaction, and records the time that it took. If that fails, the
+    /// error is counted, and the connection is broken, as after any loss. Does nothing if it is
+    /// broken already, since a lost connection is replaced with pauses between the attempts.
+    async fn connect_anew(&mut self) {
+        if self.is_broken {
+            return;
+        }
+        // Selects the host that is now assigned to the client.
+        self.sessions.own().should_move();
+        let began_ns = self.clock.now();
+        match self.connect_again().await {
+            Ok(()) => {
+                let now_ns = self.clock.now();
+                self.idle_since_ns = now_ns;
+                let recorder = &self.common.recorder;
+                recorder.record_connect(self.client, self.group, began_ns, now_ns);
+            }
+            Err(db_error) => {
+                self.is_broken = true;
+                self.count_error(&db_error, None);
+            }
         }
     }
 
@@ -327,21 +396,14 @@ impl ClientLoop {
         now_ns.saturating_sub(self.idle_since_ns) >= IDLE_NS && self.sessions.own().has_ended()
     }
 
-    /// Reconnects because the server closed the connection while it was idle, and then starts the
-    /// claimed transaction, which was already due. `None` if there is no connection before the
-    /// measured window ends.
+    /// Reconnects, and then starts the claimed transaction, which was already due. `None` if there
+    /// is no connection before the measured window ends.
     async fn begin_anew(
         &mut self,
         claim: Claim,
         kind: KindIndex,
         slot: Slot,
     ) -> Option<(KindIndex, Slot, u64)> {
-        self.under_way.begin(kind, slot.intended_ns);
-        let recorder = &self.common.recorder;
-        let lost = DbError::new(DbErrorKind::ConnectionLost, CLOSED_WHILE_IDLE);
-        recorder.record_error(self.client, self.group, self.clock.now(), &lost);
-        recorder.note_idle_loss();
-        self.is_broken = true;
         if !self.reconnect().await {
             // A claimed arrival is counted as unfinished by the coordinator.
             if self.pacer.has_own() {
@@ -544,7 +606,7 @@ impl ClientLoop {
             self.reconnect_ns = 0;
         }
         // A client to which another host is assigned moves between two transactions.
-        self.is_broken || self.sessions.own().should_move()
+        self.is_broken || (!self.connects_each() && self.sessions.own().should_move())
     }
 
     /// Tries to reconnect, with pauses, until it succeeds or the measured window ends. Returns

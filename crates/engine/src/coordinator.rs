@@ -227,8 +227,7 @@ impl<'a> Coordinator<'a> {
         let mut specs = Vec::new();
         let keeps_times = self.n_clients() <= TIMES_OF_CLIENTS_MAX;
         for (index, group) in self.job.groups.iter().enumerate() {
-            let index = index as u16;
-            let seed = self.job.seed;
+            let (index, seed) = (index as u16, self.job.seed);
             let arrivals = arrivals_of(index, group, self.job, &self.stop);
             let shared = match group.stop_condition {
                 StopCondition::Transactions(count) => Some(Arc::new(Budget::new(count))),
@@ -268,6 +267,7 @@ impl<'a> Coordinator<'a> {
                     under_way,
                     acceptance: Arc::clone(&acceptance),
                     keeps_times,
+                    connections: group.connections,
                 });
             }
             self.arrivals.push(arrivals);

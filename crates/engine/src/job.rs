@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use model::{
-    Connect, Database, Load, Phases, Placement, Recording, Retry, Sample, Statement, StopCondition,
-    Workload,
+    Connect, Connections, Database, Load, Phases, Placement, Recording, Retry, Sample, Statement,
+    StopCondition, Workload,
 };
 
 use crate::clock::Origin;
@@ -36,6 +36,8 @@ pub struct GroupJob {
     /// Load model of the group: closed, key/think, or open with an arrival rate over all client
     /// processes.
     pub load: Load,
+    /// Whether each client keeps one connection, or makes one for each transaction.
+    pub connections: Connections,
     /// Condition on which the load of the group stops. A number of transactions is only that of
     /// this process.
     pub stop_condition: StopCondition,

@@ -182,6 +182,7 @@ struct GroupCells {
     lag: Spans,
     reply_lag: Spans,
     late_replies: Spans,
+    connects: Spans,
     custom_metrics: Vec<CustomMetricCells>,
     errors: Vec<(i64, Vec<ErrorCount>)>,
 }
@@ -200,6 +201,7 @@ impl GroupCells {
             lag: Spans::new(recording, recording.window_seconds.into()),
             reply_lag: Spans::new(recording, recording.window_seconds.into()),
             late_replies: Spans::new(recording, recording.window_seconds.into()),
+            connects: Spans::new(recording, recording.window_seconds.into()),
             custom_metrics: shape.custom_metrics.iter().map(metric).collect(),
             errors: Vec::new(),
         }
@@ -407,6 +409,15 @@ impl Recorder {
         });
     }
 
+    /// Records that a client has connected before a transaction, in the time from `began_ns` to
+    /// `now_ns`.
+    pub(crate) fn record_connect(&self, client: u32, group: u16, began_ns: u64, now_ns: u64) {
+        let second = second_of(began_ns, self.stop.measure_start_ns());
+        self.with(client, |shard| {
+            shard.groups[usize::from(group)].connects.record(second, now_ns - began_ns);
+        });
+    }
+
     /// Counts a connection that was closed while its client was idle.
     pub(crate) fn note_idle_loss(&self) {
         self.n_idle_losses.fetch_add(1, Ordering::Relaxed);
@@ -572,6 +583,9 @@ impl Parts {
         });
         cells.late_replies.take(before, &mut |second, histogram| {
             merge(&mut self.at(group, second).late_replies, histogram);
+        });
+        cells.connects.take(before, &mut |second, histogram| {
+            merge(&mut self.at(group, second).connects, histogram);
         });
         for (second, errors) in extract(&mut cells.errors, before, |(second, _)| *second) {
             for error in &errors {

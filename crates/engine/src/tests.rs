@@ -1,5 +1,6 @@
 //! Tests of the engine on a simulated database of which every service time is known.
 
+mod new_connections;
 mod outages;
 mod several_sessions;
 mod time_limits;
@@ -11,12 +12,12 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use model::{
-    ArrivalRate, Arrivals, Call, Cancel, Client, Clock, Connect, Connecting, Conversation, Counts,
-    Database, DbError, DbErrorKind, Dialect, Done, Event, Fact, Identity, Kind, KindIndex, Load,
-    NS_PER_MS, NS_PER_S, Number, Phases, Place, Placement, Places, Product, QueueFull, Recording,
-    Reply, ReplyLags, Request, Retry, RetryOn, RowSource, Sample, Second, Session, Statement,
-    StatementId, StopCondition, StopReason, Table, Traffic, TxContext, Value, Visit, Woken,
-    Workload,
+    ArrivalRate, Arrivals, Call, Cancel, Client, Clock, Connect, Connecting, Connections,
+    Conversation, Counts, Database, DbError, DbErrorKind, Dialect, Done, Event, Fact, Identity,
+    Kind, KindIndex, Load, NS_PER_MS, NS_PER_S, Number, Phases, Place, Placement, Places, Product,
+    QueueFull, Recording, Reply, ReplyLags, Request, Retry, RetryOn, RowSource, Sample, Second,
+    Session, Statement, StatementId, StopCondition, StopReason, Table, Traffic, TxContext, Value,
+    Visit, Woken, Workload,
 };
 use stats::{kiefer_wolfowitz, kiefer_wolfowitz_bounded};
 
@@ -38,6 +39,8 @@ struct Fake {
     read_only_ns: Range<u64>,
     /// Time after which the server closes an idle connection, in nanoseconds.
     idle_limit_ns: u64,
+    /// Time that a reconnect takes, in nanoseconds.
+    connect_ns: u64,
     present: Arc<Present>,
 }
 
@@ -64,6 +67,7 @@ impl Fake {
             outage_ns: 0..0,
             read_only_ns: 0..0,
             idle_limit_ns: u64::MAX,
+            connect_ns: 0,
             present,
         }
     }
@@ -80,6 +84,10 @@ struct FakeSession {
     read_only_ns: Range<u64>,
     idle_limit_ns: u64,
     idle_since_ns: u64,
+    connect_ns: u64,
+    /// Instant at which the reconnect that is in progress ends, in nanoseconds.
+    connected_ns: Option<u64>,
+    is_connected: bool,
     until_ns: u64,
     asked: (u64, u32),
     traffic: Traffic,
@@ -118,6 +126,9 @@ impl Database for Fake {
                 read_only_ns: self.read_only_ns.clone(),
                 idle_limit_ns: self.idle_limit_ns,
                 idle_since_ns: 0,
+                connect_ns: self.connect_ns,
+                connected_ns: None,
+                is_connected: true,
                 until_ns: 0,
                 asked: (u64::MAX, 0),
                 traffic: Traffic::default(),
@@ -144,6 +155,7 @@ impl Session for FakeSession {
         };
         self.present.least.fetch_min(self.present.now.load(Ordering::SeqCst), Ordering::SeqCst);
         self.present.asked.fetch_add(1, Ordering::SeqCst);
+        assert!(self.is_connected, "a statement needs a connection");
         let nth = *nth as u64;
         let attempt = if self.asked.0 == nth { self.asked.1 + 1 } else { 0 };
         self.asked = (nth, attempt);
@@ -204,11 +216,21 @@ impl Session for FakeSession {
         Err(<dyn Session>::unsupported("prepare"))
     }
 
-    fn poll_reconnect(&mut self, _: &mut Context<'_>) -> Poll<Result<(), DbError>> {
+    fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), DbError>> {
+        let until_ns = *self.connected_ns.get_or_insert(self.clock.now() + self.connect_ns);
+        match self.clock.poll_through(until_ns, context) {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(_) => self.connected_ns = None,
+        }
         let is_down = self.outage_ns.contains(&self.clock.now());
         let lost = DbError::new(DbErrorKind::ConnectionLost, "an outage");
         self.idle_since_ns = self.clock.now();
+        self.is_connected = !is_down;
         Poll::Ready(if is_down { Err(lost) } else { Ok(()) })
+    }
+
+    fn disconnect(&mut self) {
+        self.is_connected = false;
     }
 
     fn has_ended(&mut self) -> bool {
@@ -336,6 +358,7 @@ fn job(load: Load, clients: u32, measure_ns: u64, service_ns: fn(u64) -> u64) ->
             clients,
             share: Some(Share::whole()),
             load,
+            connections: Connections::Kept,
             stop_condition: StopCondition::Time,
         }],
         placement: Placement::Simulated,

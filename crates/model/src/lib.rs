@@ -128,8 +128,8 @@ pub use parameter::{
     BadParameter, Parameter, ParameterKind, Setting, Settings, in_range, parse_switch,
 };
 pub use plan::{
-    Arrivals, Connect, Group, Load, LoadModel, MonitorScope, Phases, PlacementChoice, Plan,
-    QueueFull, Recording, Retry, RetryOn, StopCondition,
+    Arrivals, Connect, Connections, Group, Load, LoadModel, MonitorScope, Phases, PlacementChoice,
+    Plan, QueueFull, Recording, Retry, RetryOn, StopCondition,
 };
 pub use plan_keys::{
     FORMER_OF_EXPERIMENT, FORMER_OF_GROUP, FORMER_OF_PLAN, FORMER_PARAMETERS, FormerKey,

@@ -127,6 +127,18 @@ pub enum StopCondition {
     Sequence,
 }
 
+/// When the clients of a group connect to the database.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Connections {
+    /// Each client connects once, before the load, and keeps its connection.
+    #[default]
+    Kept,
+    /// Each client connects before each transaction, and disconnects after it.
+    PerTransaction,
+}
+
+choice!(Connections { Kept = "once", PerTransaction = "transaction" });
+
 /// A group of clients with the same workload and the same load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
@@ -144,6 +156,8 @@ pub struct Group {
     pub processes: u32,
     /// Load model of the group with its parameters, the same for all its clients.
     pub load: Load,
+    /// Whether each client keeps one connection, or makes one for each transaction.
+    pub connections: Connections,
     /// Condition that ends the load of the group: a time or a number of transactions.
     pub stop_condition: StopCondition,
     /// Parameters of the workload as the user would write them, as pairs of name and value.

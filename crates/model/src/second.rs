@@ -236,6 +236,11 @@ pub struct Second {
     /// seconds.
     #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
     pub late_replies: Option<Histogram>,
+    /// Times that clients took to connect before a transaction, in nanoseconds, in the window of
+    /// seconds that begins with this one. `None` in other seconds, and if clients keep their
+    /// connections.
+    #[serde(with = "as_bytes", default, skip_serializing_if = "Option::is_none")]
+    pub connects: Option<Histogram>,
     /// Values of the workload's custom metrics in this second.
     #[serde(rename = "measures", default, skip_serializing_if = "Vec::is_empty")]
     pub custom_metrics: Vec<CustomMetricSecond>,
@@ -259,6 +264,7 @@ impl Second {
             lag: None,
             reply_lag: None,
             late_replies: None,
+            connects: None,
             custom_metrics: Vec::new(),
             errors: Vec::new(),
             waiting: None,
@@ -295,6 +301,7 @@ impl Second {
         add_histogram(&mut self.lag, &other.lag);
         add_histogram(&mut self.reply_lag, &other.reply_lag);
         add_histogram(&mut self.late_replies, &other.late_replies);
+        add_histogram(&mut self.connects, &other.connects);
         for metric in &other.custom_metrics {
             match self.custom_metrics.iter_mut().find(|mine| mine.metric == metric.metric) {
                 Some(mine) => {

@@ -233,6 +233,11 @@ pub trait Session {
     /// to move to another host.
     fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), DbError>>;
 
+    /// Disconnects from the database. The session must reconnect before its next request. Called
+    /// between transactions; never waits. A session that need not tell the database does nothing,
+    /// and is closed by [`Session::poll_reconnect`].
+    fn disconnect(&mut self) {}
+
     /// Whether the session must reconnect before the next transaction, because its client was
     /// assigned to another host. Called between transactions; returns true only once for each
     /// assignment.

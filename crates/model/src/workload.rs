@@ -427,6 +427,12 @@ pub trait Workload: Send + Sync {
         None
     }
 
+    /// Returns the reason why the workload's clients cannot make a connection for each transaction;
+    /// `None` if they can.
+    fn refuses_new_connections(&self) -> Option<String> {
+        None
+    }
+
     /// Returns the placements that the workload's clients support.
     fn places(&self) -> Places;
 

@@ -5,9 +5,9 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use model::{
-    Action, ArrivalRate, Choice, Connect, Disturbance, Group, Load, LoadModel, MonitorScope,
-    NetworkConditions, Phases, Plan, Recording, Retry, Settings, Settle, StopCondition, Target,
-    Workload, each_once,
+    Action, ArrivalRate, Choice, Connect, Connections, Disturbance, Group, Load, LoadModel,
+    MonitorScope, NetworkConditions, Phases, Plan, Recording, Retry, Settings, Settle,
+    StopCondition, Target, Workload, each_once,
 };
 
 use crate::bad_plan::BadPlan;
@@ -314,7 +314,7 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     let (parameters, made) = decide_parameters(draft, entry)?;
     check_stored_rate(draft, &values.rate, entry, made.as_ref())?;
     // The parts of `load` are read separately.
-    let GroupValues { name, script, mut clients, processes, transactions, .. } = values;
+    let GroupValues { name, script, mut clients, processes, transactions, connect, .. } = values;
     let mut stop_condition = transactions.value.unwrap_or(StopCondition::Time);
     if let Some(sequence) = made.sequence() {
         if !clients.is_written() {
@@ -331,6 +331,10 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     if let Some(why) = made.refuses_processes().filter(|_| processes.value > 0) {
         return Err(processes.bad(why));
     }
+    if let Some(why) = made.refuses_new_connections().filter(|_| connect.value != Connections::Kept)
+    {
+        return Err(connect.bad(why));
+    }
     if matches!(
         (stop_condition, &load),
         (StopCondition::TransactionsPerClient(_), Load::Open { .. })
@@ -345,6 +349,7 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
         clients: clients.value,
         processes: processes.value,
         load,
+        connections: connect.value,
         stop_condition,
         parameters,
     })

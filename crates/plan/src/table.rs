@@ -6,8 +6,8 @@
 //! between parameters (decide, at, seek_plan, vary).
 
 use model::{
-    Action, Arrivals, DataPolicy, Disturbance, Experiment, Group, Load, LoadModel, MonitorScope,
-    Order, Parameter, PlacementChoice, Plan, QueueFull, Settle, StopCondition, Which,
+    Action, Arrivals, Connections, DataPolicy, Disturbance, Experiment, Group, Load, LoadModel,
+    MonitorScope, Order, Parameter, PlacementChoice, Plan, QueueFull, Settle, StopCondition, Which,
 };
 use toml::{Table, Value};
 
@@ -261,6 +261,10 @@ parameters! {
             Load::KeyThink { scale } => Some(scale),
             _ => None,
         };
+    connect: Connections = "once", AnyValue,
+        "Connect once, before the load, or before each transaction: the time to connect is measured \
+         apart (docs/reference/plan.md)",
+        |group| (group.connections != Connections::Kept).then_some(group.connections);
     transactions: Optional<Transactions> = "", AnyValue,
         "Measure until this many transactions were offered, instead of for a duration \
          ('1000 per client' counts per client)",

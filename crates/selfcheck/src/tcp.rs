@@ -139,6 +139,7 @@ fn job(
             queue: 100_000,
             queue_full: QueueFull::Drop,
         },
+        connections: model::Connections::Kept,
         stop_condition: StopCondition::Time,
     };
     Ok(Job {

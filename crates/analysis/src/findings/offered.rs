@@ -162,9 +162,9 @@ fn is_cut_off(view: &View) -> bool {
 }
 
 /// Returns an upper bound of the share of time for which clients were busy, in percent. Failed
-/// transactions count with their wait, and each unfinished one with the age of the oldest. `None`
-/// if it is not known: service times are reported later than counts, and not at all if a run was
-/// killed.
+/// transactions count with their wait, new connections with the time to connect, and each
+/// unfinished transaction with the age of the oldest. `None` if it is not known: service times are
+/// reported later than counts, and not at all if a run was killed.
 fn busy_percent(view: &View) -> Option<f64> {
     let clients = u64::from(view.described?.clients);
     let sum = &view.sum;
@@ -176,7 +176,8 @@ fn busy_percent(view: &View) -> Option<f64> {
     let all_ns = measured_ns as f64 * clients as f64;
     let at_end_ns = sum.unfinished.max().min(measured_ns) as f64;
     let at_end_ns = at_end_ns * unfinished.1.min(clients) as f64;
-    let busy_ns = (sum.service.sum() + sum.failures.sum()) as f64 + at_end_ns;
+    let connects_ns = view.group.measured.connects.as_ref().map_or(0, |times| times.sum());
+    let busy_ns = (sum.service.sum() + sum.failures.sum() + connects_ns) as f64 + at_end_ns;
     (is_known && view.tally.ended.is_some() && all_ns > 0.0).then(|| 100.0 * busy_ns / all_ns)
 }
 

@@ -316,6 +316,8 @@ impl Block {
             ),
             reply_lag_us: ReplyLagReport::from_tally(tally, groups),
             connect_ms: connect(within()),
+            new_connections_ms: merged(within().map(|group| &group.measured.connects))
+                .map(|times| Latency::from_histogram(&times, Order::Unknown(NEW_ORDER))),
             per_transaction: per_transaction(tally, groups),
             transactions: transactions(tally, groups),
             per_client: None,
@@ -329,6 +331,9 @@ impl Block {
 
 /// Reason why times of failed transactions have no confidence intervals.
 const FAILED_ORDER: &str = "the order of failures in time is not stored";
+
+/// Reason why times to connect before transactions have no confidence intervals.
+const NEW_ORDER: &str = "their order in time is not stored";
 
 /// Reason why times of connecting have no confidence intervals.
 const CONNECT_ORDER: &str = "all clients connect at once";

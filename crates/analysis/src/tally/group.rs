@@ -186,7 +186,8 @@ impl GroupTally {
 
     /// Returns the total time for which clients were busy within the measured phase, in
     /// nanoseconds: that of transactions intended in it, less what they took after its end, plus
-    /// what transactions of the ramp-up took after its start.
+    /// what transactions of the ramp-up took after its start, plus what clients of closed load took
+    /// to connect before transactions.
     pub(super) fn busy_ns(&self) -> f64 {
         let total = |times: &Option<Histogram>| times.as_ref().map_or(0.0, |h| h.sum() as f64);
         let within = self.measured.kinds.iter().map(|kind| {
@@ -194,7 +195,7 @@ impl GroupTally {
             all - kind.carried_ns as f64
         });
         let backlog_at_start = self.ramp_up.kinds.iter().map(|kind| kind.carried_ns as f64);
-        within.chain(backlog_at_start).sum()
+        within.chain(backlog_at_start).sum::<f64>() + total(&self.measured.connects)
     }
 
     /// Returns the commits of a transaction type that finished within `seconds`.

@@ -596,6 +596,7 @@ fn job_of(
             first_client,
             clients: group.clients,
             load: group.load.of_transactions(opened.workload.transaction_stores()),
+            connections: group.connections,
             stop_condition: part_of(group.stop_condition, share.as_ref()),
             share,
         });

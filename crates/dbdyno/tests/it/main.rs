@@ -30,6 +30,7 @@ mod loads;
 mod lua;
 mod metrics;
 mod network;
+mod new_connections;
 mod newcomer;
 mod nodes;
 mod outage;

@@ -367,6 +367,13 @@ impl<S: Server> NetSession<S> {
         self.line = Some(line);
     }
 
+    /// Tells the server that the connection ends, unless a request is under way.
+    fn say_goodbye(&mut self) {
+        if let (UnderWay::Nothing, Some(line)) = (self.under_way, &mut self.line) {
+            line.say_goodbye();
+        }
+    }
+
     fn hang_up(&mut self) {
         if let Some(line) = self.line.take() {
             self.past += line.traffic();
@@ -435,10 +442,7 @@ impl<S: Server> Session for NetSession<S> {
         let connecting = match &mut self.connecting {
             Some(connecting) => connecting,
             None => {
-                if let (UnderWay::Nothing, Some(line)) = (self.under_way, &mut self.line) {
-                    line.say_goodbye();
-                }
-                self.hang_up();
+                self.disconnect();
                 self.connecting.insert(Box::pin(connect(self.spec.clone())))
             }
         };
@@ -453,6 +457,11 @@ impl<S: Server> Session for NetSession<S> {
             }
         }
         Poll::Ready(Ok(()))
+    }
+
+    fn disconnect(&mut self) {
+        self.say_goodbye();
+        self.hang_up();
     }
 
     fn should_move(&mut self) -> bool {
@@ -501,9 +510,7 @@ impl<S: Server> Session for NetSession<S> {
 
 impl<S: Server> Drop for NetSession<S> {
     fn drop(&mut self) {
-        if let (UnderWay::Nothing, Some(line)) = (self.under_way, &mut self.line) {
-            line.say_goodbye();
-        }
+        self.say_goodbye();
         self.spec.handle.forget();
     }
 }

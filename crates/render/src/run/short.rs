@@ -133,6 +133,7 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
         ("errors", errors(report)),
         ("per second", per_second(report)),
     ];
+    figures.extend(why::connecting(report).map(|words| ("connecting", words)));
     figures.extend(limited_by(report).map(|words| ("limited by", words)));
     figures
 }

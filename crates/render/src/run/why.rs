@@ -8,7 +8,7 @@ use analysis::report::{
     is_of_samples,
 };
 use model::numbers::{NONE, amount, capital, count, seconds, significant};
-use model::{NS_PER_S, ServerSummary, SummaryOf};
+use model::{Load, NS_PER_S, ServerSummary, SummaryOf};
 
 use crate::document::{Block, Length, Place, Section};
 use crate::table::{Align, Cell, Column, Table};
@@ -36,11 +36,12 @@ const SHARE_MIN: f64 = 0.0005;
 pub(super) fn section(report: &Report) -> Section {
     let mut blocks = Vec::new();
     let is_few = n_samples_if_few(report).is_some();
-    blocks.extend(report.time_profile.as_ref().map(|split| profile(split, is_few)));
+    let connecting_ms = report.block.new_connections_ms.as_ref().and_then(|times| times.mean);
+    blocks.extend(report.time_profile.as_ref().map(|split| profile(split, connecting_ms, is_few)));
     let remarks = report.time_profile.iter().flat_map(|split| {
         [few_samples(report), overlap(split), within_cpu_time(split), as_planned(report)]
     });
-    blocks.push(Block::paragraphs(remarks.flatten()));
+    blocks.push(Block::paragraphs(remarks.flatten().chain(connecting(report))));
     let no_profile = report.time_profile_reason.as_ref();
     blocks.extend(no_profile.map(|why| Block::paragraphs([format!("Not shown: {why}.")])));
     // Without gauges there is no cause to show.
@@ -137,9 +138,28 @@ fn within_cpu_time(profile: &TimeProfile) -> Option<String> {
     })
 }
 
-/// Returns the table of the parts of a transaction's mean time. `is_few` marks parts estimated from
-/// too few samples as rough.
-fn profile(profile: &TimeProfile, is_few: bool) -> Block {
+/// Describes how long clients took to connect before their transactions, and which other figures
+/// include it; `None` if they kept their connections.
+pub(super) fn connecting(report: &Report) -> Option<String> {
+    let times = report.block.new_connections_ms.as_ref()?;
+    let quantile = |field| {
+        let value = times.get(field)?;
+        Some(format!("{field} {}", significant(value, 3)))
+    };
+    let mut parts: Vec<String> = ["p50", "p95", "p99"].into_iter().filter_map(quantile).collect();
+    parts.extend(times.max.map(|max| format!("max {} ms", significant(max, 3))));
+    let within = match report.load {
+        Some(Load::Closed) => "not in the latency",
+        Some(_) => "in the latency, as wait",
+        None => "in the latency, as wait, unless the load is closed",
+    };
+    let connections = count(times.count, "new connection");
+    Some(format!("{connections}: {}, {within}", parts.join(", ")))
+}
+
+/// Returns the table of the parts of a transaction's mean time, and the mean time to connect before
+/// it. `is_few` marks parts estimated from too few samples as rough.
+fn profile(profile: &TimeProfile, connecting_ms: Option<f64>, is_few: bool) -> Block {
     let mut table = Table::new([
         Column::new("part of a transaction", Align::Left),
         Column::new("ms", Align::Right),
@@ -169,6 +189,13 @@ fn profile(profile: &TimeProfile, is_few: bool) -> Block {
         Cell::said(significant(profile.service_ms, 3), Some(profile.service_ms)),
         Cell::said("100 %", Some(1.0)),
     ]);
+    if let Some(ms) = connecting_ms {
+        table.row([
+            Cell::from(format!("{OUTSIDE_SERVICE}connecting before it")),
+            Cell::said(significant(ms, 3), Some(ms)),
+            Cell::from(""),
+        ]);
+    }
     for part in profile.beside.iter().filter(|part| share(part.ms) >= SHARE_MIN) {
         table.row([
             Cell::from(format!("{OUTSIDE_SERVICE}{}", part.title())),

@@ -203,6 +203,11 @@ impl Workload for Script {
         &self.kinds
     }
 
+    fn refuses_new_connections(&self) -> Option<String> {
+        let name = self.decided.source.stem();
+        Some(format!("{name} makes its own connections in thread_init: connect there, in event"))
+    }
+
     fn statements(&self, _dialect: &Dialect) -> Vec<Statement> {
         Vec::new()
     }
