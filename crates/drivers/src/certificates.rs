@@ -1,5 +1,5 @@
-//! TLS certificates for test servers, newly generated for each test: an authority, and a server
-//! certificate that it signs.
+//! TLS certificates for test servers, newly generated for each test: an authority, and certificates
+//! of a server and of a client that it signs.
 
 use std::io::Write;
 
@@ -20,6 +20,34 @@ pub(crate) struct Certificates {
     pub(crate) certificate: String,
     /// Private key of the test server's certificate (PEM).
     pub(crate) key: String,
+    /// Certificate of the client `law_certified`.
+    pub(crate) client: OfClient,
+    /// Certificate of a client of that name, signed by the unrelated authority.
+    pub(crate) strange_client: OfClient,
+}
+
+/// The files of a client's certificate and key, readable by their owner alone.
+pub(crate) struct OfClient {
+    certificate: NamedTempFile,
+    key: NamedTempFile,
+}
+
+/// Name of the client that the certificates of clients are for.
+pub(crate) const CLIENT: &str = "law_certified";
+
+impl OfClient {
+    fn signed_by(authority: &CertifiedIssuer<'static, KeyPair>) -> OfClient {
+        let key = KeyPair::generate().expect("a key");
+        let mut params = CertificateParams::default();
+        params.distinguished_name.push(DnType::CommonName, CLIENT);
+        let certificate = params.signed_by(&key, authority).expect("signed");
+        OfClient { certificate: file(&certificate.pem()), key: file(&key.serialize_pem()) }
+    }
+
+    /// Returns the paths of certificate and key, for the options `tls_cert` and `tls_key`.
+    pub(crate) fn files(&self) -> [&str; 2] {
+        [&self.certificate, &self.key].map(|file| file.path().to_str().expect("a plain path"))
+    }
 }
 
 impl Certificates {
@@ -34,6 +62,8 @@ impl Certificates {
             stranger: file(&stranger.pem()),
             certificate: certificate.pem(),
             key: key.serialize_pem(),
+            client: OfClient::signed_by(&ca),
+            strange_client: OfClient::signed_by(&stranger),
         }
     }
 
@@ -48,8 +78,15 @@ impl Certificates {
             bare.as_bytes().chunks(64).map(|line| str::from_utf8(line).expect("letters")).collect();
         let label = "RSA PRIVATE KEY";
         let key = format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n"));
-        let (ca, stranger) = (file(&certificate.pem()), file(&authority("another").pem()));
-        Certificates { ca, stranger, certificate: certificate.pem(), key }
+        let stranger = authority("another");
+        Certificates {
+            ca: file(&certificate.pem()),
+            certificate: certificate.pem(),
+            key,
+            client: OfClient::signed_by(&stranger),
+            strange_client: OfClient::signed_by(&stranger),
+            stranger: file(&stranger.pem()),
+        }
     }
 
     /// Returns the path of the file with the certificate of the authority that signed the server's

@@ -109,7 +109,13 @@ impl<'d> Talk<'d> {
 
     fn sign_in<S: SignIn>(&mut self, mut sign_in: S, is_tls: bool) -> Option<S::Protocol> {
         let tls_mode = if is_tls { TlsMode::Prefer } else { TlsMode::Disable };
-        let mut channel = Channel { tls_mode, is_tls: false, is_local: false, certificate: None };
+        let mut channel = Channel {
+            tls_mode,
+            is_direct: false,
+            is_tls: false,
+            is_local: false,
+            certificate: None,
+        };
         loop {
             match sign_in.advance(&mut self.input, &mut self.out, &channel) {
                 Ok(Step::Done(protocol)) => return Some(protocol),

@@ -136,6 +136,27 @@ pub(crate) fn tls_is_as_it_is_asked_for(
     refused(at("localhost", "verify-full", stranger), "tls_ca=");
 }
 
+/// Tests that the server knows the client by its certificate. It must demand one of the target's
+/// user, and trust the authority of `certificates`.
+pub(crate) fn a_certificate_of_the_client_is_presented(
+    target: &Target,
+    certificates: &Certificates,
+) {
+    let with_files = |[cert, key]: [&str; 2]| {
+        with(target.clone(), &[("tls", "require"), ("tls_cert", cert), ("tls_key", key)])
+    };
+    let target_with = with_files(certificates.client.files());
+    assert_eq!(TestSession::connect(&opened(&target_with), &[]).int("SELECT 1"), 1);
+    let refused = |target: &Target, remedy: &str| {
+        let (kind, words) = cannot_open(target);
+        assert_eq!(kind, DbErrorKind::Denied, "{words}");
+        assert!(words.contains(remedy), "{words}");
+    };
+    refused(&with(target.clone(), &[("tls", "require")]), "tls_cert=FILE and tls_key=FILE");
+    let strange = with_files(certificates.strange_client.files());
+    refused(&strange, "does not accept the client's certificate (tls_cert)");
+}
+
 /// Returns the target with another user, whose password is `x`.
 pub(crate) fn signed_in_as(mut target: Target, user: &str) -> Target {
     (target.user, target.password) = (Some(user.to_owned()), Some(Secret::new("x")));

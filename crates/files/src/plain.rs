@@ -3,7 +3,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Error, ErrorKind, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Flag of open(2) with which a pipe opens without waiting for a writer, so that it can be refused.
@@ -32,6 +32,14 @@ pub fn read_bytes(path: impl AsRef<Path>, bytes_max: u64) -> io::Result<Vec<u8>>
     }
 }
 
+/// Whether a user of this machine other than the owner may read the file at `path`. A file of the
+/// system's administrator may also be readable by its group. Fails if there is no such file.
+pub fn is_open_to_others(path: &Path) -> io::Result<bool> {
+    let there = fs::metadata(path)?;
+    let others = if there.uid() == 0 { 0o037 } else { 0o077 };
+    Ok(there.mode() & others != 0)
+}
+
 /// Fails if there is a pipe, a socket or a device at `path`. Succeeds if nothing exists there.
 pub fn refuse_special(path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
@@ -53,6 +61,8 @@ fn too_long(bytes_max: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use rustix::fs::{CWD, FileType, Mode, mknodat};
 
     use super::*;
@@ -72,6 +82,11 @@ mod tests {
         refused(&at("pipe"), "a pipe or a device");
         refused(Path::new("/dev/zero"), "a pipe or a device");
         assert!(refuse_special(&at("pipe")).is_err() && refuse_special(&at("text")).is_ok());
+        fs::set_permissions(at("text"), fs::Permissions::from_mode(0o600)).expect("changed");
+        assert!(!is_open_to_others(&at("text")).expect("a file"));
+        fs::set_permissions(at("text"), fs::Permissions::from_mode(0o604)).expect("changed");
+        assert!(is_open_to_others(&at("text")).expect("a file"));
+        assert!(is_open_to_others(&at("none")).is_err());
         assert!(refuse_special(folder.path()).is_ok() && refuse_special(&at("none")).is_ok());
     }
 }

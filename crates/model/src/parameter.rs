@@ -68,7 +68,7 @@ pub struct Parameter {
 
 /// Placeholders that help shows for the values of text parameters, as pairs of the parameter's name
 /// and the placeholder, such as `tls_ca` and `FILE`.
-const TEXTS: [(&str, &str); 17] = [
+const TEXTS: [(&str, &str); 19] = [
     ("application_name", "NAME"),
     ("bin", "PATH"),
     ("folder", "PATH"),
@@ -84,6 +84,8 @@ const TEXTS: [(&str, &str); 17] = [
     ("socket", "PATH"),
     ("target", "URL"),
     ("tls_ca", "FILE"),
+    ("tls_cert", "FILE"),
+    ("tls_key", "FILE"),
     ("transactions", "N"),
     ("wait_until", "SQL"),
 ];
@@ -279,15 +281,6 @@ pub struct Settings {
     given: Vec<&'static str>,
 }
 
-/// Whether `name` is the name that other programs use for a client's TLS certificate or key, such
-/// as `sslcert`.
-fn is_of_client_certificate(name: &str) -> bool {
-    let plain = name.to_ascii_lowercase().replace(['-', '_'], "");
-    let of_client = ["cert", "key", "clientcert", "clientkey", "certificate", "password"];
-    let rest = plain.strip_prefix("ssl").or_else(|| plain.strip_prefix("tls"));
-    rest.is_some_and(|rest| of_client.contains(&rest))
-}
-
 /// Returns dbdyno's name for a parameter that other programs call `name`, for an error message;
 /// `None` if no such name is known.
 fn elsewhere(name: &str) -> Option<&'static str> {
@@ -295,6 +288,8 @@ fn elsewhere(name: &str) -> Option<&'static str> {
     Some(match plain.as_str() {
         "ssl" | "sslmode" | "usessl" | "requiressl" => "tls",
         "sslca" | "sslrootcert" | "cafile" => "tls_ca",
+        "sslcert" | "clientcert" | "tlsclientcert" => "tls_cert",
+        "sslkey" | "clientkey" | "tlsclientkey" => "tls_key",
         "unixsocket" | "host" => "socket",
         "timeout" | "connectiontimeout" => "connect_timeout",
         "scale" | "scalefactor" => "warehouses",
@@ -321,9 +316,6 @@ impl Settings {
                 let hint =
                     match elsewhere(name).filter(|ours| table.iter().any(|r| r.name == *ours)) {
                         Some(ours) => format!(" (here it is called '{ours}')"),
-                        None if is_of_client_certificate(name) => {
-                            ": dbdyno presents no certificate of a client".to_owned()
-                        }
                         None => did_you_mean(name, table.iter().map(|row| row.name)),
                     };
                 return Err(BadParameter::new(format!("{owner} has no parameter '{name}'{hint}")));
@@ -475,16 +467,20 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_of_a_client_is_no_other_parameter() {
-        let socket = Parameter { name: "socket", kind: ParameterKind::Text, ..TABLE[0] };
-        for name in ["sslcert", "ssl-cert", "ssl_key", "tls_cert", "sslpassword"] {
-            let error = Settings::decide("mysql", &[socket], [(name, "x")]).expect_err("wrong");
-            let expect = format!(
-                "mysql has no parameter '{name}': dbdyno presents no certificate of a client"
-            );
-            assert_eq!(error.to_string(), expect);
+    fn names_of_other_programs_lead_to_those_of_dbdyno() {
+        let named = |name| Parameter { name, kind: ParameterKind::Text, ..TABLE[0] };
+        let table = ["tls_ca", "tls_cert", "tls_key", "socket"].map(named);
+        let check = |name: &str, hint: &str| {
+            let error = Settings::decide("mysql", &table, [(name, "x")]).expect_err("wrong");
+            assert_eq!(error.to_string(), format!("mysql has no parameter '{name}' ({hint})"));
+        };
+        check("sslrootcert", "here it is called 'tls_ca'");
+        for name in ["sslcert", "ssl-cert", "ssl_cert"] {
+            check(name, "here it is called 'tls_cert'");
         }
-        let error = Settings::decide("mysql", &[socket], [("sokcet", "x")]).expect_err("wrong");
-        assert!(error.to_string().ends_with("(did you mean 'socket'?)"), "{error}");
+        for name in ["sslkey", "ssl-key"] {
+            check(name, "here it is called 'tls_key'");
+        }
+        check("sokcet", "did you mean 'socket'?");
     }
 }

@@ -315,8 +315,7 @@ const HABITS: &[Habit] = &[
         &["--mysql-ssl-cert", "--mysql-ssl-key", "--mysql_ssl_cert", "--mysql_ssl_key"],
         SYSBENCH,
         Place::Load,
-        "nothing: no certificate of the client is presented; ?tls=verify-full&tls_ca=FILE in the \
-         URL of --target checks the server's",
+        "?tls_cert=FILE&tls_key=FILE in the URL of --target",
     ),
     habit(&["--report-csv", "--report_csv"], SYSBENCH, Place::Load, "--output csv"),
     habit(

@@ -74,6 +74,8 @@ static PARAMETERS: &[Parameter] = &[
     ),
     net::TLS,
     net::TLS_CA,
+    net::TLS_CERT,
+    net::TLS_KEY,
     Parameter::option(
         "statements",
         ParameterKind::Choice(&["binary", "text"]),
@@ -122,7 +124,7 @@ fn decide(target: &Target) -> Result<MysqlServer, BadParameter> {
         return Err(missing("name a database"));
     }
     let socket = settings.text_given("socket").map(PathBuf::from);
-    let connector = net::connector(target, &settings, socket, 3306)?;
+    let connector = net::connector(target, &settings, socket, 3306, None)?;
     Ok(MysqlServer {
         connector,
         user,

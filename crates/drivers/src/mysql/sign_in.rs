@@ -531,7 +531,7 @@ fn may_need_tls(mut no: DbError) -> DbError {
 fn may_need_certificate(mut no: DbError) -> DbError {
     if no.code == 1045 {
         no.message += "; a user with REQUIRE X509, SUBJECT or ISSUER needs a certificate of the \
-                       client, which dbdyno cannot present";
+                       client: tls_cert=FILE and tls_key=FILE";
     }
     no
 }

@@ -329,6 +329,7 @@ fn unheard(no: DbError) -> DbError {
 fn channel(connector: &Connector, address: &Address) -> Channel {
     Channel {
         tls_mode: connector.tls.mode_for(address),
+        is_direct: connector.tls.is_direct,
         is_tls: false,
         is_local: matches!(address, Address::Socket(_)),
         certificate: None,
@@ -370,7 +371,13 @@ fn is_there<S: Server>(server: &Arc<S>, place: usize) -> bool {
         let sign_in = server.sign_in(Arc::clone(&spec.statements));
         let mut line = Line::new(sign_in, stream, Input::new(1 << 16), Vec::new());
         let Line { protocol, input, out, .. } = &mut line;
-        protocol.advance(input, out, &channel(connector, address))?;
+        let step = protocol.advance(input, out, &channel(connector, address))?;
+        if let Step::StartTls = step {
+            return match start_tls(connector, address, &mut line).await {
+                Err(no) if no.is_silence() => Ok(Got::Silence),
+                shaken => shaken.map(|_| Got::Nothing),
+            };
+        }
         poll_fn(|context| line.poll_send(context)).await?;
         let Line { stream, input, .. } = &mut line;
         poll_fn(|context| stream.poll_receive(context, input, Wait::Bytes)).await
@@ -390,8 +397,18 @@ async fn start_tls<T>(
         return Err(DbError::new(DbErrorKind::Denied, message));
     }
     line.stream.begin_tls(connector.tls.begin(address)?);
-    poll_fn(|context| line.stream.poll_handshake(context)).await
+    let shaken = poll_fn(|context| line.stream.poll_handshake(context)).await;
+    shaken.map_err(|mut no| {
+        if connector.tls.is_direct && no.kind == DbErrorKind::ConnectionLost && !no.is_silence() {
+            no.message += NOT_DIRECT;
+        }
+        no
+    })
 }
+
+/// Advice for a server that does not take TLS as the first bytes of a connection.
+const NOT_DIRECT: &str = "; sslnegotiation=direct needs PostgreSQL 17 or later with TLS: leave it \
+                          out, and the server is asked for TLS first";
 
 /// Sends bytes, such as a cancel request, to the server with the index `place` on a separate
 /// connection, and blocks this thread until the server closes it.

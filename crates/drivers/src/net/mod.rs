@@ -8,6 +8,8 @@
 mod address;
 mod broken;
 mod cancel;
+#[cfg(feature = "tls")]
+mod client_certificate;
 mod connect;
 mod connector;
 mod deadline;
@@ -28,6 +30,7 @@ mod tls_client;
 #[path = "no_tls_client.rs"]
 mod tls_client;
 mod tls_mode;
+mod tls_options;
 
 use std::sync::Arc;
 
@@ -40,14 +43,15 @@ pub(crate) use connect::tell;
 pub(crate) use connector::Connector;
 pub(crate) use input::Input;
 pub(crate) use options::{
-    CLEAR_PASSWORD, CONNECT_TIMEOUT, MAX_PACKET, TLS, TLS_CA, check_clear, connector, open,
-    packet_bytes_max,
+    CLEAR_PASSWORD, CONNECT_TIMEOUT, MAX_PACKET, TLS, TLS_CA, TLS_CERT, TLS_KEY, check_clear,
+    connector, open, packet_bytes_max,
 };
 pub(crate) use session::{NetDatabase, NetSession};
 pub(crate) use session_settings::{ISOLATION, SESSION, SessionSettings};
 pub(crate) use stream::Channel;
 pub(crate) use tls::Tls;
 pub(crate) use tls_mode::TlsMode;
+pub(crate) use tls_options::TlsOptions;
 
 /// A database server as its driver describes it: product, address and sign-in. All sessions of a
 /// target share it.

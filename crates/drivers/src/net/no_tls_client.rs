@@ -2,20 +2,20 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::path::Path;
 use std::task::{Context, Poll};
 
 use model::{BadParameter, DbError};
 
 use super::socket::{Got, Socket, Wait};
 use super::tls_mode::TlsMode;
+use super::tls_options::TlsOptions;
 
 /// TLS configuration in builds without TLS, where no value of it exists.
 #[derive(Clone)]
 pub(super) struct Config(Infallible);
 
 /// Returns `None`, since this build has no TLS. Fails if `mode` requires TLS.
-pub(super) fn config(mode: TlsMode, _: Option<&Path>) -> Result<Option<Config>, BadParameter> {
+pub(super) fn config(mode: TlsMode, _: TlsOptions<'_>) -> Result<Option<Config>, BadParameter> {
     if mode.is_required() {
         let why = "this dbdyno was built without TLS: use tls=disable, or build dbdyno with \
                    --features tls";

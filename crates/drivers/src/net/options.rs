@@ -10,7 +10,7 @@ use model::{
     ParameterKind, PathEntrance, Place, Places, Product, Settings, Statement, Target,
 };
 
-use super::{Channel, Connector, NetDatabase, NetSession, Server, Tls, TlsMode};
+use super::{Channel, Connector, NetDatabase, NetSession, Server, Tls, TlsMode, TlsOptions};
 use crate::{CannotOpen, Opened, Opening};
 
 pub(crate) const TLS: Parameter = Parameter::option(
@@ -26,6 +26,20 @@ pub(crate) const TLS_CA: Parameter = Parameter::option(
     ParameterKind::Text,
     "",
     "File of trusted certificate authorities (PEM) [default: those of the system]",
+);
+
+pub(crate) const TLS_CERT: Parameter = Parameter::option(
+    "tls_cert",
+    ParameterKind::Text,
+    "",
+    "File with the client's certificate (PEM), which the server may demand; with tls_key",
+);
+
+pub(crate) const TLS_KEY: Parameter = Parameter::option(
+    "tls_key",
+    ParameterKind::Text,
+    "",
+    "File with the private key (PEM) of tls_cert, without a passphrase, readable by you alone",
 );
 
 pub(crate) const CONNECT_TIMEOUT: Parameter = Parameter::option(
@@ -73,15 +87,20 @@ pub(crate) fn check_clear(channel: &Channel, may_be_clear: bool) -> Result<(), D
 }
 
 /// Creates the connector of a target from its options: to the Unix socket at `socket` if there is
-/// one, otherwise to its hosts. Fails if an option is invalid or a host is named twice.
+/// one, otherwise to its hosts. `direct` is the protocol (ALPN) of a server with which connections
+/// begin with TLS, if they do. Fails if an option is invalid or a host is named twice.
 pub(crate) fn connector(
     target: &Target,
     settings: &Settings,
     socket: Option<PathBuf>,
     default_port: u16,
+    direct: Option<&'static str>,
 ) -> Result<Connector, BadParameter> {
     let mode = TlsMode::by_name(settings.text("tls")).expect("the table has these names only");
-    let tls = Tls::new(mode, settings.text_given("tls_ca").map(Path::new))?;
+    let file = |name| settings.text_given(name).filter(|path| !path.is_empty()).map(Path::new);
+    let options =
+        TlsOptions { ca: file("tls_ca"), cert: file("tls_cert"), key: file("tls_key"), direct };
+    let tls = Tls::new(mode, options)?;
     let timeout = Duration::from_nanos(settings.duration_ns("connect_timeout"));
     if timeout.is_zero() {
         return Err(BadParameter::named("connect_timeout", "it must be above 0, such as 10s"));

@@ -20,6 +20,8 @@ use super::tls_mode::TlsMode;
 pub(crate) struct Channel {
     /// TLS mode that the target's URL requests.
     pub(crate) tls_mode: TlsMode,
+    /// Whether the connection begins with TLS, without asking the server first.
+    pub(crate) is_direct: bool,
     /// Whether this connection already uses TLS.
     pub(crate) is_tls: bool,
     /// Whether the connection is a Unix socket, on which nobody can eavesdrop.

@@ -1,38 +1,44 @@
-//! TLS configuration of a target: the mode, and the trusted authorities.
+//! TLS configuration of a target: the mode, the trusted authorities, and the client's certificate.
 //!
 //! Not here: when a protocol starts TLS (its sign-in), and TLS itself (tls_client).
-
-use std::path::Path;
 
 use model::{BadParameter, DbError, DbErrorKind};
 
 use super::address::Address;
 use super::tls_client::{Config, Secured, config};
 use super::tls_mode::TlsMode;
+use super::tls_options::TlsOptions;
 
 /// TLS mode of a target and the TLS configuration for it, shared by all its connections. Cheap to
 /// clone.
 #[derive(Clone)]
 pub(crate) struct Tls {
     pub(crate) mode: TlsMode,
+    /// Whether connections begin with TLS, without asking the server first.
+    pub(crate) is_direct: bool,
     config: Option<Config>,
 }
 
 impl Tls {
     pub(crate) fn disabled() -> Tls {
-        Tls { mode: TlsMode::Disable, config: None }
+        Tls { mode: TlsMode::Disable, is_direct: false, config: None }
     }
 
-    /// Creates the TLS configuration for `mode`. Trusts the certificate authorities in the file
-    /// `ca`, or those of the operating system if `ca` is `None`. Fails if the file is invalid, or
-    /// if `mode` requires TLS and this build lacks it.
-    pub(crate) fn new(mode: TlsMode, ca: Option<&Path>) -> Result<Tls, BadParameter> {
+    /// Creates the TLS configuration for `mode` with these options. Fails if a file is
+    /// invalid, or if `mode` requires TLS and this build lacks it.
+    pub(crate) fn new(mode: TlsMode, options: TlsOptions<'_>) -> Result<Tls, BadParameter> {
+        options.check(mode)?;
         if mode == TlsMode::Disable {
             return Ok(Tls::disabled());
         }
         // In a build without TLS, an optional mode means none.
-        Ok(config(mode, ca)?
-            .map_or_else(Tls::disabled, |config| Tls { mode, config: Some(config) }))
+        let is_direct = options.direct.is_some();
+        let config = config(mode, options)?;
+        Ok(config.map_or_else(Tls::disabled, |config| Tls {
+            mode,
+            is_direct,
+            config: Some(config),
+        }))
     }
 
     /// Returns the TLS mode for a connection to `address`: that of the target, but no TLS over Unix

@@ -19,26 +19,48 @@ use rustls::{
 };
 
 use super::broken::{db_error, ended, silent};
+use super::client_certificate::ClientCertificate;
 use super::socket::{Got, Socket, Wait};
 use super::tls_mode::TlsMode;
+use super::tls_options::TlsOptions;
 
 /// TLS versions, ciphers and accepted certificates for the connections of a target. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Config(Arc<ClientConfig>);
 
-/// Creates the TLS configuration for `mode`. Trusts the certificate authorities in the file `ca`,
-/// or those of the operating system if `ca` is `None`. The result is never `None` in builds with
-/// TLS.
-pub(super) fn config(mode: TlsMode, ca: Option<&Path>) -> Result<Option<Config>, BadParameter> {
+/// Creates the TLS configuration for `mode` with these options. The result is never
+/// `None` in builds with TLS.
+pub(super) fn config(
+    mode: TlsMode,
+    options: TlsOptions<'_>,
+) -> Result<Option<Config>, BadParameter> {
     let provider = Arc::new(ring::default_provider());
-    let verifier = verifier(mode, ca, &provider)?;
-    let config = ClientConfig::builder_with_provider(provider)
+    let verifier = verifier(mode, options.ca, &provider)?;
+    let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .expect("the provider has suites for TLS 1.2 and 1.3")
         .dangerous()
-        .with_custom_certificate_verifier(verifier)
-        .with_no_client_auth();
+        .with_custom_certificate_verifier(verifier);
+    let mut config = match ClientCertificate::read(options)? {
+        None => builder.with_no_client_auth(),
+        Some(ClientCertificate { chain, key }) => {
+            let made = builder.with_client_auth_cert(chain, key);
+            made.map_err(|error| unusable(&error))?
+        }
+    };
+    config.alpn_protocols =
+        options.direct.map(|name| name.as_bytes().to_vec()).into_iter().collect();
     Ok(Some(Config(Arc::new(config))))
+}
+
+/// Describes why the client's certificate and its key cannot be used together.
+fn unusable(error: &Error) -> BadParameter {
+    match error {
+        Error::InconsistentKeys(_) => {
+            BadParameter::named("tls_key", "this private key is not that of tls_cert")
+        }
+        error => BadParameter::named("tls_key", format!("it cannot be used: {}", in_words(error))),
+    }
 }
 
 impl Config {
@@ -49,13 +71,20 @@ impl Config {
             let message = format!("'{host}' is not a valid host name for TLS");
             DbError::new(DbErrorKind::Denied, message)
         })?;
+        let must_agree = !self.0.alpn_protocols.is_empty();
         let connection = ClientConnection::new(Arc::clone(&self.0), name);
-        connection.map(|tls| Secured(Box::new(tls))).map_err(|error| refused(&error))
+        connection
+            .map(|tls| Secured { tls: Box::new(tls), must_agree })
+            .map_err(|error| refused(&error))
     }
 }
 
 /// TLS state of one connection: keys, and bytes in progress.
-pub(super) struct Secured(Box<ClientConnection>);
+pub(super) struct Secured {
+    tls: Box<ClientConnection>,
+    /// Whether the server must agree to the protocol (ALPN) that the client has named.
+    must_agree: bool,
+}
 
 impl Secured {
     /// Completes the TLS handshake over the socket, and returns the server's certificate (DER);
@@ -67,10 +96,13 @@ impl Secured {
         bytes_out: &mut u64,
         bytes_in: &mut u64,
     ) -> Poll<Result<Option<Vec<u8>>, DbError>> {
-        let tls = &mut self.0;
+        let tls = &mut self.tls;
         loop {
             let all_sent = send_records(tls, socket, context, bytes_out).map_err(db_error)?;
             if !tls.is_handshaking() && all_sent {
+                if self.must_agree && tls.alpn_protocol().is_none() {
+                    return Poll::Ready(Err(no_agreement()));
+                }
                 let chain = tls.peer_certificates().unwrap_or_default();
                 return Poll::Ready(Ok(chain.first().map(|first| first.to_vec())));
             }
@@ -94,14 +126,14 @@ impl Secured {
         bytes_out: &mut u64,
     ) -> io::Result<bool> {
         loop {
-            if !send_records(&mut self.0, socket, context, bytes_out)? {
+            if !send_records(&mut self.tls, socket, context, bytes_out)? {
                 return Ok(false);
             }
             if *n_sent == bytes.len() {
                 return Ok(true);
             }
             // TLS accepts a limited amount at a time.
-            *n_sent += self.0.writer().write(&bytes[*n_sent..])?;
+            *n_sent += self.tls.writer().write(&bytes[*n_sent..])?;
         }
     }
 
@@ -115,12 +147,12 @@ impl Secured {
         bytes_in: &mut u64,
     ) -> Poll<Result<Got, DbError>> {
         loop {
-            match self.0.reader().read(room) {
+            match self.tls.reader().read(room) {
                 Ok(n_bytes) => return Poll::Ready(Ok(Got::Bytes(n_bytes))),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Poll::Ready(Err(db_error(error))),
             }
-            match ready!(read_records(&mut self.0, socket, context, wait, bytes_in))? {
+            match ready!(read_records(&mut self.tls, socket, context, wait, bytes_in))? {
                 Got::Bytes(0) => return Poll::Ready(Ok(Got::Bytes(0))),
                 // Records may contain no data for us yet.
                 Got::Bytes(_) => {}
@@ -128,6 +160,14 @@ impl Secured {
             }
         }
     }
+}
+
+/// Error of a server that answered in TLS but did not say that it speaks the client's protocol, as
+/// another kind of server does.
+fn no_agreement() -> DbError {
+    let message = "TLS: the server does not confirm its protocol (ALPN), which a connection that \
+                   begins with TLS needs";
+    DbError::new(DbErrorKind::Denied, message)
 }
 
 /// Sends the TLS records that wait in `tls`, as far as possible without waiting. Returns whether
@@ -231,7 +271,12 @@ fn refused(error: &Error) -> DbError {
         }
         Error::InvalidCertificate(_) => "; tls=require accepts any certificate",
         Error::AlertReceived(Alert::CertificateRequired) => {
-            "; the server demands a certificate of the client, which dbdyno cannot present"
+            "; the server demands a certificate of the client: name it with tls_cert=FILE and \
+             tls_key=FILE"
+        }
+        _ if is_of_client(error) => {
+            "; the server does not accept the client's certificate (tls_cert): its authority must \
+             be among those that the server trusts"
         }
         _ if is_too_old(error) => {
             "; the server does not support TLS 1.2 or later: upgrade it, or use tls=disable"
@@ -242,10 +287,11 @@ fn refused(error: &Error) -> DbError {
         }
         _ => "",
     };
-    let is_denied = matches!(
-        error,
-        Error::InvalidCertificate(_) | Error::AlertReceived(Alert::CertificateRequired)
-    );
+    let is_denied = is_of_client(error)
+        || matches!(
+            error,
+            Error::InvalidCertificate(_) | Error::AlertReceived(Alert::CertificateRequired)
+        );
     let kind = match is_denied || is_too_old(error) || has_no_cipher(error) {
         true => DbErrorKind::Denied,
         false => DbErrorKind::ConnectionLost,
@@ -265,6 +311,9 @@ fn in_words(error: &Error) -> String {
         }
         Error::PeerMisbehaved(why) => {
             format!("the server breaks the protocol: {}", spaced(&format!("{why:?}")))
+        }
+        Error::AlertReceived(rustls::AlertDescription::UnknownCA) => {
+            "the server ends the handshake: unknown certificate authority".to_owned()
         }
         Error::AlertReceived(alert) => {
             format!("the server ends the handshake: {}", spaced(&format!("{alert:?}")))
@@ -330,6 +379,24 @@ fn is_too_old(error: &Error) -> bool {
             No::ServerDoesNotSupportTls12Or13 | No::ServerTlsVersionIsDisabledByOurConfig
         ) | Error::AlertReceived(ProtocolVersion)
     )
+}
+
+/// Whether the server says by this error that it does not accept the client's certificate.
+fn is_of_client(error: &Error) -> bool {
+    use rustls::AlertDescription::{
+        BadCertificate, CertificateExpired, CertificateRevoked, CertificateUnknown, UnknownCA,
+        UnsupportedCertificate,
+    };
+    let Error::AlertReceived(alert) = error else { return false };
+    let of_certificates = [
+        BadCertificate,
+        CertificateExpired,
+        CertificateRevoked,
+        CertificateUnknown,
+        UnknownCA,
+        UnsupportedCertificate,
+    ];
+    of_certificates.contains(alert)
 }
 
 /// Whether the error means that client and server have a TLS version in common, but no common
@@ -497,7 +564,15 @@ mod tests {
         check(alert, &["does not support TLS 1.2 or later"]);
         let none = PeerIncompatible::ServerDoesNotSupportTls12Or13;
         check(Error::PeerIncompatible(none), &["does not support TLS 1.2 or later"]);
+        let unknown = Error::AlertReceived(AlertDescription::UnknownCA);
+        check(
+            unknown,
+            &[
+                "unknown certificate authority",
+                "does not accept the client's certificate (tls_cert)",
+            ],
+        );
         let required = Error::AlertReceived(AlertDescription::CertificateRequired);
-        check(required, &["certificate required", "which dbdyno cannot present"]);
+        check(required, &["certificate required", "tls_cert=FILE and tls_key=FILE"]);
     }
 }

@@ -204,8 +204,8 @@ fn remedy(sqlstate: &str, words: &str) -> &'static str {
             "use fewer clients, or raise it with ALTER DATABASE ... CONNECTION LIMIT"
         }
         "28000" if words.contains("certificate") => {
-            "the server demands a certificate of the client (clientcert or cert in pg_hba.conf), \
-             which dbdyno cannot present: allow this user another method there"
+            "the server demands a certificate of the client for this user (clientcert or cert in \
+             pg_hba.conf): tls_cert=FILE and tls_key=FILE"
         }
         "57014" if words.contains("statement timeout") => {
             "statement_timeout limits it (of the server, the database, the user, or the target's \

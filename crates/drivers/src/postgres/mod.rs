@@ -41,7 +41,7 @@ use postgres_protocol::message::frontend;
 use crate::net::{self, CancelKey, Connector, NetSession};
 use crate::{Entry, LocalServer, Opened, Opening};
 use scram::KeyCache;
-use sign_in::{Account, PostgresSignIn};
+use sign_in::{Account, ChannelBinding, PostgresSignIn};
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "postgres",
@@ -69,6 +69,9 @@ pub(crate) static ENTRY: Entry = Entry {
 
 const PORT: u16 = 5432;
 
+/// Name of PostgreSQL's protocol for TLS (ALPN).
+const ALPN: &str = "postgresql";
+
 /// Description of PostgreSQL, in all versions, for the list of drivers: its capabilities and SQL.
 static PRODUCT: Product = Product {
     dialect: sql::DIALECT,
@@ -79,6 +82,21 @@ static PRODUCT: Product = Product {
 static PARAMETERS: &[Parameter] = &[
     net::TLS,
     net::TLS_CA,
+    net::TLS_CERT,
+    net::TLS_KEY,
+    Parameter::option(
+        "channel_binding",
+        ParameterKind::Choice(ChannelBinding::NAMES),
+        "prefer",
+        "Binding of a SCRAM sign-in to its TLS connection: require rejects every sign-in without it",
+    ),
+    Parameter::option(
+        "sslnegotiation",
+        ParameterKind::Choice(&["postgres", "direct"]),
+        "postgres",
+        "Ask the server for TLS first, or begin with TLS (direct: a round trip less; PostgreSQL 17 \
+         or later)",
+    ),
     Parameter::option(
         "socket",
         ParameterKind::Text,
@@ -278,7 +296,13 @@ fn server(target: &Target) -> Result<Server, BadParameter> {
         name => name.to_owned(),
     };
     let socket = socket(target, settings.text_given("socket").unwrap_or_default());
-    let connector = net::connector(target, &settings, socket, PORT)?;
+    let direct = (settings.text("sslnegotiation") == "direct").then_some(ALPN);
+    let connector = net::connector(target, &settings, socket, PORT, direct)?;
+    let channel_binding = ChannelBinding::by_name(settings.text("channel_binding"));
+    if channel_binding == ChannelBinding::Require && connector.tls.mode.is_none() {
+        let why = "require needs TLS, which tls=disable switches off";
+        return Err(BadParameter::named("channel_binding", why));
+    }
     let account = Account {
         user,
         password: target.password.clone(),
@@ -286,6 +310,7 @@ fn server(target: &Target) -> Result<Server, BadParameter> {
         application_name: settings.text("application_name").to_owned(),
         way: Way::by_name(settings.text("statements")),
         clear_password: settings.switch("clear_password"),
+        channel_binding,
         // Rounded up, since 0 milliseconds would mean no limit.
         statement_timeout_ms: settings.duration_ns("statement_timeout").div_ceil(NS_PER_MS),
         session: net::SessionSettings::read(&settings)?,

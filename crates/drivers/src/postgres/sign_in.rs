@@ -23,6 +23,30 @@ use crate::net::{CancelKey, Channel, Input, SessionSettings, SignIn, Step, check
 /// twenty settings and a few notices are usual; a hostile server might never stop.
 const MESSAGES_MAX: usize = 1_000;
 
+/// Use of channel binding, which ties a SCRAM sign-in to its TLS connection, so that nobody can
+/// relay it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ChannelBinding {
+    Disable,
+    /// Binds the sign-in if connection and server allow it.
+    Prefer,
+    /// Rejects a server that accepts the user in any other way.
+    Require,
+}
+
+impl ChannelBinding {
+    /// Names of the variants, as users write them, in their order.
+    pub(super) const NAMES: &'static [&'static str] = &["disable", "prefer", "require"];
+
+    pub(super) fn by_name(name: &str) -> ChannelBinding {
+        match name {
+            "disable" => ChannelBinding::Disable,
+            "require" => ChannelBinding::Require,
+            _ => ChannelBinding::Prefer,
+        }
+    }
+}
+
 /// User, password, database and options with which all connections of a target sign in.
 pub(super) struct Account {
     pub(super) user: String,
@@ -33,6 +57,7 @@ pub(super) struct Account {
     /// Whether the user permits sending the password unencrypted to a server whose identity is not
     /// verified.
     pub(super) clear_password: bool,
+    pub(super) channel_binding: ChannelBinding,
     /// Server-side time limit of a statement, in milliseconds; 0 for none.
     pub(super) statement_timeout_ms: u64,
     /// Isolation level and further settings of each session.
@@ -51,6 +76,10 @@ pub(super) struct PostgresSignIn {
     nonce: [u8; 18],
     stage: Stage,
     scram: Option<Scram>,
+    /// Whether the SCRAM sign-in that has begun is tied to the TLS connection.
+    offers_binding: bool,
+    /// Whether the user was accepted by a sign-in that is tied to the TLS connection.
+    is_bound: bool,
     cancel_key: CancelKey,
     n_messages: usize,
 }
@@ -76,7 +105,17 @@ impl PostgresSignIn {
     ) -> PostgresSignIn {
         let cancel_key = CancelKey::Secret(0, 0);
         let stage = Stage::Nothing;
-        PostgresSignIn { account, statements, nonce, stage, scram: None, cancel_key, n_messages: 0 }
+        PostgresSignIn {
+            account,
+            statements,
+            nonce,
+            stage,
+            scram: None,
+            offers_binding: false,
+            is_bound: false,
+            cancel_key,
+            n_messages: 0,
+        }
     }
 
     fn start_up(&mut self, out: &mut Vec<u8>) -> Result<(), DbError> {
@@ -193,9 +232,17 @@ impl PostgresSignIn {
             Some(Asked::AuthenticationOk) if self.scram.is_some() => {
                 Err(garbled(&"it accepted the sign-in without proving that it knows the password"))
             }
+            Some(Asked::AuthenticationOk) if self.must_bind() && !self.is_bound => {
+                Err(unbound("accepted the user without it (another method in pg_hba.conf)"))
+            }
             Some(Asked::AuthenticationOk) => {
                 self.stage = Stage::Known;
                 Ok(())
+            }
+            Some(Asked::AuthenticationCleartextPassword | Asked::AuthenticationMd5Password(_))
+                if self.must_bind() =>
+            {
+                Err(unbound("asks for the password by another method than SCRAM"))
             }
             Some(Asked::AuthenticationCleartextPassword) => {
                 let password = self.password()?.as_bytes();
@@ -219,6 +266,8 @@ impl PostgresSignIn {
             Some(Asked::AuthenticationSaslFinal(body)) => {
                 self.scram.as_mut().ok_or_else(not_begun)?.finish(body.data())?;
                 self.scram = None;
+                // With SCRAM-SHA-256-PLUS the server has proven its certificate, too.
+                self.is_bound = self.offers_binding;
                 Ok(())
             }
             _ => {
@@ -227,6 +276,10 @@ impl PostgresSignIn {
                 Err(DbError::new(DbErrorKind::Unsupported, message))
             }
         }
+    }
+
+    fn must_bind(&self) -> bool {
+        self.account.channel_binding == ChannelBinding::Require
     }
 
     fn password(&self) -> Result<&str, DbError> {
@@ -249,13 +302,21 @@ impl PostgresSignIn {
         channel: &Channel,
     ) -> Result<(), DbError> {
         let offered: Vec<&str> = body.mechanisms().collect().map_err(|error| garbled(&error))?;
-        let certificate = channel.certificate.as_deref().filter(|_| channel.is_tls);
+        let may_bind = channel.is_tls && self.account.channel_binding != ChannelBinding::Disable;
+        let certificate = channel.certificate.as_deref().filter(|_| may_bind);
         let hash = certificate.and_then(scram::certificate_hash);
         let binding = match hash {
             Some(hash) if offered.contains(&scram::PLUS) => Binding::Certificate(hash),
             Some(_) => Binding::NotOffered,
             None => Binding::Impossible,
         };
+        self.offers_binding = matches!(binding, Binding::Certificate(_));
+        if self.must_bind() && !self.offers_binding {
+            return Err(unbound(match channel.is_tls {
+                false => "does not use TLS for this connection: use tls=require",
+                true => "does not offer SCRAM-SHA-256-PLUS for this certificate",
+            }));
+        }
         let mechanism = match binding {
             Binding::Certificate(_) => scram::PLUS,
             _ if offered.contains(&scram::PLAIN) => scram::PLAIN,
@@ -292,6 +353,10 @@ impl SignIn for PostgresSignIn {
             Stage::Nothing if channel.tls_mode == crate::net::TlsMode::Disable => {
                 self.start_up(out)?;
             }
+            Stage::Nothing if channel.is_direct => {
+                self.stage = Stage::Securing;
+                return Ok(Step::StartTls);
+            }
             Stage::Nothing => {
                 messages::put(out, |buffer| {
                     frontend::ssl_request(buffer);
@@ -315,6 +380,14 @@ impl SignIn for PostgresSignIn {
         input.consume(n_read);
         Ok(signed_in.map_or(Step::More, Step::Done))
     }
+}
+
+/// Error of a server whose sign-in is not tied to the TLS connection, although the target demands
+/// it. `why` continues "the server".
+#[cold]
+fn unbound(why: &str) -> DbError {
+    let message = format!("channel_binding=require, but the server {why}");
+    DbError::new(DbErrorKind::Denied, message)
 }
 
 #[cold]

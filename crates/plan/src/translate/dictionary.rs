@@ -49,7 +49,7 @@ const LEFT_OUT: &[(&[&str], &str)] = &[
     (&["update_sets", "trickle_refresh"], "refresh functions are executed as the standard says"),
     (
         &["ssl_two_way", "ssl_cert", "ssl_key", "ssl_windows_capath"],
-        "a certificate of the client is not supported",
+        "a certificate of the client: add tls_cert=FILE and tls_key=FILE to the target",
     ),
 ];
 

@@ -27,8 +27,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("mysql-compression", "connections are not compressed"),
     ("mysql-compression-algorithms", "connections are not compressed"),
     ("mysql-ssl-cipher", "TLS chooses its cipher itself"),
-    ("mysql-ssl-key", "certificates of clients are not supported"),
-    ("mysql-ssl-cert", "certificates of clients are not supported"),
 ];
 
 /// A command line of sysbench.
@@ -222,8 +220,11 @@ impl Options {
         }
         if prefix == "mysql" {
             place.option("tls", mysql_tls(text("mysql-ssl"))?);
-            if !text("mysql-ssl-ca").is_empty() {
-                place.option("tls_ca", text("mysql-ssl-ca"));
+            for name in ["ca", "cert", "key"] {
+                let file = text(&format!("mysql-ssl-{name}"));
+                if !file.is_empty() {
+                    place.option(&format!("tls_{name}"), file);
+                }
             }
         } else if self.given.iter().any(|(name, _)| name == "pgsql-sslmode") {
             place.option("tls", libpq_tls(text("pgsql-sslmode")));

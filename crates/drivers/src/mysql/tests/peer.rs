@@ -123,7 +123,13 @@ fn compression_that_the_server_does_not_offer_is_refused() {
 }
 
 fn open_channel() -> Channel {
-    Channel { tls_mode: TlsMode::Disable, is_tls: false, is_local: false, certificate: None }
+    Channel {
+        tls_mode: TlsMode::Disable,
+        is_direct: false,
+        is_tls: false,
+        is_local: false,
+        certificate: None,
+    }
 }
 
 #[test]

@@ -160,7 +160,13 @@ impl Hand<'_> {
 }
 
 fn channel() -> Channel {
-    Channel { tls_mode: TlsMode::Disable, is_tls: false, is_local: false, certificate: None }
+    Channel {
+        tls_mode: TlsMode::Disable,
+        is_direct: false,
+        is_tls: false,
+        is_local: false,
+        certificate: None,
+    }
 }
 
 fn server(url: &str) -> Arc<MysqlServer> {

@@ -4,14 +4,19 @@ use model::{DbErrorKind, Request, Secret, Target};
 use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, MYSQL_9_7, TestServer};
 use servers::{Kind, Server};
 
-use crate::certificates::Certificates;
+use crate::certificates::{CLIENT, Certificates};
 use crate::conformance::{Kept, Read, TestSession, refused};
-use crate::on_servers::{Site, cannot_open, load_odd, opened, tls_is_as_it_is_asked_for, with};
+use crate::on_servers::{
+    Site, a_certificate_of_the_client_is_presented, cannot_open, load_odd, opened,
+    tls_is_as_it_is_asked_for, with,
+};
 
 /// Starts a server of this product with TLS and the given certificate.
 fn secured(product: &TestServer, certificates: &Certificates) -> Server {
     let mut server = product.start();
+    let ca = std::fs::read_to_string(certificates.ca()).expect("it was written");
     let files = [
+        ("ssl_ca", "ca.crt", &ca),
         ("ssl_cert", "server.crt", &certificates.certificate),
         ("ssl_key", "server.key", &certificates.key),
     ];
@@ -76,6 +81,11 @@ fn tls_is_used_as_it_is_asked_for() {
         tls_is_as_it_is_asked_for(&site.target(), &certificates, &is_secured);
         let target = user(&site, "law_tls", "BY 'x y'", "REQUIRE SSL");
         assert!(is_secured(&mut TestSession::connect(&opened(&target), &[])));
+        let certified = user(&site, CLIENT, "BY 'x y'", "REQUIRE X509");
+        a_certificate_of_the_client_is_presented(
+            &with(certified, &[("clear_password", "true")]),
+            &certificates,
+        );
         let (kind, words) = cannot_open(&with(target, &[("tls", "disable")]));
         assert_eq!(kind, DbErrorKind::Denied, "{words}");
         assert!(words.contains("if this user must use TLS, connect with tls=require"), "{words}");
@@ -174,6 +184,6 @@ fn a_new_mysql_says_why_it_lets_a_user_not_in() {
     };
     check("ACCOUNT LOCK", "locked");
     check("ACCOUNT UNLOCK PASSWORD EXPIRE", "set a new password for this user with ALTER USER");
-    let certificate = "needs a certificate of the client, which dbdyno cannot present";
+    let certificate = "needs a certificate of the client: tls_cert=FILE and tls_key=FILE";
     check("IDENTIFIED BY 'x y' REQUIRE X509", certificate);
 }

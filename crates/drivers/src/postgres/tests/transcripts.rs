@@ -17,7 +17,7 @@ use crate::net::{CancelKey, Channel, Input, Protocol, SignIn, Step, TlsMode};
 use crate::postgres::Way;
 use crate::postgres::protocol::Postgres;
 use crate::postgres::scram::KeyCache;
-use crate::postgres::sign_in::{Account, PostgresSignIn};
+use crate::postgres::sign_in::{Account, ChannelBinding, PostgresSignIn};
 
 /// Returns the recorded replies of a server by name. Each is a line of the file `recorded.txt`.
 fn recorded() -> BTreeMap<&'static str, Vec<u8>> {
@@ -63,6 +63,7 @@ fn account(way: Way, password: Option<&str>) -> Arc<Account> {
         database: "bench".to_owned(),
         application_name: "dbdyno".to_owned(),
         way,
+        channel_binding: ChannelBinding::Prefer,
         clear_password: false,
         statement_timeout_ms: 0,
         session: crate::net::SessionSettings::default(),
@@ -76,7 +77,7 @@ fn plain() -> Channel {
 }
 
 fn channel(tls_mode: TlsMode) -> Channel {
-    Channel { tls_mode, is_tls: false, is_local: false, certificate: None }
+    Channel { tls_mode, is_direct: false, is_tls: false, is_local: false, certificate: None }
 }
 
 const NONCE: [u8; 18] = [7; 18];
