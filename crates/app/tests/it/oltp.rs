@@ -10,7 +10,7 @@ use app::run::RunResult;
 use model::{Secret, Target};
 use servers::Kind;
 use servers::for_tests::{
-    MARIADB, MARIADB_11_4, MYSQL_5_6, MYSQL_9_7, POSTGRES, POSTGRES_18, TestServer,
+    MARIADB, MARIADB_11_4, MARIADB_11_8, MYSQL_5_6, MYSQL_9_7, POSTGRES, POSTGRES_18, TestServer,
 };
 
 use crate::bench::{database, drive, drive_well, refused_by_checks, say};
@@ -77,7 +77,7 @@ fn every_member_finishes_with_one_client_and_with_eight_on_sqlite() {
 
 #[test]
 fn every_member_finishes_with_eight_clients_on_the_other_servers() {
-    for server in [&MARIADB_11_4, &MYSQL_5_6, &MYSQL_9_7, &POSTGRES_18] {
+    for server in [&MARIADB_11_4, &MARIADB_11_8, &MYSQL_5_6, &MYSQL_9_7, &POSTGRES_18] {
         let server = server.start();
         every_member_finishes(&database(&server, "members"), &[8]);
         bulk_inserts(&database(&server, "bulk"));

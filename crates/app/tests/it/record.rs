@@ -7,7 +7,9 @@ use app::Error;
 use app::run::RunResult;
 use model::Target;
 use servers::Server;
-use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, MYSQL_9_7, POSTGRES, POSTGRES_18};
+use servers::for_tests::{
+    MARIADB, MARIADB_11_4, MARIADB_11_8, MYSQL_5_6, MYSQL_9_7, POSTGRES, POSTGRES_18,
+};
 
 use crate::bench::{ask, database, drive, drive_plan, drive_well};
 
@@ -38,7 +40,7 @@ fn records_are_kept_with_every_index_policy_on_postgresql() {
 
 #[test]
 fn records_are_kept_with_every_index_policy_on_the_other_servers() {
-    for server in [&MARIADB_11_4, &MYSQL_5_6, &MYSQL_9_7, &POSTGRES_18] {
+    for server in [&MARIADB_11_4, &MARIADB_11_8, &MYSQL_5_6, &MYSQL_9_7, &POSTGRES_18] {
         let server = server.start();
         every_policy(&[SEVERAL], &|name| database(&server, name));
     }

@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use servers::Server;
 use servers::for_tests::{
-    MARIADB, MARIADB_11_4, MYSQL_5_6, MYSQL_9_7, POSTGRES, POSTGRES_18, TestServer,
+    MARIADB, MARIADB_11_4, MARIADB_11_8, MYSQL_5_6, MYSQL_9_7, POSTGRES, POSTGRES_18, TestServer,
 };
 
 use crate::home::{Home, at};
@@ -98,6 +98,7 @@ fn by_hand_says_that_nothing_is_left(home: &Home, server: &Server) {
 fn mariadb_is_purged_and_written_back_and_its_settings_are_set_back() {
     innodb_rests(&MARIADB);
     innodb_rests(&MARIADB_11_4);
+    innodb_rests(&MARIADB_11_8);
 }
 
 #[test]
@@ -294,7 +295,7 @@ fn a_run_that_is_not_stored_changes_no_settings_of_a_server_that_outlives_it() {
 /// MariaDB and MySQL do not count.
 #[test]
 fn statements_of_others_outside_of_transactions_are_waited_for() {
-    for server in [&MARIADB, &MARIADB_11_4, &MYSQL_5_6] {
+    for server in [&MARIADB, &MARIADB_11_4, &MARIADB_11_8, &MYSQL_5_6] {
         let (server, home) = (server.start(), Home::new());
         let target = format!("--target={}", url(&server));
         let build = ["build", "oltp-write-only", &target, "--quiet"];

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 use servers::for_tests::{
-    MARIADB, MARIADB_11_4, MYSQL_5_6, MYSQL_9_7, POSTGRES, POSTGRES_18, TestServer,
+    MARIADB, MARIADB_11_4, MARIADB_11_8, MYSQL_5_6, MYSQL_9_7, POSTGRES, POSTGRES_18, TestServer,
 };
 
 use crate::devtools::Tab;
@@ -72,6 +72,11 @@ fn time_has_parts(server: &'static TestServer) {
 #[test]
 fn the_time_of_a_transaction_has_parts_on_mariadb() {
     time_has_parts(&MARIADB);
+}
+
+#[test]
+fn the_time_of_a_transaction_has_parts_on_mariadb_11_8() {
+    time_has_parts(&MARIADB_11_8);
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub(crate) static ENTRY: Entry = Entry {
     example: "mariadb://user:password@host:3306/database?tls=require",
     parameters: PARAMETERS,
     verified: Ok(
-        "MariaDB 10.11.19 and 11.4.5, MySQL 5.6.24 and 9.7.4; only with a scripted server: MySQL \
+        "MariaDB 10.11.19, 11.4.5 and 11.8.9, MySQL 5.6.24 and 9.7.4; only with a scripted server: MySQL \
          5.7 and 8, parsec",
     ),
     file: |_| None,

@@ -12,14 +12,15 @@ mod users;
 use std::sync::Arc;
 
 use servers::Kind;
-use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, MYSQL_9_7};
+use servers::for_tests::{MARIADB, MARIADB_11_4, MARIADB_11_8, MYSQL_5_6, MYSQL_9_7};
 
 use crate::conformance::{OnLoops, holds};
 use crate::on_servers::{Site, keeps};
 
 keeps! {
     laws [prepared_statements_keep_all_laws];
-    on mariadb_11_4: MARIADB_11_4, mysql_5_6: MYSQL_5_6, mysql_9_7: MYSQL_9_7;
+    on mariadb_11_4: MARIADB_11_4, mariadb_11_8: MARIADB_11_8, mysql_5_6: MYSQL_5_6,
+        mysql_9_7: MYSQL_9_7;
 }
 
 keeps! {

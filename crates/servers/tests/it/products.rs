@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use model::Secret;
 use servers::for_tests::{
-    MARIADB, MARIADB_11_4, MYSQL_5_6, MYSQL_9_7, POSTGRES, POSTGRES_18, TestServer,
+    MARIADB, MARIADB_11_4, MARIADB_11_8, MYSQL_5_6, MYSQL_9_7, POSTGRES, POSTGRES_18, TestServer,
 };
 use servers::{Kind, Options, Server};
 
@@ -85,6 +85,11 @@ fn debian_s_mariadb_lives_and_leaves_nothing() {
 #[test]
 fn debian_s_postgres_lives_and_leaves_nothing() {
     check(&POSTGRES, ("work_mem", "7MB"));
+}
+
+#[test]
+fn mariadb_11_8_lives_and_leaves_nothing() {
+    check(&MARIADB_11_8, ("innodb_flush_log_at_trx_commit", "2"));
 }
 
 #[test]

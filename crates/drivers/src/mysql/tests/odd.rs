@@ -3,15 +3,15 @@
 
 use model::{DbError, DbErrorKind, Reply, Request, Target};
 use servers::Kind;
-use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, MYSQL_9_7};
+use servers::for_tests::{MARIADB, MARIADB_11_4, MARIADB_11_8, MYSQL_5_6, MYSQL_9_7};
 
 use crate::conformance::{Read, TestSession, Write, holds, refused};
 use crate::on_servers::{Site, cannot_open, keeps, load_odd, opened, signed_in_as};
 
 keeps! {
     laws [what_a_user_may_not_do_is_reported_with_its_remedy];
-    on mariadb: MARIADB, mariadb_11_4: MARIADB_11_4, mysql_5_6: MYSQL_5_6,
-        mysql_9_7: MYSQL_9_7;
+    on mariadb: MARIADB, mariadb_11_4: MARIADB_11_4, mariadb_11_8: MARIADB_11_8,
+        mysql_5_6: MYSQL_5_6, mysql_9_7: MYSQL_9_7;
     named Kind::MariaDb, Kind::MySql;
 }
 
@@ -133,7 +133,7 @@ fn a_server_that_gives_little_is_reported_with_its_remedy() {
 
 #[test]
 fn a_server_whose_tables_were_read_before_refuses_under_snapshot_isolation() {
-    for product in [&MARIADB, &MARIADB_11_4] {
+    for product in [&MARIADB, &MARIADB_11_4, &MARIADB_11_8] {
         let database = Site::shared(product).open("snapshot", &[]);
         let update = "UPDATE law_odd SET id = id + 10";
         let mut one = TestSession::connect(&database, &[(Write, update)]);

@@ -8,7 +8,7 @@ use model::{
     StatementId, Table, Value, reconnect,
 };
 use servers::Kind;
-use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, MYSQL_9_7};
+use servers::for_tests::{MARIADB, MARIADB_11_4, MARIADB_11_8, MYSQL_5_6, MYSQL_9_7};
 
 use crate::conformance::as_transaction::a_text_is_reported_as_it_ended;
 use crate::conformance::{Kept, Other, Read, TestSession, Write, block_on, refused};
@@ -34,8 +34,8 @@ keeps! {
         sessions_have_the_isolation_and_the_settings_of_the_target,
         a_text_that_nobody_reads_is_reported_as_it_ended,
     ];
-    on mariadb: MARIADB, mariadb_11_4: MARIADB_11_4, mysql_5_6: MYSQL_5_6,
-        mysql_9_7: MYSQL_9_7;
+    on mariadb: MARIADB, mariadb_11_4: MARIADB_11_4, mariadb_11_8: MARIADB_11_8,
+        mysql_5_6: MYSQL_5_6, mysql_9_7: MYSQL_9_7;
     named Kind::MariaDb, Kind::MySql;
 }
 

@@ -1,7 +1,7 @@
 //! Tests of signing in to MySQL and MariaDB: authentication methods, TLS, Unix sockets.
 
 use model::{DbErrorKind, Request, Secret, Target};
-use servers::for_tests::{MARIADB, MARIADB_11_4, MYSQL_5_6, MYSQL_9_7, TestServer};
+use servers::for_tests::{MARIADB, MARIADB_11_4, MARIADB_11_8, MYSQL_5_6, MYSQL_9_7, TestServer};
 use servers::{Kind, Server};
 
 use crate::certificates::{CLIENT, Certificates};
@@ -74,7 +74,7 @@ fn users_sign_in_with_ed25519() {
 
 #[test]
 fn tls_is_used_as_it_is_asked_for() {
-    for product in [&MARIADB, &MARIADB_11_4, &MYSQL_9_7] {
+    for product in [&MARIADB, &MARIADB_11_4, &MARIADB_11_8, &MYSQL_9_7] {
         let certificates = Certificates::make();
         let server = secured(product, &certificates);
         let site = Site::at(&server);
