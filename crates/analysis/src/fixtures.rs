@@ -383,6 +383,7 @@ fn errors(second: i64) -> Vec<ErrorCount> {
     }
     let message = "database is locked".to_owned();
     vec![ErrorCount {
+        ignored: 0,
         kind: DbErrorKind::Busy,
         code: 5,
         sqlstate: String::new(),

@@ -468,12 +468,16 @@ pub struct PrimaryMetricReport {
 pub struct CountsReport {
     /// Number of transactions that were intended, whatever became of them.
     pub offered: u64,
-    /// Transactions that committed, or rolled back by design.
+    /// Transactions that committed, rolled back by design, or ended with an error that the plan
+    /// ignores.
     pub finished: u64,
     /// Finished transactions that committed.
     pub committed: u64,
     /// Finished transactions that were rolled back by design.
     pub rolled_back: u64,
+    /// Finished transactions that ended with an error that the plan ignores; absent if none did.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ignored: u64,
     /// Transactions that failed after all attempts.
     pub failed: u64,
     /// Transactions that never began, because the queue was full.
@@ -497,6 +501,7 @@ impl AddAssign for CountsReport {
         self.finished += other.finished;
         self.committed += other.committed;
         self.rolled_back += other.rolled_back;
+        self.ignored += other.ignored;
         self.failed += other.failed;
         self.dropped += other.dropped;
         self.unfinished += other.unfinished;
@@ -672,6 +677,13 @@ pub struct ErrorReport {
     /// The message of the first of these errors.
     pub message: String,
     pub count: u64,
+    /// Number of them that the plan ignores; absent if there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ignored: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Resources that the generator used. CPU time, statements and bytes are those of the measured

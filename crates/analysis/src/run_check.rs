@@ -187,16 +187,25 @@ impl RunCheck {
             self.count(metric.count)?;
             self.add(1, metric.sum)?;
         }
-        errors.iter().try_for_each(|error| self.count(error.count))?;
+        errors.iter().try_for_each(|error| self.count(error.count.max(error.ignored)))?;
         self.count(waiting.unwrap_or(0))
     }
 
     fn kind_second(&mut self, kind: &KindSecond) -> Result<(), String> {
-        let Counts { committed, rolled_back, failed, unknown, dropped, unfinished, retried } =
-            kind.counts;
+        let Counts {
+            committed,
+            rolled_back,
+            ignored,
+            failed,
+            unknown,
+            dropped,
+            unfinished,
+            retried,
+        } = kind.counts;
         let Traffic { reads, writes, others, round_trips, bytes_out, bytes_in, rows, refused } =
             kind.traffic;
-        let counts = [committed, rolled_back, failed, unknown, dropped, unfinished, retried];
+        let counts =
+            [committed, rolled_back, ignored, failed, unknown, dropped, unfinished, retried];
         let traffic = [reads, writes, others, round_trips, bytes_out, bytes_in, rows, refused];
         let more = [kind.commits, kind.ended, kind.carried];
         let all = counts.into_iter().chain(traffic).chain(more);

@@ -139,7 +139,7 @@ fn run_engine(file: &Path, n_transactions: u64, trace: Option<&Trace>) -> f64 {
         phases: Phases { ramp_up_ns: 0, measure_ns: 0, drain_ns: NS_PER_S },
         groups: vec![group],
         placement: Placement::Thread,
-        retry: Retry { attempts: 1, on: Vec::new(), backoff_ns: 0 },
+        retry: Retry { ignored: Vec::new(), attempts: 1, on: Vec::new(), backoff_ns: 0 },
         connect: model::Connect::default(),
         recording: Recording { histogram_max_ns: 3600 * NS_PER_S, window_seconds: 10 },
         origin: Origin::now(),

@@ -459,7 +459,7 @@ impl ClientLoop {
     fn record(&mut self, sample: &Sample) {
         let measured: &[(u16, u64)] = match sample.outcome {
             Outcome::Committed | Outcome::RolledBack => &self.measured,
-            Outcome::Failed(_) | Outcome::Unknown => &[],
+            Outcome::Ignored(_) | Outcome::Failed(_) | Outcome::Unknown => &[],
         };
         self.common.recorder.record(self.client, self.group, sample, measured);
         self.under_way.end();
@@ -475,7 +475,7 @@ impl ClientLoop {
                 ended_ns: sample.finished_ns as i64 - start_ns,
                 is_finished: matches!(sample.outcome, Outcome::Committed | Outcome::RolledBack),
                 error: match sample.outcome {
-                    Outcome::Failed(kind) => Some(kind),
+                    Outcome::Ignored(kind) | Outcome::Failed(kind) => Some(kind),
                     Outcome::Unknown => Some(DbErrorKind::UnknownCommit),
                     Outcome::Committed | Outcome::RolledBack => None,
                 },
@@ -485,7 +485,7 @@ impl ClientLoop {
         }
         let (moments, failed) = &mut self.moments[usize::from(sample.kind)];
         match sample.outcome {
-            Outcome::Committed | Outcome::RolledBack => {
+            Outcome::Committed | Outcome::RolledBack | Outcome::Ignored(_) => {
                 let response_ns = sample.response_ns();
                 moments.record(response_ns);
                 if let Some(times) = self.times.get_mut(usize::from(sample.kind)) {
@@ -528,6 +528,12 @@ impl ClientLoop {
                 }
                 Err(db_error) => db_error,
             };
+            if self.common.retry.ignores(&db_error) {
+                let (recorder, now_ns) = (&self.common.recorder, self.clock.now());
+                recorder.record_ignored_error(self.client, self.group, now_ns, &db_error);
+                self.rejections.clear();
+                return Some((Outcome::Ignored(db_error.kind), retries));
+            }
             self.count_error(&db_error, Some(kind));
             if !self.goes_again(&db_error, retries) {
                 return Some((outcome_of_db_error(db_error.kind), retries));
@@ -709,7 +715,7 @@ fn is_lost(outcome: Outcome) -> bool {
     match outcome {
         Outcome::Unknown => true,
         Outcome::Failed(kind) => kind.breaks_session(),
-        Outcome::Committed | Outcome::RolledBack => false,
+        Outcome::Committed | Outcome::RolledBack | Outcome::Ignored(_) => false,
     }
 }
 

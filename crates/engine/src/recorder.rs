@@ -309,7 +309,7 @@ impl Recorder {
             figures.counts.retried += u64::from(sample.retries);
             count(&mut figures.counts, sample.outcome);
             match sample.outcome {
-                Outcome::Committed | Outcome::RolledBack => {
+                Outcome::Committed | Outcome::RolledBack | Outcome::Ignored(_) => {
                     kind.response.record(second, sample.response_ns());
                     if let Some((service, wait)) = &mut kind.parts {
                         service.record(second, sample.service_ns());
@@ -375,8 +375,23 @@ impl Recorder {
     /// Counts a database error in the second that contains `now_ns`. Errors of attempts that will
     /// be retried count too.
     pub(crate) fn record_error(&self, client: u32, group: u16, now_ns: u64, db_error: &DbError) {
+        self.count_error(client, group, now_ns, ErrorCount::one(db_error));
+    }
+
+    /// Counts a database error that the plan ignores in the second that contains `now_ns`.
+    pub(crate) fn record_ignored_error(
+        &self,
+        client: u32,
+        group: u16,
+        now_ns: u64,
+        db_error: &DbError,
+    ) {
+        let error = ErrorCount { ignored: 1, ..ErrorCount::one(db_error) };
+        self.count_error(client, group, now_ns, error);
+    }
+
+    fn count_error(&self, client: u32, group: u16, now_ns: u64, error: ErrorCount) {
         let second = second_of(now_ns, self.stop.measure_start_ns());
-        let error = ErrorCount::one(db_error);
         self.with(client, |shard| {
             let errors = &mut shard.groups[usize::from(group)].errors;
             match errors.iter_mut().rev().find(|(s, _)| *s == second) {
@@ -524,6 +539,7 @@ fn count(counts: &mut Counts, outcome: Outcome) {
     match outcome {
         Outcome::Committed => counts.committed += 1,
         Outcome::RolledBack => counts.rolled_back += 1,
+        Outcome::Ignored(_) => counts.ignored += 1,
         Outcome::Failed(_) => counts.failed += 1,
         Outcome::Unknown => {
             counts.failed += 1;

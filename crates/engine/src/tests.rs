@@ -363,6 +363,7 @@ fn job(load: Load, clients: u32, measure_ns: u64, service_ns: fn(u64) -> u64) ->
         }],
         placement: Placement::Simulated,
         retry: Retry {
+            ignored: Vec::new(),
             attempts: 3,
             on: vec![RetryOn::Kind(DbErrorKind::Deadlock)],
             backoff_ns: NS_PER_MS,
@@ -621,6 +622,40 @@ fn who_loses_each_new_connection_at_once_waits_before_the_next() {
     // The first attempt to reconnect is made at once, the second after 10 ms, and pauses double up
     // to a second.
     assert_eq!(apart, [2, 12, 22, 42, 82, 162, 322, 642, 1002, 1002, 1002, 1002, 2]);
+}
+
+#[test]
+fn an_ignored_error_is_counted_and_its_transaction_finishes_without_a_retry() {
+    let refuses = |nth: u64, _| match nth % 4 {
+        0 => Some(DbErrorKind::Duplicate),
+        1 => Some(DbErrorKind::Deadlock),
+        _ => None,
+    };
+    let mut job = job(Load::Closed, 1, 3600 * NS_PER_S, two_ms);
+    job.groups[0].database = Arc::new(Fake::new(two_ms, refuses));
+    job.groups[0].stop_condition = StopCondition::Transactions(100);
+    job.retry.ignored = vec![RetryOn::Kind(DbErrorKind::Duplicate)];
+    job.retry.attempts = 1;
+    let shown = tell(job);
+    let Counts { committed, ignored, failed, .. } = shown.measured;
+    assert_eq!((committed, ignored, failed, shown.commits), (50, 25, 25, 50));
+    assert_eq!((shown.measured.finished(), shown.measured.offered()), (75, 100));
+    let all = shown
+        .samples
+        .iter()
+        .filter(|sample| sample.outcome == model::Outcome::Ignored(DbErrorKind::Duplicate));
+    assert!(all.clone().count() == 25 && all.clone().all(|sample| sample.retries == 0));
+    let of_second = |event: &Event| match event {
+        Event::Second(second) => second.errors.clone(),
+        _ => Vec::new(),
+    };
+    let errors: Vec<_> = shown.events.iter().flat_map(of_second).collect();
+    let sum = |kind| -> (u64, u64) {
+        let of_kind = errors.iter().filter(|error| error.kind == kind);
+        of_kind.fold((0, 0), |sum, error| (sum.0 + error.count, sum.1 + error.ignored))
+    };
+    assert_eq!(sum(DbErrorKind::Duplicate), (25, 25));
+    assert_eq!(sum(DbErrorKind::Deadlock), (25, 0));
 }
 
 #[test]

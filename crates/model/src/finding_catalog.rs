@@ -532,6 +532,12 @@ pub static CATALOG: &[CatalogEntry] = &[
         advice: "Response times span all attempts.",
     },
     CatalogEntry {
+        id: "errors_ignored",
+        severity: "note",
+        raised: "transactions ended with an error that the plan ignores (--ignore-errors)",
+        advice: "They count as finished, not as commits; the table of errors names them.",
+    },
+    CatalogEntry {
         id: "interrupted",
         severity: "note",
         raised: "somebody stopped the run early",

@@ -177,9 +177,12 @@ pub struct Phases {
     pub drain_ns: u64,
 }
 
-/// Rules for the retry of failed transactions: errors, number of attempts and pauses.
+/// Rules for transactions that end with an error: which errors are ignored, and which transactions
+/// are retried, how often and after which pauses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retry {
+    /// Errors with which a transaction counts as finished.
+    pub ignored: Vec<RetryOn>,
     /// Limit on the attempts of a transaction, including the first; 1 means no retries.
     pub attempts: u32,
     /// Errors after which a failed transaction is retried.
@@ -195,9 +198,15 @@ impl Retry {
     pub fn covers(&self, db_error: &DbError) -> bool {
         self.on.iter().any(|on| on.covers(db_error))
     }
+
+    /// Whether a transaction that ended with this error counts as finished.
+    pub fn ignores(&self, db_error: &DbError) -> bool {
+        self.ignored.iter().any(|ignored| ignored.covers(db_error))
+    }
 }
 
-/// Errors after which a transaction is retried: all of one kind, or all with one code.
+/// Errors after which a transaction is retried, or which are ignored: all of one kind, or all with
+/// one code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RetryOn {
     /// Every error of this kind, such as a deadlock.
@@ -228,7 +237,7 @@ impl RetryOn {
     fn covers(&self, db_error: &DbError) -> bool {
         match self {
             RetryOn::Kind(kind) => *kind == db_error.kind,
-            // An error that breaks the session is not retried by its number or SQLSTATE.
+            // An error that breaks the session is neither retried nor ignored by its code.
             RetryOn::Code(_) if db_error.kind.breaks_session() => false,
             RetryOn::Code(code) => *code == db_error.sqlstate || code.parse() == Ok(db_error.code),
         }

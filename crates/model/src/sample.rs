@@ -75,6 +75,9 @@ pub enum Outcome {
     /// The transaction was rolled back by design of the workload: it finished, but was not
     /// committed.
     RolledBack,
+    /// The transaction ended with an error of this kind that the plan ignores: it finished, but was
+    /// not committed.
+    Ignored(DbErrorKind),
     /// The transaction failed in all its attempts, the last one with this kind of error.
     Failed(DbErrorKind),
     /// The connection broke during COMMIT, so it is unknown whether the transaction was committed.

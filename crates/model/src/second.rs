@@ -45,6 +45,9 @@ pub struct Counts {
     pub committed: u64,
     /// Number of transactions that were rolled back by design of the workload.
     pub rolled_back: u64,
+    /// Number of transactions that ended with an error that the plan ignores; 0 in older runs.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ignored: u64,
     /// Number of transactions that failed after all attempts, including those with an unknown
     /// outcome.
     pub failed: u64,
@@ -60,10 +63,10 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Returns the number of transactions that ended as intended: committed, or rolled back by
-    /// design.
+    /// Returns the number of transactions that ended as intended: committed, rolled back by design,
+    /// or with an error that the plan ignores.
     pub fn finished(&self) -> u64 {
-        self.committed + self.rolled_back
+        self.committed + self.rolled_back + self.ignored
     }
 
     /// Returns the number of offered transactions: finished + failed + dropped + unfinished.
@@ -75,6 +78,7 @@ impl Counts {
     pub fn add(&mut self, other: &Counts) {
         self.committed += other.committed;
         self.rolled_back += other.rolled_back;
+        self.ignored += other.ignored;
         self.failed += other.failed;
         self.unknown += other.unknown;
         self.dropped += other.dropped;
@@ -205,6 +209,9 @@ pub struct ErrorCount {
     pub message: String,
     /// Number of errors with this kind, code and SQLSTATE.
     pub count: u64,
+    /// Number of them that the plan ignores; 0 in older runs.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ignored: u64,
 }
 
 /// Counts and times of the transactions of a group in one second. Several threads or processes may
@@ -337,6 +344,7 @@ impl ErrorCount {
             sqlstate: db_error.sqlstate.clone(),
             message: db_error.message.clone(),
             count: 1,
+            ignored: 0,
         }
     }
 
@@ -352,6 +360,7 @@ impl ErrorCount {
         };
         if let Some(known) = list.iter_mut().find(same) {
             known.count += error.count;
+            known.ignored += error.ignored;
             let is_more = error.message.len() > known.message.len();
             if is_more && error.message.starts_with(&known.message) {
                 known.message.clone_from(&error.message);
@@ -360,6 +369,7 @@ impl ErrorCount {
             list.push(error.clone());
         } else if let Some(last) = list.last_mut() {
             last.count += error.count;
+            last.ignored += error.ignored;
         }
     }
 }

@@ -92,6 +92,7 @@ fn put_together(
         retry_attempts,
         retry_backoff,
         retry_on,
+        ignore_errors,
         histogram_max,
         report_interval,
         monitor,
@@ -112,6 +113,7 @@ fn put_together(
         connect: Connect { rate_per_s: connect_rate.value, at_once: connect_at_once.value },
         network,
         retry: Retry {
+            ignored: ignore_errors.value.unwrap_or_default(),
             attempts: retry_attempts.value,
             on: retry_on.value,
             backoff_ns: retry_backoff.value,

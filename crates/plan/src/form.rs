@@ -436,26 +436,50 @@ impl Form for Retried {
     const KIND: ParameterKind = ParameterKind::Words;
 
     fn read(text: &str) -> Result<Vec<RetryOn>, String> {
-        let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
-        let kind = |word: &str| match DbErrorKind::by_name(word) {
-            Some(kind) if kind.breaks_session() => Err(format!(
-                "'{word}' ends the session: it is not retried, but the client reconnects"
-            )),
-            Some(kind) => Ok(RetryOn::Kind(kind)),
-            None => RetryOn::by_code(word).ok_or_else(|| {
-                let hint = did_you_mean(word, DbErrorKind::ALL.map(DbErrorKind::name));
-                format!(
-                    "there is no database error '{word}'{hint}; a number of the server's, such as \
-                     3101, and an SQLSTATE, such as 40001, can be named too"
-                )
-            }),
-        };
-        words.map(kind).collect()
+        read_errors(text, "it is not retried, but the client reconnects")
     }
 
     fn print(value: &Vec<RetryOn>) -> Option<Value> {
-        Some(Value::Array(value.iter().map(|on| on.name().into()).collect()))
+        Some(print_errors(value))
     }
+}
+
+/// Form of database errors that are ignored, by name, number or SQLSTATE.
+pub(crate) enum IgnoredErrors {}
+
+impl Form for IgnoredErrors {
+    type Value = Vec<RetryOn>;
+    const KIND: ParameterKind = ParameterKind::Words;
+
+    fn read(text: &str) -> Result<Vec<RetryOn>, String> {
+        read_errors(text, "it cannot be ignored, since the client must reconnect")
+    }
+
+    fn print(value: &Vec<RetryOn>) -> Option<Value> {
+        Some(print_errors(value))
+    }
+}
+
+/// Reads names of error kinds, numbers of the server's and SQLSTATEs. `but` says what happens with
+/// an error that ends the session, which cannot be named.
+fn read_errors(text: &str, but: &str) -> Result<Vec<RetryOn>, String> {
+    let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
+    let kind = |word: &str| match DbErrorKind::by_name(word) {
+        Some(kind) if kind.breaks_session() => Err(format!("'{word}' ends the session: {but}")),
+        Some(kind) => Ok(RetryOn::Kind(kind)),
+        None => RetryOn::by_code(word).ok_or_else(|| {
+            let hint = did_you_mean(word, DbErrorKind::ALL.map(DbErrorKind::name));
+            format!(
+                "there is no database error '{word}'{hint}; a number of the server's, such as \
+                 3101, and an SQLSTATE, such as 40001, can be named too"
+            )
+        }),
+    };
+    words.map(kind).collect()
+}
+
+fn print_errors(errors: &[RetryOn]) -> Value {
+    Value::Array(errors.iter().map(|error| error.name().into()).collect())
 }
 
 /// Form of the objectives of a search, such as `p99<20ms`; at most one for each metric.

@@ -13,9 +13,9 @@ use toml::{Table, Value};
 
 use crate::bad_plan::BadPlan;
 use crate::form::{
-    ByteRate, Count, Duration, DurationWithin, Factor, Few, Form, Name, Objectives, Optional,
-    PositiveDuration, Rate, RateOverTime, Retried, Seconds, Statements, Switch, Text, Transactions,
-    Url, exact,
+    ByteRate, Count, Duration, DurationWithin, Factor, Few, Form, IgnoredErrors, Name, Objectives,
+    Optional, PositiveDuration, Rate, RateOverTime, Retried, Seconds, Statements, Switch, Text,
+    Transactions, Url, exact,
 };
 use crate::repeat_rule::{Repeats, level_of};
 use crate::seek_range::{Range, range_of};
@@ -176,6 +176,10 @@ parameters! {
     retry_on: Retried = "deadlock,lock_timeout,serialization,busy", AnyValue,
         "Database errors to retry, by name, by the server's number or by SQLSTATE",
         |plan| plan.retry.on.clone();
+    ignore_errors: Optional<IgnoredErrors> = "", AnyValue,
+        "Database errors with which a transaction counts as finished, not as failed, by name, number \
+         or SQLSTATE: 1062,23505; the report counts them apart",
+        |plan| (!plan.retry.ignored.is_empty()).then(|| Some(plan.retry.ignored.clone()));
     histogram_max: DurationWithin<1, { 48 * 3600 }> = "1h", AnyValue,
         "Largest latency that is recorded; larger ones are counted as overflow",
         |plan| plan.recording.histogram_max_ns;

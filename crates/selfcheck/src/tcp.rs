@@ -147,7 +147,7 @@ fn job(
         phases: Phases { ramp_up_ns: 0, measure_ns, drain_ns: 5 * NS_PER_S },
         groups: vec![group],
         placement,
-        retry: Retry { attempts: 1, on: Vec::new(), backoff_ns: 0 },
+        retry: Retry { ignored: Vec::new(), attempts: 1, on: Vec::new(), backoff_ns: 0 },
         connect: model::Connect::default(),
         recording: Recording { histogram_max_ns: 3600 * NS_PER_S, window_seconds: 10 },
         origin: Origin::now(),

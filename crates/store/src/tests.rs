@@ -199,6 +199,7 @@ fn full_second(second: i64) -> Second {
     let histogram = histogram(3, 1e2, 7);
     made.custom_metrics.push(CustomMetricSecond { metric: 0, count: 3, sum: 9, histogram });
     made.errors.push(ErrorCount {
+        ignored: 0,
         kind: DbErrorKind::Deadlock,
         code: -1213,
         sqlstate: String::new(),

@@ -18,6 +18,7 @@ enum Ending {
     Failed { failed: u64, offered: u64, most: Option<ErrorCount> },
     Unknown { unknown: u64 },
     Retried { retried: u64, offered: u64 },
+    Ignored { ignored: u64, offered: u64, most: Option<ErrorCount> },
 }
 
 impl Ending {
@@ -74,6 +75,18 @@ impl Ending {
                     count(offered, "transaction"),
                 ),
             },
+            Ending::Ignored { ignored, offered, most } => FindingText {
+                id: "errors_ignored",
+                severity: Severity::Note,
+                text: format!(
+                    "{} of {} ended with an error that the plan ignores{}: they count as finished, \
+                     with their response times, but not as commits.",
+                    model::format_count(ignored),
+                    count(offered, "transaction"),
+                    most.map(|most| format!(" (most often {})", most.kind.name()))
+                        .unwrap_or_default()
+                ),
+            },
         }
     }
 }
@@ -81,22 +94,27 @@ impl Ending {
 pub(super) fn look(view: &View) -> Vec<FindingText> {
     let counts = &view.sum.counts;
     let (offered, failed) = (counts.offered(), counts.failed);
-    let (unknown, retried) = (counts.unknown, counts.retried);
-    let most = commonest_cause(&view.group.measured.errors, retried);
+    let (unknown, retried, ignored) = (counts.unknown, counts.retried, counts.ignored);
+    let errors = &view.group.measured.errors;
+    let most = commonest_cause(errors, retried);
+    let most_ignored = errors.iter().filter(|error| error.ignored > 0);
+    let most_ignored = most_ignored.max_by_key(|error| error.ignored).cloned();
     let all = [
         nothing_finished(view),
         (failed > 0).then_some(Ending::Failed { failed, offered, most }),
         (unknown > 0).then_some(Ending::Unknown { unknown }),
         (retried > 0).then_some(Ending::Retried { retried, offered }),
+        (ignored > 0).then_some(Ending::Ignored { ignored, offered, most: most_ignored }),
     ];
     all.into_iter().flatten().map(Ending::text).collect()
 }
 
-/// Returns the most frequent error, without the conflicts that retries overcame; `None` if there is
-/// none.
+/// Returns the most frequent error, without ignored ones and the conflicts that retries overcame;
+/// `None` if there is none.
 fn commonest_cause(errors: &[ErrorCount], retried: u64) -> Option<ErrorCount> {
     let mut overcome = retried;
     let mut last = errors.to_vec();
+    last.iter_mut().for_each(|error| error.count -= error.ignored.min(error.count));
     for error in last.iter_mut().filter(|error| error.kind.is_conflict()) {
         let share = error.count.min(overcome);
         error.count -= share;

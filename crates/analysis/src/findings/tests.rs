@@ -535,6 +535,7 @@ fn failures_matter_by_their_share() {
     let mut calm = Made::closed();
     calm.seconds.iter_mut().flat_map(|s| &mut s.kinds).for_each(|kind| kind.counts.retried = 0);
     from(calm, "retried", Severity::Note, |made| made.kind(0).counts.retried = 1);
+    raises("errors_ignored", Severity::Note, |made| made.kind(0).counts.ignored = 1);
 }
 
 #[test]
@@ -542,6 +543,7 @@ fn the_commonest_error_is_named_with_the_failures() {
     let mut made = Made::closed();
     let message = "Deadlock found".to_owned();
     let error = ErrorCount {
+        ignored: 0,
         kind: DbErrorKind::Deadlock,
         code: 1213,
         sqlstate: String::new(),
@@ -559,6 +561,7 @@ fn the_commonest_error_is_named_with_the_failures() {
     made.seconds[10].kind(0).counts.retried += 99_999;
     let message = "Lost connection".to_owned();
     let error = ErrorCount {
+        ignored: 0,
         kind: DbErrorKind::ConnectionLost,
         code: 2013,
         sqlstate: String::new(),
@@ -606,6 +609,7 @@ fn data_that_break_their_rules_make_a_run_invalid() {
         made.fact("commits", "ours", "2945");
         made.fact("commits", "counts_single_statements", "true");
         made.seconds[9].errors.push(ErrorCount {
+            ignored: 0,
             kind: DbErrorKind::ConnectionLost,
             code: 0,
             sqlstate: String::new(),
@@ -637,6 +641,7 @@ fn a_counter_that_never_moves_is_no_evidence_of_a_restart() {
         made.fact("commits", "ours", "2945");
         made.fact("commits", "counts_single_statements", "true");
         made.seconds[9].errors.push(ErrorCount {
+            ignored: 0,
             kind: DbErrorKind::ConnectionLost,
             code: 0,
             sqlstate: String::new(),

@@ -593,6 +593,7 @@ fn errors<'a>(phases: impl Iterator<Item = &'a Second>) -> Vec<ErrorReport> {
     }
     sum.sort_by_key(|error| std::cmp::Reverse(error.count));
     let report = |error: ErrorCount| ErrorReport {
+        ignored: error.ignored,
         kind: error.kind.name().to_owned(),
         code: error.code,
         sqlstate: error.sqlstate,

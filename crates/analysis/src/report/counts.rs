@@ -15,6 +15,7 @@ pub(super) fn counts(counts: &Counts) -> CountsReport {
         finished: counts.finished(),
         committed: counts.committed,
         rolled_back: counts.rolled_back,
+        ignored: counts.ignored,
         failed: counts.failed,
         dropped: counts.dropped,
         unfinished: counts.unfinished,

@@ -24,6 +24,7 @@ mod hands;
 mod history;
 mod home;
 mod http;
+mod ignored_errors;
 mod interrupted;
 mod journey;
 mod loads;

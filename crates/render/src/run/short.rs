@@ -241,6 +241,7 @@ pub(super) fn counted(counts: &CountsReport) -> Vec<String> {
     let mut parts =
         vec![format!("{} of {} failed", format_count(counts.failed), format_count(counts.offered))];
     parts.push(counted(counts.retried, "retried"));
+    parts.extend((counts.ignored > 0).then(|| counted(counts.ignored, "ignored")));
     parts.extend((counts.dropped > 0).then(|| counted(counts.dropped, "dropped")));
     parts.extend((counts.unfinished > 0).then(|| counted(counts.unfinished, "unfinished")));
     parts.extend((counts.unknown > 0).then(|| counted(counts.unknown, "with unknown outcome")));

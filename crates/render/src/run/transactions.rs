@@ -107,6 +107,9 @@ fn counted(report: &Report) -> Vec<String> {
     let mut lines = vec![format!("{offered} offered = {}", sum.join(" + "))];
     let mut more = vec![format!("{} committed", format_count(counts.committed))];
     more.extend(rolled_back(report));
+    if counts.ignored > 0 {
+        more.push(format!("{} with an ignored error", format_count(counts.ignored)));
+    }
     if counts.unknown > 0 {
         more.push(format!("{} unknown among the failed", format_count(counts.unknown)));
     }

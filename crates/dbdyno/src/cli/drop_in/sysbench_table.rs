@@ -176,6 +176,8 @@ static GROUPS: &[Group] = &[
                 "TLS {off,on} or a mode of 1.1, such as VERIFY_CA",
             ),
             row("mysql-ssl-ca", Takes::File, "", "certificate authority of the server"),
+            row("mysql-ssl-cert", Takes::File, "", "certificate of the client"),
+            row("mysql-ssl-key", Takes::File, "", "private key of the client"),
             row("mysql-debug", Takes::Switch, "off", "without effect"),
             of_script(
                 "mysql-ignore-errors",
