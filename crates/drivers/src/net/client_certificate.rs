@@ -25,7 +25,8 @@ pub(super) struct ClientCertificate {
 }
 
 impl ClientCertificate {
-    /// Reads certificate and key from the files that the target's options name; `None` if it names none.
+    /// Reads certificate and key from the files that the target's options name; `None` if they name
+    /// none.
     pub(super) fn read(options: TlsOptions<'_>) -> Result<Option<ClientCertificate>, BadParameter> {
         let (Some(cert), Some(key)) = (options.cert, options.key) else { return Ok(None) };
         Ok(Some(ClientCertificate { chain: chain(cert)?, key: private_key(key)? }))
