@@ -29,13 +29,14 @@ use super::own_folder::{make_data_folder, target_unnamed};
 use super::run::add_parameters;
 use super::signals::stop_on_signals;
 use super::{
-    DONE, FAILED, Outcome, confirm, flags, named, password, script_words, stored, workload_argument,
+    DONE, FAILED, Outcome, confirm, flags, named, password, script_words, stored, target_from,
+    workload_argument,
 };
 use crate::shell::Shell;
 
 pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Error> {
     let shared = |name: &'static str, about: &'static str| -> Result<Command, Error> {
-        let command = password::add(Command::new(name))
+        let command = target_from::add(password::add(Command::new(name)))
             .about(about)
             .arg(workload_argument())
             .arg(
@@ -117,8 +118,8 @@ fn opened(
 ) -> Result<Found, Error> {
     let name = matches.get_one::<String>("workload").expect("clap requires it");
     let entry = workloads::by_name(name)?;
-    let mut target = match matches.get_one::<String>("target") {
-        Some(url) => Target::parse(url).map_err(|bad| Error::Usage(format!("--target: {bad}")))?,
+    let mut target = match target_from::given(matches, shell)? {
+        Some(target) => target,
         None => {
             let target = target_unnamed(entry.name, shell).map_err(Error::Usage)?;
             make_data_folder(shell).map_err(Error::Failed)?;

@@ -10,7 +10,7 @@ use plan::{Draft, EXPERIMENT, From, GroupDraft, PLAN, VaryDraft, Written, group_
 use workloads::GroupRole;
 
 use super::scripts::{self, PLAN_BYTES_MAX};
-use super::{STDIN, flags, run_options, script_words};
+use super::{STDIN, flags, run_options, script_words, target_from};
 use crate::shell::Shell;
 
 /// Creates the draft of a plan from `what` (a workload's name, a plan file, or `-` for a plan on
@@ -18,6 +18,10 @@ use crate::shell::Shell;
 /// come from the user's lasting defaults.
 pub(crate) fn draft(what: &str, matches: &ArgMatches, shell: &Shell) -> Result<Draft, Error> {
     let mut draft = draft_written(what, matches, shell)?;
+    if let Some(target) = target_from::named(matches, shell)? {
+        let written = Written::new(target.to_string(), From::Flag("target-from".to_owned()));
+        draft.values.insert("target", written);
+    }
     if let Some(interval) = shell.setting("report-interval")
         && !draft.values.contains_key("report_interval")
     {

@@ -61,6 +61,7 @@ mod selfcheck;
 mod show;
 mod signals;
 mod stored;
+mod target_from;
 mod translate;
 mod trial_options;
 #[cfg(feature = "pages")]

@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, Command};
 use model::Choice;
 use plan::{EXPERIMENT, PLAN, group_flags};
 
-use super::{flags, metrics, password, required, runs, script_words, stored};
+use super::{flags, metrics, password, required, runs, script_words, stored, target_from};
 
 /// Returns the command with the options that it has for every workload.
 pub(super) fn command() -> Command {
@@ -43,7 +43,7 @@ pub(super) fn command() -> Command {
             .arg(runs::full_flag(runs::FULL))
             .args(metrics::flags())
             .arg(flags::quiet("No progress, and of the report only the result or the limits"));
-    password::add(command)
+    target_from::add(password::add(command))
         .args(PLAN.iter().map(|row| flags::flag(&row.parameter, "Plan")))
         .args(group_flags().map(|row| flags::flag(row, "Clients and load")))
         .args(EXPERIMENT.iter().map(|row| flags::flag(&row.parameter, "Experiment")))

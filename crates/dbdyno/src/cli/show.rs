@@ -6,7 +6,7 @@ use app::open::{check_workload, is_apart_from, open_target};
 use app::trace::{TraceOptions, may_create, trace};
 use app::watcher::Watcher;
 use clap::{Arg, ArgMatches, Command};
-use model::{Target, TraceOutcome};
+use model::TraceOutcome;
 use render::terminal::PAGE_WIDTH;
 
 use super::flags::{self, Output};
@@ -16,7 +16,8 @@ use super::own_folder::target_unnamed;
 use super::run::add_parameters;
 use super::signals::stop_on_signals;
 use super::{
-    DONE, FAILED, Outcome, named, password, print_document, script_words, workload_argument,
+    DONE, FAILED, Outcome, named, password, print_document, script_words, target_from,
+    workload_argument,
 };
 use crate::shell::Shell;
 
@@ -24,7 +25,7 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
     let count = |name: &'static str, long: &'static str, default: &'static str| {
         Arg::new(name).long(long).value_name("N").default_value(default)
     };
-    let command = password::add(Command::new("show"))
+    let command = target_from::add(password::add(Command::new("show")))
         .about("Shows one transaction: statements, round trips, bytes and times")
         .after_help("The transaction is executed, and what it writes is committed.")
         .arg(workload_argument())
@@ -61,8 +62,10 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
 pub(crate) fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let name = matches.get_one::<String>("workload").expect("clap requires it");
     let entry = workloads::by_name(name)?;
-    let mut target = match matches.get_one::<String>("target") {
-        Some(url) => Target::parse(url).map_err(|bad| Error::Usage(format!("--target: {bad}")))?,
+    let named = target_from::given(matches, shell)?;
+    let is_named = named.is_some();
+    let mut target = match named {
+        Some(target) => target,
         None => target_unnamed(entry.name, shell).map_err(Error::Usage)?,
     };
     is_apart_from(flags::store_path(matches, shell).ok().as_deref(), &target)?;
@@ -82,7 +85,7 @@ pub(crate) fn show(matches: &ArgMatches, shell: &Shell) -> Outcome {
     check_workload(&target, &options.workload, &options.parameters, options.seed)
         .map_err(flags::bad_parameter)?;
     let creates = may_create(&options, &target)?;
-    if creates && !matches.contains_id("target") {
+    if creates && !is_named {
         make_data_folder(shell).map_err(Error::Failed)?;
     }
     let mut open_target =

@@ -53,6 +53,7 @@ mod settling;
 mod show;
 mod standard;
 mod stored;
+mod target_from;
 mod terminal;
 mod tpch;
 mod translate;
