@@ -36,6 +36,7 @@ pub mod routines;
 pub mod run;
 mod run_marker;
 pub mod script_commands;
+mod script_data;
 pub mod seek;
 pub mod settings;
 mod settings_snapshot;

@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::interruptible::run_interruptible;
 use crate::managed::Managed;
 use crate::meta::{self, Found};
+use crate::script_data::{self, ScriptData};
 use crate::storage_engine;
 
 /// State of a workload's data (its tables) in a database.
@@ -181,6 +182,8 @@ pub struct Opened {
     pub data: Data,
     /// True if the database still exists after this command; false for a managed server.
     pub is_kept: bool,
+    /// What is known of the tables of a script; `None` if the workload is none, or builds none.
+    pub(crate) script: Option<ScriptData>,
 }
 
 /// Returns the folder for dbdyno's files: `$XDG_DATA_HOME/dbdyno`, or `$HOME/.local/share/dbdyno`.
@@ -282,13 +285,20 @@ pub fn resolve_workload(
     };
     let fresh = make(&settings, None)?;
     refuse(target, database.dialect(), fresh.as_ref())?;
-    if fresh.population().is_none() {
-        return Ok(Opened { database, workload: fresh, settings, data: Data::None, is_kept });
+    let keeps_data = database.administration().keeps_data;
+    if fresh.population().is_none() || (!keeps_data && fresh.is_blind()) {
+        let (data, mut workload, mut settings, mut script) = (Data::None, fresh, settings, None);
+        if keeps_data && is_kept {
+            let database = database.as_ref();
+            let found = script_data::resolve(database, target, entry, &workload, &settings, seed)?;
+            if let Some(found) = found {
+                (workload, settings) = (found.workload, found.settings);
+                script = Some(found.data);
+            }
+        }
+        return Ok(Opened { database, workload, settings, data, is_kept, script });
     }
-    if !database.administration().keeps_data && fresh.is_blind() {
-        return Ok(Opened { database, workload: fresh, settings, data: Data::None, is_kept });
-    }
-    if !database.administration().keeps_data {
+    if !keeps_data {
         let name = database.dialect().name;
         let is_given = |pair: &(&str, &str)| pairs().any(|given| given == *pair);
         let role = entry.roles.iter().find(|role| role.parameters.iter().all(is_given));
@@ -326,7 +336,9 @@ pub fn resolve_workload(
             is_in_its_engine(target, fresh.as_ref(), &found, &settings)?;
             found
         }
-        None => return Ok(Opened { database, workload: fresh, settings, data, is_kept }),
+        None => {
+            return Ok(Opened { database, workload: fresh, settings, data, is_kept, script: None });
+        }
     };
     // Existing data, not defaults, decide the parameters that shape them.
     let held = held.iter().filter(|(name, _)| !settings.is_given(name));
@@ -334,7 +346,7 @@ pub fn resolve_workload(
     let settings = Settings::decide(entry.name, entry.parameters, pairs().chain(held))
         .map_err(|bad| Error::Failed(format!("the data of {target} do not match: {bad}")))?;
     let workload = make(&settings, identity.as_ref())?;
-    Ok(Opened { database, workload, settings, data, is_kept })
+    Ok(Opened { database, workload, settings, data, is_kept, script: None })
 }
 
 /// Fails if the workload does not support the database or its requested storage engine.
@@ -525,7 +537,9 @@ pub(crate) fn clash(
 ) -> Result<Option<Clash>, Error> {
     let wanted = workload.identity().workload;
     let of_others = meta::read_all(session)?.into_iter().map(|held| held.identity);
-    let of_others: Vec<Identity> = of_others.filter(|held| held.workload != wanted).collect();
+    let is_other =
+        |held: &Identity| held.workload != wanted && !script_data::is_key(&held.workload);
+    let of_others: Vec<Identity> = of_others.filter(is_other).collect();
     let needed = workload.population().map(|population| population.tables()).unwrap_or_default();
     for held in of_others {
         let theirs = match tables_of(&held) {

@@ -9,8 +9,8 @@ use std::thread;
 
 use engine::{Stop, ThreadClock, block_on};
 use model::{
-    Command, Connecting, Connector, Database, DbError, Identity, Place, Placement, Sessions,
-    Settings, TxContext,
+    Command, Connecting, Connector, Database, DbError, DbErrorKind, Identity, Place, Placement,
+    Sessions, Settings, Traffic, TxContext, format_count,
 };
 use monitor::wall_clock;
 
@@ -21,10 +21,13 @@ use crate::interruptible::run_interruptible;
 use crate::meta::{self, Found};
 use crate::open::Opened;
 
-/// Name of the command that creates and fills tables.
-pub const PREPARE: &str = "prepare";
+pub use crate::script_data::PREPARE;
+
 /// Name of the command that drops them.
 pub const CLEANUP: &str = "cleanup";
+
+/// First words of the advice to build the tables of a script.
+pub const BUILD_FIRST: &str = "build first: ";
 
 /// A command that has been run.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,22 +36,43 @@ pub struct CommandDone {
     /// Number of sessions in which it ran.
     pub threads: u32,
     pub seconds: f64,
+    /// Statements and rows of all sessions.
+    pub traffic: Traffic,
 }
 
 impl CommandDone {
-    /// Returns a sentence for the user.
-    pub fn sentence(&self) -> String {
+    /// Returns a sentence for the user about the command of the script `file`.
+    pub fn sentence(&self, file: &str) -> String {
+        let what = match self.name.as_str() {
+            PREPARE => "built the tables of",
+            CLEANUP => "dropped the tables of",
+            name => &format!("ran {name} of"),
+        };
         let in_sessions = match self.threads {
             1 => String::new(),
             n => format!(" in {n} sessions"),
         };
-        format!("ran {} of the script{in_sessions} in {:.1} s", self.name, self.seconds)
+        format!("{what} {file}: {}{in_sessions}, {:.1} s", statements(&self.traffic), self.seconds)
     }
 }
 
+/// Says how many statements and rows there were: `12 statements, 1,000 rows`.
+fn statements(traffic: &Traffic) -> String {
+    let statements = counted(traffic.queries(), "statement");
+    match traffic.rows {
+        0 => statements,
+        rows => format!("{statements}, {}", counted(rows, "row")),
+    }
+}
+
+fn counted(n: u64, one: &str) -> String {
+    let s = if n == 1 { "" } else { "s" };
+    format!("{} {one}{s}", format_count(n))
+}
+
 /// Returns the command with this name; `None` if the workload is no script. Fails if the script has
-/// no such command, or an error.
-pub fn command_named(opened: &Opened, name: &str) -> Result<Option<Command>, Error> {
+/// no such command, or an error. `file` is the script as the user names it.
+pub fn command_named(opened: &Opened, file: &str, name: &str) -> Result<Option<Command>, Error> {
     if !opened.workload.is_script() {
         return Ok(None);
     }
@@ -56,12 +80,36 @@ pub fn command_named(opened: &Opened, name: &str) -> Result<Option<Command>, Err
     if let Some(command) = commands.iter().find(|command| command.name == name) {
         return Ok(Some(command.clone()));
     }
-    let names: Vec<&str> = commands.iter().map(|command| command.name.as_str()).collect();
-    let there = match names.is_empty() {
-        true => "no commands".to_owned(),
-        false => names.join(", "),
+    let instead = match name {
+        PREPARE => "create its tables yourself, or add that",
+        CLEANUP => "drop its tables yourself, or add that",
+        _ => "",
     };
-    Err(Error::Usage(format!("the script has no command {name}; it has {there}")))
+    let why = match opened.workload.section_of(name) {
+        Some(section) => format!("{file} has no section '{section}'"),
+        None => format!("{file} has no function {name}"),
+    };
+    let others: Vec<&str> = commands.iter().map(|command| command.name.as_str()).collect();
+    let there = match others.is_empty() || !instead.is_empty() {
+        true => instead.to_owned(),
+        false => format!("it has {}", others.join(", ")),
+    };
+    Err(Error::Usage(if there.is_empty() { why } else { format!("{why}: {there}") }))
+}
+
+/// A command that failed: the error of the database with the name of the command, and what was
+/// done before it.
+struct CommandFailed {
+    db_error: DbError,
+    traffic: Traffic,
+}
+
+impl CommandFailed {
+    /// Returns the number of statements that were executed, without the one that failed.
+    fn n_before(&self) -> u64 {
+        let is_of_database = self.db_error.code != 0 || !self.db_error.sqlstate.is_empty();
+        self.traffic.queries().saturating_sub(u64::from(is_of_database))
+    }
 }
 
 /// Runs a command, in `threads` sessions at once if the script allows it; 0 is one per core, and at
@@ -72,25 +120,147 @@ pub fn run_command(
     threads: usize,
     stop: &Stop,
 ) -> Result<CommandDone, Error> {
+    let interrupted = "interrupted while a command of the script ran: what it did so far remains";
+    let ran = try_command(opened, command, threads, stop, interrupted)?;
+    ran.map_err(|failed| Error::Failed(failed.db_error.to_string()))
+}
+
+/// Runs a command as [`run_command`] does. After a stop, fails with the text `interrupted`.
+fn try_command(
+    opened: &Opened,
+    command: &Command,
+    threads: usize,
+    stop: &Stop,
+    interrupted: &str,
+) -> Result<Result<CommandDone, CommandFailed>, Error> {
     let began = wall_clock::now();
     let n_wanted = n_loaders(opened, BuildOptions { loaders: threads, ..BuildOptions::default() });
     let threads = if command.is_parallel { n_wanted as u32 } else { 1 };
     let (opened, name) = (opened.clone(), command.name.clone());
-    let interrupted = "interrupted while a command of the script ran: what it did so far remains";
-    run_interruptible(stop, interrupted, move || {
+    let ran = run_interruptible(stop, interrupted, move || {
         let run = |nth: u32| run_in_session(&opened, &name, nth, n_wanted as u32);
         thread::scope(|scope| {
             let all: Vec<_> = (0..threads).map(|nth| scope.spawn(move || run(nth))).collect();
-            let mut done = Ok(());
+            let (mut done, mut traffic) = (Ok(()), Traffic::default());
             for one in all {
-                let ended = one.join().expect("a panic is passed on");
+                let (ended, sent) = one.join().expect("a panic is passed on");
                 done = done.and(ended);
+                traffic += sent;
             }
-            done.map_err(|no: DbError| Error::Failed(format!("{name}: {no}")))
+            Ok(match done {
+                Ok(()) => Ok(traffic),
+                Err(db_error) => Err(CommandFailed { db_error: db_error.during(&name), traffic }),
+            })
         })
     })?;
     let seconds = began.elapsed().as_secs_f64();
-    Ok(CommandDone { name: command.name.clone(), threads, seconds })
+    let name = command.name.clone();
+    Ok(ran.map(|traffic| CommandDone { name, threads, seconds, traffic }))
+}
+
+/// Builds the tables of a script, and keeps in `dbdyno_meta` that they are complete and with which
+/// parameters they were built.
+pub fn build(
+    opened: &Opened,
+    command: &Command,
+    threads: usize,
+    stop: &Stop,
+) -> Result<CommandDone, Error> {
+    let Some(data) = &opened.script else {
+        return run_command(opened, command, threads, stop);
+    };
+    let (database, key) = (opened.database.as_ref(), data.key());
+    let mut session = AdminSession::at(database)?;
+    match &data.found {
+        Found::Nothing => {
+            let begun = Identity { workload: key.clone(), version: 1, ..Identity::default() };
+            meta::begin(&mut session, database, &begun)?;
+        }
+        Found::Complete(_) => meta::undo_complete(&mut session, &key)?,
+        Found::Unfinished(_) => {}
+    }
+    drop(session);
+    let again = data.again();
+    let interrupted = format!("interrupted while the tables were built; {again}");
+    let ran = try_command(opened, command, threads, stop, &interrupted)?;
+    let mut session = AdminSession::at(database)?;
+    match ran {
+        Ok(done) => {
+            let identity = data.identity(opened.workload.as_ref(), &opened.settings);
+            // The script may have dropped all tables there are.
+            if meta::read(&mut session, &key)? != Found::Nothing {
+                meta::forget(&mut session, &key, &[])?;
+            }
+            meta::begin(&mut session, database, &identity)?;
+            meta::complete(&mut session, &key)?;
+            Ok(done)
+        }
+        Err(failed) => {
+            let n_before = failed.n_before();
+            let is_new = n_before == 0;
+            match &data.found {
+                Found::Nothing if is_new => meta::forget(&mut session, &key, &[])?,
+                Found::Complete(_) if is_new => meta::complete(&mut session, &key)?,
+                _ => {}
+            }
+            let before = match &data.found {
+                Found::Complete(_) => "the tables were built before",
+                Found::Unfinished(_) => "an earlier build did not end",
+                Found::Nothing if is_new && failed.db_error.kind == DbErrorKind::Exists => {
+                    "there is such a table already"
+                }
+                Found::Nothing if is_new => return Err(Error::failed(failed.db_error)),
+                Found::Nothing => &format!("{} went before", counted(n_before, "statement")),
+            };
+            Err(Error::Failed(format!("{}; {before}, and {again}", failed.db_error)))
+        }
+    }
+}
+
+/// Drops the tables of a script by its own command, and removes what `dbdyno_meta` says of them.
+pub fn clean_up(opened: &Opened, command: &Command, stop: &Stop) -> Result<CommandDone, Error> {
+    let interrupted = "interrupted while the tables were dropped: some may be left";
+    let ran = try_command(opened, command, 0, stop, interrupted)?;
+    let is_gone = |failed: &CommandFailed| failed.db_error.kind == DbErrorKind::Missing;
+    let mut forgot = "";
+    if let Some(data) = &opened.script
+        && ran.as_ref().err().is_none_or(is_gone)
+    {
+        let mut session = AdminSession::at(opened.database.as_ref())?;
+        if meta::read(&mut session, &data.key())? != Found::Nothing {
+            meta::forget(&mut session, &data.key(), &[])?;
+            forgot = "; the entry of its build in dbdyno_meta is removed";
+        }
+    }
+    ran.map_err(|failed| {
+        let missing = match is_gone(&failed) {
+            true => ": nothing is there, or only a part of it",
+            false => "",
+        };
+        Error::Failed(format!("{}{missing}{forgot}", failed.db_error))
+    })
+}
+
+/// Fails if a script cannot run because its tables were not built, or not to the end. Returns a
+/// note if they were built with another parameter than the user gave; `None` if not, or if nothing
+/// is known of them.
+pub(crate) fn script_is_ready(opened: &Opened, stop: &Stop) -> Result<Option<String>, Error> {
+    let Some(data) = opened.script.clone() else { return Ok(None) };
+    let (database, workload) = (Arc::clone(&opened.database), Arc::clone(&opened.workload));
+    run_interruptible(stop, "interrupted while the tables were inspected", move || {
+        data.is_ready(database.as_ref(), workload.as_ref()).map(|()| data.differs)
+    })
+}
+
+/// Fails as [`script_is_ready`] does, before the tables of a script are checked.
+pub fn has_tables_to_check(opened: &Opened, stop: &Stop) -> Result<(), Error> {
+    script_is_ready(opened, stop).map(drop)
+}
+
+/// Returns what to do if a script misses tables, in words; `None` if it builds none.
+pub(crate) fn build_first(opened: &Opened) -> Option<String> {
+    let data = opened.script.as_ref()?;
+    Some(format!("{BUILD_FIRST}{}", data.command("build")))
 }
 
 /// Sessions beside those of a load, in which a script does what is not measured.
@@ -126,11 +296,22 @@ impl Aside {
     }
 }
 
-/// Runs a command once, in the session `nth` of `threads`.
-fn run_in_session(opened: &Opened, name: &str, nth: u32, threads: u32) -> Result<(), DbError> {
-    let Some(mut client) = opened.workload.commander(name, nth, threads) else { return Ok(()) };
-    let mut aside = Aside::open(&opened.database, nth)?;
-    aside.run(async |context| client.converse(context).await).map(drop)
+/// Runs a command once, in the session `nth` of `threads`. Returns how it ended, and what was sent.
+fn run_in_session(
+    opened: &Opened,
+    name: &str,
+    nth: u32,
+    threads: u32,
+) -> (Result<(), DbError>, Traffic) {
+    let Some(mut client) = opened.workload.commander(name, nth, threads) else {
+        return (Ok(()), Traffic::default());
+    };
+    let mut aside = match Aside::open(&opened.database, nth) {
+        Ok(aside) => aside,
+        Err(db_error) => return (Err(db_error), Traffic::default()),
+    };
+    let ended = aside.run(async |context| client.converse(context).await).map(drop);
+    (ended, aside.sessions.traffic())
 }
 
 /// Connector for the sessions of a command.

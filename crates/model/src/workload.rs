@@ -531,6 +531,23 @@ pub trait Workload: Send + Sync {
         Ok(None)
     }
 
+    /// Returns the line that begins the part of a script for a command of this name; `None` if it
+    /// is a function of this name.
+    fn section_of(&self, _command: &str) -> Option<&'static str> {
+        None
+    }
+
+    /// Returns the names of the parameters on which the tables of a script depend; for a script
+    /// whose text does not say that, those that its commands have read so far.
+    fn shaping_parameters(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns the names of the tables that a script creates, as far as its text says them.
+    fn created_tables(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns indexes to create after the load and then drop again. The time that this takes is
     /// part of the result.
     fn indexes_after_load(&self, _dialect: &Dialect) -> Vec<LaterIndex> {

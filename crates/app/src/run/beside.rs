@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use analysis::Tally;
 use engine::{Job, Origin, Ran};
-use model::{DbErrorKind, Event, Fact, MonitorScope, Placement};
+use model::{DbErrorKind, Event, Fact, MonitorScope, Placement, StopReason};
 use monitor::{Monitor, Scope, wall_clock};
 
 use super::agents::{self, Agents};
@@ -23,6 +23,8 @@ use crate::connection_count::ConnectionCount;
 use crate::disturb::Disturbers;
 use crate::error::Error;
 use crate::network::OpenPath;
+use crate::open::Opened;
+use crate::script_commands::build_first;
 
 /// The load of a run, with client processes, monitor and profiler. All of these are started, and
 /// the load waits for [`Beside::drive`].
@@ -161,7 +163,7 @@ impl Driven {
         agents.facts().into_iter().for_each(|fact| sink.tell(Event::Fact(fact)));
         drop(agents);
         sink.tell(Event::Ended {
-            reason: ran.reason.clone(),
+            reason: with_build_first(&ran.reason, run.groups, &sink.tally),
             measured_ns: ran.measured_ns,
             elapsed_ns: ran.elapsed_ns,
             cpu_ns: usage.cpu_ns,
@@ -172,6 +174,23 @@ impl Driven {
             sink.tell(Event::Fact(fact));
         }
         profiling
+    }
+}
+
+/// Adds to the reason why a load failed how to build the tables that its script misses.
+fn with_build_first(reason: &StopReason, groups: &[Opened], tally: &Tally) -> StopReason {
+    let misses = |index: usize| {
+        let seconds = tally.groups.get(index).into_iter();
+        let mut errors = seconds
+            .flat_map(|group| [&group.ramp_up, &group.measured])
+            .flat_map(|second| &second.errors);
+        errors.any(|error| error.kind == DbErrorKind::Missing)
+    };
+    let mut missed = groups.iter().enumerate().filter(|(index, _)| misses(*index));
+    let StopReason::Failed { why } = reason else { return reason.clone() };
+    match missed.find_map(|(_, opened)| build_first(opened)) {
+        Some(first) => StopReason::Failed { why: format!("{why}; {first}") },
+        None => reason.clone(),
     }
 }
 

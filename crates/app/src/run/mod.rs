@@ -66,7 +66,7 @@ use crate::open::{
     Data, OpenTarget, Opened, has_all_tables, is_apart_from, no_complete_data, open_target,
     resolve_group, resolve_groups, unused_rows,
 };
-use crate::script_commands::prepare_managed;
+use crate::script_commands::{prepare_managed, script_is_ready};
 use crate::settings::{Ended, SettingsGuard};
 use crate::settings_snapshot;
 use crate::settle::{SettlingAt, tables_of};
@@ -367,8 +367,13 @@ pub(crate) fn prepare(
         if options.build
             && let Some(done) = prepare_managed(&opened, group.clients, stop)?
         {
-            watcher.note(&done.sentence());
-            said.push(done.sentence());
+            let sentence = done.sentence(&group.workload);
+            watcher.note(&sentence);
+            said.push(sentence);
+        }
+        if let Some(note) = script_is_ready(&opened, stop)?.filter(|note| !said.contains(note)) {
+            watcher.note(&note);
+            said.push(note);
         }
         let to_install = opened.clone();
         let interrupted = "interrupted while procedures were created";

@@ -12,7 +12,10 @@ use app::open::{
     resolve_workload_interruptible,
 };
 use app::run::data_build::{DataBuild, DataBuilt};
-use app::script_commands::{CLEANUP, CommandDone, PREPARE, command_named, run_command};
+use app::script_commands::{
+    CLEANUP, CommandDone, PREPARE, build as build_script, clean_up, command_named,
+    has_tables_to_check,
+};
 use app::settle::{Incomplete, Settled, StepDone, ToSettle, settling_at};
 use app::watcher::Watcher;
 use app::{Error, Stop};
@@ -169,8 +172,9 @@ pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let stop = stop_on_signals(shell);
     let mut live = Live::new(shell, flags::is_quiet(matches, shell));
     let Found { target, opened, mut open_target } = opened(matches, true, &stop, &mut live, shell)?;
-    if let Some(command) = command_named(&opened, PREPARE)? {
-        let done = run_command(&opened, &command, loaders, &stop);
+    let workload = matches.get_one::<String>("workload").expect("clap requires it");
+    if let Some(command) = command_named(&opened, workload, PREPARE)? {
+        let done = build_script(&opened, &command, loaders, &stop);
         live.end();
         return tell_command(&target, &done?, matches, shell);
     }
@@ -178,7 +182,6 @@ pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
         has_all_tables(&opened, &target, &stop)?;
     }
     let is_both = matches.get_one::<String>("load_method").is_some_and(|method| method == "both");
-    let workload = matches.get_one::<String>("workload").expect("clap requires it");
     let labels = stored::labels(matches)?;
     let of_method = |method: LoadMethod| DataBuild {
         opened: &opened,
@@ -234,14 +237,22 @@ fn tell_command(
     matches: &ArgMatches,
     shell: &Shell,
 ) -> Outcome {
-    let CommandDone { name, threads, seconds } = done;
+    let CommandDone { name, threads, seconds, traffic } = done;
     let target = target.to_string();
+    let script = matches.get_one::<String>("workload").expect("clap requires it");
     if flags::is_json(matches) {
-        let value =
-            json!({"target": target, "command": name, "sessions": threads, "seconds": seconds});
+        let value = json!({
+            "target": target,
+            "script": script,
+            "command": name,
+            "sessions": threads,
+            "statements": traffic.queries(),
+            "rows": traffic.rows,
+            "seconds": seconds,
+        });
         return shell.print(&format!("{value:#}\n"));
     }
-    shell.print(&format!("{target}: {}\n", done.sentence()))
+    shell.print(&format!("{target}: {}\n", done.sentence(script)))
 }
 
 /// Returns the message that the build of data was stored as a run, with the command that shows it.
@@ -400,7 +411,7 @@ pub(crate) fn check(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let has_checks = !opened.workload.checks(opened.database.dialect()).is_empty();
     match opened.data {
         // Scripts check data that they have built themselves.
-        Data::None if has_checks => {}
+        Data::None if has_checks => has_tables_to_check(&opened, &stop)?,
         Data::None => return Err(Error::Usage(format!("{name} has no data to check"))),
         Data::Absent | Data::Unfinished => return Err(no_data(&target, name, opened.data)),
         Data::Unmarked | Data::Built => has_all_tables(&opened, &target, &stop)?,
@@ -489,8 +500,8 @@ pub(crate) fn drop_data(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let Found { target, opened, open_target: _open_target } =
         opened(matches, false, &stop, &mut live, shell)?;
     let name = matches.get_one::<String>("workload").expect("clap requires it");
-    if let Some(command) = command_named(&opened, CLEANUP)? {
-        let done = run_command(&opened, &command, 0, &stop);
+    if let Some(command) = command_named(&opened, name, CLEANUP)? {
+        let done = clean_up(&opened, &command, &stop);
         live.end();
         return tell_command(&target, &done?, matches, shell);
     }

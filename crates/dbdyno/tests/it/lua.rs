@@ -42,8 +42,16 @@ fn a_script_is_prepared_run_and_dropped() {
         let options = ["--rows=5", "--script-rate=7"];
         [words, &[&target], &options].concat().iter().map(|word| (*word).to_owned()).collect()
     };
-    home.run(&with(&["build", &script])).good().says(&["ran prepare of the script"]);
-    home.run(&with(&["build", &script])).code(1).warns(&["prepare: ", "mine.lua:6: SQL error"]);
+    let drop = format!("dbdyno drop {script} --target sqlite:");
+    home.run(&with(&["build", &script]))
+        .good()
+        .says(&["built the tables of ", "2 statements, 5 rows"]);
+    home.run(&with(&["build", &script])).code(1).warns(&[
+        "prepare: ",
+        "mine.lua:6: SQL error",
+        "the tables were built before, and a script's build is not resumed: ",
+        &drop,
+    ]);
     let load = ["--duration=1s", "--ramp-up=0s", "--clients=2", "--output=json"];
     for processes in ["--processes=1", "--processes=2"] {
         let words = with(&[&["run", &script, processes], &load[..]].concat());
@@ -52,9 +60,17 @@ fn a_script_is_prepared_run_and_dropped() {
         assert_eq!(number(&report, "transactions.mine.failed"), 0.0, "{report}");
     }
     home.run(&with(&["run", &script, "--help"])).good().says(&["--rows", "Number of rows"]);
-    home.run(&with(&["drop", &script])).good().says(&["ran cleanup of the script"]);
+    // The options with which the tables were built are those of a run that gives none.
+    let as_built = [&["run", &script, &target, "--script-rate=7"], &load[..]].concat();
+    let report = home.run(&as_built).json();
+    assert_eq!(at(&report, "groups.0.parameters.rows"), "5", "{report}");
+    let otherwise = [&as_built[..], &["--rows=4"]].concat();
+    home.run(&otherwise).warns(&["the tables of ", "were built with rows 5, not 4"]);
+    home.run(&with(&["drop", &script])).good().says(&["dropped the tables of ", "1 statement"]);
+    home.run(&with(&["drop", &script])).code(1).warns(&["nothing is there, or only a part of it"]);
     let run = with(&[&["run", &script], &load[..]].concat());
-    home.run(&run).code(1).says(&["no such table"]);
+    let build = format!("build first: dbdyno build {script} --target sqlite:");
+    home.run(&run).code(1).says(&["no such table", &build]);
     home.run(&["build", &script, &target, "--rwos=5"]).code(2).warns(&["'--rwos'", "'--rows'"]);
 }
 
@@ -343,6 +359,16 @@ fn a_script_prints_reports_and_ends_as_under_sysbench() {
     run(&script, &["yours"]).code(1).warns(&["Unknown command: yours"]);
     let lacks = "'showing.lua' test does not implement the 'prepare' command.";
     run(&script, &["prepare"]).code(1).warns(&[lacks]);
+    home.write(
+        "early.lua",
+        "function prepare() end\nfunction event() db_query('SELECT 1 FROM t') end",
+    );
+    let early = home.path("early.lua").display().to_string();
+    run(&early, &["--time=3600", "run"]).code(1).says(&[
+        "FATAL: ",
+        "; run prepare first: dbdyno sysbench ",
+        "early.lua prepare",
+    ]);
     home.write("failing.lua", "function event() error('it fails') end");
     let script = home.path("failing.lua").display().to_string();
     run(&script, &["--time=3600", "run"])

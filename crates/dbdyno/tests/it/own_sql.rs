@@ -118,9 +118,75 @@ fn the_file_of_the_guide_runs() {
     home.run(&["build", "bank.sql", &target, "--accounts=50"]).good();
     let report = report(&home, &["bank.sql", "--accounts=50"]);
     assert_eq!(number(&report, "checks.after.0.failed"), 0.0);
-    // The check depends on the number of accounts.
-    home.run(&["check", "bank.sql", &target]).code(1).says(&["0 of 1 checks pass"]);
+    // The check depends on the number of accounts, which is that of the build.
+    home.run(&["check", "bank.sql", &target]).good().says(&["1 of 1 checks pass"]);
+    let with_more = ["bank.sql", &target, "--accounts=60"];
+    for command in ["check", "run", "drop"] {
+        home.run(&[&[command], &with_more[..]].concat())
+            .code(2)
+            .warns(&["built with accounts 50, not 60: leave accounts out to use them"]);
+    }
+    let report = self::report(&home, &["bank.sql"]);
+    assert_eq!(number(&report, "checks.after.0.failed"), 0.0);
     home.run(&["drop", "bank.sql", &target]).good();
+}
+
+#[test]
+fn a_script_says_what_it_built_and_what_is_missing() {
+    let home = Home::new();
+    let text = "-- dbdyno: build\nCREATE TABLE t (id INT);\n-- dbdyno: build times 5\n\
+                INSERT INTO t VALUES (:row);\n-- dbdyno: transaction a\nSELECT id FROM t;\n\
+                -- dbdyno: check nothing is below 0\nSELECT id FROM t WHERE id < 0;\n";
+    home.write("t.sql", text);
+    let target = format!("--target=sqlite:{}", home.path("own.db").display());
+    let first = ["has no table t of t.sql: build first: dbdyno build t.sql --target sqlite:"];
+    run(&home, &["t.sql"]).code(1).warns(&first);
+    home.run(&["build", "t.sql", &target])
+        .good()
+        .says(&["built the tables of t.sql: 8 statements, 5 rows"]);
+    home.run(&["check", "t.sql", &target]).good();
+    let again = "a script's build is not resumed: dbdyno drop t.sql --target sqlite:";
+    home.run(&["build", "t.sql", &target]).code(1).warns(&[
+        "table t already exists",
+        "the tables were built before",
+        again,
+    ]);
+    report(&home, &["t.sql"]);
+    home.run(&["drop", "t.sql", &target])
+        .code(2)
+        .warns(&["t.sql has no section '-- dbdyno: drop': drop its tables yourself, or add that"]);
+    home.write("none.sql", "SELECT 1;\n");
+    home.run(&["build", "none.sql", &target])
+        .code(2)
+        .warns(&["none.sql has no section '-- dbdyno: build'"]);
+}
+
+#[test]
+fn a_build_that_fails_midway_is_not_used() {
+    let home = Home::new();
+    let text = "-- dbdyno: build\nCREATE TABLE t (id INT);\nINSERT INTO u VALUES (1);\n\
+                -- dbdyno: transaction a\nSELECT id FROM t;\n-- dbdyno: drop\nDROP TABLE t;\n";
+    home.write("t.sql", text);
+    let target = format!("--target=sqlite:{}", home.path("own.db").display());
+    let again = "a script's build is not resumed: dbdyno drop t.sql --target sqlite:";
+    home.run(&["build", "t.sql", &target]).code(1).warns(&[
+        "t.sql:3: no such table: u",
+        "1 statement went before",
+        again,
+    ]);
+    for command in ["run", "check"] {
+        let refused = home.run(&[command, "t.sql", &target]);
+        match command {
+            "run" => {
+                refused.code(1).warns(&["no complete data of t.sql: its build did not end", again])
+            }
+            _ => refused.code(2),
+        };
+    }
+    home.run(&["drop", "t.sql", &target]).good();
+    home.write("t.sql", text.replace("INTO u", "INTO t"));
+    home.run(&["build", "t.sql", &target]).good();
+    report(&home, &["t.sql"]);
 }
 
 /// The simulated database returns no rows, so only scripts without `\gset` run on it.

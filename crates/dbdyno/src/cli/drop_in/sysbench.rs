@@ -7,7 +7,7 @@ use std::path::Path;
 use analysis::report::Status;
 use app::open::{open_target, resolve_workload_interruptible};
 use app::run::{RunOptions, RunResult, run as run_plan};
-use app::script_commands::run_command;
+use app::script_commands::{BUILD_FIRST, run_command};
 use app::watcher::Intervals;
 use app::{Error, Stop};
 use model::{Parameter, ParameterKind, Plan, ScriptReports, Target};
@@ -294,7 +294,12 @@ impl Asked<'_> {
         told.tell(ended_s, &result.tally);
         if let (Status::Failed, Some(reason)) = (result.report.status, &result.report.reason) {
             // Where sysbench prints it, and without a report.
-            let what = if self.is_of_event(reason) { "`thread_run' function failed: " } else { "" };
+            let reason = match reason.split_once(&format!("; {BUILD_FIRST}")) {
+                Some((why, _)) => format!("{why}; {}", self.prepare_first()),
+                None => reason.clone(),
+            };
+            let what =
+                if self.is_of_event(&reason) { "`thread_run' function failed: " } else { "" };
             shell.print(&format!("FATAL: {what}{reason}\n"))?;
             return Ok(ERROR);
         }
@@ -306,6 +311,11 @@ impl Asked<'_> {
     fn is_of_event(&self, reason: &str) -> bool {
         let place = reason.strip_prefix(self.test).and_then(|rest| rest.strip_prefix(':'));
         place.is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit()))
+    }
+
+    /// Says how to create the tables that the script misses.
+    fn prepare_first(&self) -> String {
+        format!("run prepare first: dbdyno sysbench {} prepare, with the same options", self.test)
     }
 
     /// Prints the report, unless the script has printed its own.

@@ -334,6 +334,14 @@ impl User {
         }
     }
 
+    /// Keeps which options a command has read, since its tables depend on them.
+    fn note_options_read(&self) {
+        let Some(running) = &self.running else { return };
+        let Ok(read) = running.state.rust().get::<mlua::Table>("options_read") else { return };
+        let names = read.pairs::<String, LuaValue>().flatten().map(|(name, _)| name);
+        self.script.note_read(names);
+    }
+
     /// Prepares the generator for the event, so that it draws the same numbers again in a retry. An
     /// event that the script runs again draws others, since the same might fail forever.
     fn seed_event(&mut self) {
@@ -441,7 +449,9 @@ impl Client for User {
                 Role::Events => self.event(context).await,
                 Role::Command(name) => {
                     let name = name.clone();
-                    self.act("command", Some(&name), context).await.map(|_| Done::Committed)
+                    let ended = self.act("command", Some(&name), context).await;
+                    self.note_options_read();
+                    ended.map(|_| Done::Committed)
                 }
                 Role::Report => Ok(Done::Over),
             }

@@ -21,10 +21,10 @@ mod shared;
 mod state;
 mod statements;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
     BadParameter, Client, Command, Dialect, Identity, Kind, KindIndex, Number, Places,
@@ -115,6 +115,8 @@ pub(crate) struct Decided {
     seed: u64,
     is_old: bool,
     n_unique: Arc<AtomicU32>,
+    /// Parameters that commands have read.
+    read_by_commands: Mutex<BTreeSet<String>>,
 }
 
 impl Decided {
@@ -130,6 +132,14 @@ impl Decided {
     /// Whether an error that is not ignored ends the run.
     fn ends_at_error(&self) -> bool {
         self.settings.switch(options::ERRORS)
+    }
+
+    /// Keeps the names of options that a command has read.
+    fn note_read(&self, options: impl IntoIterator<Item = String>) {
+        let mut read = self.read_by_commands.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_own = |name: &&str| !options::is_of_every_script(name);
+        let names = options.into_iter().map(|name| options::parameter_name(&name));
+        read.extend(names.filter(is_own).map(str::to_owned));
     }
 
     fn is_prepared(&self) -> bool {
@@ -177,6 +187,7 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
             seed: make.seed,
             is_old: is_old(source),
             n_unique: Arc::default(),
+            read_by_commands: Mutex::default(),
         }),
         kinds: [Kind { name, weight: 1, keying_ns: 0, thinking_ns: 0 }],
         clients: AtomicU32::new(1),
@@ -254,6 +265,18 @@ impl Workload for Script {
         let found: BTreeMap<String, bool> = list.call(()).map_err(bad)?;
         let command = |(name, is_parallel)| Command { name, is_parallel };
         Ok(found.into_iter().map(command).collect())
+    }
+
+    fn shaping_parameters(&self) -> Vec<String> {
+        let decided = &self.decided;
+        if decided.is_old {
+            // Its options are global variables, and any of them may matter.
+            let written = decided.settings.written();
+            let is_own = |name: &&str| !options::is_of_every_script(name);
+            return written.map(|(name, _)| name).filter(is_own).map(str::to_owned).collect();
+        }
+        let read = decided.read_by_commands.lock().unwrap_or_else(PoisonError::into_inner);
+        read.iter().filter(|name| decided.settings.has(name)).cloned().collect()
     }
 
     fn commander(&self, command: &str, thread: u32, threads: u32) -> Option<Box<dyn Client>> {

@@ -318,7 +318,13 @@ fn number(text: &str) -> Value {
     Value::Number(value * power)
 }
 
-fn parameter_name(name: &str) -> &'static str {
+/// Whether all scripts have this parameter.
+pub(super) fn is_of_every_script(name: &str) -> bool {
+    GENERAL.iter().chain(&OF_RUN).any(|row| row.name == name)
+}
+
+/// Returns the name of the parameter for an option that a script declares.
+pub(super) fn parameter_name(name: &str) -> &'static str {
     match TAKEN.contains(&name) {
         true => interned(&format!("script_{name}")),
         false => interned(name),

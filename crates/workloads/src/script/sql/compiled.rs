@@ -193,6 +193,27 @@ impl Compiled {
         self.built_with.contains(&id)
     }
 
+    /// Returns the names of the variables on which the data depend, and which a user may give.
+    pub(super) fn shaping_names(&self) -> Vec<String> {
+        let declared = self.declared.iter().map(|(id, ..)| self.names.name_of(*id).to_owned());
+        let others = self.variables().into_iter().map(|(name, _)| name);
+        let all = declared.chain(others);
+        let is_shaping =
+            |name: &String| self.names.lookup(name).is_some_and(|id| self.shapes_data(id));
+        all.filter(is_shaping).collect()
+    }
+
+    /// Returns the names of the tables that the sections `build` create, where they are written
+    /// without quotes and variables.
+    pub(super) fn created_tables(&self) -> Vec<String> {
+        let commands = self.builds.iter().flat_map(|build| &build.of.script.commands);
+        let sqls = commands.filter_map(|command| match &command.what {
+            What::Sql(sql) => Some(words::created_tables(sql)),
+            _ => None,
+        });
+        sqls.flatten().collect()
+    }
+
     fn stores_columns(&self) -> bool {
         let commands = self.types.iter().flat_map(|one| &one.script.commands);
         commands

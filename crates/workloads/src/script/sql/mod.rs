@@ -125,7 +125,11 @@ fn read(source: &'static Source) -> Result<Entry, BadParameter> {
             true => "Variable of the script before its first transaction; the script sets it",
             false => "Variable of the script",
         };
-        Parameter::option(interned(name), ParameterKind::Text, default, help)
+        let id = compiled.names.lookup(name);
+        Parameter {
+            shapes_data: id.is_some_and(|id| compiled.shapes_data(id)),
+            ..Parameter::option(interned(name), ParameterKind::Text, default, help)
+        }
     };
     let is_new = |(name, _): &&(String, bool)| OWN.iter().all(|own| own.name != name.as_str());
     let mut parameters = OWN.to_vec();

@@ -89,6 +89,45 @@ fn first_words(text: &str) -> Vec<String> {
     words
 }
 
+/// Returns the names of the tables that an SQL command creates, unless they have quotes or
+/// variables in them.
+pub(super) fn created_tables(sql: &Sql) -> Vec<String> {
+    statements(sql).iter().filter_map(|statement| created_table(statement)).collect()
+}
+
+fn created_table(statement: &str) -> Option<String> {
+    let mut words = after_comments(statement).split_whitespace();
+    let mut next = || words.next().map(str::to_ascii_lowercase);
+    if next()? != "create" {
+        return None;
+    }
+    let kind = next()?;
+    let is_table = match kind.as_str() {
+        "unlogged" => next()? == "table",
+        word => word == "table",
+    };
+    let mut name = words.next().filter(|_| is_table)?;
+    if name.eq_ignore_ascii_case("if") {
+        name = words.nth(2)?;
+    }
+    let name = name.split('(').next()?.trim_end_matches(';');
+    let is_plain = |letter: char| letter.is_alphanumeric() || "_.".contains(letter);
+    (!name.is_empty() && name.chars().all(is_plain)).then(|| name.to_owned())
+}
+
+/// Returns a statement without the comments and spaces with which it begins.
+fn after_comments(statement: &str) -> &str {
+    let mut rest = statement.trim_start();
+    loop {
+        let end = match rest {
+            _ if rest.starts_with("--") => rest.split_once('\n'),
+            _ if rest.starts_with("/*") => rest.split_once("*/"),
+            _ => return rest,
+        };
+        rest = end.map_or("", |(_, rest)| rest).trim_start();
+    }
+}
+
 /// Whether a COPY statement names the client as source or destination.
 fn has_stream(statement: &str) -> bool {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
@@ -162,6 +201,22 @@ mod tests {
         check("ABORT;", Other, &[Rollback]);
         check("PREPARE TRANSACTION 'x';", Other, &[None]);
         check("VACUUM t;", Other, &[None]);
+    }
+
+    #[test]
+    fn the_tables_that_a_command_creates_are_known() {
+        let check = |text: &str, expect: &[&str]| {
+            assert_eq!(created_tables(&command(text).0), expect, "{text}");
+        };
+        check("CREATE TABLE account (id BIGINT);", &["account"]);
+        check(
+            "-- note\ncreate unlogged table if not exists s.b(id int)\\; create table c (i int);",
+            &["s.b", "c"],
+        );
+        check("CREATE TABLE \"a b\" (id BIGINT);", &[]);
+        check("CREATE TABLE t:n (id BIGINT);", &[]);
+        check("CREATE TEMPORARY TABLE t (id BIGINT);", &[]);
+        check("CREATE INDEX i ON t (id);", &[]);
     }
 
     #[test]

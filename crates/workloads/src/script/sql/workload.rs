@@ -255,6 +255,22 @@ impl Workload for Scripts {
         Some(Box::new(Builder::new(Arc::clone(&self.shared), work)))
     }
 
+    fn section_of(&self, command: &str) -> Option<&'static str> {
+        match command {
+            PREPARE => Some("-- dbdyno: build"),
+            CLEANUP => Some("-- dbdyno: drop"),
+            _ => None,
+        }
+    }
+
+    fn shaping_parameters(&self) -> Vec<String> {
+        self.shared.compiled.shaping_names()
+    }
+
+    fn created_tables(&self) -> Vec<String> {
+        self.shared.compiled.created_tables()
+    }
+
     fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
         let variables = self.shared.variables();
         let of = |(nth, check): (usize, &super::compiled::CheckSection)| {

@@ -378,9 +378,25 @@ end
 
 function rust.has_own_loop() return type(rawget(_G, "thread_run")) == "function" end
 
+-- Notes which options the script reads from now on; returns their names.
+local function options_read()
+  local values, read = {}, {}
+  for name, value in pairs(sysbench.opt) do values[name] = value end
+  for name in pairs(values) do sysbench.opt[name] = nil end
+  setmetatable(sysbench.opt, {
+    __index = function(_, name) read[name] = true return values[name] end,
+    __newindex = values,
+  })
+  local raw_pairs, raw_next = pairs, next
+  function pairs(list) return raw_pairs(list == sysbench.opt and values or list) end
+  function next(list, key) return raw_next(list == sysbench.opt and values or list, key) end
+  return read
+end
+
 -- Runs a command; a command that returns false has failed.
 function acts.command(name)
   cmdline.command = name
+  rust.options_read = options_read()
   local result
   if cmdline.command_defined(name) then
     result = cmdline.commands[name][1]()
