@@ -52,7 +52,7 @@ mod wait_condition;
 mod walk;
 pub mod watcher;
 
-pub use engine::Stop;
+pub use engine::{SampleHook, Stop};
 pub use error::Error;
 pub use monitor::wall_clock::unix_ms;
 pub use network::NETWORK_PATH;

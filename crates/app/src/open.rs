@@ -287,28 +287,15 @@ pub fn resolve_workload(
     refuse(target, database.dialect(), fresh.as_ref())?;
     let keeps_data = database.administration().keeps_data;
     if fresh.population().is_none() || (!keeps_data && fresh.is_blind()) {
-        let (data, mut workload, mut settings, mut script) = (Data::None, fresh, settings, None);
-        if keeps_data && is_kept {
-            let database = database.as_ref();
-            let found = script_data::resolve(database, target, entry, &workload, &settings, seed)?;
-            if let Some(found) = found {
-                (workload, settings) = (found.workload, found.settings);
-                script = Some(found.data);
-            }
-        }
-        return Ok(Opened { database, workload, settings, data, is_kept, script });
+        let data = Data::None;
+        let plain = Opened { database, workload: fresh, settings, data, is_kept, script: None };
+        return match keeps_data {
+            true => with_script_data(plain, target, entry, seed),
+            false => Ok(plain),
+        };
     }
     if !keeps_data {
-        let name = database.dialect().name;
-        let is_given = |pair: &(&str, &str)| pairs().any(|given| given == *pair);
-        let role = entry.roles.iter().find(|role| role.parameters.iter().all(is_given));
-        let without = role.filter(|_| entry.roles.len() > 1);
-        let without = without.map(|role| format!(", or leave it out: --{} 0", role.name));
-        let why = format!(
-            "{workload} needs tables, and {name} has none: choose another target{}",
-            without.unwrap_or_default()
-        );
-        return Err(Error::Usage(why));
+        return Err(needs_tables(&database, entry, workload, parameters));
     }
     let mut session = AdminSession::at(database.as_ref())?;
     let (data, identity) = match meta::read(&mut session, &fresh.identity().workload)? {
@@ -347,6 +334,44 @@ pub fn resolve_workload(
         .map_err(|bad| Error::Failed(format!("the data of {target} do not match: {bad}")))?;
     let workload = make(&settings, identity.as_ref())?;
     Ok(Opened { database, workload, settings, data, is_kept, script: None })
+}
+
+/// Returns the error that a database keeps no tables, with the role of the workload to leave out.
+fn needs_tables(
+    database: &Arc<dyn Database>,
+    entry: &workloads::Entry,
+    workload: &str,
+    parameters: &[(String, String)],
+) -> Error {
+    let name = database.dialect().name;
+    let is_given =
+        |(k, v): &(&str, &str)| parameters.iter().any(|(name, value)| name == k && value == v);
+    let role = entry.roles.iter().find(|role| role.parameters.iter().all(is_given));
+    let without = role.filter(|_| entry.roles.len() > 1);
+    let without = without.map(|role| format!(", or leave it out: --{} 0", role.name));
+    Error::Usage(format!(
+        "{workload} needs tables, and {name} has none: choose another target{}",
+        without.unwrap_or_default()
+    ))
+}
+
+/// Adds what is known of the tables of a script, and takes the parameters with which they were
+/// built where the user gave none.
+fn with_script_data(
+    opened: Opened,
+    target: &Target,
+    entry: &'static workloads::Entry,
+    seed: u64,
+) -> Result<Opened, Error> {
+    if !opened.is_kept {
+        return Ok(opened);
+    }
+    let (database, workload) = (opened.database.as_ref(), &opened.workload);
+    let found = script_data::resolve(database, target, entry, workload, &opened.settings, seed)?;
+    let Some(script_data::Resolved { data, workload, settings }) = found else {
+        return Ok(opened);
+    };
+    Ok(Opened { workload, settings, script: Some(data), ..opened })
 }
 
 /// Fails if the workload does not support the database or its requested storage engine.

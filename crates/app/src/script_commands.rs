@@ -10,7 +10,7 @@ use std::thread;
 use engine::{Stop, ThreadClock, block_on};
 use model::{
     Command, Connecting, Connector, Database, DbError, DbErrorKind, Identity, Place, Placement,
-    Sessions, Settings, Traffic, TxContext, format_count,
+    ScriptHost, Sessions, Settings, Traffic, TxContext, format_count,
 };
 use monitor::wall_clock;
 
@@ -239,6 +239,19 @@ pub fn clean_up(opened: &Opened, command: &Command, stop: &Stop) -> Result<Comma
         };
         Error::Failed(format!("{}{missing}{forgot}", failed.db_error))
     })
+}
+
+/// Hands a script what it may ask of this process. Fails if it starts programs and may not.
+pub fn hand_host(opened: &Opened, host: Option<&Arc<dyn ScriptHost>>) -> Result<(), Error> {
+    if let Some(place) = opened.workload.starts_programs()
+        && !host.is_some_and(|host| host.allows_shell())
+    {
+        return Err(Error::Usage(format!(
+            "{place}: the script starts programs: give --allow-shell to let it"
+        )));
+    }
+    host.into_iter().for_each(|host| opened.workload.set_host(host));
+    Ok(())
 }
 
 /// Fails if a script cannot run because its tables were not built, or not to the end. Returns a

@@ -10,7 +10,7 @@ use std::time::Duration;
 use engine::Stop;
 use model::{
     DataPolicy, Event, Experiment, Fact, FactValue, Group, NS_PER_MS, Placement, PlacementChoice,
-    Plan, Point, Round, Status, Target,
+    Plan, Point, Round, ScriptHost, Status, Target,
 };
 use monitor::wall_clock;
 use plan::managed::{is_managed, settings_of};
@@ -42,7 +42,7 @@ const LOOK_EVERY_MS: u64 = 50;
 const COMES_BACK: Duration = Duration::from_secs(60);
 
 /// Options of an experiment that are not in its plans.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ExperimentOptions {
     /// Path of the store, which every experiment needs.
     pub store: std::path::PathBuf,
@@ -54,6 +54,8 @@ pub struct ExperimentOptions {
     pub build: bool,
     /// Options for building missing data.
     pub load: BuildOptions,
+    /// What scripts may ask of this process; `None` if nothing.
+    pub script_host: Option<Arc<dyn ScriptHost>>,
 }
 
 /// Observer that a caller passes to an experiment, to show its progress.
@@ -518,6 +520,7 @@ impl<'o> TrialRunner<'o> {
             trial: Some(self.experiment.trial(place)),
             labels: self.experiment.labels.clone(),
             before: Vec::new(),
+            script_host: self.options.script_host.clone(),
         };
         let stop = &Arc::new(stop.of_next());
         // If managed servers alternate, each trial starts its own server: if some were restarted

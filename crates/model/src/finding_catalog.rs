@@ -75,6 +75,19 @@ pub static CATALOG: &[CatalogEntry] = &[
                  the user may write.",
     },
     CatalogEntry {
+        id: "still_running",
+        severity: "invalid",
+        raised: "no transaction finished, and all were still running at the end of the run",
+        advice: "Measure longer than a transaction takes; if it never ends, look for its loop or \
+                 its pause there.",
+    },
+    CatalogEntry {
+        id: "no_statements",
+        severity: "invalid",
+        raised: "the transactions of a script finished, and none sent a statement",
+        advice: "Let the script send statements: what was measured is dbdyno alone.",
+    },
+    CatalogEntry {
         id: "failed",
         severity: "note, warning, invalid",
         raised: "transactions failed (note: less than 0.1 %, warning: less than 50 %, invalid: 50 \

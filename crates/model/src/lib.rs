@@ -52,6 +52,7 @@ mod repeats;
 mod rng;
 mod run;
 mod sample;
+mod script_host;
 mod script_report;
 mod second;
 mod sent_statement;
@@ -147,6 +148,7 @@ pub use run::{
     PrimaryMetricDescription, ReportField, RunId, each_once,
 };
 pub use sample::{Number, Outcome, Sample, Slot};
+pub use script_host::{ScriptHost, ShellEnded};
 pub use script_report::{ReportFigures, ReportOf, ScriptReports};
 pub use second::{
     Counts, CustomMetricSecond, ErrorCount, INTERVAL_SECONDS, KindSecond, Second, WINDOW_SECONDS,
@@ -184,7 +186,7 @@ pub use units::{
 };
 pub use value::{Row, RowSource, Value};
 pub use workload::{
-    AfterError, Answer, AnswerJudge, Beginning, Check, Client, Command, Conversation, Crosscheck,
-    Done, LaterIndex, NO_TRANSACTIONS, NOT_CHECKED, NeedsTransactions, Population, ROLLED_BACK,
-    Routine, SMALLER_DATA, ScaleInData, ScaleOf, ScriptReporter, TxContext, Workload,
+    AfterError, Answer, AnswerJudge, Beginning, CUT_OFF_AT, Check, Client, Command, Conversation,
+    Crosscheck, Done, LaterIndex, NO_TRANSACTIONS, NOT_CHECKED, NeedsTransactions, Population,
+    ROLLED_BACK, Routine, SMALLER_DATA, ScaleInData, ScaleOf, ScriptReporter, TxContext, Workload,
 };

@@ -234,7 +234,9 @@ impl RetryOn {
         }
     }
 
-    fn covers(&self, db_error: &DbError) -> bool {
+    /// Whether this is the kind or the code of an error. An error that breaks the session has no
+    /// code.
+    pub fn covers(&self, db_error: &DbError) -> bool {
         match self {
             RetryOn::Kind(kind) => *kind == db_error.kind,
             // An error that breaks the session is neither retried nor ignored by its code.

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use crate::{
     BadParameter, Cancel, Clock, ComputedFigure, CustomMetric, DbError, Dialect, Execution,
     Identity, Input, Kind, KindIndex, KindTotals, Number, Places, PrimaryMetric, Producer,
-    ReportFigures, ReportOf, Row, RowSource, ScriptReports, Session, Sessions, Standard, Statement,
-    Stored, Table, Traffic, fnv1a,
+    ReportFigures, ReportOf, Row, RowSource, ScriptHost, ScriptReports, Session, Sessions,
+    Standard, Statement, Stored, Table, Traffic, fnv1a,
 };
 
 /// First words of the note in a report that lists the skipped consistency checks, and why.
@@ -25,6 +25,10 @@ pub const NO_TRANSACTIONS: &str = "This engine has no transactions";
 /// First words of the note in a report that warns that the data are smaller than the workload's
 /// standard demands.
 pub const SMALLER_DATA: &str = "Smaller data";
+
+/// Name of the fact about a workload that says at which lines of its script clients were when the
+/// end of the run cut off their transactions.
+pub const CUT_OFF_AT: &str = "cut_off_at";
 
 /// A consistency check: a condition that the data of a workload must meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -531,6 +535,12 @@ pub trait Workload: Send + Sync {
         Ok(None)
     }
 
+    /// Returns the reason why there is nothing to run as a load, though there may be
+    /// [commands](Self::commands); `None` if there is a load. Fails with an error in the script.
+    fn refuses_load(&self) -> Result<Option<String>, BadParameter> {
+        Ok(None)
+    }
+
     /// Returns the line that begins the part of a script for a command of this name; `None` if it
     /// is a function of this name.
     fn section_of(&self, _command: &str) -> Option<&'static str> {
@@ -545,6 +555,22 @@ pub trait Workload: Send + Sync {
 
     /// Returns the names of the tables that a script creates, as far as its text says them.
     fn created_tables(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns the line of a script that starts a program, such as `bank.sql:7`; `None` if none
+    /// does. Such a script needs a host that allows it ([`set_host`](Self::set_host)).
+    fn starts_programs(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Hands the workload, before it is executed, what its script asks of the process. Does
+    /// nothing if it was handed before, or if the workload is no script.
+    fn set_host(&self, _host: &Arc<dyn ScriptHost>) {}
+
+    /// Returns the lines of a script at which clients were when the end of the run cut off their
+    /// transactions, such as `bank.sql:7`, each with the number of clients.
+    fn cut_off_at(&self) -> Vec<(String, u64)> {
         Vec::new()
     }
 

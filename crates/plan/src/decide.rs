@@ -329,6 +329,9 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
         }
         stop_condition = transactions.value.unwrap_or(StopCondition::Sequence);
     }
+    if let Some(why) = made.refuses_load().map_err(|bad| BadPlan(bad.to_string()))? {
+        return Err(BadPlan(why));
+    }
     check_processes(&processes, clients.value)?;
     if let Some(why) = made.refuses_processes().filter(|_| processes.value > 0) {
         return Err(processes.bad(why));

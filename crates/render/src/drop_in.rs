@@ -42,6 +42,8 @@ pub struct PgbenchWords {
     /// For each script, its commands with the names of the custom metrics of their times; empty if
     /// the report has no latencies of commands.
     pub commands: Vec<Vec<(String, String)>>,
+    /// Custom metric of the time of a connection, if each transaction opens one.
+    pub connection: Option<String>,
     /// Latency limit in milliseconds, and how many transactions took longer.
     pub late: Option<(f64, u64)>,
 }
@@ -100,15 +102,30 @@ pub fn pgbench(report: &Report, words: &PgbenchWords) -> String {
         let (mean, max) = (wait.mean.unwrap_or(0.0), wait.max.unwrap_or(0.0));
         line(format!("rate limit schedule lag: avg {mean:.3} (max {max:.3}) ms"));
     }
-    let connect = report.block.connect_ms.times.max.unwrap_or(0.0);
-    line(format!("initial connection time = {connect:.3} ms"));
-    let tps = processed as f64 / report.measured_seconds.max(f64::MIN_POSITIVE);
-    line(format!("tps = {tps:.6} (without initial connection time)"));
+    rate(report, words, processed, &mut line);
     match words.scripts.len() {
         1 => commands(report, words, 0, "", &mut line),
         _ => out.push_str(&per_script(report, words)),
     }
     out
+}
+
+/// Writes the time of connections, and the rate.
+fn rate(report: &Report, words: &PgbenchWords, processed: u64, line: &mut dyn FnMut(String)) {
+    let tps = processed as f64 / report.measured_seconds.max(f64::MIN_POSITIVE);
+    match &words.connection {
+        Some(metric) => {
+            let mean_ns = report.block.custom_metrics.get(metric).and_then(|metric| metric.mean);
+            let mean_ms = mean_ns.unwrap_or(0.0) / 1e6;
+            line(format!("average connection time = {mean_ms:.3} ms"));
+            line(format!("tps = {tps:.6} (including reconnection times)"));
+        }
+        None => {
+            let connect = report.block.connect_ms.times.max.unwrap_or(0.0);
+            line(format!("initial connection time = {connect:.3} ms"));
+            line(format!("tps = {tps:.6} (without initial connection time)"));
+        }
+    }
 }
 
 /// Returns the number of transactions that ended in the measured time. With a rate that the

@@ -68,6 +68,7 @@ pub fn calibrate(plan: &Calibration, keeps_samples: bool) -> Result<Calibrated, 
         trial: None,
         labels: Vec::new(),
         before: Vec::new(),
+        script_host: None,
     };
     let mut listener = Listener::default();
     let stop = Arc::new(Stop::default());

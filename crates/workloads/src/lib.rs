@@ -77,7 +77,7 @@ pub fn language_of(name: &str) -> Option<&'static Language> {
     let (stem, extension) = name.rsplit_once('.')?;
     let added = ADDED.get().map_or(&[][..], |added| added.languages);
     let mut all = script::LANGUAGES.iter().chain(added).copied();
-    all.find(|language| !stem.is_empty() && language.extension == extension)
+    all.find(|language| !stem.is_empty() && language.extension.eq_ignore_ascii_case(extension))
 }
 
 /// Reads a workload from a file as [`read`] does, together with the further files that it loads.

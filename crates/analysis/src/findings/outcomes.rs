@@ -1,7 +1,7 @@
 //! Findings on how transactions ended: failures, retries, unknown outcomes and runs without any
 //! commit.
 
-use model::{ErrorCount, Severity};
+use model::{CUT_OFF_AT, ErrorCount, Severity, Traffic};
 
 use super::{FindingText, View, count, percent, percent_text};
 
@@ -14,7 +14,9 @@ const FAILED_PERCENT_MAX: f64 = 50.0;
 
 enum Ending {
     NothingFinished { offered: u64, failed: u64 },
+    StillRunning { offered: u64, at: Option<String> },
     NoneWithin { finished: u64 },
+    NoStatements { finished: u64 },
     Failed { failed: u64, offered: u64, most: Option<ErrorCount> },
     Unknown { unknown: u64 },
     Retried { retried: u64, offered: u64 },
@@ -31,6 +33,15 @@ impl Ending {
                     "Nothing finished: {} offered, {} failed.",
                     count(offered, "transaction"),
                     model::format_count(failed)
+                ),
+            },
+            Ending::StillRunning { offered, at } => still_running(offered, at),
+            Ending::NoStatements { finished } => FindingText {
+                id: "no_statements",
+                severity: Severity::Invalid,
+                text: format!(
+                    "{} finished, and the script sent no statement: the database had nothing to do.",
+                    count(finished, "transaction")
                 ),
             },
             Ending::NoneWithin { finished } => FindingText {
@@ -91,6 +102,19 @@ impl Ending {
     }
 }
 
+fn still_running(offered: u64, at: Option<String>) -> FindingText {
+    let all = match offered {
+        1 => "the only transaction was".to_owned(),
+        offered => format!("all {} were", count(offered, "transaction")),
+    };
+    let at = at.map(|at| format!(", at {at}")).unwrap_or_default();
+    FindingText {
+        id: "still_running",
+        severity: Severity::Invalid,
+        text: format!("Nothing finished: {all} still running at the end{at}."),
+    }
+}
+
 pub(super) fn look(view: &View) -> Vec<FindingText> {
     let counts = &view.sum.counts;
     let (offered, failed) = (counts.offered(), counts.failed);
@@ -101,6 +125,7 @@ pub(super) fn look(view: &View) -> Vec<FindingText> {
     let most_ignored = most_ignored.max_by_key(|error| error.ignored).cloned();
     let all = [
         nothing_finished(view),
+        no_statements(view),
         (failed > 0).then_some(Ending::Failed { failed, offered, most }),
         (unknown > 0).then_some(Ending::Unknown { unknown }),
         (retried > 0).then_some(Ending::Retried { retried, offered }),
@@ -131,6 +156,10 @@ fn nothing_finished(view: &View) -> Option<Ending> {
     if view.tally.ended.is_none() || super::is_over_early(view.tally) {
         return None;
     }
+    if counts.finished() == 0 && counts.unfinished > 0 && counts.unfinished == offered {
+        let fact = view.described.and_then(|of| view.tally.fact_of_group(of, CUT_OFF_AT));
+        return Some(Ending::StillRunning { offered, at: fact.map(ToString::to_string) });
+    }
     if counts.finished() == 0 {
         return Some(Ending::NothingFinished { offered, failed });
     }
@@ -139,4 +168,18 @@ fn nothing_finished(view: &View) -> Option<Ending> {
     let commits = || view.tally.commits_per_second(&all, view.tally.seconds());
     let is_none = view.index == 0 && counts.committed > 0 && commits().iter().all(|n| *n == 0);
     is_none.then_some(Ending::NoneWithin { finished: counts.finished() })
+}
+
+/// Returns a finding if the transactions of a script finished without sending any statement; `None`
+/// otherwise.
+fn no_statements(view: &View) -> Option<Ending> {
+    let is_script = view.described.is_some_and(|described| described.source.is_some());
+    let finished = view.sum.counts.finished();
+    if !is_script || finished == 0 || view.tally.ended.is_none() {
+        return None;
+    }
+    let mut sent = Traffic::default();
+    let phases = [&view.group.ramp_up, &view.group.measured];
+    phases.iter().flat_map(|second| &second.kinds).for_each(|kind| sent += kind.traffic);
+    (sent.queries() == 0).then_some(Ending::NoStatements { finished })
 }

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use model::finding_catalog::CATALOG;
 use model::{
-    ArrivalRate, Arrivals, ClientMoments, CommitRisk, DbErrorKind, Disturbed, ErrorCount, Event,
-    Load, NS_PER_MS, NS_PER_S, NS_PER_US, QueueFull, StopCondition, StopReason,
+    ArrivalRate, Arrivals, CUT_OFF_AT, ClientMoments, CommitRisk, Counts, DbErrorKind, Disturbed,
+    ErrorCount, Event, Load, NS_PER_MS, NS_PER_S, NS_PER_US, QueueFull, StopCondition, StopReason,
 };
 use stats::Histogram;
 
@@ -532,6 +532,24 @@ fn failures_matter_by_their_share() {
         made.kind(1).failures.get_or_insert_default().record(NS_PER_S);
     });
     raises("nothing_finished", Severity::Invalid, |made| made.seconds.clear());
+    let endless = |made: &mut Made| {
+        let kinds = made.seconds.iter_mut().flat_map(|second| &mut second.kinds);
+        kinds.for_each(|kind| kind.counts = Counts::default());
+        made.kind(0).counts.unfinished = 4;
+        made.fact("tpcc", CUT_OFF_AT, "bank.sql:7 (4 clients)");
+    };
+    raises("still_running", Severity::Invalid, endless);
+    let mut made = Made::closed();
+    endless(&mut made);
+    let all = judge(&made.tally()).into_iter();
+    let text: String = all.filter(|one| one.id == "still_running").map(|one| one.text).collect();
+    let said = "Nothing finished: all 4 transactions were still running at the end, at bank.sql:7";
+    assert!(text.starts_with(said), "{text}");
+    raises("no_statements", Severity::Invalid, |made| {
+        made.description.groups[0].source = Some("\\set a 1\n".to_owned());
+        let kinds = made.seconds.iter_mut().flat_map(|second| &mut second.kinds);
+        kinds.for_each(|kind| kind.traffic = Default::default());
+    });
     let mut calm = Made::closed();
     calm.seconds.iter_mut().flat_map(|s| &mut s.kinds).for_each(|kind| kind.counts.retried = 0);
     from(calm, "retried", Severity::Note, |made| made.kind(0).counts.retried = 1);

@@ -170,6 +170,7 @@ impl Driven {
             max_rss_bytes: usage.max_rss_bytes.unwrap_or(0),
         });
         computed::compute(run.groups, sink);
+        computed::tell_cut_off(run.groups, sink);
         for fact in facts_of(&ran, &usage, &sink.thread_use, &sink.tally) {
             sink.tell(Event::Fact(fact));
         }

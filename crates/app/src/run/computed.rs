@@ -1,6 +1,7 @@
-//! Primary metrics that are not rates: workloads compute them when the load is over.
+//! What workloads know when the load is over: primary metrics that are not rates, and where scripts
+//! were cut off.
 
-use model::{Event, KindTotals};
+use model::{CUT_OFF_AT, Event, Fact, KindTotals, format_count};
 
 use super::RunSink;
 use crate::open::Opened;
@@ -26,4 +27,43 @@ pub(super) fn compute(groups: &[Opened], sink: &mut RunSink<'_>) {
             sink.tell(Event::Computed { group: index as u16, figures });
         }
     }
+}
+
+/// Reports the lines of scripts at which clients were when the end of the run cut off their
+/// transactions.
+pub(super) fn tell_cut_off(groups: &[Opened], sink: &mut RunSink<'_>) {
+    let names: Vec<String> = sink
+        .tally
+        .description
+        .iter()
+        .flat_map(|described| described.groups.iter().map(|group| group.name.clone()))
+        .collect();
+    for (index, opened) in groups.iter().enumerate() {
+        let places = opened.workload.cut_off_at();
+        let Some(described) = sink.tally.description(index).filter(|_| !places.is_empty()) else {
+            continue;
+        };
+        let name = match names.len() {
+            1 => CUT_OFF_AT.to_owned(),
+            _ => format!("{}.{CUT_OFF_AT}", described.name),
+        };
+        let fact = Fact::new(&described.workload, &name, in_words(&places));
+        sink.tell(Event::Fact(fact));
+    }
+}
+
+/// Most lines of a script that are listed.
+const PLACES_MOST: usize = 3;
+
+/// Lists lines with their numbers of clients: `bank.sql:7 (3 clients), bank.sql:9 (1 client)`.
+fn in_words(places: &[(String, u64)]) -> String {
+    let one = |(place, n): &(String, u64)| {
+        let s = if *n == 1 { "" } else { "s" };
+        format!("{place} ({} client{s})", format_count(*n))
+    };
+    let mut words: Vec<String> = places.iter().take(PLACES_MOST).map(one).collect();
+    if places.len() > PLACES_MOST {
+        words.push("elsewhere".to_owned());
+    }
+    words.join(", ")
 }

@@ -37,8 +37,8 @@ use analysis::report::{Report, Status};
 use engine::{ClientThreads, GroupJob, Job, Origin, SampleHook, Share, Stop};
 use model::{
     CommitRisk, Database, Description, Event, Fact, Finding, Identity, NS_PER_MS, NS_PER_S,
-    Placement, Plan, RunId, Settle, Severity, StopCondition, StopReason, Trial, format_count,
-    format_duration,
+    Placement, Plan, RunId, ScriptHost, Settle, Severity, StopCondition, StopReason, Trial,
+    format_count, format_duration,
 };
 use monitor::facts;
 use stats::OfferedQuantile;
@@ -66,7 +66,7 @@ use crate::open::{
     Data, OpenTarget, Opened, has_all_tables, is_apart_from, no_complete_data, open_target,
     resolve_group, resolve_groups, unused_rows,
 };
-use crate::script_commands::{prepare_managed, script_is_ready};
+use crate::script_commands::{hand_host, prepare_managed, script_is_ready};
 use crate::settings::{Ended, SettingsGuard};
 use crate::settings_snapshot;
 use crate::settle::{SettlingAt, tables_of};
@@ -106,6 +106,8 @@ pub struct RunOptions {
     pub labels: Vec<(String, String)>,
     /// Events that happened before the run and are recorded in it, such as changed settings.
     pub before: Vec<Event>,
+    /// What scripts may ask of this process; `None` if nothing.
+    pub script_host: Option<Arc<dyn ScriptHost>>,
 }
 
 impl RunOptions {
@@ -121,6 +123,7 @@ impl RunOptions {
             trial: None,
             labels: Vec::new(),
             before: Vec::new(),
+            script_host: None,
         }
     }
 }
@@ -343,6 +346,7 @@ pub(crate) fn prepare(
         if let Some(why) = opened.workload.refuses_clients(group.clients) {
             return Err(Error::Usage(why));
         }
+        hand_host(&opened, options.script_host.as_ref())?;
         has_all_tables(&opened, &plan.target, stop)?;
         if let Some(note) = unused_rows(&opened, stop)?.filter(|note| !said.contains(note)) {
             watcher.note(&note);

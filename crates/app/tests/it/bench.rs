@@ -108,6 +108,7 @@ fn options(store: Option<PathBuf>) -> RunOptions {
         trial: None,
         labels: Vec::new(),
         before: Vec::new(),
+        script_host: None,
     }
 }
 

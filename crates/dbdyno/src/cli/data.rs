@@ -13,7 +13,7 @@ use app::open::{
 };
 use app::run::data_build::{DataBuild, DataBuilt};
 use app::script_commands::{
-    CLEANUP, CommandDone, PREPARE, build as build_script, clean_up, command_named,
+    CLEANUP, CommandDone, PREPARE, build as build_script, clean_up, command_named, hand_host,
     has_tables_to_check,
 };
 use app::settle::{Incomplete, Settled, StepDone, ToSettle, settling_at};
@@ -32,8 +32,8 @@ use super::own_folder::{make_data_folder, target_unnamed};
 use super::run::add_parameters;
 use super::signals::stop_on_signals;
 use super::{
-    DONE, FAILED, Outcome, confirm, flags, named, password, script_words, stored, target_from,
-    workload_argument,
+    DONE, FAILED, Outcome, confirm, flags, named, password, script_host, script_words, stored,
+    target_from, workload_argument,
 };
 use crate::shell::Shell;
 
@@ -50,6 +50,7 @@ pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Error> {
             )
             .arg(flags::seed())
             .args(script_words::flags())
+            .arg(script_host::flag())
             .arg(flags::quiet("Show no progress"));
         let what = named(words, name);
         let entry = what.as_deref().and_then(|what| plan::workload_named(what).ok());
@@ -165,13 +166,13 @@ pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let settle_limit = limit_of(matches)?;
     let is_kept = !flags::is_unstored(matches, shell)?;
     let settles = matches.get_flag("settle");
-    let store = match is_kept || settles {
-        true => flags::store_to_write(matches, shell)?,
-        false => Default::default(),
-    };
+    let is_stored = is_kept || settles;
+    let store = is_stored.then(|| flags::store_to_write(matches, shell)).transpose()?;
+    let store = store.unwrap_or_default();
     let stop = stop_on_signals(shell);
     let mut live = Live::new(shell, flags::is_quiet(matches, shell));
     let Found { target, opened, mut open_target } = opened(matches, true, &stop, &mut live, shell)?;
+    hand_host(&opened, script_host::of_flag(matches, shell).as_ref())?;
     let workload = matches.get_one::<String>("workload").expect("clap requires it");
     if let Some(command) = command_named(&opened, workload, PREPARE)? {
         let done = build_script(&opened, &command, loaders, &stop);
@@ -501,6 +502,7 @@ pub(crate) fn drop_data(matches: &ArgMatches, shell: &Shell) -> Outcome {
         opened(matches, false, &stop, &mut live, shell)?;
     let name = matches.get_one::<String>("workload").expect("clap requires it");
     if let Some(command) = command_named(&opened, name, CLEANUP)? {
+        hand_host(&opened, script_host::of_flag(matches, shell).as_ref())?;
         let done = clean_up(&opened, &command, &stop);
         live.end();
         return tell_command(&target, &done?, matches, shell);

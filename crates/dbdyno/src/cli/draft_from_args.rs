@@ -156,8 +156,20 @@ pub(crate) fn read_file(path: &str) -> Result<Draft, Error> {
         return Err(bad(&"it is a pipe or a device: write the plan to a file"));
     }
     let text = files::read_text(path, PLAN_BYTES_MAX).map_err(|error| bad(&error))?;
+    let mut draft = plan_of(path, &text)?;
+    draft.groups.iter_mut().for_each(|group| put_script_beside(group, Path::new(path)));
     // A file named by the user may run commands.
-    Ok(Draft { is_local: true, ..plan_of(path, &text)? })
+    Ok(Draft { is_local: true, ..draft })
+}
+
+/// Replaces the script that a group names by the one beside the plan, if there is one.
+fn put_script_beside(group: &mut GroupDraft, plan: &Path) {
+    let Some(written) = group.values.get_mut("workload") else { return };
+    let beside = plan.parent().map(|folder| folder.join(&written.text));
+    let is_script = workloads::language_of(&written.text).is_some();
+    if let Some(beside) = beside.filter(|beside| is_script && beside.is_file()) {
+        written.text = beside.to_string_lossy().into_owned();
+    }
 }
 
 /// Reads a plan from standard input. A program may have written it, so its commands are not run.

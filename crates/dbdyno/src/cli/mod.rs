@@ -54,6 +54,7 @@ mod restore;
 mod run;
 mod run_options;
 mod runs;
+mod script_host;
 mod script_words;
 mod scripts;
 mod seek;

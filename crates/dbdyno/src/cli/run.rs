@@ -14,7 +14,7 @@ use super::runs::RunIn;
 use super::signals::stop_on_signals;
 use super::{
     FAILED, INTERRUPTED, Outcome, draft_from_args, experiments, figure_names, flags, named,
-    password, required, run_options, runs, seek, stored,
+    password, required, run_options, runs, script_host, seek, stored,
 };
 use crate::shell::Shell;
 
@@ -93,6 +93,7 @@ fn run_once(mut plan: Plan, matches: &ArgMatches, shell: &Shell) -> Outcome {
         trial: None,
         labels: stored::labels(matches)?,
         before: Vec::new(),
+        script_host: script_host::of_flag(matches, shell),
     };
     let stop = stop_on_signals(shell);
     let mut live =

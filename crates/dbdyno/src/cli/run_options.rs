@@ -7,7 +7,9 @@ use clap::{Arg, ArgAction, Command};
 use model::Choice;
 use plan::{EXPERIMENT, PLAN, group_flags};
 
-use super::{flags, metrics, password, required, runs, script_words, stored, target_from};
+use super::{
+    flags, metrics, password, required, runs, script_host, script_words, stored, target_from,
+};
 
 /// Returns the command with the options that it has for every workload.
 pub(super) fn command() -> Command {
@@ -39,6 +41,7 @@ pub(super) fn command() -> Command {
                     .help("Report per-client figures"),
             )
             .args(script_words::flags())
+            .arg(script_host::flag())
             .args(required::flags())
             .arg(runs::full_flag(runs::FULL))
             .args(metrics::flags())

@@ -4,9 +4,12 @@
 //! They become a workload before the command line is parsed, because the variables of a script are
 //! options of the command. Not here: the language of the scripts (workloads).
 
+use std::path::Path;
+
 use app::Error;
 use clap::{Arg, ArgAction, ArgMatches};
 use model::Source;
+use workloads::script::pgbench::NO_COMMANDS;
 
 use super::STDIN;
 use crate::shell::Shell;
@@ -104,7 +107,10 @@ pub(super) fn resolved(words: Vec<String>, shell: &Shell) -> Result<Vec<String>,
     let Some(at) = at.map(|at| at + 2) else { return Ok(words) };
     let mut left: Vec<String> = words[..at].to_vec();
     let mut scripts = Vec::new();
-    let mut rest = words[at..].iter();
+    let mut rest = words[at..].iter().peekable();
+    if let Some(word) = rest.next_if(|word| has_weight(word)) {
+        scripts.push(of_file(word, shell)?);
+    }
     while let Some(word) = rest.next() {
         let Some((flag, value)) = flag_of(word) else {
             left.push(word.clone());
@@ -159,6 +165,12 @@ fn weighted(text: &str) -> (&str, u64) {
     weight.filter(|(name, _)| !name.is_empty()).unwrap_or((text, 1))
 }
 
+/// Whether a word names a script with a weight, such as `read.sql@3`, and no file of this name.
+fn has_weight(word: &str) -> bool {
+    let (name, _) = weighted(word);
+    name != word && workloads::language_of(name).is_some() && !Path::new(word).exists()
+}
+
 fn of_file(value: &str, shell: &Shell) -> Result<Script, Error> {
     let (name, weight) = weighted(value);
     let unread = |why: &dyn std::fmt::Display| {
@@ -195,14 +207,21 @@ fn registered(scripts: Vec<Script>) -> Result<String, Error> {
         true => OF_STATEMENTS.to_owned(),
         false => {
             let joined = names.join("+");
-            if joined.ends_with(".sql") { joined } else { format!("{joined}.sql") }
+            let is_sql = joined.to_ascii_lowercase().ends_with(".sql");
+            if is_sql { joined } else { format!("{joined}.sql") }
         }
     };
     let parts =
         scripts.iter().map(|script| (script.name.as_str(), script.weight, script.text.as_str()));
     let text = workloads::script::sql::composed(parts);
-    plan::read_script(&name, &text).map_err(|bad| Error::Usage(bad.to_string()))?;
+    plan::read_script(&name, &text).map_err(|bad| Error::Usage(of_flag(bad.to_string())))?;
     Ok(name)
+}
+
+/// Names the flag instead of a file if there is nothing in the statements of the command line.
+fn of_flag(why: String) -> String {
+    let is_empty = why.starts_with("statements-") && why.ends_with(NO_COMMANDS);
+    if is_empty { "--sql: there is no statement in it".to_owned() } else { why }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use app::trial_runner::ExperimentOptions;
 use clap::ArgMatches;
 use render::list::short_id;
 
-use super::flags;
+use super::{flags, script_host};
 use crate::shell::Shell;
 
 /// Returns the sentence for an interrupted experiment. The command that resumes the experiment has
@@ -26,6 +26,7 @@ pub(crate) fn options(matches: &ArgMatches, shell: &Shell) -> Result<ExperimentO
         check_after: checks.after(),
         build: !matches.get_flag("no_build"),
         load: BuildOptions { method: flags::load_method(matches), ..BuildOptions::default() },
+        script_host: script_host::of_flag(matches, shell),
     })
 }
 

@@ -147,7 +147,9 @@ fn an_error_ends_its_client_and_the_exit_code_is_2() {
 fn what_cannot_begin_has_the_exit_code_1() {
     let bench = Bench::new();
     let file = bench.home.write("script.sql", "\\sett x 1\n");
-    let here: [&[&str]; 3] = [&["-n", "-f", &file], &["-n", "-t", "x"], &["--no-such-option"]];
+    let nobody = ["-n", "-S", "-h", "127.0.0.1", "-p", "1", "nothing"];
+    let here: [&[&str]; 4] =
+        [&["-n", "-f", &file], &["-n", "-t", "x"], &["--no-such-option"], &nobody];
     for args in here {
         assert_eq!(bench.pgbench(args).0.code, Some(1), "{args:?}");
         let ran = bench.dbdyno(args).0;
@@ -168,6 +170,104 @@ fn tables_are_built_as_the_options_say() {
     let ran = bench.dbdyno(&args).0;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert_eq!(bench.sql(by), expect);
+}
+
+#[test]
+fn tables_are_divided_as_the_options_say() {
+    let by = "SELECT c.relname, c.relkind, pg_get_expr(c.relpartbound, c.oid), \
+              (SELECT count(*) FROM pg_index WHERE indrelid = c.oid) FROM pg_class c \
+              WHERE relname LIKE 'pgbench%' AND relkind IN ('r', 'p') ORDER BY 1";
+    for method in ["range", "hash"] {
+        let bench = Bench::new();
+        let method = format!("--partition-method={method}");
+        let args = ["-i", "-q", "--partitions=3", &method];
+        assert_eq!(bench.pgbench(&args).0.code, Some(0));
+        let expect = bench.sql(by);
+        assert!(expect.contains("pgbench_accounts_3"), "{expect}");
+        let ran = bench.dbdyno(&args).0;
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert_eq!(bench.sql(by), expect);
+        assert_eq!(bench.sql("SELECT count(*) FROM pgbench_accounts").trim(), "100000");
+    }
+    let bench = Bench::new();
+    let spaces = ["-i", "-q", "--tablespace=pg_default", "--index-tablespace=pg_default"];
+    assert_eq!(bench.dbdyno(&spaces).0.code, Some(0));
+}
+
+/// Returns the lines of the only log that begins with `prefix`.
+fn log_of(bench: &Bench, prefix: &str) -> Vec<String> {
+    let folder = std::fs::read_dir(bench.home.path(".")).expect("the folder is there");
+    let names = folder.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let name = names.into_iter().find(|name| name.starts_with(prefix)).expect("there is a log");
+    let text = std::fs::read_to_string(bench.home.path(&name)).expect("it is a log");
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn logs_have_the_same_columns() {
+    let bench = Bench::new();
+    let file = bench.home.write("script.sql", "SELECT 1;\n");
+    let check = |more: &[&str], n_lines: Option<usize>| {
+        let numbers = |lines: &[String]| lines[0].split(' ').count();
+        let mut columns = Vec::new();
+        for program in ["theirs", "ours"] {
+            let prefix = bench.home.path(program).display().to_string();
+            let args = ["-n", "-c", "2", "-t", "20", "-l", "--log-prefix", &prefix, "-f", &file];
+            let args = [&args[..], more].concat();
+            let ran = match program {
+                "theirs" => bench.pgbench(&args).0,
+                _ => bench.dbdyno(&args).0,
+            };
+            assert_eq!(ran.code, Some(0), "{}", ran.err);
+            let lines = log_of(&bench, program);
+            if let Some(n_lines) = n_lines {
+                assert_eq!(lines.len(), n_lines, "{program}: {lines:?}");
+            }
+            columns.push(numbers(&lines));
+            for path in std::fs::read_dir(bench.home.path(".")).expect("a folder").flatten() {
+                if path.file_name().to_string_lossy().starts_with(program) {
+                    std::fs::remove_file(path.path()).expect("it is a file");
+                }
+            }
+        }
+        assert_eq!(columns[0], columns[1], "{more:?}");
+    };
+    check(&[], Some(40));
+    check(&["--max-tries=3"], Some(40));
+    check(&["-R", "1000"], Some(40));
+    // pgbench writes whole intervals alone.
+    check(&["-R", "20", "--aggregate-interval=1"], None);
+    let sampled = ["-n", "-t", "20", "-f", &file, "--sampling-rate=0.5"];
+    assert_eq!(bench.dbdyno(&sampled).0.code, Some(1));
+}
+
+#[test]
+fn each_transaction_may_have_a_connection() {
+    let bench = Bench::new();
+    let file = bench.home.write("script.sql", "SELECT 1;\n");
+    let args = ["-n", "-C", "-c", "2", "-t", "20", "-f", &file];
+    for ran in [bench.pgbench(&args).0, bench.dbdyno(&args).0] {
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert!(ran.out.contains("actually processed: 40/40"), "{}", ran.out);
+        assert!(ran.out.contains("average connection time = "), "{}", ran.out);
+        assert!(!ran.out.contains("average connection time = 0.000"), "{}", ran.out);
+        assert!(ran.out.contains(" (including reconnection times)\n"), "{}", ran.out);
+    }
+}
+
+#[test]
+fn debug_prints_what_pgbench_prints() {
+    let bench = Bench::new();
+    let file = bench
+        .home
+        .write("script.sql", "\\set x debug(5 + 1.5)\nSELECT :x;\n\\if debug(NULL)\n\\endif\n");
+    let args = ["-n", "-t", "1", "-f", &file];
+    for ran in [bench.pgbench(&args).0, bench.dbdyno(&args).0] {
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let lines =
+            ["debug(script=0,command=1): double 6.5\n", "debug(script=0,command=3): null\n"];
+        lines.iter().for_each(|line| assert!(ran.err.contains(line), "{}", ran.err));
+    }
 }
 
 #[test]

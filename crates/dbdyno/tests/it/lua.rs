@@ -84,6 +84,28 @@ fn a_script_that_does_not_end_is_ended_with_the_run() {
     let report = home.run(&[&words[..], &["--output=json"]].concat()).json();
     assert_eq!(number(&report, "transactions.endless.finished"), 0.0, "{report}");
     assert!(number(&report, "transactions.endless.unfinished") > 0.0, "{}", at(&report, "totals"));
+    let findings = at(&report, "findings").to_string();
+    assert!(
+        findings.contains("still_running") && findings.contains("endless.lua:2 ("),
+        "{findings}"
+    );
+}
+
+#[test]
+fn a_script_that_cannot_run_is_refused_before_the_start() {
+    let home = Home::new();
+    let target = format!("--target=sqlite:{}", home.path("x.db").display());
+    let refused = |text: &str, expect: &[&str]| {
+        home.write("x.lua", text);
+        home.run(&["run", "x.lua", &target, "--duration=1s", "--ramp-up=0s"]).code(2).warns(expect);
+    };
+    refused("function prepare() end", &["x.lua has no function event, so there is nothing to run"]);
+    refused(
+        "function event() end\nlocal n = 0\nwhile true do\n  n = n + 1\nend\n",
+        &["x.lua:", "the body of the script does not end"],
+    );
+    home.write("x.lua", "function prepare() end");
+    home.run(&["build", "x.lua", &target]).good().says(&["built the tables of x.lua"]);
 }
 
 /// A script that shows what it prints, which options it reads, and reports by itself.

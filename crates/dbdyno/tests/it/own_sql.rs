@@ -288,6 +288,21 @@ fn an_error_has_its_file_and_line() {
     );
     refused("\n\\sett a 1\n", "bad.sql:2: there is no command \\sett (did you mean 'set'?)");
     refused("-- dbdyno: transition a\nSELECT 1;\n", "bad.sql:1: there is no section 'transition'");
+    refused("BEGIN;\nSELECT 1;\n", "bad.sql:2: the script ends within a transaction: write COMMIT");
+    refused("-- dbdyno: build\nSELECT 1;\n", "bad.sql: there is no section transaction");
+    let many = format!("SELECT 1;\n\\set a 1\nSELECT {}:a;\n", ":a, ".repeat(255));
+    home.write("many.sql", &many);
+    run(&home, &["many.sql", "--mode=prepared"])
+        .code(2)
+        .warns(&["many.sql:3: a prepared statement has at most 255 variables"]);
+    report(&home, &["many.sql"]);
+    for nothing in ["", "-- nothing"] {
+        run(&home, &["--sql", nothing]).code(2).warns(&["--sql: there is no statement in it"]);
+    }
+    run(&home, &["-f", "many.sql@0"])
+        .code(2)
+        .warns(&["many.sql: no transaction type has a weight"]);
+    run(&home, &["nowhere.sql"]).code(2).warns(&["nowhere.sql' cannot be read: No such file"]);
     let stopped = |text: &str, mode: &str, expect: &str| {
         home.write("bad.sql", text);
         let report = run(&home, &["bad.sql", mode, "--output=json"]).code(1).json();
@@ -296,13 +311,119 @@ fn an_error_has_its_file_and_line() {
         assert_eq!(reason.matches("bad.sql").count(), 1, "{reason}");
     };
     for mode in ["--mode=simple", "--mode=prepared"] {
-        let why = "bad.sql:2: the script ends within a transaction";
-        stopped("BEGIN;\nSELECT 1;\n", mode, why);
+        let why = "bad.sql:5: the script ends within a transaction";
+        stopped("BEGIN;\n\\if false\nCOMMIT;\n\\endif\nSELECT 1;\n", mode, why);
         let why = "bad.sql:1: \\gset expects one row, and there were 0";
         stopped("SELECT 1 AS a WHERE 1 = 0 \\gset\n", mode, why);
         stopped("SELECT 1;\nSELECT a FROM nowhere;\n", mode, "bad.sql:2: no such table");
         stopped("\\set x 0\n\\set y 1 / :x\nSELECT 1;\n", mode, "bad.sql:2: division by zero");
     }
+}
+
+#[test]
+fn a_script_starts_programs_only_with_the_flag() {
+    let home = Home::new();
+    let out = home.path("out.txt").display().to_string();
+    home.write(
+        "shell.sql",
+        format!(
+            "\\set n 7\n\\setshell m echo :n ; exit 3\n\\shell echo :m ::n >> {out}\n\
+             SELECT 1 / (:m = 7);\n"
+        ),
+    );
+    let refused = "shell.sql:2: the script starts programs: give --allow-shell to let it";
+    run(&home, &["shell.sql"]).code(2).warns(&[refused]);
+    report(&home, &["shell.sql", "--allow-shell"]);
+    let lines = std::fs::read_to_string(&out).expect("the script wrote it");
+    assert_eq!(lines.lines().filter(|line| *line == "7 :n").count(), 300, "{lines}");
+    let stopped = |text: &str, expect: &str| {
+        home.write("bad.sql", text);
+        let report = run(&home, &["bad.sql", "--allow-shell", "--output=json"]).code(1).json();
+        let reason = report["reason"].as_str().unwrap_or_default();
+        assert!(reason.contains(expect), "{reason}");
+    };
+    stopped("\\shell false\nSELECT 1;\n", "bad.sql:1: false: failed (exit status: 1)");
+    stopped(
+        "\\setshell x echo y\nSELECT 1;\n",
+        "bad.sql:1: echo: it must write an integer, not 'y'",
+    );
+    stopped("\\setshell x true\nSELECT 1;\n", "bad.sql:1: true: it wrote no integer");
+    // A stored plan has no flag.
+    let plan = format!(
+        "target = \"sqlite:{}\"\n[[group]]\nworkload = \"shell.sql\"\n",
+        home.path("own.db").display()
+    );
+    home.write("plan.toml", plan);
+    run(&home, &["plan.toml"]).code(2).warns(&[refused]);
+}
+
+#[test]
+fn a_client_has_a_start_and_expected_errors_are_no_failures() {
+    let home = Home::new();
+    home.write(
+        "start.sql",
+        "-- dbdyno: build\nCREATE TABLE t (id INT PRIMARY KEY, n INT);\n\
+         CREATE TABLE begun (n INT);\n\
+         -- dbdyno: start client\nINSERT INTO begun VALUES (:clients);\n\\set from 5\n\
+         -- dbdyno: transaction twice may fail 1555\n\
+         BEGIN;\nINSERT INTO t VALUES (:from, :more);\nCOMMIT;\n\
+         -- dbdyno: check all clients have begun\n\
+         SELECT count(*) FROM begun HAVING count(*) NOT IN (0, max(n));\n",
+    );
+    let target = format!("--target=sqlite:{}", home.path("own.db").display());
+    home.run(&["build", "start.sql", &target, "-D", "more=1"]).good();
+    let report = report(&home, &["start.sql", "-D", "more=1"]);
+    assert_eq!(number(&report, "counts.rolled_back"), 299.0, "{}", report["counts"]);
+    assert_eq!(number(&report, "checks.after.0.failed"), 0.0);
+    home.write("plain.sql", "INSERT INTO t VALUES (5, 5);\n");
+    let report = self::report(&home, &["plain.sql", "--ignore-errors=19,1555"]);
+    assert_eq!(number(&report, "counts.rolled_back"), 300.0, "{}", report["counts"]);
+    run(&home, &["plain.sql", "--ignore-errors=x"]).code(2).warns(&["'x' is no error number"]);
+    // Of the variables, only one may be given.
+    let help = home.run(&["run", "start.sql", "--help"]).good();
+    assert!(help.out.contains("--more") && !help.out.contains("--from"), "{}", help.out);
+}
+
+#[test]
+fn a_plan_names_a_script_beside_it() {
+    let home = Home::new();
+    std::fs::create_dir(home.path("plans")).expect("a folder");
+    home.write("plans/one.sql", "SELECT 1;\n");
+    let target = format!("sqlite:{}", home.path("own.db").display());
+    home.write(
+        "plans/one.toml",
+        format!("target = \"{target}\"\n[[group]]\nworkload = \"one.sql\"\n"),
+    );
+    let report = report(&home, &["plans/one.toml"]);
+    assert_eq!(number(&report, "transactions.one.finished"), 300.0);
+}
+
+#[test]
+fn a_script_is_known_by_its_name_in_any_case_and_with_a_weight() {
+    let home = Home::new();
+    home.write("A.SQL", "SELECT 1;\n");
+    report(&home, &["A.SQL"]);
+    home.write("b.sql", "SELECT 2;\n");
+    let report = report(&home, &["b.sql@3", "-f", "A.SQL@1"]);
+    assert!(
+        number(&report, "transactions.b.finished") > number(&report, "transactions.A.finished")
+    );
+}
+
+#[test]
+fn a_script_that_sends_nothing_or_never_ends_says_so() {
+    let home = Home::new();
+    let findings = |text: &str, flags: &[&str]| {
+        home.write("x.sql", text);
+        let ran = run(&home, &[&["x.sql", "--output=json"], flags].concat()).code(1);
+        at(&ran.json(), "findings").to_string()
+    };
+    let found = findings("\\set a 1\n\\set b :a + 1\n", &[]);
+    assert!(found.contains("\"no_statements\""), "{found}");
+    let short = ["--duration=1s", "--drain=0s"];
+    let found = findings("SELECT 1;\n\\sleep 3600 s\n", &short);
+    let said = "the only transaction was still running at the end, at x.sql:2 (1 client)";
+    assert!(found.contains("\"still_running\"") && found.contains(said), "{found}");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 #[cfg(feature = "lua")]
 pub mod lua;
 pub mod pgbench;
+mod places;
 pub mod sql;
 
 use crate::entry::Language;

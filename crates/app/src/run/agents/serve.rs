@@ -127,6 +127,10 @@ fn run(
         database.enter_through(Some(PathEntrance { port, token }));
     }
     let groups = resolve_groups(&plan, &database, stop)?;
+    for (group, opened) in plan.groups.iter().zip(&groups) {
+        // The run has asked before; here scripts learn the number of all clients.
+        opened.workload.refuses_clients(group.clients);
+    }
     let mut forward = Forward { output: output.clone(), stop: Arc::clone(stop) };
     let mut sink = RunSink::new(None, &mut forward);
     let job = Job {

@@ -5,8 +5,10 @@
 
 mod connection;
 mod pgbench;
+mod pgbench_log;
 mod pgbench_options;
 mod pgbench_progress;
+mod pgbench_tables;
 mod sysbench;
 #[cfg(feature = "lua")]
 mod sysbench_hooks;

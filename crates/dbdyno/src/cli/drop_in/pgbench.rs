@@ -2,20 +2,25 @@
 //!
 //! Not here: the options (`pgbench_options`), and the format of the report (render).
 
+use std::sync::Arc;
+
 use analysis::report::{ErrorReport, Report};
-use app::Error;
 use app::run::{RunOptions, RunResult, run as run_plan};
 use app::watcher::Intervals;
+use app::{Error, SampleHook};
 use clap::ArgMatches;
-use model::{NS_PER_MS, Plan, Source, Target};
+use model::{NS_PER_MS, Plan, ScriptHost, Source, Target};
 use plan::GroupDraft;
 use render::drop_in::{PgbenchWords, RETRIED, pgbench as page};
 use workloads::script::sql::{self, BUILTINS, Builtin, builtin};
 
 use super::connection::Connection;
-use super::pgbench_options::{self, scripts};
+use super::pgbench_log::{Log, LogOptions};
+use super::pgbench_options::{self, is_set, number, scripts, text};
 use super::pgbench_progress::Told;
+use super::pgbench_tables::Later;
 use super::{given, plan_of, refused, unsupported};
+use crate::cli::script_host::OfProcess;
 use crate::cli::signals::stop_on_signals;
 use crate::cli::{DONE, FAILED, INTERRUPTED, Outcome};
 use crate::shell::Shell;
@@ -29,15 +34,6 @@ const SCALE: &str = "SELECT count(*) FROM pgbench_branches";
 const VACUUM: [&str; 3] =
     ["VACUUM pgbench_branches", "VACUUM pgbench_tellers", "TRUNCATE pgbench_history"];
 
-/// Foreign keys of pgbench's tables: table, column, and the table that has its values.
-const FOREIGN_KEYS: [(&str, &str, &str); 5] = [
-    ("tellers", "bid", "branches"),
-    ("accounts", "bid", "branches"),
-    ("history", "bid", "branches"),
-    ("history", "tid", "tellers"),
-    ("history", "aid", "accounts"),
-];
-
 /// Exit code of pgbench if it cannot begin, such as for a wrong option or an error in a script.
 const REFUSED: u8 = 1;
 /// Exit code of pgbench if an error has ended a client.
@@ -46,7 +42,7 @@ const ABORTED: u8 = 2;
 /// Runs a command line of pgbench, without the program's name.
 pub(super) fn run(words: &[String], shell: &Shell) -> Outcome {
     match run_line(words, shell) {
-        Err(error @ (Error::Usage(_) | Error::Failed(_))) => {
+        Err(error @ (Error::Usage(_) | Error::Failed(_) | Error::Unreachable(_))) => {
             crate::cli::tell(&error, words, shell);
             Ok(REFUSED)
         }
@@ -85,52 +81,45 @@ fn version() -> String {
     format!("pgbench (dbdyno {})", app::run::version_of_ours())
 }
 
-fn text<'a>(matches: &'a ArgMatches, id: &str) -> Option<&'a str> {
-    matches.get_one::<String>(id).map(String::as_str)
-}
-
-fn is_set(matches: &ArgMatches, id: &str) -> bool {
-    matches.get_count(id) > 0
-}
-
-/// Reads a number of an option, at least `least`.
-fn number(matches: &ArgMatches, id: &str, least: u64) -> Result<Option<u64>, Error> {
-    let Some(text) = text(matches, id) else { return Ok(None) };
-    let number = text.parse::<u64>().ok().filter(|number| *number >= least);
-    number.map(Some).ok_or_else(|| {
-        let id = id.replace('_', "-");
-        Error::Usage(format!("--{id}: '{text}' is not a whole number of at least {least}"))
-    })
-}
-
 /// Refuses the options of pgbench that dbdyno does not have.
 fn refuse_unsupported(matches: &ArgMatches) -> Result<(), Error> {
-    let refused: [(&str, &str, &str); 3] = [
-        ("connect", "-C", "connections are kept for the whole run"),
-        (
-            "log",
-            "-l",
-            "every second is kept with its distribution; write dbdyno runs export, or dbdyno runs show \
-             last --output csv",
-        ),
-        ("debug", "--debug", "write dbdyno show with the script to see each statement"),
-    ];
-    for (id, option, instead) in refused {
-        if is_set(matches, id) {
-            return Err(unsupported(PROGRAM, option, instead));
-        }
+    if is_set(matches, "debug") {
+        let instead = "write dbdyno show with the script to see each statement";
+        return Err(unsupported(PROGRAM, "--debug", instead));
     }
     for id in ["sampling_rate", "aggregate_interval", "log_prefix"] {
-        if text(matches, id).is_some() {
-            let option = format!("--{}", id.replace('_', "-"));
-            return Err(unsupported(
-                PROGRAM,
-                &option,
-                "it belongs to the log of transactions (-l)",
-            ));
+        if text(matches, id).is_some() && !is_set(matches, "log") {
+            let option = id.replace('_', "-");
+            return Err(Error::Usage(format!("--{option} belongs to the log: add -l")));
         }
     }
     Ok(())
+}
+
+/// Begins the log of transactions; `None` if the command line asks for none.
+fn begin_log(matches: &ArgMatches, asked: &Asked) -> Result<Option<(Log, SampleHook)>, Error> {
+    if !is_set(matches, "log") {
+        return Ok(None);
+    }
+    let every_s = number(matches, "aggregate_interval", 1)?;
+    let sampling_rate = text(matches, "sampling_rate").map(|text| {
+        text.parse::<f64>().ok().filter(|rate| *rate > 0.0 && *rate <= 1.0).ok_or_else(|| {
+            Error::Usage(format!("--sampling-rate: '{text}' is not above 0 and up to 1"))
+        })
+    });
+    if sampling_rate.is_some() && every_s.is_some() {
+        let why = "give --sampling-rate or --aggregate-interval, not both";
+        return Err(Error::Usage(why.to_owned()));
+    }
+    let options = LogOptions {
+        sampling_rate: sampling_rate.transpose()?.unwrap_or(1.0),
+        every_s,
+        has_rate: asked.rate.is_some(),
+        has_retries: asked.tries != 1,
+        is_detailed: is_set(matches, "failures_detailed"),
+    };
+    let prefix = text(matches, "log_prefix").unwrap_or("pgbench_log");
+    Log::begin(format!("{prefix}.{}", std::process::id()), options).map(Some)
 }
 
 fn show_script(name: &str, shell: &Shell) -> Outcome {
@@ -174,13 +163,7 @@ fn target(matches: &ArgMatches, shell: &Shell) -> Result<Target, Error> {
 
 /// Builds pgbench's tables as `-i` does: old ones are dropped first.
 fn initialize(matches: &ArgMatches, target: &Target, shell: &Shell) -> Outcome {
-    for id in ["tablespace", "index_tablespace", "partitions", "partition_method"] {
-        if text(matches, id).is_some() {
-            let option = format!("--{}", id.replace('_', "-"));
-            return Err(unsupported(PROGRAM, &option, "write the tables' options on the server"));
-        }
-    }
-    let later = later_changes(matches)?;
+    let later = Later::read(matches)?;
     let scale = number(matches, "scale", 1)?.unwrap_or(1).to_string();
     let url = target.to_string();
     let words = |line: &[&str]| -> Vec<String> {
@@ -200,48 +183,12 @@ fn initialize(matches: &ArgMatches, target: &Target, shell: &Shell) -> Outcome {
     });
     let code = crate::cli::run(&words(&build), with_password.as_ref().unwrap_or(shell));
     if code == DONE {
+        let n_accounts = 100_000 * scale.parse::<u64>().unwrap_or(1);
+        let later = later.statements(n_accounts);
         let later: Vec<&str> = later.iter().map(String::as_str).collect();
         app::statements::execute(target, &later)?;
     }
     Ok(code)
-}
-
-/// Returns the statements that give the tables, once they are built, what the options ask for.
-///
-/// # Errors
-///
-/// A fill factor that is none, or steps other than those of a whole build.
-fn later_changes(matches: &ArgMatches) -> Result<Vec<String>, Error> {
-    let steps = text(matches, "init_steps").unwrap_or("dtgvp").replace('G', "g");
-    let has_keys = is_set(matches, "foreign_keys") || steps.contains('f');
-    let mut order: Vec<char> = steps.chars().filter(|step| !" f".contains(*step)).collect();
-    order.sort_unstable();
-    order.dedup();
-    if order != ['d', 'g', 'p', 't', 'v'] {
-        let option = format!("--init-steps={steps}");
-        return Err(unsupported(PROGRAM, &option, "the build has all steps of dtgvp"));
-    }
-    let mut later = Vec::new();
-    if is_set(matches, "unlogged_tables") {
-        let all = ["accounts", "branches", "tellers", "history"];
-        later.extend(all.map(|table| format!("ALTER TABLE pgbench_{table} SET UNLOGGED")));
-    }
-    if let Some(percent) = number(matches, "fillfactor", 10)?.filter(|percent| *percent < 100) {
-        for table in ["accounts", "branches", "tellers"] {
-            later.push(format!("ALTER TABLE pgbench_{table} SET (fillfactor = {percent})"));
-            // The rows are in full pages until the table is written again.
-            later.push(format!("VACUUM (FULL, ANALYZE) pgbench_{table}"));
-        }
-    }
-    if has_keys {
-        for (table, column, of) in FOREIGN_KEYS {
-            later.push(format!(
-                "ALTER TABLE pgbench_{table} ADD CONSTRAINT pgbench_{table}_{column}_fkey \
-                 FOREIGN KEY ({column}) REFERENCES pgbench_{of}"
-            ));
-        }
-    }
-    Ok(later)
 }
 
 /// What a command line asks for.
@@ -338,8 +285,14 @@ impl Asked {
             has_rate: self.rate.is_some(),
         };
         let store = super::store(text(matches, "store"), matches.get_flag("no_store"), shell)?;
-        let options = RunOptions::on_data_as_they_are(store);
+        // Also without programs, since debug() prints.
+        let host = OfProcess::of_flag(matches, shell);
+        let script_host: Option<Arc<dyn ScriptHost>> = Some(host);
+        let (log, sample_hook) = begin_log(matches, &self)?.unzip();
+        let options =
+            RunOptions { script_host, sample_hook, ..RunOptions::on_data_as_they_are(store) };
         let result = run_plan(plan, options, &stop, &mut told)?;
+        log.map(Log::end).transpose()?;
         told.tell(result.report.measured_seconds.round() as i64, &result.tally);
         self.report(matches, &result, shell)
     }
@@ -378,6 +331,7 @@ impl Asked {
                 || self.rate.is_some()
                 || self.limit_ms.is_some(),
             has_rate: self.rate.is_some(),
+            connection: is_set(matches, "connect").then(|| sql::CONNECTION.to_owned()),
             late: self.limit_ms.map(limit),
         };
         shell.print(&page(report, &words))?;
@@ -468,6 +422,9 @@ impl Asked {
         parameters.push((sql::ON_ERROR.to_owned(), given(sql::END_CLIENT)));
         if is_set(matches, "report_per_command") {
             parameters.push((sql::COMMAND_TIMES.to_owned(), given("on")));
+        }
+        if is_set(matches, "connect") {
+            parameters.push((sql::RECONNECT.to_owned(), given("on")));
         }
         parameters.push((sql::RANDOM_CLIENTS.to_owned(), given(&self.clients.to_string())));
         if let Some(seed) = &self.seed {

@@ -2,7 +2,10 @@
 //!
 //! Not here: what dbdyno does with them.
 
+use app::Error;
 use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use crate::cli::script_host;
 
 /// Description of the command in lists.
 pub(super) const ABOUT: &str = "Takes pgbench's command line, and prints pgbench's report";
@@ -98,6 +101,7 @@ pub(super) fn command() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Do not store the run"),
         )
+        .arg(script_host::flag())
         .arg(Arg::new("database").value_name("DBNAME"));
     for (id, letter, long, value) in WITH_VALUE {
         let arg = Arg::new(*id).long(*long).value_name(*value).allow_hyphen_values(true);
@@ -130,6 +134,30 @@ pub(super) fn scripts(matches: &ArgMatches) -> Vec<(&'static str, String)> {
     }
     found.sort();
     found.into_iter().map(|(_, id, value)| (id, value)).collect()
+}
+
+/// Returns the value of an option; `None` if it is not given.
+pub(super) fn text<'a>(matches: &'a ArgMatches, id: &str) -> Option<&'a str> {
+    matches.get_one::<String>(id).map(String::as_str)
+}
+
+/// Whether a switch is given.
+pub(super) fn is_set(matches: &ArgMatches, id: &str) -> bool {
+    matches.get_count(id) > 0
+}
+
+/// Reads a number of an option, at least `least`; `None` if it is not given.
+///
+/// # Errors
+///
+/// Another word, or a lower number.
+pub(super) fn number(matches: &ArgMatches, id: &str, least: u64) -> Result<Option<u64>, Error> {
+    let Some(text) = text(matches, id) else { return Ok(None) };
+    let number = text.parse::<u64>().ok().filter(|number| *number >= least);
+    number.map(Some).ok_or_else(|| {
+        let id = id.replace('_', "-");
+        Error::Usage(format!("--{id}: '{text}' is not a whole number of at least {least}"))
+    })
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use model::{
 
 use super::Decided;
 use super::coroutine::Coroutine;
-use super::interrupt::Interrupt;
+use super::interrupt::{Interrupt, ended_at};
 use super::requests::{poll_reply, request};
 use super::shared::{Handle, Shared, broken};
 use super::state::{ACTS, State, message_of};
@@ -296,10 +296,13 @@ impl User {
             let running = self.running.as_ref().expect("it was started");
             let resumed = running.resume(answer, context).await;
             if let Err(message) = resumed {
+                let ended = match self.interrupt.is_cancelled() {
+                    true => self.cut_off(),
+                    false => broken(message),
+                };
                 // A coroutine that failed cannot be resumed.
                 self.stop();
-                let is_cut_off = self.interrupt.is_cancelled();
-                return Err(if is_cut_off { cut_off() } else { broken(message) });
+                return Err(ended);
             }
             match running.coroutine.integer(1) {
                 request::DONE => return self.concluded(),
@@ -313,7 +316,7 @@ impl User {
         let running = self.running.as_ref().expect("the script is running");
         let (ended, last) = (running.ended(), running.shared.last_error.take());
         if self.interrupt.is_cancelled() {
-            return Err(cut_off());
+            return Err(self.cut_off());
         }
         match ended {
             Ended::Well(ends) => Ok(ends),
@@ -332,6 +335,16 @@ impl User {
                 None => Err(broken(message)),
             },
         }
+    }
+
+    /// Creates the error for an act that was ended because the run's time is over, and notes the
+    /// line of the script.
+    fn cut_off(&self) -> DbError {
+        let place = self.running.as_ref().and_then(|running| ended_at(running.state.lua()));
+        if let (Role::Events, Some(place)) = (&self.role, place) {
+            self.script.cut_off.note(&place);
+        }
+        DbError::new(DbErrorKind::Cancelled, "the script was ended, because its time is over")
     }
 
     /// Keeps which options a command has read, since its tables depend on them.
@@ -463,11 +476,6 @@ impl Drop for User {
     fn drop(&mut self) {
         self.stop();
     }
-}
-
-/// Creates the error for an act that was ended because the run's time is over.
-fn cut_off() -> DbError {
-    DbError::new(DbErrorKind::Cancelled, "the script was ended, because its time is over")
 }
 
 /// Returns the name by which scripts tell the dialects of databases apart: sysbench has two.

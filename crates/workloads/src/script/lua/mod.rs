@@ -40,6 +40,7 @@ use self::shared::Shared;
 pub use self::state::ReadFile;
 use self::state::{State, bad};
 use crate::entry::{Entry, Language, Make};
+use crate::script::places::CutOffPlaces;
 
 /// Lua as the language of workload files.
 pub(crate) static LANGUAGE: Language =
@@ -117,6 +118,8 @@ pub(crate) struct Decided {
     n_unique: Arc<AtomicU32>,
     /// Parameters that commands have read.
     read_by_commands: Mutex<BTreeSet<String>>,
+    /// Where the end of the run has cut off events.
+    cut_off: CutOffPlaces,
 }
 
 impl Decided {
@@ -188,6 +191,7 @@ fn make(make: &Make<'_>) -> Result<Arc<dyn Workload>, BadParameter> {
             is_old: is_old(source),
             n_unique: Arc::default(),
             read_by_commands: Mutex::default(),
+            cut_off: CutOffPlaces::default(),
         }),
         kinds: [Kind { name, weight: 1, keying_ns: 0, thinking_ns: 0 }],
         clients: AtomicU32::new(1),
@@ -265,6 +269,19 @@ impl Workload for Script {
         let found: BTreeMap<String, bool> = list.call(()).map_err(bad)?;
         let command = |(name, is_parallel)| Command { name, is_parallel };
         Ok(found.into_iter().map(command).collect())
+    }
+
+    fn refuses_load(&self) -> Result<Option<String>, BadParameter> {
+        let Decided { source, settings, .. } = self.decided.as_ref();
+        let (state, _) = run_once(source, Some(settings), Some(|_| None))?;
+        let has_load: mlua::Function = state.rust().get("has_load").map_err(bad)?;
+        let has_load: bool = has_load.call(()).map_err(bad)?;
+        let why = format!("{} has no function event, so there is nothing to run", source.name);
+        Ok((!has_load).then_some(why))
+    }
+
+    fn cut_off_at(&self) -> Vec<(String, u64)> {
+        self.decided.cut_off.all()
     }
 
     fn shaping_parameters(&self) -> Vec<String> {

@@ -8,6 +8,7 @@ use mlua::{Function, LightUserData, Lua, LuaOptions, LuaString, StdLib, Table};
 use model::{BadParameter, Source};
 
 use super::coroutine::Coroutine;
+use super::interrupt::BodyLimit;
 use super::requests;
 use super::results::Results;
 use super::shared::Shared;
@@ -71,6 +72,7 @@ impl State {
     /// The error of the script, with its line.
     pub(super) fn run_body(&self) -> Result<(), BadParameter> {
         let run: Function = self.rust.get("run_body").map_err(bad)?;
+        let _limit = BodyLimit::begin(&self.lua).map_err(bad)?;
         match run.call::<Option<LuaString>>(self.text).map_err(bad)? {
             None => Ok(()),
             Some(message) => Err(BadParameter::new(message.to_string_lossy())),

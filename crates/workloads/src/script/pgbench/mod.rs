@@ -26,7 +26,7 @@ pub use error::Error;
 pub use expression::Expression;
 pub use operand::{Distribution, Operand, SetRandom, sleep_ns};
 pub use prng::Prng;
-pub use script::parse;
+pub use script::{NO_COMMANDS, parse};
 pub use sql::{MARKS_MAX, Part, Sql, Store};
 pub use value::Value;
 pub use variables::{Names, VariableId, Variables, is_valid_name};

@@ -11,6 +11,9 @@ use super::scan::{Piece, Scanner, Text};
 use super::sql::{self, Sql, Store};
 use super::variables::Names;
 
+/// Message about a script with nothing in it.
+pub const NO_COMMANDS: &str = "the script has no commands";
+
 /// Reads a script. The names of its variables are added to those of other scripts.
 ///
 /// # Errors
@@ -156,7 +159,7 @@ impl Builder {
             return Err(Error::at(open.line, "\\if without \\endif"));
         }
         if self.n_commands == 0 {
-            return Err(Error::at(1, "the script has no commands"));
+            return Err(Error::at(1, NO_COMMANDS));
         }
         pipelines::check(&self.commands)?;
         Ok(Script { commands: self.commands })

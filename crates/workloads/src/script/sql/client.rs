@@ -4,19 +4,23 @@
 //! Not here: what the commands are (pgbench) and what is known of them beforehand (compiled).
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use model::{
     AfterError, Call, Civil, Client, Conversation, DbError, DbErrorKind, Done, KindIndex, Number,
-    Placeholder, Request, Row, Statement, StatementId, StatementKind, TxContext, Value as SqlValue,
-    query, through,
+    Placeholder, Request, RetryOn, Rng, Row, ScriptHost, Statement, StatementId, StatementKind,
+    Stream, TxContext, Value as SqlValue, Woken, query, through,
 };
 
-use super::compiled::{Compiled, Known, Type};
+use super::CLIENTS;
+use super::compiled::{Compiled, ENDS_OPEN, Known, Type};
 use super::words::Control;
 use crate::script::pgbench::{
-    Command, Error, MARKS_MAX, Prng, Sql, Store, Value, VariableId, Variables, What, sleep_ns,
+    Command, Error, MARKS_MAX, Operand, Prng, Sql, Store, Value, VariableId, Variables, What,
+    sleep_ns,
 };
+use crate::script::places::CutOffPlaces;
 use crate::tx_control::taken_back;
 
 /// What all clients of the workload share.
@@ -33,6 +37,16 @@ pub(super) struct Shared {
     pub(super) times: Vec<u16>,
     /// Seed of the plan.
     pub(super) seed: u64,
+    /// Where the end of the run has cut off transactions.
+    pub(super) cut_off: CutOffPlaces,
+    /// What scripts may ask of the process, once it was handed.
+    pub(super) host: OnceLock<Arc<dyn ScriptHost>>,
+    /// Number of clients of the run, once it is known.
+    pub(super) clients: AtomicU32,
+    /// Errors that are expected in every transaction.
+    pub(super) ignored: Vec<RetryOn>,
+    /// Custom metric of the time of a connection, if each transaction opens one.
+    pub(super) reconnects: Option<u16>,
 }
 
 /// Source of the random numbers of scripts.
@@ -136,6 +150,20 @@ pub(super) struct User {
     pub(super) pipeline: Option<Vec<Piped>>,
     /// Whether an error has ended the client.
     is_over: bool,
+    /// Number of the client, from 0.
+    client: u32,
+    /// State of the connection, if each transaction has one of its own.
+    connection: Freshness,
+}
+
+/// Whether a connection has been used.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Freshness {
+    New,
+    /// The transaction on it was chosen, and may be executed more than once.
+    InUse,
+    /// The next transaction needs another one.
+    Used,
 }
 
 /// A statement in a pipeline, with the values that its variables had.
@@ -155,6 +183,21 @@ impl Owned {
         match self {
             Owned::Plain(value) => *value,
             Owned::Text(text) => SqlValue::Text(text),
+        }
+    }
+}
+
+/// The command that a client executes; counted as cut off if it is dropped meanwhile.
+struct UnderWay<'a> {
+    places: &'a CutOffPlaces,
+    /// Place of the command; `None` between two commands.
+    place: Option<&'static str>,
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        if let Some(place) = self.place {
+            self.places.note(place);
         }
     }
 }
@@ -193,6 +236,10 @@ impl User {
         if let Some(id) = shared.compiled.names.lookup("client_id") {
             variables.set_value(id, Value::Int(i64::from(client)));
         }
+        if let Some(id) = shared.compiled.names.lookup(CLIENTS) {
+            let clients = shared.clients.load(Ordering::Relaxed);
+            variables.set_value(id, Value::Int(i64::from(clients)));
+        }
         let of_client = |seeds: &[u64]| Prng::new(seeds[client as usize % seeds.len()]);
         let as_pgbench = shared.draws.as_pgbench.as_ref();
         let prng = as_pgbench.map_or_else(|| Prng::new(0), |(clients, _)| of_client(clients));
@@ -210,6 +257,8 @@ impl User {
             prepared: HashMap::new(),
             pipeline: None,
             is_over: false,
+            client,
+            connection: Freshness::New,
             shared,
         }
     }
@@ -224,9 +273,17 @@ impl User {
         progress: &mut Progress,
     ) -> Result<(), DbError> {
         let mut at = 0;
+        let shared = Arc::clone(&self.shared);
+        // A client that is dropped within a command was cut off there.
+        let mut under_way = UnderWay { places: &shared.cut_off, place: None };
         while let (Some(command), Some(known)) = (of.script.commands.get(at), of.commands.get(at)) {
             let started_ns = first.map(|_| context.clock.now());
-            let next = self.step(context, at, command, known, progress).await?;
+            under_way.place = Some(known.place);
+            let next = self.step(context, at, command, known, progress).await;
+            let next = next.inspect_err(|db_error| {
+                under_way.place.take_if(|_| db_error.kind != DbErrorKind::Cancelled);
+            })?;
+            under_way.place = None;
             if let (Some(first), Some(started_ns)) = (first, started_ns) {
                 let took_ns = context.clock.now().saturating_sub(started_ns);
                 context.measured.push((first + at as u16, took_ns));
@@ -253,10 +310,52 @@ impl User {
             ));
         }
         if progress.is_open {
-            let why = "the script ends within a transaction: write COMMIT or ROLLBACK";
-            return Err(wrong(last_place(of), why));
+            return Err(wrong(last_place(of), ENDS_OPEN));
         }
         Ok(if progress.is_rolled_back { Done::RolledBack } else { Done::Committed })
+    }
+
+    /// Opens the connection of the next transaction, if each has one of its own, and records the
+    /// time.
+    async fn reconnect(&mut self, context: &mut TxContext<'_>) -> Result<(), DbError> {
+        let Some(metric) = self.shared.reconnects else { return Ok(()) };
+        if self.connection == Freshness::Used {
+            let started_ns = context.clock.now();
+            context.sessions.replace().await?;
+            context.measured.push((metric, context.clock.now().saturating_sub(started_ns)));
+            self.prepared.clear();
+            self.start(context).await?;
+        }
+        self.connection = Freshness::InUse;
+        Ok(())
+    }
+
+    /// Executes the sections `start client`, as text.
+    async fn start(&mut self, context: &mut TxContext<'_>) -> Result<(), DbError> {
+        let shared = Arc::clone(&self.shared);
+        let (prng, mode) = (self.prng, self.mode);
+        let seed = Rng::new(shared.seed, Stream::Client(self.client), 0).bits();
+        (self.prng, self.mode) = (Prng::new(seed), Mode::Simple);
+        let mut done = Ok(());
+        for of in &shared.compiled.starts {
+            let mut progress = Progress::default();
+            done = self.execute_all(context, of, None, &mut progress).await;
+            if done.is_ok() && progress.is_open {
+                done = Err(wrong(last_place(of), ENDS_OPEN));
+            }
+            if done.is_err() {
+                break;
+            }
+        }
+        (self.prng, self.mode) = (prng, mode);
+        done
+    }
+
+    /// Whether the script expects this error.
+    fn is_expected(&self, db_error: &DbError) -> bool {
+        let of = &self.shared.compiled.types[usize::from(self.kind)];
+        let mut expected = of.may_fail.iter().chain(&self.shared.ignored);
+        expected.any(|expected| expected.covers(db_error))
     }
 
     /// Executes the command with index `at`, and returns the index of the next one.
@@ -269,17 +368,23 @@ impl User {
         progress: &mut Progress,
     ) -> Result<usize, DbError> {
         let failed = |error: Error| wrong(known.place, &error.message);
+        let (shared, kind) = (&self.shared, self.kind);
+        let mut debug = |text: &str| {
+            if let Some(host) = shared.host.get() {
+                host.show(&format!("debug(script={kind},command={}): {text}", command.number));
+            }
+        };
         match &command.what {
             What::Sql(sql) => self.send(context, sql, at, known, progress).await?,
             What::Set { variable, expression } => {
                 let value = expression
-                    .evaluate(&self.variables, &mut self.prng, &mut |_| {})
+                    .evaluate(&self.variables, &mut self.prng, &mut debug)
                     .map_err(failed)?;
                 self.set(*variable, value);
             }
             What::JumpUnless { condition, to } => {
                 let value = condition
-                    .evaluate(&self.variables, &mut self.prng, &mut |_| {})
+                    .evaluate(&self.variables, &mut self.prng, &mut debug)
                     .map_err(failed)?;
                 if !value.is_true() {
                     return Ok(*to);
@@ -289,15 +394,21 @@ impl User {
             What::Sleep { n, unit_ns } => {
                 let pause_ns = sleep_ns(n, *unit_ns, &self.variables).map_err(failed)?;
                 let until_ns = context.clock.now().saturating_add(pause_ns);
-                through(context.clock, until_ns).await;
+                if through(context.clock, until_ns).await == Woken::Stopped {
+                    let why = format!("{}: the end of the run cut off a pause", known.place);
+                    return Err(DbError::new(DbErrorKind::Cancelled, why));
+                }
             }
             What::SetRandom(set) => {
                 let drawn = set.draw(&self.variables, &mut self.prng).map_err(failed)?;
                 self.set(set.variable, Value::Int(drawn));
             }
-            What::SetShell { .. } | What::Shell { .. } => {
-                let why = "dbdyno executes no commands of the shell from a script";
-                return Err(wrong(known.place, why));
+            What::Shell { words } => {
+                self.shell(words, known.place, false)?;
+            }
+            What::SetShell { variable, words } => {
+                let value = self.shell(words, known.place, true)?;
+                self.set(*variable, Value::Int(value));
             }
             What::StartPipeline if self.shared.ends_at_errors && self.mode == Mode::Simple => {
                 let why = "a pipeline needs the mode prepared";
@@ -311,6 +422,34 @@ impl User {
             }
         }
         Ok(at + 1)
+    }
+
+    /// Executes a command of the shell. With `reads`, returns the integer that it writes, whatever
+    /// its exit status is, and else 0.
+    fn shell(&self, words: &[Operand<Box<str>>], place: &str, reads: bool) -> Result<i64, DbError> {
+        let host = self.shared.host.get().filter(|host| host.allows_shell());
+        let Some(host) = host else {
+            return Err(wrong(place, "the script starts programs: give --allow-shell to let it"));
+        };
+        let words = words.iter().map(|word| word.text(&self.variables));
+        let words: Vec<&str> =
+            words.collect::<Result<_, Error>>().map_err(|error| wrong(place, &error.message))?;
+        let first = words.first().copied().unwrap_or_default();
+        let ended = host
+            .run(&words.join(" "), reads)
+            .map_err(|error| wrong(place, &format!("{first}: cannot be started: {error}")))?;
+        let line = ended.first_line.trim();
+        match (reads, ended.is_success) {
+            (false, true) => Ok(0),
+            (false, false) => Err(wrong(place, &format!("{first}: failed ({})", ended.status))),
+            (true, _) if line.is_empty() => {
+                Err(wrong(place, &format!("{first}: it wrote no integer ({})", ended.status)))
+            }
+            // pgbench reads it into 32 bits.
+            (true, _) => line.parse::<i64>().map(|value| i64::from(value as i32)).map_err(|_| {
+                wrong(place, &format!("{first}: it must write an integer, not '{line}'"))
+            }),
+        }
     }
 
     pub(super) fn set(&mut self, variable: VariableId, value: Value) {
@@ -472,10 +611,14 @@ impl User {
 }
 
 impl Client for User {
-    fn begin<'a>(&'a mut self, _context: &'a mut TxContext<'_>) -> Option<model::Beginning<'a>> {
+    fn begin<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Option<model::Beginning<'a>> {
         // The new connection has prepared nothing yet.
         self.prepared.clear();
-        None
+        self.connection = Freshness::New;
+        match self.shared.compiled.starts.is_empty() {
+            true => None,
+            false => Some(Box::pin(self.start(context))),
+        }
     }
 
     fn after_error(&self) -> Option<AfterError> {
@@ -483,6 +626,9 @@ impl Client for User {
     }
 
     fn inputs(&mut self, number: Number) -> KindIndex {
+        if self.connection == Freshness::InUse {
+            self.connection = Freshness::Used;
+        }
         self.kind = match &mut self.choice {
             Some(choice) => {
                 self.before = self.prng;
@@ -504,11 +650,21 @@ impl Client for User {
             self.prng = self.before;
             self.pipeline = None;
             let mut progress = Progress::default();
-            let ended = self.execute(context, &mut progress).await;
+            let ended = match self.reconnect(context).await {
+                Ok(()) => self.execute(context, &mut progress).await,
+                Err(db_error) => Err(db_error),
+            };
             let is_last = |db_error: &DbError| {
                 use DbErrorKind::{Deadlock, Serialization};
                 !matches!(db_error.kind, Deadlock | Serialization)
             };
+            if let Some(db_error) = ended.as_ref().err().filter(|error| self.is_expected(error)) {
+                if progress.is_open {
+                    let refused = Err(db_error.clone());
+                    taken_back(context.session(), refused).await.ok();
+                }
+                return Ok(Done::RolledBack);
+            }
             if self.shared.ends_at_errors && ended.as_ref().is_err_and(is_last) {
                 // The server takes an open transaction back when the connection ends.
                 self.is_over = true;

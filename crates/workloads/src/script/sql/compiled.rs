@@ -5,14 +5,18 @@
 
 use std::collections::BTreeSet;
 
-use model::{BadParameter, Source, interned};
+use model::{BadParameter, RetryOn, Source, interned};
 
+use super::givable::Flow;
 use super::sections::{Of, declared, divide};
-use super::words::{self, Told};
-use super::{PREDEFINED, ROW, ROW_COUNT};
+use super::words::{self, Control, Told};
+use super::{CLIENTS, PREDEFINED, ROW, ROW_COUNT};
 use crate::script::pgbench::{
-    self, Command, Expression, Names, Operand, Script, Sql, Store, VariableId, What,
+    self, Command, Expression, MARKS_MAX, Names, Operand, Script, Sql, Store, VariableId, What,
 };
+
+/// What is wrong with a script that leaves a transaction open.
+pub(super) const ENDS_OPEN: &str = "the script ends within a transaction: write COMMIT or ROLLBACK";
 
 /// A script file that was read.
 pub(super) struct Compiled {
@@ -21,6 +25,8 @@ pub(super) struct Compiled {
     pub(super) builds: Vec<Build>,
     /// Scripts that remove what the others have created, in order.
     pub(super) drops: Vec<Type>,
+    /// Scripts that each client executes before its first transaction, in order.
+    pub(super) starts: Vec<Type>,
     pub(super) checks: Vec<CheckSection>,
     pub(super) names: Names,
     /// Variable [`ROW_COUNT`], if the file reads it.
@@ -41,6 +47,15 @@ pub(super) struct Type {
     pub(super) script: Script,
     /// For each command of the script, what is known of it.
     pub(super) commands: Vec<Known>,
+    /// Errors that are expected: the transaction is then rolled back, and has not failed.
+    pub(super) may_fail: Vec<RetryOn>,
+}
+
+impl Type {
+    /// Creates a script that is no transaction type, such as one that builds.
+    fn of_section(name: &'static str, script: Script, commands: Vec<Known>) -> Type {
+        Type { name, weight: 0, script, commands, may_fail: Vec::new() }
+    }
 }
 
 /// What is known of a command before it is executed.
@@ -67,23 +82,28 @@ pub(super) struct CheckSection {
 }
 
 impl Compiled {
-    /// Reads a script file.
-    ///
-    /// # Errors
-    ///
-    /// The first error in the file, with its line.
-    pub(super) fn read(source: &'static Source) -> Result<Compiled, BadParameter> {
-        let mut compiled = Compiled {
+    fn empty() -> Compiled {
+        Compiled {
             types: Vec::new(),
             builds: Vec::new(),
             drops: Vec::new(),
+            starts: Vec::new(),
             checks: Vec::new(),
             names: Names::new(),
             row_count: None,
             declared: Vec::new(),
             built_with: BTreeSet::new(),
             needed: Vec::new(),
-        };
+        }
+    }
+
+    /// Reads a script file.
+    ///
+    /// # Errors
+    ///
+    /// The first error in the file, with its line.
+    pub(super) fn read(source: &'static Source) -> Result<Compiled, BadParameter> {
+        let mut compiled = Compiled::empty();
         for one in declared(&source.name, &source.text)? {
             let id = compiled.names.add(one.name).map_err(|bad| BadParameter::new(bad.message))?;
             compiled.declared.push((id, one.default, one.help));
@@ -98,7 +118,9 @@ impl Compiled {
                 .map(|command| known(&at(command.line), &command.what))
                 .collect();
             match section.of {
-                Of::Transaction { name, weight } => {
+                Of::Transaction { name, weight, may_fail } => {
+                    let may_fail = error_codes(may_fail)
+                        .map_err(|why| BadParameter::new(format!("{}: {why}", at(0))))?;
                     let name = interned(name);
                     if compiled.types.iter().any(|known| known.name == name) {
                         return Err(BadParameter::new(format!(
@@ -106,7 +128,7 @@ impl Compiled {
                             at(0)
                         )));
                     }
-                    compiled.types.push(Type { name, weight, script, commands });
+                    compiled.types.push(Type { name, weight, script, commands, may_fail });
                 }
                 Of::Check { title } => {
                     let sql = only_query(script).ok_or_else(|| {
@@ -124,11 +146,14 @@ impl Compiled {
                     })?;
                     let found = mentioned.iter().filter_map(|name| names.lookup(name));
                     compiled.built_with.extend(found);
-                    let of = Type { name: "build", weight: 0, script, commands };
+                    let of = Type::of_section("build", script, commands);
                     compiled.builds.push(Build { times, of });
                 }
                 Of::Drop => {
-                    compiled.drops.push(Type { name: "drop", weight: 0, script, commands });
+                    compiled.drops.push(Type::of_section("drop", script, commands));
+                }
+                Of::StartClient => {
+                    compiled.starts.push(Type::of_section("start client", script, commands));
                 }
             }
         }
@@ -140,18 +165,65 @@ impl Compiled {
 
     fn check_weights(&self, source: &Source) -> Result<(), BadParameter> {
         let total = self.types.iter().try_fold(0u64, |sum, one| sum.checked_add(one.weight));
-        match total {
-            Some(1..=0x7fff_ffff) => Ok(()),
-            Some(0) => Err(BadParameter::new(format!(
-                "{}: no transaction type has a weight above 0",
-                source.name
-            ))),
-            _ => Err(BadParameter::new(format!("{}: the weights are too large", source.name))),
+        let why = match total {
+            Some(1..=0x7fff_ffff) => return Ok(()),
+            Some(0) if self.types.is_empty() => "there is no section transaction",
+            Some(0) => "no transaction type has a weight above 0",
+            _ => "the weights are too large",
+        };
+        // A composed script has the files of its types.
+        let places = self.types.iter().filter_map(|one| one.commands.first());
+        let files = places.filter_map(|known| known.place.rsplit_once(':'));
+        let files: BTreeSet<&str> = files.map(|(file, _)| file).collect();
+        let files = match files.is_empty() {
+            true => source.name.clone(),
+            false => files.into_iter().collect::<Vec<_>>().join(", "),
+        };
+        Err(BadParameter::new(format!("{files}: {why}")))
+    }
+
+    /// Refuses scripts that leave a transaction open at each execution.
+    ///
+    /// # Errors
+    ///
+    /// The place of the last command of the first such script.
+    pub(super) fn check_ends(&self) -> Result<(), BadParameter> {
+        let once = self.builds.iter().filter(|build| build.times.is_none()).map(|build| &build.of);
+        let all = self.types.iter().chain(once).chain(&self.drops).chain(&self.starts);
+        for one in all {
+            if let Some(place) = stays_open(one) {
+                return Err(BadParameter::new(format!("{place}: {ENDS_OPEN}")));
+            }
         }
+        Ok(())
+    }
+
+    /// Refuses statements with more variables than can be prepared, among those that are:
+    /// repeated ones that build, and transactions if `is_prepared` says so.
+    ///
+    /// # Errors
+    ///
+    /// The place of the first such statement.
+    pub(super) fn check_marks(&self, is_prepared: bool) -> Result<(), BadParameter> {
+        let repeated = self.builds.iter().filter(|build| build.times.is_some());
+        let prepared = self.types.iter().filter(|_| is_prepared);
+        for one in prepared.chain(repeated.map(|build| &build.of)) {
+            let commands = one.script.commands.iter().zip(&one.commands);
+            let has_too_many =
+                |what: &What| matches!(what, What::Sql(sql) if sql.n_marks() > MARKS_MAX);
+            let mut too_many = commands.filter(|(command, _)| has_too_many(&command.what));
+            if let Some((_, known)) = too_many.next() {
+                return Err(BadParameter::new(format!(
+                    "{}: a prepared statement has at most {MARKS_MAX} variables",
+                    known.place
+                )));
+            }
+        }
+        Ok(())
     }
 
     fn note_needed(&mut self) {
-        for one in &self.types {
+        for one in self.starts.iter().chain(&self.types) {
             for (command, known) in one.script.commands.iter().zip(&one.commands) {
                 let read = match &command.what {
                     What::Sql(sql) => words::needed(sql),
@@ -184,7 +256,7 @@ impl Compiled {
     /// Returns the commands of all sections but checks.
     fn all_commands(&self) -> impl Iterator<Item = &Command> {
         let builds = self.builds.iter().map(|build| &build.of);
-        let all = self.types.iter().chain(builds).chain(&self.drops);
+        let all = self.types.iter().chain(builds).chain(&self.drops).chain(&self.starts);
         all.flat_map(|one| &one.script.commands)
     }
 
@@ -196,8 +268,7 @@ impl Compiled {
     /// Returns the names of the variables on which the data depend, and which a user may give.
     pub(super) fn shaping_names(&self) -> Vec<String> {
         let declared = self.declared.iter().map(|(id, ..)| self.names.name_of(*id).to_owned());
-        let others = self.variables().into_iter().map(|(name, _)| name);
-        let all = declared.chain(others);
+        let all = declared.chain(self.variables());
         let is_shaping =
             |name: &String| self.names.lookup(name).is_some_and(|id| self.shapes_data(id));
         all.filter(is_shaping).collect()
@@ -214,24 +285,55 @@ impl Compiled {
         sqls.flatten().collect()
     }
 
+    /// Returns the place of the first command that starts a program; `None` if there is none.
+    pub(super) fn starts_programs(&self) -> Option<&'static str> {
+        let builds = self.builds.iter().map(|build| &build.of);
+        let all = self.types.iter().chain(builds).chain(&self.drops).chain(&self.starts);
+        let mut commands = all.flat_map(|one| one.script.commands.iter().zip(&one.commands));
+        let is_shell = |what: &What| matches!(what, What::Shell { .. } | What::SetShell { .. });
+        commands.find(|(command, _)| is_shell(&command.what)).map(|(_, known)| known.place)
+    }
+
     fn stores_columns(&self) -> bool {
-        let commands = self.types.iter().flat_map(|one| &one.script.commands);
-        commands
-            .into_iter()
+        let all = self.types.iter().chain(&self.starts);
+        all.flat_map(|one| &one.script.commands)
             .any(|command| matches!(&command.what, What::Sql(sql) if sql.store != Store::Nothing))
     }
 
-    /// Returns the names of all variables that a user may give, and whether a command sets each.
-    pub(super) fn variables(&self) -> Vec<(String, bool)> {
-        let set = self.set();
-        let all = (0..self.names.len()).map(|number| VariableId(number as u16));
+    /// Returns the names of the variables that a user may give and the file does not declare: those
+    /// that are read before the script sets them.
+    pub(super) fn variables(&self) -> Vec<String> {
+        let read = self.read_before_set();
         let is_new = |id: &VariableId| self.declared.iter().all(|(other, ..)| other != id);
-        let named = all.filter(is_new).map(|id| (self.names.name_of(id), set.contains(&id)));
-        let is_asked = |(name, _): &(&str, bool)| {
+        let named = read.into_iter().filter(is_new).map(|id| self.names.name_of(id));
+        let is_asked = |name: &&str| {
             pgbench::is_valid_name(name)
-                && !["client_id", "random_seed", ROW, ROW_COUNT].contains(name)
+                && !["client_id", CLIENTS, "random_seed", ROW, ROW_COUNT].contains(name)
         };
-        named.filter(is_asked).map(|(name, is_set)| (name.to_owned(), is_set)).collect()
+        named.filter(is_asked).map(str::to_owned).collect()
+    }
+
+    /// Returns the variables that the script reads before it sets them, in the order of its text:
+    /// those for which a value that the user gives makes a difference.
+    fn read_before_set(&self) -> BTreeSet<VariableId> {
+        let mut flow = Flow::new(&self.names);
+        self.starts.iter().for_each(|one| flow.follow(&one.script));
+        let at_start = flow.clone_set();
+        for one in &self.types {
+            // Another type, which may set them too, need not come first.
+            flow.begin_with(&at_start);
+            flow.follow(&one.script);
+        }
+        flow.begin_with(&BTreeSet::new());
+        for build in &self.builds {
+            let times = build.times.iter().flat_map(|times| times.variables());
+            times.for_each(|id| flow.read(id));
+            flow.follow(&build.of.script);
+        }
+        self.drops.iter().for_each(|one| flow.follow(&one.script));
+        flow.begin_with(&BTreeSet::new());
+        self.checks.iter().for_each(|check| flow.sql(&check.sql));
+        flow.read_first()
     }
 
     /// Refuses a variable that has no value where a statement needs one. `is_given` says whether a
@@ -261,6 +363,30 @@ impl Compiled {
              give -D {name}=VALUE"
         )))
     }
+}
+
+/// Reads error numbers and SQLSTATEs, such as `1062,23505`.
+///
+/// # Errors
+///
+/// A word that is neither.
+pub(super) fn error_codes(text: &str) -> Result<Vec<RetryOn>, String> {
+    let words = text.split([',', ' ']).filter(|word| !word.is_empty());
+    let code = |word: &str| {
+        let why = || format!("'{word}' is no error number or SQLSTATE: write 1062,23505");
+        RetryOn::by_code(word).ok_or_else(why)
+    };
+    words.map(code).collect()
+}
+
+/// Returns the last place of a script without conditions that leaves a transaction open; `None` if
+/// it leaves none, or that depends on conditions.
+fn stays_open(of: &Type) -> Option<&'static str> {
+    let is_straight = |command: &Command| !matches!(command.what, What::JumpUnless { .. });
+    let controls = of.commands.iter().filter_map(|known| known.told.as_ref());
+    let last = controls.flat_map(|told| &told.controls).rfind(|one| **one != Control::None);
+    let is_open = last == Some(&Control::Begin) && of.script.commands.iter().all(is_straight);
+    of.commands.last().filter(|_| is_open).map(|known| known.place)
 }
 
 /// Returns the names of the variables in a section that builds and was read before.

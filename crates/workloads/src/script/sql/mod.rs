@@ -1,13 +1,14 @@
 //! Workloads in SQL with pgbench's meta-commands, from files and plans: own transactions, and
 //! pgbench's scripts as they are.
 //!
-//! A variable that no command of the script sets is a parameter of the workload. Not here: the
+//! A variable that the script reads before it sets it is a parameter of the workload. Not here: the
 //! language (`script::pgbench`), and the rows that standard workloads build.
 
 mod builder;
 mod builtin;
 mod client;
 mod compiled;
+mod givable;
 mod sections;
 mod words;
 mod workload;
@@ -40,11 +41,18 @@ pub const UNSET: &str = "unset";
 pub const ON_ERROR: &str = "on_error";
 /// Value of [`ON_ERROR`] with which an error ends the client, as in pgbench.
 pub const END_CLIENT: &str = "end_client";
+/// Name of the parameter with which each transaction has a connection of its own.
+pub const RECONNECT: &str = "reconnect";
+/// Name of the custom metric with the times of these connections.
+pub const CONNECTION: &str = "connection";
+
+/// Name of the parameter with the errors after which a transaction counts as rolled back.
+const IGNORE_ERRORS: &str = "ignore_errors";
 /// Name of the parameter that records the time of each command.
 pub const COMMAND_TIMES: &str = "command_times";
 
 /// Parameters that each workload in this language has, besides its variables.
-static OWN: [Parameter; 6] = [
+static OWN: [Parameter; 8] = [
     Parameter::option(
         MODE,
         ParameterKind::Choice(&["simple", "prepared"]),
@@ -79,6 +87,20 @@ static OWN: [Parameter; 6] = [
          then hold too",
     ),
     Parameter::option(
+        IGNORE_ERRORS,
+        ParameterKind::Words,
+        "",
+        "Error numbers or SQLSTATEs, such as 1062,23505, that are expected: the transaction is \
+         rolled back, and counts as that and not as failed",
+    ),
+    Parameter::option(
+        RECONNECT,
+        ParameterKind::Choice(&["off", "on"]),
+        "off",
+        "Open a connection for each transaction, as pgbench's -C does; its time is part of the \
+         latency, and a custom metric",
+    ),
+    Parameter::option(
         COMMAND_TIMES,
         ParameterKind::Choice(&["off", "on"]),
         "off",
@@ -87,7 +109,10 @@ static OWN: [Parameter; 6] = [
 ];
 
 /// Variables that every script has: those of pgbench, [`ROW`] and [`ROW_COUNT`].
-const PREDEFINED: [&str; 6] = ["client_id", "scale", "random_seed", "default_seed", ROW, ROW_COUNT];
+const PREDEFINED: [&str; 7] =
+    ["client_id", CLIENTS, "scale", "random_seed", "default_seed", ROW, ROW_COUNT];
+/// Variable with the number of clients.
+const CLIENTS: &str = "clients";
 /// Variable with the number of the current repetition of a section that builds rows, from 1.
 const ROW: &str = "row";
 /// Variable with the number of rows that the last SQL command returned or changed, named as in
@@ -119,19 +144,16 @@ pub fn composed<'a>(files: impl IntoIterator<Item = (&'a str, u64, &'a str)>) ->
 
 fn read(source: &'static Source) -> Result<Entry, BadParameter> {
     let compiled = Compiled::read(source)?;
-    let variable = |(name, is_set): &(String, bool)| {
+    let variable = |name: &String| {
         let default = if name == "scale" { "1" } else { "" };
-        let help = match is_set {
-            true => "Variable of the script before its first transaction; the script sets it",
-            false => "Variable of the script",
-        };
+        let help = "Variable of the script";
         let id = compiled.names.lookup(name);
         Parameter {
             shapes_data: id.is_some_and(|id| compiled.shapes_data(id)),
             ..Parameter::option(interned(name), ParameterKind::Text, default, help)
         }
     };
-    let is_new = |(name, _): &&(String, bool)| OWN.iter().all(|own| own.name != name.as_str());
+    let is_new = |name: &&String| OWN.iter().all(|own| own.name != name.as_str());
     let mut parameters = OWN.to_vec();
     parameters.extend(compiled.declared.iter().map(|(id, default, help)| {
         let name = interned(compiled.names.name_of(*id));

@@ -8,7 +8,8 @@
 //! -- dbdyno: parameter accounts 1000 Number of accounts
 //! -- dbdyno: build
 //! -- dbdyno: build times :accounts
-//! -- dbdyno: transaction transfer weight 3
+//! -- dbdyno: start client
+//! -- dbdyno: transaction transfer weight 3 may fail 1062,23505
 //! -- dbdyno: check no negative balance
 //! -- dbdyno: drop
 //! ```
@@ -47,8 +48,11 @@ impl Place<'_> {
 /// Purpose of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Of<'a> {
-    /// A transaction type with its name and its relative frequency.
-    Transaction { name: &'a str, weight: u64 },
+    /// A transaction type with its name, its relative frequency, and the errors that are expected,
+    /// such as `1062,23505`.
+    Transaction { name: &'a str, weight: u64, may_fail: &'a str },
+    /// Commands that each client executes on its connection before its first transaction.
+    StartClient,
     /// A query whose rows violate a condition, with the condition in words.
     Check { title: &'a str },
     /// Statements that create tables and rows, executed once; or, if there is a number of times,
@@ -118,7 +122,7 @@ pub(super) fn divide<'a>(
         offset += line.len();
     }
     let Some(&(first, ..)) = starts.first() else {
-        let of = Of::Transaction { name: stem, weight: 1 };
+        let of = Of::Transaction { name: stem, weight: 1, may_fail: "" };
         return Ok(vec![Section { of, text, place: Place { file, lines_before: 0 } }]);
     };
     if let Some(line) = text[..first].lines().position(is_statement) {
@@ -168,19 +172,22 @@ fn purpose<'a>(words: &'a str, place: Place<'a>) -> Result<(Of<'a>, Place<'a>), 
             None => Err(format!("'{rest}' after build: write build, or build times 1000")),
         },
         "drop" => Ok((Of::Drop, place)),
+        "start" if rest == "client" => Ok((Of::StartClient, place)),
         other => Err(format!(
-            "there is no section '{other}': write transaction NAME, check TITLE, build, drop or \
-             parameter NAME DEFAULT"
+            "there is no section '{other}': write transaction NAME, start client, check TITLE, \
+             build, drop or parameter NAME DEFAULT"
         )),
     }
 }
 
-/// Reads `NAME [weight N] [file FILE]`. Lines of a section with a file are counted in that file.
+/// Reads `NAME [weight N] [may fail CODES] [file FILE]`. Lines of a section with a file are counted
+/// in that file.
 fn transaction<'a>(words: &'a str, place: Place<'a>) -> Result<(Of<'a>, Place<'a>), String> {
     let (words, place) = match words.split_once(" file ") {
         Some((words, file)) => (words, Place { file: file.trim(), lines_before: 0 }),
         None => (words, place),
     };
+    let (words, may_fail) = words.split_once(" may fail ").unwrap_or((words, ""));
     let (name, weight) = match words.split_once(" weight ") {
         Some((name, weight)) => {
             let number = weight.trim().parse::<u64>().ok();
@@ -191,7 +198,7 @@ fn transaction<'a>(words: &'a str, place: Place<'a>) -> Result<(Of<'a>, Place<'a
     let name = name.trim();
     let is_name = |letter: char| letter.is_alphanumeric() || "_-.".contains(letter);
     match !name.is_empty() && name.chars().all(is_name) {
-        true => Ok((Of::Transaction { name, weight }, place)),
+        true => Ok((Of::Transaction { name, weight, may_fail: may_fail.trim() }, place)),
         false => {
             Err(format!("'{name}' is no name of a transaction type: use letters, digits, - and _"))
         }
@@ -209,7 +216,7 @@ mod tests {
     #[test]
     fn a_file_without_sections_is_one_transaction_type() {
         let sections = divided("-- a comment\nSELECT 1;\n").expect("it is a script");
-        assert_eq!(sections[0].of, Of::Transaction { name: "bank", weight: 1 });
+        assert_eq!(sections[0].of, Of::Transaction { name: "bank", weight: 1, may_fail: "" });
         assert_eq!(sections[0].place.line(2), "bank.sql:2");
     }
 
@@ -220,7 +227,7 @@ mod tests {
                     -- dbdyno: check no negative balance\nSELECT 3;\n-- dbdyno: drop\n";
         let sections = divided(text).expect("it has sections");
         let of: Vec<Of<'_>> = sections.iter().map(|section| section.of).collect();
-        let pay = Of::Transaction { name: "pay", weight: 3 };
+        let pay = Of::Transaction { name: "pay", weight: 3, may_fail: "" };
         let build = Of::Build { times: None };
         assert_eq!(of, [build, pay, Of::Check { title: "no negative balance" }, Of::Drop]);
         assert_eq!(sections[1].text, "SELECT 1;\nSELECT 2;\n");
@@ -244,8 +251,21 @@ mod tests {
     fn a_composed_script_counts_the_lines_of_its_files() {
         let text = header_of("read", 7, "a/read me.sql") + "SELECT 1;\n";
         let sections = divided(&text).expect("it is composed");
-        assert_eq!(sections[0].of, Of::Transaction { name: "read", weight: 7 });
+        assert_eq!(sections[0].of, Of::Transaction { name: "read", weight: 7, may_fail: "" });
         assert_eq!(sections[0].place.line(1), "a/read me.sql:1");
+    }
+
+    #[test]
+    fn a_transaction_may_fail_and_a_client_has_a_start() {
+        let text = "-- dbdyno: start client\nSELECT 1;\n\
+                    -- dbdyno: transaction a weight 2 may fail 1062, 23505\nSELECT 1;\n\
+                    -- dbdyno: transaction b may fail 1062\nSELECT 1;\n";
+        let of: Vec<Of<'_>> = divided(text).expect("three").iter().map(|one| one.of).collect();
+        let a = Of::Transaction { name: "a", weight: 2, may_fail: "1062, 23505" };
+        assert_eq!(
+            of,
+            [Of::StartClient, a, Of::Transaction { name: "b", weight: 1, may_fail: "1062" }]
+        );
     }
 
     #[test]

@@ -3,22 +3,25 @@
 //! Not here: the execution of its commands (client).
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use model::{
     BadParameter, Check, Client, Command, CustomMetric, CustomMetricKind, Dialect, Direction,
-    Identity, Kind, KindIndex, Number, Places, Source, Statement, Workload, interned,
+    Identity, Kind, KindIndex, Number, Places, ScriptHost, Source, Statement, Workload, interned,
 };
 
 use super::builder::{Builder, Work};
 use super::client::{Draws, Given, Mode, Shared, User};
-use super::compiled::{Compiled, Type};
+use super::compiled::{self, Compiled, Type};
 use super::sections::{Of, Section, divide};
 use super::{
-    COMMAND_TIMES, END_CLIENT, MODE, ON_ERROR, PREDEFINED, RANDOM_CLIENTS, RANDOM_SEED, UNSET,
+    COMMAND_TIMES, CONNECTION, END_CLIENT, IGNORE_ERRORS, MODE, ON_ERROR, PREDEFINED,
+    RANDOM_CLIENTS, RANDOM_SEED, RECONNECT, UNSET,
 };
 use crate::Make;
 use crate::script::pgbench::{Prng, VariableId, What};
+use crate::script::places::CutOffPlaces;
 
 /// Name of the command that executes the sections that build.
 const PREPARE: &str = "prepare";
@@ -51,29 +54,11 @@ impl Scripts {
         if settings.text(UNSET) == "refuse" {
             compiled.check_values(&|name| given(name).is_some())?;
         }
+        let ignored = settings.text_given(IGNORE_ERRORS).unwrap_or_default();
+        let ignored = compiled::error_codes(ignored)
+            .map_err(|why| BadParameter::named(IGNORE_ERRORS, why))?;
         let draws = draws(settings.text_given(RANDOM_SEED), make)?;
-        let is_own = |name: &str| super::OWN.iter().any(|own| own.name == name);
-        let mut values: Vec<(VariableId, Given)> = Vec::new();
-        let variables = compiled.variables();
-        let others = variables.iter().map(|(name, _)| name.as_str()).filter(|name| !is_own(name));
-        let declared = compiled.declared.iter().map(|(id, ..)| compiled.names.name_of(*id));
-        for name in declared.chain(others) {
-            let id = compiled.names.lookup(name).expect("it is one of them");
-            values.extend(given(name).map(|text| (id, as_written(text))));
-        }
-        let predefined = [
-            ("scale", 1),
-            ("random_seed", draws.seed as i64),
-            ("default_seed", draws.default_seed as i64),
-        ];
-        for (name, value) in predefined {
-            debug_assert!(PREDEFINED.contains(&name));
-            let id = compiled.names.lookup(name);
-            let is_new = |id: &VariableId| values.iter().all(|(other, _)| other != id);
-            if let Some(id) = id.filter(is_new) {
-                values.push((id, Given::Int(value)));
-            }
-        }
+        let values = values_of(&compiled, &given, &draws);
         let kind =
             |one: &Type| Kind { name: one.name, weight: one.weight, keying_ns: 0, thinking_ns: 0 };
         let ends_at_errors = settings.text(ON_ERROR) == END_CLIENT;
@@ -81,8 +66,17 @@ impl Scripts {
             "simple" if ends_at_errors => Mode::Simple,
             text => mode_of(text, &compiled),
         };
+        compiled.check_marks(mode == Mode::Prepared)?;
+        if !ends_at_errors {
+            // As in pgbench, the first execution ends the client otherwise.
+            compiled.check_ends()?;
+        }
         let has_times = settings.text(COMMAND_TIMES) == "on";
-        let (metrics, times) = if has_times { metrics(&compiled) } else { Default::default() };
+        let (mut metrics, times) = if has_times { metrics(&compiled) } else { Default::default() };
+        let reconnects = (settings.text(RECONNECT) == "on").then(|| {
+            metrics.push(time_metric(CONNECTION));
+            metrics.len() as u16 - 1
+        });
         Ok(Scripts {
             name: interned(source.stem()),
             kinds: compiled.types.iter().map(kind).collect(),
@@ -95,9 +89,46 @@ impl Scripts {
                 ends_at_errors,
                 times,
                 seed: make.seed,
+                cut_off: CutOffPlaces::default(),
+                host: OnceLock::new(),
+                clients: AtomicU32::new(1),
+                reconnects,
+                ignored,
             }),
         })
     }
+}
+
+/// Returns the values that variables have before the first transaction: those that are `given`, and
+/// predefined ones.
+fn values_of<'a>(
+    compiled: &Compiled,
+    given: &dyn Fn(&str) -> Option<&'a str>,
+    draws: &Draws,
+) -> Vec<(VariableId, Given)> {
+    let is_own = |name: &str| super::OWN.iter().any(|own| own.name == name);
+    let mut values: Vec<(VariableId, Given)> = Vec::new();
+    let variables = compiled.variables();
+    let others = variables.iter().map(String::as_str).filter(|name| !is_own(name));
+    let declared = compiled.declared.iter().map(|(id, ..)| compiled.names.name_of(*id));
+    for name in declared.chain(others) {
+        let id = compiled.names.lookup(name).expect("it is one of them");
+        values.extend(given(name).map(|text| (id, as_written(text))));
+    }
+    let predefined = [
+        ("scale", 1),
+        ("random_seed", draws.seed as i64),
+        ("default_seed", draws.default_seed as i64),
+    ];
+    for (name, value) in predefined {
+        debug_assert!(PREDEFINED.contains(&name));
+        let id = compiled.names.lookup(name);
+        let is_new = |id: &VariableId| values.iter().all(|(other, _)| other != id);
+        if let Some(id) = id.filter(is_new) {
+            values.push((id, Given::Int(value)));
+        }
+    }
+    values
 }
 
 /// Returns the custom metrics for the times of all commands, and for each type the index of the
@@ -107,14 +138,15 @@ fn metrics(compiled: &Compiled) -> (Vec<CustomMetric>, Vec<u16>) {
     let mut firsts = Vec::new();
     for one in &compiled.types {
         firsts.push(metrics.len() as u16);
-        metrics.extend((0..one.commands.len()).map(|at| CustomMetric {
-            name: interned(&metric_of(one.name, at)),
-            unit: "ns",
-            kind: CustomMetricKind::Histogram,
-            better: Direction::Lower,
-        }));
+        let of_command = |at| time_metric(interned(&metric_of(one.name, at)));
+        metrics.extend((0..one.commands.len()).map(of_command));
     }
     (metrics, firsts)
+}
+
+fn time_metric(name: &'static str) -> CustomMetric {
+    let kind = CustomMetricKind::Histogram;
+    CustomMetric { name, unit: "ns", kind, better: Direction::Lower }
 }
 
 /// Returns the name of the custom metric for the command with index `at` of a type.
@@ -223,8 +255,30 @@ impl Workload for Scripts {
         Vec::new()
     }
 
+    fn refuses_clients(&self, clients: u32) -> Option<String> {
+        self.shared.clients.store(clients, Ordering::Relaxed);
+        None
+    }
+
     fn places(&self) -> Places {
-        Places::ALL
+        // A program keeps its thread waiting.
+        match self.shared.compiled.starts_programs() {
+            None => Places::ALL,
+            Some(_) => Places::THREAD,
+        }
+    }
+
+    fn refuses_processes(&self) -> Option<String> {
+        let place = self.shared.compiled.starts_programs()?;
+        Some(format!("{place}: a script that starts programs runs in one process"))
+    }
+
+    fn starts_programs(&self) -> Option<&'static str> {
+        self.shared.compiled.starts_programs()
+    }
+
+    fn set_host(&self, host: &Arc<dyn ScriptHost>) {
+        self.shared.host.get_or_init(|| Arc::clone(host));
     }
 
     fn kind_of(&self, number: Number) -> KindIndex {
@@ -253,6 +307,10 @@ impl Workload for Scripts {
             _ => return None,
         };
         Some(Box::new(Builder::new(Arc::clone(&self.shared), work)))
+    }
+
+    fn cut_off_at(&self) -> Vec<(String, u64)> {
+        self.shared.cut_off.all()
     }
 
     fn section_of(&self, command: &str) -> Option<&'static str> {

@@ -376,6 +376,14 @@ function acts.thread_run()
   return true
 end
 
+-- Returns true if the script has events, or functions that may define them.
+function rust.has_load()
+  for _, name in ipairs({ "event", "thread_run", "thread_init", "init" }) do
+    if type(rawget(_G, name)) == "function" then return true end
+  end
+  return getmetatable(_G) ~= nil
+end
+
 function rust.has_own_loop() return type(rawget(_G, "thread_run")) == "function" end
 
 -- Notes which options the script reads from now on; returns their names.

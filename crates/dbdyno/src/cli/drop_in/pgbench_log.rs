@@ -1,0 +1,285 @@
+//! pgbench's log of transactions (`-l`): a line for each, for a sample of them, or for each
+//! interval of seconds.
+//!
+//! A thread writes the file, so that no client waits for the disk. Not here: the options.
+
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
+
+use app::{Error, SampleHook};
+use model::{DbErrorKind, NS_PER_US, Number, Outcome, Sample};
+
+/// What the log has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LogOptions {
+    /// Share of the transactions that are logged, above 0 and up to 1.
+    pub(super) sampling_rate: f64,
+    /// Length of the intervals in seconds; `None` to log each transaction.
+    pub(super) every_s: Option<u64>,
+    /// Whether lines have the lag of a schedule.
+    pub(super) has_rate: bool,
+    /// Whether lines have the number of retries.
+    pub(super) has_retries: bool,
+    /// Whether failures have their kind.
+    pub(super) is_detailed: bool,
+}
+
+/// A log that is being written.
+pub(super) struct Log {
+    path: String,
+    writer: JoinHandle<std::io::Result<()>>,
+}
+
+/// A transaction with the time since 1970 at which it ended, in microseconds.
+type Ended = (Sample, u64);
+
+impl Log {
+    /// Creates the file `path`, and returns the log with the function that adds a transaction to
+    /// it. The log ends when that function is dropped.
+    pub(super) fn begin(path: String, options: LogOptions) -> Result<(Log, SampleHook), Error> {
+        let cannot = |error: std::io::Error| Error::Failed(format!("{path}: {error}"));
+        let file = BufWriter::new(File::create(&path).map_err(cannot)?);
+        let (say, hear): (Sender<Ended>, Receiver<Ended>) = channel();
+        let write = move || write_all(file, &options, &hear);
+        let writer = std::thread::Builder::new().spawn(write).map_err(cannot)?;
+        let began = OnceLock::new();
+        let hook = move |sample: &Sample| {
+            let ended_us = sample.finished_ns / NS_PER_US;
+            let began_us = *began.get_or_init(|| app::unix_ms().unsigned_abs() * 1000 - ended_us);
+            // Without a writer, the end reports its error.
+            say.send((*sample, began_us + ended_us)).ok();
+        };
+        Ok((Log { path, writer }, Arc::new(hook)))
+    }
+
+    /// Waits until everything is written.
+    pub(super) fn end(self) -> Result<(), Error> {
+        let written = self.writer.join().expect("a panic is passed on");
+        written.map_err(|error| Error::Failed(format!("{}: {error}", self.path)))
+    }
+}
+
+fn write_all(
+    mut file: BufWriter<File>,
+    options: &LogOptions,
+    hear: &Receiver<Ended>,
+) -> std::io::Result<()> {
+    let mut lines = Lines { options: *options, n_arrivals: 0, n_seen: 0, interval: None };
+    for (sample, ended_us) in hear {
+        file.write_all(lines.add(&sample, ended_us).as_bytes())?;
+    }
+    if let Some(interval) = lines.interval {
+        file.write_all(interval.line().as_bytes())?;
+    }
+    file.flush()
+}
+
+/// Makes the lines of a log, one transaction after the other.
+struct Lines {
+    options: LogOptions,
+    /// Transactions of an open load, whose clients are not known.
+    n_arrivals: u64,
+    n_seen: u64,
+    interval: Option<Interval>,
+}
+
+impl Lines {
+    /// Returns what a transaction adds to the file.
+    fn add(&mut self, sample: &Sample, ended_us: u64) -> String {
+        match self.options.every_s {
+            Some(every_s) => self.add_to_interval(sample, ended_us / 1_000_000, every_s),
+            None => self.line(sample, ended_us),
+        }
+    }
+
+    fn line(&mut self, sample: &Sample, ended_us: u64) -> String {
+        let (client, nth) = match sample.slot.number {
+            Number::OfClient { client, nth } => (client, nth),
+            Number::Arrival { .. } => {
+                self.n_arrivals += 1;
+                (0, self.n_arrivals - 1)
+            }
+        };
+        self.n_seen += 1;
+        // Evenly, so that every share is met: 0.25 takes each fourth.
+        let share = |n: u64| (n as f64 * self.options.sampling_rate) as u64;
+        if share(self.n_seen) == share(self.n_seen - 1) {
+            return String::new();
+        }
+        let (script, s, us) = (sample.kind, ended_us / 1_000_000, ended_us % 1_000_000);
+        let time = match failure(sample.outcome, self.options.is_detailed) {
+            Some(kind) => kind.to_owned(),
+            None => (response_ns(sample) / NS_PER_US).to_string(),
+        };
+        let mut line = format!("{client} {nth} {time} {script} {s} {us}");
+        if self.options.has_rate {
+            line += &format!(" {}", lag_ns(sample) / NS_PER_US);
+        }
+        if self.options.has_retries {
+            line += &format!(" {}", sample.retries);
+        }
+        line + "\n"
+    }
+
+    fn add_to_interval(&mut self, sample: &Sample, ended_s: u64, every_s: u64) -> String {
+        let mut out = String::new();
+        let current = self.interval.get_or_insert_with(|| Interval::new(ended_s));
+        // Also intervals without a transaction have a line.
+        while ended_s >= current.start_s + every_s {
+            out += &current.line();
+            *current = Interval::new(current.start_s + every_s);
+        }
+        current.add(sample);
+        out
+    }
+}
+
+/// Returns the word for a failed transaction; `None` for one that finished.
+fn failure(outcome: Outcome, is_detailed: bool) -> Option<&'static str> {
+    match outcome {
+        Outcome::Committed | Outcome::RolledBack | Outcome::Ignored(_) => None,
+        _ if !is_detailed => Some("failed"),
+        Outcome::Failed(DbErrorKind::Serialization) => Some("serialization"),
+        Outcome::Failed(DbErrorKind::Deadlock) => Some("deadlock"),
+        Outcome::Failed(_) | Outcome::Unknown => Some("other"),
+    }
+}
+
+fn response_ns(sample: &Sample) -> u64 {
+    sample.finished_ns.saturating_sub(sample.slot.intended_ns)
+}
+
+/// Returns the delay from the intended start to the first request, in nanoseconds.
+fn lag_ns(sample: &Sample) -> u64 {
+    sample.started_ns.saturating_sub(sample.slot.intended_ns)
+}
+
+/// Sums of an interval, in microseconds.
+#[derive(Default)]
+struct Interval {
+    start_s: u64,
+    count: u64,
+    latency: Moments,
+    lag: Moments,
+    retried: u64,
+    retries: u64,
+    serialization: u64,
+    deadlock: u64,
+}
+
+#[derive(Default)]
+struct Moments {
+    sum: f64,
+    sum_of_squares: f64,
+    min: f64,
+    max: f64,
+}
+
+impl Moments {
+    fn add(&mut self, us: f64, is_first: bool) {
+        self.sum += us;
+        self.sum_of_squares += us * us;
+        self.min = if is_first { us } else { self.min.min(us) };
+        self.max = self.max.max(us);
+    }
+
+    fn words(&self) -> String {
+        let Moments { sum, sum_of_squares, min, max } = self;
+        format!("{sum:.0} {sum_of_squares:.0} {min:.0} {max:.0}")
+    }
+}
+
+impl Interval {
+    fn new(start_s: u64) -> Interval {
+        Interval { start_s, ..Interval::default() }
+    }
+
+    fn add(&mut self, sample: &Sample) {
+        let is_first = self.count == 0;
+        self.count += 1;
+        self.retried += u64::from(sample.retries > 0);
+        self.retries += u64::from(sample.retries);
+        match sample.outcome {
+            Outcome::Failed(DbErrorKind::Serialization) => self.serialization += 1,
+            Outcome::Failed(DbErrorKind::Deadlock) => self.deadlock += 1,
+            _ => {}
+        }
+        let us = |ns: u64| ns as f64 / NS_PER_US as f64;
+        self.latency.add(us(response_ns(sample)), is_first);
+        self.lag.add(us(lag_ns(sample)), is_first);
+    }
+
+    fn line(&self) -> String {
+        let Interval { start_s, count, latency, lag, retried, retries, serialization, deadlock } =
+            self;
+        let (latency, lag) = (latency.words(), lag.words());
+        // Nothing is skipped: late transactions are executed too.
+        format!(
+            "{start_s} {count} {latency} {lag} 0 {retried} {retries} {serialization} {deadlock}\n"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{NS_PER_MS, NS_PER_S, Slot, Traffic};
+
+    use super::*;
+
+    fn sample(client: u32, nth: u64, outcome: Outcome) -> Sample {
+        let begin = nth * NS_PER_S;
+        Sample {
+            kind: 1,
+            slot: Slot {
+                number: Number::OfClient { client, nth },
+                intended_ns: begin,
+                claimed_ns: begin,
+            },
+            started_ns: begin + 5 * NS_PER_US,
+            finished_ns: begin + 2 * NS_PER_MS,
+            outcome,
+            retries: 2,
+            traffic: Traffic::default(),
+        }
+    }
+
+    fn lines(options: LogOptions) -> String {
+        let mut lines = Lines { options, n_arrivals: 0, n_seen: 0, interval: None };
+        let failed = Outcome::Failed(DbErrorKind::Deadlock);
+        let all = [(0, Outcome::Committed), (1, failed), (3, Outcome::Committed)];
+        let add = |(nth, outcome)| lines.add(&sample(7, nth, outcome), (100 + nth) * 1_000_000 + 9);
+        let mut text: String = all.map(add).concat();
+        text.extend(lines.interval.map(|interval| interval.line()));
+        text
+    }
+
+    const PLAIN: LogOptions = LogOptions {
+        sampling_rate: 1.0,
+        every_s: None,
+        has_rate: false,
+        has_retries: false,
+        is_detailed: false,
+    };
+
+    #[test]
+    fn lines_are_those_of_pgbench() {
+        assert_eq!(lines(PLAIN), "7 0 2000 1 100 9\n7 1 failed 1 101 9\n7 3 2000 1 103 9\n");
+        let options = LogOptions {
+            sampling_rate: 0.5,
+            has_rate: true,
+            has_retries: true,
+            is_detailed: true,
+            ..PLAIN
+        };
+        assert_eq!(lines(options), "7 1 deadlock 1 101 9 5 2\n");
+        let options = LogOptions { every_s: Some(2), ..PLAIN };
+        assert_eq!(
+            lines(options),
+            "100 2 4000 8000000 2000 2000 10 50 5 5 0 2 4 0 1\n\
+             102 1 2000 4000000 2000 2000 5 25 5 5 0 1 2 0 0\n"
+        );
+    }
+}
