@@ -198,14 +198,7 @@ impl Tally {
             Event::Fact(fact) => self.facts.push(fact.clone()),
             Event::Phase { phase, at_ns } => self.phases.push((*phase, *at_ns)),
             Event::Connected { group, connected, failed, times } => {
-                let group = self.group(*group);
-                group.connected += connected;
-                group.connect_failed += failed;
-                match (&mut group.connect, times) {
-                    (Some(mine), Some(times)) => mine.add(times),
-                    (mine, Some(times)) => *mine = Some(times.clone()),
-                    (_, None) => {}
-                }
+                self.group(*group).add_connected(*connected, *failed, times.as_ref());
             }
             Event::Heartbeats { loop_index, most_delayed_at_ns, lag } => {
                 let (loop_index, most_delayed_at_ns) = (*loop_index, *most_delayed_at_ns);

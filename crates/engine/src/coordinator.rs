@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use model::{
-    ClientMoments, DbError, Event, Execution, Fact, KindIndex, NS_PER_MS, NS_PER_S, Phase,
-    Placement, Producer, ProducerTask, Second, StopCondition, StopReason,
+    ClientMoments, DbError, Event, Fact, KindIndex, NS_PER_MS, NS_PER_S, Phase, Placement,
+    Producer, ProducerTask, Second, StopCondition, StopReason,
 };
 use stats::{Histogram, Range};
 
@@ -506,17 +506,12 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Reports the executions that have ended since the last call, of groups whose load is a
-    /// sequence.
+    /// Reports the executions of sequences that have ended since the last call.
     fn report_executions(&mut self) {
         let executed = self.common.executed.lock();
         let executed = std::mem::take(&mut *executed.unwrap_or_else(PoisonError::into_inner));
-        for group in 0..self.job.groups.len() as u16 {
-            let of_group = executed.iter().filter(|one| one.0 == group).map(|one| one.1);
-            let executions: Vec<Execution> = of_group.collect();
-            if !executions.is_empty() {
-                (self.events)(Event::Executions { group, executions });
-            }
+        for (group, execution) in executed {
+            (self.events)(Event::Executions { group, executions: vec![execution] });
         }
     }
 
@@ -535,8 +530,7 @@ impl<'a> Coordinator<'a> {
         for second in with_queues(self.common.recorder.close(), self.queued.drain(..)) {
             (self.events)(Event::Second(second));
         }
-        for (group, moments) in std::mem::take(&mut self.moments).into_iter().enumerate() {
-            let mut moments = moments;
+        for (group, mut moments) in std::mem::take(&mut self.moments).into_iter().enumerate() {
             moments.sort_by_key(|moment| (moment.client, moment.kind));
             (self.events)(Event::Clients { group: group as u16, moments });
         }

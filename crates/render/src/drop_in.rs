@@ -42,8 +42,8 @@ pub struct PgbenchWords {
     /// For each script, its commands with the names of the custom metrics of their times; empty if
     /// the report has no latencies of commands.
     pub commands: Vec<Vec<(String, String)>>,
-    /// Custom metric of the time of a connection, if each transaction opens one.
-    pub connection: Option<String>,
+    /// Whether each transaction opens a connection.
+    pub connects_each: bool,
     /// Latency limit in milliseconds, and how many transactions took longer.
     pub late: Option<(f64, u64)>,
 }
@@ -113,14 +113,14 @@ pub fn pgbench(report: &Report, words: &PgbenchWords) -> String {
 /// Writes the time of connections, and the rate.
 fn rate(report: &Report, words: &PgbenchWords, processed: u64, line: &mut dyn FnMut(String)) {
     let tps = processed as f64 / report.measured_seconds.max(f64::MIN_POSITIVE);
-    match &words.connection {
-        Some(metric) => {
-            let mean_ns = report.block.custom_metrics.get(metric).and_then(|metric| metric.mean);
-            let mean_ms = mean_ns.unwrap_or(0.0) / 1e6;
+    match words.connects_each {
+        true => {
+            let times = report.block.new_connections_ms.as_ref();
+            let mean_ms = times.and_then(|times| times.mean).unwrap_or(0.0);
             line(format!("average connection time = {mean_ms:.3} ms"));
             line(format!("tps = {tps:.6} (including reconnection times)"));
         }
-        None => {
+        false => {
             let connect = report.block.connect_ms.times.max.unwrap_or(0.0);
             line(format!("initial connection time = {connect:.3} ms"));
             line(format!("tps = {tps:.6} (without initial connection time)"));

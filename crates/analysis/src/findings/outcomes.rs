@@ -86,19 +86,22 @@ impl Ending {
                     count(offered, "transaction"),
                 ),
             },
-            Ending::Ignored { ignored, offered, most } => FindingText {
-                id: "errors_ignored",
-                severity: Severity::Note,
-                text: format!(
-                    "{} of {} ended with an error that the plan ignores{}: they count as finished, \
-                     with their response times, but not as commits.",
-                    model::format_count(ignored),
-                    count(offered, "transaction"),
-                    most.map(|most| format!(" (most often {})", most.kind.name()))
-                        .unwrap_or_default()
-                ),
-            },
+            Ending::Ignored { ignored, offered, most } => errors_ignored(ignored, offered, most),
         }
+    }
+}
+
+fn errors_ignored(ignored: u64, offered: u64, most: Option<ErrorCount>) -> FindingText {
+    FindingText {
+        id: "errors_ignored",
+        severity: Severity::Note,
+        text: format!(
+            "{} of {} ended with an error that the plan ignores{}: they count as finished, with \
+             their response times, but not as commits.",
+            model::format_count(ignored),
+            count(offered, "transaction"),
+            most.map(|most| format!(" (most often {})", most.kind.name())).unwrap_or_default()
+        ),
     }
 }
 

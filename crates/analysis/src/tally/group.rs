@@ -81,6 +81,17 @@ impl GroupTally {
         }
     }
 
+    /// Adds clients that have connected or failed to, with the times that connecting took.
+    pub(super) fn add_connected(&mut self, connected: u32, failed: u32, times: Option<&Histogram>) {
+        self.connected += connected;
+        self.connect_failed += failed;
+        match (&mut self.connect, times) {
+            (Some(mine), Some(times)) => mine.add(times),
+            (mine, Some(times)) => *mine = Some(times.clone()),
+            (_, None) => {}
+        }
+    }
+
     pub(super) fn add(&mut self, part: &Second) {
         let phase = if part.second < 0 { &mut self.ramp_up } else { &mut self.measured };
         phase.add(part);

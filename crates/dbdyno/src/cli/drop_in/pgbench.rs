@@ -331,7 +331,7 @@ impl Asked {
                 || self.rate.is_some()
                 || self.limit_ms.is_some(),
             has_rate: self.rate.is_some(),
-            connection: is_set(matches, "connect").then(|| sql::CONNECTION.to_owned()),
+            connects_each: is_set(matches, "connect"),
             late: self.limit_ms.map(limit),
         };
         shell.print(&page(report, &words))?;
@@ -367,6 +367,9 @@ impl Asked {
         let mut group = GroupDraft::default();
         group.values.insert("script", given(&composed));
         self.put_load(&mut group);
+        if is_set(matches, "connect") {
+            group.values.insert("connect", given("transaction"));
+        }
         self.put_parameters(&mut group, matches)?;
         let tries = match self.tries {
             0 => "1000".to_owned(),
@@ -422,9 +425,6 @@ impl Asked {
         parameters.push((sql::ON_ERROR.to_owned(), given(sql::END_CLIENT)));
         if is_set(matches, "report_per_command") {
             parameters.push((sql::COMMAND_TIMES.to_owned(), given("on")));
-        }
-        if is_set(matches, "connect") {
-            parameters.push((sql::RECONNECT.to_owned(), given("on")));
         }
         parameters.push((sql::RANDOM_CLIENTS.to_owned(), given(&self.clients.to_string())));
         if let Some(seed) = &self.seed {

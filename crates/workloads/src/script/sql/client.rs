@@ -9,8 +9,8 @@ use std::sync::{Arc, OnceLock};
 
 use model::{
     AfterError, Call, Civil, Client, Conversation, DbError, DbErrorKind, Done, KindIndex, Number,
-    Placeholder, Request, RetryOn, Rng, Row, ScriptHost, Statement, StatementId, StatementKind,
-    Stream, TxContext, Value as SqlValue, Woken, query, through,
+    Placeholder, Request, Rng, Row, ScriptHost, Statement, StatementId, StatementKind, Stream,
+    TxContext, Value as SqlValue, Woken, query, through,
 };
 
 use super::CLIENTS;
@@ -43,10 +43,6 @@ pub(super) struct Shared {
     pub(super) host: OnceLock<Arc<dyn ScriptHost>>,
     /// Number of clients of the run, once it is known.
     pub(super) clients: AtomicU32,
-    /// Errors that are expected in every transaction.
-    pub(super) ignored: Vec<RetryOn>,
-    /// Custom metric of the time of a connection, if each transaction opens one.
-    pub(super) reconnects: Option<u16>,
 }
 
 /// Source of the random numbers of scripts.
@@ -152,18 +148,6 @@ pub(super) struct User {
     is_over: bool,
     /// Number of the client, from 0.
     client: u32,
-    /// State of the connection, if each transaction has one of its own.
-    connection: Freshness,
-}
-
-/// Whether a connection has been used.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Freshness {
-    New,
-    /// The transaction on it was chosen, and may be executed more than once.
-    InUse,
-    /// The next transaction needs another one.
-    Used,
 }
 
 /// A statement in a pipeline, with the values that its variables had.
@@ -258,7 +242,6 @@ impl User {
             pipeline: None,
             is_over: false,
             client,
-            connection: Freshness::New,
             shared,
         }
     }
@@ -315,21 +298,6 @@ impl User {
         Ok(if progress.is_rolled_back { Done::RolledBack } else { Done::Committed })
     }
 
-    /// Opens the connection of the next transaction, if each has one of its own, and records the
-    /// time.
-    async fn reconnect(&mut self, context: &mut TxContext<'_>) -> Result<(), DbError> {
-        let Some(metric) = self.shared.reconnects else { return Ok(()) };
-        if self.connection == Freshness::Used {
-            let started_ns = context.clock.now();
-            context.sessions.replace().await?;
-            context.measured.push((metric, context.clock.now().saturating_sub(started_ns)));
-            self.prepared.clear();
-            self.start(context).await?;
-        }
-        self.connection = Freshness::InUse;
-        Ok(())
-    }
-
     /// Executes the sections `start client`, as text.
     async fn start(&mut self, context: &mut TxContext<'_>) -> Result<(), DbError> {
         let shared = Arc::clone(&self.shared);
@@ -354,8 +322,7 @@ impl User {
     /// Whether the script expects this error.
     fn is_expected(&self, db_error: &DbError) -> bool {
         let of = &self.shared.compiled.types[usize::from(self.kind)];
-        let mut expected = of.may_fail.iter().chain(&self.shared.ignored);
-        expected.any(|expected| expected.covers(db_error))
+        of.may_fail.iter().any(|expected| expected.covers(db_error))
     }
 
     /// Executes the command with index `at`, and returns the index of the next one.
@@ -614,7 +581,6 @@ impl Client for User {
     fn begin<'a>(&'a mut self, context: &'a mut TxContext<'_>) -> Option<model::Beginning<'a>> {
         // The new connection has prepared nothing yet.
         self.prepared.clear();
-        self.connection = Freshness::New;
         match self.shared.compiled.starts.is_empty() {
             true => None,
             false => Some(Box::pin(self.start(context))),
@@ -626,9 +592,6 @@ impl Client for User {
     }
 
     fn inputs(&mut self, number: Number) -> KindIndex {
-        if self.connection == Freshness::InUse {
-            self.connection = Freshness::Used;
-        }
         self.kind = match &mut self.choice {
             Some(choice) => {
                 self.before = self.prng;
@@ -650,10 +613,7 @@ impl Client for User {
             self.prng = self.before;
             self.pipeline = None;
             let mut progress = Progress::default();
-            let ended = match self.reconnect(context).await {
-                Ok(()) => self.execute(context, &mut progress).await,
-                Err(db_error) => Err(db_error),
-            };
+            let ended = self.execute(context, &mut progress).await;
             let is_last = |db_error: &DbError| {
                 use DbErrorKind::{Deadlock, Serialization};
                 !matches!(db_error.kind, Deadlock | Serialization)

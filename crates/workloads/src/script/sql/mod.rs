@@ -41,18 +41,11 @@ pub const UNSET: &str = "unset";
 pub const ON_ERROR: &str = "on_error";
 /// Value of [`ON_ERROR`] with which an error ends the client, as in pgbench.
 pub const END_CLIENT: &str = "end_client";
-/// Name of the parameter with which each transaction has a connection of its own.
-pub const RECONNECT: &str = "reconnect";
-/// Name of the custom metric with the times of these connections.
-pub const CONNECTION: &str = "connection";
-
-/// Name of the parameter with the errors after which a transaction counts as rolled back.
-const IGNORE_ERRORS: &str = "ignore_errors";
 /// Name of the parameter that records the time of each command.
 pub const COMMAND_TIMES: &str = "command_times";
 
 /// Parameters that each workload in this language has, besides its variables.
-static OWN: [Parameter; 8] = [
+static OWN: [Parameter; 6] = [
     Parameter::option(
         MODE,
         ParameterKind::Choice(&["simple", "prepared"]),
@@ -85,20 +78,6 @@ static OWN: [Parameter; 8] = [
         "After an error other than a serialization failure or a deadlock: continue with the next \
          transaction, or end the client, as pgbench does; pgbench's limits to COPY and pipelines \
          then hold too",
-    ),
-    Parameter::option(
-        IGNORE_ERRORS,
-        ParameterKind::Words,
-        "",
-        "Error numbers or SQLSTATEs, such as 1062,23505, that are expected: the transaction is \
-         rolled back, and counts as that and not as failed",
-    ),
-    Parameter::option(
-        RECONNECT,
-        ParameterKind::Choice(&["off", "on"]),
-        "off",
-        "Open a connection for each transaction, as pgbench's -C does; its time is part of the \
-         latency, and a custom metric",
     ),
     Parameter::option(
         COMMAND_TIMES,

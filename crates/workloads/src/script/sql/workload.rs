@@ -13,11 +13,10 @@ use model::{
 
 use super::builder::{Builder, Work};
 use super::client::{Draws, Given, Mode, Shared, User};
-use super::compiled::{self, Compiled, Type};
+use super::compiled::{Compiled, Type};
 use super::sections::{Of, Section, divide};
 use super::{
-    COMMAND_TIMES, CONNECTION, END_CLIENT, IGNORE_ERRORS, MODE, ON_ERROR, PREDEFINED,
-    RANDOM_CLIENTS, RANDOM_SEED, RECONNECT, UNSET,
+    COMMAND_TIMES, END_CLIENT, MODE, ON_ERROR, PREDEFINED, RANDOM_CLIENTS, RANDOM_SEED, UNSET,
 };
 use crate::Make;
 use crate::script::pgbench::{Prng, VariableId, What};
@@ -54,9 +53,6 @@ impl Scripts {
         if settings.text(UNSET) == "refuse" {
             compiled.check_values(&|name| given(name).is_some())?;
         }
-        let ignored = settings.text_given(IGNORE_ERRORS).unwrap_or_default();
-        let ignored = compiled::error_codes(ignored)
-            .map_err(|why| BadParameter::named(IGNORE_ERRORS, why))?;
         let draws = draws(settings.text_given(RANDOM_SEED), make)?;
         let values = values_of(&compiled, &given, &draws);
         let kind =
@@ -72,11 +68,7 @@ impl Scripts {
             compiled.check_ends()?;
         }
         let has_times = settings.text(COMMAND_TIMES) == "on";
-        let (mut metrics, times) = if has_times { metrics(&compiled) } else { Default::default() };
-        let reconnects = (settings.text(RECONNECT) == "on").then(|| {
-            metrics.push(time_metric(CONNECTION));
-            metrics.len() as u16 - 1
-        });
+        let (metrics, times) = if has_times { metrics(&compiled) } else { Default::default() };
         Ok(Scripts {
             name: interned(source.stem()),
             kinds: compiled.types.iter().map(kind).collect(),
@@ -92,8 +84,6 @@ impl Scripts {
                 cut_off: CutOffPlaces::default(),
                 host: OnceLock::new(),
                 clients: AtomicU32::new(1),
-                reconnects,
-                ignored,
             }),
         })
     }
