@@ -181,7 +181,13 @@ fn initialize(matches: &ArgMatches, target: &Target, shell: &Shell) -> Outcome {
     let with_password = target.password.as_ref().map(|password| {
         shell.with_variable(crate::cli::password::VARIABLE, password.reveal().to_owned())
     });
-    let code = crate::cli::run(&words(&build), with_password.as_ref().unwrap_or(shell));
+    let shell = with_password.as_ref().unwrap_or(shell);
+    // The tables are gone, but what dbdyno knows of a build of them is not.
+    let forget = ["drop", "tpcb", "--target", &url, "--quiet"];
+    let code = match crate::cli::run(&words(&forget), shell) {
+        DONE => crate::cli::run(&words(&build), shell),
+        failed => failed,
+    };
     if code == DONE {
         let n_accounts = 100_000 * scale.parse::<u64>().unwrap_or(1);
         let later = later.statements(n_accounts);
