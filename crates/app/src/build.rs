@@ -6,6 +6,7 @@
 
 mod checksums;
 mod dropping;
+mod parts;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -25,6 +26,7 @@ use monitor::wall_clock;
 pub use self::checksums::{Checksum, checksums, checksums_interruptible};
 pub use self::dropping::{drop_data, unmarked_tables};
 use self::dropping::{drop_tables, unmarked};
+pub use self::parts::BuildPart;
 use crate::admin_session::AdminSession;
 use crate::build_lock::{A_MOMENT, HeldLock, connect_again, connect_within};
 use crate::build_log::BuildLog;
@@ -45,6 +47,7 @@ pub struct BuildOptions {
     pub method: LoadMethod,
     /// Seed that existing data must have; `None` accepts any.
     pub seed: Option<u64>,
+    pub part: BuildPart,
 }
 
 impl BuildOptions {
@@ -82,6 +85,8 @@ pub struct Built {
     pub found: Data,
     /// Number of rows that this build added.
     pub n_rows: u64,
+    /// Part of the data that was to be built.
+    pub part: BuildPart,
     /// Number of rows that existed already, left by an interrupted build (estimated from complete
     /// chunks).
     pub n_rows_before: u64,
@@ -107,6 +112,7 @@ impl Built {
         Built {
             found: opened.data,
             n_rows: 0,
+            part: options.part,
             n_rows_before: 0,
             was_dropped: false,
             seconds: 0.0,
@@ -136,6 +142,11 @@ impl Built {
         });
         match self.found {
             Data::Built => "the data exist already: nothing to build".to_owned(),
+            _ if self.part == BuildPart::Tables => format!(
+                "created the tables without rows in {:.1} s: change them if you like, then build \
+                 fills them, and adds the indexes without --data-only",
+                self.seconds
+            ),
             Data::Unfinished if !self.was_dropped => format!(
                 "resumed an interrupted build: about {} rows existed, {rows} added in {:.1} s \
                  by {method} with {loaders}{lost}{refused}",
@@ -180,13 +191,31 @@ fn build_into(
     };
     match opened.data {
         Data::None => return Ok(Built::from_opened(opened, options)),
+        Data::Unmarked if options.part == BuildPart::Rows => {
+            parts::are_empty(&mut AdminSession::at(opened.database.as_ref())?, opened)?;
+            if !keeps_marks(opened) {
+                return Err(Error::Usage(
+                    "--data-only needs tables with transactions: a build that stops would begin \
+                     with new tables"
+                        .to_owned(),
+                ));
+            }
+        }
+        Data::Absent if options.part == BuildPart::Rows => {
+            return Err(Error::Failed(
+                "--data-only fills tables that exist, and there are none: create them, or build \
+                 with --tables-only first"
+                    .to_owned(),
+            ));
+        }
         Data::Unmarked => {
             let there = unmarked(&mut AdminSession::at(opened.database.as_ref())?, opened)?;
             let data = opened.workload.identity().workload;
             return Err(Error::Failed(format!(
                 "dbdyno did not build the existing tables ({}; no dbdyno_meta), so it builds \
-                 nothing here: name another database with --target, or load the rows of 'dbdyno \
-                 datagen {}' into them and begin with 'dbdyno run'",
+                 nothing here: name another database with --target, fill empty tables with \
+                 --data-only, or load the rows of 'dbdyno datagen {}' into them and begin with \
+                 'dbdyno run'",
                 there.join(", "),
                 workloads::by_data(&data).map_or(data.as_str(), |entry| entry.name)
             )));
@@ -199,6 +228,17 @@ fn build_into(
         return Ok(built);
     }
     let mut builder = Builder::at(opened, population, log, is_stopped)?;
+    match options.part {
+        BuildPart::All => {}
+        BuildPart::Rows => {
+            builder.surely(&mut |session, _| parts::leave_indexes(session, population))?;
+        }
+        BuildPart::Tables => {
+            builder.surely(&mut |session, _| prepare(session, opened, population, log))?;
+            built.seconds = began.elapsed().as_secs_f64();
+            return Ok(built);
+        }
+    }
     let work = builder.load_all(&mut built, progress)?;
     let indexing = wall_clock::now();
     builder.finish(&mut |doing| {
@@ -274,7 +314,7 @@ impl<'b> Builder<'b> {
         let found_table = session.has_table(meta::NAME)?;
         let found = meta::read(&mut session, &identity.workload)?;
         match opened.data {
-            Data::Absent if found == Found::Nothing => {
+            Data::Absent | Data::Unmarked if found == Found::Nothing => {
                 if let Some(clash) = clash(&mut session, opened.workload.as_ref())? {
                     return Err(Error::Failed(format!("the database {}", clash.sentence())));
                 }

@@ -24,7 +24,7 @@ use super::description::version_of_ours;
 use super::sink::RunSink;
 use super::{conclude, facts_of_data, facts_of_database, open_store, with_risks};
 use crate::admin_session;
-use crate::build::{BuildOptions, Built, Progress, build_logged};
+use crate::build::{BuildOptions, BuildPart, Built, Progress, build_logged};
 use crate::build_log::{BuildEvent, BuildLog, ChunkDone};
 use crate::error::Error;
 use crate::managed::Managed;
@@ -75,7 +75,12 @@ impl DataBuild<'_> {
         watcher: &mut dyn Watcher,
     ) -> Result<DataBuilt, Error> {
         let log = Arc::new(BuildLog::begin());
-        let is_to_build = matches!(self.opened.data, Data::Absent | Data::Unfinished);
+        let is_to_build = match (self.opened.data, self.options.part) {
+            // Without rows there is nothing to measure.
+            (_, BuildPart::Tables) => false,
+            (data, BuildPart::Rows) if data == Data::Unmarked => true,
+            (data, _) => matches!(data, Data::Absent | Data::Unfinished),
+        };
         if !self.is_kept || !is_to_build {
             let show = &mut |far: &Progress| watcher.building(far);
             let built = build_logged(self.opened, self.options, &log, stop, show);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use app::build::{
-    Both, BuildOptions, Built, LoadMethod, build_both, checksums_interruptible,
+    Both, BuildOptions, BuildPart, Built, LoadMethod, build_both, checksums_interruptible,
     drop_data as drop_tables, unmarked_tables,
 };
 use app::check::Answers;
@@ -86,6 +86,7 @@ pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Error> {
             .arg(flags::no_store().help("Do not store the build as a run"))
             .arg(stored::label_flag())
             .arg(flags::load_method_of(&["bulk", "insert", "both"]))
+            .args(parts())
             .arg(settle)
             .arg(settle_limit()),
         shared("check", "Checks that a workload's data are consistent")?.arg(sums),
@@ -93,6 +94,26 @@ pub(crate) fn commands(words: &[String]) -> Result<Vec<Command>, Error> {
             .arg(settle_limit()),
         shared("drop", "Drops a workload's tables")?.args([force, confirm]),
     ])
+}
+
+/// Returns the flags for a part of the data.
+fn parts() -> [Arg; 2] {
+    let flag = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+    };
+    [
+        flag("tables-only", "Create the tables alone, to change them before a build fills them"),
+        flag("data-only", "Fill your own tables, which are empty; create no table and no index")
+            .conflicts_with("tables-only"),
+    ]
+}
+
+fn part_of(matches: &ArgMatches) -> BuildPart {
+    match (matches.get_flag("tables-only"), matches.get_flag("data-only")) {
+        (true, _) => BuildPart::Tables,
+        (_, true) => BuildPart::Rows,
+        _ => BuildPart::All,
+    }
 }
 
 fn settle_limit() -> Arg {
@@ -174,21 +195,31 @@ pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let Found { target, opened, mut open_target } = opened(matches, true, &stop, &mut live, shell)?;
     hand_host(&opened, script_host::of_flag(matches, shell).as_ref())?;
     let workload = matches.get_one::<String>("workload").expect("clap requires it");
+    let is_both = matches.get_one::<String>("load_method").is_some_and(|method| method == "both");
     if let Some(command) = command_named(&opened, workload, PREPARE)? {
+        if part_of(matches) != BuildPart::All {
+            let why = "a script creates its tables and rows itself, in no parts";
+            return Err(Error::Usage(why.to_owned()));
+        }
         let done = build_script(&opened, &command, loaders, &stop);
         live.end();
         return tell_command(&target, &done?, matches, shell);
     }
-    if opened.data == Data::Built {
+    let part = part_of(matches);
+    if part != BuildPart::All && is_both {
+        let why =
+            "--load-method both builds all data twice: leave out --tables-only or --data-only";
+        return Err(Error::Usage(why.to_owned()));
+    }
+    if opened.data == Data::Built || (opened.data == Data::Unmarked && part == BuildPart::Rows) {
         has_all_tables(&opened, &target, &stop)?;
     }
-    let is_both = matches.get_one::<String>("load_method").is_some_and(|method| method == "both");
     let labels = stored::labels(matches)?;
     let of_method = |method: LoadMethod| DataBuild {
         opened: &opened,
         workload,
         target: &target,
-        options: BuildOptions { loaders, method, seed },
+        options: BuildOptions { loaders, method, seed, part },
         store: store.clone(),
         is_kept,
         labels: labels.clone(),
@@ -272,7 +303,12 @@ fn command_of(target: &Target, workload: &str, method: LoadMethod, matches: &Arg
     for (name, value) in given.into_iter().filter(|(name, _)| is_written(name)) {
         words += &format!(" --{} {}", name.replace('_', "-"), render::for_shell(value));
     }
-    format!("{words} --load-method {}", method.name())
+    let part = match part_of(matches) {
+        BuildPart::All => "",
+        BuildPart::Tables => " --tables-only",
+        BuildPart::Rows => " --data-only",
+    };
+    format!("{words} --load-method {}{part}", method.name())
 }
 
 fn limit_of(matches: &ArgMatches) -> Result<Duration, Error> {

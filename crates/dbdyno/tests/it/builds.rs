@@ -119,3 +119,66 @@ fn a_build_on_mariadb_has_metrics() {
 fn a_build_on_postgres_has_metrics() {
     a_build_has_metrics(&POSTGRES);
 }
+
+/// Builds tables alone, changes one, and fills them; then fills tables of the user's own.
+#[track_caller]
+fn tables_and_rows_are_built_apart(home: &Home, target: &str, ask: &dyn Fn(&str) -> String) {
+    let target = format!("--target={target}");
+    let build =
+        |more: &[&str]| home.run(&[&["build"], &SMALL[..], &[&target, "-q"], more].concat());
+    build(&["--data-only"]).code(1).warns(&["there are none: create them, or build with"]);
+    build(&["--tables-only"]).good().says(&["created the tables without rows in "]);
+    assert_eq!(ask("SELECT concat(count(*), '') FROM sbtest1"), "0");
+    let run = home.run(&["run", SMALL[0], &target, "--no-build", "--duration=1s"]);
+    run.code(1).warns(&["has no complete data of oltp"]);
+    ask("ALTER TABLE sbtest2 ADD COLUMN own INT");
+    build(&[]).good().says(&["10,000 added in "]);
+    assert_eq!(ask("SELECT concat(count(*), '') FROM sbtest2 WHERE own IS NULL"), "5000");
+    home.run(&["check", SMALL[0], &target]).good();
+    home.run(&["drop", SMALL[0], &target]).good();
+    // Tables of the user's own, one of them with a column too many and another index.
+    for table in ["sbtest1", "sbtest2"] {
+        ask(&format!(
+            "CREATE TABLE {table} (id INT NOT NULL PRIMARY KEY, k INT NOT NULL, c CHAR(120) NOT \
+             NULL, pad CHAR(60) NOT NULL, own INT)"
+        ));
+    }
+    ask("CREATE INDEX mine ON sbtest1 (k, id)");
+    build(&[]).code(1).warns(&["fill empty tables with --data-only"]);
+    ask("INSERT INTO sbtest2 (id, k, c, pad) VALUES (7, 1, 'a', 'b')");
+    build(&["--data-only"]).code(1).warns(&["the table sbtest2 has rows already"]);
+    ask("DELETE FROM sbtest2");
+    build(&["--data-only"]).good().says(&["built 10,000 rows"]);
+    home.run(&["check", SMALL[0], &target]).good();
+    // No index is there but the user's.
+    let run = home.run(&["run", SMALL[0], &target, "--transactions=20", "--ramp-up=0s"]);
+    run.says(&["0 of 20 failed", "checks passed"]);
+    home.run(&["drop", SMALL[0], &target]).good();
+    ask("CREATE TABLE sbtest1 (id INT NOT NULL PRIMARY KEY, k INT NOT NULL)");
+    build(&["--data-only"]).code(1).warns(&["sbtest"]);
+    ask("DROP TABLE sbtest1");
+}
+
+#[test]
+fn tables_and_rows_are_built_apart_on_sqlite() {
+    let home = Home::new();
+    let file = home.path("own.db");
+    let ask = |sql: &str| {
+        let connection = rusqlite::Connection::open(&file).expect("a database");
+        let first = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
+        match sql.starts_with("SELECT") {
+            true => connection.query_row(sql, (), first).expect("a number"),
+            false => connection.execute_batch(sql).map(|()| String::new()).expect("it is done"),
+        }
+    };
+    tables_and_rows_are_built_apart(&home, &format!("sqlite:{}", file.display()), &ask);
+}
+
+#[test]
+fn tables_and_rows_are_built_apart_on_the_servers() {
+    for server in [&MARIADB, &POSTGRES] {
+        let server = server.start();
+        let ask = |sql: &str| crate::settings::ask(&server, &[sql]);
+        tables_and_rows_are_built_apart(&Home::new(), &crate::real::url(&server), &ask);
+    }
+}
