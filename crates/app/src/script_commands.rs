@@ -73,10 +73,8 @@ fn counted(n: u64, one: &str) -> String {
 /// Returns the command with this name; `None` if the workload is no script. Fails if the script has
 /// no such command, or an error. `file` is the script as the user names it.
 pub fn command_named(opened: &Opened, file: &str, name: &str) -> Result<Option<Command>, Error> {
-    if !opened.workload.is_script() {
-        return Ok(None);
-    }
-    let commands = opened.workload.commands()?;
+    let Some(script) = opened.workload.script() else { return Ok(None) };
+    let commands = script.commands()?;
     if let Some(command) = commands.iter().find(|command| command.name == name) {
         return Ok(Some(command.clone()));
     }
@@ -85,7 +83,7 @@ pub fn command_named(opened: &Opened, file: &str, name: &str) -> Result<Option<C
         CLEANUP => "drop its tables yourself, or add that",
         _ => "",
     };
-    let why = match opened.workload.section_of(name) {
+    let why = match script.section_of(name) {
         Some(section) => format!("{file} has no section '{section}'"),
         None => format!("{file} has no function {name}"),
     };
@@ -243,14 +241,15 @@ pub fn clean_up(opened: &Opened, command: &Command, stop: &Stop) -> Result<Comma
 
 /// Hands a script what it may ask of this process. Fails if it starts programs and may not.
 pub fn hand_host(opened: &Opened, host: Option<&Arc<dyn ScriptHost>>) -> Result<(), Error> {
-    if let Some(place) = opened.workload.starts_programs()
+    let Some(script) = opened.workload.script() else { return Ok(()) };
+    if let Some(place) = script.starts_programs()
         && !host.is_some_and(|host| host.allows_shell())
     {
         return Err(Error::Usage(format!(
             "{place}: the script starts programs: give --allow-shell to let it"
         )));
     }
-    host.into_iter().for_each(|host| opened.workload.set_host(host));
+    host.into_iter().for_each(|host| script.set_host(host));
     Ok(())
 }
 
@@ -316,7 +315,8 @@ fn run_in_session(
     nth: u32,
     threads: u32,
 ) -> (Result<(), DbError>, Traffic) {
-    let Some(mut client) = opened.workload.commander(name, nth, threads) else {
+    let script = opened.workload.script();
+    let Some(mut client) = script.and_then(|script| script.commander(name, nth, threads)) else {
         return (Ok(()), Traffic::default());
     };
     let mut aside = match Aside::open(&opened.database, nth) {
@@ -347,10 +347,10 @@ pub(crate) fn prepare_managed(
     clients: u32,
     stop: &Stop,
 ) -> Result<Option<CommandDone>, Error> {
-    if opened.is_kept || !opened.workload.is_script() {
+    let Some(script) = opened.workload.script().filter(|_| !opened.is_kept) else {
         return Ok(None);
-    }
-    let commands = opened.workload.commands()?;
+    };
+    let commands = script.commands()?;
     let Some(command) = commands.iter().find(|command| command.name == PREPARE) else {
         return Ok(None);
     };

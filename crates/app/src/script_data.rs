@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use model::{BadParameter, Database, Identity, Settings, Target, Workload};
+use model::{Database, Identity, Settings, Target, Workload};
 use render::for_shell;
 use workloads::Entry;
 
@@ -50,7 +50,7 @@ impl ScriptData {
 
     /// Returns the identity of tables that were built with these settings.
     pub(crate) fn identity(&self, workload: &dyn Workload, settings: &Settings) -> Identity {
-        let shaping = workload.shaping_parameters();
+        let shaping = workload.script().map_or_else(Vec::new, |script| script.shaping_parameters());
         let (name_most, value_most) = PARAMETER_MOST;
         let fits = |(name, value): &(&str, &str)| {
             shaping.iter().any(|one| one == name)
@@ -93,7 +93,7 @@ impl ScriptData {
                 "{target} has no complete data of {name}: its build did not end; {again}"
             )));
         }
-        let created = workload.created_tables();
+        let created = workload.script().map_or_else(Vec::new, |script| script.created_tables());
         if created.is_empty() {
             return Ok(());
         }
@@ -128,10 +128,8 @@ pub(crate) fn resolve(
     settings: &Settings,
     seed: u64,
 ) -> Result<Option<Resolved>, Error> {
-    let builds = |fresh: &dyn Workload| -> Result<bool, BadParameter> {
-        Ok(fresh.commands()?.iter().any(|command| command.name == PREPARE))
-    };
-    if !fresh.is_script() || !builds(fresh.as_ref())? {
+    let commands = fresh.script().map(|script| script.commands()).transpose()?;
+    if !commands.is_some_and(|all| all.iter().any(|command| command.name == PREPARE)) {
         return Ok(None);
     }
     let mut data = ScriptData {

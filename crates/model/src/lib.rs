@@ -188,5 +188,6 @@ pub use value::{Row, RowSource, Value};
 pub use workload::{
     AfterError, Answer, AnswerJudge, Beginning, CUT_OFF_AT, Check, Client, Command, Conversation,
     Crosscheck, Done, LaterIndex, NO_TRANSACTIONS, NOT_CHECKED, NeedsTransactions, Population,
-    ROLLED_BACK, Routine, SMALLER_DATA, ScaleInData, ScaleOf, ScriptReporter, TxContext, Workload,
+    ROLLED_BACK, Routine, SMALLER_DATA, ScaleInData, ScaleOf, Script, ScriptReporter, TxContext,
+    Workload,
 };

@@ -511,23 +511,27 @@ pub trait Workload: Send + Sync {
         NeedsTransactions::default()
     }
 
-    /// Whether the workload is a script that creates its own tables and so has no
-    /// [population](Self::population).
-    fn is_script(&self) -> bool {
-        false
-    }
-
-    /// Returns the commands that a script defines beside its load; empty for other workloads. Fails
-    /// with an error in the script.
-    fn commands(&self) -> Result<Vec<Command>, BadParameter> {
-        Ok(Vec::new())
-    }
-
-    /// Creates a client whose only transaction is one of the workload's [commands](Self::commands),
-    /// in the session `thread` of `threads`, from 0. `None` if there is no such command.
-    fn commander(&self, _command: &str, _thread: u32, _threads: u32) -> Option<Box<dyn Client>> {
+    /// Returns the workload as a script, which creates its own tables and so has no
+    /// [population](Self::population); `None` for other workloads.
+    fn script(&self) -> Option<&dyn Script> {
         None
     }
+
+    /// Returns indexes to create after the load and then drop again. The time that this takes is
+    /// part of the result.
+    fn indexes_after_load(&self, _dialect: &Dialect) -> Vec<LaterIndex> {
+        Vec::new()
+    }
+}
+
+/// A workload that is a script: what it has beside its load, and how its data are told apart.
+pub trait Script: Send + Sync {
+    /// Returns the commands that the script defines beside its load. Fails with an error in it.
+    fn commands(&self) -> Result<Vec<Command>, BadParameter>;
+
+    /// Creates a client whose only transaction is one of the [commands](Self::commands),
+    /// in the session `thread` of `threads`, from 0. `None` if there is no such command.
+    fn commander(&self, command: &str, thread: u32, threads: u32) -> Option<Box<dyn Client>>;
 
     /// Creates what lets a script report a run of `clients` clients, in a state of its own; `None`
     /// if it reports nothing. Fails with an error in the script.
@@ -549,9 +553,7 @@ pub trait Workload: Send + Sync {
 
     /// Returns the names of the parameters on which the tables of a script depend; for a script
     /// whose text does not say that, those that its commands have read so far.
-    fn shaping_parameters(&self) -> Vec<String> {
-        Vec::new()
-    }
+    fn shaping_parameters(&self) -> Vec<String>;
 
     /// Returns the names of the tables that a script creates, as far as its text says them.
     fn created_tables(&self) -> Vec<String> {
@@ -564,19 +566,11 @@ pub trait Workload: Send + Sync {
         None
     }
 
-    /// Hands the workload, before it is executed, what its script asks of the process. Does
-    /// nothing if it was handed before, or if the workload is no script.
+    /// Hands the script, before it is executed, what it asks of the process. Does nothing if it was
+    /// handed before.
     fn set_host(&self, _host: &Arc<dyn ScriptHost>) {}
 
     /// Returns the lines of a script at which clients were when the end of the run cut off their
     /// transactions, such as `bank.sql:7`, each with the number of clients.
-    fn cut_off_at(&self) -> Vec<(String, u64)> {
-        Vec::new()
-    }
-
-    /// Returns indexes to create after the load and then drop again. The time that this takes is
-    /// part of the result.
-    fn indexes_after_load(&self, _dialect: &Dialect) -> Vec<LaterIndex> {
-        Vec::new()
-    }
+    fn cut_off_at(&self) -> Vec<(String, u64)>;
 }

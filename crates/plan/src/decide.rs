@@ -329,7 +329,8 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
         }
         stop_condition = transactions.value.unwrap_or(StopCondition::Sequence);
     }
-    if let Some(why) = made.refuses_load().map_err(|bad| BadPlan(bad.to_string()))? {
+    let refused = made.script().map(|script| script.refuses_load()).transpose();
+    if let Some(why) = refused.map_err(|bad| BadPlan(bad.to_string()))?.flatten() {
         return Err(BadPlan(why));
     }
     check_processes(&processes, clients.value)?;

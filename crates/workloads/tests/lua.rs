@@ -72,7 +72,12 @@ impl Site {
     }
 
     fn command(&self, name: &str) -> Result<(), DbError> {
-        let mut client = self.workload.commander(name, 0, 1).expect("it has commands");
+        let mut client = self
+            .workload
+            .script()
+            .expect("it is one")
+            .commander(name, 0, 1)
+            .expect("it has commands");
         Active { sessions: self.sessions(), site: self }.converse(client.as_mut()).map(drop)
     }
 }
@@ -198,8 +203,14 @@ fn a_script_gets_results_values_and_connections_as_from_sysbench() {
     for server in [MARIADB.start(), POSTGRES.start()] {
         let modules = [("./helper.lua", "helper = 7")];
         let workload = read("wild.lua", WILD, &modules, &options).expect("a valid script");
-        let names: Vec<String> =
-            workload.commands().expect("it runs").into_iter().map(|one| one.name).collect();
+        let names: Vec<String> = workload
+            .script()
+            .expect("it is one")
+            .commands()
+            .expect("it runs")
+            .into_iter()
+            .map(|one| one.name)
+            .collect();
         assert_eq!(names, ["cleanup", "prepare"]);
         let site = Site::new(&server.target(), workload);
         site.command("prepare").expect("prepared");
@@ -505,7 +516,7 @@ fn hooks_get_the_figures_of_a_run() {
     let reporter = |text: &str| {
         let options = [("sysbench_options", "percentile=99;time=60")];
         let workload = read("hooks.lua", text, &[], &options).expect("a valid script");
-        workload.reporter(2).expect("its body runs")
+        workload.script().expect("it is one").reporter(2).expect("its body runs")
     };
     let mut hooks = reporter(HOOKS).expect("it has two");
     let expect = ScriptReports { intervals: true, runs: true, every_s: None, percentile: 99 };

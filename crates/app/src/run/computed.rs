@@ -39,7 +39,8 @@ pub(super) fn tell_cut_off(groups: &[Opened], sink: &mut RunSink<'_>) {
         .flat_map(|described| described.groups.iter().map(|group| group.name.clone()))
         .collect();
     for (index, opened) in groups.iter().enumerate() {
-        let places = opened.workload.cut_off_at();
+        let script = opened.workload.script();
+        let places = script.map_or_else(Vec::new, |script| script.cut_off_at());
         let Some(described) = sink.tally.description(index).filter(|_| !places.is_empty()) else {
             continue;
         };

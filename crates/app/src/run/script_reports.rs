@@ -34,13 +34,14 @@ impl Reports {
     pub(super) fn open(plan: &Plan, groups: &[Opened]) -> Result<Option<Reports>, Error> {
         let clients: u32 = plan.groups.iter().map(|group| group.clients).sum();
         for opened in groups {
-            let Some(reporter) = opened.workload.reporter(clients)? else { continue };
+            let Some(script) = opened.workload.script() else { continue };
+            let Some(reporter) = script.reporter(clients)? else { continue };
             let reports = reporter.reports();
             let place = |is_asked: bool| -> Result<Option<Place>, Error> {
                 if !is_asked {
                     return Ok(None);
                 }
-                let Some(reporter) = opened.workload.reporter(clients)? else { return Ok(None) };
+                let Some(reporter) = script.reporter(clients)? else { return Ok(None) };
                 let aside = Aside::open(&opened.database, 0);
                 let aside = aside.map_err(|no| Error::Failed(no.to_string()))?;
                 Ok(Some(Place { reporter, aside }))

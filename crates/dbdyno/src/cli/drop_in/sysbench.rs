@@ -183,7 +183,8 @@ impl Asked<'_> {
             1,
             &stop,
         )?;
-        let commands = opened.workload.commands()?;
+        let script = opened.workload.script().expect("a file in Lua is a script");
+        let commands = script.commands()?;
         let Some(command) = commands.iter().find(|command| command.name == name) else {
             shell.say(&match USUAL.contains(&name) {
                 true => format!("'{}' test does not implement the '{name}' command.", self.name()),

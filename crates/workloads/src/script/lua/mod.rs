@@ -209,6 +209,10 @@ impl Script {
 }
 
 impl Workload for Script {
+    fn script(&self) -> Option<&dyn model::Script> {
+        Some(self)
+    }
+
     fn identity(&self) -> Identity {
         let workload = self.decided.source.stem().to_owned();
         Identity { workload, version: 1, ..Identity::default() }
@@ -249,19 +253,12 @@ impl Workload for Script {
         Box::new(User::new(Arc::clone(&self.decided), nth, threads, Role::Events))
     }
 
-    fn reporter(&self, clients: u32) -> Result<Option<Box<dyn ScriptReporter>>, BadParameter> {
-        let reporter = Reporter::of(&self.decided, self.threads(clients))?;
-        Ok(reporter.map(|reporter| Box::new(reporter) as _))
-    }
-
     fn is_blind(&self) -> bool {
         true
     }
+}
 
-    fn is_script(&self) -> bool {
-        true
-    }
-
+impl model::Script for Script {
     fn commands(&self) -> Result<Vec<Command>, BadParameter> {
         let source = self.decided.source;
         let (state, _) = run_once(source, Some(&self.decided.settings), Some(|_| None))?;
@@ -271,6 +268,16 @@ impl Workload for Script {
         Ok(found.into_iter().map(command).collect())
     }
 
+    fn commander(&self, command: &str, thread: u32, threads: u32) -> Option<Box<dyn Client>> {
+        let (script, threads) = (Arc::clone(&self.decided), self.threads(threads));
+        Some(Box::new(User::new(script, thread, threads, Role::Command(command.to_owned()))))
+    }
+
+    fn reporter(&self, clients: u32) -> Result<Option<Box<dyn ScriptReporter>>, BadParameter> {
+        let reporter = Reporter::of(&self.decided, self.threads(clients))?;
+        Ok(reporter.map(|reporter| Box::new(reporter) as _))
+    }
+
     fn refuses_load(&self) -> Result<Option<String>, BadParameter> {
         let Decided { source, settings, .. } = self.decided.as_ref();
         let (state, _) = run_once(source, Some(settings), Some(|_| None))?;
@@ -278,10 +285,6 @@ impl Workload for Script {
         let has_load: bool = has_load.call(()).map_err(bad)?;
         let why = format!("{} has no function event, so there is nothing to run", source.name);
         Ok((!has_load).then_some(why))
-    }
-
-    fn cut_off_at(&self) -> Vec<(String, u64)> {
-        self.decided.cut_off.all()
     }
 
     fn shaping_parameters(&self) -> Vec<String> {
@@ -296,8 +299,7 @@ impl Workload for Script {
         read.iter().filter(|name| decided.settings.has(name)).cloned().collect()
     }
 
-    fn commander(&self, command: &str, thread: u32, threads: u32) -> Option<Box<dyn Client>> {
-        let (script, threads) = (Arc::clone(&self.decided), self.threads(threads));
-        Some(Box::new(User::new(script, thread, threads, Role::Command(command.to_owned()))))
+    fn cut_off_at(&self) -> Vec<(String, u64)> {
+        self.decided.cut_off.all()
     }
 }

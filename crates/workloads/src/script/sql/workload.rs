@@ -215,6 +215,10 @@ fn draws(random_seed: Option<&str>, make: &Make<'_>) -> Result<Draws, BadParamet
 }
 
 impl Workload for Scripts {
+    fn script(&self) -> Option<&dyn model::Script> {
+        Some(self)
+    }
+
     fn identity(&self) -> Identity {
         Identity { workload: self.name.to_owned(), version: 1, ..Identity::default() }
     }
@@ -263,14 +267,6 @@ impl Workload for Scripts {
         Some(format!("{place}: a script that starts programs runs in one process"))
     }
 
-    fn starts_programs(&self) -> Option<&'static str> {
-        self.shared.compiled.starts_programs()
-    }
-
-    fn set_host(&self, host: &Arc<dyn ScriptHost>) {
-        self.shared.host.get_or_init(|| Arc::clone(host));
-    }
-
     fn kind_of(&self, number: Number) -> KindIndex {
         self.shared.kind_of(number)
     }
@@ -279,10 +275,22 @@ impl Workload for Scripts {
         Box::new(User::new(Arc::clone(&self.shared), client))
     }
 
-    fn is_script(&self) -> bool {
-        true
+    fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
+        let variables = self.shared.variables();
+        let of = |(nth, check): (usize, &super::compiled::CheckSection)| {
+            let mut sql = String::new();
+            check.sql.text_into(&variables, &mut sql);
+            Check {
+                id: interned(&(nth + 1).to_string()),
+                title: Cow::Borrowed(check.title),
+                sql: sql.trim_end().trim_end_matches(';').to_owned(),
+            }
+        };
+        self.shared.compiled.checks.iter().enumerate().map(of).collect()
     }
+}
 
+impl model::Script for Scripts {
     fn commands(&self) -> Result<Vec<Command>, BadParameter> {
         let compiled = &self.shared.compiled;
         let has = [!compiled.builds.is_empty(), !compiled.drops.is_empty()];
@@ -297,10 +305,6 @@ impl Workload for Scripts {
             _ => return None,
         };
         Some(Box::new(Builder::new(Arc::clone(&self.shared), work)))
-    }
-
-    fn cut_off_at(&self) -> Vec<(String, u64)> {
-        self.shared.cut_off.all()
     }
 
     fn section_of(&self, command: &str) -> Option<&'static str> {
@@ -319,17 +323,15 @@ impl Workload for Scripts {
         self.shared.compiled.created_tables()
     }
 
-    fn checks(&self, _dialect: &Dialect) -> Vec<Check> {
-        let variables = self.shared.variables();
-        let of = |(nth, check): (usize, &super::compiled::CheckSection)| {
-            let mut sql = String::new();
-            check.sql.text_into(&variables, &mut sql);
-            Check {
-                id: interned(&(nth + 1).to_string()),
-                title: Cow::Borrowed(check.title),
-                sql: sql.trim_end().trim_end_matches(';').to_owned(),
-            }
-        };
-        self.shared.compiled.checks.iter().enumerate().map(of).collect()
+    fn starts_programs(&self) -> Option<&'static str> {
+        self.shared.compiled.starts_programs()
+    }
+
+    fn set_host(&self, host: &Arc<dyn ScriptHost>) {
+        self.shared.host.get_or_init(|| Arc::clone(host));
+    }
+
+    fn cut_off_at(&self) -> Vec<(String, u64)> {
+        self.shared.cut_off.all()
     }
 }
