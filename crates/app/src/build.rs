@@ -189,42 +189,9 @@ fn build_into(
     let Some(population) = opened.workload.population() else {
         return Err(Error::Usage("this workload has no data to build".to_owned()));
     };
-    match opened.data {
-        Data::None => return Ok(Built::from_opened(opened, options)),
-        Data::Unmarked if options.part == BuildPart::Rows => {
-            parts::are_empty(&mut AdminSession::at(opened.database.as_ref())?, opened)?;
-            if !keeps_marks(opened) {
-                return Err(Error::Usage(
-                    "--data-only needs tables with transactions: a build that stops would begin \
-                     with new tables"
-                        .to_owned(),
-                ));
-            }
-        }
-        Data::Absent if options.part == BuildPart::Rows => {
-            return Err(Error::Failed(
-                "--data-only fills tables that exist, and there are none: create them, or build \
-                 with --tables-only first"
-                    .to_owned(),
-            ));
-        }
-        Data::Unmarked => {
-            let there = unmarked(&mut AdminSession::at(opened.database.as_ref())?, opened)?;
-            let data = opened.workload.identity().workload;
-            return Err(Error::Failed(format!(
-                "dbdyno did not build the existing tables ({}; no dbdyno_meta), so it builds \
-                 nothing here: name another database with --target, fill empty tables with \
-                 --data-only, or load the rows of 'dbdyno datagen {}' into them and begin with \
-                 'dbdyno run'",
-                there.join(", "),
-                workloads::by_data(&data).map_or(data.as_str(), |entry| entry.name)
-            )));
-        }
-        Data::Built | Data::Unfinished => has_seed(opened, options.seed)?,
-        Data::Absent => {}
-    }
+    may_build(opened, options)?;
     let mut built = Built::from_opened(opened, options);
-    if opened.data == Data::Built {
+    if matches!(opened.data, Data::None | Data::Built) {
         return Ok(built);
     }
     let mut builder = Builder::at(opened, population, log, is_stopped)?;
@@ -255,6 +222,39 @@ fn build_into(
     built.analyse_seconds = builder.analyse_seconds;
     built.seconds = began.elapsed().as_secs_f64();
     Ok(built)
+}
+
+/// Fails if the tables that are there, or those that are not, do not fit what is to be built.
+fn may_build(opened: &Opened, options: BuildOptions) -> Result<(), Error> {
+    match (opened.data, options.part) {
+        (Data::None, _) | (Data::Absent, BuildPart::All | BuildPart::Tables) => Ok(()),
+        (Data::Built | Data::Unfinished, _) => has_seed(opened, options.seed),
+        (Data::Absent, BuildPart::Rows) => Err(Error::Failed(
+            "--data-only fills tables that exist, and there are none: create them, or build with \
+             --tables-only first"
+                .to_owned(),
+        )),
+        (Data::Unmarked, BuildPart::Rows) if !keeps_marks(opened) => Err(Error::Usage(
+            "--data-only needs tables with transactions: a build that stops would begin with new \
+             tables"
+                .to_owned(),
+        )),
+        (Data::Unmarked, BuildPart::Rows) => {
+            parts::are_empty(&mut AdminSession::at(opened.database.as_ref())?, opened)
+        }
+        (Data::Unmarked, BuildPart::All | BuildPart::Tables) => {
+            let there = unmarked(&mut AdminSession::at(opened.database.as_ref())?, opened)?;
+            let data = opened.workload.identity().workload;
+            Err(Error::Failed(format!(
+                "dbdyno did not build the existing tables ({}; no dbdyno_meta), so it builds \
+                 nothing here: name another database with --target, fill empty tables with \
+                 --data-only, or load the rows of 'dbdyno datagen {}' into them and begin with \
+                 'dbdyno run'",
+                there.join(", "),
+                workloads::by_data(&data).map_or(data.as_str(), |entry| entry.name)
+            )))
+        }
+    }
 }
 
 /// Fails if the existing data were built with another seed than `wanted`; `None` accepts any.

@@ -524,7 +524,7 @@ pub trait Workload: Send + Sync {
     }
 }
 
-/// A workload that is a script: what it has beside its load, and how its data are told apart.
+/// A workload that is a script: what it has beside its load.
 pub trait Script: Send + Sync {
     /// Returns the commands that the script defines beside its load. Fails with an error in it.
     fn commands(&self) -> Result<Vec<Command>, BadParameter>;

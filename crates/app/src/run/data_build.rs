@@ -78,7 +78,7 @@ impl DataBuild<'_> {
         let is_to_build = match (self.opened.data, self.options.part) {
             // Without rows there is nothing to measure.
             (_, BuildPart::Tables) => false,
-            (data, BuildPart::Rows) if data == Data::Unmarked => true,
+            (Data::Unmarked, BuildPart::Rows) => true,
             (data, _) => matches!(data, Data::Absent | Data::Unfinished),
         };
         if !self.is_kept || !is_to_build {

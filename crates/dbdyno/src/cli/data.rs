@@ -116,6 +116,14 @@ fn part_of(matches: &ArgMatches) -> BuildPart {
     }
 }
 
+/// Fails for the reason `why` if only a part of the data is wanted.
+fn is_whole(matches: &ArgMatches, why: &str) -> Result<(), Error> {
+    match part_of(matches) {
+        BuildPart::All => Ok(()),
+        _ => Err(Error::Usage(format!("{why}: leave out --tables-only or --data-only"))),
+    }
+}
+
 fn settle_limit() -> Arg {
     Arg::new("settle_limit")
         .long("settle-limit")
@@ -197,20 +205,15 @@ pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let workload = matches.get_one::<String>("workload").expect("clap requires it");
     let is_both = matches.get_one::<String>("load_method").is_some_and(|method| method == "both");
     if let Some(command) = command_named(&opened, workload, PREPARE)? {
-        if part_of(matches) != BuildPart::All {
-            let why = "a script creates its tables and rows itself, in no parts";
-            return Err(Error::Usage(why.to_owned()));
-        }
+        is_whole(matches, "a script creates its tables and rows itself")?;
         let done = build_script(&opened, &command, loaders, &stop);
         live.end();
         return tell_command(&target, &done?, matches, shell);
     }
-    let part = part_of(matches);
-    if part != BuildPart::All && is_both {
-        let why =
-            "--load-method both builds all data twice: leave out --tables-only or --data-only";
-        return Err(Error::Usage(why.to_owned()));
+    if is_both {
+        is_whole(matches, "--load-method both builds all data twice")?;
     }
+    let part = part_of(matches);
     if opened.data == Data::Built || (opened.data == Data::Unmarked && part == BuildPart::Rows) {
         has_all_tables(&opened, &target, &stop)?;
     }
@@ -239,16 +242,27 @@ pub(crate) fn build(matches: &ArgMatches, shell: &Shell) -> Outcome {
     }
     let made = of_method(flags::load_method(matches)).make(&mut open_target, &stop, &mut live);
     live.end();
-    let DataBuilt { built, settled, run } = made?;
+    tell_built(&target, made?, &mut live, matches, shell)
+}
+
+/// Prints what a build did.
+fn tell_built(
+    target: &Target,
+    made: DataBuilt,
+    live: &mut Live,
+    matches: &ArgMatches,
+    shell: &Shell,
+) -> Outcome {
+    let DataBuilt { built, settled, run } = made;
     if flags::is_json(matches) {
-        let mut value = built_json(&target, &built);
+        let mut value = built_json(target, &built);
         value["run_id"] = run.map(|run| run.0).into();
         if let Some(settled) = &settled {
             value["settled"] = settled_json(settled);
         }
         shell.print(&format!("{value:#}\n"))?;
     } else {
-        let lost = match is_managed(&target) {
+        let lost = match is_managed(target) {
             true => {
                 "; they are deleted with their server: to keep data, build them on a server of \
                  yours (--target)"
