@@ -442,10 +442,10 @@ const HABITS: &[Habit] = &[
         "dbdyno translate FILE > plan.toml, then dbdyno run plan.toml",
     ),
     habit(
-        &["-C", "--connect", "--reconnect", "--detach"],
+        &["-C", "--reconnect", "--detach"],
         SEVERAL,
         Place::Load,
-        "nothing: clients stay connected for the whole run",
+        "--connect transaction: a new connection for each",
     ),
     habit(
         &["--isolation", "--isolation-level", "--trx-level", "--trx_level"],

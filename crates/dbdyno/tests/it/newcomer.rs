@@ -102,10 +102,19 @@ fn a_missing_database_is_made_by_a_build_and_reported_otherwise() {
 #[test]
 fn a_missing_privilege_is_reported() {
     let (mariadb, postgres) = (MARIADB.shared(), POSTGRES.shared());
-    say(mariadb, "CREATE USER reader IDENTIFIED BY 'secret'; GRANT SELECT ON dbdyno.* TO reader");
-    run_at(&url_for(mariadb, "reader", "secret"), 1, &["CREATE command denied"]);
+    // Other tests have tables in the database that all share.
+    say(mariadb, "CREATE DATABASE guarded");
+    say(postgres, "CREATE DATABASE guarded");
+    say(mariadb, "CREATE USER reader IDENTIFIED BY 'secret'; GRANT SELECT ON guarded.* TO reader");
     say(postgres, "CREATE USER reader PASSWORD 'secret'");
-    run_at(&url_for(postgres, "reader", "secret"), 1, &["permission denied for schema public"]);
+    let url = |server: &Server| {
+        let mut target = server.target();
+        target.user = Some("reader".to_owned());
+        (target.password, target.path) = (Some(Secret::new("secret")), "guarded".to_owned());
+        with_password(&target)
+    };
+    run_at(&url(mariadb), 1, &["CREATE command denied"]);
+    run_at(&url(postgres), 1, &["permission denied for schema public"]);
 }
 
 #[test]
