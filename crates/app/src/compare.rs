@@ -102,8 +102,9 @@ pub fn by_its_axis(store: &Store, asked: &CompareBy) -> Result<CompareBy, Error>
     match experiment.axes.as_slice() {
         [axis] => Ok(CompareBy::Axis { experiment: name.clone(), axis: axis.name.clone() }),
         [] => Err(Error::Usage(format!(
-            "{name} is the experiment {}, which varies nothing: name a second side, or an \
-             experiment with an axis ('dbdyno experiments' lists them)",
+            "{name} is the experiment {}, which varies nothing: 'dbdyno experiments show {name}' \
+             has its figures; to compare it, name a second side, or an experiment with an axis \
+             ('dbdyno experiments' lists them)",
             experiment.id
         ))),
         axes => {

@@ -56,7 +56,7 @@ pub(crate) fn command() -> Command {
         )
         .arg(
             flags::undecided(
-                "Whether limits that the error leaves undecided pass or fail [default: fail]",
+                "Whether limits that the runs leave undecided pass or fail [default: fail]",
             )
             .requires("fail_if"),
         )
@@ -77,8 +77,9 @@ pub(super) fn judged() -> [Arg; 2] {
         value(
             "min_effect",
             "PERCENT",
-            "Better or worse is a difference beyond chance of which the measured change exceeds \
-             this; too small to matter, one with its whole CI within it [default: 1%]",
+            "Smallest change that counts: a difference beyond chance is called better or worse if \
+             the measured change is larger, and too small to matter if its whole CI is within this \
+             [default: 1%]",
         )
         .allow_hyphen_values(true),
     ]
