@@ -118,8 +118,16 @@ pub fn verdict(report: &ExperimentReport) -> Option<String> {
 /// repeats find a difference.
 pub(crate) fn levels_lines(levels: &LevelsReport) -> Vec<String> {
     let mut lines = Vec::new();
+    if let [only] = &levels.levels[..] {
+        let (figure, level) = (title(&levels.figure), only.level.name());
+        lines.push(format!(
+            "Each {level} had one run, so what {figure} varies between {level}s is also what it \
+             varies between runs: several runs in each distinguish the two."
+        ));
+    }
+    let is_one = levels.levels.len() == 1;
     let most = levels.levels.iter().max_by(|a, b| a.share.total_cmp(&b.share));
-    if let Some(most) = most.filter(|most| most.share > 0.0) {
+    if let Some(most) = most.filter(|most| most.share > 0.0 && !is_one) {
         let share = significant(most.share * 100.0, 2);
         let word = if most.share > 0.5 { "Most" } else { "The largest part" };
         let (figure, level) = (title(&levels.figure), most.level.name());
@@ -216,6 +224,10 @@ mod tests {
         assert!(page.ends_with("× 1 run at each point, about 21m40s per point"), "{page}");
         let line = "\nlonger runs would remove 25 % of the variance between runs: that part";
         assert!(page.contains(line), "{page}");
+        let one = LevelsReport { levels: report.levels[..1].to_vec(), ..report.clone() };
+        let page = levels_lines(&one).join("\n");
+        assert!(page.starts_with("Each restart had one run, so what TPS varies between"), "{page}");
+        assert!(!page.contains("of the variation of"), "{page}");
         let all = levels_lines(&LevelsReport { within_run: Some(1.3), ..report }).join("\n");
         assert!(all.contains("\nlonger runs would remove all of the variance"), "{all}");
     }

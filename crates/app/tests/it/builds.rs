@@ -249,8 +249,9 @@ fn tables_of_others_are_left_alone_and_the_ways_to_use_them_are_named() {
     assert_eq!(opened.data, Data::Unmarked);
     let no = build_here(&opened, None).expect_err("it is refused").to_string();
     let words = "dbdyno did not build the existing tables (sbtest1; no dbdyno_meta), so it builds \
-                 nothing here: name another database with --target, or load the rows of 'dbdyno \
-                 datagen oltp-read-only' into them and begin with 'dbdyno run'";
+                 nothing here: name another database with --target, fill empty tables with \
+                 --data-only, or load the rows of 'dbdyno datagen oltp-read-only' into them and \
+                 begin with 'dbdyno run'";
     assert_eq!(no, words);
     assert_eq!(ask(&target, "SELECT id FROM sbtest1"), 0);
     drop(folder);

@@ -318,10 +318,13 @@ fn next_commands(
     let n_shown = if is_gate || is_open { 2 } else { 3 };
     let more = match compared {
         _ if !is_open => None,
+        CompareBy::Axis { experiment, .. } if is_gate => {
+            Some(experiments::more_repeats(experiment, report))
+        }
         CompareBy::Axis { experiment, .. } => {
             Some(experiments::until_decided(experiment, report, render::compared_repeat_s(report)))
         }
-        CompareBy::Sides(_) => varied_until_decided(report),
+        CompareBy::Sides(_) => varied_until_decided(report, is_gate),
     };
     let rest = commands.into_iter().take(n_shown).map(|(command, why)| (command, why.to_owned()));
     more.into_iter().chain(rest).collect()
@@ -329,8 +332,9 @@ fn next_commands(
 
 /// Returns the command that repeats both compared sets of runs as one experiment until their
 /// difference is decided, with the command's description. `None` unless the plans differ in exactly
-/// one parameter, or only in the target, which must be a file and no server.
-fn varied_until_decided(report: &ComparisonReport) -> Option<(String, String)> {
+/// one parameter, or only in the target, which must be a file and no server. With `is_gate`, the
+/// number of repeats is fixed.
+fn varied_until_decided(report: &ComparisonReport, is_gate: bool) -> Option<(String, String)> {
     let [base, _] = report.sides.as_slice() else { return None };
     let of_plan: Vec<&Difference> =
         report.differences.iter().filter(|one| one.about == "plan").collect();
@@ -356,9 +360,16 @@ fn varied_until_decided(report: &ComparisonReport) -> Option<(String, String)> {
         "dbdyno runs show {} --plan > plan.toml && dbdyno run plan.toml --vary {} {}",
         short_id(run),
         for_shell(&varied),
-        experiments::repeat_until_decided(report)
+        match is_gate {
+            true => experiments::repeat_for_gate(report),
+            false => experiments::repeat_until_decided(report),
+        }
     );
-    Some((command, experiments::until_decided_words(report, render::compared_repeat_s(report))))
+    let words = match is_gate {
+        true => experiments::FOR_GATE.to_owned(),
+        false => experiments::until_decided_words(report, render::compared_repeat_s(report)),
+    };
+    Some((command, words))
 }
 
 /// Parses `--figure` and `--min-effect` of a comparison.

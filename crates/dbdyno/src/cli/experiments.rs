@@ -291,6 +291,28 @@ pub(super) fn until_decided(
     (command, until_decided_words(sides, repeat_s))
 }
 
+/// Why a gate's experiment is repeated with a fixed number of repeats.
+pub(super) const FOR_GATE: &str = "again, with more repeats: a limit is judged by a fixed number";
+
+/// Returns the command that repeats an experiment with more repeats, for a limit that is undecided,
+/// with the command's purpose.
+pub(super) fn more_repeats(id: &str, sides: &ComparisonReport) -> (String, String) {
+    let command = format!(
+        "dbdyno experiments show {} --plan > plan.toml && dbdyno run plan.toml {}",
+        for_shell(id),
+        repeat_for_gate(sides)
+    );
+    (command, FOR_GATE.to_owned())
+}
+
+/// Returns the option for twice as many repeats as the comparison has, and for at least as many as
+/// are compared in pairs.
+pub(super) fn repeat_for_gate(sides: &ComparisonReport) -> String {
+    let most = sides.sides.iter().map(|side| side.runs.len() as u32).max().unwrap_or(0);
+    let points = sides.pairs.first().map_or(1, |pair| pair.points.len().max(1) as u32);
+    format!("--repeat {}", REPEATS_IN_PAIRS.max(2 * most / points))
+}
+
 /// Largest difference, as a fraction, that anybody would repeat runs to find. If even the largest
 /// number of repeats seems to detect only larger ones, too few runs were made to know the noise.
 const EFFECT_LOOKED_FOR_MOST: f64 = 0.1;

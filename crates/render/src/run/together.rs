@@ -10,8 +10,8 @@ use super::{checks, ran, why};
 /// Number of parts of the time that the line on the median run names.
 const PARTS_MOST: usize = 4;
 
-/// Returns labelled lines on runs of one setup: errors summed over all, where the time of the
-/// median run goes, checks of the data, and the target. Empty ones are left out.
+/// Returns labelled lines on runs of one setup: what limited throughput, errors summed over
+/// all, where the time of the median run goes, checks of the data, and the target. Empty ones are left out.
 pub(crate) fn together(runs: &[&Report], median: Option<&Report>) -> Vec<(&'static str, String)> {
     let mut sum = CountsReport::default();
     runs.iter().for_each(|run| sum += run.block.counts);
@@ -25,12 +25,24 @@ pub(crate) fn together(runs: &[&Report], median: Option<&Report>) -> Vec<(&'stat
     let is_common = |part: &String| runs.iter().all(|run| ran::target(run).contains(part));
     let target = if target.iter().all(is_common) { target.join(", ") } else { String::new() };
     let lines = [
+        ("limited by", limited(runs, median)),
         ("errors", errors),
         ("time goes", goes.map(|words| format!("{words} (median run)")).unwrap_or_default()),
         ("data", checked(runs)),
         ("target", target),
     ];
     lines.into_iter().filter(|(_, words)| !words.is_empty()).collect()
+}
+
+/// Says what limited throughput, with the evidence of the median run or else of the first that has
+/// it, and in how many of the runs it was the same resource; empty if nothing is known.
+fn limited(runs: &[&Report], median: Option<&Report>) -> String {
+    let known = || runs.iter().filter_map(|run| run.limited_by.as_ref());
+    let shown = median.and_then(|run| run.limited_by.as_ref()).or_else(|| known().next());
+    let Some(shown) = shown else { return String::new() };
+    let n_same = known().filter(|other| other.limit == shown.limit).count();
+    let of_all = format!("in {n_same} of {}", count(runs.len() as u64, "run"));
+    if runs.len() == 1 { shown.text.clone() } else { format!("{}; {of_all}", shown.text) }
 }
 
 /// Says in how many runs all checks of the data passed: `all checks passed in 6 of 6 runs`; empty
@@ -48,7 +60,7 @@ fn checked(runs: &[&Report]) -> String {
 #[cfg(test)]
 mod tests {
     use analysis::fixtures::Made;
-    use analysis::report::CheckReport;
+    use analysis::report::{CheckReport, Limit, LimitedBy};
 
     use super::*;
 
@@ -63,11 +75,19 @@ mod tests {
         let lines = together(&[&one, &other], None);
         let counts = one.block.counts;
         let errors = format!("{} of {} failed", 2 * counts.failed + 3, 2 * counts.offered + 3);
+        assert!(lines.iter().all(|(label, _)| *label != "limited by"), "{lines:?}");
         let line = |label: &str| &lines.iter().find(|line| line.0 == label).expect(label).1;
         let found = line("errors").replace(',', "");
         assert!(found.starts_with(&errors) && found.ends_with("summed over 2 runs"), "{found}");
         assert!(line("data").starts_with("all checks passed in 1 of 2"), "{lines:?}");
         assert!(line("target").starts_with(&one.target), "{lines:?}");
+        let limited_by = |limit, text: &str| Some(LimitedBy { limit, text: text.to_owned() });
+        let mut limited = one.clone();
+        limited.limited_by = limited_by(Limit::Cpu, "CPU of this machine, 99 % busy");
+        other.limited_by = limited_by(Limit::Disk, "disk sda, 97 % busy");
+        let lines = together(&[&one, &limited, &other], Some(&limited));
+        let line = lines.iter().find(|line| line.0 == "limited by").expect("it is known");
+        assert_eq!(line.1, "CPU of this machine, 99 % busy; in 1 of 3 runs");
         other.target = "sqlite:other.db".to_owned();
         let lines = together(&[&one, &other], None);
         assert!(lines.iter().all(|(label, _)| *label != "target"), "{lines:?}");

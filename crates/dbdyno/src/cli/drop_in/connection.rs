@@ -9,6 +9,18 @@ use model::{Host, Secret, Target};
 use crate::cli::password_files::{of_pgpass, pgpass_path};
 use crate::shell::Shell;
 
+/// Variables of libpq that would change the server or the session, and what to do instead.
+const ELSEWHERE: [(&str, &str); 2] = [
+    (
+        "PGOPTIONS",
+        "unset it, and give the session's settings by dbdyno run and a target's session=",
+    ),
+    (
+        "PGSERVICE",
+        "unset it and name host, port, user and database, or use dbdyno run --target-from",
+    ),
+];
+
 /// Directories in which PostgreSQL's packages have their sockets, the most common first.
 const SOCKETS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 
@@ -120,6 +132,13 @@ impl Connection {
             }
         }
         let variable = |name: &str| shell.variable(name).filter(|value| !value.is_empty());
+        for (name, instead) in ELSEWHERE {
+            if variable(name).is_some() {
+                return Err(Error::Usage(format!(
+                    "{name} is set, and is not read here: {instead}"
+                )));
+            }
+        }
         let user = self.user.or_else(|| variable("PGUSER")).or_else(|| variable("USER"));
         let user = user.unwrap_or_else(|| "postgres".to_owned());
         let port = self.port.or_else(|| variable("PGPORT")).unwrap_or_else(|| "5432".to_owned());
@@ -229,6 +248,16 @@ mod tests {
         assert_eq!(pairs, expect);
         assert!(conninfo("host='db").is_err());
         assert!(conninfo("host").is_err());
+    }
+
+    #[test]
+    fn a_variable_that_would_change_the_server_or_the_session_is_refused() {
+        for (set, _) in ELSEWHERE {
+            let value = move |name: &str| (name == set).then(|| "-c work_mem=8MB".to_owned());
+            let shell = Shell::new(std::io::sink(), std::io::sink(), value);
+            let refused = Connection::default().target(&shell).expect_err("it is refused");
+            assert!(refused.to_string().contains(&format!("{set} is set")), "{refused}");
+        }
     }
 
     #[test]

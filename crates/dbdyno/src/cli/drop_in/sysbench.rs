@@ -382,7 +382,8 @@ impl Asked<'_> {
         let seconds = match options.number("time")? {
             // Without a limit, the number of events ends the run, or the user.
             0 if events > 0 => None,
-            0 => Some(format!("{}s", u32::MAX)),
+            // The longest duration there is: a year.
+            0 => Some("365d".to_owned()),
             seconds => Some(format!("{seconds}s")),
         };
         let ramp_up = format!("{}s", options.number("warmup-time")?);
