@@ -10,8 +10,9 @@ use super::{checks, ran, why};
 /// Number of parts of the time that the line on the median run names.
 const PARTS_MOST: usize = 4;
 
-/// Returns labelled lines on runs of one setup: what limited throughput, errors summed over
-/// all, where the time of the median run goes, checks of the data, and the target. Empty ones are left out.
+/// Returns labelled lines on runs of one setup: what limited throughput, errors summed over all,
+/// where the time of the median run goes, checks of the data, and the target. Empty ones are left
+/// out.
 pub(crate) fn together(runs: &[&Report], median: Option<&Report>) -> Vec<(&'static str, String)> {
     let mut sum = CountsReport::default();
     runs.iter().for_each(|run| sum += run.block.counts);
