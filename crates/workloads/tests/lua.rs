@@ -11,11 +11,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use drivers::Opening;
+use drivers::for_tests::{Interceptor, intercept_session};
 use model::{
-    AfterError, Cancel, Client, Connecting, Connector, Database, DbError, DbErrorKind, Done,
-    Number, Place, Placement, Reply, ReportFigures, ReportOf, Request, RowSource, ScriptReports,
-    Session, Sessions, Settings, Source, Statement, StatementId, Table, Target, Traffic, TxContext,
-    Visit, Workload,
+    AfterError, Client, Connecting, Connector, Database, DbError, DbErrorKind, Done, Number, Place,
+    Placement, Reply, ReportFigures, ReportOf, Request, ScriptReports, Session, Sessions, Settings,
+    Source, Target, TxContext, Visit, Workload,
 };
 use servers::for_tests::{MARIADB, POSTGRES};
 use workloads::Make;
@@ -247,52 +247,28 @@ end
     assert!(unknown.to_string().contains("'oltp_table_size'"), "{unknown}");
 }
 
-/// A session whose replies are not there when they are first asked for, as on an event loop.
+/// Delays each reply of a session until it is polled a second time, as on an event loop.
+#[derive(Default)]
 struct Late {
-    session: Box<dyn Session>,
     is_late: bool,
 }
 
-impl Session for Late {
-    fn start(&mut self, request: Request<'_>) -> Result<(), DbError> {
+impl Interceptor for Late {
+    fn start(&mut self, session: &mut dyn Session, request: Request<'_>) -> Result<(), DbError> {
         self.is_late = true;
-        self.session.start(request)
+        session.start(request)
     }
 
     fn poll_reply(
         &mut self,
+        session: &mut dyn Session,
         context: &mut Context<'_>,
         visit: Visit<'_>,
     ) -> Poll<Result<Reply, DbError>> {
         match std::mem::take(&mut self.is_late) {
             true => Poll::Pending,
-            false => self.session.poll_reply(context, visit),
+            false => session.poll_reply(context, visit),
         }
-    }
-
-    fn poll_load(
-        &mut self,
-        context: &mut Context<'_>,
-        table: &Table,
-        source: &mut dyn RowSource,
-    ) -> Poll<Result<Reply, DbError>> {
-        self.session.poll_load(context, table, source)
-    }
-
-    fn prepare(&mut self, statement: Statement) -> Result<StatementId, DbError> {
-        self.session.prepare(statement)
-    }
-
-    fn poll_reconnect(&mut self, context: &mut Context<'_>) -> Poll<Result<(), DbError>> {
-        self.session.poll_reconnect(context)
-    }
-
-    fn traffic(&self) -> Traffic {
-        self.session.traffic()
-    }
-
-    fn canceller(&self) -> Arc<dyn Cancel> {
-        self.session.canceller()
     }
 }
 
@@ -351,7 +327,7 @@ end
     events(&site, 200).expect("what the script asserts holds");
     let connector = OfClient(Arc::clone(&site.database));
     let session = block_on(connector.connect()).expect("it lets us in");
-    let own = Box::new(Late { session, is_late: false });
+    let own = intercept_session(session, Late::default());
     let mut active = Active { sessions: Sessions::new(own, Box::new(connector)), site: &site };
     let mut client = site.workload.client(0);
     active.begin(client.as_mut()).expect("begun");

@@ -15,7 +15,19 @@ use servers::Kind;
 use servers::for_tests::{MARIADB, MARIADB_11_4, MARIADB_11_8, MYSQL_5_6, MYSQL_9_7};
 
 use crate::conformance::{OnLoops, holds};
+use crate::net::{Channel, TlsMode};
 use crate::on_servers::{Site, keeps};
+
+/// Returns the channel of a TCP connection without TLS.
+fn channel_in_clear() -> Channel {
+    Channel {
+        tls_mode: TlsMode::Disable,
+        is_direct: false,
+        is_tls: false,
+        is_local: false,
+        certificate: None,
+    }
+}
 
 keeps! {
     laws [prepared_statements_keep_all_laws];

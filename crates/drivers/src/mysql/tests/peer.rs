@@ -22,6 +22,7 @@ use sha1::{Digest, Sha1};
 use super::super::decide;
 use super::super::packets::put_packet;
 use super::super::sign_in::MysqlSignIn;
+use super::channel_in_clear;
 use crate::certificates::{bare_rsa_key, rsa_key};
 use crate::net::{Channel, Input, SignIn, Step, TlsMode};
 
@@ -115,26 +116,16 @@ fn greeting(plugin: &str, offered: CapabilityFlags) -> Vec<u8> {
 #[test]
 fn compression_that_the_server_does_not_offer_is_refused() {
     let url = "mysql://bench:secret@nowhere/db?tls=disable&compress=zlib";
-    let mut client = Client::to_url(url, open_channel());
+    let mut client = Client::to_url(url, channel_in_clear());
     let offered = CapabilityFlags::all() - CapabilityFlags::CLIENT_COMPRESS;
     let no = client.hear(&greeting("mysql_native_password", offered)).expect_err("it is refused");
     assert_eq!(no.kind, DbErrorKind::Unsupported);
     assert!(no.message.contains("leave compress=zlib out of the target's URL"), "{no}");
 }
 
-fn open_channel() -> Channel {
-    Channel {
-        tls_mode: TlsMode::Disable,
-        is_direct: false,
-        is_tls: false,
-        is_local: false,
-        certificate: None,
-    }
-}
-
 #[test]
 fn caching_sha2_is_fast_where_the_server_remembers() {
-    let mut client = Client::new(open_channel());
+    let mut client = Client::new(channel_in_clear());
     let proof = client.greet("caching_sha2_password");
     assert_eq!(Some(proof), scramble_sha256(NONCE, PASSWORD).map(|proof| proof.to_vec()));
     assert_eq!(client.hear(FAST).expect("fast"), None);
@@ -143,9 +134,9 @@ fn caching_sha2_is_fast_where_the_server_remembers() {
 
 #[test]
 fn caching_sha2_shows_the_password_only_where_nobody_listens() {
-    let verified = Channel { tls_mode: TlsMode::VerifyCa, is_tls: true, ..open_channel() };
-    for channel in [verified, Channel { is_local: true, ..open_channel() }] {
-        let mut client = Client::new(open_channel());
+    let verified = Channel { tls_mode: TlsMode::VerifyCa, is_tls: true, ..channel_in_clear() };
+    for channel in [verified, Channel { is_local: true, ..channel_in_clear() }] {
+        let mut client = Client::new(channel_in_clear());
         client.greet("mysql_native_password");
         client.channel = channel;
         let other = b"ABCDEFGHIJKLMNOPQRST";
@@ -161,13 +152,13 @@ fn caching_sha2_shows_the_password_only_where_nobody_listens() {
 /// with an unverified certificate.
 #[test]
 fn a_server_that_has_proven_nothing_does_not_get_the_password() {
-    let over_tls = |tls_mode| Channel { tls_mode, is_tls: true, ..open_channel() };
-    let unproven = [open_channel(), over_tls(TlsMode::Prefer), over_tls(TlsMode::Require)];
+    let over_tls = |tls_mode| Channel { tls_mode, is_tls: true, ..channel_in_clear() };
+    let unproven = [channel_in_clear(), over_tls(TlsMode::Prefer), over_tls(TlsMode::Require)];
     for channel in unproven {
         // The greeting offers no TLS, which is required in one case.
         let greeted = |plugin: &str| {
             let is_required = channel.tls_mode.is_required();
-            let at_first = if is_required { open_channel() } else { channel.clone() };
+            let at_first = if is_required { channel_in_clear() } else { channel.clone() };
             let mut client = Client::new(at_first);
             assert_ne!(client.greet(plugin), b"secret\0");
             client.channel = channel.clone();
@@ -188,7 +179,7 @@ fn a_server_that_has_proven_nothing_does_not_get_the_password() {
         AuthSwitchRequest::new(b"sha256_password".as_slice(), NONCE).serialize(&mut switch);
         check(greeted("sha256_password"), "sha256_password", &switch);
         // A user without a password has nothing that others could read.
-        let mut client = Client::to_url("mysql://bench@nowhere/db?tls=disable", open_channel());
+        let mut client = Client::to_url("mysql://bench@nowhere/db?tls=disable", channel_in_clear());
         client.greet("mysql_native_password");
         client.channel = channel;
         client.switch("sha256_password", NONCE).expect("an empty proof");
@@ -200,7 +191,7 @@ fn a_server_that_has_proven_nothing_does_not_get_the_password() {
 fn where_it_is_allowed_the_password_goes_under_the_servers_key() {
     let pem = rsa_key().public_key_pem();
     for (plugin, request) in [("caching_sha2_password", 2), ("sha256_password", 1)] {
-        let mut client = Client::to_url(CLEAR, open_channel());
+        let mut client = Client::to_url(CLEAR, channel_in_clear());
         let proof = client.greet(plugin);
         let asked = if plugin == "sha256_password" {
             proof
@@ -280,7 +271,7 @@ fn parsec_signs_both_nonces_with_the_password() {
     method.run(Knows, &salt).expect("signed");
     let kept = method.password_hash(Knows).expect("done");
     let nonce = [7u8; 32];
-    let mut client = Client::new(open_channel());
+    let mut client = Client::new(channel_in_clear());
     client.greet("mysql_native_password");
     assert_eq!(client.switch("parsec", &nonce).expect("begun"), b"", "it asks for the salt");
     let proof = client.hear(&salt).expect("a salt").expect("an answer");
@@ -299,19 +290,19 @@ fn methods_that_hide_nothing_are_refused() {
         assert_eq!(no.kind, DbErrorKind::Denied);
         assert!(no.message.contains(expect) && !no.message.contains("secret"), "{no}");
     };
-    check("mysql_clear_password", open_channel(), "tls=verify-full");
-    let tls = Channel { is_tls: true, ..open_channel() };
+    check("mysql_clear_password", channel_in_clear(), "tls=verify-full");
+    let tls = Channel { is_tls: true, ..channel_in_clear() };
     check("mysql_clear_password", tls, "tls=verify-full");
-    check("mysql_old_password", open_channel(), "ALTER USER");
-    check("dialog", open_channel(), "'dialog'");
-    let mut client = Client::new(open_channel());
+    check("mysql_old_password", channel_in_clear(), "ALTER USER");
+    check("dialog", channel_in_clear(), "'dialog'");
+    let mut client = Client::new(channel_in_clear());
     client.greet("caching_sha2_password");
     assert_eq!(client.hear(&[0xfe]).expect_err("too old").kind, DbErrorKind::Unsupported);
 }
 
 #[test]
 fn a_server_that_is_full_says_so_instead_of_a_greeting() {
-    let mut client = Client::new(open_channel());
+    let mut client = Client::new(channel_in_clear());
     let no = client.hear(b"\xff\x10\x04Too many connections").expect_err("refused");
     assert_eq!((no.kind, no.code), (DbErrorKind::TooManyConnections, 1040));
     assert!(no.message.contains("raise max_connections"), "{no}");
@@ -319,7 +310,7 @@ fn a_server_that_is_full_says_so_instead_of_a_greeting() {
 
 #[test]
 fn tls_that_is_asked_for_is_not_given_up() {
-    let channel = Channel { tls_mode: TlsMode::Require, ..open_channel() };
+    let channel = Channel { tls_mode: TlsMode::Require, ..channel_in_clear() };
     let mut client = Client::new(channel);
     let offered = CapabilityFlags::all() - CapabilityFlags::CLIENT_SSL;
     let nonce = Some(b"ijklmnopqrst\0".as_slice());
@@ -340,11 +331,11 @@ proptest! {
     fn keys_and_greetings_that_are_none_are_refused(
         bytes in prop::collection::vec(any::<u8>(), 0..300)
     ) {
-        let mut client = Client::new(open_channel());
+        let mut client = Client::new(channel_in_clear());
         let _ = client.hear(&bytes);
         let greeting = [b"\x0a8.4.0\0", bytes.as_slice()].concat();
-        let _ = Client::new(open_channel()).hear(&greeting);
-        let mut client = Client::to_url(CLEAR, open_channel());
+        let _ = Client::new(channel_in_clear()).hear(&greeting);
+        let mut client = Client::to_url(CLEAR, channel_in_clear());
         client.greet("caching_sha2_password");
         client.hear(FULL).expect("full");
         let key = STANDARD.encode(&bytes);
@@ -359,6 +350,6 @@ proptest! {
 #[test]
 fn a_greeting_of_protocol_0_with_a_nonce_of_no_length_is_refused() {
     let greeting = [b"\x008.4.0\0", &[0xff; 20][..], &[0x80], &[0; 40]].concat();
-    let no = Client::new(open_channel()).hear(&greeting).expect_err("it is refused");
+    let no = Client::new(channel_in_clear()).hear(&greeting).expect_err("it is refused");
     assert_eq!(no.kind, DbErrorKind::ConnectionLost);
 }

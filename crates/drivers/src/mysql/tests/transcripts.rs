@@ -22,8 +22,9 @@ use super::super::packets::put_length;
 use super::super::protocol::{Agreed, MySql};
 use super::super::server::MysqlServer;
 use super::super::sign_in::MysqlSignIn;
+use super::channel_in_clear;
 use crate::conformance::{Kept, keep, refused};
-use crate::net::{Channel, Input, Protocol, SignIn, Step, TlsMode};
+use crate::net::{Input, Protocol, SignIn, Step};
 
 const LIMIT: usize = 1 << 20;
 
@@ -101,7 +102,10 @@ impl Hand<'_> {
     fn sign_in(&mut self, server: &Arc<MysqlServer>, statements: &[Statement]) -> Connection {
         let mut sign_in = MysqlSignIn::new(Arc::clone(server), Arc::from(statements));
         loop {
-            match sign_in.advance(&mut self.input, &mut self.out, &channel()).expect("signed in") {
+            match sign_in
+                .advance(&mut self.input, &mut self.out, &channel_in_clear())
+                .expect("signed in")
+            {
                 Step::Done(protocol) => return protocol,
                 Step::More => self.hear(),
                 Step::Send | Step::StartTls => panic!("nobody asked for this"),
@@ -156,16 +160,6 @@ impl Hand<'_> {
                 Step::StartTls => panic!("nobody asked for this"),
             }
         }
-    }
-}
-
-fn channel() -> Channel {
-    Channel {
-        tls_mode: TlsMode::Disable,
-        is_direct: false,
-        is_tls: false,
-        is_local: false,
-        certificate: None,
     }
 }
 
@@ -428,7 +422,7 @@ proptest! {
         let (mut input, mut out) = (Input::new(LIMIT), Vec::new());
         for piece in bytes.chunks(50) {
             input.push(piece).expect("within the limit");
-            match sign_in.advance(&mut input, &mut out, &channel()) {
+            match sign_in.advance(&mut input, &mut out, &channel_in_clear()) {
                 Ok(Step::More) => {}
                 _ => break,
             }
