@@ -121,8 +121,8 @@ pub struct Report {
     pub placement: String,
     /// Load model of the clients, with its rate; null if groups differ.
     pub load: Option<Load>,
-    /// Start of the run; in JSON RFC 3339, UTC. Its texts do not sort by time: `52.81Z` is after
-    /// `52.812Z` as text.
+    /// Start of the run; in JSON RFC 3339, UTC. The texts have no fixed number of decimals, so
+    /// sorting them does not sort by time.
     pub started: Timestamp,
     /// Version and build of dbdyno.
     pub dbdyno: String,
@@ -403,8 +403,8 @@ pub struct Block {
     pub reply_lag_us: ReplyLagReport,
     /// Times that clients took to connect to the server, and the number of clients that could not.
     pub connect_ms: ConnectTimes,
-    /// Times that clients took to connect before a transaction; absent if they keep their
-    /// connections.
+    /// Times that clients took to connect before each transaction; absent if each client connects
+    /// only once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_connections_ms: Option<Latency>,
     /// Mean amounts per transaction, over all types: statements, round trips, rows and bytes.
@@ -475,7 +475,7 @@ pub struct CountsReport {
     pub committed: u64,
     /// Finished transactions that were rolled back by design.
     pub rolled_back: u64,
-    /// Finished transactions that ended with an error that the plan ignores; absent if none did.
+    /// Finished transactions that ended with one of the plan's `ignore_errors`; absent if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ignored: u64,
     /// Transactions that failed after all attempts.

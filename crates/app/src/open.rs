@@ -182,7 +182,8 @@ pub struct Opened {
     pub data: Data,
     /// True if the database still exists after this command; false for a managed server.
     pub is_kept: bool,
-    /// What is known of the tables of a script; `None` if the workload is none, or builds none.
+    /// State of the tables that a script builds; `None` if the workload is no script, or a script
+    /// that builds no tables.
     pub(crate) script: Option<ScriptData>,
 }
 

@@ -54,7 +54,7 @@ pub struct ExperimentOptions {
     pub build: bool,
     /// Options for building missing data.
     pub load: BuildOptions,
-    /// What scripts may ask of this process; `None` if nothing.
+    /// Starts programs and prints lines for scripts; `None` if scripts may do neither.
     pub script_host: Option<Arc<dyn ScriptHost>>,
 }
 

@@ -59,16 +59,8 @@ pub fn calibrate(plan: &Calibration, keeps_samples: bool) -> Result<Calibrated, 
         kept.insert(sample.slot.number.nth(), *sample);
     });
     let options = RunOptions {
-        store: None,
-        check_before: false,
-        check_after: false,
-        build: false,
-        load: app::build::BuildOptions::default(),
         sample_hook: keeps_samples.then_some(sample_hook),
-        trial: None,
-        labels: Vec::new(),
-        before: Vec::new(),
-        script_host: None,
+        ..RunOptions::on_data_as_they_are(None)
     };
     let mut listener = Listener::default();
     let stop = Arc::new(Stop::default());

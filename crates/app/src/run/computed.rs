@@ -29,7 +29,7 @@ pub(super) fn compute(groups: &[Opened], sink: &mut RunSink<'_>) {
     }
 }
 
-/// Reports the lines of scripts at which clients were when the end of the run cut off their
+/// Reports which lines of scripts clients were executing when the run ended and cut off their
 /// transactions.
 pub(super) fn tell_cut_off(groups: &[Opened], sink: &mut RunSink<'_>) {
     let names: Vec<String> = sink

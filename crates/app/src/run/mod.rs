@@ -106,7 +106,7 @@ pub struct RunOptions {
     pub labels: Vec<(String, String)>,
     /// Events that happened before the run and are recorded in it, such as changed settings.
     pub before: Vec<Event>,
-    /// What scripts may ask of this process; `None` if nothing.
+    /// Starts programs and prints lines for scripts; `None` if scripts may do neither.
     pub script_host: Option<Arc<dyn ScriptHost>>,
 }
 
@@ -416,8 +416,8 @@ fn usual_time(n_rows: u64) -> Option<String> {
     (n_rows >= USUAL_ROWS_PER_S[1]).then(|| format!(" (usually {shortest} to {longest})"))
 }
 
-/// Rounds a duration in seconds to whole minutes from ten minutes on, and to tens of seconds from
-/// one on.
+/// Rounds a duration in seconds up: to whole minutes if it is ten minutes or longer, to tens of
+/// seconds if it is a minute or longer.
 fn whole(seconds: u64) -> u64 {
     match seconds {
         0..60 => seconds,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use analysis::Tally;
 use analysis::report::Status;
-use app::build::{BuildOptions, Progress};
+use app::build::Progress;
 use app::run::{RunOptions, RunResult, run};
 use app::watcher::Watcher;
 use app::{Error, Stop};
@@ -98,18 +98,7 @@ pub(crate) fn drive_plan(
 }
 
 fn options(store: Option<PathBuf>) -> RunOptions {
-    RunOptions {
-        store,
-        check_before: false,
-        check_after: true,
-        build: true,
-        load: BuildOptions::default(),
-        sample_hook: None,
-        trial: None,
-        labels: Vec::new(),
-        before: Vec::new(),
-        script_host: None,
-    }
+    RunOptions { check_after: true, build: true, ..RunOptions::on_data_as_they_are(store) }
 }
 
 fn run_plan(target: &Target, plan: &str, options: RunOptions) -> Result<RunResult, Error> {

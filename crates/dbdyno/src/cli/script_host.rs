@@ -1,5 +1,4 @@
-//! What scripts may ask of this process: programs that they start, if `--allow-shell` is given, and
-//! lines that they print.
+//! Starts programs for scripts, if `--allow-shell` is given, and prints their lines.
 //!
 //! Not here: the commands of scripts (workloads).
 
