@@ -150,16 +150,43 @@ fn of_service(name: &str, shell: &Shell) -> Result<Target, String> {
     Err(format!("there is no service '{name}' in {}", looked.join(" or ")))
 }
 
-/// Returns the target to which libpq would connect with these parameters and the environment, where
-/// the parameters say nothing.
-fn of_libpq(pairs: &[(String, String)], shell: &Shell) -> Result<Target, String> {
+/// Returns dbdyno's name of a mode of TLS of libpq.
+pub(super) fn tls_mode(mode: &str) -> &str {
+    match mode {
+        "allow" => "prefer",
+        other => other,
+    }
+}
+
+/// Returns a parameter of libpq as an option of a target; `None` if the option may be left out.
+pub(super) fn option_of_libpq(name: &str, value: &str) -> Option<(String, String)> {
+    let ours = OPTIONS.iter().find(|(known, ..)| *known == name).map_or(name, |row| row.2);
+    let value = match (name, value) {
+        // No limit, as libpq takes it.
+        ("sslrootcert", "system") | ("connect_timeout", "0") => return None,
+        ("sslmode", mode) => tls_mode(mode).to_owned(),
+        ("connect_timeout", seconds) if seconds.parse::<u64>().is_ok() => format!("{seconds}s"),
+        _ => value.to_owned(),
+    };
+    Some((ours.to_owned(), value))
+}
+
+/// Returns the target to which libpq would connect with these parameters, and with the environment
+/// for those that are not given. The first one of a name counts.
+pub(super) fn of_libpq(pairs: &[(String, String)], shell: &Shell) -> Result<Target, String> {
     let is_known = |name: &str| {
         let is_option = OPTIONS.iter().any(|(known, ..)| *known == name);
         is_option || PLACE.iter().any(|(known, _)| *known == name)
     };
     let is_left_out = |name: &str| LEFT_OUT.iter().any(|known| name.starts_with(known));
     if let Some((name, _)) = pairs.iter().find(|(name, _)| !is_known(name) && !is_left_out(name)) {
-        return Err(format!("dbdyno does not know '{name}': name the database with --target"));
+        return Err(format!(
+            "dbdyno does not know '{name}': name the database by host, port, user and dbname alone"
+        ));
+    }
+    if variable(shell, "PGOPTIONS").is_some() {
+        let instead = "unset it, and give the session's settings by session= of a target";
+        return Err(format!("PGOPTIONS is set, and dbdyno does not send it: {instead}"));
     }
     let value = |name: &str, of_environment: &str| {
         let given = pairs.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
@@ -169,7 +196,7 @@ fn of_libpq(pairs: &[(String, String)], shell: &Shell) -> Result<Target, String>
     let user =
         user.or_else(|| variable(shell, "USER")).ok_or("it names no user, and USER is not set")?;
     let port = port.unwrap_or_else(|| "5432".to_owned());
-    let socket = |folder: &str| format!("{folder}/.s.PGSQL.{port}");
+    let socket = |folder: &str| format!("{}/.s.PGSQL.{port}", folder.trim_end_matches('/'));
     let host = address.or(host).or_else(|| {
         let there = POSTGRES_SOCKETS.into_iter().find(|folder| Path::new(&socket(folder)).exists());
         there.map(str::to_owned)
@@ -183,32 +210,31 @@ fn of_libpq(pairs: &[(String, String)], shell: &Shell) -> Result<Target, String>
         }
         false => hosts(&host, &port)?,
     };
-    for (name, of_environment, ours) in OPTIONS {
-        let Some(value) = value(name, of_environment) else { continue };
-        match (name, value.as_str()) {
-            ("sslrootcert", "system") => {}
-            ("sslmode", "allow") => options.push((ours.to_owned(), "prefer".to_owned())),
-            // No limit, as libpq takes it.
-            ("connect_timeout", "0") => {}
-            ("connect_timeout", seconds) => options.push((ours.to_owned(), format!("{seconds}s"))),
-            _ => options.push((ours.to_owned(), value)),
-        }
+    for (name, of_environment, _) in OPTIONS {
+        options.extend(value(name, of_environment).and_then(|it| option_of_libpq(name, &it)));
     }
     let path = database.unwrap_or_else(|| user.clone());
     let scheme = "postgres".to_owned();
-    Ok(Target { scheme, user: Some(user), password: None, hosts, path, options })
+    let target = Target { scheme, user: Some(user), password: None, hosts, path, options };
+    target.refuse_twice(None).map_err(|bad| bad.0)?;
+    Ok(target)
 }
 
 /// Parses hosts and ports as libpq lists them: one port for all, or one for each.
-fn hosts(names: &str, ports: &str) -> Result<Vec<Host>, String> {
+fn hosts(listed: &str, ports: &str) -> Result<Vec<Host>, String> {
     let (names, ports): (Vec<&str>, Vec<&str>) =
-        (names.split(',').collect(), ports.split(',').collect());
+        (listed.split(',').collect(), ports.split(',').collect());
     if ports.len() != 1 && ports.len() != names.len() {
         return Err(format!("{} hosts have {} ports", names.len(), ports.len()));
     }
     let host = |(at, name): (usize, &&str)| {
         let port = ports.get(at).or(ports.first()).copied().unwrap_or_default();
-        let port = port.parse().map_err(|_| format!("'{port}' is no port"))?;
+        let number = port.parse::<u16>().ok().filter(|port| *port > 0);
+        let port =
+            number.ok_or_else(|| format!("the port '{port}' is no number from 1 to 65535"))?;
+        if name.is_empty() {
+            return Err(format!("one of the hosts '{listed}' is empty"));
+        }
         Ok(Host { name: (*name).to_owned(), port: Some(port) })
     };
     names.iter().enumerate().map(host).collect()

@@ -7,22 +7,8 @@ use app::Error;
 use model::{Host, Secret, Target};
 
 use crate::cli::password_files::{of_pgpass, pgpass_path};
+use crate::cli::target_from::{of_libpq, option_of_libpq};
 use crate::shell::Shell;
-
-/// Variables of libpq that would change the server or the session, and what to do instead.
-const ELSEWHERE: [(&str, &str); 2] = [
-    (
-        "PGOPTIONS",
-        "unset it, and give the session's settings by dbdyno run and a target's session=",
-    ),
-    (
-        "PGSERVICE",
-        "unset it and name host, port, user and database, or use dbdyno run --target-from",
-    ),
-];
-
-/// Directories in which PostgreSQL's packages have their sockets, the most common first.
-const SOCKETS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 
 /// A server and a database as a program is given them: texts as they are, and not parts of a URL.
 #[derive(Clone, Debug, Default)]
@@ -103,62 +89,33 @@ impl Connection {
             let url = url.replacen("postgresql://", "postgres://", 1);
             let mut target = Target::parse(&url).map_err(|bad| Error::Usage(bad.0))?;
             let options = std::mem::take(&mut target.options);
-            for (name, value) in &options {
-                target.options.push(libpq_option(name, value));
-            }
+            let options = options.iter().filter_map(|(name, value)| option_of_libpq(name, value));
+            target.options.extend(options);
             return with_password(target, shell);
         }
-        let mut options = Vec::new();
-        let mut password = None;
-        if let Some(words) = self.database.clone().filter(|text| text.contains('=')) {
-            self.database = None;
-            for (name, value) in conninfo(&words)? {
-                match name.as_str() {
-                    "host" | "hostaddr" => self.host = Some(value),
-                    "port" => self.port = Some(value),
-                    "user" => self.user = Some(value),
-                    "dbname" => self.database = Some(value),
-                    "password" => password = Some(Secret::new(value)),
-                    "sslmode" | "application_name" | "connect_timeout" => {
-                        options.push((name, value));
-                    }
-                    other => {
-                        return Err(Error::Usage(format!(
-                            "the connection string has '{other}', which dbdyno does not know: \
-                             leave it out"
-                        )));
-                    }
-                }
-            }
+        if shell.variable("PGSERVICE").is_some_and(|name| !name.is_empty()) {
+            return Err(Error::Usage(
+                "PGSERVICE is set, and is not read here: unset it and name host, port, user and \
+                 database, or use dbdyno run --target-from"
+                    .to_owned(),
+            ));
         }
-        let variable = |name: &str| shell.variable(name).filter(|value| !value.is_empty());
-        for (name, instead) in ELSEWHERE {
-            if variable(name).is_some() {
-                return Err(Error::Usage(format!(
-                    "{name} is set, and is not read here: {instead}"
-                )));
-            }
+        let words = self.database.take_if(|text| text.contains('='));
+        let mut pairs = words.map(|words| conninfo(&words)).transpose()?.unwrap_or_default();
+        let flags = [
+            ("host", self.host),
+            ("port", self.port),
+            ("user", self.user),
+            ("dbname", self.database),
+        ];
+        pairs.extend(flags.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?))));
+        if ["PGUSER", "USER"].iter().all(|name| shell.variable(name).is_none_or(|it| it.is_empty()))
+        {
+            pairs.push(("user".to_owned(), "postgres".to_owned()));
         }
-        let user = self.user.or_else(|| variable("PGUSER")).or_else(|| variable("USER"));
-        let user = user.unwrap_or_else(|| "postgres".to_owned());
-        let port = self.port.or_else(|| variable("PGPORT")).unwrap_or_else(|| "5432".to_owned());
-        let database = self.database.or_else(|| variable("PGDATABASE"));
-        let database = database.unwrap_or_else(|| user.clone());
-        let host = self.host.or_else(|| variable("PGHOST")).or_else(|| {
-            let socket = |folder: &&&str| {
-                std::path::Path::new(&format!("{folder}/.s.PGSQL.{port}")).exists()
-            };
-            SOCKETS.iter().find(socket).map(|folder| (**folder).to_owned())
-        });
-        let host = host.unwrap_or_else(|| "localhost".to_owned());
-        let mut place = Place::new("postgres", &user, &database);
-        place.set_hosts(&host, &port)?;
-        for (name, value) in &options {
-            let (name, value) = libpq_option(name, value);
-            place.option(&name, &value);
-        }
-        let mut target = place.target()?;
-        target.password = password;
+        let mut target = of_libpq(&pairs, shell).map_err(Error::Usage)?;
+        let password = pairs.into_iter().find(|(name, _)| name == "password");
+        target.password = password.map(|(_, password)| Secret::new(password));
         with_password(target, shell)
     }
 }
@@ -175,24 +132,6 @@ fn with_password(mut target: Target, shell: &Shell) -> Result<Target, Error> {
         target.password = found.map(Secret::new);
     }
     Ok(target)
-}
-
-/// Returns an option of libpq as one of a target.
-fn libpq_option(name: &str, value: &str) -> (String, String) {
-    let (name, value) = match name {
-        "sslmode" => ("tls", libpq_tls(value).to_owned()),
-        "connect_timeout" if value.parse::<u64>().is_ok() => (name, format!("{value}s")),
-        _ => (name, value.to_owned()),
-    };
-    (name.to_owned(), value)
-}
-
-/// Returns dbdyno's name of a mode of TLS of libpq.
-pub(super) fn libpq_tls(mode: &str) -> &str {
-    match mode {
-        "allow" => "prefer",
-        other => other,
-    }
 }
 
 /// Reads a connection string: `host=localhost dbname='my db'`.
@@ -252,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_variable_that_would_change_the_server_or_the_session_is_refused() {
-        for (set, _) in ELSEWHERE {
+        for set in ["PGOPTIONS", "PGSERVICE"] {
             let value = move |name: &str| (name == set).then(|| "-c work_mem=8MB".to_owned());
             let shell = Shell::new(std::io::sink(), std::io::sink(), value);
             let refused = Connection::default().target(&shell).expect_err("it is refused");

@@ -5,8 +5,9 @@
 use app::Error;
 use model::{Secret, Target, suggestion};
 
-use super::connection::{Place, libpq_tls};
+use super::connection::Place;
 use super::sysbench_table::{Owner, all, help, of_line};
+use crate::cli::target_from::tls_mode;
 use crate::shell::Shell;
 
 /// Returns what sysbench says if no test is named.
@@ -227,7 +228,7 @@ impl Options {
                 }
             }
         } else if self.given.iter().any(|(name, _)| name == "pgsql-sslmode") {
-            place.option("tls", libpq_tls(text("pgsql-sslmode")));
+            place.option("tls", tls_mode(text("pgsql-sslmode")));
         }
         let mut target = place.target()?;
         if !of("password").is_empty() {
