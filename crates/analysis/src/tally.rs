@@ -618,6 +618,15 @@ impl Tally {
         read.reduce(|sum, n| sum + n)
     }
 
+    /// Returns what all clients sent and received in these seconds.
+    pub fn traffic(&self, seconds: Range<i64>) -> Traffic {
+        let mut sum = Traffic::default();
+        for group in &self.groups {
+            sum += group.traffic(seconds.clone());
+        }
+        sum
+    }
+
     /// Returns the figures of a range of seconds, over all groups.
     pub fn span(&self, seconds: Range<i64>) -> Span {
         let mut span = Span { is_whole: true, ..Span::default() };

@@ -158,8 +158,7 @@ pub fn interval(tally: &Tally, seconds: Range<i64>) -> String {
     let length = tally.length_s(&seconds);
     let rate = |n: u64| significant(n as f64 / length, 4);
     let mut parts = vec![rates_in(tally, &all, seconds.clone())];
-    let traffic = tally.groups.iter().map(|group| group.traffic(seconds.clone()));
-    let n_queries: u64 = traffic.map(|sent| sent.reads + sent.writes + sent.others).sum();
+    let n_queries = tally.traffic(seconds.clone()).queries();
     parts.extend((n_queries > 0).then(|| format!("{} QPS", rate(n_queries))));
     parts.extend(times(Quantiles::from_histogram(&span.response), span.response.max()));
     let waiting = tally.waiting(seconds.end - 1).unwrap_or(0);

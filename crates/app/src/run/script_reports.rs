@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use analysis::Tally;
 use analysis::tally::Span;
-use model::{DbErrorKind, Event, Load, Plan, ReportFigures, ReportOf, ScriptReporter, Traffic};
+use model::{DbErrorKind, Event, Load, Plan, ReportFigures, ReportOf, ScriptReporter};
 
 use crate::error::Error;
 use crate::open::Opened;
@@ -107,10 +107,7 @@ impl Reports {
     /// Returns what both kinds of reports have, for these seconds.
     fn figures(&self, seconds: Range<i64>, tally: &Tally) -> (ReportFigures, Span) {
         let span = tally.span(seconds.clone());
-        let mut sent = Traffic::default();
-        for group in &tally.groups {
-            sent += group.traffic(seconds.clone());
-        }
+        let sent = tally.traffic(seconds);
         let nth = span.response.quantile(self.percentile).unwrap_or(0);
         let figures = ReportFigures {
             events: span.counts.finished(),

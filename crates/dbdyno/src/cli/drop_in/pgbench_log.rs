@@ -112,7 +112,7 @@ impl Lines {
         let (script, s, us) = (sample.kind, ended_us / 1_000_000, ended_us % 1_000_000);
         let time = match failure(sample.outcome, self.options.is_detailed) {
             Some(kind) => kind.to_owned(),
-            None => (response_ns(sample) / NS_PER_US).to_string(),
+            None => (sample.response_ns() / NS_PER_US).to_string(),
         };
         let mut line = format!("{client} {nth} {time} {script} {s} {us}");
         if self.options.has_rate {
@@ -148,13 +148,9 @@ fn failure(outcome: Outcome, is_detailed: bool) -> Option<&'static str> {
     }
 }
 
-fn response_ns(sample: &Sample) -> u64 {
-    sample.finished_ns.saturating_sub(sample.slot.intended_ns)
-}
-
 /// Returns the delay from the intended start to the first request, in nanoseconds.
 fn lag_ns(sample: &Sample) -> u64 {
-    sample.started_ns.saturating_sub(sample.slot.intended_ns)
+    sample.wait_ns() + sample.lag_ns()
 }
 
 /// Sums of an interval, in microseconds.
@@ -208,7 +204,7 @@ impl Interval {
             _ => {}
         }
         let us = |ns: u64| ns as f64 / NS_PER_US as f64;
-        self.latency.add(us(response_ns(sample)), is_first);
+        self.latency.add(us(sample.response_ns()), is_first);
         self.lag.add(us(lag_ns(sample)), is_first);
     }
 

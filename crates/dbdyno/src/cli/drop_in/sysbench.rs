@@ -19,7 +19,7 @@ use workloads::Entry;
 
 use super::sysbench_hooks::{declared_options, own_reports, takes_any_option};
 use super::sysbench_options::{Options, usage};
-use super::sysbench_progress::{Told, reconnects, sent_in};
+use super::sysbench_progress::{Told, reconnects};
 use super::{given, plan_of, unsupported};
 use crate::cli::signals::stop_on_signals;
 use crate::cli::{DONE, FAILED, INTERRUPTED, Outcome};
@@ -324,7 +324,7 @@ impl Asked<'_> {
         let report = result.report.clone().with_clients(&result.tally);
         let newest = result.tally.newest().unwrap_or(0);
         let span = result.tally.span(0..newest + 1);
-        let sent = sent_in(&result.tally, 0..newest + 1);
+        let sent = result.tally.traffic(0..newest + 1);
         let threads = report.block.per_client.iter().flatten().map(|client| {
             let of_types = client.transactions.iter().map(|(_, figures)| figures);
             of_types.fold((0, 0.0), |(n, seconds), figures| {

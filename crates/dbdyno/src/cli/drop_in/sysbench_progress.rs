@@ -1,12 +1,10 @@
 //! Lines of figures during a run as sysbench prints them. Not here: the report.
 
-use std::ops::Range;
-
 use analysis::Tally;
 use analysis::report::ErrorReport;
 use app::build::Progress as BuildProgress;
 use app::watcher::{Intervals, Watcher};
-use model::{DbErrorKind, Event, Phase, Traffic};
+use model::{DbErrorKind, Event, Phase};
 use render::drop_in::sysbench::{Between, STARTED, between};
 
 use crate::shell::Shell;
@@ -35,7 +33,7 @@ impl Told {
     /// Prints the lines of all seconds before `end`.
     pub(super) fn tell(&mut self, end: i64, tally: &Tally) {
         while let Some(seconds) = self.intervals.next(end) {
-            let (span, sent) = (tally.span(seconds.clone()), sent_in(tally, seconds.clone()));
+            let (span, sent) = (tally.span(seconds.clone()), tally.traffic(seconds.clone()));
             let per_s = |n: u64| n as f64 / (seconds.end - seconds.start) as f64;
             let latency = span.response.quantile(self.percentile as f64 / 100.0).unwrap_or(0);
             let waiting = tally.waiting(seconds.end - 1).unwrap_or(0);
@@ -53,15 +51,6 @@ impl Told {
             self.shell.print(&format!("{}\n", between(&figures))).ok();
         }
     }
-}
-
-/// Returns what was sent in these seconds.
-pub(super) fn sent_in(tally: &Tally, seconds: Range<i64>) -> Traffic {
-    let mut sent = Traffic::default();
-    for group in &tally.groups {
-        sent += group.traffic(seconds.clone());
-    }
-    sent
 }
 
 impl Watcher for Told {
