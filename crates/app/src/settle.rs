@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use engine::Stop;
 use model::finding_catalog::catalog_entry;
 use model::{
-    Database, DbError, DbErrorKind, Event, Fact, FactValue, Finding, NothingLeft, Row, Settling,
+    Database, DbError, DbErrorKind, Event, Fact, Finding, NothingLeft, Row, Settling,
     SettlingLevel, SettlingStep, Severity, Target, Value, did_you_mean, format_count,
     format_duration, numbers,
 };
@@ -22,6 +22,10 @@ use crate::error::Error;
 use crate::open::{OpenTarget, Opened};
 use crate::settings::{Momentary, restore_command, with_user};
 use crate::watcher::Watcher;
+
+mod settled;
+
+pub use settled::{Incomplete, Settled, StepDone};
 
 /// Time after the limit of settling within which the server must answer, or settling fails: as long
 /// as a connect.
@@ -119,128 +123,6 @@ impl SettlingAt {
             let known = names.join(", ");
             format!("{} has no step '{name}' of settling{hint}; it has: {known}", self.target)
         })
-    }
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settled {
-    /// Total duration of all settling steps in seconds.
-    pub seconds: f64,
-    /// Commits of the server while it was settled; `None` if it does not count them.
-    pub commits: Option<u64>,
-    /// Bytes that the server wrote while it was settled; `None` if it does not count them.
-    pub written_bytes: Option<u64>,
-    /// Settling steps that were tried, in order.
-    pub steps: Vec<StepDone>,
-    /// Work that is left after settling, or that was not possible.
-    pub incomplete: Vec<Incomplete>,
-    /// True if the user stopped the settling; `incomplete` says so too.
-    pub is_interrupted: bool,
-}
-
-/// Work that is left after settling, or that was not possible.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Incomplete {
-    /// Work that is left or was not possible, and why: a sentence without full stop.
-    pub why: String,
-    /// Advice to the user: a sentence; empty if there is none.
-    pub advice: String,
-    /// Remaining work in a few words, such as `history list 1,068`.
-    pub left: String,
-}
-
-impl Incomplete {
-    fn new(left: String, why: String, advice: &str) -> Incomplete {
-        Incomplete { left, why, advice: advice.to_owned() }
-    }
-
-    /// Returns the reason and the advice as text.
-    pub fn sentence(&self) -> String {
-        format!("{}. {}", self.why, self.advice).trim_end().to_owned()
-    }
-}
-
-/// A settling step that was tried, with its duration and the amounts of work before and after.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StepDone {
-    pub name: &'static str,
-    pub seconds: f64,
-    /// Name of the amount of work that the step reduces (such as the length of the history list),
-    /// and its values before and after; `None` if the step has none.
-    pub level: Option<(&'static str, i64, i64)>,
-}
-
-impl Settled {
-    pub fn is_at_rest(&self) -> bool {
-        self.incomplete.is_empty()
-    }
-
-    /// Returns the remaining work of each kind in a few words, each once.
-    pub fn left(&self) -> Vec<&str> {
-        let mut left: Vec<&str> = Vec::new();
-        for rest in self.incomplete.iter().map(|one| one.left.as_str()) {
-            if !left.contains(&rest) {
-                left.push(rest);
-            }
-        }
-        left
-    }
-
-    /// Returns a sentence for the user that describes the result.
-    pub fn sentence(&self) -> String {
-        let took = shown_time(self.seconds);
-        let first = match self.is_at_rest() {
-            true => format!("settled in {took}"),
-            false => format!("not settled within {took}: {}", self.left().join(", ")),
-        };
-        let mut parts = vec![first];
-        for step in &self.steps {
-            let level = step.level.map(|(name, before, after)| {
-                let name = level_name(name);
-                format!(" ({name} {} to {})", shown(before), shown(after))
-            });
-            let took = shown_time(step.seconds);
-            parts.push(format!(
-                "{} {took}{}",
-                step.name.replace('_', " "),
-                level.unwrap_or_default()
-            ));
-        }
-        if let Some(bytes) = self.written_bytes {
-            parts.push(format!("{} written", numbers::bytes(bytes)));
-        }
-        if let Some(commits) = self.commits {
-            parts.push(format!("{} commits", format_count(commits)));
-        }
-        match self.is_at_rest() {
-            true => parts.join(", "),
-            false => format!("{}; {}", parts[0], parts[1..].join(", ")),
-        }
-    }
-
-    /// Returns the result as facts with subject `about`, and a finding if work is left. `when` is a
-    /// phrase such as `before the load`.
-    pub(crate) fn events(&self, about: &str, when: &str) -> Vec<Event> {
-        let mut facts = vec![("took_s".to_owned(), FactValue::seconds(self.seconds, 3))];
-        facts.extend(self.commits.map(|n| ("commits".to_owned(), n.into())));
-        let bytes = self.written_bytes.map(FactValue::Bytes);
-        facts.extend(bytes.map(|bytes| ("written_bytes".to_owned(), bytes)));
-        for step in &self.steps {
-            let seconds = FactValue::seconds(step.seconds, 3);
-            facts.push((format!("{}_took_s", step.name), seconds));
-            if let Some((name, before, after)) = step.level {
-                facts.push((format!("{name}_before"), before.into()));
-                facts.push((format!("{name}_after"), after.into()));
-            }
-        }
-        let facts = facts.into_iter();
-        let mut events: Vec<Event> =
-            facts.map(|(name, value)| Event::Fact(Fact::new(about, &name, value))).collect();
-        if !self.incomplete.is_empty() {
-            let sentences: Vec<String> = self.incomplete.iter().map(Incomplete::sentence).collect();
-            events.push(not_settled(when, &sentences.join(" ")));
-        }
-        events
     }
 }
 
@@ -484,7 +366,9 @@ impl<'a, 'w> Work<'a, 'w> {
         }
         (self.doing)(&format!("settling: {}", step.doing));
         let refused = self.raise(step);
+        let n_noted = self.done.incomplete.len();
         let said = self.say(step);
+        let is_refused = self.done.incomplete.len() > n_noted;
         let passed_over = match said {
             Ok(true) => self.passed_over(step),
             Ok(false) | Err(_) => Vec::new(),
@@ -494,7 +378,9 @@ impl<'a, 'w> Work<'a, 'w> {
             (_, Some(level)) if !passed_over.is_empty() => self.level(step, level),
             // Nor will it fall without the privilege to change settings.
             (_, Some(level)) if step.needs_settings && refused.is_some() => self.level(step, level),
-            (Some(first), Some(level)) if matches!(said, Ok(true)) => self.fall(step, level, first),
+            (Some(first), Some(level)) if matches!(said, Ok(true)) => {
+                self.fall(step, level, first, step.repeats && !is_refused)
+            }
             (_, Some(level)) if matches!(said, Ok(false)) => self.level(step, level),
             (first, _) => Ok(first),
         };
@@ -626,12 +512,14 @@ impl<'a, 'w> Work<'a, 'w> {
     }
 
     /// Waits until the remaining work of a settling step is 0 or no longer falls, or until time is
-    /// up. Returns the remaining work that was read last; `first` was read before the wait.
+    /// up; with `repeats` it executes the statements again while the work does not fall. Returns the
+    /// remaining work that was read last; `first` was read before the wait.
     fn fall(
         &mut self,
         step: &SettlingStep,
         level: &SettlingLevel,
         first: i64,
+        repeats: bool,
     ) -> Result<Option<i64>, Error> {
         let began = wall_clock::now();
         let (mut last, mut least, mut fell_at) = (first, i64::MAX, began);
@@ -651,6 +539,14 @@ impl<'a, 'w> Work<'a, 'w> {
                 && step.nothing_left.is_some_and(|query| self.says_nothing_left(&query))
             {
                 return Ok(Some(last));
+            }
+            // What held the work may have ended meanwhile.
+            if n_still >= STILL_LOOKS && repeats && !self.is_cut {
+                n_still = 0;
+                if !self.say(step)? {
+                    return self.level(step, level);
+                }
+                continue;
             }
             if self.is_cut {
                 return Ok(Some(last));

@@ -49,6 +49,9 @@ pub struct SettlingStep {
     /// `level`, `{tables}` stands for the names of the workload's tables, and `{names}` for the
     /// same names as string literals, both separated by commas.
     pub statements: &'static [&'static str],
+    /// Whether the statements are executed again while the `level` does not fall: they do only the
+    /// work that nothing holds at that moment.
+    pub repeats: bool,
     /// Whether the server does this work only while the step's `settings` are set.
     pub needs_settings: bool,
     /// Advice if the user may not execute the statements, as a sentence in which `{user}` stands
@@ -74,6 +77,7 @@ impl SettlingStep {
         doing: "",
         settings: &[],
         statements: &[],
+        repeats: false,
         needs_settings: false,
         if_denied: "",
         passed_over: &[],

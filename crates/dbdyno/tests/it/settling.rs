@@ -254,6 +254,28 @@ fn postgres_has_no_dead_rows_also_where_few_pages_have_any() {
     home.run(&["settle", "oltp-write-only", &target]).good().says(&["dead rows", "to 0)"]);
 }
 
+/// Ends a transaction that holds dead rows after the first vacuum.
+#[test]
+fn postgres_is_vacuumed_again_when_what_held_dead_rows_has_ended() {
+    let (server, home) = (POSTGRES.start(), Home::new());
+    let target = format!("--target={}", url(&server));
+    let build = ["build", "oltp-write-only", &target, "--quiet"];
+    home.run(&[&build[..], &SMALL[..2]].concat()).good();
+    let mut snapshot = crate::settings::session(&server);
+    for sql in ["BEGIN ISOLATION LEVEL REPEATABLE READ", "SELECT count(*) FROM sbtest1"] {
+        crate::settings::say(snapshot.as_mut(), sql);
+    }
+    ask(&server, &["UPDATE sbtest1 SET c = c"]);
+    // Fewer commits than those of sessions that settling waits for.
+    let vacuums = "SELECT vacuum_count::text FROM pg_sleep(0.2), pg_stat_user_tables \
+                   WHERE relname = 'sbtest1'";
+    let before = ask(&server, &[vacuums]);
+    let mut settling = home.start(&["settle", "oltp-write-only", &target]);
+    settling.wait_until("the table is vacuumed", |_| ask(&server, &[vacuums]) != before);
+    crate::settings::say(snapshot.as_mut(), "COMMIT");
+    settling.end().good().says(&["dead rows", "to 0)"]);
+}
+
 #[test]
 fn settings_of_a_settling_that_was_killed_are_restored() {
     let blocked = HeldUp::new();

@@ -32,6 +32,9 @@ const VACUUM: SettlingStep = SettlingStep {
     name: "vacuum",
     doing: "vacuuming and analysing",
     statements: &["VACUUM (ANALYZE) {tables}"],
+    // Rows stay that another transaction may see, and those of pages that another process pins;
+    // and sessions report dead rows up to 10 s later, also those that are gone by then.
+    repeats: true,
     if_denied: "VACUUM needs the owner of the tables (or, from PostgreSQL 17 on, GRANT pg_maintain \
                 TO {user}).",
     // VACUUM only warns about these tables.
