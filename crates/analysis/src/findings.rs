@@ -15,6 +15,7 @@ mod generator;
 mod offered;
 mod others_cpu;
 mod outcomes;
+pub mod replicas;
 mod samples;
 mod saturation;
 mod seconds;
@@ -86,6 +87,7 @@ pub(crate) fn judge(tally: &Tally, has_cause: bool) -> Vec<Finding> {
         environment::look(tally),
         saturation::look(tally),
         disturbances::look(tally),
+        replicas::look(tally),
     ];
     findings.extend(data::look(tally));
     findings.extend(whole.into_iter().flatten().map(|words| {

@@ -464,6 +464,7 @@ fn description(load: Load) -> Description {
             drain_ns: 10 * NS_PER_S,
         },
         groups: vec![GroupDescription {
+            target: None,
             name: "users".to_owned(),
             workload: "tpcc".to_owned(),
             clients: 8,

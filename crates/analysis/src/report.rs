@@ -312,6 +312,9 @@ pub struct GroupReport {
     pub name: String,
     pub workload: String,
     pub clients: u32,
+    /// URL of the server of the clients; absent if it is the run's target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// Number of separate processes that run the clients of the group; 0 if dbdyno's own process
     /// does.
     #[serde(default)]

@@ -22,6 +22,7 @@ pub mod experiment;
 pub mod figure_names;
 mod finding;
 mod grid;
+mod group_target;
 pub mod imported;
 mod interruptible;
 mod load;

@@ -85,6 +85,24 @@ pub fn is_apart_from(store: Option<&Path>, target: &Target) -> Result<(), Error>
     }
 }
 
+impl Opened {
+    /// Creates an opened workload that is no script, and whose clients use `database`.
+    fn new(
+        database: Arc<dyn Database>,
+        workload: Arc<dyn Workload>,
+        settings: Settings,
+        data: Data,
+        is_kept: bool,
+    ) -> Opened {
+        Opened { database, workload, settings, data, is_kept, script: None, elsewhere: None }
+    }
+
+    /// Returns the database that the clients of the group use.
+    pub(crate) fn of_clients(&self) -> &Arc<dyn Database> {
+        self.elsewhere.as_ref().unwrap_or(&self.database)
+    }
+}
+
 impl OpenTarget {
     /// Changes the managed server to the settings of `target` and restarts it if needed, with its
     /// present data, or with the copied ones if `from_copy`. `None` if `target` needs another
@@ -182,6 +200,8 @@ pub struct Opened {
     pub data: Data,
     /// True if the database still exists after this command; false for a managed server.
     pub is_kept: bool,
+    /// Server of the group's clients; `None` if it is `database`.
+    pub(crate) elsewhere: Option<Arc<dyn Database>>,
     /// State of the tables that a script builds; `None` if the workload is no script, or a script
     /// that builds no tables.
     pub(crate) script: Option<ScriptData>,
@@ -248,14 +268,37 @@ pub(crate) fn resolve_group(
     group: &Group,
     stop: &Stop,
 ) -> Result<Opened, Error> {
-    resolve_workload_interruptible(
+    let opened = resolve_workload_interruptible(
         database,
         &plan.target,
         &group.workload,
         &group.parameters,
         plan.seed,
         stop,
-    )
+    )?;
+    Ok(Opened { elsewhere: open_elsewhere(plan, database, group, stop)?, ..opened })
+}
+
+/// Opens the server of a group's clients; `None` if it is the plan's target, `main`.
+fn open_elsewhere(
+    plan: &Plan,
+    main: &Arc<dyn Database>,
+    group: &Group,
+    stop: &Stop,
+) -> Result<Option<Arc<dyn Database>>, Error> {
+    let Some(target) = group.target_beside(&plan.target) else { return Ok(None) };
+    let (seed, interrupted) = (plan.seed, "interrupted while connecting");
+    let shown = target.to_string();
+    let opened = run_interruptible(stop, interrupted, move || open(&target, seed, false))?;
+    let [own, others] = [&opened, main].map(|database| database.dialect().name);
+    match own == others {
+        true => Ok(Some(opened)),
+        false => Err(Error::Usage(format!(
+            "the group '{}': {shown} is {own}, and the plan's target is {others}: name a host of \
+             its data",
+            group.name
+        ))),
+    }
 }
 
 /// Creates the workloads of all groups of a plan, in their order.
@@ -289,7 +332,7 @@ pub fn resolve_workload(
     let keeps_data = database.administration().keeps_data;
     if fresh.population().is_none() || (!keeps_data && fresh.is_blind()) {
         let data = Data::None;
-        let plain = Opened { database, workload: fresh, settings, data, is_kept, script: None };
+        let plain = Opened::new(database, fresh, settings, data, is_kept);
         return match keeps_data {
             true => with_script_data(plain, target, entry, seed),
             false => Ok(plain),
@@ -324,9 +367,7 @@ pub fn resolve_workload(
             is_in_its_engine(target, fresh.as_ref(), &found, &settings)?;
             found
         }
-        None => {
-            return Ok(Opened { database, workload: fresh, settings, data, is_kept, script: None });
-        }
+        None => return Ok(Opened::new(database, fresh, settings, data, is_kept)),
     };
     // Existing data, not defaults, decide the parameters that shape them.
     let held = held.iter().filter(|(name, _)| !settings.is_given(name));
@@ -334,7 +375,7 @@ pub fn resolve_workload(
     let settings = Settings::decide(entry.name, entry.parameters, pairs().chain(held))
         .map_err(|bad| Error::Failed(format!("the data of {target} do not match: {bad}")))?;
     let workload = make(&settings, identity.as_ref())?;
-    Ok(Opened { database, workload, settings, data, is_kept, script: None })
+    Ok(Opened::new(database, workload, settings, data, is_kept))
 }
 
 /// Returns the error that a database keeps no tables, with the role of the workload to leave out.

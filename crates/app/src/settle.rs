@@ -512,7 +512,7 @@ impl<'a, 'w> Work<'a, 'w> {
     }
 
     /// Waits until the remaining work of a settling step is 0 or no longer falls, or until time is
-    /// up; with `repeats` it executes the statements again while the work does not fall. Returns the
+    /// up; with `repeats` it executes the statements again while it does not fall. Returns the
     /// remaining work that was read last; `first` was read before the wait.
     fn fall(
         &mut self,

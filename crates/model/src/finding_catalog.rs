@@ -132,6 +132,14 @@ pub static CATALOG: &[CatalogEntry] = &[
                  settled as far.",
     },
     CatalogEntry {
+        id: "replica_behind",
+        severity: "note",
+        raised: "a replica that clients used was a second or more behind the plan's target \
+                 (`target` of a group)",
+        advice: "Find out what holds up the replica (its CPU, its disk, a long query, too few \
+                 appliers), or lower the rate of the writes.",
+    },
+    CatalogEntry {
         id: "settings_not_advised",
         severity: "note",
         raised: "the database was to be settled (`--settle`), and settings of its purge are not \

@@ -121,7 +121,7 @@ pub use kind::{
     PrimaryOf,
 };
 pub use latency_heat::{HeatCell, LatencyHeat};
-pub use monitoring::{CommitCounter, ConnectionCounter, LARGE_TEXTS, Monitoring};
+pub use monitoring::{CommitCounter, ConnectionCounter, LARGE_TEXTS, Monitoring, ReplicaPosition};
 pub use named::Named;
 pub use network_path::{NetworkConditions, PathEntrance};
 pub use objective::{BadObjective, Bound, Comparison, Metric, Objective, Seek};

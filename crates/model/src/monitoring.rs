@@ -28,6 +28,17 @@ pub struct ConnectionCounter {
     pub sql: &'static str,
 }
 
+/// Queries for a position in the log of a server, and whether a replica of it has applied it.
+#[derive(Clone, Copy, Debug)]
+pub struct ReplicaPosition {
+    /// Query at the copied server for its present position: a text in the first column; null or
+    /// empty if the server keeps none.
+    pub written: &'static str,
+    /// Query at the replica that returns 1 if it has applied everything up to the position that
+    /// stands for `{position}`, 0 if it has not, and null if it is no replica.
+    pub applied: &'static str,
+}
+
 /// Queries by which dbdyno reads what a database reports about itself, filled in by its driver.
 #[derive(Clone, Copy, Debug)]
 pub struct Monitoring {
@@ -52,6 +63,10 @@ pub struct Monitoring {
     /// Query that costs the server almost nothing, by which dbdyno measures round-trip times;
     /// `None` if they are not measured.
     pub round_trip: Option<&'static str>,
+    /// Alternative queries by which dbdyno measures how far a replica is behind the server that it
+    /// copies; those of the first position that this server reports are used. Empty if there are
+    /// none.
+    pub replica_positions: &'static [ReplicaPosition],
     /// Query that returns one text of 1 MiB, by which dbdyno measures bandwidth; `None` if
     /// bandwidth is not measured.
     pub mebibyte: Option<&'static str>,
@@ -81,6 +96,7 @@ impl Monitoring {
         session_states: None,
         summaries: &[],
         round_trip: None,
+        replica_positions: &[],
         mebibyte: None,
         mebibytes: None,
         instruments: &[],

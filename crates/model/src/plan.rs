@@ -149,6 +149,9 @@ pub struct Group {
     /// Text of the workload's script, if the plan itself has it; `None` if the workload is compiled
     /// in, or its name is the path of a file.
     pub script: Option<String>,
+    /// Server of the clients of the group, as the user wrote it, if it is not the plan's target but
+    /// another host of the same data, such as a replica; see [`Group::target_beside`].
+    pub target: Option<Target>,
     /// Number of clients of the group, over all its processes.
     pub clients: u32,
     /// Number of separate client processes among which the clients are divided; 0 if they run in
@@ -162,6 +165,25 @@ pub struct Group {
     pub stop_condition: StopCondition,
     /// Parameters of the workload as the user would write them, as pairs of name and value.
     pub parameters: Vec<(String, String)>,
+}
+
+impl Group {
+    /// Returns the server of the group's clients if it is not the plan's target, `main`. User,
+    /// password and database that its URL does not name are those of `main`; the password only for
+    /// the same user.
+    pub fn target_beside(&self, main: &Target) -> Option<Target> {
+        let mut target = self.target.clone()?;
+        if target.user.is_none() {
+            target.user.clone_from(&main.user);
+        }
+        if target.password.is_none() && target.user == main.user {
+            target.password.clone_from(&main.password);
+        }
+        if target.path.is_empty() {
+            target.path.clone_from(&main.path);
+        }
+        Some(target)
+    }
 }
 
 /// Planned durations of the phases of a run, in nanoseconds.

@@ -82,6 +82,9 @@ pub struct GroupDescription {
     pub name: String,
     /// Name of the workload that the clients of the group execute.
     pub workload: String,
+    /// URL of the server of the clients, without password, if it is not the run's target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// Number of clients of the group, over all its processes.
     pub clients: u32,
     /// Number of separate client processes among which the clients are divided; 0 if they run in

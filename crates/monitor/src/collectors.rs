@@ -14,6 +14,7 @@ use crate::monitor::Monitor;
 use crate::process::{Locate, Process};
 use crate::process_locator::{ProcessLocator, proxy};
 use crate::query_session::{Canceller, Connect};
+use crate::replica_lag::{Replica, ReplicaLag};
 use crate::round_trips::RoundTrips;
 use crate::server_summaries::ServerSummaries;
 use crate::session_states::SessionStates;
@@ -28,6 +29,8 @@ pub struct Scope {
     pub threads: SharedTasks,
     /// Database under load; `None` if there is none.
     pub database: Option<Arc<dyn Database>>,
+    /// Replicas of the database that clients of the load use, whose lag is measured.
+    pub replicas: Vec<Replica>,
     /// Function that opens a connection for reading the server's counters.
     pub connect: Connect,
     /// Function that connects in the same way as the clients of the load, for measuring round
@@ -77,6 +80,13 @@ pub fn start(scope: Scope) -> (Monitor, Vec<Fact>) {
             let states = SessionStates::if_supported(of_states, connect, of_collector)?;
             Some(Box::new(states) as Box<dyn Collector>)
         }));
+        for replica in scope.replicas {
+            let (primary, of_collector) = (Arc::clone(&database), canceller.clone());
+            collectors.push(Box::new(move || {
+                let lag = ReplicaLag::if_supported(replica, primary, connect, &of_collector)?;
+                Some(Box::new(lag) as Box<dyn Collector>)
+            }));
+        }
         let (of_path, of_collector) = (Arc::clone(&database), canceller.clone());
         collectors.push(Box::new(move || {
             let round_trips = RoundTrips::if_supported(of_path, connect_as_client, of_collector)?;

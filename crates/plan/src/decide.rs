@@ -43,21 +43,22 @@ pub fn decide(
         None => default_target(first).map_err(BadPlan)?,
     };
     let (target, settings) = server::decide(draft, target)?;
+    let network = NetworkConditions {
+        delay_ns: values.network_delay.value,
+        bytes_per_s: values.network_bandwidth.value,
+    };
     check_network(&values.network_delay, values.network_delay.value > 0, &target)?;
     check_network(&values.network_bandwidth, values.network_bandwidth.value.is_some(), &target)?;
     for (draft, group) in draft.groups.iter().zip(&groups) {
         check_on_target(draft, group, &target)?;
     }
+    check_group_targets(draft, &groups, &target, network)?;
     check_settle(&values.settle, &target)?;
     check_instruments(&values.instruments, values.monitor.value)?;
     let phases = Phases {
         ramp_up_ns: ramp_up_ns(&values.ramp_up, &groups)?,
         measure_ns: measure_ns(&values.duration, &groups),
         drain_ns: values.drain.value,
-    };
-    let network = NetworkConditions {
-        delay_ns: values.network_delay.value,
-        bytes_per_s: values.network_bandwidth.value,
     };
     let disturbances = at::decide(draft, &target, network, phases)?;
     check_hosts(&groups, &disturbances)?;
@@ -227,6 +228,41 @@ fn check_on_target(draft: &GroupDraft, group: &Group, target: &Target) -> Result
     }
 }
 
+/// Rejects a server of a group's clients that cannot be another host of the plan's target, or that
+/// the simulated network path does not lead to.
+fn check_group_targets(
+    draft: &Draft,
+    groups: &[Group],
+    main: &Target,
+    network: NetworkConditions,
+) -> Result<(), BadPlan> {
+    for (draft, group) in draft.groups.iter().zip(groups) {
+        let Some(target) = &group.target else { continue };
+        let from = draft.values.get("target").map_or(&From::Default, |written| &written.from);
+        let bad = |why: String| Err(from.bad_value("target", why));
+        if !target.is_server() {
+            return bad(format!(
+                "{target} is no running server: name another host with the data of {main}, or \
+                 leave it out"
+            ));
+        }
+        let product = |target: &Target| drivers::of_target(target).map(|entry| entry.name);
+        if !managed::is_managed(main) && product(target) != product(main) {
+            return bad(format!(
+                "{target} is another product than {main}: name a host of its data"
+            ));
+        }
+        if network != NetworkConditions::default() {
+            return bad(
+                "network_delay and network_bandwidth concern the plan's target alone: leave them \
+                 out"
+                .to_owned(),
+            );
+        }
+    }
+    Ok(())
+}
+
 /// Rejects too many groups or clients, two groups of the same name, and two groups that use the
 /// same data with different parameters.
 fn check_groups(draft: &Draft, groups: &[Group]) -> Result<(), BadPlan> {
@@ -316,7 +352,8 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
     let (parameters, made) = decide_parameters(draft, entry)?;
     check_stored_rate(draft, &values.rate, entry, made.as_ref())?;
     // The parts of `load` are read separately.
-    let GroupValues { name, script, mut clients, processes, transactions, connect, .. } = values;
+    let GroupValues { name, script, target, mut clients, processes, transactions, connect, .. } =
+        values;
     let mut stop_condition = transactions.value.unwrap_or(StopCondition::Time);
     if let Some(sequence) = made.sequence() {
         if !clients.is_written() {
@@ -352,6 +389,7 @@ fn decide_group(draft: &GroupDraft) -> Result<Group, BadPlan> {
         name: name.value.unwrap_or_else(|| entry.name.to_owned()),
         workload: entry.name.to_owned(),
         script: script.value,
+        target: target.value,
         clients: clients.value,
         processes: processes.value,
         load,

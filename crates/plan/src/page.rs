@@ -127,7 +127,7 @@ pub fn check_from_page(draft: &Draft, folder: Option<&Path>) -> Result<(), BadPl
         of_plan(name, written, folder)?;
     }
     for group in &draft.groups {
-        group.values.iter().try_for_each(|(name, written)| of_group(name, written))?;
+        group.values.iter().try_for_each(|(name, written)| of_group(name, written, folder))?;
     }
     for (name, written) in &draft.experiment {
         match *name {
@@ -171,8 +171,9 @@ fn of_plan(name: &'static str, written: &Written, folder: Option<&Path>) -> Resu
     }
 }
 
-fn of_group(name: &'static str, written: &Written) -> Result<(), BadPlan> {
+fn of_group(name: &'static str, written: &Written, folder: Option<&Path>) -> Result<(), BadPlan> {
     match name {
+        "target" => target(&written.text, &written.from, folder),
         "rate" if written.text.trim_start().starts_with("file") => {
             Err(refused(&written.from, name, "a page names no files"))
         }
@@ -204,7 +205,7 @@ fn of_axis(draft: &Draft, axis: &VaryDraft, folder: Option<&Path>) -> Result<(),
         for place in &places {
             match place {
                 Place::Plan(name) => of_plan(name, &written, folder)?,
-                Place::Group(_, name) => of_group(name, &written)?,
+                Place::Group(_, name) => of_group(name, &written, folder)?,
                 Place::Server(name) => setting(name, value, &axis.from)?,
                 Place::Parameter(..) => {}
             }
@@ -414,6 +415,7 @@ mod tests {
             // The test above has its own language of workload files.
             ("workload", String::new()),
             ("script", "[[group]]\nscript = \"SELECT 1;\"".to_owned()),
+            ("target", group("target = \"sqlite:/etc/x.db\"")),
             ("rate", group("load = \"open\"\nrate = \"file rates.csv\"")),
             ("wait_until", "target = \"sqlite::memory:\"\n[experiment]\nwait_until = \"x\"".into()),
             ("reference", "[experiment]\nreference = \"x.csv\"".to_owned()),

@@ -25,9 +25,9 @@ use crate::written::{Given, Values, given};
 const SETTLE_LIMIT_NS: u64 = 600 * model::NS_PER_S;
 /// Keyword of the action in a disturbance's `server` key by which a new node joins a cluster.
 pub(crate) const JOIN: &str = "join";
-/// Keys of a `[[group]]` in a plan file without a flag of the same meaning: the flag `--name` names
-/// the whole plan, the workload is a positional argument, and a script has flags of its own.
-const WITHOUT_FLAG: [&str; 3] = ["name", "workload", "script"];
+/// Keys of a `[[group]]` in a plan file without a flag of the same meaning: the flags `--name` and
+/// `--target` are of the whole plan, the workload is an argument, and a script has its own flags.
+const WITHOUT_FLAG: [&str; 4] = ["name", "workload", "script", "target"];
 
 /// Values of a parameter that a plan from a web page may have (see module `page`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -226,6 +226,10 @@ parameters! {
     script: Optional<Text> = "", Checked,
         "Script of its transactions, in SQL with pgbench's meta-commands, instead of a workload",
         |group| Some(group.script.clone());
+    target: Optional<Url> = "", Checked,
+        "Server of its clients, if it is another host of the same data, such as a replica; data are \
+         built and checked at the plan's target (docs/reference/plan.md)",
+        |group| Some(group.target.clone());
     clients: Few<1, 1_000_000> = "4", AnyValue, "Simulated users", |group| group.clients;
     processes: Few<0, 64> = "0", AnyValue,
         "Extra processes on this machine to distribute the clients over; 0: dbdyno's own process \

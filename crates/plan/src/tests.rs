@@ -546,7 +546,7 @@ fn an_experiment_is_written_as_the_plan_with_axes_that_makes_it_again() {
 /// Returns a value of the parameter that is not its default.
 fn another(row: &Parameter) -> String {
     match (row.name, row.kind) {
-        ("target", _) => "sqlite:another.db".to_owned(),
+        ("target", _) => "mariadb://another/shop".to_owned(),
         ("workload", _) => "oltp-read-only".to_owned(),
         ("network_bandwidth", _) => "7MB/s".to_owned(),
         ("transactions", _) => "7 transactions".to_owned(),
@@ -607,8 +607,9 @@ fn every_parameter_is_read_and_printed_as_it_is_declared() {
             _ => "workload = 'empty'\n",
         };
         let line = format!("{} = '{}'\n", row.name, another(row));
+        let target = if row.name == "target" { "mariadb://one/shop" } else { "sqlite:a.db" };
         check(
-            &format!("{head}target = 'sqlite:a.db'\n[[group]]\n{beside}{line}"),
+            &format!("{head}target = '{target}'\n[[group]]\n{beside}{line}"),
             &["group", row.name],
             row,
         );

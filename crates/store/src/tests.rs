@@ -41,6 +41,7 @@ use super::*;
 fn group(workload: &str) -> GroupDescription {
     let kind = |name: &str| KindDescription { name: name.to_owned(), weight: 45 };
     GroupDescription {
+        target: None,
         name: "users".to_owned(),
         workload: workload.to_owned(),
         clients: 8,

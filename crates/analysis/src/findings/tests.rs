@@ -929,6 +929,9 @@ fn build_machine_and_durability_are_looked_at() {
     assert!(described.text.contains("setting_7 from 1 to 2, and 12 more."), "{}", described.text);
     raises("debug_build", Severity::Warning, |made| made.fact("build", "profile", "debug"));
     raises("noisy_machine", Severity::Warning, |made| made.fact("machine", "steal_percent", "4.2"));
+    raises("replica_behind", Severity::Note, |made| {
+        made.gauges(&[("replica", "lag")], &|second, _| if second == 7 { 3_000.0 } else { 0.0 });
+    });
     raises("pooled", Severity::Note, |made| made.fact("connection", "pooler", "true"));
     raises("idle_connections_closed", Severity::Warning, |made| {
         made.fact("client", "idle_connections_lost", "12");

@@ -230,6 +230,7 @@ fn groups(tally: &Tally, group_description: &[GroupDescription]) -> Vec<GroupRep
         name: group.name.clone(),
         workload: group.workload.clone(),
         clients: group.clients,
+        target: group.target.clone(),
         processes: group.processes,
         load: group.load.clone(),
         stop_condition: group.stop_condition,

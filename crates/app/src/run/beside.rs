@@ -22,6 +22,7 @@ use crate::admin_session;
 use crate::connection_count::ConnectionCount;
 use crate::disturb::Disturbers;
 use crate::error::Error;
+use crate::group_target::{is_divided, replicas};
 use crate::network::OpenPath;
 use crate::open::Opened;
 use crate::script_commands::build_first;
@@ -66,11 +67,17 @@ impl<'b> Beside<'b> {
             sample_hook: run.options.sample_hook.clone(),
             ..job_of(plan, run.groups, placement, 0, origin)
         };
+        let replicas = replicas(plan, run.groups);
+        for (name, url, _) in &replicas {
+            run.sink.tell(Event::Fact(Fact::new(name, "target", url)));
+        }
+        let replicas = replicas.into_iter().map(|(name, _, database)| (name, database)).collect();
         let (monitor, facts) = monitor::start(Scope {
             // A run in virtual time has no metrics of this machine.
             monitor: if run.is_simulated() { MonitorScope::Off } else { plan.monitor },
             threads: run.sink.threads.clone(),
             database: run.database().map(Arc::clone),
+            replicas,
             connect: admin_session::for_counters,
             connect_as_client: admin_session::for_round_trips,
             servers: disturbers.processes(),
@@ -94,11 +101,12 @@ impl<'b> Beside<'b> {
         let own_lead_ns = if job.placement == Placement::Simulated { 0 } else { LEAD_NS };
         let (phases, origin) = (job.phases, job.origin);
         let agents = RefCell::new(agents);
-        let database = job.groups.first().map(|group| Arc::clone(&group.database));
+        let database = run.groups.first().map(|opened| Arc::clone(&opened.database));
         let limit =
             database.as_ref().and_then(|database| database.administration().connection_limit);
         let (begin, begin_to_look) = (disturbers.begin(), monitor.begin());
         let (mut connected_ns, mut connection_count) = (0, None);
+        let counted = database.as_ref().filter(|_| !is_divided(run.groups));
         let measured_from_unix_ms = Cell::new(None);
         let mut start = |now_ns| {
             connected_ns = now_ns;
@@ -108,9 +116,8 @@ impl<'b> Beside<'b> {
             let until_measured_ms = until_measured.as_millis() as i64;
             measured_from_unix_ms.set(Some(wall_clock::unix_ms() + until_measured_ms));
             let until_midst = until_measured + Duration::from_nanos(phases.measure_ns / 2);
-            connection_count = database
-                .as_ref()
-                .and_then(|database| ConnectionCount::begin(database, until_midst));
+            connection_count =
+                counted.and_then(|database| ConnectionCount::begin(database, until_midst));
             begin(until_measured);
             begin_to_look(until_measured);
             agents.borrow_mut().begin(now_ns + lead_ns, stop);

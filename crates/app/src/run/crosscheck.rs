@@ -15,6 +15,7 @@ use super::sink::RunSink;
 use crate::admin_session::AdminSession;
 use crate::error::Error;
 use crate::finding::not_made;
+use crate::group_target::is_divided;
 use crate::interruptible::run_interruptible;
 use crate::open::Opened;
 use crate::{commit_crosscheck, storage_engine};
@@ -107,11 +108,12 @@ fn count_all(groups: &[Opened]) -> Result<OwnCounts, Error> {
     groups.iter().map(count).collect()
 }
 
-/// Reads the server's commit counter before the load. `None` if it cannot be read, or if a
-/// disturbance adds or removes servers, since each server counts by itself.
+/// Reads the server's commit counter before the load. `None` if it cannot be read, if a disturbance
+/// adds or removes servers, or if clients use several, since each server counts by itself.
 fn commits_before(plan: &Plan, groups: &[Opened], stop: &Stop) -> Option<i64> {
     let moves = |one: &Disturbance| matches!(one.action, Action::Join | Action::Hosts { .. });
-    if plan.disturbances.iter().any(moves) { None } else { commits_counted(groups, stop, None) }
+    let is_apart = plan.disturbances.iter().any(moves) || is_divided(groups);
+    if is_apart { None } else { commits_counted(groups, stop, None) }
 }
 
 /// Reads the server's commit counter; `None` if it cannot be read. With `load`, the counter's value

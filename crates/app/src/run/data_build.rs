@@ -216,6 +216,7 @@ impl DataBuild<'_> {
         let n_chunks = (0..population.tables().len()).map(|table| population.n_chunks(table)).sum();
         let parameters = self.scale().into_iter().map(|(k, v)| (k.to_owned(), v.to_owned()));
         let group = GroupDescription {
+            target: None,
             name: "build".to_owned(),
             workload: self.workload.to_owned(),
             clients: u32::try_from(self.n_loaders()).unwrap_or(u32::MAX),
@@ -293,6 +294,7 @@ impl DataBuild<'_> {
         let counters = BuildCounters(Arc::clone(log));
         let own: Make = Box::new(move || Some(Box::new(counters)));
         let (monitor, facts) = monitor::start(Scope {
+            replicas: Vec::new(),
             monitor: MonitorScope::Default,
             threads: sink.threads.clone(),
             database: Some(Arc::clone(&self.opened.database)),

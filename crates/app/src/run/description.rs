@@ -33,7 +33,7 @@ pub(super) fn describe(
         modes: modes.map(|fact| format!("{}={}", fact.name, fact.value)).collect(),
         placement,
         phases: plan.phases,
-        groups: shown.map(|(group, opened)| describe_group(group, opened)).collect(),
+        groups: shown.map(|(group, opened)| describe_group(plan, group, opened)).collect(),
         dbdyno: version_of_ours(),
         started_unix_ms: wall_clock::unix_ms(),
         trial: None,
@@ -57,7 +57,7 @@ fn notes(opened: &Opened) -> Vec<String> {
     workload.notes().into_iter().chain(of_engine).chain(of_keys).collect()
 }
 
-fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {
+fn describe_group(plan: &Plan, group: &model::Group, opened: &Opened) -> GroupDescription {
     let workload = opened.workload.as_ref();
     let kind =
         |kind: &model::Kind| KindDescription { name: kind.name.to_owned(), weight: kind.weight };
@@ -70,6 +70,7 @@ fn describe_group(group: &model::Group, opened: &Opened) -> GroupDescription {
     GroupDescription {
         name: group.name.clone(),
         workload: group.workload.clone(),
+        target: group.target_beside(&plan.target).map(|target| target.to_string()),
         clients: group.clients,
         processes: group.processes,
         load: group.load.of_transactions(workload.transaction_stores()),

@@ -59,6 +59,7 @@ use crate::build::{BuildOptions, Progress, build_interruptible};
 use crate::disturb::Disturbers;
 use crate::error::Error;
 use crate::finding::not_made;
+use crate::group_target::wait_for_data;
 use crate::interruptible::{run_interruptible, run_interruptible_with_progress};
 use crate::managed::Managed;
 use crate::network::OpenPath;
@@ -196,6 +197,7 @@ pub(crate) fn run_at(
     let path = OpenPath::open(plan.network, database)?;
     let groups = prepare(&plan, groups, &options, stop, watcher, &mut said);
     let groups = groups.map_err(|error| open_target.with_end_of_server(error))?;
+    wait_for_data(&plan, &groups, stop, &mut |text| watcher.doing(text))?;
     write_parameters(&mut plan, &groups);
     let mut database_facts = facts_of_database(open_target, stop)?;
     admission::statements_fit(&plan, &groups, &database_facts)?;
@@ -600,7 +602,7 @@ fn job_of(
         jobs.push(GroupJob {
             name: group.name.clone(),
             workload: Arc::clone(&opened.workload),
-            database: Arc::clone(&opened.database),
+            database: Arc::clone(opened.of_clients()),
             statements: statements.into(),
             first_client,
             clients: group.clients,

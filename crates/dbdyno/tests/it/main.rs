@@ -44,6 +44,7 @@ mod proxies;
 mod real;
 mod repeatable;
 mod repeats;
+mod replicas;
 mod report;
 mod runs;
 mod seek;

@@ -2,8 +2,8 @@
 //! counters are the servers' own (SHOW GLOBAL STATUS).
 
 use model::{
-    CommitCounter, ConnectionCounter, Counter, Counters, Monitoring, Reading, SessionSampling,
-    SessionsQuery, SummaryColumn, SummaryOf, SummaryQuery,
+    CommitCounter, ConnectionCounter, Counter, Counters, Monitoring, Reading, ReplicaPosition,
+    SessionSampling, SessionsQuery, SummaryColumn, SummaryOf, SummaryQuery,
 };
 
 pub(super) const MONITORING: Monitoring = Monitoring {
@@ -24,6 +24,17 @@ pub(super) const MONITORING: Monitoring = Monitoring {
     }),
     summaries: SUMMARIES,
     round_trip: Some("SELECT 1"),
+    replica_positions: &[
+        // MariaDB.
+        ReplicaPosition {
+            written: "SELECT @@GLOBAL.gtid_binlog_pos",
+            applied: "SELECT MASTER_GTID_WAIT('{position}', 0) = 0",
+        },
+        ReplicaPosition {
+            written: "SELECT @@GLOBAL.gtid_executed",
+            applied: "SELECT GTID_SUBSET('{position}', @@GLOBAL.gtid_executed)",
+        },
+    ],
     mebibyte: Some("SELECT REPEAT('x', 1048576)"),
     mebibytes: Some(
         "SELECT REPEAT('x', 1048576) FROM (SELECT 1 AS n UNION ALL SELECT 2 UNION ALL SELECT 3 \

@@ -7,8 +7,8 @@
 //! database.
 
 use model::{
-    CommitCounter, ConnectionCounter, Counter, Counters, Monitoring, Reading, SessionSampling,
-    SummaryColumn, SummaryOf, SummaryQuery,
+    CommitCounter, ConnectionCounter, Counter, Counters, Monitoring, Reading, ReplicaPosition,
+    SessionSampling, SummaryColumn, SummaryOf, SummaryQuery,
 };
 
 pub(super) const MONITORING: Monitoring = Monitoring {
@@ -37,6 +37,10 @@ pub(super) const MONITORING: Monitoring = Monitoring {
     session_states: Some(SessionSampling { queries: &[STATES] }),
     summaries: SUMMARIES,
     round_trip: Some("SELECT 1"),
+    replica_positions: &[ReplicaPosition {
+        written: "SELECT pg_current_wal_lsn()::text",
+        applied: "SELECT (pg_last_wal_replay_lsn() >= '{position}'::pg_lsn)::int4",
+    }],
     mebibyte: Some("SELECT repeat('x', 1048576)"),
     mebibytes: Some("SELECT repeat('x', 1048576) FROM generate_series(1, 8)"),
     instruments: &[("track_io_timing", "on"), ("track_wal_io_timing", "on")],

@@ -69,7 +69,9 @@ pub(crate) fn lines(report: &Report) -> Vec<Line> {
         let (label, of_parameters) =
             if is_one { ("load", group.workload.as_str()) } else { (group.name.as_str(), "") };
         let workload = Some(&group.workload).filter(|workload| !is_one && *workload != label);
-        let parts = workload.cloned().into_iter().chain(load(&report.placement, group));
+        let place = group.target.as_ref().map(|target| format!("at {target}"));
+        let load = load(&report.placement, group).into_iter().chain(place);
+        let parts = workload.cloned().into_iter().chain(load);
         lines.push(Line::new(label, parts.collect()));
         lines.push(Line::new("", group.closed_form.iter().cloned().collect()));
         let parameters = group.parameters.iter().filter(|(name, _)| !group.load.ignores(name));

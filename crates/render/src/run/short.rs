@@ -134,6 +134,7 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
         ("per second", per_second(report)),
     ];
     figures.extend(why::connecting(report).map(|words| ("connecting", words)));
+    figures.extend(why::replicas(report).into_iter().map(|words| ("replica", words)));
     figures.extend(limited_by(report).map(|words| ("limited by", words)));
     figures
 }

@@ -3,12 +3,13 @@
 //!
 //! Not here: how the parts are computed (analysis).
 
+use analysis::findings::replicas::is_replica;
 use analysis::report::{
     Dip, DisturbanceReport, Moved, OUTSIDE_SERVICE, Report, SAMPLES_LEAST, TimePart, TimeProfile,
     is_of_samples,
 };
-use model::numbers::{NONE, amount, capital, count, seconds, significant};
-use model::{Load, NS_PER_S, ServerSummary, SummaryOf};
+use model::numbers::{NONE, amount, capital, count, duration, seconds, significant};
+use model::{Load, NS_PER_MS, NS_PER_S, ServerSummary, SummaryOf};
 
 use crate::document::{Block, Length, Place, Section};
 use crate::table::{Align, Cell, Column, Table};
@@ -41,7 +42,12 @@ pub(super) fn section(report: &Report) -> Section {
     let remarks = report.time_profile.iter().flat_map(|split| {
         [few_samples(report), overlap(split), within_cpu_time(split), as_planned(report)]
     });
-    blocks.push(Block::paragraphs(remarks.flatten().chain(connecting(report))));
+    blocks.push(Block::paragraphs(
+        remarks
+            .flatten()
+            .chain(connecting(report))
+            .chain(replicas(report).into_iter().map(|words| format!("Replica: {words}"))),
+    ));
     let no_profile = report.time_profile_reason.as_ref();
     blocks.extend(no_profile.map(|why| Block::paragraphs([format!("Not shown: {why}.")])));
     // Without gauges there is no cause to show.
@@ -155,6 +161,28 @@ pub(super) fn connecting(report: &Report) -> Option<String> {
     };
     let connections = count(times.count, "new connection");
     Some(format!("{connections}: {}, {within}", parts.join(", ")))
+}
+
+/// Describes for each replica that clients used how far it was behind the run's target: `lag mean
+/// 1.2 ms, max 35 ms (postgres://...)`.
+pub(super) fn replicas(report: &Report) -> Vec<String> {
+    let all = report.facts.iter().filter(|(about, _)| is_replica(about));
+    let described = all.filter_map(|(about, facts)| {
+        let target = facts.get("target")?;
+        let lag = report.gauges.iter().find(|gauge| gauge.about == *about && gauge.name == "lag");
+        let measured = lag.and_then(|gauge| gauge.mean.zip(gauge.max));
+        let why = || report.facts.get("monitor")?.get(&format!("{about}_lag"));
+        let lag = match (measured, why()) {
+            (Some((mean, max)), _) => {
+                let [mean, max] = [mean, max].map(|ms| duration((ms * NS_PER_MS as f64) as u64));
+                format!("lag mean {mean}, max {max}")
+            }
+            (None, Some(why)) => format!("lag {why}"),
+            (None, None) => "lag not read".to_owned(),
+        };
+        Some(format!("{lag} ({target})"))
+    });
+    described.collect()
 }
 
 /// Returns the table of the parts of a transaction's mean time, and the mean time to connect before

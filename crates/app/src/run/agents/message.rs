@@ -34,6 +34,9 @@ pub(super) struct AgentJob {
     /// URL of the target without the password.
     pub(super) target: String,
     pub(super) password: Option<String>,
+    /// Password of the server of each group's clients; `None` for a group at the run's target, and
+    /// without a password.
+    pub(super) group_passwords: Vec<Option<String>>,
     /// Contents of the workload files that the plan names.
     pub(super) sources: Vec<Source>,
     /// Port and secret of the proxy that simulates the network path; `None` without a simulated

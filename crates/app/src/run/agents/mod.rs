@@ -96,6 +96,13 @@ pub(super) struct Start<'a> {
     pub(super) origin: Origin,
 }
 
+/// Returns the password of the server of each group's clients, if it is not the run's target.
+fn group_passwords(plan: &Plan) -> Vec<Option<String>> {
+    let password = |group: &Group| group.target_beside(&plan.target)?.password;
+    let groups = plan.groups.iter().map(password);
+    groups.map(|password| password.map(|secret| secret.reveal().to_owned())).collect()
+}
+
 /// Returns the number of client processes that a plan needs: the largest of all groups.
 pub(super) fn n_processes(plan: &Plan) -> u32 {
     plan.groups.iter().map(|group| group.processes).max().unwrap_or(0)
@@ -130,6 +137,7 @@ impl Agents {
                     .password
                     .as_ref()
                     .map(|secret| secret.reveal().to_owned()),
+                group_passwords: group_passwords(arguments.plan),
                 sources: sources_of(arguments.plan),
                 entrance: arguments.entrance.map(|entrance| (entrance.port, entrance.token)),
                 process,

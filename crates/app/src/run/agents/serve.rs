@@ -174,5 +174,11 @@ fn plan_of(agent_job: &AgentJob) -> Result<Plan, Error> {
     let plan = plan::decide(&draft, &|_| Err("the plan names its target".to_owned()))?;
     let target = Target::parse(&agent_job.target).map_err(|bad| Error::Usage(bad.to_string()))?;
     let password = agent_job.password.as_ref().map(Secret::new);
-    Ok(Plan { target: Target { password, ..target }, ..plan })
+    let mut plan = Plan { target: Target { password, ..target }, ..plan };
+    for (group, password) in plan.groups.iter_mut().zip(&agent_job.group_passwords) {
+        if let Some(target) = &mut group.target {
+            target.password = password.as_ref().map(Secret::new);
+        }
+    }
+    Ok(plan)
 }
