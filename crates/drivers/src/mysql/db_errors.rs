@@ -156,7 +156,11 @@ fn advice(code: u16, message: &str) -> Option<&'static str> {
         }
         1021 | 1114 | 1878 => "free disk space for the server's data and temporary files",
         1153 => "raise max_allowed_packet of the server",
-        1193 => "this server is too old for statement_timeout: leave it out of the target's URL",
+        1193 if message.contains("max_statement_time")
+            || message.contains("max_execution_time") =>
+        {
+            "this server is too old for statement_timeout: leave it out of the target's URL"
+        }
         1203 | 1226 => "use fewer clients, or raise the limit of this user",
         1290 => "SET GLOBAL read_only = 0 on the server, or name its primary in the target's URL",
         1792 => {
