@@ -85,13 +85,20 @@ pub(crate) fn course(loads: &[&Load], from_s: i64, width_s: i64, n: usize) -> Co
 
 #[cfg(test)]
 mod tests {
-    use model::{Arrivals, QueueFull};
+    use model::{Arrivals, QueueAtEnd, QueueFull};
 
     use super::*;
 
     fn open(rate: &str) -> Load {
         let rate = rate.parse().expect("a rate");
-        Load::Open { arrivals: Arrivals::Poisson, rate, queue: 10, queue_full: QueueFull::Drop }
+        Load::Open {
+            arrivals: Arrivals::Poisson,
+            rate,
+            queue: 10,
+            queue_full: QueueFull::Drop,
+            queue_wait_ns: None,
+            queue_at_end: QueueAtEnd::Serve,
+        }
     }
 
     #[test]

@@ -7,8 +7,8 @@ use model::{
     Arrivals, CheckResult, ClientMoments, CustomMetricDescription, CustomMetricKind,
     CustomMetricSecond, DbErrorKind, Description, ErrorCount, Event, Fact, Gauge, GroupDescription,
     KindDescription, KindIndex, Load, NS_PER_MS, NS_PER_S, NS_PER_US, Phase, Phases, Placement,
-    PrimaryMetricDescription, QueueFull, Readings, RunId, Second, StopCondition, StopReason,
-    Traffic,
+    PrimaryMetricDescription, QueueAtEnd, QueueFull, Readings, RunId, Second, StopCondition,
+    StopReason, Traffic,
 };
 use stats::Histogram;
 
@@ -71,6 +71,8 @@ impl Made {
             rate: model::ArrivalRate::Constant(500.0),
             queue: 1000,
             queue_full: QueueFull::Drop,
+            queue_wait_ns: None,
+            queue_at_end: QueueAtEnd::Serve,
         });
         let mut draw = Draw(2);
         made.description.name = "too-fast".to_owned();

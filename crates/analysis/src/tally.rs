@@ -618,6 +618,13 @@ impl Tally {
         read.reduce(|sum, n| sum + n)
     }
 
+    /// Returns the number of transactions that clients were executing at the end of a second, over
+    /// all groups; `None` if it was not recorded, as in closed and key/think load.
+    pub fn running(&self, second: i64) -> Option<u64> {
+        let read = self.groups.iter().filter_map(|group| group.series.get(second)?.running);
+        read.reduce(|sum, n| sum + n)
+    }
+
     /// Returns what all clients sent and received in these seconds.
     pub fn traffic(&self, seconds: Range<i64>) -> Traffic {
         let mut sum = Traffic::default();

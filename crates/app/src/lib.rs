@@ -10,6 +10,7 @@ mod admission;
 pub mod build;
 mod build_lock;
 mod build_log;
+pub mod by_end;
 pub mod check;
 mod client_threads;
 mod commit_crosscheck;
@@ -53,7 +54,7 @@ mod wait_condition;
 mod walk;
 pub mod watcher;
 
-pub use engine::{SampleHook, Stop};
+pub use engine::{Recorded, SampleHook, Stop};
 pub use error::Error;
 pub use monitor::wall_clock::unix_ms;
 pub use network::NETWORK_PATH;

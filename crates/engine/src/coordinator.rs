@@ -150,6 +150,15 @@ pub fn run(
     }
 }
 
+/// Length of a group's arrival queue at the end of a second.
+struct Queued {
+    group: u16,
+    second: i64,
+    waiting: u64,
+    /// Number of transactions that clients were executing.
+    running: u64,
+}
+
 /// State of a run in progress in this process, kept by its coordinator: the same on threads, on
 /// event loops and in virtual time.
 struct Coordinator<'a> {
@@ -171,9 +180,8 @@ struct Coordinator<'a> {
     /// First second, counted from the start of the measured phase, for which the lengths of the
     /// arrival queues are not read yet.
     queued_before: i64,
-    /// Lengths of arrival queues that are not reported yet: index of the group, second, and number
-    /// of waiting arrivals.
-    queued: Vec<(u16, i64, u64)>,
+    /// Lengths of arrival queues that are not reported yet.
+    queued: Vec<Queued>,
     pauses: Pauses,
     events: &'a mut dyn FnMut(Event),
 }
@@ -392,7 +400,8 @@ impl<'a> Coordinator<'a> {
                 // A second in which nothing happened is reported too, so that a stall is seen.
                 (self.events)(Event::Second(Second::new(0, before - 1)));
             }
-            for second in with_queues(parts, self.queued.extract_if(.., |one| one.1 < before)) {
+            for second in with_queues(parts, self.queued.extract_if(.., |one| one.second < before))
+            {
                 (self.events)(Event::Second(second));
             }
         }
@@ -410,9 +419,16 @@ impl<'a> Coordinator<'a> {
             let Some(arrivals) = arrivals else { continue };
             let mut dropped = Vec::new();
             let waiting = arrivals.waiting(now_ns, &mut dropped);
-            self.queued.push((group as u16, before - 1, waiting));
+            let running = self.n_running(group as u16);
+            self.queued.push(Queued { group: group as u16, second: before - 1, waiting, running });
             self.record_dropped(group as u16, &dropped);
         }
+    }
+
+    /// Returns the number of transactions that clients of a group execute.
+    fn n_running(&self, group: u16) -> u64 {
+        let of_group = self.under_way.iter().filter(|(index, _)| *index == group);
+        of_group.filter(|(_, under_way)| !under_way.is_idle()).count() as u64
     }
 
     /// Returns the instant at which running transactions are cut off: the end of the drain.
@@ -589,18 +605,16 @@ impl<'a> Coordinator<'a> {
     }
 }
 
-/// Adds lengths of arrival queues (group, second, length) to the records in `parts` for the same
+/// Adds lengths of arrival queues to the records in `parts` for the same
 /// group and second. Adds a record if there is none.
-fn with_queues(
-    mut parts: Vec<Second>,
-    queued: impl Iterator<Item = (u16, i64, u64)>,
-) -> Vec<Second> {
-    for (group, second, waiting) in queued {
+fn with_queues(mut parts: Vec<Second>, queued: impl Iterator<Item = Queued>) -> Vec<Second> {
+    for Queued { group, second, waiting, running } in queued {
         let is_it = |part: &&mut Second| (part.group, part.second) == (group, second);
         match parts.iter_mut().find(is_it) {
-            Some(part) => part.waiting = Some(waiting),
+            Some(part) => (part.waiting, part.running) = (Some(waiting), Some(running)),
             None => {
-                parts.push(Second { waiting: Some(waiting), ..Second::new(group, second) });
+                let (waiting, running) = (Some(waiting), Some(running));
+                parts.push(Second { waiting, running, ..Second::new(group, second) });
             }
         }
     }

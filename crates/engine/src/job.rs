@@ -12,9 +12,19 @@ use crate::clock::Origin;
 use crate::share::Share;
 use crate::threads::ClientThreads;
 
-/// Function that is called with every recorded sample, for calibration. It runs on the measured
-/// path.
-pub type SampleHook = Arc<dyn Fn(&Sample) + Send + Sync>;
+/// Function that is called with every recorded sample. It runs on the measured path.
+pub type SampleHook = Arc<dyn Fn(&Recorded<'_>) + Send + Sync>;
+
+/// A transaction that has ended, as a [`SampleHook`] gets it.
+#[derive(Clone, Copy, Debug)]
+pub struct Recorded<'a> {
+    /// Index of the client, over all groups and client processes, from 0.
+    pub client: u32,
+    /// Times, outcome and traffic of the transaction.
+    pub sample: &'a Sample,
+    /// Start of the measured phase, in nanoseconds of the run's clock.
+    pub measure_start_ns: u64,
+}
 
 /// A group of clients with the same workload, database and load, as the engine needs it.
 pub struct GroupJob {
@@ -76,6 +86,6 @@ pub struct Job {
     pub pin: bool,
     /// List to which each client thread adds itself.
     pub threads: ClientThreads,
-    /// Function that is called with every sample, for calibration; `None` in normal runs.
+    /// Function that is called with every sample; `None` in normal runs.
     pub sample_hook: Option<SampleHook>,
 }

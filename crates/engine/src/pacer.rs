@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{
-    Clock, Kind, KindIndex, Load, Number, QueueFull, Slot, StopCondition, StopReason, Woken,
-    Workload,
+    Clock, Kind, KindIndex, Load, Number, QueueAtEnd, QueueFull, Slot, StopCondition, StopReason,
+    Woken, Workload,
 };
 
 use crate::clock;
@@ -44,6 +44,9 @@ pub(crate) struct Dropped {
 pub(crate) struct Arrivals {
     group: u16,
     queue_full: QueueFull,
+    /// Longest wait in the queue, in nanoseconds; [`NEVER`] if there is no limit.
+    queue_wait_ns: u64,
+    queue_at_end: QueueAtEnd,
     stop: Arc<Stop>,
     state: Mutex<Queue>,
 }
@@ -80,15 +83,13 @@ impl Queue {
 }
 
 impl Arrivals {
-    pub(crate) fn new(
-        group: u16,
-        schedule: Schedule,
-        queue: u64,
-        queue_full: QueueFull,
-        stop_condition: StopCondition,
-        stop: Arc<Stop>,
-    ) -> Arrivals {
+    fn new(index: u16, group: &GroupJob, schedule: Schedule, stop: &Arc<Stop>) -> Option<Arrivals> {
+        let Load::Open { queue, queue_full, queue_wait_ns, queue_at_end, .. } = group.load else {
+            return None;
+        };
+        let queue = group.share.as_ref()?.of_limit(queue);
         let bound = usize::try_from(queue).unwrap_or(usize::MAX);
+        let stop_condition = group.stop_condition;
         let left = match stop_condition {
             StopCondition::Transactions(count) => count,
             StopCondition::Time
@@ -97,7 +98,8 @@ impl Arrivals {
         };
         let waiting = VecDeque::with_capacity(bound.min(1 << 16));
         let state = Mutex::new(Queue { schedule, bound, waiting, left, is_over: false });
-        Arrivals { group, queue_full, stop, state }
+        let (queue_wait_ns, stop) = (queue_wait_ns.unwrap_or(NEVER), Arc::clone(stop));
+        Some(Arrivals { group: index, queue_full, queue_wait_ns, queue_at_end, stop, state })
     }
 
     /// Moves the schedule of arrivals so that it begins at the start of the load.
@@ -108,12 +110,21 @@ impl Arrivals {
 
     /// Claims the next arrival for a client that is free at `now_ns`: the first one in the queue,
     /// or else the next one of the schedule. Returns its number and due time (in nanoseconds);
-    /// `None` if the load is over. Arrivals that found the queue full until now are added to
-    /// `dropped`.
+    /// `None` if the load is over. Arrivals that found the queue full until now, or have waited too
+    /// long, are added to `dropped`.
     fn claim(&self, now_ns: u64, dropped: &mut Vec<Dropped>) -> Option<(Number, u64)> {
         let (start_ns, end_ns) = (self.stop.measure_start_ns(), self.stop.end_ns());
         let mut queue = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         self.admit(&mut queue, now_ns, dropped);
+        if self.queue_at_end == QueueAtEnd::Leave && now_ns >= end_ns {
+            return None;
+        }
+        let is_late = |(_, intended_ns): &mut (u64, u64)| {
+            now_ns.saturating_sub(*intended_ns) > self.queue_wait_ns
+        };
+        while let Some((nth, intended_ns)) = queue.waiting.pop_front_if(is_late) {
+            dropped.push(Dropped { nth, intended_ns });
+        }
         let next = queue.waiting.pop_front().or_else(|| {
             let next = queue.peek(start_ns, end_ns)?;
             queue.advance(next.1, start_ns);
@@ -369,14 +380,10 @@ pub(crate) fn arrivals_of(
     job: &Job,
     stop: &Arc<Stop>,
 ) -> Option<Arc<Arrivals>> {
-    let Load::Open { arrivals, rate, queue, queue_full } = &group.load else {
+    let Load::Open { arrivals, rate, .. } = &group.load else {
         return None;
     };
     let share = group.share.clone()?;
-    let ramp_up_ns = job.phases.ramp_up_ns;
-    let queue = share.of_limit(*queue);
-    let schedule = Schedule::new(job.seed, index, *arrivals, rate, ramp_up_ns, share);
-    let stop = Arc::clone(stop);
-    let arrivals = Arrivals::new(index, schedule, queue, *queue_full, group.stop_condition, stop);
-    Some(Arc::new(arrivals))
+    let schedule = Schedule::new(job.seed, index, *arrivals, rate, job.phases.ramp_up_ns, share);
+    Arrivals::new(index, group, schedule, stop).map(Arc::new)
 }

@@ -16,7 +16,7 @@ use model::{
 };
 use stats::{Histogram, Range, Sparse};
 
-use crate::job::SampleHook;
+use crate::job::{Recorded, SampleHook};
 use crate::stop::{NEVER, Stop};
 
 /// Limit on the emptied histograms that are kept for reuse; further ones are freed.
@@ -292,10 +292,10 @@ impl Recorder {
     /// Records a transaction that has ended, and its values of custom metrics in `measured` (index
     /// of the metric, value).
     pub(crate) fn record(&self, client: u32, group: u16, sample: &Sample, measured: &[(u16, u64)]) {
-        if let Some(sample_hook) = &self.sample_hook {
-            sample_hook(sample);
-        }
         let start_ns = self.stop.measure_start_ns();
+        if let Some(sample_hook) = &self.sample_hook {
+            sample_hook(&Recorded { client, sample, measure_start_ns: start_ns });
+        }
         let second = second_of(sample.slot.intended_ns, start_ns);
         let is_rated = self.is_rated(sample, start_ns);
         let carried = self.carried(sample.slot.intended_ns, sample.finished_ns, start_ns);

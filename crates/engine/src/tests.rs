@@ -15,14 +15,16 @@ use model::{
     ArrivalRate, Arrivals, Call, Cancel, Client, Clock, Connect, Connecting, Connections,
     Conversation, Counts, Database, DbError, DbErrorKind, Dialect, Done, Event, Fact, Identity,
     Kind, KindIndex, Load, NS_PER_MS, NS_PER_S, Number, Phases, Place, Placement, Places, Product,
-    QueueFull, Recording, Reply, ReplyLags, Request, Retry, RetryOn, RowSource, Sample, Second,
-    Session, Statement, StatementId, StopCondition, StopReason, Table, Traffic, TxContext, Value,
-    Visit, Woken, Workload,
+    QueueAtEnd, QueueFull, Recording, Reply, ReplyLags, Request, Retry, RetryOn, RowSource, Sample,
+    Second, Session, Statement, StatementId, StopCondition, StopReason, Table, Traffic, TxContext,
+    Value, Visit, Woken, Workload,
 };
 use stats::{kiefer_wolfowitz, kiefer_wolfowitz_bounded};
 
 use crate::clock::unix_ns;
-use crate::{ClientThreads, GroupJob, Job, Origin, Ran, SampleHook, Schedule, Share, Stop, run};
+use crate::{
+    ClientThreads, GroupJob, Job, Origin, Ran, Recorded, SampleHook, Schedule, Share, Stop, run,
+};
 
 /// A simulated database that answers each statement after a known time, or with an error. The
 /// functions in the fields decide this by the number of the statement, `nth`.
@@ -380,7 +382,14 @@ fn job(load: Load, clients: u32, measure_ns: u64, service_ns: fn(u64) -> u64) ->
 
 fn open(rate_per_s: f64, queue: u64) -> Load {
     let rate = ArrivalRate::Constant(rate_per_s);
-    Load::Open { arrivals: Arrivals::Poisson, rate, queue, queue_full: QueueFull::Drop }
+    Load::Open {
+        arrivals: Arrivals::Poisson,
+        rate,
+        queue,
+        queue_full: QueueFull::Drop,
+        queue_wait_ns: None,
+        queue_at_end: QueueAtEnd::Serve,
+    }
 }
 
 /// Result and events of a run that a test has executed, with the sums of its counts.
@@ -401,8 +410,8 @@ fn tell(job: Job) -> WorkerMessage {
 fn tell_until(mut job: Job, stop: &Arc<Stop>, also: &mut dyn FnMut(&Event)) -> WorkerMessage {
     let samples: Arc<Mutex<Vec<Sample>>> = Arc::default();
     let kept = Arc::clone(&samples);
-    let sample_hook: SampleHook = Arc::new(move |sample: &Sample| {
-        kept.lock().expect("no panics here").push(*sample);
+    let sample_hook: SampleHook = Arc::new(move |recorded: &Recorded<'_>| {
+        kept.lock().expect("no panics here").push(*recorded.sample);
     });
     job.sample_hook = Some(sample_hook);
     let mut events = Vec::new();
@@ -740,6 +749,53 @@ fn queues(shown: &WorkerMessage) -> Vec<(i64, u64)> {
     shown.events.iter().filter_map(queue).collect()
 }
 
+/// Load of 1,000 arrivals per second, of which one client executes 500.
+fn twice_the_capacity(queue_wait_ns: Option<u64>, queue_at_end: QueueAtEnd) -> Load {
+    Load::Open {
+        arrivals: Arrivals::Uniform,
+        rate: ArrivalRate::Constant(1000.0),
+        queue: 1 << 20,
+        queue_full: QueueFull::Drop,
+        queue_wait_ns,
+        queue_at_end,
+    }
+}
+
+#[test]
+fn a_queue_that_is_left_ends_with_the_measured_phase() {
+    let shown = tell(job(twice_the_capacity(None, QueueAtEnd::Leave), 1, 3 * NS_PER_S, two_ms));
+    let last_ns = shown.samples.iter().map(|sample| sample.finished_ns).max();
+    assert!(last_ns.is_some_and(|ns| ns <= 3_004 * NS_PER_MS), "{last_ns:?}");
+    let counts = shown.measured;
+    assert!(counts.committed.abs_diff(1500) <= 1, "{counts:?}");
+    assert_eq!(counts.committed + counts.unfinished, counts.offered());
+    assert!(counts.offered().abs_diff(3000) <= 1, "{counts:?}");
+    let served = job(twice_the_capacity(None, QueueAtEnd::Serve), 1, 3 * NS_PER_S, two_ms);
+    assert_eq!(tell(served).measured.unfinished, 0);
+}
+
+#[test]
+fn an_arrival_that_has_waited_too_long_is_dropped_when_a_client_is_free() {
+    let wait_ns = 10 * NS_PER_MS;
+    let load = twice_the_capacity(Some(wait_ns), QueueAtEnd::Leave);
+    let shown = tell(job(load, 1, 3 * NS_PER_S, two_ms));
+    assert!(shown.samples.iter().all(|sample| sample.wait_ns() <= wait_ns));
+    let Counts { committed, dropped, unfinished, .. } = shown.measured;
+    assert!(committed.abs_diff(1500) <= 1 && dropped.abs_diff(1490) <= 10, "{:?}", shown.measured);
+    assert!(unfinished <= 11, "{:?}", shown.measured);
+}
+
+#[test]
+fn what_runs_at_the_end_of_a_second_is_reported_with_the_queue() {
+    let shown = tell(job(twice_the_capacity(None, QueueAtEnd::Leave), 1, 3 * NS_PER_S, two_ms));
+    let running = |event: &Event| match event {
+        Event::Second(part) => part.running,
+        _ => None,
+    };
+    let all: Vec<u64> = shown.events.iter().filter_map(running).collect();
+    assert_eq!(all, [1, 1, 1]);
+}
+
 #[test]
 fn the_queue_is_reported_at_the_end_of_each_second_of_the_load() {
     let load = |queue| Load::Open {
@@ -747,6 +803,8 @@ fn the_queue_is_reported_at_the_end_of_each_second_of_the_load() {
         rate: ArrivalRate::Constant(1000.0),
         queue,
         queue_full: QueueFull::Drop,
+        queue_wait_ns: None,
+        queue_at_end: QueueAtEnd::Serve,
     };
     let run_of = |queue| {
         let mut job = job(load(queue), 1, 3 * NS_PER_S, two_ms);
@@ -777,6 +835,8 @@ fn a_queue_that_may_not_be_full_ends_the_run() {
         rate: ArrivalRate::Constant(1000.0),
         queue: 10,
         queue_full: QueueFull::Stop,
+        queue_wait_ns: None,
+        queue_at_end: QueueAtEnd::Serve,
     };
     let shown = tell(job(load, 1, 60 * NS_PER_S, two_ms));
     assert_eq!(shown.ran.reason, StopReason::QueueFull);
@@ -872,6 +932,8 @@ fn late_samples_belong_to_the_second_in_which_they_were_intended() {
         rate: ArrivalRate::Constant(4.0),
         queue: 10,
         queue_full: QueueFull::Drop,
+        queue_wait_ns: None,
+        queue_at_end: QueueAtEnd::Serve,
     };
     let shown = tell(job(load, 2, 10 * NS_PER_S, late));
     let mut seconds: Vec<Second> = (0..10).map(|second| Second::new(0, second)).collect();

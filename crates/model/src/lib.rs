@@ -130,7 +130,7 @@ pub use parameter::{
 };
 pub use plan::{
     Arrivals, Connect, Connections, Group, Load, LoadModel, MonitorScope, Phases, PlacementChoice,
-    Plan, QueueFull, Recording, Retry, RetryOn, StopCondition,
+    Plan, QueueAtEnd, QueueFull, Recording, Retry, RetryOn, StopCondition,
 };
 pub use plan_keys::{
     FORMER_OF_EXPERIMENT, FORMER_OF_GROUP, FORMER_OF_PLAN, FORMER_PARAMETERS, FormerKey,

@@ -1,6 +1,6 @@
 //! Formatting of numbers for people: few digits, grouped thousands, a suitable unit.
 
-use crate::{ArrivalRate, Arrivals, Load, NS_PER_MS, NS_PER_S, NS_PER_US, QueueFull};
+use crate::{ArrivalRate, Arrivals, Load, NS_PER_MS, NS_PER_S, NS_PER_US, QueueAtEnd, QueueFull};
 
 /// Text that reports show in place of a missing number: a dash.
 pub const NONE: &str = "–";
@@ -261,7 +261,7 @@ pub fn load(load: &Load) -> String {
 pub fn load_parts(load: &Load) -> Vec<String> {
     match load {
         Load::Closed => vec!["closed".to_owned()],
-        Load::Open { arrivals, rate, queue, queue_full } => {
+        Load::Open { arrivals, rate, queue, queue_full, queue_wait_ns, queue_at_end } => {
             let order = match arrivals {
                 Arrivals::Poisson => "Poisson",
                 Arrivals::Uniform => "uniform",
@@ -270,12 +270,19 @@ pub fn load_parts(load: &Load) -> Vec<String> {
                 QueueFull::Drop => "then dropped",
                 QueueFull::Stop => "then the run stops",
             };
-            vec![
+            let mut parts = vec![
                 "open".to_owned(),
                 format!("{} ({order})", arrival_rate(rate)),
                 format!("at most {} queued", crate::format_count(*queue)),
                 full.to_owned(),
-            ]
+            ];
+            if let Some(wait_ns) = queue_wait_ns {
+                parts.push(format!("dropped after a wait of {}", duration(*wait_ns)));
+            }
+            if *queue_at_end == QueueAtEnd::Leave {
+                parts.push("what is queued at the end is not executed".to_owned());
+            }
+            parts
         }
         Load::KeyThink { scale: 1.0 } => vec!["keying and thinking times".to_owned()],
         Load::KeyThink { scale } => {

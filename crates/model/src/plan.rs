@@ -34,6 +34,19 @@ pub enum QueueFull {
 
 choice!(QueueFull { Drop = "drop", Stop = "stop" });
 
+/// Treatment of the arrivals that still wait in the queue when the measured phase ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueAtEnd {
+    /// They are executed in the drain.
+    #[default]
+    Serve,
+    /// They are not executed, and count as unfinished.
+    Leave,
+}
+
+choice!(QueueAtEnd { Serve = "serve", Leave = "leave" });
+
 /// The load model without its parameters: closed, open or key/think.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadModel {
@@ -70,6 +83,13 @@ pub enum Load {
         queue: u64,
         /// Treatment of an arrival that finds the queue full: drop it, or stop the run.
         queue_full: QueueFull,
+        /// Longest wait in the queue, in nanoseconds: an arrival that has waited longer when a
+        /// client is free is dropped. `None` if there is no limit, and in older runs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        queue_wait_ns: Option<u64>,
+        /// Treatment of the arrivals that wait when the measured phase ends; served in older runs.
+        #[serde(default, skip_serializing_if = "is_served")]
+        queue_at_end: QueueAtEnd,
     },
     /// Key/think load: each client pauses for a keying time before and a think time after each
     /// transaction, as its workload defines.
@@ -79,6 +99,10 @@ pub enum Load {
         /// they are.
         scale: f64,
     },
+}
+
+fn is_served(queue_at_end: &QueueAtEnd) -> bool {
+    *queue_at_end == QueueAtEnd::Serve
 }
 
 impl Load {
@@ -102,8 +126,11 @@ impl Load {
     /// if it is not open load.
     pub fn of_transactions(&self, stored: Option<Stored>) -> Load {
         match (self.clone(), stored) {
-            (Load::Open { arrivals, rate, queue, queue_full }, Some(stored)) => {
-                Load::Open { arrivals, rate: rate.of_transactions(stored), queue, queue_full }
+            (mut load @ Load::Open { .. }, Some(stored)) => {
+                if let Load::Open { rate, .. } = &mut load {
+                    *rate = rate.of_transactions(stored);
+                }
+                load
             }
             (load, _) => load,
         }

@@ -258,6 +258,10 @@ pub struct Second {
     /// the load is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<u64>,
+    /// Number of transactions that clients were executing at the end of this second; `None` unless
+    /// the load is open, and in older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub running: Option<u64>,
 }
 
 impl Second {
@@ -275,6 +279,7 @@ impl Second {
             custom_metrics: Vec::new(),
             errors: Vec::new(),
             waiting: None,
+            running: None,
         }
     }
 
@@ -296,8 +301,8 @@ impl Second {
         &mut self.kinds[index]
     }
 
-    /// Adds another part of the same second and group. The number of waiting arrivals is not added:
-    /// that of `other` is kept, if it has one.
+    /// Adds another part of the same second and group. The numbers of waiting arrivals and of
+    /// running transactions are not added: those of `other` are kept, if it has them.
     pub fn add(&mut self, other: &Second) {
         for kind in &other.kinds {
             self.kind(kind.kind).add(kind);
@@ -323,6 +328,7 @@ impl Second {
             ErrorCount::add_to(&mut self.errors, error);
         }
         self.waiting = other.waiting.or(self.waiting);
+        self.running = other.running.or(self.running);
     }
 
     /// Returns the counts of transactions by outcome, summed over all transaction types.

@@ -520,6 +520,7 @@ fn placed(written: &Written, bad: model::BadParameter) -> BadPlan {
 
 fn decide_load(values: &GroupValues) -> Result<Load, BadPlan> {
     let GroupValues { load, rate, arrivals, queue, queue_full, keythink_scale, .. } = values;
+    let GroupValues { queue_wait, queue_at_end, .. } = values;
     let model = match load.is_written() {
         true => load.value,
         // Only open load has a rate.
@@ -532,6 +533,8 @@ fn decide_load(values: &GroupValues) -> Result<Load, BadPlan> {
         belongs(arrivals, LoadModel::Open, model)?;
         belongs(queue, LoadModel::Open, model)?;
         belongs(queue_full, LoadModel::Open, model)?;
+        belongs(queue_wait, LoadModel::Open, model)?;
+        belongs(queue_at_end, LoadModel::Open, model)?;
     }
     if model != LoadModel::KeyThink {
         belongs(keythink_scale, LoadModel::KeyThink, model)?;
@@ -545,6 +548,8 @@ fn decide_load(values: &GroupValues) -> Result<Load, BadPlan> {
                 rate: rate.clone(),
                 queue: queue.value,
                 queue_full: queue_full.value,
+                queue_wait_ns: queue_wait.value,
+                queue_at_end: queue_at_end.value,
             }),
             None => {
                 let rate = spelled("rate", "500", &load.from);

@@ -7,7 +7,8 @@
 
 use model::{
     Action, Arrivals, Connections, DataPolicy, Disturbance, Experiment, Group, Load, LoadModel,
-    MonitorScope, Order, Parameter, PlacementChoice, Plan, QueueFull, Settle, StopCondition, Which,
+    MonitorScope, Order, Parameter, PlacementChoice, Plan, QueueAtEnd, QueueFull, Settle,
+    StopCondition, Which,
 };
 use toml::{Table, Value};
 
@@ -262,6 +263,22 @@ parameters! {
         "Action when the queue is full: drop and count the arrival, or stop the run",
         |group| match group.load {
             Load::Open { queue_full, .. } => Some(queue_full),
+            _ => None,
+        };
+    queue_wait: Optional<Duration> = "", AnyValue,
+        "Longest wait in the queue: an arrival that has waited longer when a client is free is \
+         dropped and counted [default: unlimited]",
+        |group| match group.load {
+            Load::Open { queue_wait_ns, .. } => queue_wait_ns.map(Some),
+            _ => None,
+        };
+    queue_at_end: QueueAtEnd = "serve", AnyValue,
+        "Arrivals that wait at the end of the measured phase: serve them in the drain, or leave \
+         them, so that they count as unfinished",
+        |group| match group.load {
+            Load::Open { queue_at_end, .. } => {
+                (queue_at_end != QueueAtEnd::default()).then_some(queue_at_end)
+            }
             _ => None,
         };
     keythink_scale: Factor = "1", AnyValue, "Factor for all keying and think times in keythink load",

@@ -603,7 +603,9 @@ fn every_parameter_is_read_and_printed_as_it_is_declared() {
     for row in GROUP.iter().map(|row| &row.parameter) {
         let beside = match row.name {
             "workload" | "script" => "",
-            "arrivals" | "queue" | "queue_full" => "workload = 'empty'\nrate = 5\n",
+            "arrivals" | "queue" | "queue_full" | "queue_wait" | "queue_at_end" => {
+                "workload = 'empty'\nrate = 5\n"
+            }
             _ => "workload = 'empty'\n",
         };
         let line = format!("{} = '{}'\n", row.name, another(row));

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use analysis::Tally;
 use analysis::report::Report;
-use engine::{SampleHook, Schedule, Share, Stop};
+use engine::{Recorded, SampleHook, Schedule, Share, Stop};
 use model::{
-    ArrivalRate, Arrivals, Event, Group, Load, Phases, Placement, PlacementChoice, Plan, QueueFull,
-    Sample, Target,
+    ArrivalRate, Arrivals, Event, Group, Load, Phases, Placement, PlacementChoice, Plan,
+    QueueAtEnd, QueueFull, Sample, Target,
 };
 use plan::{decide, read_toml};
 
@@ -54,9 +54,9 @@ pub struct Calibrated {
 pub fn calibrate(plan: &Calibration, keeps_samples: bool) -> Result<Calibrated, Error> {
     let samples: Arc<Mutex<BTreeMap<u64, Sample>>> = Arc::default();
     let kept = Arc::clone(&samples);
-    let sample_hook: SampleHook = Arc::new(move |sample: &Sample| {
+    let sample_hook: SampleHook = Arc::new(move |recorded: &Recorded<'_>| {
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.insert(sample.slot.number.nth(), *sample);
+        kept.insert(recorded.sample.slot.number.nth(), *recorded.sample);
     });
     let options = RunOptions {
         sample_hook: keeps_samples.then_some(sample_hook),
@@ -84,6 +84,8 @@ impl Calibration {
                 rate: ArrivalRate::Constant(rate_per_s),
                 queue: self.queue,
                 queue_full: QueueFull::Drop,
+                queue_wait_ns: None,
+                queue_at_end: QueueAtEnd::Serve,
             },
         };
         let of_clients =

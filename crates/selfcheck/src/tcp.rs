@@ -14,10 +14,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use drivers::{Opening, SimService, service_draw_ns};
-use engine::{ClientThreads, GroupJob, Job, Origin, SampleHook, Schedule, Share, Stop};
+use engine::{ClientThreads, GroupJob, Job, Origin, Recorded, SampleHook, Schedule, Share, Stop};
 use model::{
-    ArrivalRate, Arrivals, Event, Load, NS_PER_MS, NS_PER_S, Phases, Placement, QueueFull,
-    Recording, Retry, Sample, Settings, StopCondition, Target,
+    ArrivalRate, Arrivals, Event, Load, NS_PER_MS, NS_PER_S, Phases, Placement, QueueAtEnd,
+    QueueFull, Recording, Retry, Sample, Settings, StopCondition, Target,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
@@ -60,8 +60,8 @@ pub fn accuracy_over_tcp(placement: Placement, measure_ns: u64) -> Result<TcpAcc
     })?;
     let samples: Arc<Mutex<Vec<Sample>>> = Arc::default();
     let kept = Arc::clone(&samples);
-    let sample_hook: SampleHook = Arc::new(move |sample: &Sample| {
-        kept.lock().unwrap_or_else(PoisonError::into_inner).push(*sample);
+    let sample_hook: SampleHook = Arc::new(move |recorded: &Recorded<'_>| {
+        kept.lock().unwrap_or_else(PoisonError::into_inner).push(*recorded.sample);
     });
     let job = job(server.address, placement, measure_ns, sample_hook)?;
     let mut origin_ns = 0;
@@ -138,6 +138,8 @@ fn job(
             rate: rate(),
             queue: 100_000,
             queue_full: QueueFull::Drop,
+            queue_wait_ns: None,
+            queue_at_end: QueueAtEnd::Serve,
         },
         connections: model::Connections::Kept,
         stop_condition: StopCondition::Time,

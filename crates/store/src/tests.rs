@@ -51,6 +51,8 @@ fn group(workload: &str) -> GroupDescription {
             rate: model::ArrivalRate::Constant(0.1 + 0.2),
             queue: 100,
             queue_full: model::QueueFull::Drop,
+            queue_wait_ns: None,
+            queue_at_end: model::QueueAtEnd::Serve,
         },
         stop_condition: StopCondition::Transactions(5),
         source: None,

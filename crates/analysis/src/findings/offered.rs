@@ -18,7 +18,7 @@ const BUSY_PERCENT_MAX: f64 = 90.0;
 const NEEDED_PERCENT_MAX: f64 = 95.0;
 
 enum Offer {
-    Dropped { dropped: u64, offered: u64, why: &'static str },
+    Dropped { dropped: u64, offered: u64, has_limit: bool, why: &'static str },
     QueueTooSmall { queue: u64, busy_percent: f64 },
     QueueGrew { first: f64, last: f64, per_s: f64, late_s: Option<usize> },
     QueueAtEnd { first: f64, last: f64, steps: usize },
@@ -31,13 +31,17 @@ enum Offer {
 impl Offer {
     fn text(self) -> FindingText {
         match self {
-            Offer::Dropped { dropped, offered, why } => FindingText {
+            Offer::Dropped { dropped, offered, has_limit, why } => FindingText {
                 id: "dropped_arrivals",
                 severity: Severity::Warning,
                 text: format!(
-                    "{} of {} found the queue full and were dropped ({}){why}.",
+                    "{} of {} {} and were dropped ({}){why}.",
                     model::format_count(dropped),
                     count(offered, "arrival"),
+                    match has_limit {
+                        true => "waited too long",
+                        false => "found the queue full",
+                    },
                     percent_text(percent(dropped, offered))
                 ),
             },
@@ -139,8 +143,10 @@ pub(super) fn look(view: &View) -> Vec<FindingText> {
         false => "",
     };
     let idle_percent = busy_percent.filter(|percent| dropped > 0 && !is_too_much(*percent));
+    let load = view.described.map(|described| &described.load);
+    let has_limit = matches!(load, Some(Load::Open { queue_wait_ns: Some(_), .. }));
     let all = [
-        (dropped > 0).then_some(Offer::Dropped { dropped, offered, why }),
+        (dropped > 0).then_some(Offer::Dropped { dropped, offered, has_limit, why }),
         idle_percent.and_then(|percent| queue_too_small(view, percent)),
         queue_grew(view).or_else(|| queue_at_end(view)),
         (unfinished > 0).then_some(match is_cut_off(view) {

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use model::finding_catalog::CATALOG;
 use model::{
     ArrivalRate, Arrivals, CUT_OFF_AT, ClientMoments, CommitRisk, Counts, DbErrorKind, Disturbed,
-    ErrorCount, Event, Load, NS_PER_MS, NS_PER_S, NS_PER_US, QueueFull, StopCondition, StopReason,
+    ErrorCount, Event, Load, NS_PER_MS, NS_PER_S, NS_PER_US, QueueAtEnd, QueueFull, StopCondition,
+    StopReason,
 };
 use stats::Histogram;
 
@@ -243,6 +244,8 @@ fn bursts(made: &mut Made) {
         rate: ArrivalRate::Steps(steps),
         queue: 10_000,
         queue_full: QueueFull::Drop,
+        queue_wait_ns: None,
+        queue_at_end: QueueAtEnd::Serve,
     };
     made.measured_ns = 60 * NS_PER_S;
     let to_second = |index: i64| {

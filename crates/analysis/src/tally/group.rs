@@ -96,7 +96,7 @@ impl GroupTally {
         let phase = if part.second < 0 { &mut self.ramp_up } else { &mut self.measured };
         phase.add(part);
         phase.commits_tenths = [0; 10];
-        phase.waiting = None;
+        (phase.waiting, phase.running) = (None, None);
         self.series.add(part);
         for kind in &part.kinds {
             let index = usize::from(kind.kind);

@@ -103,6 +103,9 @@ pub struct SecondTally {
     /// Number of transactions that waited for a free client at the end of this second; `None`
     /// except in open load.
     pub waiting: Option<u64>,
+    /// Number of transactions that clients were executing at the end of this second; `None` except
+    /// in open load, and in older runs.
+    pub running: Option<u64>,
     response: Kept,
 }
 
@@ -145,10 +148,12 @@ impl SecondTally {
             }
         }
         // Each process of clients reads its own queue, once.
-        self.waiting = match (self.waiting, part.waiting) {
+        let sum = |mine: Option<u64>, other: Option<u64>| match (mine, other) {
             (Some(mine), Some(other)) => Some(mine + other),
             (mine, other) => mine.or(other),
         };
+        self.waiting = sum(self.waiting, part.waiting);
+        self.running = sum(self.running, part.running);
     }
 }
 

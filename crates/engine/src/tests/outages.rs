@@ -90,8 +90,8 @@ fn hit(all: &[Done], outage_ns: &Range<u64>) -> Vec<Done> {
 fn watch(mut job: Job) -> (Vec<Done>, Vec<Sample>, Counts, u64) {
     let samples: Arc<Mutex<Vec<Sample>>> = Arc::default();
     let kept = Arc::clone(&samples);
-    let sample_hook: SampleHook = Arc::new(move |sample: &Sample| {
-        kept.lock().expect("no panics here").push(*sample);
+    let sample_hook: SampleHook = Arc::new(move |recorded: &Recorded<'_>| {
+        kept.lock().expect("no panics here").push(*recorded.sample);
     });
     job.sample_hook = Some(sample_hook);
     let (mut counts, mut oldest_ns) = (Counts::default(), 0);

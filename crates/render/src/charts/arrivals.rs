@@ -153,6 +153,8 @@ mod tests {
             rate: ArrivalRate::Constant(500.0),
             queue: 10,
             queue_full: model::QueueFull::Drop,
+            queue_wait_ns: None,
+            queue_at_end: model::QueueAtEnd::Serve,
         };
         (report.measured_seconds, report.groups[0].load) = (60.0, uniform);
         assert_eq!(over_seconds(&report)[0].traces.len(), 1);
@@ -165,7 +167,14 @@ mod tests {
         assert_eq!(first(&report), [], "runs of before have no such fact");
         let rate = ArrivalRate::Constant(2.0);
         let (arrivals, queue_full) = (Arrivals::Poisson, model::QueueFull::Drop);
-        report.groups[0].load = Load::Open { arrivals, rate, queue: 10, queue_full };
+        report.groups[0].load = Load::Open {
+            arrivals,
+            rate,
+            queue: 10,
+            queue_full,
+            queue_wait_ns: None,
+            queue_at_end: model::QueueAtEnd::Serve,
+        };
         let name = format!("{}_first_s", report.groups[0].name);
         let read = |text: &str| FactValue::read(&name, text.to_owned());
         let with = |text: &str| std::collections::BTreeMap::from([(name.clone(), read(text))]);

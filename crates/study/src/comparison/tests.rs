@@ -2,7 +2,7 @@
 //! statistical test itself (stats).
 
 use analysis::report::PrimaryMetricReport;
-use model::{ArrivalRate, Arrivals, Load, QueueFull, Rng, Stream};
+use model::{ArrivalRate, Arrivals, Load, QueueAtEnd, QueueFull, Rng, Stream};
 
 use super::*;
 use crate::fixtures::sides::{self, FIVE, PLAIN, held, only, side, times};
@@ -499,6 +499,8 @@ fn a_limit_on_a_figure_that_all_runs_have_too_few_samples_for_is_undecided() {
             rate: ArrivalRate::Constant(5.0),
             queue: 10,
             queue_full: QueueFull::Drop,
+            queue_wait_ns: None,
+            queue_at_end: QueueAtEnd::Serve,
         });
     }
     let hold = |limit: &str| {

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
-use app::{Error, SampleHook};
+use app::{Error, Recorded, SampleHook};
 use model::{DbErrorKind, NS_PER_US, Number, Outcome, Sample};
 
 /// What the log has.
@@ -46,7 +46,8 @@ impl Log {
         let write = move || write_all(file, &options, &hear);
         let writer = std::thread::Builder::new().spawn(write).map_err(cannot)?;
         let began = OnceLock::new();
-        let hook = move |sample: &Sample| {
+        let hook = move |recorded: &Recorded<'_>| {
+            let sample = recorded.sample;
             let ended_us = sample.finished_ns / NS_PER_US;
             let began_us = *began.get_or_init(|| app::unix_ms().unsigned_abs() * 1000 - ended_us);
             // Without a writer, the end reports its error.

@@ -101,7 +101,7 @@ const GENERAL: [Parameter; 10] = [
 
 /// Names of flags of dbdyno itself. An option of a script with such a name gets `script_` before
 /// it.
-const TAKEN: [&str; 62] = [
+const TAKEN: [&str; 64] = [
     "arrivals",
     "ask_password",
     "check",
@@ -141,7 +141,9 @@ const TAKEN: [&str; 62] = [
     "placement",
     "processes",
     "queue",
+    "queue_at_end",
     "queue_full",
+    "queue_wait",
     "quiet",
     "ramp_up",
     "rate",
