@@ -128,9 +128,20 @@ impl Running {
             Ok(text) => LuaValue::String(text),
             Err(_) => LuaValue::Nil,
         };
-        let said = vec![first, LuaValue::Integer(no.code), text(&no.sqlstate), text(&no.message)];
+        let (code, sqlstate, message) = self.as_scripts_know(&no);
+        let said = vec![first, LuaValue::Integer(code), text(sqlstate), text(message)];
         *self.shared.last_error.borrow_mut() = Some(no);
         Answer::Values(said)
+    }
+
+    /// Returns number, state and message of an error as scripts know them: a connection that the
+    /// server closed has the number of MySQL's client library.
+    fn as_scripts_know<'e>(&self, no: &'e DbError) -> (i64, &'e str, &'e str) {
+        let is_lost = no.code == 0 && no.kind.breaks_session() && !no.is_silence();
+        match is_lost && self.shared.driver_name.get() == MYSQL {
+            true => LOST,
+            false => (no.code, &no.sqlstate, &no.message),
+        }
     }
 
     /// Waits for the reply to the request that the script has made.
@@ -479,6 +490,11 @@ impl Drop for User {
 }
 
 /// Returns the name by which scripts tell the dialects of databases apart: sysbench has two.
+/// Name of the driver of sysbench for MariaDB and MySQL.
+const MYSQL: &str = "mysql";
+/// What MySQL's client library says of a connection that was lost during a statement.
+const LOST: (i64, &str, &str) = (2013, "HY000", "Lost connection to server during query");
+
 fn driver_name(placeholder: Placeholder) -> &'static str {
     match placeholder {
         Placeholder::Dollar => super::names::WITH_DOLLARS,

@@ -93,8 +93,23 @@ local function is_in_list(problem)
   return false
 end
 
+-- Tells an error that ends the run as the drivers of sysbench do, if the script runs in its place.
+local tell = print
+local function tell_fatal(statement, query, errno, message)
+  local is_prepared = statement ~= nil
+  if is_prepared then query = statement.text end
+  if not rust.prints_to_stdout then return end
+  if rust.driver_name() == "pgsql" then
+    tell(("FATAL: %s() failed: 7 %s"):format(is_prepared and "PQexecPrepared" or "PQexec", message))
+    if not is_prepared then tell("FATAL: failed query was: " .. query) end
+  else
+    tell(("FATAL: %s() returned error %d (%s) for query '%s'"):format(
+      is_prepared and "mysql_stmt_execute" or "mysql_drv_query", errno, message, query))
+  end
+end
+
 -- Raises the error of a request, at the line of the script that made it.
-local function raise(connection, query, errno, state, message)
+local function raise(connection, statement, query, errno, state, message)
   connection.sql_errno, connection.sql_state, connection.sql_errmsg = errno, state, message
   local problem = { connection = connection, query = query, sql_errno = errno, sql_state = state,
     sql_errmsg = message }
@@ -110,6 +125,7 @@ local function raise(connection, query, errno, state, message)
   end
   connection.error = sql.error.FATAL
   rust.note_fatal()
+  tell_fatal(statement, query, errno, message)
   error(("SQL error, errno = %d, state = '%s': %s"):format(errno, state, message), 4)
 end
 
@@ -131,7 +147,7 @@ end
 local function said(connection, statement, query, next)
   if next ~= DONE then
     local ok, errno, state, message = ask(next)
-    if not ok then raise(connection, query, errno, state, message) end
+    if not ok then raise(connection, statement, query, errno, state, message) end
   end
   connection.error, connection.affected, connection.last_result = NONE, figures.affected, 0
   return result_of(connection, statement)
