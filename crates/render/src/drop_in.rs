@@ -34,11 +34,15 @@ pub struct PgbenchWords {
     /// Whether the mean and deviation of the latency are measured, as with `--progress` and
     /// `--rate`.
     pub is_measured: bool,
-    /// Whether the load has a rate, so that the schedule's lag is reported.
-    pub has_rate: bool,
-    /// Number of clients that an error has ended. pgbench does not count their last transactions as
-    /// failed.
-    pub n_aborted: u64,
+    /// Mean and longest lag of the schedule in milliseconds; `None` if the load has no rate.
+    /// pgbench calls both the wait for a client and its own lateness lag.
+    pub lag_ms: Option<(f64, f64)>,
+    /// Time from the start of the load to its last reply, in seconds.
+    pub elapsed_s: f64,
+    /// Failures and retries of all transactions.
+    pub losses: Losses,
+    /// Failures and retries of each script.
+    pub losses_of_scripts: Vec<Losses>,
     /// For each script, its commands with the names of the custom metrics of their times; empty if
     /// the report has no latencies of commands.
     pub commands: Vec<Vec<(String, String)>>,
@@ -46,6 +50,21 @@ pub struct PgbenchWords {
     pub connects_each: bool,
     /// Latency limit in milliseconds, and how many transactions took longer.
     pub late: Option<(f64, u64)>,
+}
+
+/// Transactions that failed or were tried again. Those whose error ended their client are none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Losses {
+    /// Failures by the kinds of [`RETRIED`].
+    pub failed: [u64; 2],
+    /// Transactions that were tried again, and how often all of them were.
+    pub retried: (u64, u64),
+}
+
+impl Losses {
+    fn failures(&self) -> u64 {
+        self.failed.iter().sum()
+    }
 }
 
 /// Returns a run's report as pgbench prints it.
@@ -56,32 +75,24 @@ pub fn pgbench(report: &Report, words: &PgbenchWords) -> String {
         out.push('\n');
     };
     let counts = &report.block.counts;
-    let processed = processed(report, words.has_rate && words.transactions.is_none());
-    let failed = counts.failed.saturating_sub(words.n_aborted);
-    let all = (counts.finished + failed) as f64;
+    let processed = counts.finished;
+    let failed = words.losses.failures();
+    let all = (counts.finished + failed + counts.dropped) as f64;
     let percent = |n: u64| if all > 0.0 { 100.0 * n as f64 / all } else { 0.0 };
     setting(report, words, &mut line);
     if counts.finished + failed + counts.dropped == 0 {
         // pgbench's report ends here, since nothing else would have a meaning.
         return out;
     }
-    line(format!("number of failed transactions: {failed} ({:.3}%)", percent(failed)));
-    if words.is_detailed {
-        for kind in RETRIED {
-            let of = report.block.errors.iter().filter(|error| error.kind == kind);
-            // Each error that ended no transaction was retried.
-            let n = of.map(|error| error.count).sum::<u64>().min(failed);
-            line(format!("number of {kind} failures: {n} ({:.3}%)", percent(n)));
-        }
+    losses(words, &words.losses, all, "", &mut line);
+    if counts.finished + counts.dropped == 0 {
+        return out;
     }
-    if words.tries != 1 {
-        retries(counts.retried, counts.finished + failed, "", &mut line);
-    }
-    if counts.dropped > 0 {
+    if words.lag_ms.is_some() && words.late.is_some() {
         line(format!(
             "number of transactions skipped: {} ({:.3}%)",
             counts.dropped,
-            100.0 * counts.dropped as f64 / counts.offered.max(1) as f64
+            percent(counts.dropped)
         ));
     }
     if let Some((limit, late)) = words.late {
@@ -96,10 +107,7 @@ pub fn pgbench(report: &Report, words: &PgbenchWords) -> String {
     if words.is_measured {
         line(format!("latency stddev = {:.3} ms", times.sd.unwrap_or(0.0)));
     }
-    if words.has_rate {
-        // pgbench calls both the wait for a client and its own lateness lag.
-        let wait = &report.block.wait_ms;
-        let (mean, max) = (wait.mean.unwrap_or(0.0), wait.max.unwrap_or(0.0));
+    if let Some((mean, max)) = words.lag_ms {
         line(format!("rate limit schedule lag: avg {mean:.3} (max {max:.3}) ms"));
     }
     rate(report, words, processed, &mut line);
@@ -112,7 +120,7 @@ pub fn pgbench(report: &Report, words: &PgbenchWords) -> String {
 
 /// Writes the time of connections, and the rate.
 fn rate(report: &Report, words: &PgbenchWords, processed: u64, line: &mut dyn FnMut(String)) {
-    let tps = processed as f64 / report.measured_seconds.max(f64::MIN_POSITIVE);
+    let tps = processed as f64 / words.elapsed_s.max(f64::MIN_POSITIVE);
     match words.connects_each {
         true => {
             let times = report.block.new_connections_ms.as_ref();
@@ -128,18 +136,9 @@ fn rate(report: &Report, words: &PgbenchWords, processed: u64, line: &mut dyn Fn
     }
 }
 
-/// Returns the number of transactions that ended in the measured time. With a rate that the
-/// database does not reach, many end later, which these programs do not count; otherwise only those
-/// that were running at the end do, and count.
-fn processed(report: &Report, has_rate: bool) -> u64 {
-    let finished = report.block.counts.finished;
-    let in_time = report.block.tps.map(|tps| (tps * report.measured_seconds).round() as u64);
-    in_time.filter(|_| has_rate).map_or(finished, |in_time| in_time.min(finished))
-}
-
 /// Writes what was asked for, and how many transactions were processed.
 fn setting(report: &Report, words: &PgbenchWords, line: &mut dyn FnMut(String)) {
-    let processed = processed(report, words.has_rate && words.transactions.is_none());
+    let processed = report.block.counts.finished;
     let title = match words.scripts.as_slice() {
         [(title, _)] => title.as_str(),
         _ => "multiple scripts",
@@ -165,14 +164,28 @@ fn setting(report: &Report, words: &PgbenchWords, line: &mut dyn FnMut(String)) 
     }
 }
 
-/// Writes how often transactions were tried again. How many transactions these were is known only
-/// if there is at most one retry.
-fn retries(n: u64, all: u64, bullet: &str, line: &mut dyn FnMut(String)) {
-    if n <= 1 {
-        let percent = 100.0 * n as f64 / all.max(1) as f64;
-        line(format!("{bullet}number of transactions retried: {n} ({percent:.3}%)"));
+/// Writes how many of `all` transactions failed, and how often they were tried again.
+fn losses(
+    words: &PgbenchWords,
+    losses: &Losses,
+    all: f64,
+    bullet: &str,
+    line: &mut dyn FnMut(String),
+) {
+    let mut counted = |what: &str, n: u64| {
+        let percent = if all > 0.0 { 100.0 * n as f64 / all } else { 0.0 };
+        line(format!("{bullet}number of {what}: {n} ({percent:.3}%)"));
+    };
+    counted("failed transactions", losses.failures());
+    if words.is_detailed {
+        for (kind, n) in RETRIED.iter().zip(losses.failed) {
+            counted(&format!("{kind} failures"), n);
+        }
     }
-    line(format!("{bullet}total number of retries: {n}"));
+    if words.tries != 1 {
+        counted("transactions retried", losses.retried.0);
+        line(format!("{bullet}total number of retries: {}", losses.retried.1));
+    }
 }
 
 /// Writes the mean latency of each command of a script, if the user wants them. Failures and
@@ -189,15 +202,14 @@ fn commands(
     let is_retried = words.tries != 1;
     let counted = if is_retried { ", failures and retries" } else { " and failures" };
     line(format!("{bullet}statement latencies in milliseconds{counted}:"));
-    let counts = &report.block.counts;
-    let failed = counts.failed.saturating_sub(words.n_aborted);
+    let losses = words.losses_of_scripts.get(nth).copied().unwrap_or_default();
     let shown = |n: u64| if n == 0 { "0" } else { "-" };
     for (metric, first_line) in commands {
         let mean_ns = report.block.custom_metrics.get(metric).and_then(|metric| metric.mean);
         let mut text = format!("   {:11.3}  ", mean_ns.unwrap_or(0.0) / 1e6);
-        let _ = write!(text, "{:>10} ", shown(failed));
+        let _ = write!(text, "{:>10} ", shown(losses.failures()));
         if is_retried {
-            let _ = write!(text, "{:>10} ", shown(counts.retried));
+            let _ = write!(text, "{:>10} ", shown(losses.retried.1));
         }
         line(text + first_line);
     }
@@ -207,39 +219,25 @@ fn commands(
 fn per_script(report: &Report, words: &PgbenchWords) -> String {
     let mut out = String::new();
     let total: u64 = words.scripts.iter().map(|(_, weight)| weight).sum();
-    let counts = &report.block.counts;
-    let all = (counts.finished + counts.failed).max(1) as f64;
+    let all = report.block.counts.finished.max(1) as f64;
     let figures = report.block.transactions.iter().map(|(_, figures)| figures);
+    let none = Losses::default();
+    let mut line = |text: String| {
+        out.push_str(&text);
+        out.push('\n');
+    };
     for (nth, ((title, weight), figures)) in words.scripts.iter().zip(figures).enumerate() {
         let n = figures.finished;
-        let rate = n as f64 / report.measured_seconds.max(f64::MIN_POSITIVE);
+        let rate = n as f64 / words.elapsed_s.max(f64::MIN_POSITIVE);
         let share = 100.0 * *weight as f64 / total.max(1) as f64;
-        let times = &figures.response_ms;
-        let mut line = |text: String| {
-            out.push_str(&text);
-            out.push('\n');
-        };
         line(format!("SQL script {}: {title}", nth + 1));
         line(format!(" - weight: {weight} (targets {share:.1}% of total)"));
-        let failed = figures.failed;
-        let of_script = n + failed;
-        line(format!(
-            " - {of_script} transactions ({:.1}% of total)",
-            100.0 * of_script as f64 / all
-        ));
-        if of_script > 0 {
-            line(format!(" - number of transactions actually processed: {n} (tps = {rate:.6})"));
-            let percent = 100.0 * failed as f64 / of_script as f64;
-            line(format!(" - number of failed transactions: {failed} ({percent:.3}%)"));
-            // By script, causes of failures are not recorded.
-            if words.is_detailed && failed == 0 {
-                for kind in RETRIED {
-                    line(format!(" - number of {kind} failures: 0 (0.000%)"));
-                }
-            }
-            if words.tries != 1 {
-                retries(figures.retried, of_script, " - ", &mut line);
-            }
+        let of_all = 100.0 * n as f64 / all;
+        line(format!(" - {n} transactions ({of_all:.1}% of total, tps = {rate:.6})"));
+        let of_script = words.losses_of_scripts.get(nth).unwrap_or(&none);
+        losses(words, of_script, (n + of_script.failures()) as f64, " - ", &mut line);
+        if n > 0 {
+            let times = &figures.response_ms;
             line(format!(" - latency average = {:.3} ms", times.mean.unwrap_or(0.0)));
             line(format!(" - latency stddev = {:.3} ms", times.sd.unwrap_or(0.0)));
         }
@@ -258,25 +256,32 @@ pub struct Progress {
     pub mean_ms: f64,
     pub sd_ms: f64,
     pub failed: u64,
-    /// Mean wait in milliseconds, and the transactions that were skipped; `None` without a rate.
-    pub rate: Option<(f64, u64)>,
+    /// Mean lag of the schedule in milliseconds; `None` without a rate.
+    pub lag_ms: Option<f64>,
+    /// Transactions that were skipped; `None` unless late ones are.
+    pub skipped: Option<u64>,
+    /// Transactions that were retried, and their retries; `None` unless they are.
+    pub retried: Option<(u64, u64)>,
 }
 
 /// Returns a progress line as pgbench prints it on stderr.
 pub fn pgbench_progress(progress: &Progress, has_time_stamps: bool) -> String {
-    let Progress { at_s, tps, mean_ms, sd_ms, failed, rate } = progress;
+    let Progress { at_s, tps, mean_ms, sd_ms, failed, lag_ms, skipped, retried } = progress;
     let at = match has_time_stamps {
-        true => format!("{at_s:.6} s"),
+        true => format!("{at_s:.3} s"),
         false => format!("{at_s:.1} s"),
     };
     let mut line = format!(
         "progress: {at}, {tps:.1} tps, lat {mean_ms:.3} ms stddev {sd_ms:.3}, {failed} failed"
     );
-    if let Some((lag_ms, skipped)) = rate {
+    if let Some(lag_ms) = lag_ms {
         let _ = write!(line, ", lag {lag_ms:.3} ms");
-        if *skipped > 0 {
-            let _ = write!(line, ", {skipped} skipped");
-        }
+    }
+    if let Some(skipped) = skipped {
+        let _ = write!(line, ", {skipped} skipped");
+    }
+    if let Some((retried, retries)) = retried {
+        let _ = write!(line, ", {retried} retried, {retries} retries");
     }
     line
 }

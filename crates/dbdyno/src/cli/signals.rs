@@ -20,12 +20,23 @@ use crate::shell::Shell;
 ///
 /// If the shell is not that of the process, as in tests, signals have no effect.
 pub(crate) fn stop_on_signals(shell: &Shell) -> Arc<Stop> {
+    stop_after(0, shell)
+}
+
+/// Returns a stop that cancels running work at the first signal, and exits at once at the second.
+pub(crate) fn cancel_on_signals(shell: &Shell) -> Arc<Stop> {
+    stop_after(1, shell)
+}
+
+/// Returns a stop for which the first signal counts as the one after the first `skipped`.
+fn stop_after(skipped: u32, shell: &Shell) -> Arc<Stop> {
     let stop = Arc::new(Stop::default());
     if !shell.is_process() {
         return stop;
     }
     let (pulled, signal_shell) = (Arc::clone(&stop), shell.clone());
     let handled = on_signals(move |nth, signal| {
+        let nth = nth + skipped;
         match nth {
             1 => signal_shell.say(match signal {
                 SIGHUP => {
@@ -35,8 +46,12 @@ pub(crate) fn stop_on_signals(shell: &Shell) -> Arc<Stop> {
                 SIGTERM => "\nSIGTERM: stopping",
                 _ => "\ninterrupted: stopping after the work in progress (press Ctrl-C again to cancel it)",
             }),
+            2 if skipped > 0 => signal_shell.say("\ninterrupted: cancelling the work in progress"),
             2 => signal_shell.say("\ncancelling the work in progress"),
             _ => std::process::exit(i32::from(INTERRUPTED)),
+        }
+        if nth == skipped + 1 {
+            (0..skipped).for_each(|_| pulled.ask());
         }
         pulled.ask();
         if nth == 2 && !is_heard_soon(&pulled) {

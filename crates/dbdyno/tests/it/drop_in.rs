@@ -10,7 +10,7 @@ use model::Secret;
 use servers::Server;
 use servers::for_tests::POSTGRES;
 
-use crate::home::{Home, Ran};
+use crate::home::{Home, Ran, at, number};
 use crate::waiting::Started;
 
 /// Table in which scripts write down what they execute.
@@ -267,6 +267,115 @@ fn debug_prints_what_pgbench_prints() {
         let lines =
             ["debug(script=0,command=1): double 6.5\n", "debug(script=0,command=3): null\n"];
         lines.iter().for_each(|line| assert!(ran.err.contains(line), "{}", ran.err));
+    }
+}
+
+/// Returns the first number after `label` in a text.
+fn number_after(text: &str, label: &str) -> f64 {
+    let (_, rest) = text.split_once(label).unwrap_or_else(|| panic!("no {label}: {text}"));
+    let is_part = |letter: char| letter.is_ascii_digit() || letter == '.';
+    let number: String = rest.trim_start().chars().take_while(|letter| is_part(*letter)).collect();
+    number.parse().unwrap_or_else(|_| panic!("no number after {label}: {text}"))
+}
+
+#[test]
+fn a_rate_above_the_capacity_is_counted_by_completion_and_ends_in_time() {
+    let bench = Bench::new();
+    let file = bench.home.write("script.sql", "SELECT pg_sleep(0.1);\n");
+    // The client executes at most 10 of the 1,000 transactions that are due each second.
+    let args = ["-n", "-R", "1000", "-T", "2", "-P", "1", "-f", &file];
+    let theirs = bench.pgbench(&args).0;
+    let store = bench.home.path("runs.db").display().to_string();
+    let ours = [&["pgbench", "--store", &store], &args[..]].concat();
+    let (ours, _) = bench.said(bench.with_server(bench.home.dbdyno(&ours)));
+    for ran in [&theirs, &ours] {
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let processed = number_after(&ran.out, "actually processed:");
+        assert!((1.0..=21.0).contains(&processed), "{}", ran.out);
+        let lines: Vec<&str> =
+            ran.err.lines().filter(|line| line.starts_with("progress: ")).collect();
+        assert_eq!(lines.len(), 2, "{}", ran.err);
+        for line in lines {
+            assert!(number_after(line, " s,") <= 11.0, "{line}");
+            assert!(number_after(line, "lag") > 0.0, "{line}");
+        }
+        // The wait of a queue that grows is part of the latency.
+        assert!(number_after(&ran.out, "latency average =") > 300.0, "{}", ran.out);
+    }
+    assert!(ours.err.contains("transactions that had arrived were not executed"), "{}", ours.err);
+    let shown = ["runs", "show", "last", "--output", "json", "--store", &store];
+    let report = bench.home.run(&shown).json();
+    let count = |name: &str| number(&report, &format!("counts.{name}"));
+    let sum: f64 = ["finished", "failed", "dropped", "unfinished"].map(count).iter().sum();
+    assert_eq!(count("offered"), sum, "{}", at(&report, "counts"));
+    assert!(count("unfinished") > 1_000.0, "{}", at(&report, "counts"));
+}
+
+#[test]
+fn late_transactions_are_skipped_with_a_limit() {
+    let bench = Bench::new();
+    let file = bench.home.write("script.sql", "SELECT pg_sleep(0.1);\n");
+    let args = ["-n", "-R", "1000", "-L", "150", "-t", "200", "-P", "60", "-f", &file];
+    for ran in [bench.pgbench(&args).0, bench.dbdyno(&args).0] {
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let skipped = number_after(&ran.out, "number of transactions skipped:");
+        let processed = number_after(&ran.out, "actually processed:");
+        assert_eq!(skipped + processed, 200.0, "{}", ran.out);
+        assert!(skipped > 100.0, "{}", ran.out);
+        assert!(number_after(&ran.out, "(max") <= 150.0, "{}", ran.out);
+    }
+    let args = [&args[..4], &["150", "-t", "5", "-f", &file]].concat();
+    assert_eq!(labels(&bench.dbdyno(&args).0.out), labels(&bench.pgbench(&args).0.out));
+}
+
+#[test]
+fn transactions_that_all_fail_are_reported_alike() {
+    let bench = Bench::new();
+    let refused = "DO $$ BEGIN RAISE 'no' USING ERRCODE = '40001'; END $$;\n";
+    let file = bench.home.write("script.sql", refused);
+    let fine = bench.home.write("fine.sql", "SELECT 1;\n");
+    let check = |options: &[&str]| {
+        let args = [&["-n", "-t", "4"], options].concat();
+        let (theirs, ours) = (bench.pgbench(&args).0, bench.dbdyno(&args).0);
+        assert_eq!((ours.code, theirs.code), (Some(0), Some(0)), "{}", ours.err);
+        // A share of nothing is 0 here, and no number there.
+        let theirs = theirs.out.replace("(NaN%)", "(0.000%)");
+        assert_eq!(labels(&ours.out), labels(&theirs), "{options:?}");
+        ours
+    };
+    let ran = check(&["-f", &file, "-P", "60"]);
+    assert!(ran.err.contains("Nothing finished: 4 transactions offered, 4 failed"), "{}", ran.err);
+    check(&["-f", &file, "--max-tries=3", "--failures-detailed"]);
+    check(&["-f", &file, "-f", &fine, "--max-tries=2", "--failures-detailed", "--random-seed=1"]);
+}
+
+#[test]
+fn clients_whose_connection_is_killed_are_named() {
+    let bench = Bench::new();
+    let text = "SELECT pg_terminate_backend(pg_backend_pid()) WHERE :client_id = 1;\nSELECT 1;\n";
+    let file = bench.home.write("script.sql", text);
+    let args = ["-n", "-c", "3", "-t", "5", "-f", &file];
+    let (theirs, ours) = (bench.pgbench(&args).0, bench.dbdyno(&args).0);
+    for ran in [&theirs, &ours] {
+        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        assert!(ran.err.contains("pgbench: error: client 1 script 0 aborted"), "{}", ran.err);
+        assert!(ran.err.contains("terminating connection due to administrator"), "{}", ran.err);
+        assert!(!ran.err.contains("error: client 0"), "{}", ran.err);
+        assert!(ran.out.contains("actually processed: 10/15\n"), "{}", ran.out);
+        assert!(ran.out.contains("failed transactions: 0 (0.000%)\n"), "{}", ran.out);
+    }
+}
+
+#[test]
+fn progress_has_time_stamps_with_three_decimals() {
+    let bench = Bench::new();
+    let file = bench.home.write("script.sql", "SELECT pg_sleep(0.01);\n");
+    let args = ["-n", "-T", "2", "-P", "1", "--progress-timestamp", "-f", &file];
+    for ran in [bench.pgbench(&args).0, bench.dbdyno(&args).0] {
+        let line = ran.err.lines().find(|line| line.starts_with("progress: ")).expect("a line");
+        let stamp = line["progress: ".len()..].split(' ').next().expect("a time stamp");
+        let (seconds, part) = stamp.split_once('.').expect("it has decimals");
+        assert_eq!((seconds.len(), part.len()), (10, 3), "{line}");
     }
 }
 

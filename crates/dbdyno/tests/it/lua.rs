@@ -282,6 +282,99 @@ fn statements_are_counted_as_sysbench_counts_them() {
     }
 }
 
+/// Script whose events take a tenth of a second.
+const SLOW: &str = r#"
+function thread_init() con = sysbench.sql.driver():connect() end
+function event() con:query("SELECT SLEEP(0.1)"); con:query("SELECT 1") end
+"#;
+
+#[test]
+fn a_rate_above_the_capacity_is_counted_by_completion_and_ends_in_time() {
+    let home = Home::new();
+    let script = home.write("slow.lua", SLOW);
+    let server = MARIADB.start();
+    let place = place_of(&server.target());
+    let place: Vec<&str> = place.iter().map(String::as_str).collect();
+    // A thread executes at most 10 of the 1,000 events that arrive each second.
+    let words = [&script, "--rate=1000", "--time=2", "--report-interval=1", "run"];
+    let words = [&place[..], &words].concat();
+    let number_of = |counts: &[String], label: &str| -> u64 {
+        let found = counts.iter().find_map(|line| line.strip_prefix(label));
+        found.and_then(|number| number.trim().parse().ok()).expect("a number")
+    };
+    let theirs = home.run_other("sysbench", &words).good();
+    let ours = home.run(&[&["sysbench"], &words[..]].concat()).good();
+    for ran in [&theirs, &ours] {
+        let counts = counts_of(&ran.out);
+        let events = number_of(&counts, "total number of events:");
+        assert!((1..=21).contains(&events), "{}", ran.out);
+        assert_eq!(number_of(&counts, "transactions:"), events);
+        assert_eq!(number_of(&counts, "queries:"), 2 * events, "{}", ran.out);
+        assert!(ran.out.contains(", concurrency: 1\n"), "{}", ran.out);
+        let tps = ran.out.split(" tps: ").skip(1).filter_map(|rest| rest.split(' ').next());
+        let tps: Vec<f64> = tps.filter_map(|tps| tps.parse().ok()).collect();
+        assert!(!tps.is_empty() && tps.iter().all(|tps| *tps <= 11.0), "{}", ran.out);
+        let length = ran.out.split("queue length: ").nth(1).expect("a length");
+        let length: u64 = length.split(',').next().expect("a number").parse().expect("a number");
+        assert!(length > 500, "{}", ran.out);
+    }
+    ours.warns(&["events that had arrived were not executed when the load ended"]);
+    // More than the queue takes.
+    let words = [&script, "--rate=10000000", "--time=60", "run"];
+    let words = [&place[..], &words].concat();
+    let full = "FATAL: The event queue is full. This means the worker threads are unable to keep \
+                up with the specified event generation rate\n";
+    home.run_other("sysbench", &words).code(1).says(&[full]);
+    let ran = home.run(&[&["sysbench"], &words[..]].concat()).code(1).says(&[full]);
+    assert!(!ran.out.contains("General statistics"), "{}", ran.out);
+}
+
+#[test]
+fn errors_of_statements_end_the_run_with_the_lines_of_sysbench() {
+    let home = Home::new();
+    let server = MARIADB.start();
+    let place = place_of(&server.target());
+    let place: Vec<&str> = place.iter().map(String::as_str).collect();
+    let check = |event: &str| {
+        let text = format!(
+            "function thread_init()\n  con = sysbench.sql.driver():connect()\n  \
+             one = con:prepare(\"SELECT 1 FROM (SELECT SLEEP(0.01)) t\")\nend\n\
+             function event()\n  {event}\nend\n"
+        );
+        let script = home.write("failing.lua", text);
+        let words = [&place[..], &[&script, "--time=60", "run"]].concat();
+        let fatal = |out: &str| -> Vec<String> {
+            let lines = out.lines().filter(|line| line.starts_with("FATAL: "));
+            lines.map(str::to_owned).collect()
+        };
+        let theirs = fatal(&home.run_other("sysbench", &words).code(1).out);
+        assert_eq!(theirs.len(), 2, "{event}: {theirs:?}");
+        let ours = home.run(&[&["sysbench"], &words[..]].concat()).code(1);
+        assert_eq!(fatal(&ours.out), theirs, "{event}");
+    };
+    check("con:query('SELECT nosuch')");
+    // The connection ends itself, as if somebody had killed it.
+    check("con:query('KILL CONNECTION_ID()')  one:execute()");
+}
+
+#[test]
+fn a_script_that_finishes_nothing_says_so() {
+    let home = Home::new();
+    let server = MARIADB.start();
+    let place = place_of(&server.target());
+    let place: Vec<&str> = place.iter().map(String::as_str).collect();
+    let script = home.write(
+        "none.lua",
+        "function thread_init() con = sysbench.sql.driver():connect() end\n\
+         function event() return true end\n",
+    );
+    let words = [&place[..], &[&script, "--time=60", "run"]].concat();
+    let theirs = home.run_other("sysbench", &words).good();
+    let ours = home.run(&[&["sysbench"], &words[..]].concat()).good();
+    assert_eq!(counts_of(&ours.out), counts_of(&theirs.out));
+    ours.warns(&["Nothing finished"]);
+}
+
 #[test]
 fn a_script_reports_its_run_under_dbdyno_run() {
     let home = Home::new();

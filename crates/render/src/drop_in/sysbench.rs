@@ -4,7 +4,6 @@
 
 use std::fmt::Write as _;
 
-use analysis::report::Report;
 use stats::Histogram;
 
 /// Number of buckets of sysbench's histogram of latencies.
@@ -115,10 +114,10 @@ pub fn between(figures: &Between) -> String {
 }
 
 /// Figures of the whole run that a report has.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Figures<'a> {
     /// Latencies of all events, in nanoseconds.
-    pub latency: Option<&'a Histogram>,
+    pub latency: &'a Histogram,
     /// Statements of all events: reads, writes and others.
     pub statements: [u64; 3],
     /// Percentile that the user chose, from 1 to 100; 0 for none.
@@ -131,24 +130,23 @@ pub struct Figures<'a> {
     pub seconds: f64,
     /// Events and time in events of each thread, in seconds.
     pub threads: Vec<(u64, f64)>,
-    /// Whether the load has a rate, so that events may end after the measured time.
-    pub has_rate: bool,
+    /// Whether the script uses a database.
+    pub has_database: bool,
     /// Whether the histogram is printed.
     pub has_histogram: bool,
 }
 
 /// Returns a run's report as sysbench prints it.
-pub fn report(report: &Report, figures: &Figures<'_>) -> String {
+pub fn report(figures: &Figures<'_>) -> String {
     let mut out = String::new();
-    let empty = Histogram::default();
-    let latency = figures.latency.unwrap_or(&empty);
+    let latency = figures.latency;
     if figures.has_histogram {
         histogram(latency, &mut out);
     }
-    let events = super::processed(report, figures.has_rate);
+    let events = latency.count();
     let queries: u64 = figures.statements.iter().sum();
     // A script that uses no database has no such figures.
-    if queries + figures.errors > 0 {
+    if figures.has_database || queries + figures.errors > 0 {
         statements(figures, events, &mut out);
     }
     let _ = writeln!(out, "\nGeneral statistics:");

@@ -21,9 +21,11 @@ mod sysbench_table;
 
 use std::path::PathBuf;
 
+use analysis::Tally;
+use analysis::report::Report;
 use app::Error;
 use clap::{Arg, Command};
-use model::{Plan, Target};
+use model::{Event, Phase, Plan, Target, numbers};
 use plan::{Draft, From, GroupDraft, Task, Written, decide_task};
 
 use super::{Outcome, USAGE, flags};
@@ -67,6 +69,43 @@ fn refused(error: &clap::Error, command: &Command, program: &str, shell: &Shell)
         super::rejected::sentence(error, command, &format!("dbdyno {program}"))
     ));
     Ok(USAGE)
+}
+
+/// Returns the second with which an event ends the figures of a run so far, by the time at which
+/// transactions end; `None` if it ends none, such as in the drain.
+fn ended_with(event: &Event, tally: &Tally) -> Option<i64> {
+    let is_draining = tally.phases.last().is_some_and(|(phase, _)| *phase == Phase::Drain);
+    match event {
+        Event::Second(part) if !is_draining => Some(part.second + 1),
+        _ => None,
+    }
+}
+
+/// Tells how many transactions, which are called `what`, were still queued when the load ended.
+fn tell_queued(what: &str, report: &Report, has_rate: bool, shell: &Shell) {
+    let n = report.block.counts.unfinished;
+    if has_rate && n > 0 {
+        let queued = numbers::thousands(&n.to_string());
+        shell.say(&format!(
+            "dbdyno: {queued} {what} that had arrived were not executed when the load ended: the \
+             rate is above the capacity (dbdyno runs show last)"
+        ));
+    }
+}
+
+/// Tells why nothing finished, if that is so.
+fn tell_nothing_finished(report: &Report, shell: &Shell) {
+    const WHY: [&str; 2] = ["nothing_finished", "still_running"];
+    for finding in report.findings.iter().filter(|finding| WHY.contains(&finding.id.as_str())) {
+        let observed = finding.observed.as_ref().unwrap_or(&finding.text);
+        shell.say(&format!("dbdyno: {observed}"));
+    }
+}
+
+/// Returns the time from the start of the measured phase until all clients were ready, in seconds.
+fn elapsed_s(report: &Report) -> f64 {
+    let elapsed_s = report.elapsed_seconds.unwrap_or(0.0) - report.phases.ramp_up_s;
+    elapsed_s.max(report.measured_seconds)
 }
 
 /// Returns a value as a plan has it.

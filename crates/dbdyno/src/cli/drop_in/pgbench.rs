@@ -4,24 +4,24 @@
 
 use std::sync::Arc;
 
-use analysis::report::{ErrorReport, Report};
+use app::by_end::{ByEnd, Ended};
 use app::run::{RunOptions, RunResult, run as run_plan};
 use app::watcher::Intervals;
 use app::{Error, SampleHook};
 use clap::ArgMatches;
-use model::{NS_PER_MS, Plan, ScriptHost, Source, Target};
+use model::{DbErrorKind, KindIndex, NS_PER_MS, Plan, ScriptHost, Source, Target};
 use plan::GroupDraft;
-use render::drop_in::{PgbenchWords, RETRIED, pgbench as page};
+use render::drop_in::{Losses, PgbenchWords, RETRIED, pgbench as page};
 use workloads::script::sql::{self, BUILTINS, Builtin, builtin};
 
 use super::connection::Connection;
 use super::pgbench_log::{Log, LogOptions};
 use super::pgbench_options::{self, is_set, number, scripts, text};
-use super::pgbench_progress::Told;
+use super::pgbench_progress::{Told, failed_with, retried};
 use super::pgbench_tables::Later;
-use super::{given, plan_of, refused, unsupported};
+use super::{elapsed_s, given, plan_of, refused, tell_nothing_finished, tell_queued, unsupported};
 use crate::cli::script_host::OfProcess;
-use crate::cli::signals::stop_on_signals;
+use crate::cli::signals::cancel_on_signals;
 use crate::cli::{DONE, FAILED, INTERRUPTED, Outcome};
 use crate::shell::Shell;
 
@@ -250,10 +250,6 @@ impl Asked {
             })
         });
         let rate = rate.transpose()?;
-        if rate.is_some() && limit_ms.is_some() {
-            let instead = "dbdyno executes late transactions too; leave out one of the two";
-            return Err(unsupported(PROGRAM, "-L together with -R", instead));
-        }
         Ok(Asked {
             scripts,
             scale,
@@ -283,32 +279,51 @@ impl Asked {
                 shell.say("starting vacuum pgbench_accounts...end.");
             }
         }
-        let stop = stop_on_signals(shell);
+        let stop = cancel_on_signals(shell);
+        let every_s = number(matches, "progress", 1)?;
+        let by_end = ByEnd::new(every_s);
         let mut told = Told {
             shell: shell.clone(),
-            intervals: Intervals::new(number(matches, "progress", 1)?.map(|every| every as i64)),
+            intervals: Intervals::new(every_s.map(|every| every as i64)),
+            by_end: Arc::clone(&by_end),
             has_time_stamps: is_set(matches, "progress_timestamp"),
             has_rate: self.rate.is_some(),
+            has_limit: self.rate.is_some() && self.limit_ms.is_some(),
+            has_retries: self.tries != 1,
+            told: (0, 0),
         };
         let store = super::store(text(matches, "store"), matches.get_flag("no_store"), shell)?;
         // Also without programs, since debug() prints.
         let host = OfProcess::of_flag(matches, shell);
         let script_host: Option<Arc<dyn ScriptHost>> = Some(host);
-        let (log, sample_hook) = begin_log(matches, &self)?.unzip();
-        let options =
-            RunOptions { script_host, sample_hook, ..RunOptions::on_data_as_they_are(store) };
+        let by_end_hook = by_end.hook();
+        let (log, log_hook) = begin_log(matches, &self)?.unzip();
+        let sample_hook: SampleHook = Arc::new(move |recorded| {
+            by_end_hook(recorded);
+            log_hook.iter().for_each(|log| log(recorded));
+        });
+        let options = RunOptions {
+            script_host,
+            sample_hook: Some(sample_hook),
+            ..RunOptions::on_data_as_they_are(store)
+        };
         let result = run_plan(plan, options, &stop, &mut told)?;
         log.map(Log::end).transpose()?;
-        told.tell(result.report.measured_seconds.round() as i64, &result.tally);
-        self.report(matches, &result, shell)
+        told.tell(result.report.measured_seconds as i64, &result.tally);
+        self.report(matches, &result, &by_end.all(), shell)
     }
 
-    fn report(&self, matches: &ArgMatches, result: &RunResult, shell: &Shell) -> Outcome {
+    fn report(
+        &self,
+        matches: &ArgMatches,
+        result: &RunResult,
+        ended: &Ended,
+        shell: &Shell,
+    ) -> Outcome {
         let report = &result.report;
         let limit = |limit_ms: f64| {
             let within = (limit_ms * NS_PER_MS as f64) as u64;
-            let newest = result.tally.newest().unwrap_or(0);
-            let times = result.tally.span(0..newest + 1).response;
+            let times = &ended.response;
             (limit_ms, times.count() - times.count_at_or_below(within))
         };
         let commands = match is_set(matches, "report_per_command") {
@@ -319,11 +334,16 @@ impl Asked {
             }
             false => Vec::new(),
         };
-        let aborted = aborted(report);
-        let n_aborted = aborted.iter().map(|error| error.count).sum();
+        let aborted = aborted(ended);
+        let losses = |kind: Option<KindIndex>| Losses {
+            failed: RETRIED.map(|error| failed_with(ended, kind, error)),
+            retried: retried(ended, kind),
+        };
+        let scripts = 0..self.scripts.len() as KindIndex;
         let words = PgbenchWords {
             commands,
-            n_aborted,
+            losses: losses(None),
+            losses_of_scripts: scripts.map(|script| losses(Some(script))).collect(),
             version: version(),
             scripts: self.scripts.iter().map(|one| (one.title.clone(), one.weight)).collect(),
             scale: self.scale,
@@ -336,29 +356,32 @@ impl Asked {
             is_measured: text(matches, "progress").is_some()
                 || self.rate.is_some()
                 || self.limit_ms.is_some(),
-            has_rate: self.rate.is_some(),
+            lag_ms: self.rate.as_ref().map(|_| lag_ms(ended)),
+            elapsed_s: elapsed_s(report),
             connects_each: is_set(matches, "connect"),
             late: self.limit_ms.map(limit),
         };
         shell.print(&page(report, &words))?;
+        tell_queued("transactions", report, self.rate.is_some(), shell);
+        tell_nothing_finished(report, shell);
         if let Some(reason) = &report.reason {
             shell.say(&format!("dbdyno: {reason}"));
         }
-        for error in &aborted {
-            let of = match error.count {
-                1 => "a client was aborted".to_owned(),
-                n => format!("{n} clients were aborted"),
-            };
-            shell.say(&format!("dbdyno {PROGRAM}: error: {of}: {}", error.message));
+        for (client, script, error) in &aborted {
+            let known = report.block.errors.iter().find(|known| known.kind == error.name());
+            let message = known.map_or_else(|| error.name(), |known| &known.message);
+            shell.say(&format!(
+                "dbdyno {PROGRAM}: error: client {client} script {script} aborted: {message}"
+            ));
         }
-        if n_aborted > 0 {
+        if !aborted.is_empty() {
             shell.say(&format!(
                 "dbdyno {PROGRAM}: error: Run was aborted; the above results are incomplete."
             ));
         }
         Ok(match (result.is_interrupted, report.status) {
             (true, _) => INTERRUPTED,
-            (false, _) if n_aborted > 0 => ABORTED,
+            (false, _) if !aborted.is_empty() => ABORTED,
             (false, analysis::report::Status::Completed) => DONE,
             (false, _) => FAILED,
         })
@@ -386,6 +409,8 @@ impl Asked {
         let mut values = vec![
             ("name", PROGRAM),
             ("ramp_up", "0s"),
+            // Transactions that run at the end are awaited.
+            ("drain", "1h"),
             ("retry_attempts", &tries),
             ("retry_backoff", "0s"),
             ("retry_on", &retried),
@@ -412,6 +437,10 @@ impl Asked {
             group.values.insert("rate", given(rate));
             // pgbench lets transactions wait without a limit.
             group.values.insert("queue", given("100000000"));
+            group.values.insert("queue_at_end", given("leave"));
+            if let Some(limit_ms) = self.limit_ms {
+                group.values.insert("queue_wait", given(&format!("{limit_ms}ms")));
+            }
         }
     }
 
@@ -454,11 +483,18 @@ impl Asked {
     }
 }
 
-/// Returns the errors that ended clients: all but those after which a retry may help.
-fn aborted(report: &Report) -> Vec<&ErrorReport> {
-    let is_retried = |error: &&ErrorReport| RETRIED.contains(&error.kind.as_str());
-    let errors = report.block.errors.iter();
-    errors.filter(|error| !is_retried(error)).collect()
+/// Returns the mean and the longest lag of the schedule, in milliseconds.
+fn lag_ms(ended: &Ended) -> (f64, f64) {
+    let mean_ns = if ended.lag.count == 0 { 0.0 } else { ended.lag.mean() };
+    (mean_ns / 1e6, ended.lag.max as f64 / 1e6)
+}
+
+/// Returns the clients that an error has ended, each with its script and the error: all errors but
+/// those after which a retry may help.
+fn aborted(ended: &Ended) -> Vec<(u32, KindIndex, DbErrorKind)> {
+    let is_retried = |error: &DbErrorKind| RETRIED.contains(&error.name());
+    let failures = ended.failures.keys().copied();
+    failures.filter(|(_, _, error)| !is_retried(error)).collect()
 }
 
 /// Returns the scripts of a command line; without any, pgbench's default one.

@@ -3,8 +3,10 @@
 //! Not here: the options (`sysbench_options`), and the format of the report (render).
 
 use std::path::Path;
+use std::sync::Arc;
 
 use analysis::report::Status;
+use app::by_end::{ByEnd, Ended};
 use app::open::{open_target, resolve_workload_interruptible};
 use app::run::{RunOptions, RunResult, run as run_plan};
 use app::script_commands::{BUILD_FIRST, run_command};
@@ -20,8 +22,8 @@ use workloads::Entry;
 use super::sysbench_hooks::{declared_options, own_reports, takes_any_option};
 use super::sysbench_options::{Options, usage};
 use super::sysbench_progress::{Told, reconnects};
-use super::{given, plan_of, unsupported};
-use crate::cli::signals::stop_on_signals;
+use super::{elapsed_s, given, plan_of, tell_nothing_finished, tell_queued, unsupported};
+use crate::cli::signals::cancel_on_signals;
 use crate::cli::{DONE, FAILED, INTERRUPTED, Outcome};
 use crate::shell::Shell;
 
@@ -38,6 +40,9 @@ const OF_SCRIPT: &str = "sysbench_options";
 const SWITCHED_ON: [&str; 2] = ["fatal_errors", "print_to_stdout"];
 /// Commands that a test may leave out.
 const USUAL: [&str; 3] = ["prepare", "cleanup", "help"];
+/// What sysbench prints when more events wait than its queue takes.
+const QUEUE_FULL: &str = "FATAL: The event queue is full. This means the worker threads are unable \
+                          to keep up with the specified event generation rate\n";
 /// Exit code of sysbench for any error.
 const ERROR: u8 = 1;
 
@@ -113,6 +118,11 @@ fn is_own(name: &str) -> bool {
     name == OF_SCRIPT || SWITCHED_ON.contains(&name)
 }
 
+/// Whether a script names a database, or another file that may.
+fn names_database(text: &str) -> bool {
+    ["sql", "db_", "require", "dofile"].iter().any(|word| text.contains(word))
+}
+
 /// Returns a parameter's name as users of sysbench write it.
 fn written(name: &str) -> String {
     name.strip_prefix("script_").unwrap_or(name).replace('_', "-")
@@ -169,7 +179,7 @@ impl Asked<'_> {
         shell.print(&version_line(&app::run::version_of_ours()))?;
         let target = self.options.target()?;
         let threads = self.options.number("threads")?.max(1);
-        let stop = stop_on_signals(shell);
+        let stop = cancel_on_signals(shell);
         if self.entry.source.is_none() {
             return self.command_of_own(name, &target, threads, shell);
         }
@@ -270,16 +280,19 @@ impl Asked<'_> {
             every_s,
             seed,
         }))?;
-        let stop: std::sync::Arc<Stop> = stop_on_signals(shell);
+        let stop: Arc<Stop> = cancel_on_signals(shell);
         let threads = options.number("threads")? as u32;
         let reports = match self.entry.source {
             Some(source) if source.name.ends_with(".lua") => own_reports(source)?,
             _ => ScriptReports::default(),
         };
         let every_s = every_s.filter(|_| !reports.intervals).map(|every| every as i64);
+        let by_end = ByEnd::new(every_s.map(|every_s| every_s as u64));
         let mut told = Told {
             shell: shell.clone(),
             intervals: Intervals::new(every_s),
+            by_end: Arc::clone(&by_end),
+            told: 0,
             threads,
             percentile: options.number("percentile")?,
             has_rate: rate.is_some(),
@@ -289,10 +302,14 @@ impl Asked<'_> {
         let named = self.options.store.as_deref();
         let is_off = named == Some("");
         let store = super::store(named.filter(|name| !name.is_empty()), is_off, shell)?;
-        let run_options = RunOptions::on_data_as_they_are(store);
+        let sample_hook = Some(by_end.hook());
+        let run_options = RunOptions { sample_hook, ..RunOptions::on_data_as_they_are(store) };
         let result = run_plan(plan, run_options, &stop, &mut told)?;
-        let ended_s = result.report.measured_seconds.round() as i64;
-        told.tell(ended_s, &result.tally);
+        told.tell(result.report.measured_seconds as i64, &result.tally);
+        if result.report.status == Status::QueueFull {
+            shell.print(QUEUE_FULL)?;
+            return Ok(ERROR);
+        }
         if let (Status::Failed, Some(reason)) = (result.report.status, &result.report.reason) {
             // Where sysbench prints it, and without a report.
             let reason = match reason.split_once(&format!("; {BUILD_FIRST}")) {
@@ -304,7 +321,7 @@ impl Asked<'_> {
             shell.print(&format!("FATAL: {what}{reason}\n"))?;
             return Ok(ERROR);
         }
-        let outcome = self.report(&result, reports.runs, shell)?;
+        let outcome = self.report(&result, &by_end.all(), reports.runs, shell)?;
         Ok(if told.has_failed_report && outcome == DONE { ERROR } else { outcome })
     }
 
@@ -320,32 +337,30 @@ impl Asked<'_> {
     }
 
     /// Prints the report, unless the script has printed its own.
-    fn report(&self, result: &RunResult, has_own: bool, shell: &Shell) -> Outcome {
-        let report = result.report.clone().with_clients(&result.tally);
-        let newest = result.tally.newest().unwrap_or(0);
-        let span = result.tally.span(0..newest + 1);
-        let sent = result.tally.traffic(0..newest + 1);
-        let threads = report.block.per_client.iter().flatten().map(|client| {
-            let of_types = client.transactions.iter().map(|(_, figures)| figures);
-            of_types.fold((0, 0.0), |(n, seconds), figures| {
-                let finished = figures.calls - figures.failed;
-                (n + finished, seconds + figures.total_ms / 1e3)
-            })
+    fn report(&self, result: &RunResult, ended: &Ended, has_own: bool, shell: &Shell) -> Outcome {
+        let (report, sent) = (&result.report, ended.traffic);
+        let has_rate = self.options.text("rate").is_some_and(|rate| rate != "0");
+        let n_threads = self.options.number("threads")? as u32;
+        let threads = (0..n_threads).map(|thread| {
+            let (count, sum_ns) = ended.clients.get(&thread).copied().unwrap_or_default();
+            (count, sum_ns as f64 / 1e9)
         });
         let figures = Figures {
-            latency: Some(&span.response),
+            latency: &ended.response,
             statements: [sent.reads, sent.writes, sent.others],
             percentile: self.options.number("percentile")?,
             errors: sent.refused,
             reconnects: reconnects(&report.block.errors),
-            seconds: report.measured_seconds,
+            seconds: elapsed_s(report),
             threads: threads.collect(),
-            has_rate: self.options.text("rate").is_some_and(|rate| rate != "0"),
+            has_database: self.entry.source.is_none_or(|source| names_database(&source.text)),
             has_histogram: self.options.switch("histogram")?,
         };
         if !has_own {
-            shell.print(&page(&report, &figures))?;
+            shell.print(&page(&figures))?;
         }
+        tell_queued("events", report, has_rate, shell);
+        tell_nothing_finished(report, shell);
         if let Some(reason) = &report.reason {
             shell.say(&format!("FATAL: {reason}"));
         }
@@ -375,6 +390,8 @@ impl Asked<'_> {
             group.values.insert("rate", given(rate));
             // The length of sysbench's own queue, beyond which it ends.
             group.values.insert("queue", given("131072"));
+            group.values.insert("queue_full", given("stop"));
+            group.values.insert("queue_at_end", given("leave"));
         }
         for (name, value) in self.parameters()? {
             group.parameters.push((name, given(&value)));
@@ -390,6 +407,8 @@ impl Asked<'_> {
         let mut values = vec![
             ("name", PROGRAM),
             ("ramp_up", &ramp_up),
+            // Events that run at the end are awaited.
+            ("drain", "1h"),
             // An event is run again until it succeeds.
             ("retry_attempts", "1000"),
             ("retry_backoff", "0s"),

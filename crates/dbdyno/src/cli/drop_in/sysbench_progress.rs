@@ -1,12 +1,16 @@
 //! Lines of figures during a run as sysbench prints them. Not here: the report.
 
+use std::sync::Arc;
+
 use analysis::Tally;
 use analysis::report::ErrorReport;
 use app::build::Progress as BuildProgress;
+use app::by_end::ByEnd;
 use app::watcher::{Intervals, Watcher};
 use model::{DbErrorKind, Event, Phase};
 use render::drop_in::sysbench::{Between, STARTED, between};
 
+use super::ended_with;
 use crate::shell::Shell;
 
 /// Watcher that prints a line of figures every few seconds, on stdout as sysbench does.
@@ -14,6 +18,9 @@ pub(super) struct Told {
     pub(super) shell: Shell,
     /// What the lines are about; none if there are none, or the script prints them.
     pub(super) intervals: Intervals,
+    pub(super) by_end: Arc<ByEnd>,
+    /// Number of intervals that were told.
+    pub(super) told: u64,
     pub(super) threads: u32,
     pub(super) percentile: u64,
     pub(super) has_rate: bool,
@@ -33,19 +40,23 @@ impl Told {
     /// Prints the lines of all seconds before `end`.
     pub(super) fn tell(&mut self, end: i64, tally: &Tally) {
         while let Some(seconds) = self.intervals.next(end) {
-            let (span, sent) = (tally.span(seconds.clone()), tally.traffic(seconds.clone()));
+            let ended = self.by_end.take(self.told);
+            self.told += 1;
+            let (times, sent) = (&ended.response, ended.traffic);
             let per_s = |n: u64| n as f64 / (seconds.end - seconds.start) as f64;
-            let latency = span.response.quantile(self.percentile as f64 / 100.0).unwrap_or(0);
-            let waiting = tally.waiting(seconds.end - 1).unwrap_or(0);
+            let latency = times.quantile(self.percentile as f64 / 100.0).unwrap_or(0);
+            let queue = |n: Option<u64>| n.unwrap_or(0);
+            let waiting = queue(tally.waiting(seconds.end - 1));
+            let running = queue(tally.running(seconds.end - 1));
             let figures = Between {
                 at_s: seconds.end,
                 threads: self.threads,
-                tps: per_s(span.counts.finished()),
+                tps: per_s(times.count()),
                 statements: [sent.reads, sent.writes, sent.others].map(per_s),
                 percentile: (self.percentile, latency as f64 / 1e6),
                 errors: per_s(sent.refused),
                 reconnects: 0.0,
-                queue: self.has_rate.then_some((waiting, 0)),
+                queue: self.has_rate.then_some((waiting, running)),
             };
             // A reader that has gone is noticed by the report.
             self.shell.print(&format!("{}\n", between(&figures))).ok();
@@ -62,7 +73,7 @@ impl Watcher for Told {
             self.has_begun = true;
             self.shell.print(STARTED).ok();
         }
-        if let Some(end) = Intervals::complete_with(event, tally) {
+        if let Some(end) = ended_with(event, tally) {
             self.tell(end, tally);
         }
     }
