@@ -554,8 +554,9 @@ pub static CATALOG: &[CatalogEntry] = &[
     },
     CatalogEntry {
         id: "errors_ignored",
-        severity: "note",
-        raised: "transactions ended with an error that the plan ignores (--ignore-errors)",
+        severity: "note, invalid",
+        raised: "transactions ended with an error that the plan ignores (--ignore-errors): note, or \
+                 invalid if nothing else finished",
         advice: "They count as finished, not as commits; the table of errors names them.",
     },
     CatalogEntry {

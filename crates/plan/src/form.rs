@@ -444,6 +444,9 @@ impl Form for Retried {
     }
 }
 
+/// Word for all errors that can be ignored.
+const EVERY_ERROR: &str = "all";
+
 /// Form of database errors that are ignored, by name, number or SQLSTATE.
 pub(crate) enum IgnoredErrors {}
 
@@ -452,6 +455,12 @@ impl Form for IgnoredErrors {
     const KIND: ParameterKind = ParameterKind::Words;
 
     fn read(text: &str) -> Result<Vec<RetryOn>, String> {
+        if text.trim() == EVERY_ERROR {
+            let is_possible =
+                |kind: &DbErrorKind| !kind.breaks_session() && *kind != DbErrorKind::Cancelled;
+            let all = DbErrorKind::ALL.into_iter().filter(is_possible);
+            return Ok(all.map(RetryOn::Kind).collect());
+        }
         read_errors(text, "it cannot be ignored, since the client must reconnect")
     }
 

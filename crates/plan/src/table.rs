@@ -179,7 +179,7 @@ parameters! {
         |plan| plan.retry.on.clone();
     ignore_errors: Optional<IgnoredErrors> = "", AnyValue,
         "Database errors with which a transaction counts as finished, not as failed, by name, number \
-         or SQLSTATE: 1062,23505; the report counts them apart",
+         or SQLSTATE: 1062,23505, or all of them: all; the report counts them apart",
         |plan| (!plan.retry.ignored.is_empty()).then(|| Some(plan.retry.ignored.clone()));
     histogram_max: DurationWithin<1, { 48 * 3600 }> = "1h", AnyValue,
         "Largest latency that is recorded; larger ones are counted as overflow",

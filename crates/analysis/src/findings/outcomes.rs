@@ -20,7 +20,7 @@ enum Ending {
     Failed { failed: u64, offered: u64, most: Option<ErrorCount> },
     Unknown { unknown: u64 },
     Retried { retried: u64, offered: u64 },
-    Ignored { ignored: u64, offered: u64, most: Option<ErrorCount> },
+    Ignored { ignored: u64, offered: u64, finished: u64, most: Option<ErrorCount> },
 }
 
 impl Ending {
@@ -86,7 +86,12 @@ impl Ending {
                     count(offered, "transaction"),
                 ),
             },
-            Ending::Ignored { ignored, offered, most } => errors_ignored(ignored, offered, most),
+            Ending::Ignored { ignored, finished, most, .. } if ignored == finished => {
+                only_errors(ignored, most)
+            }
+            Ending::Ignored { ignored, offered, most, .. } => {
+                errors_ignored(ignored, offered, most)
+            }
         }
     }
 }
@@ -101,6 +106,20 @@ fn errors_ignored(ignored: u64, offered: u64, most: Option<ErrorCount>) -> Findi
             model::format_count(ignored),
             count(offered, "transaction"),
             most.map(|most| format!(" (most often {})", most.kind.name())).unwrap_or_default()
+        ),
+    }
+}
+
+/// Returns the finding that nothing but errors finished.
+fn only_errors(ignored: u64, most: Option<ErrorCount>) -> FindingText {
+    FindingText {
+        id: "errors_ignored",
+        severity: Severity::Invalid,
+        text: format!(
+            "Nothing was executed: all that finished, {}, ended with an error that the plan \
+             ignores{}.",
+            count(ignored, "transaction"),
+            most.map(|most| format!(": {}", most.message)).unwrap_or_default()
         ),
     }
 }
@@ -132,7 +151,12 @@ pub(super) fn look(view: &View) -> Vec<FindingText> {
         (failed > 0).then_some(Ending::Failed { failed, offered, most }),
         (unknown > 0).then_some(Ending::Unknown { unknown }),
         (retried > 0).then_some(Ending::Retried { retried, offered }),
-        (ignored > 0).then_some(Ending::Ignored { ignored, offered, most: most_ignored }),
+        (ignored > 0).then_some(Ending::Ignored {
+            ignored,
+            offered,
+            finished: counts.finished(),
+            most: most_ignored,
+        }),
     ];
     all.into_iter().flatten().map(Ending::text).collect()
 }

@@ -557,6 +557,11 @@ fn failures_matter_by_their_share() {
     calm.seconds.iter_mut().flat_map(|s| &mut s.kinds).for_each(|kind| kind.counts.retried = 0);
     from(calm, "retried", Severity::Note, |made| made.kind(0).counts.retried = 1);
     raises("errors_ignored", Severity::Note, |made| made.kind(0).counts.ignored = 1);
+    raises("errors_ignored", Severity::Invalid, |made| {
+        for kind in made.seconds.iter_mut().flat_map(|second| &mut second.kinds) {
+            kind.counts = Counts { ignored: kind.counts.finished(), ..Counts::default() };
+        }
+    });
 }
 
 #[test]
