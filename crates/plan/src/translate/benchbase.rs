@@ -533,6 +533,7 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
         let types = self.types();
         let weights: Vec<(String, f64)> =
             types.iter().cloned().zip(first.weights.iter().copied()).collect();
+        self.check_weights(&types, first);
         let (workload, weights, difference) = mix.nearest(&weights);
         if workload.contains('/') {
             let text = format!(
@@ -562,6 +563,19 @@ impl<'a, 'd> Reading<'_, 'a, 'd> {
             self.settings.insert(Key::Parameter("weights"), weights);
         }
         workload
+    }
+
+    /// Takes note of weights that do not belong to the transaction types one by one.
+    fn check_weights(&mut self, types: &[String], work: &Work) {
+        let Some((line, what)) = work.part("weights") else { return };
+        let (n, n_types) = (work.weights.len(), types.len());
+        if n != n_types {
+            let why = format!(
+                "there are {n} weights for {n_types} transaction types: {}",
+                if n < n_types { "those without one are not executed" } else { "the last ones" }
+            );
+            self.notes.left_out(line, &what, why);
+        }
     }
 
     /// Takes note of what would be part of a target that is not known.

@@ -19,7 +19,6 @@ const KNOWN: &[(&[&str], &str)] = &[
     (&["jobs", "job"], "dbdyno runs"),
     (&["buildschema"], "dbdyno run, which builds missing data, or dbdyno build"),
     (&["checkschema"], "dbdyno run, which checks the data before and after, or dbdyno check"),
-    (&["deleteschema"], "dbdyno drop"),
     (&["datagenrun", "dgset"], "dbdyno datagen"),
     (&["librarycheck"], "no library of the database is needed"),
     (&["wsstart", "wsstop", "wsport", "wsstatus"], "dbdyno web"),
@@ -71,6 +70,10 @@ const LEFT_OUT: &[(&[&str], &str)] = &[
     (&["switchmode"], "further load generators: see processes in docs/reference/plan.md"),
     (&["steprun"], "steps of users in a file: rate = \"steps ...\" or [experiment.vary] clients"),
     (&["giset", "metset", "ciset", "citmp"], "a setting of the program itself"),
+    (
+        &["deleteschema"],
+        "a plan drops nothing: type dbdyno drop with the workload and the target of this plan",
+    ),
     (
         &["exec", "system", "os.system", "subprocess.run", "subprocess.call"],
         "another program; [[at]] with command = \"...\" runs one at a time of the run",

@@ -233,6 +233,13 @@ fn a_password_is_never_copied() {
 }
 
 #[test]
+fn a_command_that_drops_data_is_not_translated() {
+    let toml = translated("a.tcl", "dbset db maria\ndeleteschema\n").to_toml();
+    assert!(toml.contains("line 2: deleteschema: a plan drops nothing"), "{toml}");
+    assert!(!toml.contains("Nothing was left out"), "{toml}");
+}
+
+#[test]
 fn the_environment_gives_values() {
     let variable = |name: &str| (name == "HOUSES").then(|| "7".to_owned());
     let environment = Environment { variable: &variable, cpus: 2 };
@@ -488,6 +495,8 @@ fn mixes_become_the_nearest_workload() {
     decided(&toml);
     let few = check(&orders[..2], "50,50", &["weights = \"50/50/0/0/0\""]);
     decided(&few);
+    check(&orders, "45,43,4,4", &["there are 4 weights for 5 transaction types"]);
+    check(&orders, "45,43,4,4,4,1", &["there are 6 weights for 5 transaction types"]);
     let queries = ["Q1", "Q2", "Q3"];
     decided(&check(&queries, "1,1,1", &["workload = \"tpch\"", "test = \"throughput\""]));
 }
