@@ -4,6 +4,7 @@ use model::{DbErrorKind, Row, Target};
 
 use crate::admin_session::AdminSession;
 use crate::error::Error;
+use crate::meta::{self, Found};
 use crate::open::open;
 
 /// Executes statements one after the other on a session of their own.
@@ -16,6 +17,20 @@ pub fn execute(target: &Target, statements: &[&str]) -> Result<(), Error> {
     let mut session = AdminSession::at(database.as_ref())?;
     for sql in statements {
         session.write(sql)?;
+    }
+    Ok(())
+}
+
+/// Removes what dbdyno knows of a build of a workload's data, if it knows anything.
+///
+/// # Errors
+///
+/// A database that cannot be opened, or a statement that fails.
+pub fn forget_data(target: &Target, workload: &str) -> Result<(), Error> {
+    let database = open(target, 0, false)?;
+    let mut session = AdminSession::at(database.as_ref())?;
+    if !matches!(meta::read(&mut session, workload)?, Found::Nothing) {
+        meta::forget(&mut session, workload, &[])?;
     }
     Ok(())
 }

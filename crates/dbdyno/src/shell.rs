@@ -245,16 +245,6 @@ impl Shell {
         Ok(text)
     }
 
-    /// Returns the same shell with another value of an environment variable.
-    pub(crate) fn with_variable(&self, name: &'static str, value: String) -> Shell {
-        let others = Arc::clone(&self.variables);
-        let variable = move |asked: &str| match asked == name {
-            true => Some(value.clone()),
-            false => others(asked),
-        };
-        Shell { variables: Arc::new(variable), ..self.clone() }
-    }
-
     /// Returns the environment variable with this name; `None` if it is not set or empty.
     pub(crate) fn variable(&self, name: &str) -> Option<String> {
         (self.variables)(name).filter(|value| !value.is_empty())

@@ -70,13 +70,14 @@ impl Reports {
     pub(super) fn tell_until(&mut self, end: i64, tally: &Tally, watcher: &mut dyn Watcher) {
         while let Some(seconds) = self.intervals.next(end) {
             let waiting = tally.waiting(seconds.end - 1).filter(|_| self.has_rate).unwrap_or(0);
+            let running = tally.running(seconds.end - 1).unwrap_or(0);
             let figures = ReportFigures {
                 threads_running: self.clients,
                 interval_s: (seconds.end - seconds.start) as f64,
                 total_s: seconds.end as f64,
                 ..self.figures(seconds, tally).0
             };
-            self.report(0, &figures, ReportOf::Interval { waiting, running: 0 }, watcher);
+            self.report(0, &figures, ReportOf::Interval { waiting, running }, watcher);
         }
     }
 

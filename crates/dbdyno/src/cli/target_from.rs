@@ -109,7 +109,7 @@ fn variable(shell: &Shell, name: &str) -> Option<String> {
 }
 
 /// Pairs of name and value in a section of a file.
-type Pairs = Vec<(String, String)>;
+pub(super) type Pairs = Vec<(String, String)>;
 
 /// Returns the pairs of the sections that `is_wanted` accepts; `None` if there is no such section.
 fn sections(text: &str, is_wanted: &dyn Fn(&str) -> bool) -> Option<Pairs> {
@@ -134,8 +134,14 @@ fn read(path: &Path) -> Result<String, String> {
     files::read_text(path, BYTES_MAX).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Returns the target of a service of libpq: in the user's file, or else in the system's.
+/// Returns the target of a service of libpq.
 fn of_service(name: &str, shell: &Shell) -> Result<Target, String> {
+    let pairs = pairs_of_service(name, shell)?;
+    of_libpq(&pairs, shell).map_err(|why| format!("the service '{name}': {why}"))
+}
+
+/// Returns the parameters of a service of libpq: in the user's file, or else in the system's.
+pub(super) fn pairs_of_service(name: &str, shell: &Shell) -> Result<Pairs, String> {
     let home = variable(shell, "HOME").map(|home| Path::new(&home).join(".pg_service.conf"));
     let own = variable(shell, "PGSERVICEFILE").map(PathBuf::from).or(home);
     let system = variable(shell, "PGSYSCONFDIR").unwrap_or_else(|| SERVICES_OF_SYSTEM.to_owned());
@@ -143,7 +149,7 @@ fn of_service(name: &str, shell: &Shell) -> Result<Target, String> {
     let files: Vec<PathBuf> = own.into_iter().chain([system]).collect();
     for path in files.iter().filter(|path| path.exists()) {
         if let Some(pairs) = sections(&read(path)?, &|section| section == name) {
-            return of_libpq(&pairs, shell).map_err(|why| format!("{}: {why}", path.display()));
+            return Ok(pairs);
         }
     }
     let looked: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();

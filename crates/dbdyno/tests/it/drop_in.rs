@@ -224,6 +224,10 @@ fn logs_have_the_same_columns() {
                 assert_eq!(lines.len(), n_lines, "{program}: {lines:?}");
             }
             columns.push(numbers(&lines));
+            // Of a client, transactions are counted from 1.
+            if n_lines.is_some() && !more.contains(&"-R") {
+                assert!(lines.iter().any(|line| line.starts_with("1 20 ")), "{lines:?}");
+            }
             for path in std::fs::read_dir(bench.home.path(".")).expect("a folder").flatten() {
                 if path.file_name().to_string_lossy().starts_with(program) {
                     std::fs::remove_file(path.path()).expect("it is a file");
@@ -377,6 +381,87 @@ fn progress_has_time_stamps_with_three_decimals() {
         let (seconds, part) = stamp.split_once('.').expect("it has decimals");
         assert_eq!((seconds.len(), part.len()), (10, 3), "{line}");
     }
+}
+
+#[test]
+fn steps_of_a_build_are_executed_in_their_order() {
+    let bench = Bench::new();
+    let keys = "SELECT count(*) FROM pg_constraint WHERE contype IN ('p', 'f') AND \
+                conrelid::regclass::text LIKE 'pgbench%'";
+    let check = |steps: &str, begins: &[&str], expect: [&str; 2]| {
+        let ran = bench.dbdyno(&["-i", "-I", steps]).0;
+        assert_eq!(ran.code, Some(0), "{steps}: {}", ran.err);
+        let lines: Vec<&str> = ran.err.lines().collect();
+        let (last, first) = lines.split_last().expect("lines");
+        assert_eq!(first, begins, "{steps}");
+        assert!(last.starts_with("done in ") && last.ends_with(" s)."), "{last}");
+        let rows = bench.sql("SELECT count(*) FROM pgbench_accounts");
+        assert_eq!([rows.trim(), bench.sql(keys).trim()], expect, "{steps}");
+    };
+    let (old, new) = ("dropping old tables...", "creating tables...");
+    let rows = "generating data (server-side)...";
+    check("dt", &[old, new], ["0", "0"]);
+    check("g", &[rows], ["100000", "0"]);
+    check(
+        "v pf",
+        &["vacuuming...", "creating primary keys...", "creating foreign keys..."],
+        ["100000", "8"],
+    );
+    check("dtpG", &[old, new, "creating primary keys...", rows], ["100000", "3"]);
+    let sum = "SELECT sum(aid), sum(bid), sum(abalance), max(filler) FROM pgbench_accounts";
+    let ours = bench.sql(sum);
+    assert_eq!(bench.pgbench(&["-i", "-q"]).0.code, Some(0));
+    assert_eq!(bench.sql(sum), ours);
+    let ran = bench.dbdyno(&["-i", "-I", "dx"]).0;
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.err.contains("unrecognized initialization step \"x\""), "{}", ran.err);
+    // A build of dbdyno's own is forgotten together with its tables.
+    assert_eq!(bench.dbdyno(&["-i", "-I", "d"]).0.code, Some(0));
+    let target = bench.server.target();
+    let url = target.to_string();
+    let mut build = bench.home.dbdyno(&["build", "tpcb", "--scale", "2", "--target", &url]);
+    build.env("DBDYNO_PASSWORD", target.password.as_ref().map_or("", Secret::reveal));
+    assert_eq!(Started::new(build).end().code, Some(0));
+    assert_eq!(bench.dbdyno(&["-i"]).0.code, Some(0));
+    assert_eq!(bench.sql("SELECT to_regclass('dbdyno_meta') IS NULL").trim(), "t");
+}
+
+#[test]
+fn advice_names_options_of_the_program() {
+    let bench = Bench::new();
+    let own = ["--ask-password", "DBDYNO_PASSWORD", "managed:", "tls=", "in the target"];
+    let nobody = ["-n", "-S", "-h", "127.0.0.1", "-p", "1"];
+    let missing = ["-n", "-S", "nowhere"];
+    let file = bench.home.write("mine.sql", "SELECT 1;\n");
+    let misspelt = file.replace("mine.sql", "mien.sql");
+    for (args, expect) in [
+        (&nobody[..], "-h and -p"),
+        (&missing[..], "name another database"),
+        (&["-b", "selekt-only"][..], "did you mean 'select-only'?"),
+        (&["-f", &misspelt][..], "mine.sql'?)"),
+    ] {
+        let ran = bench.dbdyno(args).0;
+        assert_eq!(ran.code, Some(1), "{args:?}");
+        assert!(ran.err.contains(expect), "{args:?}: {}", ran.err);
+        assert!(own.iter().all(|word| !ran.err.contains(word)), "{}", ran.err);
+    }
+    let help = bench.dbdyno(&["--help"]).0.out;
+    assert!(help.contains("Transactions of each client"), "{help}");
+}
+
+#[test]
+fn an_interrupt_cancels_running_statements_and_is_reported() {
+    let bench = Bench::new();
+    let file = bench.home.write("script.sql", "SELECT pg_sleep(600);\n");
+    let words = ["pgbench", "--no-store", "-n", "-T", "600", "-f", &file];
+    let started = Started::new(bench.with_server(bench.home.dbdyno(&words)));
+    let runs = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(600)%' AND pid <> \
+                pg_backend_pid()";
+    assert!(crate::waiting::eventually(|| bench.sql(runs).trim() == "1"));
+    started.interrupt();
+    let ran = started.end();
+    assert_eq!(ran.code, Some(130), "{}", ran.err);
+    assert!(ran.out.contains("number of transactions actually processed: 0\n"), "{}", ran.out);
 }
 
 #[test]

@@ -376,6 +376,58 @@ fn a_script_that_finishes_nothing_says_so() {
 }
 
 #[test]
+fn errors_stand_where_sysbench_prints_them() {
+    let home = Home::new();
+    let script = home.write("slow.lua", SLOW);
+    let check = |words: &[&str], begins: &str| {
+        let theirs = home.run_other("sysbench", words).code(1);
+        let ours = home.run(&[&["sysbench"], words].concat()).code(1);
+        for ran in [&theirs, &ours] {
+            let is_it = |line: &str| line.starts_with(begins);
+            assert_eq!(ran.out.lines().any(is_it), begins.starts_with("FATAL"), "{}", ran.out);
+            assert_eq!(ran.err.lines().any(is_it), !begins.starts_with("FATAL"), "{}", ran.err);
+        }
+        ours
+    };
+    check(&[&script, "--threads=0", "run"], "FATAL: Invalid value for --threads: 0.");
+    check(&[&script, "--threads=x", "run"], "Invalid value for the 'threads' option: 'x'");
+    check(&[&script, "run", "extra"], "Unrecognized command line argument: extra");
+    check(&["oltp_read_only", "--foo=1", "run"], "invalid option: --foo=1");
+    let misspelt = ["oltp_read_onyl", "run"];
+    let ran = check(&misspelt, "FATAL: Cannot find benchmark 'oltp_read_onyl'");
+    ran.says(&["(did you mean 'oltp_read_only'?)"]);
+    let nobody = ["oltp_read_only", "--mysql-host=127.0.0.1", "--mysql-port=1", "run"];
+    let ran = check(&nobody, "FATAL: ").says(&["--mysql-host, --mysql-port or --mysql-socket"]);
+    assert!(!ran.out.contains("managed:"), "{}", ran.out);
+    let server = MARIADB.start();
+    let place = place_of(&server.target());
+    let mut place: Vec<&str> = place.iter().map(String::as_str).collect();
+    place.push("--mysql-user=nobody");
+    let ran = check(&[&place[..], &["oltp_read_only", "run"]].concat(), "FATAL: ");
+    let own = ["--ask-password", "DBDYNO_PASSWORD", "tls=", "the target"];
+    assert!(own.iter().all(|word| !ran.out.contains(word)), "{}", ran.out);
+}
+
+#[test]
+fn events_that_always_fail_end_with_an_error() {
+    let home = Home::new();
+    let server = MARIADB.start();
+    let place = place_of(&server.target());
+    let place: Vec<&str> = place.iter().map(String::as_str).collect();
+    let script = home.write(
+        "refused.lua",
+        "function thread_init()\n  con = sysbench.sql.driver():connect()\n  \
+         con:query('CREATE TEMPORARY TABLE one (id INT PRIMARY KEY)')\n  \
+         con:query('INSERT INTO one VALUES (1)')\nend\n\
+         function event() con:query('INSERT INTO one VALUES (1)') end\n",
+    );
+    let words = [&place[..], &[&script, "--time=1", "--mysql-ignore-errors=1062", "run"]].concat();
+    // sysbench itself never ends here.
+    let ran = home.run(&[&["sysbench"], &words[..]].concat()).code(1);
+    ran.warns(&["Nothing finished: 1 transaction offered, 1 failed", "Most often: Duplicate"]);
+}
+
+#[test]
 fn a_script_reports_its_run_under_dbdyno_run() {
     let home = Home::new();
     let script = r#"

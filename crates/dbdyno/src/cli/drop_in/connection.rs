@@ -7,7 +7,7 @@ use app::Error;
 use model::{Host, Secret, Target};
 
 use crate::cli::password_files::{of_pgpass, pgpass_path};
-use crate::cli::target_from::{of_libpq, option_of_libpq};
+use crate::cli::target_from::{of_libpq, option_of_libpq, pairs_of_service};
 use crate::shell::Shell;
 
 /// A server and a database as a program is given them: texts as they are, and not parts of a URL.
@@ -93,13 +93,6 @@ impl Connection {
             target.options.extend(options);
             return with_password(target, shell);
         }
-        if shell.variable("PGSERVICE").is_some_and(|name| !name.is_empty()) {
-            return Err(Error::Usage(
-                "PGSERVICE is set, and is not read here: unset it and name host, port, user and \
-                 database, or use dbdyno run --target-from"
-                    .to_owned(),
-            ));
-        }
         let words = self.database.take_if(|text| text.contains('='));
         let mut pairs = words.map(|words| conninfo(&words)).transpose()?.unwrap_or_default();
         let flags = [
@@ -109,7 +102,16 @@ impl Connection {
             ("dbname", self.database),
         ];
         pairs.extend(flags.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?))));
-        if ["PGUSER", "USER"].iter().all(|name| shell.variable(name).is_none_or(|it| it.is_empty()))
+        let service = pairs.iter().position(|(name, _)| name == "service");
+        let service = service.map(|at| pairs.remove(at).1).or_else(|| shell.variable("PGSERVICE"));
+        if let Some(service) = service.filter(|name| !name.is_empty()) {
+            pairs.extend(pairs_of_service(&service, shell).map_err(Error::Usage)?);
+        }
+        let is_named = pairs.iter().any(|(name, _)| name == "user");
+        if !is_named
+            && ["PGUSER", "USER"]
+                .iter()
+                .all(|name| shell.variable(name).is_none_or(|it| it.is_empty()))
         {
             pairs.push(("user".to_owned(), "postgres".to_owned()));
         }
@@ -190,13 +192,38 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_that_would_change_the_server_or_the_session_is_refused() {
-        for set in ["PGOPTIONS", "PGSERVICE"] {
-            let value = move |name: &str| (name == set).then(|| "-c work_mem=8MB".to_owned());
+    fn a_variable_that_would_change_the_session_is_refused() {
+        let value = |name: &str| (name == "PGOPTIONS").then(|| "-c work_mem=8MB".to_owned());
+        let shell = Shell::new(std::io::sink(), std::io::sink(), value);
+        let refused = Connection::default().target(&shell).expect_err("it is refused");
+        assert!(refused.to_string().contains("PGOPTIONS is set"), "{refused}");
+    }
+
+    #[test]
+    fn a_service_gives_what_the_options_do_not() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("services");
+        let text = "[mine]\nhost=db7\nport=7\ndbname=theirs\nuser=me\npassword=s\n";
+        std::fs::write(&file, text).expect("it is written");
+        let file = file.display().to_string();
+        let check = |service: Option<&str>, database: Option<&str>| {
+            let (file, service) = (file.clone(), service.map(str::to_owned));
+            let value = move |name: &str| match name {
+                "PGSERVICEFILE" => Some(file.clone()),
+                "PGSERVICE" => service.clone(),
+                _ => None,
+            };
             let shell = Shell::new(std::io::sink(), std::io::sink(), value);
-            let refused = Connection::default().target(&shell).expect_err("it is refused");
-            assert!(refused.to_string().contains(&format!("{set} is set")), "{refused}");
+            let database = database.map(str::to_owned);
+            Connection { database, ..Connection::default() }.target(&shell)
+        };
+        for (service, database) in [(Some("mine"), Some("ours")), (None, Some("service=mine"))] {
+            let target = check(service, database).expect("a target");
+            let path = if service.is_some() { "ours" } else { "theirs" };
+            assert_eq!(target.to_string(), format!("postgres://me@db7:7/{path}"));
+            assert_eq!(target.password.as_ref().map(Secret::reveal), Some("s"));
         }
+        assert!(check(Some("yours"), None).expect_err("none").to_string().contains("'yours'"));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! Not here: scripts in the options of dbdyno itself (`script_words`).
 
 mod connection;
+mod hints;
 mod pgbench;
 mod pgbench_log;
 mod pgbench_options;
@@ -19,13 +20,13 @@ mod sysbench_options;
 mod sysbench_progress;
 mod sysbench_table;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use analysis::Tally;
 use analysis::report::Report;
 use app::Error;
 use clap::{Arg, Command};
-use model::{Event, Phase, Plan, Target, numbers};
+use model::{Event, Phase, Plan, Target, did_you_mean, numbers};
 use plan::{Draft, From, GroupDraft, Task, Written, decide_task};
 
 use super::{Outcome, USAGE, flags};
@@ -98,8 +99,21 @@ fn tell_nothing_finished(report: &Report, shell: &Shell) {
     const WHY: [&str; 2] = ["nothing_finished", "still_running"];
     for finding in report.findings.iter().filter(|finding| WHY.contains(&finding.id.as_str())) {
         let observed = finding.observed.as_ref().unwrap_or(&finding.text);
-        shell.say(&format!("dbdyno: {observed}"));
+        let most = report.block.errors.iter().max_by_key(|error| error.count);
+        let why = most.map(|error| format!(" Most often: {}", error.message));
+        shell.say(&format!("dbdyno: {observed}{}", why.unwrap_or_default()));
     }
+}
+
+/// Returns the question whether a file of a similar name in the same folder is meant; empty if
+/// there is none.
+fn meant_file(name: &str) -> String {
+    let path = Path::new(name);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let files = std::fs::read_dir(folder.unwrap_or(Path::new("."))).into_iter().flatten();
+    let names = files.flatten().map(|file| file.path().display().to_string());
+    let names: Vec<String> = names.map(|found| found.trim_start_matches("./").to_owned()).collect();
+    did_you_mean(name.trim_start_matches("./"), names.iter().map(String::as_str))
 }
 
 /// Returns the time from the start of the measured phase until all clients were ready, in seconds.

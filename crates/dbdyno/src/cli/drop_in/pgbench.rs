@@ -9,17 +9,20 @@ use app::run::{RunOptions, RunResult, run as run_plan};
 use app::watcher::Intervals;
 use app::{Error, SampleHook};
 use clap::ArgMatches;
-use model::{DbErrorKind, KindIndex, NS_PER_MS, Plan, ScriptHost, Source, Target};
+use model::{DbErrorKind, KindIndex, NS_PER_MS, Plan, ScriptHost, Source, Target, did_you_mean};
 use plan::GroupDraft;
 use render::drop_in::{Losses, PgbenchWords, RETRIED, pgbench as page};
 use workloads::script::sql::{self, BUILTINS, Builtin, builtin};
 
 use super::connection::Connection;
+use super::hints::Speaks;
 use super::pgbench_log::{Log, LogOptions};
 use super::pgbench_options::{self, is_set, number, scripts, text};
 use super::pgbench_progress::{Told, failed_with, retried};
-use super::pgbench_tables::Later;
-use super::{elapsed_s, given, plan_of, refused, tell_nothing_finished, tell_queued, unsupported};
+use super::pgbench_tables::Tables;
+use super::{
+    elapsed_s, given, meant_file, plan_of, refused, tell_nothing_finished, tell_queued, unsupported,
+};
 use crate::cli::script_host::OfProcess;
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::{DONE, FAILED, INTERRUPTED, Outcome};
@@ -43,7 +46,7 @@ const ABORTED: u8 = 2;
 pub(super) fn run(words: &[String], shell: &Shell) -> Outcome {
     match run_line(words, shell) {
         Err(error @ (Error::Usage(_) | Error::Failed(_) | Error::Unreachable(_))) => {
-            crate::cli::tell(&error, words, shell);
+            crate::cli::tell(&Speaks::Libpq.error(error), words, shell);
             Ok(REFUSED)
         }
         outcome => outcome,
@@ -72,7 +75,8 @@ fn run_line(words: &[String], shell: &Shell) -> Outcome {
     refuse_unsupported(&matches)?;
     let target = target(&matches, shell)?;
     if is_set(&matches, "initialize") {
-        return initialize(&matches, &target, shell);
+        Tables::read(&matches)?.build(&target, shell)?;
+        return Ok(DONE);
     }
     Asked::read(&matches, &target, shell)?.run(&matches, target, shell)
 }
@@ -141,7 +145,9 @@ fn list_scripts(shell: &Shell) -> Outcome {
 fn builtin_named(name: &str) -> Result<&'static Builtin, Error> {
     builtin(name).ok_or_else(|| {
         let names: Vec<&str> = BUILTINS.iter().map(|one| one.name).collect();
-        Error::Usage(format!("there is no builtin script '{name}': write {}", names.join(", ")))
+        let meant = did_you_mean(name, names.iter().copied());
+        let names = names.join(", ");
+        Error::Usage(format!("there is no builtin script '{name}'{meant}: write {names}"))
     })
 }
 
@@ -159,42 +165,6 @@ fn target(matches: &ArgMatches, shell: &Shell) -> Result<Target, Error> {
         target.options.push(("statements".to_owned(), "unnamed".to_owned()));
     }
     Ok(target)
-}
-
-/// Builds pgbench's tables as `-i` does: old ones are dropped first.
-fn initialize(matches: &ArgMatches, target: &Target, shell: &Shell) -> Outcome {
-    let later = Later::read(matches)?;
-    let scale = number(matches, "scale", 1)?.unwrap_or(1).to_string();
-    let url = target.to_string();
-    let words = |line: &[&str]| -> Vec<String> {
-        std::iter::once("dbdyno").chain(line.iter().copied()).map(str::to_owned).collect()
-    };
-    shell.say("dropping old tables...");
-    app::statements::execute(
-        target,
-        &["DROP TABLE IF EXISTS pgbench_accounts, pgbench_branches, pgbench_history, \
-           pgbench_tellers"],
-    )?;
-    let build = ["build", "tpcb", "--scale", &scale, "--target", &url, "--quiet"];
-    shell.say("creating tables, generating data, creating primary keys...");
-    // A target on the command line has no password.
-    let with_password = target.password.as_ref().map(|password| {
-        shell.with_variable(crate::cli::password::VARIABLE, password.reveal().to_owned())
-    });
-    let shell = with_password.as_ref().unwrap_or(shell);
-    // The tables are gone, but what dbdyno knows of a build of them is not.
-    let forget = ["drop", "tpcb", "--target", &url, "--quiet"];
-    let code = match crate::cli::run(&words(&forget), shell) {
-        DONE => crate::cli::run(&words(&build), shell),
-        failed => failed,
-    };
-    if code == DONE {
-        let n_accounts = 100_000 * scale.parse::<u64>().unwrap_or(1);
-        let later = later.statements(n_accounts);
-        let later: Vec<&str> = later.iter().map(String::as_str).collect();
-        app::statements::execute(target, &later)?;
-    }
-    Ok(code)
 }
 
 /// What a command line asks for.
@@ -365,7 +335,7 @@ impl Asked {
         tell_queued("transactions", report, self.rate.is_some(), shell);
         tell_nothing_finished(report, shell);
         if let Some(reason) = &report.reason {
-            shell.say(&format!("dbdyno: {reason}"));
+            shell.say(&format!("dbdyno: {}", Speaks::Libpq.reworded(reason)));
         }
         for (client, script, error) in &aborted {
             let known = report.block.errors.iter().find(|known| known.kind == error.name());
@@ -529,7 +499,8 @@ fn read_scripts(matches: &ArgMatches, shell: &Shell) -> Result<Vec<Scripted>, Er
                     _ => files::read_text(name, Source::BYTES_MAX),
                 }
                 .map_err(|error| {
-                    Error::Usage(format!("the script {name} cannot be read: {error}"))
+                    let meant = meant_file(name);
+                    Error::Usage(format!("the script {name} cannot be read: {error}{meant}"))
                 })?,
             },
         });

@@ -3,6 +3,7 @@
 //!
 //! A thread writes the file, so that no client waits for the disk. Not here: the options.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -10,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
 use app::{Error, Recorded, SampleHook};
-use model::{DbErrorKind, NS_PER_US, Number, Outcome, Sample};
+use model::{DbErrorKind, NS_PER_US, Outcome, Sample};
 
 /// What the log has.
 #[derive(Clone, Copy, Debug)]
@@ -33,8 +34,8 @@ pub(super) struct Log {
     writer: JoinHandle<std::io::Result<()>>,
 }
 
-/// A transaction with the time since 1970 at which it ended, in microseconds.
-type Ended = (Sample, u64);
+/// A transaction with its client, and with the time since 1970 at which it ended, in microseconds.
+type Ended = (Sample, u32, u64);
 
 impl Log {
     /// Creates the file `path`, and returns the log with the function that adds a transaction to
@@ -51,7 +52,7 @@ impl Log {
             let ended_us = sample.finished_ns / NS_PER_US;
             let began_us = *began.get_or_init(|| app::unix_ms().unsigned_abs() * 1000 - ended_us);
             // Without a writer, the end reports its error.
-            say.send((*sample, began_us + ended_us)).ok();
+            say.send((*sample, recorded.client, began_us + ended_us)).ok();
         };
         Ok((Log { path, writer }, Arc::new(hook)))
     }
@@ -68,9 +69,9 @@ fn write_all(
     options: &LogOptions,
     hear: &Receiver<Ended>,
 ) -> std::io::Result<()> {
-    let mut lines = Lines { options: *options, n_arrivals: 0, n_seen: 0, interval: None };
-    for (sample, ended_us) in hear {
-        file.write_all(lines.add(&sample, ended_us).as_bytes())?;
+    let mut lines = Lines::new(*options);
+    for (sample, client, ended_us) in hear {
+        file.write_all(lines.add(&sample, client, ended_us).as_bytes())?;
     }
     if let Some(interval) = lines.interval {
         file.write_all(interval.line().as_bytes())?;
@@ -81,29 +82,30 @@ fn write_all(
 /// Makes the lines of a log, one transaction after the other.
 struct Lines {
     options: LogOptions,
-    /// Transactions of an open load, whose clients are not known.
-    n_arrivals: u64,
+    /// Number of transactions of each client so far.
+    of_clients: BTreeMap<u32, u64>,
     n_seen: u64,
     interval: Option<Interval>,
 }
 
 impl Lines {
-    /// Returns what a transaction adds to the file.
-    fn add(&mut self, sample: &Sample, ended_us: u64) -> String {
+    fn new(options: LogOptions) -> Lines {
+        Lines { options, of_clients: BTreeMap::new(), n_seen: 0, interval: None }
+    }
+
+    /// Returns what a transaction of a client adds to the file.
+    fn add(&mut self, sample: &Sample, client: u32, ended_us: u64) -> String {
         match self.options.every_s {
             Some(every_s) => self.add_to_interval(sample, ended_us / 1_000_000, every_s),
-            None => self.line(sample, ended_us),
+            None => self.line(sample, client, ended_us),
         }
     }
 
-    fn line(&mut self, sample: &Sample, ended_us: u64) -> String {
-        let (client, nth) = match sample.slot.number {
-            Number::OfClient { client, nth } => (client, nth),
-            Number::Arrival { .. } => {
-                self.n_arrivals += 1;
-                (0, self.n_arrivals - 1)
-            }
-        };
+    fn line(&mut self, sample: &Sample, client: u32, ended_us: u64) -> String {
+        // pgbench counts them from 1.
+        let nth = self.of_clients.entry(client).or_default();
+        *nth += 1;
+        let nth = *nth;
         self.n_seen += 1;
         // Evenly, so that every share is met: 0.25 takes each fourth.
         let share = |n: u64| (n as f64 * self.options.sampling_rate) as u64;
@@ -222,7 +224,7 @@ impl Interval {
 
 #[cfg(test)]
 mod tests {
-    use model::{NS_PER_MS, NS_PER_S, Slot, Traffic};
+    use model::{NS_PER_MS, NS_PER_S, Number, Slot, Traffic};
 
     use super::*;
 
@@ -244,10 +246,11 @@ mod tests {
     }
 
     fn lines(options: LogOptions) -> String {
-        let mut lines = Lines { options, n_arrivals: 0, n_seen: 0, interval: None };
+        let mut lines = Lines::new(options);
         let failed = Outcome::Failed(DbErrorKind::Deadlock);
         let all = [(0, Outcome::Committed), (1, failed), (3, Outcome::Committed)];
-        let add = |(nth, outcome)| lines.add(&sample(7, nth, outcome), (100 + nth) * 1_000_000 + 9);
+        let add =
+            |(nth, outcome)| lines.add(&sample(7, nth, outcome), 7, (100 + nth) * 1_000_000 + 9);
         let mut text: String = all.map(add).concat();
         text.extend(lines.interval.map(|interval| interval.line()));
         text
@@ -263,7 +266,7 @@ mod tests {
 
     #[test]
     fn lines_are_those_of_pgbench() {
-        assert_eq!(lines(PLAIN), "7 0 2000 1 100 9\n7 1 failed 1 101 9\n7 3 2000 1 103 9\n");
+        assert_eq!(lines(PLAIN), "7 1 2000 1 100 9\n7 2 failed 1 101 9\n7 3 2000 1 103 9\n");
         let options = LogOptions {
             sampling_rate: 0.5,
             has_rate: true,
@@ -271,7 +274,7 @@ mod tests {
             is_detailed: true,
             ..PLAIN
         };
-        assert_eq!(lines(options), "7 1 deadlock 1 101 9 5 2\n");
+        assert_eq!(lines(options), "7 2 deadlock 1 101 9 5 2\n");
         let options = LogOptions { every_s: Some(2), ..PLAIN };
         assert_eq!(
             lines(options),

@@ -12,17 +12,20 @@ use app::run::{RunOptions, RunResult, run as run_plan};
 use app::script_commands::{BUILD_FIRST, run_command};
 use app::watcher::Intervals;
 use app::{Error, Stop};
-use model::{Parameter, ParameterKind, Plan, ScriptReports, Target};
+use model::{Parameter, ParameterKind, Plan, ScriptReports, Target, did_you_mean};
 use plan::GroupDraft;
 use render::drop_in::sysbench::{
     Beginning, Figures, OptionRow, beginning, option_group, report as page, version_line,
 };
 use workloads::Entry;
 
+use super::hints::Speaks;
 use super::sysbench_hooks::{declared_options, own_reports, takes_any_option};
 use super::sysbench_options::{Options, usage};
 use super::sysbench_progress::{Told, reconnects};
-use super::{elapsed_s, given, plan_of, tell_nothing_finished, tell_queued, unsupported};
+use super::{
+    elapsed_s, given, meant_file, plan_of, tell_nothing_finished, tell_queued, unsupported,
+};
 use crate::cli::signals::cancel_on_signals;
 use crate::cli::{DONE, FAILED, INTERRUPTED, Outcome};
 use crate::shell::Shell;
@@ -40,6 +43,9 @@ const OF_SCRIPT: &str = "sysbench_options";
 const SWITCHED_ON: [&str; 2] = ["fatal_errors", "print_to_stdout"];
 /// Commands that a test may leave out.
 const USUAL: [&str; 3] = ["prepare", "cleanup", "help"];
+/// Beginnings of errors of the command line, which sysbench prints as they are.
+const NOT_FATAL: [&str; 5] =
+    ["invalid option: ", "Invalid value for the ", "Unrecognized ", "a command is required", "'"];
 /// What sysbench prints when more events wait than its queue takes.
 const QUEUE_FULL: &str = "FATAL: The event queue is full. This means the worker threads are unable \
                           to keep up with the specified event generation rate\n";
@@ -50,9 +56,27 @@ const ERROR: u8 = 1;
 pub(super) fn run(words: &[String], shell: &Shell) -> Outcome {
     // sysbench has one exit code for all errors.
     run_words(words, shell).or_else(|error| {
-        shell.say(&format!("FATAL: {error}"));
+        let error = speaks(words).error(error);
+        match &error {
+            // What is wrong with a command line is no fatal error of sysbench.
+            Error::Usage(why) if NOT_FATAL.iter().any(|begin| why.starts_with(begin)) => {
+                shell.say(why);
+            }
+            error => {
+                shell.print(&format!("FATAL: {error}\n"))?;
+            }
+        }
         Ok(if matches!(error, Error::Interrupted(_)) { INTERRUPTED } else { ERROR })
     })
+}
+
+/// Returns whose options the advice of an error names.
+fn speaks(words: &[String]) -> Speaks {
+    let is_pgsql = |word: &String| word.replace('_', "-") == "--db-driver=pgsql";
+    match words.iter().any(is_pgsql) {
+        true => Speaks::Pgsql,
+        false => Speaks::Mysql,
+    }
 }
 
 fn run_words(words: &[String], shell: &Shell) -> Outcome {
@@ -67,6 +91,10 @@ fn run_words(words: &[String], shell: &Shell) -> Outcome {
     };
     if OTHER_TESTS.contains(&test.as_str()) {
         return Err(unsupported(PROGRAM, &format!("test '{test}'"), "it measures databases only"));
+    }
+    let threads = options.number("threads")?;
+    if threads == 0 {
+        return Err(Error::Usage("Invalid value for --threads: 0.".to_owned()));
     }
     let entry = plan::workload_named(&script_of(test)?)?;
     let Some(command) = options.command.as_deref() else {
@@ -107,10 +135,26 @@ fn script_of(test: &str) -> Result<String, Error> {
     let own = stem.replace('_', "-");
     match workloads::is_compiled_in(&own) {
         true => Ok(own),
-        false => Err(Error::Usage(format!(
-            "Cannot find benchmark '{test}': no such script here or in {SCRIPTS}"
-        ))),
+        false => {
+            let of_package = files_of(SCRIPTS);
+            let own = workloads::ALL.iter().map(|entry| entry.name.replace('-', "_"));
+            let names: Vec<String> = of_package.into_iter().chain(own).collect();
+            let mut meant = did_you_mean(stem, names.iter().map(String::as_str));
+            if meant.is_empty() {
+                meant = meant_file(test);
+            }
+            Err(Error::Usage(format!(
+                "Cannot find benchmark '{test}': no such script here or in {SCRIPTS}{meant}"
+            )))
+        }
     }
+}
+
+/// Returns the names of the scripts in a folder.
+fn files_of(folder: &str) -> Vec<String> {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = files.map(|file| file.file_name().to_string_lossy().into_owned());
+    names.filter_map(|name| name.strip_suffix(".lua").map(str::to_owned)).collect()
 }
 
 /// Whether a parameter of scripts is dbdyno's own and no option of sysbench.
@@ -164,6 +208,7 @@ impl Asked<'_> {
             None => self.entry.parameters.iter().map(of_parameter).collect(),
         };
         if rows.is_empty() {
+            shell.print(&version_line(&app::run::version_of_ours()))?;
             let why = format!("'{name}' test does not implement the 'help' command.");
             return Err(Error::Usage(why));
         }
@@ -316,6 +361,7 @@ impl Asked<'_> {
                 Some((why, _)) => format!("{why}; {}", self.prepare_first()),
                 None => reason.clone(),
             };
+            let reason = self.speaks()?.reworded(&reason);
             let what =
                 if self.is_of_event(&reason) { "`thread_run' function failed: " } else { "" };
             shell.print(&format!("FATAL: {what}{reason}\n"))?;
@@ -329,6 +375,14 @@ impl Asked<'_> {
     fn is_of_event(&self, reason: &str) -> bool {
         let place = reason.strip_prefix(self.test).and_then(|rest| rest.strip_prefix(':'));
         place.is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit()))
+    }
+
+    /// Returns whose options the advice of an error names.
+    fn speaks(&self) -> Result<Speaks, Error> {
+        Ok(match self.options.target()?.scheme.as_str() {
+            "mysql" => Speaks::Mysql,
+            _ => Speaks::Pgsql,
+        })
     }
 
     /// Says how to create the tables that the script misses.
@@ -362,10 +416,13 @@ impl Asked<'_> {
         tell_queued("events", report, has_rate, shell);
         tell_nothing_finished(report, shell);
         if let Some(reason) = &report.reason {
-            shell.say(&format!("FATAL: {reason}"));
+            shell.print(&format!("FATAL: {}\n", self.speaks()?.reworded(reason)))?;
         }
+        let has_only_failed = ended.response.is_empty() && !ended.failures.is_empty();
         Ok(match (result.is_interrupted, report.status) {
             (true, _) => INTERRUPTED,
+            // The events of sysbench would be tried for ever.
+            (false, Status::Completed) if has_only_failed => ERROR,
             (false, Status::Completed) => DONE,
             (false, _) => FAILED,
         })

@@ -66,7 +66,7 @@ impl Options {
                 None if options.command.is_none() => options.command = Some(word.clone()),
                 None => {
                     return Err(Error::Usage(format!(
-                        "unrecognized command line argument: {word}"
+                        "Unrecognized command line argument: {word}"
                     )));
                 }
             }
@@ -162,7 +162,7 @@ impl Options {
     pub(super) fn number(&self, name: &str) -> Result<u64, Error> {
         let text = self.text(name).unwrap_or("0");
         text.parse::<u64>()
-            .map_err(|_| Error::Usage(format!("--{name}: '{text}' is no whole number")))
+            .map_err(|_| Error::Usage(format!("Invalid value for the '{name}' option: '{text}'")))
     }
 
     /// Returns whether an option is switched on.

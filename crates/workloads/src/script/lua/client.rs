@@ -140,7 +140,11 @@ impl Running {
         let is_lost = no.code == 0 && no.kind.breaks_session() && !no.is_silence();
         match is_lost && self.shared.driver_name.get() == MYSQL {
             true => LOST,
-            false => (no.code, &no.sqlstate, &no.message),
+            // Drivers put the name of a prepared statement in front.
+            false => {
+                let message = no.message.strip_prefix("script: ").unwrap_or(&no.message);
+                (no.code, &no.sqlstate, message)
+            }
         }
     }
 
