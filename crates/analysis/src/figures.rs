@@ -9,6 +9,8 @@ mod required;
 mod stored_bytes;
 mod within;
 
+use std::collections::BTreeSet;
+
 use model::Direction;
 use serde::{Deserialize, Serialize};
 use stats::Mean;
@@ -80,6 +82,17 @@ impl Figure {
         (n_runs + 1..=RUNS_ADVISED_MAX).find(is_enough).map(|n| n as u64)
     }
 }
+
+/// Returns the names of all transaction types and figures of some runs, for suggestions.
+fn names_in<'r>(reports: impl Iterator<Item = &'r Report> + Clone) -> BTreeSet<String> {
+    let types = reports.clone().flat_map(|report| report.block.transactions.iter());
+    let types = types.map(|(name, _)| name.to_owned());
+    types.chain(reports.flat_map(all_of).map(|figure| figure.name)).collect()
+}
+
+/// End of the name of a transaction type's mean time, which a mere type stands for: `q9` is
+/// `q9.mean_ms`.
+const MEAN_OF_TYPE: &str = ".mean_ms";
 
 /// Suffix of the name of a gauge that is divided by TPS, such as
 /// `server.disk_written_per_transaction`: bytes written to disk for each transaction.

@@ -13,7 +13,7 @@ use super::below::{Below, STEM, listed};
 use super::disturbed::{self, RECOVERY};
 use super::stored_bytes::{BYTES_STORED, bytes_stored};
 use super::within::{interval_of, why_alone};
-use super::{PER_TRANSACTION, times_of};
+use super::{MEAN_OF_TYPE, PER_TRANSACTION, names_in, times_of};
 use crate::gauges::{WHOSE, whose};
 use crate::report::{
     CustomMetricReport, GaugeReport, GroupReport, Latency, Named, PrimaryMetricReport, Report,
@@ -447,8 +447,8 @@ pub fn direction(name: &str) -> Direction {
 }
 
 /// Returns the full name of the figure that a user calls `name`, such as `p99_ms` for `p99`. Users
-/// may leave out units, `per_second`, and the group if only one has the figure. An `Err` says why
-/// none of `reports` has such a figure, and names similar ones.
+/// may leave out units, `per_second`, `mean_ms`, and the group if only one has the figure. An `Err`
+/// says why none of `reports` has such a figure, and names similar ones.
 pub fn resolve<'r>(
     name: &str,
     reports: impl Iterator<Item = &'r Report> + Clone,
@@ -489,7 +489,7 @@ pub fn resolve<'r>(
     if let Some(other) = other_quantile(asked) {
         return Err(other);
     }
-    let names: BTreeSet<String> = reports.flat_map(all_of).map(|figure| figure.name).collect();
+    let names = names_in(reports);
     let near = did_you_mean(asked, names.iter().map(String::as_str));
     Err(format!(
         "no run here has the figure {asked}{near} ('dbdyno runs show RUN --figures' lists those of a run)"
@@ -586,14 +586,13 @@ pub fn spellings(name: &str) -> Vec<String> {
         return vec![share.to_string()];
     }
     let lower = name.to_lowercase();
-    let units = ["_ms", "_percent", ".per_second", "_per_s"].map(|unit| format!("{lower}{unit}"));
+    let units = ["_ms", "_percent", ".per_second", "_per_s", MEAN_OF_TYPE];
+    let units = units.map(|unit| format!("{lower}{unit}"));
     let mut all = vec![name.to_owned(), lower.clone()];
     all.extend(units);
     // Other tools call the traffic with disks so: io.written.
     all.extend(lower.strip_prefix("io.").map(|rest| format!("machine.disk_{rest}")));
-    if lower == RATE {
-        all.push("tps".to_owned());
-    }
+    all.extend((lower == RATE).then(|| "tps".to_owned()));
     // A quantile of a custom metric may be written as in a table's head: age_p90.
     if let Some((metric, quantile)) = lower.rsplit_once('_')
         && matches!(quantile, "p50" | "p90" | "p99" | "mean" | "max")

@@ -400,6 +400,20 @@ mod tests {
     }
 
     #[test]
+    fn the_time_of_a_query_is_one_number_that_decides() {
+        let mut report = subjects::closed();
+        report.groups[0].sequence = Some(22);
+        let result = |limit: &str| {
+            let limit: Required = limit.parse().expect("a limit");
+            limit.of_run(&report).expect("it has the figure")
+        };
+        let held = result("payment<2s");
+        assert_eq!((held.figure.as_str(), held.holds), ("payment.mean_ms", Holds::Within));
+        assert_eq!(held.interval, None);
+        assert_eq!(result("payment<1us").holds, Holds::Beyond);
+    }
+
+    #[test]
     fn bounds_have_units() {
         let p99 = result_of("p99<300ms");
         assert_eq!((p99.figure.as_str(), result_of("p99<0.3s").holds), ("p99_ms", p99.holds));

@@ -12,7 +12,7 @@ use stats::{
 
 use super::below::Below;
 use super::stored_bytes::{BYTES_STORED, bytes_stored};
-use super::{PER_TRANSACTION, times_of};
+use super::{MEAN_OF_TYPE, PER_TRANSACTION, times_of};
 use crate::due::{course, due, stretches};
 use crate::report::{
     Block, CustomMetricReport, GaugeReport, Latency, ONE_NUMBER, Report, SecondReport, too_short,
@@ -54,6 +54,7 @@ pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f6
             Some((part, last)) => {
                 if let Some(kind) = report.block.transactions.get(part) {
                     return match last {
+                        _ if is_time_of_sequence(report, name) => None,
                         "tps" => Some(around(kind.tps?, kind.tps_half_width?)),
                         _ => quantile(&kind.response_ms, last),
                     };
@@ -71,6 +72,13 @@ pub(crate) fn interval_of(report: &Report, name: &str) -> Option<(f64, Option<f6
             }
         },
     }
+}
+
+/// Returns true if a figure is the mean time of a transaction type that each client executes a
+/// fixed number of times, as a query of an analytic test. It is a result of the run, and not an
+/// estimate from a sample.
+fn is_time_of_sequence(report: &Report, name: &str) -> bool {
+    report.is_sequence() && name.ends_with(MEAN_OF_TYPE)
 }
 
 type Count = fn(&SecondReport) -> u64;
@@ -147,6 +155,9 @@ pub(crate) fn why_no_interval(report: &Report, name: &str) -> Option<String> {
         (_, None) => quantile(&block.offered_ms, name),
         (_, Some((part, last))) => {
             if let Some(kind) = block.transactions.get(part) {
+                if is_time_of_sequence(report, name) {
+                    return Some(ONE_NUMBER.to_owned());
+                }
                 return quantile(&kind.response_ms, last);
             }
             if let Some(measured) = block.custom_metrics.get(part) {

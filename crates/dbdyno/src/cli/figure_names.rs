@@ -73,8 +73,9 @@ fn find(figure: &str, names: &Names) -> Result<Option<(String, String)>, String>
             }
             _ => None,
         });
-        let bare = bare.map(str::to_owned);
-        bare.into_iter().chain(joined).collect::<Vec<String>>()
+        let kind = name.strip_suffix(".mean_ms");
+        let bare = kind.into_iter().chain(bare).map(str::to_owned);
+        bare.chain(joined).collect::<Vec<String>>()
     };
     let of_run = OF_RUN.iter().map(|row| row.name).filter(|name| names.contains_key(*name));
     let forms: Vec<String> = names.keys().flat_map(written).collect();

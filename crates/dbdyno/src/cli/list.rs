@@ -180,8 +180,9 @@ written with brackets or, as tables have it, with a blank: `below(20ms)>99%`, \
 - **Short forms**: a time without its unit (`p99`); a rate without `per_second` or `per_s` \
 (`bytes`: of `record`, `events` and `arm` the bytes of the stored records, which the result line \
 shows; of other workloads, and as `bytes_per_s`, those sent and received); a mere `rate` beside \
-its bound (`rate>2MB/s` is `bytes`, `rate>50 records/s` is `records`, `rate>1000/min` is `tps`); and a \
-figure that only one group of a run has without the group (`age_p90` for `readers.age.p90_ms`).
+its bound (`rate>2MB/s` is `bytes`, `rate>50 records/s` is `records`, `rate>1000/min` is `tps`); a \
+mere transaction type for its mean time (`q9<2s`, `new_order`); and a figure that only one group of \
+a run has without the group (`age_p90` for `readers.age.p90_ms`).
 
 *Better* is the direction that counts as an improvement; for *neither*, a comparison reports higher \
 or lower, and a history rejects the figure.";

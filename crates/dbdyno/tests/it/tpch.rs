@@ -89,6 +89,32 @@ fn a_run_of_both_tests_has_their_composite_and_each_execution() {
 }
 
 #[test]
+fn a_query_is_a_figure_by_its_mere_name() {
+    let home = Home::new();
+    home.call(&["build", "tpch", "--scale=0.01", "-q"]).good();
+    let run = |label: &str, more: &[&str]| {
+        let args = ["run", "tpch", "--test=queries", "--substitution=validation", "--label", label];
+        home.call(&[&args, more].concat())
+    };
+    let ran = run("build=1", &["--require=q9<1h", "--require=q9 / q1<1000"]).good();
+    ran.says(&["passed q9<1h", "passed q9 / q1<1000"]);
+    run("build=2", &["--require=q9<1us"]).code(1).says(&["FAILED", "q9<1us"]);
+    let slip = run("build=3", &["--require=q23<1s"]).code(2);
+    assert!(slip.err.contains("no figure q23 (did you mean 'q2"), "{slip:?}");
+    home.call(&["runs", "show", "last", "--require=Q9<1h"]).good();
+    let slip = home.call(&["runs", "show", "last", "--require=q99<1h"]).code(2);
+    assert!(slip.err.contains("the figure q99 (did you mean 'q"), "{slip:?}");
+    let compared = ["compare", "build=1", "build=2"];
+    let named = home.call(&[&compared[..], &["--figure=q9"]].concat()).good();
+    named.says(&["q9.mean_ms"]);
+    home.call(&[&compared[..], &["--fail-if=q9>1000000%"]].concat());
+    let history = home.call(&["history", "--by=build", "--figure=q9"]).good();
+    history.says(&["q9.mean_ms"]);
+    let listed = home.call(&["runs", "list", "--where=q9<1h", "--sort=-q9"]).good();
+    assert_eq!(listed.out.matches("tpch").count(), 2, "{listed:?}");
+}
+
+#[test]
 fn a_comparison_has_composites_and_each_query_instead_of_rates() {
     let home = Home::new();
     home.call(&["build", "tpch", "--scale=0.01", "-q"]).good();

@@ -81,6 +81,11 @@ fn names_are_understood_as_people_write_them() {
     assert_eq!(found(" P99 ").as_deref(), Ok("p99_ms"));
     assert_eq!(found("new_order.p95").as_deref(), Ok("new_order.p95_ms"));
     assert_eq!(found("TPS").as_deref(), Ok("tps"));
+    assert_eq!(found("New_Order").as_deref(), Ok("new_order.mean_ms"));
+    assert_eq!(found("new_order/payment").as_deref(), Ok("new_order.mean_ms / payment.mean_ms"));
+    assert_eq!(find_as_written("q9", ["q9.mean_ms"].into_iter()), Some("q9.mean_ms"));
+    let no = found("new_oder").expect_err("a slip");
+    assert!(no.contains("did you mean 'new_order'?"), "{no}");
     let no = found("new_oder.tps").expect_err("a slip");
     assert!(no.contains("did you mean 'new_order.tps'?"), "{no}");
     assert_eq!(found("new_order.below(0.02s)").as_deref(), Ok("new_order.below_20ms"));
