@@ -367,18 +367,23 @@ fn write_chunk(
 }
 
 fn put_row(line: &mut Vec<u8>, row: &[Value<'_>], format: FileFormat) {
+    let (between, end): (&[u8], &[u8]) = match format {
+        FileFormat::Tsv => (b"\t", b"\n"),
+        FileFormat::Csv => (b",", b"\n"),
+        FileFormat::Tbl => (b"|", b"|\n"),
+    };
     for (index, value) in row.iter().enumerate() {
         if index > 0 {
-            line.push(if format == FileFormat::Tsv { b'\t' } else { b',' });
+            line.extend_from_slice(between);
         }
         put_value(line, value, format);
     }
-    line.push(b'\n');
+    line.extend_from_slice(end);
 }
 
 fn put_value(line: &mut Vec<u8>, value: &Value<'_>, format: FileFormat) {
     let text: &dyn fmt::Display = match (value, format) {
-        (Value::Null, FileFormat::Tsv) => &"\\N",
+        (Value::Null, FileFormat::Tsv | FileFormat::Tbl) => &"\\N",
         (Value::Null, FileFormat::Csv) => &"NULL",
         (Value::Int(number), _) => number,
         (Value::Float(number), _) => number,
@@ -400,11 +405,13 @@ fn put_text(line: &mut Vec<u8>, text: &[u8], format: FileFormat) {
     }
     for byte in text {
         match (byte, format) {
-            (b'\t', FileFormat::Tsv) => line.extend_from_slice(b"\\t"),
-            (b'\n', FileFormat::Tsv) => line.extend_from_slice(b"\\n"),
-            (b'\r', FileFormat::Tsv) => line.extend_from_slice(b"\\r"),
-            (b'\\', FileFormat::Tsv) => line.extend_from_slice(b"\\\\"),
             (b'"', FileFormat::Csv) => line.extend_from_slice(b"\"\""),
+            (byte, FileFormat::Csv) => line.push(*byte),
+            (b'\t', FileFormat::Tsv) => line.extend_from_slice(b"\\t"),
+            (b'|', FileFormat::Tbl) => line.extend_from_slice(b"\\|"),
+            (b'\n', _) => line.extend_from_slice(b"\\n"),
+            (b'\r', _) => line.extend_from_slice(b"\\r"),
+            (b'\\', _) => line.extend_from_slice(b"\\\\"),
             (byte, _) => line.push(*byte),
         }
     }
@@ -457,6 +464,31 @@ mod tests {
     }
 
     #[test]
+    fn a_tbl_file_has_the_lines_of_the_standards_generator() {
+        let workload = workload("tpch", &[("scale", "0.01")]);
+        let folder = tempfile::tempdir().expect("a folder");
+        let stop = Stop::default();
+        let written = write_files(&workload, folder.path(), FileFormat::Tbl, &stop, &mut |_| {});
+        written.expect("written");
+        let check = |name: &str, n_rows: usize, expect: &str| {
+            let text = fs::read_to_string(folder.path().join(name)).expect("it was written");
+            assert_eq!((text.lines().count(), text.lines().next()), (n_rows, Some(expect)));
+        };
+        check(
+            "region.tbl",
+            5,
+            "0|AFRICA|lar deposits. blithely final packages cajole. regular \
+               waters are final requests. regular accounts are according to |",
+        );
+        check(
+            "lineitem.tbl",
+            60_175,
+            "1|1552|93|1|17|24710.35|0.04|0.02|N|O|1996-03-13|\
+               1996-02-12|1996-03-22|DELIVER IN PERSON|TRUCK|egular courts above the|",
+        );
+    }
+
+    #[test]
     fn values_are_written_as_servers_read_them() {
         let row = [
             Value::Null,
@@ -471,6 +503,10 @@ mod tests {
             line(&row, FileFormat::Tsv),
             "\\N\t-7\t-12.05\t0.0005\ta\\tb\"c\\\\d\t2024-02-29 12:34:56.000007\t\
              1969-12-31 23:59:59.999999\n"
+        );
+        assert_eq!(
+            line(&[Value::Null, Value::Text("a|\t\\")], FileFormat::Tbl),
+            "\\N|a\\|\t\\\\|\n"
         );
         assert_eq!(
             line(&row, FileFormat::Csv),

@@ -2,7 +2,7 @@
 //!
 //! Not here: writing the rows (app).
 
-/// The format of a file with the rows of a table: TSV or CSV.
+/// The format of a file with the rows of a table: TSV, CSV or TBL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileFormat {
     /// Tab-separated values: `\N` for null, backslash escapes, no header. This is the default
@@ -10,6 +10,9 @@ pub enum FileFormat {
     Tsv,
     /// Comma-separated values: text in `"`, `NULL` for null, and a header with the column names.
     Csv,
+    /// Values that each end with `|`, also the last one of a row; else as [`FileFormat::Tsv`]. The
+    /// generators of TPC benchmarks write such files.
+    Tbl,
 }
 
 impl FileFormat {
@@ -18,6 +21,7 @@ impl FileFormat {
         match self {
             FileFormat::Tsv => "tsv",
             FileFormat::Csv => "csv",
+            FileFormat::Tbl => "tbl",
         }
     }
 }
@@ -31,7 +35,7 @@ pub struct FlatFile {
     pub columns: String,
     /// Path of the file, without quotes, backslashes and line breaks.
     pub path: String,
-    /// Format of the file: TSV or CSV.
+    /// Format of the file: TSV, CSV or TBL.
     pub format: FileFormat,
 }
 

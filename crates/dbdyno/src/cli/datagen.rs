@@ -31,11 +31,14 @@ pub(crate) fn command(words: &[String]) -> Result<Command, Error> {
         .arg(
             Arg::new("format")
                 .long("format")
-                .value_name("tsv|csv")
-                .value_parser(["tsv", "csv"])
+                .value_name("tsv|csv|tbl")
+                .value_parser(["tsv", "csv", "tbl"])
                 .hide_possible_values(true)
                 .default_value("tsv")
-                .help("tsv is what LOAD DATA and COPY read by default; csv has a header"),
+                .help(
+                    "tsv is what LOAD DATA and COPY read by default; csv has a header; tbl ends \
+                     each value with |, as generators of TPC do",
+                ),
         )
         .arg(flags::seed())
         .arg(flags::quiet("Show no progress"));
@@ -47,6 +50,7 @@ pub(crate) fn datagen(matches: &ArgMatches, shell: &Shell) -> Outcome {
     let folder = matches.get_one::<String>("output_dir").expect("clap requires it");
     let format = match matches.get_one::<String>("format").map(String::as_str) {
         Some("csv") => FileFormat::Csv,
+        Some("tbl") => FileFormat::Tbl,
         _ => FileFormat::Tsv,
     };
     let stop = stop_on_signals(shell);

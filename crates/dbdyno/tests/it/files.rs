@@ -41,11 +41,13 @@ fn feed(home: &Home, server: &Server, database: &str, script: &str) {
     }
 }
 
-fn loads(test: &TestServer, name: &str, format: &str) {
+/// Writes the rows of `workload` in a small size, loads them by the printed commands, and expects
+/// the checksums of a build.
+fn loads(test: &TestServer, name: &str, format: &str, [workload, small]: [&str; 2]) {
     let home = Home::new();
-    let database = format!("from_{format}");
+    let database = format!("{workload}_from_{format}");
     let folder = home.path("files").display().to_string();
-    let args = ["datagen", "tpcc", SMALL, "--output-dir", &folder, "--format", format, "--quiet"];
+    let args = ["datagen", workload, small, "--output-dir", &folder, "--format", format, "-q"];
     let written = home.json(&args);
     let load = at(&written, &format!("load.{name}"));
     let schema = load["schema"].as_str().expect("a path");
@@ -59,23 +61,33 @@ fn loads(test: &TestServer, name: &str, format: &str) {
     target.path = database;
     let target = format!("--target={}", with_password(&target));
     let sums = |more: &[&str]| -> Value {
-        let args = [&["check", "tpcc", "--checksums", "--quiet"], more].concat();
+        let args = [&["check", workload, "--checksums", "--quiet"], more].concat();
         at(&home.json(&args), "checksums").clone()
     };
-    home.put_tpcc();
+    match workload {
+        "tpcc" => home.put_tpcc(),
+        _ => drop(home.call(&["build", workload, small, "-q"]).good()),
+    }
     // Files do not identify their workload.
-    assert_eq!(sums(&[SMALL, &target]), sums(&[]));
+    assert_eq!(sums(&[small, &target]), sums(&[]));
     home.run(&args).code(1).warns(&["nothing is overwritten", "--output-dir"]).is_a_sentence();
 }
 
 #[test]
 fn mariadb_loads_tsv_files_as_the_printed_commands_say() {
-    loads(&MARIADB, "mysql", "tsv");
+    loads(&MARIADB, "mysql", "tsv", ["tpcc", SMALL]);
 }
 
 #[test]
 fn postgres_loads_csv_files_as_the_printed_commands_say() {
-    loads(&POSTGRES, "postgres", "csv");
+    loads(&POSTGRES, "postgres", "csv", ["tpcc", SMALL]);
+}
+
+#[test]
+fn mariadb_and_postgres_load_tbl_files_of_tpch_as_the_printed_commands_say() {
+    loads(&MARIADB, "mysql", "tbl", ["tpch", "--scale=0.01"]);
+    loads(&POSTGRES, "postgres", "tbl", ["tpch", "--scale=0.01"]);
+    loads(&POSTGRES, "postgres", "csv", ["tpch", "--scale=0.01"]);
 }
 
 #[test]

@@ -157,6 +157,7 @@ fn load_file(file: &FlatFile) -> String {
     let FlatFile { table, columns, path, format } = file;
     let options = match format {
         FileFormat::Tsv => "",
+        FileFormat::Tbl => "FIELDS TERMINATED BY '|' LINES TERMINATED BY '|\\n' ",
         FileFormat::Csv => {
             "FIELDS TERMINATED BY ',' OPTIONALLY ENCLOSED BY '\"' ESCAPED BY '' \
              LINES TERMINATED BY '\\n' IGNORE 1 LINES "

@@ -112,11 +112,15 @@ const RISKY: &[RiskyMode] = &[
 
 fn load_file(file: &FlatFile) -> String {
     let FlatFile { table, columns, path, format } = file;
-    let options = match format {
-        FileFormat::Tsv => "",
-        FileFormat::Csv => " WITH (FORMAT csv, HEADER, NULL 'NULL')",
+    let (from, options) = match format {
+        FileFormat::Tsv => (format!("'{path}'"), ""),
+        FileFormat::Csv => (format!("'{path}'"), " WITH (FORMAT csv, HEADER, NULL 'NULL')"),
+        // COPY takes a `|` at the end of a row for the begin of one more value.
+        FileFormat::Tbl => {
+            (format!("PROGRAM 'sed ''s/|$//'' ''{path}'''"), " WITH (DELIMITER '|')")
+        }
     };
-    format!("\\copy {table} ({columns}) FROM '{path}'{options}")
+    format!("\\copy {table} ({columns}) FROM {from}{options}")
 }
 
 /// Returns the query for a setting: its name, its value, its value from `ALTER SYSTEM`, and the
